@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+dependencies
+------------
+Finds what fatlink is built from.  A missing one stops configuration with the
+name of the package that has it (``scripts/bootstrap`` installs all of them).
+#]=======================================================================]
+
+# fatlink_require(<find_package arguments> DEBIAN <package>)
+macro(fatlink_require package)
+  cmake_parse_arguments(_require "" "DEBIAN" "COMPONENTS" ${ARGN})
+  if(_require_COMPONENTS)
+    find_package(${package} QUIET COMPONENTS ${_require_COMPONENTS})
+  else()
+    find_package(${package} ${_require_UNPARSED_ARGUMENTS} QUIET)
+  endif()
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR
+      "fatlink: ${package} was not found. Install ${_require_DEBIAN}, "
+      "or run scripts/bootstrap, which installs everything.")
+  endif()
+endmacro()
+
+fatlink_require(CLI11 DEBIAN libcli11-dev)
+fatlink_require(nlohmann_json 3.9 DEBIAN nlohmann-json3-dev)
+fatlink_require(fmt DEBIAN libfmt-dev)
+fatlink_require(muparser DEBIAN libmuparser-dev)
+fatlink_require(OpenSSL DEBIAN libssl-dev COMPONENTS Crypto)
+fatlink_require(Threads DEBIAN libc6-dev)
+fatlink_require(PkgConfig DEBIAN pkg-config)
+foreach(module IN ITEMS zstd lz4)
+  pkg_check_modules(${module} QUIET IMPORTED_TARGET lib${module})
+  if(NOT ${module}_FOUND)
+    message(FATAL_ERROR
+      "fatlink: lib${module} was not found. Install lib${module}-dev, "
+      "or run scripts/bootstrap, which installs everything.")
+  endif()
+endforeach()
+
+# The toolkit: nvcc for the fatbins, headers for the types. Nothing of it is linked.
+if(NOT CUDAToolkit_ROOT AND EXISTS "${PROJECT_SOURCE_DIR}/.cuda/bin/nvcc")
+  set(CUDAToolkit_ROOT "${PROJECT_SOURCE_DIR}/.cuda")
+endif()
+fatlink_require(CUDAToolkit 13 DEBIAN "the CUDA Toolkit 13")

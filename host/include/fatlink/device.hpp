@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where linked images run. One interface for every kind of device; today the GPU, over the
+// CUDA Driver API (libcuda.so.1, opened when first needed, never linked).
+// Units: bytes, milliseconds. Ownership: buffers, modules, kernels, streams and events keep
+// their device alive; nothing of the driver is torn down at process exit.
+// Threads: a device may be used by several threads; one stream by one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/image.hpp"
+#include "fatlink/target.hpp"
+
+namespace fatlink {
+
+enum class device_kind { gpu, cpu };
+/// "gpu" or "cpu".
+char const* to_string(device_kind kind) noexcept;
+
+struct device_info {
+  device_kind kind = device_kind::gpu;
+  int ordinal = 0;
+  std::string name;        ///< "NVIDIA H200"
+  fatlink::target target;  ///< what to link for, without suffix: sm_90
+  std::size_t memory_bytes = 0;
+  unsigned multiprocessors = 0;
+};
+
+/// An address in the device's memory.
+using device_address = std::uint64_t;
+
+struct extent {
+  unsigned x = 1, y = 1, z = 1;
+  constexpr extent(unsigned nx = 1, unsigned ny = 1, unsigned nz = 1) : x(nx), y(ny), z(nz) {}
+};
+
+struct launch_shape {
+  extent grid;
+  extent block;
+  unsigned shared_bytes = 0;  ///< dynamic shared memory of each block
+};
+
+/// What a kind of device implements; users hold the types below. Handles are the backend's
+/// own. @throws device_error from every call that the driver fails, naming the call.
+class device_backend {
+ public:
+  using handle = void*;
+  virtual ~device_backend() = default;
+
+  [[nodiscard]] virtual device_info const& info() const noexcept = 0;
+  virtual device_address allocate(std::size_t bytes) = 0;
+  virtual void release(device_address address) noexcept = 0;
+  virtual void copy_in(device_address to, bytes_view from) = 0;
+  virtual void copy_out(std::span<std::byte> to, device_address from) = 0;
+  virtual void copy_on_device(device_address to, device_address from, std::size_t bytes,
+                              handle stream) = 0;
+  virtual void fill(device_address to, std::byte value, std::size_t bytes) = 0;
+
+  virtual handle load(linked_image const& image) = 0;
+  virtual void unload(handle module) noexcept = 0;
+  /// @throws file_error (stage device) the image has no such kernel.
+  virtual handle find_kernel(handle module, std::string const& name) = 0;
+  /// `arguments[i]` points at the i-th argument's value, `sizes[i]` bytes long.
+  virtual void launch(handle kernel, handle stream, launch_shape const& shape,
+                      std::span<void const* const> arguments,
+                      std::span<std::size_t const> sizes) = 0;
+
+  virtual handle create_stream() = 0;
+  virtual void destroy_stream(handle stream) noexcept = 0;
+  virtual void synchronize(handle stream) = 0;
+  virtual handle create_event() = 0;
+  virtual void destroy_event(handle event) noexcept = 0;
+  virtual void record(handle event, handle stream) = 0;
+  /// Milliseconds between two recorded events; waits for the later one.
+  virtual double elapsed_ms(handle start, handle stop) = 0;
+};
+
+/// A queue of work on a device.
+class stream {
+ public:
+  explicit stream(std::shared_ptr<device_backend> backend);
+  void synchronize() { backend_->synchronize(handle_.get()); }
+  [[nodiscard]] device_backend::handle get() const noexcept { return handle_.get(); }
+
+ private:
+  std::shared_ptr<device_backend> backend_;
+  std::shared_ptr<void> handle_;
+};
+
+/// A point in a stream's time.
+class event {
+ public:
+  explicit event(std::shared_ptr<device_backend> backend);
+  void record(stream const& on) { backend_->record(handle_.get(), on.get()); }
+  [[nodiscard]] double ms_since(event const& earlier) const
+  {
+    return backend_->elapsed_ms(earlier.handle_.get(), handle_.get());
+  }
+
+ private:
+  std::shared_ptr<device_backend> backend_;
+  std::shared_ptr<void> handle_;
+};
+
+/// `count` objects of T in the device's memory, uninitialised, freed with the last copy.
+template <typename T>
+class device_buffer {
+ public:
+  device_buffer(std::shared_ptr<device_backend> backend, std::size_t count)
+      : backend_(std::move(backend)),
+        count_(count),
+        address_(new device_address(backend_->allocate(count * sizeof(T))),
+                 [keep = backend_](device_address* address) {
+                   keep->release(*address);
+                   delete address;
+                 })
+  {
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] device_address address() const noexcept { return *address_; }
+  /// As a kernel takes it; never to be dereferenced on the host.
+  [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(*address_); }
+
+  /// Copies to elements [first, first + from.size()). Blocking.
+  void write(std::span<T const> from, std::size_t first = 0)
+  {
+    backend_->copy_in(*address_ + first * sizeof(T), std::as_bytes(from));
+  }
+  /// Copies elements [first, first + to.size()). Blocking.
+  void read(std::span<T> to, std::size_t first = 0) const
+  {
+    backend_->copy_out(std::as_writable_bytes(to), *address_ + first * sizeof(T));
+  }
+  /// Sets every byte.
+  void fill(std::byte value) { backend_->fill(*address_, value, count_ * sizeof(T)); }
+
+ private:
+  std::shared_ptr<device_backend> backend_;
+  std::size_t count_;
+  std::shared_ptr<device_address> address_;
+};
+
+/// A kernel of known parameters. Keeps its module loaded.
+template <typename... Parameters>
+class kernel {
+ public:
+  kernel(std::shared_ptr<device_backend> backend, std::shared_ptr<void> module,
+         device_backend::handle function)
+      : backend_(std::move(backend)), module_(std::move(module)), function_(function)
+  {
+  }
+
+  /// Queues a launch; returns at once. @throws device_error the driver refuses it.
+  void launch(stream const& on, launch_shape const& shape, Parameters... arguments) const
+  {
+    std::array<void const*, sizeof...(Parameters)> const values{
+        static_cast<void const*>(&arguments)...};
+    static constexpr std::array<std::size_t, sizeof...(Parameters)> k_sizes{sizeof(Parameters)...};
+    backend_->launch(function_, on.get(), shape, values, k_sizes);
+  }
+
+ private:
+  std::shared_ptr<device_backend> backend_;
+  std::shared_ptr<void> module_;
+  device_backend::handle function_;
+};
+
+/// A linked image on a device.
+class loaded_module {
+ public:
+  loaded_module(std::shared_ptr<device_backend> backend, linked_image const& image);
+
+  /// @throws file_error (stage device) no kernel of this name in the image.
+  template <typename... Parameters>
+  [[nodiscard]] fatlink::kernel<Parameters...> kernel(std::string const& name) const
+  {
+    return {backend_, handle_, backend_->find_kernel(handle_.get(), name)};
+  }
+
+ private:
+  std::shared_ptr<device_backend> backend_;
+  std::shared_ptr<void> handle_;
+};
+
+/// A device somebody opened.
+class device {
+ public:
+  explicit device(std::shared_ptr<device_backend> backend) : backend_(std::move(backend)) {}
+
+  [[nodiscard]] device_info const& info() const noexcept { return backend_->info(); }
+  [[nodiscard]] loaded_module load(linked_image const& image) const { return {backend_, image}; }
+  [[nodiscard]] stream create_stream() const { return stream(backend_); }
+  [[nodiscard]] event create_event() const { return event(backend_); }
+  template <typename T>
+  [[nodiscard]] device_buffer<T> allocate(std::size_t count) const
+  {
+    return {backend_, count};
+  }
+  /// Queues a device-to-device copy of `count` elements.
+  template <typename T>
+  void copy(device_buffer<T> const& to, device_buffer<T> const& from, std::size_t count,
+            stream const& on) const
+  {
+    backend_->copy_on_device(to.address(), from.address(), count * sizeof(T), on.get());
+  }
+
+ private:
+  std::shared_ptr<device_backend> backend_;
+};
+
+/// Opens "gpu", "gpu:1" or "cpu". A bare number is an ordinal too: "7" is "gpu:7".
+/// @throws usage_error another spelling.
+/// @throws unavailable_error no driver, no such GPU (the message counts those there are), or
+///   a kind this build lacks. Never another device than the one asked for.
+std::shared_ptr<device> open_device(std::string_view name);
+
+/// Every GPU the driver shows; empty, with the reason in `why_none`, where there is none.
+std::vector<device_info> list_gpus(std::string& why_none);
+
+/// The driver's CUDA version, 13000 for 13.0; 0, with the reason, where there is no driver.
+int driver_version(std::string& why_none);
+
+}  // namespace fatlink

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the elementwise kernel of linked images on a device and verifies what they computed,
+// chunk by chunk: host memory is a few chunks, whatever the element count. Device memory: the
+// input and one output an image, 4 bytes an element each.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fatlink/device.hpp"
+#include "fatlink/elements.hpp"
+#include "fatlink/npy.hpp"
+#include "fatlink/reference.hpp"
+#include "fatlink/verify.hpp"
+
+namespace fatlink {
+
+struct execution_request {
+  std::string kernel = "apply_transform";  ///< (const float*, float*, size_t)
+  std::optional<fatlink::reference> reference;
+  npy_writer* output = nullptr;  ///< receives the last image's results; not committed
+  /// Told the fraction done of the whole, in [0, 1], between chunks; may be empty.
+  std::function<void(char const* doing, double fraction)> progress;
+};
+
+struct execution {
+  verification against_reference;  ///< `elements` is 0 without a reference
+  double load_ms = 0;              ///< of the image onto the device, wall time
+  double run_ms = 0;               ///< of the kernel, the device's own time
+};
+
+struct execution_report {
+  std::vector<execution> images;        ///< in the order given
+  std::optional<verification> between;  ///< of the first two images, when there are two
+};
+
+/// @throws device_error, file_error as the device and the files do.
+execution_report execute(device const& on, std::span<linked_image const> images,
+                         element_source const& input, execution_request const& request);
+
+/// The launch for `count` elements on `on`: block 256, the grid that the kernel's grid-stride
+/// loop wants.
+launch_shape elementwise_shape(device_info const& on, std::size_t count) noexcept;
+
+}  // namespace fatlink

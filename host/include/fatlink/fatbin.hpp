@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads fatbins: containers, each a 16-byte header and then entries (header and payload).
+// Strict: every size is checked against what is there before it is used, because nvJitLink
+// crashes on damaged ones. Needs neither CUDA nor a GPU.
+// Units: bytes; integers little-endian.
+// Source: no public specification; observed with nvcc 13.0, pinned by tests/unit.
+// Threads: no shared state; a fatbin is immutable and cheap to copy (shared bytes).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/float_flags.hpp"
+#include "fatlink/ident.hpp"
+#include "fatlink/target.hpp"
+
+namespace fatlink {
+
+/// A file that is no well-formed fatbin. `id()` is the finding: "not-a-fatbin",
+/// "empty-input" or "corrupt-fatbin"; `offset()` is the byte where reading stopped.
+class format_error : public file_error {
+ public:
+  format_error(std::string id, std::uint64_t offset, error_details details);
+  [[nodiscard]] std::string const& id() const noexcept { return id_; }
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+
+ private:
+  std::string id_;
+  std::uint64_t offset_;
+};
+
+enum class entry_kind : std::uint16_t { ptx = 1, elf = 2, ltoir = 8 };
+/// "ptx", "elf", "ltoir".
+char const* to_string(entry_kind kind) noexcept;
+
+enum class compression { none, lz4, zstd };
+/// "none", "lz4", "zstd".
+char const* to_string(compression method) noexcept;
+
+/// One entry. Strings are copies; `payload` points into the fatbin's bytes.
+struct fatbin_entry {
+  entry_kind kind;
+  fatlink::target target;
+  std::uint16_t version_major;  ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
+  std::uint16_t version_minor;
+  std::uint64_t flags;
+  fatlink::compression compression;
+  std::uint64_t offset;             ///< of the entry's header in the file
+  bytes_view payload;               ///< as stored, without padding
+  std::uint64_t uncompressed_size;  ///< of the payload once decompressed
+  std::string options;              ///< the options text: float flags among it
+  std::string ident_text;           ///< raw; see ident.hpp
+
+  [[nodiscard]] fatlink::float_flags float_flags() const noexcept
+  {
+    return parse_float_flags(options);
+  }
+  [[nodiscard]] std::optional<fatlink::ident> ident() const noexcept
+  {
+    return parse_ident(ident_text);
+  }
+};
+
+/// Lists the entries of `image`, in file order. Payloads point into `image`.
+/// `name` is the file's, for messages.
+/// @throws format_error empty, not a fatbin, or a size past the end; with the byte offset.
+std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name = "fatbin");
+
+/// The text of a PTX entry, decompressed, without the trailing NUL.
+/// @throws format_error damaged frame, size other than announced, or above 256 MiB.
+std::string read_ptx(fatbin_entry const& entry, std::string_view name = "fatbin");
+
+/// A fatbin in memory, read once from a file and checked.
+class fatbin {
+ public:
+  /// Reads and checks a regular file of at most 1 GiB.
+  /// @throws file_error missing, a directory, not a regular file, unreadable, too large.
+  /// @throws format_error as read_fatbin.
+  static fatbin read(std::filesystem::path const& path);
+
+  /// Takes bytes already in memory. @throws format_error as read_fatbin.
+  static fatbin from_bytes(byte_buffer bytes, std::string name);
+
+  [[nodiscard]] std::string const& name() const noexcept;  ///< as given, for messages
+  [[nodiscard]] bytes_view bytes() const noexcept;
+  [[nodiscard]] std::vector<fatbin_entry> const& entries() const noexcept;
+
+  /// The newest entry of `kind` that links for `wanted`; exact `a`/`f` matches first.
+  /// Null when there is none. Lives as long as any copy of this fatbin.
+  [[nodiscard]] fatbin_entry const* find(entry_kind kind, target wanted) const noexcept;
+
+ private:
+  struct contents;
+  explicit fatbin(std::shared_ptr<contents const> contents);
+  std::shared_ptr<contents const> contents_;
+};
+
+}  // namespace fatlink

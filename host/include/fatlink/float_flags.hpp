@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floating-point flags device code was compiled with. nvcc bakes them into PTX; LTO-IR
+// takes the link's instead, so a link has to pass what the entry records (as text, in the
+// entry's options: "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1"; observed with nvcc 13.0).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fatlink {
+
+struct float_flags {
+  bool ftz = false;
+  bool prec_div = true;
+  bool prec_sqrt = true;
+  bool fmad = true;
+
+  friend bool operator==(float_flags const&, float_flags const&) = default;
+};
+
+/// Reads the flags out of an entry's options text; flags not named keep nvcc's defaults.
+float_flags parse_float_flags(std::string_view options) noexcept;
+
+/// "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1", as entries record them.
+std::string to_string(float_flags const& flags);
+
+}  // namespace fatlink

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A linked image: the cubin (or PTX) a link made, and the facts about it.
+// Cubin facts come from its ELF symbol table (ELF64, little-endian, machine 190 EM_CUDA).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/target.hpp"
+
+namespace fatlink {
+
+enum class image_kind { cubin, ptx };
+/// "cubin" or "ptx".
+char const* to_string(image_kind kind) noexcept;
+
+/// A hook and whether its call is gone from the linked code.
+struct hook_fact {
+  std::string name;
+  bool inlined = false;
+};
+
+struct linked_image {
+  byte_buffer bytes;  ///< the cubin, or PTX text without the trailing NUL
+  image_kind kind = image_kind::cubin;
+  fatlink::target target;
+  link_mode mode = link_mode::ptx;
+  std::vector<hook_fact> hooks;       ///< of all inputs, in order of name
+  std::vector<std::string> warnings;  ///< preflight's warnings and nvJitLink's, one line each
+  double link_ms = 0;                 ///< wall time of the link alone
+
+  /// Whether there are hooks and every one was inlined.
+  [[nodiscard]] bool inlined() const noexcept;
+};
+
+/// Names of the functions left in a cubin: kernels, and device functions that are still
+/// called. ptxas names a device function `user_transform` or `$kernel$user_transform`.
+/// @throws file_error (stage image) bytes that are no CUDA ELF, with the offset.
+std::vector<std::string> functions_in_cubin(bytes_view cubin);
+
+/// Whether `hook` is inlined: no function in `functions` is it.
+bool is_inlined(std::vector<std::string> const& functions, std::string const& hook) noexcept;
+
+}  // namespace fatlink

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links fatbins to one image with nvJitLink. Preflight runs first; a finding of severity error
+// stops the link before nvJitLink sees a byte. What nvJitLink prints on the process's standard
+// error is captured; its `@E@` lines fail the link in both modes.
+// Threads: one linker may be used by several threads; links are serialised while nvJitLink's
+// standard error is captured.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fatlink/fatbin.hpp"
+#include "fatlink/image.hpp"
+#include "fatlink/nvjitlink.hpp"
+#include "fatlink/preflight.hpp"
+
+namespace fatlink {
+
+struct link_options {
+  fatlink::target target;
+  link_mode mode = link_mode::lto;
+  image_kind emit = image_kind::cubin;  ///< PTX can be emitted in LTO mode only
+  std::string kernel;                   ///< must be in an input; empty: any
+};
+
+class linker {
+ public:
+  /// Finds nvJitLink at the first link, not now.
+  linker() = default;
+  explicit linker(std::shared_ptr<nvjitlink const> library) : library_(std::move(library)) {}
+
+  /// Links `inputs`, the library's fatbin first. The float flags the entries record are
+  /// passed on, so both modes compute alike. Deterministic: the same inputs, the same bytes.
+  /// @throws refused_error preflight found an error.
+  /// @throws link_error nvJitLink failed; log and code are complete.
+  /// @throws unavailable_error no nvJitLink.
+  /// @throws usage_error PTX asked for in PTX mode.
+  linked_image link(std::vector<fatbin> const& inputs, link_options const& options);
+
+ private:
+  std::shared_ptr<nvjitlink const> library_;
+};
+
+}  // namespace fatlink

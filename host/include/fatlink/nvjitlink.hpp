@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds nvJitLink, which is opened at run time and never linked. Search order, first that
+// opens and has the functions wins, nothing else is tried once one was named explicitly:
+//   1. $FATLINK_NVJITLINK, a file: used or an error, never passed over
+//   2. a folder `lib` beside the program's: bundled copies
+//   3. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
+//   4. the dynamic loader: libnvJitLink.so.13
+//   5. the toolkit fatlink was built with; /usr/local/cuda
+// Threads: safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fatlink/error.hpp"
+
+namespace fatlink {
+
+/// A place that was tried.
+struct nvjitlink_candidate {
+  std::string path;     ///< as passed to dlopen
+  std::string reason;   ///< "$CUDA_HOME", "dynamic loader", …
+  std::string outcome;  ///< "chosen", "not tried", or dlopen's own words
+};
+
+/// An opened nvJitLink and how it was found.
+class nvjitlink {
+ public:
+  /// Opens by the search order; the same object for every call in a process.
+  /// @throws unavailable_error none found; the message lists what was tried.
+  static std::shared_ptr<nvjitlink const> open();
+
+  /// Opens by the search order, reporting every candidate; null when none was found.
+  static std::shared_ptr<nvjitlink const> find(std::vector<nvjitlink_candidate>& tried);
+
+  ~nvjitlink();
+  nvjitlink(nvjitlink const&) = delete;
+  nvjitlink& operator=(nvjitlink const&) = delete;
+
+  [[nodiscard]] std::string const& path() const noexcept;    ///< the real file opened
+  [[nodiscard]] std::string const& reason() const noexcept;  ///< which rule chose it
+  [[nodiscard]] unsigned major() const noexcept;             ///< 13 of 13.0
+  [[nodiscard]] unsigned minor() const noexcept;
+
+  struct api;  ///< the functions; private to the library
+  [[nodiscard]] api const& functions() const noexcept;
+
+ private:
+  struct state;
+  explicit nvjitlink(std::unique_ptr<state> opened);
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace fatlink

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges inputs before nvJitLink sees them: which would link wrongly, silently or not at all.
+// Needs neither CUDA nor a GPU. Threads: no shared state.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fatlink/fatbin.hpp"
+#include "fatlink/ptx_interface.hpp"
+#include "fatlink/target.hpp"
+
+namespace fatlink {
+
+enum class severity { warning, error };
+char const* to_string(severity level) noexcept;
+
+/// One thing preflight found. `id` is from DESIGN's table: "missing-hook", "uncontracted", …
+struct finding {
+  std::string id;
+  fatlink::severity severity;
+  std::vector<std::string> files;  ///< every input involved
+  std::string symbol;              ///< the hook, kernel or definition, where one is at fault
+  std::string message;             ///< one line, file and cause
+  std::string hint;                ///< the remedy
+};
+
+struct preflight_request {
+  fatlink::target target;
+  link_mode mode;
+  std::string kernel;  ///< must be in an input; empty: any
+};
+
+/// What `inputs` lack for this link, errors first. Empty: nothing to say.
+/// @throws format_error a PTX payload that does not decompress.
+std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request);
+
+/// The interface of `input` for `wanted`: from its PTX entry that links for it, else from any
+/// PTX entry. Empty when it holds no PTX.
+ptx_interface interface_of(fatbin const& input, target wanted);
+
+/// A link refused for what preflight found.
+class refused_error : public error {
+ public:
+  refused_error(target wanted, link_mode mode, std::vector<finding> findings);
+  [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }
+
+ private:
+  std::vector<finding> findings_;
+};
+
+}  // namespace fatlink

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A transform's own statement of what it computes, from the .json beside its fatbin:
+//   {"name": "relu_poly", "summary": "max(0, x² + 3x − 1)", "hook": "user_transform",
+//    "reference": "max(0, x*x + 3*x - 1)", "tolerance_ulp": 4}
+// The expression is in x, evaluated in double with muParser (plus erf, fma, log1p, expm1 and pi).
+// Threads: a reference is a value; evaluators() are one thread's each.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "fatlink/error.hpp"
+
+namespace fatlink {
+
+struct reference {
+  std::string name;
+  std::string summary;
+  std::string hook;
+  std::string expression;
+  double tolerance_ulp = 0;
+  std::string file;  ///< where it was read, for messages
+
+  /// Reads and checks a .json: every field present, of its type, the expression parses.
+  /// @throws file_error names the file, the field and the remedy.
+  static reference read(std::filesystem::path const& path);
+
+  /// Reads the .json with the stem of `fatbin`, beside it; nothing when there is none.
+  static std::optional<reference> beside(std::filesystem::path const& fatbin);
+
+  /// A function that fills expected[i] = f(values[i]); for use by one thread.
+  [[nodiscard]] std::function<void(std::span<float const> values, std::span<double> expected)>
+  evaluator() const;
+};
+
+}  // namespace fatlink

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Targets (GPU architectures, spelled as nvcc does: sm_90, sm_90a, sm_100f) and link modes.
+// Rules: CUDA C++ Programming Guide, "Feature sets": a generic entry links for its own and
+// every newer target, an `f` entry for its family, an `a` entry for the exact target.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+namespace fatlink {
+
+enum class link_mode { ptx, lto };
+
+/// "ptx" or "lto".
+char const* to_string(link_mode mode) noexcept;
+
+/// @throws usage_error anything but "ptx" or "lto".
+link_mode parse_link_mode(std::string_view text);
+
+/// A GPU architecture. Implicit from text so that `{.target = "sm_90"}` reads well.
+class target {
+ public:
+  /// A number as in sm_90 and a suffix: 0, 'a' or 'f'. Not checked against any toolkit.
+  constexpr explicit target(unsigned number = 0, char suffix = 0) noexcept
+      : number_(number), suffix_(suffix)
+  {
+  }
+
+  /// Parses "sm_90", "sm_90a", "sm_100f".
+  /// @throws usage_error other spellings ("90", "sm_1"), and architectures older than
+  ///   CUDA 13 knows (below sm_75); the hint gives the spelling. nvJitLink ends the process on
+  ///   `sm_1`, so no unchecked text ever reaches it.
+  target(char const* text) : target(std::string_view(text)) {}
+  target(std::string const& text) : target(std::string_view(text)) {}
+  target(std::string_view text);
+
+  [[nodiscard]] unsigned number() const noexcept { return number_; }
+  [[nodiscard]] char suffix() const noexcept { return suffix_; }
+  /// "sm_90a"
+  [[nodiscard]] std::string name() const;
+
+  /// Whether code compiled for *this* (a PTX or LTO-IR entry) links for `wanted`.
+  [[nodiscard]] bool links_for(target wanted) const noexcept;
+
+  friend constexpr auto operator<=>(target const&, target const&) = default;
+
+ private:
+  unsigned number_;
+  char suffix_;
+};
+
+}  // namespace fatlink
