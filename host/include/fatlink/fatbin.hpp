@@ -46,17 +46,17 @@ char const* to_string(compression method) noexcept;
 
 /// One entry. Strings are copies; `payload` points into the fatbin's bytes.
 struct fatbin_entry {
-  entry_kind kind;
+  entry_kind kind = entry_kind::ptx;
   fatlink::target target;
-  std::uint16_t version_major;  ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
-  std::uint16_t version_minor;
-  std::uint64_t flags;
-  fatlink::compression compression;
-  std::uint64_t offset;             ///< of the entry's header in the file
-  bytes_view payload;               ///< as stored, without padding
-  std::uint64_t uncompressed_size;  ///< of the payload once decompressed
-  std::string options;              ///< the options text: float flags among it
-  std::string ident_text;           ///< raw; see ident.hpp
+  std::uint16_t version_major = 0;  ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
+  std::uint16_t version_minor = 0;
+  std::uint64_t flags = 0;
+  fatlink::compression compression = fatlink::compression::none;
+  std::uint64_t offset = 0;             ///< of the entry's header in the file
+  bytes_view payload;                   ///< as stored, without padding
+  std::uint64_t uncompressed_size = 0;  ///< of the payload once decompressed
+  std::string options;                  ///< the options text: float flags among it
+  std::string ident_text;               ///< raw; see ident.hpp
 
   [[nodiscard]] fatlink::float_flags float_flags() const noexcept
   {
@@ -98,7 +98,7 @@ class fatbin {
 
  private:
   struct contents;
-  explicit fatbin(std::shared_ptr<contents const> contents);
+  explicit fatbin(std::shared_ptr<contents const> made);
   std::shared_ptr<contents const> contents_;
 };
 

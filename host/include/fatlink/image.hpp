@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/bytes.hpp"
@@ -39,6 +40,9 @@ struct linked_image {
 /// called. ptxas names a device function `user_transform` or `$kernel$user_transform`.
 /// @throws file_error (stage image) bytes that are no CUDA ELF, with the offset.
 std::vector<std::string> functions_in_cubin(bytes_view cubin);
+
+/// Names of the functions declared or defined in linked PTX.
+std::vector<std::string> functions_in_ptx(std::string_view ptx);
 
 /// Whether `hook` is inlined: no function in `functions` is it.
 bool is_inlined(std::vector<std::string> const& functions, std::string const& hook) noexcept;

@@ -28,7 +28,7 @@ struct finding {
 
 struct preflight_request {
   fatlink::target target;
-  link_mode mode;
+  link_mode mode = link_mode::lto;
   std::string kernel;  ///< must be in an input; empty: any
 };
 
@@ -43,7 +43,7 @@ ptx_interface interface_of(fatbin const& input, target wanted);
 /// A link refused for what preflight found.
 class refused_error : public error {
  public:
-  refused_error(target wanted, link_mode mode, std::vector<finding> findings);
+  refused_error(target wanted, std::vector<finding> findings);
   [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }
 
  private:

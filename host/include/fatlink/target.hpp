@@ -21,8 +21,10 @@ link_mode parse_link_mode(std::string_view text);
 /// A GPU architecture. Implicit from text so that `{.target = "sm_90"}` reads well.
 class target {
  public:
+  /// No target: sm_0.
+  constexpr target() noexcept = default;
   /// A number as in sm_90 and a suffix: 0, 'a' or 'f'. Not checked against any toolkit.
-  constexpr explicit target(unsigned number = 0, char suffix = 0) noexcept
+  constexpr explicit target(unsigned number, char suffix = 0) noexcept
       : number_(number), suffix_(suffix)
   {
   }
@@ -46,8 +48,8 @@ class target {
   friend constexpr auto operator<=>(target const&, target const&) = default;
 
  private:
-  unsigned number_;
-  char suffix_;
+  unsigned number_ = 0;
+  char suffix_ = 0;
 };
 
 }  // namespace fatlink

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "detail/base64.hpp"
+
+#include <cstdint>
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::string_view k_alphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+}  // namespace
+
+std::optional<std::string> decode_base64(std::string_view text)
+{
+  if (text.size() % 4 != 0) return std::nullopt;
+  auto digits = text;
+  for (int pad = 0; pad < 2 && digits.ends_with('='); ++pad) digits.remove_suffix(1);
+
+  std::string decoded;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (char const digit : digits) {
+    auto const value = k_alphabet.find(digit);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = (bits << 6) | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count >= 8) decoded += static_cast<char>((bits >> (count -= 8)) & 0xFFU);
+  }
+  return decoded;
+}
+
+}  // namespace fatlink::detail

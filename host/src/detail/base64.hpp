@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Base64 as in RFC 4648, section 4.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fatlink::detail {
+
+/// Nothing where `text` is not base64 (a stray character, a wrong length, misplaced '=').
+std::optional<std::string> decode_base64(std::string_view text);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preflight's rules, one function each; all append to `findings`.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "fatlink/preflight.hpp"
+
+namespace fatlink::detail {
+
+/// An input and what was read out of it.
+struct preflight_input {
+  fatbin const* file;
+  ptx_interface interface;
+  std::optional<fatlink::ident> ident;  ///< of the first entry that has one
+};
+using preflight_inputs = std::vector<preflight_input>;
+
+/// arch-too-new, arch-specific, no-ltoir, no-ptx: no entry of an input links.
+void check_entries(preflight_inputs const& inputs, preflight_request const& request,
+                   std::vector<finding>& findings);
+/// uncontracted, contract-mismatch.
+void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// unknown-kernel.
+void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
+                  std::vector<finding>& findings);
+/// missing-hook, signature-mismatch.
+void check_hooks(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// duplicate-symbol.
+void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// float-contract: LTO mode takes one set of flags for all inputs.
+void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
+                       std::vector<finding>& findings);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether every hook is defined once, with the type its library declares.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "detail/preflight_rules.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+// What the CUDA device runtime defines itself: CUDA C++ Programming Guide, "Formatted Output",
+// "Assertion", "Dynamic Global Memory Allocation".
+constexpr std::array<std::string_view, 5> k_system{"vprintf", "__assertfail", "malloc", "free",
+                                                   "__assert_fail"};
+
+struct definition {
+  fatbin const* file;
+  ptx_function const* function;
+};
+
+std::vector<definition> definitions_of(preflight_inputs const& inputs, std::string const& name)
+{
+  std::vector<definition> found;
+  for (auto const& input : inputs)
+    for (auto const* list : {&input.interface.definitions, &input.interface.weak})
+      for (auto const& function : *list)
+        if (function.name == name) found.push_back({input.file, &function});
+  return found;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b)
+{
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    auto diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      auto const substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The definition most like `hook`; C++-mangled names hold it whole.
+std::string nearest(preflight_inputs const& inputs, std::string const& hook)
+{
+  std::string best;
+  auto best_distance = hook.size() / 2 + 1;
+  for (auto const& input : inputs)
+    for (auto const& function : input.interface.definitions) {
+      auto const mangled = fmt::format("_Z{}{}", hook.size(), hook);
+      auto const distance =
+          function.name.starts_with(mangled) ? 0 : edit_distance(function.name, hook);
+      if (distance >= best_distance) continue;
+      best_distance = distance;
+      best = function.name;
+    }
+  return best;
+}
+
+finding missing(preflight_inputs const& inputs, preflight_input const& library,
+                ptx_function const& hook)
+{
+  auto hint =
+      fmt::format("pass a transform that defines {} (--transform, or one more input)", hook.name);
+  if (auto const other = nearest(inputs, hook.name); other.starts_with("_Z"))
+    hint = fmt::format("{} is its C++ name: declare the definition extern \"C\"", other);
+  else if (!other.empty())
+    hint = fmt::format("did you mean {}? Rename the definition to {}", other, hook.name);
+  return {.id = "missing-hook",
+          .severity = severity::error,
+          .files = {library.file->name()},
+          .symbol = hook.name,
+          .message = fmt::format("{} is defined by no input", to_string(hook)),
+          .hint = std::move(hint)};
+}
+
+finding mismatch(preflight_input const& library, ptx_function const& hook, definition const& by)
+{
+  return {.id = "signature-mismatch",
+          .severity = severity::error,
+          .files = {library.file->name(), by.file->name()},
+          .symbol = hook.name,
+          .message = fmt::format("{} declares {} and {} defines {}", library.file->name(),
+                                 to_string(hook), by.file->name(), to_string(*by.function)),
+          .hint = "define it with the type that the library's contract declares"};
+}
+
+bool lacks_ptx(preflight_input const& input)
+{
+  auto const& entries = input.file->entries();
+  return std::none_of(entries.begin(), entries.end(),
+                      [](auto const& entry) { return entry.kind == entry_kind::ptx; });
+}
+
+bool same_type(ptx_function const& a, ptx_function const& b)
+{
+  return a.results == b.results && a.parameters == b.parameters;
+}
+
+}  // namespace
+
+void check_hooks(preflight_inputs const& inputs, std::vector<finding>& findings)
+{
+  // LTO-IR alone shows no symbols: an input without PTX may well define any hook.
+  auto const opaque = std::any_of(inputs.begin(), inputs.end(), lacks_ptx);
+  for (auto const& input : inputs)
+    for (auto const& hook : input.interface.hooks) {
+      if (std::find(k_system.begin(), k_system.end(), hook.name) != k_system.end()) continue;
+      auto const definitions = definitions_of(inputs, hook.name);
+      if (definitions.empty() && !opaque) findings.push_back(missing(inputs, input, hook));
+      for (auto const& by : definitions)
+        if (!same_type(hook, *by.function)) findings.push_back(mismatch(input, hook, by));
+    }
+}
+
+void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& findings)
+{
+  std::map<std::string, fatbin const*> first;
+  for (auto const& input : inputs)
+    for (auto const* list : {&input.interface.kernels, &input.interface.definitions})
+      for (auto const& function : *list) {
+        auto const [entry, inserted] = first.emplace(function.name, input.file);
+        if (inserted) continue;
+        findings.push_back({.id = "duplicate-symbol",
+                            .severity = severity::error,
+                            .files = {entry->second->name(), input.file->name()},
+                            .symbol = function.name,
+                            .message = fmt::format("{} is defined by {} and by {}", function.name,
+                                                   entry->second->name(), input.file->name()),
+                            .hint = "pass one of the two"});
+      }
+}
+
+void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
+                  std::vector<finding>& findings)
+{
+  if (request.kernel.empty()) return;
+  std::vector<std::string> files;
+  std::vector<std::string> known;
+  for (auto const& input : inputs) {
+    files.push_back(input.file->name());
+    for (auto const& kernel : input.interface.kernels) known.push_back(kernel.name);
+  }
+  if (std::find(known.begin(), known.end(), request.kernel) != known.end()) return;
+  auto hint = known.empty() ? std::string("pass the library's fatbin, which holds the kernels")
+                            : fmt::format("kernels there are: {}", fmt::join(known, ", "));
+  findings.push_back({.id = "unknown-kernel",
+                      .severity = severity::error,
+                      .files = files,
+                      .symbol = request.kernel,
+                      .message = fmt::format("kernel {} is in no input ({})", request.kernel,
+                                             fmt::join(files, ", ")),
+                      .hint = std::move(hint)});
+}
+
+}  // namespace fatlink::detail

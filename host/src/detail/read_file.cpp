@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "detail/read_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace fatlink::detail {
+namespace {
+
+[[noreturn]] void fail(std::filesystem::path const& path, std::string const& why, std::string hint)
+{
+  throw file_error(stage::input, {.message = fmt::format("{}: {}", path.string(), why),
+                                  .input = path.string(),
+                                  .code = {},
+                                  .log = {},
+                                  .hint = std::move(hint)});
+}
+
+std::string reason(int code)
+{
+  return std::generic_category().message(code);
+}
+
+}  // namespace
+
+descriptor::~descriptor()
+{
+  if (number_ >= 0) ::close(number_);
+}
+
+opened_file open_regular(std::filesystem::path const& path, std::string const& hint)
+{
+  // O_NONBLOCK: a FIFO opens at once and is then refused.
+  auto file = std::make_unique<descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file->get() < 0) fail(path, errno == ENOENT ? "no such file" : reason(errno), hint);
+  struct stat status {};
+  if (::fstat(file->get(), &status) != 0) fail(path, reason(errno), hint);
+  if (S_ISDIR(status.st_mode)) fail(path, "is a directory", hint);
+  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file", hint);
+  return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
+}
+
+bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> to,
+             std::filesystem::path const& path)
+{
+  while (!to.empty()) {
+    auto const got = ::pread(file.get(), to.data(), to.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path, reason(errno), "check the disk, then try again");
+    if (got == 0) return false;
+    to = to.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+byte_buffer read_file(std::filesystem::path const& path, std::uint64_t most,
+                      std::string const& hint)
+{
+  auto const opened = open_regular(path, hint);
+  if (opened.size > most)
+    fail(path, fmt::format("{} bytes are more than the {} allowed", opened.size, most), hint);
+  byte_buffer bytes(static_cast<std::size_t>(opened.size));
+  if (!read_at(*opened.file, 0, bytes, path)) fail(path, "shrank while it was read", hint);
+  return bytes;
+}
+
+}  // namespace fatlink::detail

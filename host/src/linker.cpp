@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/linker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "detail/link_session.hpp"
+
+namespace fatlink {
+namespace {
+
+bool has_error(std::vector<finding> const& findings)
+{
+  return std::any_of(findings.begin(), findings.end(),
+                     [](finding const& found) { return found.severity == severity::error; });
+}
+
+/// The entries' own float flags: preflight saw to it that in LTO mode all inputs agree.
+float_flags flags_of(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  auto const kind = options.mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx;
+  for (auto const& input : inputs)
+    if (auto const* entry = input.find(kind, options.target); entry != nullptr)
+      return entry->float_flags();
+  return {};
+}
+
+std::vector<std::string> nvjitlink_options(std::vector<fatbin> const& inputs,
+                                           link_options const& options)
+{
+  std::vector<std::string> texts{"-arch=" + options.target.name()};
+  if (options.mode == link_mode::ptx) return texts;  // PTX has its flags baked in
+  auto const flags = flags_of(inputs, options);
+  texts.insert(
+      texts.end(),
+      {"-lto", fmt::format("-ftz={:d}", flags.ftz), fmt::format("-prec-div={:d}", flags.prec_div),
+       fmt::format("-prec-sqrt={:d}", flags.prec_sqrt), fmt::format("-fma={:d}", flags.fmad)});
+  if (options.emit == image_kind::ptx) texts.emplace_back("-ptx");
+  return texts;
+}
+
+/// The hooks of all inputs that another input defines.
+std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target wanted)
+{
+  std::set<std::string> asked;
+  std::set<std::string> defined;
+  for (auto const& input : inputs) {
+    auto const interface = interface_of(input, wanted);
+    for (auto const& hook : interface.hooks) asked.insert(hook.name);
+    for (auto const& function : interface.definitions) defined.insert(function.name);
+    for (auto const& function : interface.weak) defined.insert(function.name);
+  }
+  std::erase_if(asked, [&](std::string const& name) { return !defined.contains(name); });
+  return asked;
+}
+
+std::vector<std::string> functions_in(linked_image const& image)
+{
+  if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
+  return functions_in_ptx({reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
+}
+
+void state_inlining(linked_image& image, std::set<std::string> const& hooks)
+{
+  auto const functions = functions_in(image);
+  for (auto const& hook : hooks) {
+    auto const inlined = is_inlined(functions, hook);
+    image.hooks.push_back({hook, inlined});
+    if (image.mode == link_mode::lto && !inlined)
+      image.warnings.push_back(
+          fmt::format("{} was not inlined: the LTO link left a call to it", hook));
+  }
+}
+
+}  // namespace
+
+linked_image linker::link(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  if (options.emit == image_kind::ptx && options.mode == link_mode::ptx)
+    throw usage_error(stage::linker, {.message = "PTX cannot be emitted in PTX mode",
+                                      .input = "ptx",
+                                      .code = {},
+                                      .log = {},
+                                      .hint = "link in LTO mode, or emit a cubin"});
+  auto const findings =
+      preflight(inputs, {.target = options.target, .mode = options.mode, .kernel = options.kernel});
+  if (has_error(findings)) throw refused_error(options.target, findings);
+  if (!library_) library_ = nvjitlink::open();
+
+  auto made =
+      detail::link_unchecked(*library_, inputs, nvjitlink_options(inputs, options), options.emit);
+  linked_image image;
+  image.bytes = std::move(made.bytes);
+  image.kind = options.emit;
+  image.target = options.target;
+  image.mode = options.mode;
+  image.link_ms = made.ms;
+  for (auto const& found : findings)
+    image.warnings.push_back(fmt::format("{} [{}]", found.message, found.id));
+  image.warnings.insert(image.warnings.end(), made.warnings.begin(), made.warnings.end());
+  state_inlining(image, filled_hooks(inputs, options.target));
+  return image;
+}
+
+}  // namespace fatlink

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/nvjitlink.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include "detail/nvjitlink_api.hpp"
+#include "detail/shared_library.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr unsigned k_major = 13;
+constexpr unsigned k_newest_minor = 9;  // suffixes tried: _13_9 … _13_0
+constexpr char const* k_file = "libnvJitLink.so.13";
+constexpr char const* k_remedy =
+    "install CUDA 13's nvJitLink (Debian, Ubuntu: libnvjitlink-13-0; Python: nvidia-nvjitlink), "
+    "or set FATLINK_NVJITLINK to its libnvJitLink.so.13";
+
+/// The unsuffixed name, else the suffixed one that the newest minor exports.
+template <typename Function>
+bool bind(detail::shared_library const& library, std::string const& name, Function& function)
+{
+  auto* symbol = library.find({name});
+  for (auto minor = k_newest_minor + 1; symbol == nullptr && minor-- > 0;)
+    symbol = library.find({fmt::format("__{}_{}_{}", name, k_major, minor)});
+  function = reinterpret_cast<Function>(symbol);
+  return symbol != nullptr;
+}
+
+/// The first function that is missing, or empty.
+std::string bind_all(detail::shared_library const& library, nvjitlink::api& api)
+{
+  auto const need = [&](char const* name, auto& function) {
+    return bind(library, name, function) ? std::string{} : std::string(name);
+  };
+  for (auto const& missing :
+       {need("nvJitLinkCreate", api.create), need("nvJitLinkDestroy", api.destroy),
+        need("nvJitLinkAddData", api.add_data), need("nvJitLinkComplete", api.complete),
+        need("nvJitLinkGetLinkedCubinSize", api.cubin_size),
+        need("nvJitLinkGetLinkedCubin", api.cubin), need("nvJitLinkGetLinkedPtxSize", api.ptx_size),
+        need("nvJitLinkGetLinkedPtx", api.ptx),
+        need("nvJitLinkGetErrorLogSize", api.error_log_size),
+        need("nvJitLinkGetErrorLog", api.error_log),
+        need("nvJitLinkGetInfoLogSize", api.info_log_size),
+        need("nvJitLinkGetInfoLog", api.info_log), need("nvJitLinkVersion", api.version)})
+    if (!missing.empty()) return missing;
+  return {};
+}
+
+std::vector<nvjitlink_candidate> candidates()
+{
+  namespace fs = std::filesystem;
+  if (auto const* named = std::getenv("FATLINK_NVJITLINK"); named != nullptr && *named != '\0')
+    return {{named, "$FATLINK_NVJITLINK", "not tried"}};
+
+  std::vector<nvjitlink_candidate> places;
+  auto const add = [&](fs::path const& folder, std::string const& reason) {
+    places.push_back({(folder / k_file).string(), reason, "not tried"});
+  };
+  std::error_code ignored;
+  auto const program = fs::read_symlink("/proc/self/exe", ignored);
+  if (!ignored) add(program.parent_path().parent_path() / "lib", "beside the program");
+  for (auto const* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (auto const* root = std::getenv(variable); root != nullptr && *root != '\0')
+      for (auto const* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
+        add(fs::path(root) / folder, fmt::format("${}", variable));
+  places.push_back({k_file, "dynamic loader", "not tried"});
+  add(FATLINK_TOOLKIT_LIBRARY_DIR, "toolkit of the build");
+  add("/usr/local/cuda/lib64", "default toolkit");
+  return places;
+}
+
+std::string listing(std::vector<nvjitlink_candidate> const& tried)
+{
+  std::string text;
+  for (auto const& place : tried)
+    text += fmt::format("{} ({}): {}\n", place.path, place.reason, place.outcome);
+  return text;
+}
+
+}  // namespace
+
+struct nvjitlink::state {
+  detail::shared_library library;
+  nvjitlink::api api;
+  std::string path;
+  std::string reason;
+  unsigned major = 0;
+  unsigned minor = 0;
+
+  /// Opens `place`; empty, or why not.
+  std::string open(nvjitlink_candidate const& place)
+  {
+    std::string why;
+    library = detail::shared_library::open(place.path, why);
+    if (!library) return why;
+    if (auto const missing = bind_all(library, api); !missing.empty())
+      return fmt::format("exports no {}", missing);
+    if (api.version(&major, &minor) != 0 || major != k_major)
+      return fmt::format("is version {}.{}; CUDA {} is needed", major, minor, k_major);
+    path = library.path();
+    reason = place.reason;
+    return {};
+  }
+};
+
+nvjitlink::nvjitlink(std::unique_ptr<state> opened) : state_(std::move(opened)) {}
+nvjitlink::~nvjitlink() = default;
+
+std::string const& nvjitlink::path() const noexcept
+{
+  return state_->path;
+}
+std::string const& nvjitlink::reason() const noexcept
+{
+  return state_->reason;
+}
+unsigned nvjitlink::major() const noexcept
+{
+  return state_->major;
+}
+unsigned nvjitlink::minor() const noexcept
+{
+  return state_->minor;
+}
+nvjitlink::api const& nvjitlink::functions() const noexcept
+{
+  return state_->api;
+}
+
+std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate>& tried)
+{
+  tried = candidates();
+  for (auto& place : tried) {
+    auto opened = std::make_unique<state>();
+    place.outcome = opened->open(place);
+    if (!place.outcome.empty()) continue;
+    place.outcome = "chosen";
+    return std::shared_ptr<nvjitlink const>(new nvjitlink(std::move(opened)));
+  }
+  return nullptr;
+}
+
+std::shared_ptr<nvjitlink const> nvjitlink::open()
+{
+  static std::mutex mutex;
+  static std::shared_ptr<nvjitlink const> found;
+  std::lock_guard const lock(mutex);
+  if (found) return found;
+  std::vector<nvjitlink_candidate> tried;
+  found = find(tried);
+  if (found) return found;
+  auto const named = tried.size() == 1;
+  throw unavailable_error(
+      stage::linker,
+      {.message = named ? fmt::format("nvJitLink: {} (from $FATLINK_NVJITLINK) cannot be used: {}",
+                                      tried.front().path, tried.front().outcome)
+                        : fmt::format("nvJitLink: {} was found in none of {} places", k_file,
+                                      tried.size()),
+       .input = named ? tried.front().path : k_file,
+       .code = {},
+       .log = listing(tried),
+       .hint = k_remedy});
+}
+
+}  // namespace fatlink

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/preflight.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "detail/preflight_rules.hpp"
+
+namespace fatlink {
+namespace {
+
+detail::preflight_input describe(fatbin const& input, target wanted)
+{
+  detail::preflight_input described{
+      .file = &input, .interface = interface_of(input, wanted), .ident = {}};
+  for (auto const& entry : input.entries())
+    if (!described.ident) described.ident = entry.ident();
+  return described;
+}
+
+error_details refusal(target wanted, std::vector<finding> const& findings)
+{
+  auto const first = std::find_if(findings.begin(), findings.end(), [](finding const& found) {
+    return found.severity == severity::error;
+  });
+  if (first == findings.end())
+    return {.message = "refused", .input = {}, .code = {}, .log = {}, .hint = {}};
+  return {.message =
+              fmt::format("cannot link for {}: {} [{}]", wanted.name(), first->message, first->id),
+          .input = fmt::format("{}", fmt::join(first->files, ", ")),
+          .code = first->id,
+          .log = {},
+          .hint = first->hint};
+}
+
+}  // namespace
+
+char const* to_string(severity level) noexcept
+{
+  return level == severity::error ? "error" : "warning";
+}
+
+ptx_interface interface_of(fatbin const& input, target wanted)
+{
+  auto const* entry = input.find(entry_kind::ptx, wanted);
+  if (entry == nullptr)
+    for (auto const& other : input.entries())
+      if (other.kind == entry_kind::ptx) entry = &other;
+  if (entry == nullptr) return {};
+  return read_ptx_interface(read_ptx(*entry, input.name()), input.name());
+}
+
+std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request)
+{
+  detail::preflight_inputs described;
+  for (auto const& input : inputs) described.push_back(describe(input, request.target));
+
+  std::vector<finding> findings;
+  detail::check_entries(described, request, findings);
+  detail::check_contracts(described, findings);
+  detail::check_kernel(described, request, findings);
+  detail::check_hooks(described, findings);
+  detail::check_duplicates(described, findings);
+  detail::check_float_flags(described, request, findings);
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](finding const& a, finding const& b) { return a.severity > b.severity; });
+  return findings;
+}
+
+refused_error::refused_error(target wanted, std::vector<finding> findings)
+    : error(stage::preflight, refusal(wanted, findings)), findings_(std::move(findings))
+{
+}
+
+}  // namespace fatlink

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/target.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "fatlink/error.hpp"
+
+namespace fatlink {
+namespace {
+
+// `nvcc --list-gpu-arch` of CUDA 13.0. nvJitLink itself answers an unknown one with error 16
+// at best and with exit(1) at worst, so the list is ours.
+constexpr std::array k_known{75U, 80U, 86U, 87U, 88U, 89U, 90U, 100U, 103U, 110U, 120U, 121U};
+constexpr unsigned k_oldest = k_known.front();
+constexpr unsigned k_oldest_exact = 90;    // first with `a` features
+constexpr unsigned k_oldest_family = 100;  // first with `f` features
+
+[[noreturn]] void reject(std::string_view text, std::string const& why, std::string hint)
+{
+  throw usage_error(stage::input, {.message = fmt::format("target '{}': {}", text, why),
+                                   .input = std::string(text),
+                                   .code = {},
+                                   .log = {},
+                                   .hint = std::move(hint)});
+}
+
+[[noreturn]] void reject_spelling(std::string_view text)
+{
+  auto const digits = text.find_first_of("0123456789");
+  auto const guess = digits == std::string_view::npos ? "90" : text.substr(digits);
+  reject(text, "not a target", fmt::format("write it as nvcc does: sm_{}", guess));
+}
+
+void check_number(std::string_view text, unsigned number)
+{
+  if (number < k_oldest)
+    reject(text, "older than CUDA 13 supports", fmt::format("the oldest is sm_{}", k_oldest));
+  if (std::find(k_known.begin(), k_known.end(), number) == k_known.end())
+    reject(text, "no such architecture",
+           fmt::format("known are sm_{}", fmt::join(k_known, ", sm_")));
+}
+
+void check_suffix(std::string_view text, unsigned number, char suffix)
+{
+  if (suffix == 'a' && number < k_oldest_exact)
+    reject(text, "has no architecture-specific features", fmt::format("write sm_{}", number));
+  if (suffix == 'f' && number < k_oldest_family)
+    reject(text, "has no family-specific features", fmt::format("write sm_{}", number));
+}
+
+}  // namespace
+
+char const* to_string(link_mode mode) noexcept
+{
+  return mode == link_mode::lto ? "lto" : "ptx";
+}
+
+link_mode parse_link_mode(std::string_view text)
+{
+  if (text == "ptx") return link_mode::ptx;
+  if (text == "lto") return link_mode::lto;
+  throw usage_error(stage::input, {.message = fmt::format("link mode '{}': no such mode", text),
+                                   .input = std::string(text),
+                                   .code = {},
+                                   .log = {},
+                                   .hint = "the modes are ptx and lto"});
+}
+
+target::target(std::string_view text)
+{
+  constexpr std::string_view k_prefix = "sm_";
+  if (!text.starts_with(k_prefix)) reject_spelling(text);
+  auto const* const end = text.data() + text.size();
+  auto const [rest, code] = std::from_chars(text.data() + k_prefix.size(), end, number_);
+  if (code != std::errc{} || end - rest > 1) reject_spelling(text);
+  if (rest != end) suffix_ = *rest;
+  if (suffix_ != 0 && suffix_ != 'a' && suffix_ != 'f') reject_spelling(text);
+  check_number(text, number_);
+  check_suffix(text, number_, suffix_);
+}
+
+std::string target::name() const
+{
+  auto text = fmt::format("sm_{}", number_);
+  if (suffix_ != 0) text += suffix_;
+  return text;
+}
+
+bool target::links_for(target wanted) const noexcept
+{
+  if (suffix_ == 'a') return *this == wanted;
+  auto const same_family = number_ / 10 == wanted.number_ / 10;
+  if (suffix_ == 'f' && !same_family) return false;
+  return number_ <= wanted.number_;
+}
+
+}  // namespace fatlink
