@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+fatlink_add_fatbin
+------------------
+Compile device code to one fatbin that holds PTX and LTO-IR.
+
+  fatlink_add_fatbin(<target>
+    SOURCES <file.cu>
+    [CONTRACT <name>] [REFERENCE <file.json>] [ARCHITECTURES <cc>...]
+    [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>] [INSTALL_DESTINATION <dir>])
+
+``SOURCES``
+  One CUDA source: a fatbin holds one translation unit. Include others from it.
+``CONTRACT``
+  A contract of ``fatlink_add_contract``. Its header is included before the source,
+  so that a hook of the wrong type does not compile.
+``REFERENCE``
+  What the code computes, for verification; copied beside the fatbin as ``<stem>.json``.
+``ARCHITECTURES``
+  Compute capabilities, e.g. ``75;90a``. Default: the toolkit's oldest, 75, which links
+  for every newer one.
+``OPTIONS``
+  For nvcc, e.g. ``-use_fast_math``. Architectures, outputs and ``-G`` are not allowed.
+``OUTPUT_NAME``
+  The file's stem. Default: the target's name.
+``INSTALL_DESTINATION``
+  Also installs fatbin and reference there.
+
+The file is ``<stem>.fatbin`` in ``FATLINK_DATA_DIR`` where that is set, else in the
+current binary directory; the target's property ``FATLINK_FATBIN`` has its path. Every
+entry's ident says contract, toolkit and float flags. After each build the fatbin is read
+back by ``fatlink inspect``: a missing entry fails the build. Missing, unknown or
+malformed arguments stop configuration.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+set(_fatlink_compile_script "${CMAKE_CURRENT_LIST_DIR}/detail/compile_fatbin.cmake")
+set(_fatlink_float_script "${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
+include("${_fatlink_float_script}")
+
+function(fatlink_add_fatbin target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONTRACT;REFERENCE;OUTPUT_NAME;INSTALL_DESTINATION"
+    "SOURCES;ARCHITECTURES;OPTIONS")
+  set(me "fatlink_add_fatbin(${target})")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${me}: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "${me}: no value for ${arg_KEYWORDS_MISSING_VALUES}")
+  endif()
+  _fatlink_check_source("${me}" "${arg_SOURCES}")
+  _fatlink_check_options("${me}" "${arg_OPTIONS}")
+  if(NOT arg_ARCHITECTURES)
+    set(arg_ARCHITECTURES 75)
+  endif()
+  _fatlink_check_architectures("${me}" "${arg_ARCHITECTURES}")
+  if(NOT CUDAToolkit_NVCC_EXECUTABLE)
+    message(FATAL_ERROR "${me}: no nvcc; find_package(CUDAToolkit 13) first")
+  endif()
+  if(NOT arg_OUTPUT_NAME)
+    set(arg_OUTPUT_NAME "${target}")
+  endif()
+
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}")
+  if(FATLINK_DATA_DIR)
+    set(folder "${FATLINK_DATA_DIR}")
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_SOURCES BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE
+    OUTPUT_VARIABLE source)
+  set(fatbin "${folder}/${arg_OUTPUT_NAME}.fatbin")
+  _fatlink_contract_settings("${me}" "${arg_CONTRACT}" contract_settings contract_header)
+  fatlink_float_flags("${arg_OPTIONS}" float_flags)
+
+  # The settings are a file of their own, so that changing one rebuilds.
+  set(settings "${CMAKE_CURRENT_BINARY_DIR}/${target}.settings.cmake")
+  set(depfile "${CMAKE_CURRENT_BINARY_DIR}/${target}.fatbin.d")
+  file(CONFIGURE OUTPUT "${settings}" @ONLY CONTENT [[
+set(NVCC "@CUDAToolkit_NVCC_EXECUTABLE@")
+set(TOOLKIT "@CUDAToolkit_VERSION@")
+set(SOURCE "@source@")
+set(FATBIN "@fatbin@")
+set(DEPFILE "@depfile@")
+set(ARCHITECTURES "@arg_ARCHITECTURES@")
+set(OPTIONS "@arg_OPTIONS@")
+set(FLOAT_FLAGS "@float_flags@")
+@contract_settings@
+]])
+  add_custom_command(OUTPUT "${fatbin}"
+    COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=$<TARGET_FILE:fatlink::program>"
+            -P "${_fatlink_compile_script}"
+    DEPENDS "${source}" ${contract_header} "${settings}" "${_fatlink_compile_script}"
+            fatlink::program
+    DEPFILE "${depfile}"
+    COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
+    VERBATIM)
+  set(outputs "${fatbin}")
+  if(arg_REFERENCE)
+    _fatlink_copy_reference("${me}" "${arg_REFERENCE}" "${folder}/${arg_OUTPUT_NAME}.json")
+    list(APPEND outputs "${folder}/${arg_OUTPUT_NAME}.json")
+  endif()
+  add_custom_target(${target} ALL DEPENDS ${outputs})
+  set_target_properties(${target} PROPERTIES FATLINK_FATBIN "${fatbin}")
+  if(arg_INSTALL_DESTINATION)
+    install(FILES ${outputs} DESTINATION "${arg_INSTALL_DESTINATION}")
+  endif()
+endfunction()
+
+function(_fatlink_check_source me sources)
+  list(LENGTH sources count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "${me}: SOURCES takes one file, not ${count}: a fatbin holds one "
+      "translation unit; include the others from it")
+  endif()
+  cmake_path(ABSOLUTE_PATH sources BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(NOT EXISTS "${sources}" OR IS_DIRECTORY "${sources}")
+    message(FATAL_ERROR "${me}: SOURCES ${sources}: no such file")
+  endif()
+endfunction()
+
+function(_fatlink_check_options me options)
+  foreach(option IN LISTS options)
+    if(option MATCHES "^(--?arch|--?gencode|--?gpu-|--?code|-G$|--device-debug|-o|--output|-c$|-dc$|-dlto|--fatbin|-fatbin|-cubin|-ptx)")
+      message(FATAL_ERROR "${me}: OPTIONS ${option} is not allowed: it changes what "
+        "the fatbin holds; use ARCHITECTURES, OUTPUT_NAME or leave it out")
+    endif()
+  endforeach()
+endfunction()
+
+function(_fatlink_check_architectures me architectures)
+  foreach(architecture IN LISTS architectures)
+    if(NOT architecture MATCHES "^([0-9]+)[af]?$")
+      message(FATAL_ERROR "${me}: ARCHITECTURES ${architecture}: write a compute "
+        "capability such as 75 or 90a")
+    endif()
+    if(CMAKE_MATCH_1 LESS 75)
+      message(FATAL_ERROR "${me}: ARCHITECTURES ${architecture}: CUDA 13 begins at 75")
+    endif()
+  endforeach()
+endfunction()
+
+function(_fatlink_contract_settings me contract settings_out header_out)
+  set(${settings_out} "" PARENT_SCOPE)
+  set(${header_out} "" PARENT_SCOPE)
+  if(NOT contract)
+    return()
+  endif()
+  if(NOT TARGET fatlink_contract_${contract})
+    message(FATAL_ERROR "${me}: CONTRACT ${contract} is not known; call "
+      "fatlink_add_contract(${contract} ...) first, or find_package the library that has it")
+  endif()
+  get_target_property(version fatlink_contract_${contract} FATLINK_CONTRACT_VERSION)
+  get_target_property(header fatlink_contract_${contract} FATLINK_CONTRACT_HEADER)
+  set(${header_out} "${header}" PARENT_SCOPE)
+  set(${settings_out}
+    "set(CONTRACT \"${contract}\")\nset(VERSION ${version})\nset(HEADER \"${header}\")"
+    PARENT_SCOPE)
+endfunction()
+
+function(_fatlink_copy_reference me reference copy)
+  cmake_path(ABSOLUTE_PATH reference BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+  if(NOT EXISTS "${reference}" OR IS_DIRECTORY "${reference}")
+    message(FATAL_ERROR "${me}: REFERENCE ${reference}: no such file")
+  endif()
+  add_custom_command(OUTPUT "${copy}"
+    COMMAND "${CMAKE_COMMAND}" -E copy "${reference}" "${copy}"
+    DEPENDS "${reference}" VERBATIM)
+endfunction()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# The build step of fatlink_add_fatbin:
+#   cmake -DSETTINGS=<file> -DINSPECT=<fatlink program> -P compile_fatbin.cmake
+# Compiles SOURCE, with an ident made now (the contract's header may have changed since
+# configuration), and reads the fatbin back. The fatbin appears only when all went well.
+cmake_minimum_required(VERSION 3.25)
+include("${SETTINGS}")
+include("${CMAKE_CURRENT_LIST_DIR}/base64.cmake")
+
+set(json "{\"fatlink\":1")
+set(include_contract "")
+if(CONTRACT)
+  file(SHA256 "${HEADER}" digest)
+  string(APPEND json
+    ",\"contract\":\"${CONTRACT}\",\"version\":${VERSION},\"header_sha256\":\"${digest}\"")
+  set(include_contract -include "${HEADER}")
+endif()
+string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\"}")
+fatlink_base64("${json}" ident)
+
+# One architecture has a short form; -dlto with -gencode is fatal, so several need the long one.
+list(LENGTH ARCHITECTURES count)
+set(expected "")
+if(count EQUAL 1)
+  set(code -dlto "-arch=sm_${ARCHITECTURES}")
+else()
+  set(code -dc)
+endif()
+foreach(architecture IN LISTS ARCHITECTURES)
+  if(count GREATER 1)
+    list(APPEND code -gencode
+      "arch=compute_${architecture},code=[compute_${architecture},lto_${architecture}]")
+  endif()
+  list(APPEND expected --expect "ptx:sm_${architecture}" --expect "ltoir:sm_${architecture}")
+endforeach()
+
+cmake_path(GET FATBIN PARENT_PATH output_folder)
+file(MAKE_DIRECTORY "${output_folder}")
+set(made "${FATBIN}.partial")
+file(REMOVE "${FATBIN}")
+
+execute_process(
+  COMMAND "${NVCC}" -fatbin ${code} -std=c++17 ${include_contract} ${OPTIONS}
+          "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT "${FATBIN}" -o "${made}" "${SOURCE}"
+  RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  file(REMOVE "${made}")
+  message(FATAL_ERROR "nvcc failed on ${SOURCE}")
+endif()
+
+execute_process(COMMAND "${INSPECT}" inspect ${expected} "${made}"
+  OUTPUT_QUIET RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  file(REMOVE "${made}")
+  message(FATAL_ERROR "${FATBIN}: an entry that was asked for is missing")
+endif()
+file(RENAME "${made}" "${FATBIN}")
