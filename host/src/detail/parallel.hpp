@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work on [0, count) spread over all cores.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace fatlink::detail {
+
+/// How many workers parallel_blocks uses for `count` items.
+inline std::size_t worker_count(std::size_t count) noexcept
+{
+  constexpr std::size_t k_worth_a_thread = 16384;
+  auto const cores = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+  return std::clamp<std::size_t>(count / k_worth_a_thread, 1, cores);
+}
+
+/// Calls work(begin, end, worker) for consecutive blocks, one a worker. The first worker's
+/// exception is thrown again here, after all have ended.
+template <typename Work>
+void parallel_blocks(std::size_t count, Work const& work)
+{
+  auto const workers = worker_count(count);
+  if (workers == 1) return work(std::size_t{0}, count, std::size_t{0});
+  std::vector<std::exception_ptr> failures(workers);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < workers; ++i)
+      threads.emplace_back([&, i] {
+        try {
+          work(count / workers * i, i + 1 == workers ? count : count / workers * (i + 1), i);
+        } catch (...) {
+          failures[i] = std::current_exception();
+        }
+      });
+  }
+  for (auto const& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/execute.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace fatlink {
+namespace {
+
+constexpr std::size_t k_chunk = std::size_t{4} << 20;  // elements; 16 MiB a buffer
+constexpr unsigned k_block = 256;
+constexpr unsigned k_elements_a_thread = 4;
+constexpr double k_steps_without_reference = 4;
+constexpr std::byte k_poison{0xFF};  // NaNs: an element never written shows
+
+using clock = std::chrono::steady_clock;
+using elementwise_kernel = kernel<float const*, float*, std::size_t>;
+
+struct on_device {
+  elementwise_kernel kernel;
+  device_buffer<float> out;
+};
+
+class run {
+ public:
+  run(device const& on, element_source const& input, execution_request const& request)
+      : device_(on),
+        input_(input),
+        request_(request),
+        count_(input.size()),
+        stream_(on.create_stream()),
+        in_(on.allocate<float>(count_))
+  {
+  }
+
+  execution_report execute(std::span<linked_image const> images)
+  {
+    upload();
+    for (auto const& image : images) launch(image);
+    if (images.size() > 1) report_.between.emplace();
+    check_all();
+    return std::move(report_);
+  }
+
+ private:
+  void progress(char const* doing, std::size_t done) const
+  {
+    if (request_.progress)
+      request_.progress(doing, static_cast<double>(done) / static_cast<double>(count_));
+  }
+
+  template <typename Visit>
+  void by_chunks(char const* doing, Visit const& visit) const
+  {
+    for (std::size_t first = 0; first < count_; first += k_chunk) {
+      progress(doing, first);
+      visit(first, std::min(k_chunk, count_ - first));
+    }
+    progress(doing, count_);
+  }
+
+  void upload()
+  {
+    std::vector<float> chunk(std::min(k_chunk, count_));
+    by_chunks("uploading", [&](std::size_t first, std::size_t size) {
+      auto const part = std::span(chunk).first(size);
+      input_.fill(first, part);
+      in_.write(part, first);
+    });
+  }
+
+  void launch(linked_image const& image)
+  {
+    execution done;
+    auto const start = clock::now();
+    auto const loaded = device_.load(image);
+    done.load_ms = std::chrono::duration<double, std::milli>(clock::now() - start).count();
+    on_device code{loaded.kernel<float const*, float*, std::size_t>(request_.kernel),
+                   device_.allocate<float>(count_)};
+    code.out.fill(k_poison);
+    done.run_ms = timed(code);
+    outputs_.push_back(std::move(code));
+    report_.images.push_back(done);
+  }
+
+  /// Two launches: the first pays for loading code to the multiprocessors.
+  double timed(on_device const& code)
+  {
+    auto const shape = elementwise_shape(device_.info(), count_);
+    auto start = device_.create_event();
+    auto stop = device_.create_event();
+    for (int i = 0; i < 2; ++i) {
+      start.record(stream_);
+      code.kernel.launch(stream_, shape, in_.data(), code.out.data(), count_);
+      stop.record(stream_);
+    }
+    stream_.synchronize();
+    return stop.ms_since(start);
+  }
+
+  void check_all()
+  {
+    std::vector<float> in(std::min(k_chunk, count_));
+    std::vector<std::vector<float>> out(outputs_.size(), in);
+    by_chunks("verifying", [&](std::size_t first, std::size_t size) {
+      auto const inputs = std::span(in).first(size);
+      input_.fill(first, inputs);
+      for (std::size_t i = 0; i < outputs_.size(); ++i)
+        outputs_[i].out.read(std::span(out[i]).first(size), first);
+      check(inputs, out, first);
+    });
+  }
+
+  void check(std::span<float const> inputs, std::vector<std::vector<float>> const& out,
+             std::size_t first)
+  {
+    auto const part = [&](std::size_t i) { return std::span(out[i]).first(inputs.size()); };
+    if (request_.reference)
+      for (std::size_t i = 0; i < out.size(); ++i)
+        report_.images[i].against_reference +=
+            verify_chunk(*request_.reference, inputs, part(i), first);
+    if (report_.between)
+      *report_.between += compare_chunk(inputs, part(0), part(1), tolerance_between(), first);
+    if (request_.output != nullptr) request_.output->append(part(out.size() - 1));
+  }
+
+  /// Two results within the tolerance of one value are within twice that, and a rounding.
+  [[nodiscard]] double tolerance_between() const
+  {
+    return request_.reference ? 2 * request_.reference->tolerance_ulp : k_steps_without_reference;
+  }
+
+  device const& device_;
+  element_source const& input_;
+  execution_request const& request_;
+  std::size_t count_;
+  stream stream_;
+  device_buffer<float> in_;
+  std::vector<on_device> outputs_;
+  execution_report report_;
+};
+
+}  // namespace
+
+launch_shape elementwise_shape(device_info const&, std::size_t count) noexcept
+{
+  constexpr std::size_t k_most_blocks = 0x7FFFFFFF;  // CUDA's limit on gridDim.x
+  auto const blocks = (count + k_block * k_elements_a_thread - 1) / (k_block * k_elements_a_thread);
+  return {.grid = static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, k_most_blocks)),
+          .block = k_block,
+          .shared_bytes = 0};
+}
+
+execution_report execute(device const& on, std::span<linked_image const> images,
+                         element_source const& input, execution_request const& request)
+{
+  return run(on, input, request).execute(images);
+}
+
+}  // namespace fatlink

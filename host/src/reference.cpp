@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/reference.hpp"
+
+#include <fmt/format.h>
+#include <muParser.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "detail/read_file.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 20;
+constexpr char const* k_example =
+    R"(see kernels/transforms/relu_poly.json: "name", "summary", "hook", "reference", "tolerance_ulp")";
+
+[[noreturn]] void fail(std::string const& file, std::string const& why,
+                       char const* hint = k_example)
+{
+  throw file_error(stage::verify, {.message = fmt::format("{}: {}", file, why),
+                                   .input = file,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = hint});
+}
+
+// NaN in, NaN out, as the arithmetic of a transform would; muParser's own keep the other operand.
+double nan_max(double a, double b)
+{
+  return std::isnan(a) || a > b ? a : b;
+}
+double nan_min(double a, double b)
+{
+  return std::isnan(a) || a < b ? a : b;
+}
+
+class evaluation {
+ public:
+  explicit evaluation(std::string const& expression)
+  {
+    parser_.DefineVar("x", &x_);
+    parser_.DefineConst("pi", std::numbers::pi);
+    parser_.DefineFun("max", nan_max);
+    parser_.DefineFun("min", nan_min);
+    parser_.DefineFun("erf", [](double x) { return std::erf(x); });
+    parser_.DefineFun("erfc", [](double x) { return std::erfc(x); });
+    parser_.DefineFun("log1p", [](double x) { return std::log1p(x); });
+    parser_.DefineFun("expm1", [](double x) { return std::expm1(x); });
+    parser_.DefineFun("fma", [](double a, double b, double c) { return std::fma(a, b, c); });
+    parser_.SetExpr(expression);
+  }
+
+  double at(double x)
+  {
+    x_ = x;
+    return parser_.Eval();
+  }
+
+ private:
+  double x_ = 0;
+  mu::Parser parser_;
+};
+
+template <typename Value>
+Value field(nlohmann::json const& json, char const* name, std::string const& file)
+{
+  if (!json.contains(name)) fail(file, fmt::format("\"{}\" is missing", name));
+  try {
+    return json.at(name).get<Value>();
+  } catch (nlohmann::json::type_error const&) {
+    fail(file, fmt::format("\"{}\" is of the wrong type", name));
+  }
+}
+
+nlohmann::json parse(std::filesystem::path const& path)
+{
+  auto const bytes = detail::read_file(path, k_most_bytes, k_example);
+  auto const* const text = reinterpret_cast<char const*>(bytes.data());
+  try {
+    auto json = nlohmann::json::parse(text, text + bytes.size());
+    if (!json.is_object()) fail(path.string(), "is no JSON object");
+    return json;
+  } catch (nlohmann::json::parse_error const& error) {
+    fail(path.string(), fmt::format("is no JSON (at byte {})", error.byte));
+  }
+}
+
+void check_expression(reference const& read)
+{
+  try {
+    evaluation(read.expression).at(0.5);
+  } catch (mu::Parser::exception_type const& error) {
+    fail(read.file, fmt::format("\"reference\": {}", error.GetMsg()),
+         "it is an expression in x, for example \"max(0, x*x - 1)\"");
+  }
+}
+
+}  // namespace
+
+reference reference::read(std::filesystem::path const& path)
+{
+  auto const json = parse(path);
+  auto const file = path.string();
+  reference read{.name = field<std::string>(json, "name", file),
+                 .summary = field<std::string>(json, "summary", file),
+                 .hook = field<std::string>(json, "hook", file),
+                 .expression = field<std::string>(json, "reference", file),
+                 .tolerance_ulp = field<double>(json, "tolerance_ulp", file),
+                 .file = file};
+  if (!(read.tolerance_ulp >= 0) || std::isinf(read.tolerance_ulp))
+    fail(file, "\"tolerance_ulp\" is not a number of ULP, 0 or more");
+  check_expression(read);
+  return read;
+}
+
+std::optional<reference> reference::beside(std::filesystem::path const& fatbin)
+{
+  auto path = fatbin;
+  path.replace_extension(".json");
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
+  return read(path);
+}
+
+std::function<void(std::span<float const>, std::span<double>)> reference::evaluator() const
+{
+  return [parser = std::make_shared<evaluation>(expression)](std::span<float const> values,
+                                                             std::span<double> expected) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      expected[i] = parser->at(static_cast<double>(values[i]));
+  };
+}
+
+}  // namespace fatlink
