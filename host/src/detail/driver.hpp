@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA Driver API, opened at run time: libcuda.so.1, which the NVIDIA driver installs (never
+// the toolkit's stub, libcuda.so). Types from cuda.h. Threads: safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+#include "fatlink/error.hpp"
+
+namespace fatlink::detail {
+
+/// The functions used, by the names that the driver exports.
+struct driver {
+  decltype(&::cuInit) init;
+  decltype(&::cuDriverGetVersion) driver_get_version;
+  decltype(&::cuGetErrorName) get_error_name;
+  decltype(&::cuGetErrorString) get_error_string;
+  decltype(&::cuDeviceGetCount) device_get_count;
+  decltype(&::cuDeviceGet) device_get;
+  decltype(&::cuDeviceGetName) device_get_name;
+  decltype(&::cuDeviceGetAttribute) device_get_attribute;
+  decltype(&::cuDeviceTotalMem) device_total_mem;
+  decltype(&::cuDevicePrimaryCtxRetain) primary_context_retain;
+  decltype(&::cuCtxSetCurrent) context_set_current;
+  decltype(&::cuMemAlloc) mem_alloc;
+  decltype(&::cuMemFree) mem_free;
+  decltype(&::cuMemcpyHtoD) copy_in;
+  decltype(&::cuMemcpyDtoH) copy_out;
+  decltype(&::cuMemcpyDtoDAsync) copy_on_device;
+  decltype(&::cuMemsetD8) memset_bytes;
+  decltype(&::cuModuleLoadDataEx) module_load;
+  decltype(&::cuModuleUnload) module_unload;
+  decltype(&::cuModuleGetFunction) module_get_function;
+  decltype(&::cuLaunchKernel) launch_kernel;
+  decltype(&::cuStreamCreate) stream_create;
+  decltype(&::cuStreamDestroy) stream_destroy;
+  decltype(&::cuStreamSynchronize) stream_synchronize;
+  decltype(&::cuEventCreate) event_create;
+  decltype(&::cuEventDestroy) event_destroy;
+  decltype(&::cuEventRecord) event_record;
+  decltype(&::cuEventSynchronize) event_synchronize;
+  decltype(&::cuEventElapsedTime) event_elapsed_time;
+
+  /// Opens and initialises the driver, once in a process.
+  /// @throws unavailable_error no driver, or none that finds a GPU.
+  static driver const& open();
+
+  /// @throws device_error `code` is no success; `doing` says what was tried.
+  void check(CUresult code, char const* doing, std::string const& subject = {}) const;
+};
+
+}  // namespace fatlink::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/device.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "detail/driver.hpp"
+#include "detail/gpu_device.hpp"
+
+namespace fatlink {
+namespace {
+
+std::shared_ptr<void> own(std::shared_ptr<device_backend> const& backend,
+                          device_backend::handle handle,
+                          void (device_backend::*destroy)(device_backend::handle) noexcept)
+{
+  return {handle, [backend, destroy](device_backend::handle held) { ((*backend).*destroy)(held); }};
+}
+
+int parse_ordinal(std::string_view name)
+{
+  auto digits = name;
+  if (digits == "gpu") return 0;
+  if (digits.starts_with("gpu:")) digits.remove_prefix(4);
+  int ordinal = 0;
+  auto const* const end = digits.data() + digits.size();
+  auto const [rest, code] = std::from_chars(digits.data(), end, ordinal);
+  if (code == std::errc{} && rest == end && ordinal >= 0) return ordinal;
+  throw usage_error(stage::device, {.message = fmt::format("device '{}': no such device", name),
+                                    .input = std::string(name),
+                                    .code = {},
+                                    .log = {},
+                                    .hint = "write gpu, gpu:1 or cpu"});
+}
+
+}  // namespace
+
+char const* to_string(device_kind kind) noexcept
+{
+  return kind == device_kind::gpu ? "gpu" : "cpu";
+}
+
+stream::stream(std::shared_ptr<device_backend> backend)
+    : backend_(std::move(backend)),
+      handle_(own(backend_, backend_->create_stream(), &device_backend::destroy_stream))
+{
+}
+
+event::event(std::shared_ptr<device_backend> backend)
+    : backend_(std::move(backend)),
+      handle_(own(backend_, backend_->create_event(), &device_backend::destroy_event))
+{
+}
+
+loaded_module::loaded_module(std::shared_ptr<device_backend> backend, linked_image const& image)
+    : backend_(std::move(backend)),
+      handle_(own(backend_, backend_->load(image), &device_backend::unload))
+{
+}
+
+std::shared_ptr<device> open_device(std::string_view name)
+{
+  if (name == "cpu")
+    throw unavailable_error(stage::device,
+                            {.message = "cpu: this version has no reference device",
+                             .input = "cpu",
+                             .code = {},
+                             .log = {},
+                             .hint = "run on a machine with a GPU; fatlink link needs none"});
+  return std::make_shared<device>(detail::open_gpu(parse_ordinal(name)));
+}
+
+std::vector<device_info> list_gpus(std::string& why_none)
+try {
+  auto infos = detail::gpu_infos();
+  if (infos.empty()) why_none = "the driver shows no GPU";
+  return infos;
+} catch (error const& failed) {
+  why_none = failed.what();
+  return {};
+}
+
+int driver_version(std::string& why_none)
+try {
+  auto const& api = detail::driver::open();
+  int version = 0;
+  api.check(api.driver_get_version(&version), "asking the driver's version");
+  return version;
+} catch (error const& failed) {
+  why_none = failed.what();
+  return 0;
+}
+
+}  // namespace fatlink
