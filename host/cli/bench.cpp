@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink bench: kernel time of a linked transform in both modes beside the same source compiled
+// as one, a call through a function pointer, and a device-to-device copy; and link latency.
+// Rounds are interleaved and medians taken, so that ratios within one run hold.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "defaults.hpp"
+#include "failure.hpp"
+#include "fatlink/execute.hpp"
+#include "fatlink/linker.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+struct arguments {
+  std::vector<std::size_t> elements{std::size_t{1} << 28};
+  std::string transform;
+  unsigned repeat = 30;
+  bool json = false;
+};
+
+using elementwise = kernel<float const*, float*, std::size_t>;
+
+/// Something timed: called once a round on a stream.
+struct variant {
+  std::string name;
+  std::function<void(stream const&, device_buffer<float> const&, device_buffer<float> const&,
+                     std::size_t)>
+      go;
+  std::vector<double> ms = {};
+};
+
+double median(std::vector<double> values)
+{
+  auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+variant launching(std::string name, device const& on, elementwise const& code)
+{
+  return {std::move(name),
+          [&on, code](auto const& s, auto const& in, auto const& out, std::size_t n) {
+            code.launch(s, elementwise_shape(on.info(), n), in.data(), out.data(), n);
+          }};
+}
+
+elementwise load(device const& on, std::vector<fatbin> const& inputs, link_mode mode,
+                 char const* name)
+{
+  auto const image = linker().link(
+      inputs,
+      {.target = on.info().target, .mode = mode, .emit = image_kind::cubin, .kernel = name});
+  if (inputs.size() > 1 && mode == link_mode::lto && !image.inlined())
+    print_warnings({"the LTO link did not inline the transform"});
+  return on.load(image).kernel<float const*, float*, std::size_t>(name);
+}
+
+std::vector<variant> variants(device const& on, std::vector<fatbin> const& pair, bool is_default)
+{
+  std::vector<variant> all;
+  all.push_back({"device-to-device copy", [&on](auto const& s, auto const& in, auto const& out,
+                                                std::size_t n) { on.copy(out, in, n, s); }});
+  all.push_back(launching("PTX link", on, load(on, pair, link_mode::ptx, k_default_kernel)));
+  all.push_back(launching("LTO link", on, load(on, pair, link_mode::lto, k_default_kernel)));
+  if (!is_default) return all;  // the other two exist for the default transform
+  std::vector<fatbin> const single{
+      fatbin::read(fatbin_or_default({}, "bench", "the benchmark's fatbin"))};
+  all.push_back(
+      launching("single source", on, load(on, single, link_mode::ptx, "apply_transform_single")));
+  all.push_back(launching("function pointer", on,
+                          load(on, single, link_mode::ptx, "apply_transform_pointer")));
+  return all;
+}
+
+/// One call is timed as a batch when it is short, so that an event's own cost stays small.
+void time_all(device const& on, std::vector<variant>& all, std::size_t count, unsigned rounds)
+{
+  auto const in = on.allocate<float>(count);
+  auto const out = on.allocate<float>(count);
+  std::vector<float> chunk(std::min<std::size_t>(count, std::size_t{4} << 20));
+  auto const source = generated_elements(count, 0);
+  for (std::size_t first = 0; first < count; first += chunk.size()) {
+    auto const part = std::span(chunk).first(std::min(chunk.size(), count - first));
+    source->fill(first, part);
+    device_buffer<float>(in).write(part, first);
+  }
+  auto const batch = std::clamp<std::size_t>((std::size_t{1} << 24) / count, 1, 20);
+  auto const s = on.create_stream();
+  auto start = on.create_event();
+  auto stop = on.create_event();
+  for (unsigned round = 0; round <= rounds; ++round)
+    for (auto& one : all) {
+      start.record(s);
+      for (std::size_t i = 0; i < batch; ++i) one.go(s, in, out, count);
+      stop.record(s);
+      auto const ms = stop.ms_since(start) / static_cast<double>(batch);
+      if (round > 0) one.ms.push_back(ms);  // the first round warms up
+    }
+}
+
+nlohmann::json rows_of(std::vector<variant>& all, std::size_t count)
+{
+  auto const find = [&](std::string const& name) {
+    auto const at =
+        std::find_if(all.begin(), all.end(), [&](variant const& one) { return one.name == name; });
+    return at == all.end() ? 0 : median(at->ms);
+  };
+  auto const copy = find("device-to-device copy");
+  auto const single = find("single source");
+  auto rows = nlohmann::json::array();
+  for (auto& one : all) {
+    auto const ms = median(one.ms);
+    nlohmann::json row{{"variant", one.name},
+                       {"elements", count},
+                       {"us", ms * 1e3},
+                       {"gb_per_s", static_cast<double>(count) * 8 / ms / 1e6},
+                       {"rate_over_copy", copy / ms}};
+    row["time_over_single_source"] = single > 0 ? nlohmann::json(ms / single) : nlohmann::json();
+    rows.push_back(row);
+    one.ms.clear();
+  }
+  return rows;
+}
+
+nlohmann::json link_latency(std::vector<fatbin> const& pair, target wanted, unsigned rounds)
+{
+  auto rows = nlohmann::json::array();
+  linker with;
+  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
+    std::vector<double> ms;
+    for (unsigned i = 0; i <= rounds; ++i)
+      ms.push_back(
+          with.link(pair, {.target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}})
+              .link_ms);
+    auto const first = ms.front();
+    ms.erase(ms.begin());
+    rows.push_back({{"mode", to_string(mode)}, {"first_ms", first}, {"median_ms", median(ms)}});
+  }
+  return rows;
+}
+
+void print_text(nlohmann::json const& found)
+{
+  auto const library = nvjitlink::open();
+  std::string ignored;
+  auto const cuda = driver_version(ignored);
+  fmt::print("{}, driver CUDA {}.{}, nvJitLink {}.{}, transform {}, medians of {} rounds\n\n",
+             found["device"].get<std::string>(), cuda / 1000, cuda % 1000 / 10, library->major(),
+             library->minor(), found["transform"].get<std::string>(),
+             found["rounds"].get<unsigned>());
+  if (!found["kernels"].empty())
+    fmt::print(
+        "| elements | variant | µs | GB/s | of the copy rate | time over single source |\n"
+        "|---:|---|---:|---:|---:|---:|\n");
+  for (auto const& row : found["kernels"]) {
+    auto const& over = row["time_over_single_source"];
+    fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.3f} | {} |\n", row["elements"].get<std::size_t>(),
+               row["variant"].get<std::string>(), row["us"].get<double>(),
+               row["gb_per_s"].get<double>(), row["rate_over_copy"].get<double>(),
+               over.is_null() ? "" : fmt::format("{:.4f}", over.get<double>()));
+  }
+  fmt::print("\n| link | first, ms | median, ms |\n|---|---:|---:|\n");
+  for (auto const& row : found["links"])
+    fmt::print("| {} | {:.1f} | {:.1f} |\n", row["mode"].get<std::string>(),
+               row["first_ms"].get<double>(), row["median_ms"].get<double>());
+}
+
+int bench(arguments const& given)
+{
+  auto const transform = fatbin_or_default(given.transform, k_default_transform, "--transform");
+  std::vector<fatbin> const pair{
+      fatbin::read(fatbin_or_default({}, k_default_library, "the library")),
+      fatbin::read(transform)};
+  nlohmann::json found{{"device", "no GPU"},
+                       {"transform", transform.stem().string()},
+                       {"rounds", given.repeat},
+                       {"kernels", nlohmann::json::array()}};
+  target wanted("sm_90");
+  std::string why;
+  if (list_gpus(why).empty()) {
+    print_warnings({fmt::format("kernel times are skipped: {}", why)});
+  } else {
+    auto const on = open_device("gpu");
+    wanted = on->info().target;
+    found["device"] = fmt::format("{} ({})", on->info().name, wanted.name());
+    auto all = variants(*on, pair, transform.stem() == k_default_transform);
+    for (auto const count : given.elements) {
+      time_all(*on, all, count, given.repeat);
+      for (auto& row : rows_of(all, count)) found["kernels"].push_back(row);
+    }
+  }
+  found["links"] = link_latency(pair, wanted, given.repeat);
+  if (given.json)
+    std::cout << found.dump(2) << '\n';
+  else
+    print_text(found);
+  return k_done;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& exit_status)
+{
+  auto given = std::make_shared<arguments>();
+  auto* verb = app.add_subcommand("bench", "Time kernels and links against the alternatives.");
+  verb->add_option("--elements", given->elements,
+                   "floats a launch; several, with commas (default: 2^28)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 36));
+  verb->add_option("--transform", given->transform,
+                   "fatbin (default: relu_poly, the only one with single-source rows)");
+  verb->add_option("--repeat", given->repeat, "rounds")
+      ->check(CLI::Range(1U, 10000U))
+      ->capture_default_str();
+  verb->add_flag("--json", given->json, "one JSON object on standard output");
+  verb->footer(
+      "Example: fatlink bench --elements 1048576,268435456. Without a GPU: links for sm_90 only.");
+  verb->callback([given, &exit_status] { exit_status = bench(*given); });
+}
+
+}  // namespace fatlink::cli

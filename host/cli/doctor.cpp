@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink doctor: what this machine has of what fatlink needs, where, and why that one.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "defaults.hpp"
+#include "fatlink/device.hpp"
+#include "fatlink/nvjitlink.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+nlohmann::json examine_nvjitlink()
+{
+  std::vector<nvjitlink_candidate> tried;
+  auto const found = nvjitlink::find(tried);
+  nlohmann::json json{{"found", found != nullptr}, {"tried", nlohmann::json::array()}};
+  for (auto const& place : tried)
+    json["tried"].push_back(
+        {{"path", place.path}, {"reason", place.reason}, {"outcome", place.outcome}});
+  if (!found) return json;
+  json["path"] = found->path();
+  json["reason"] = found->reason();
+  json["version"] = fmt::format("{}.{}", found->major(), found->minor());
+  return json;
+}
+
+nlohmann::json examine_driver()
+{
+  std::string why;
+  auto const version = driver_version(why);
+  if (version == 0) return {{"found", false}, {"reason", why}};
+  return {{"found", true}, {"cuda", fmt::format("{}.{}", version / 1000, version % 1000 / 10)}};
+}
+
+nlohmann::json examine_gpus()
+{
+  std::string why;
+  auto json = nlohmann::json::array();
+  for (auto const& gpu : list_gpus(why))
+    json.push_back({{"device", fmt::format("gpu:{}", gpu.ordinal)},
+                    {"name", gpu.name},
+                    {"target", gpu.target.name()},
+                    {"memory_bytes", gpu.memory_bytes},
+                    {"multiprocessors", gpu.multiprocessors}});
+  return json;
+}
+
+nlohmann::json examine_shipped()
+{
+  auto json = nlohmann::json::array();
+  std::error_code ignored;
+  for (auto const& file : std::filesystem::directory_iterator(data_folder(), ignored))
+    if (file.path().extension() == ".fatbin") json.push_back(file.path().string());
+  std::sort(json.begin(), json.end());
+  return json;
+}
+
+void print_text(nlohmann::json const& found)
+{
+  fmt::print("fatlink {}\n", found["version"].get<std::string>());
+  auto const& linker = found["nvjitlink"];
+  if (linker["found"].get<bool>())
+    fmt::print("nvJitLink {}: {} ({})\n", linker["version"].get<std::string>(),
+               linker["path"].get<std::string>(), linker["reason"].get<std::string>());
+  else
+    fmt::print("nvJitLink: not found; install CUDA 13's, or set FATLINK_NVJITLINK\n");
+  for (auto const& place : linker["tried"])
+    fmt::print("  {} ({}): {}\n", place["path"].get<std::string>(),
+               place["reason"].get<std::string>(), place["outcome"].get<std::string>());
+  auto const& driver = found["driver"];
+  if (driver["found"].get<bool>())
+    fmt::print("Driver: CUDA {}\n", driver["cuda"].get<std::string>());
+  else
+    fmt::print("Driver: {}\n", driver["reason"].get<std::string>());
+  for (auto const& gpu : found["gpus"])
+    fmt::print("{}: {} ({}), {} MiB\n", gpu["device"].get<std::string>(),
+               gpu["name"].get<std::string>(), gpu["target"].get<std::string>(),
+               gpu["memory_bytes"].get<std::size_t>() >> 20);
+  fmt::print("Shipped fatbins in {}: {}\n", data_folder().string(), found["shipped"].size());
+  for (auto const& file : found["shipped"]) fmt::print("  {}\n", file.get<std::string>());
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, int& exit_status)
+{
+  auto json = std::make_shared<bool>(false);
+  auto* verb =
+      app.add_subcommand("doctor", "Show which nvJitLink, driver and devices are found, and why.");
+  verb->add_flag("--json", *json, "one JSON object on standard output");
+  verb->footer(
+      "Exits 5 where no nvJitLink is found. A machine without a GPU is fine: it can link.");
+  verb->callback([json, &exit_status] {
+    nlohmann::json const found{{"version", FATLINK_VERSION},
+                               {"nvjitlink", examine_nvjitlink()},
+                               {"driver", examine_driver()},
+                               {"gpus", examine_gpus()},
+                               {"shipped", examine_shipped()}};
+    if (*json)
+      std::cout << found.dump(2) << '\n';
+    else
+      print_text(found);
+    exit_status = found["nvjitlink"]["found"].get<bool>() ? k_done : k_unavailable;
+  });
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the program says what went wrong: text on standard error, with --json also one object on
+// standard output, and the exit status.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace fatlink::cli {
+
+/// Prints what `failure` knows and returns the exit status for it.
+int report_failure(std::exception const& failure, bool json);
+
+/// The same for a command line that does not parse; CLI11's words in one line.
+int report_usage(std::string const& message, std::string const& hint, bool json);
+
+/// "fatlink: warning: …" lines on standard error.
+void print_warnings(std::vector<std::string> const& warnings);
+
+}  // namespace fatlink::cli

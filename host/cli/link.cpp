@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink link: writes a linked image.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "failure.hpp"
+#include "fatlink/linker.hpp"
+#include "fatlink/output_file.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+struct arguments {
+  std::vector<std::string> inputs;
+  std::string target;
+  std::string mode = "lto";
+  std::string emit = "cubin";
+  std::string kernel;
+  std::string output;
+  bool json = false;
+};
+
+nlohmann::json to_json(linked_image const& image, std::string const& output)
+{
+  nlohmann::json hooks = nlohmann::json::array();
+  for (auto const& hook : image.hooks)
+    hooks.push_back({{"name", hook.name}, {"inlined", hook.inlined}});
+  return {{"output", output},
+          {"kind", to_string(image.kind)},
+          {"target", image.target.name()},
+          {"mode", to_string(image.mode)},
+          {"bytes", image.bytes.size()},
+          {"hooks", hooks},
+          {"inlined", image.inlined()},
+          {"cache", "off"},
+          {"link_ms", image.link_ms},
+          {"warnings", image.warnings}};
+}
+
+void print_text(linked_image const& image, std::string const& output)
+{
+  fmt::print("{}: {} for {}, {} link, {} bytes", output, to_string(image.kind), image.target.name(),
+             to_string(image.mode), image.bytes.size());
+  for (auto const& hook : image.hooks)
+    fmt::print(", {} {}", hook.name, hook.inlined ? "inlined" : "called");
+  fmt::print("\n");
+}
+
+int link(arguments const& given)
+{
+  link_options const options{.target = given.target,
+                             .mode = parse_link_mode(given.mode),
+                             .emit = given.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
+                             .kernel = given.kernel};
+  std::vector<fatbin> inputs;
+  for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
+  output_file output(given.output);
+  auto const image = linker().link(inputs, options);
+  output.write(image.bytes);
+  output.commit();
+  print_warnings(image.warnings);
+  if (given.json)
+    std::cout << to_json(image, given.output).dump(2) << '\n';
+  else
+    print_text(image, given.output);
+  return k_done;
+}
+
+}  // namespace
+
+void add_link(CLI::App& app, int& exit_status)
+{
+  auto given = std::make_shared<arguments>();
+  auto* verb = app.add_subcommand("link", "Link fatbins and write the image. Needs no GPU.");
+  verb->add_option("FATBIN", given->inputs, "the library's fatbin, then the transforms'")
+      ->required();
+  verb->add_option("--target", given->target, "GPU architecture: sm_90, sm_90a")->required();
+  verb->add_option("--mode", given->mode, "ptx or lto")
+      ->check(CLI::IsMember({"ptx", "lto"}))
+      ->capture_default_str();
+  verb->add_option("--emit", given->emit, "cubin or ptx (lto mode only)")
+      ->check(CLI::IsMember({"cubin", "ptx"}))
+      ->capture_default_str();
+  verb->add_option("--kernel", given->kernel, "refuse inputs without this kernel");
+  verb->add_option("-o,--output", given->output, "file to write")->required();
+  verb->add_flag("--json", given->json, "one JSON object on standard output");
+  verb->footer(
+      "Example: fatlink link --target sm_90 -o out.cubin apply_transform.fatbin relu_poly.fatbin");
+  verb->callback([given, &exit_status] { exit_status = link(*given); });
+}
+
+}  // namespace fatlink::cli

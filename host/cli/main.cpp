@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program: parses the command line, hands over to a verb, turns failures into statuses.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "failure.hpp"
+#include "verbs.hpp"
+
+namespace {
+
+constexpr char const* k_footer =
+    "Exit status: 0 done; 1 results do not verify; 2 usage; 3 a file cannot be read, is not what\n"
+    "it should be, or cannot be written; 4 link refused; 5 a device, the driver or nvJitLink is\n"
+    "missing or failed; 70 a defect in fatlink.";
+
+std::string first_line(std::string text)
+{
+  text.erase(std::min(text.find('\n'), text.size()));
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  CLI::App app("Links CUDA fatbins with holes at run time: safe, fast, explained.", "fatlink");
+  app.set_version_flag("--version", "fatlink " FATLINK_VERSION);
+  app.require_subcommand(1);
+  app.footer(k_footer);
+  int status = fatlink::cli::k_done;
+  fatlink::cli::add_run(app, status);
+  fatlink::cli::add_link(app, status);
+  fatlink::cli::add_inspect(app, status);
+  fatlink::cli::add_doctor(app, status);
+  fatlink::cli::add_bench(app, status);
+
+  auto const json = std::any_of(
+      argv + 1, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::Success const& asked) {
+    return app.exit(asked);  // --help, --version
+  } catch (CLI::ParseError const& wrong) {
+    auto const chosen = app.get_subcommands();
+    auto const verb = chosen.empty() ? std::string{} : chosen.front()->get_name() + ' ';
+    return fatlink::cli::report_usage(first_line(wrong.what()),
+                                      fmt::format("fatlink {}--help", verb), json);
+  } catch (std::exception const& failure) {
+    return fatlink::cli::report_failure(failure, json);
+  }
+  return status;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fatlink::cli {
+namespace {
+
+nlohmann::json number(double value)
+{
+  if (std::isfinite(value)) return value;
+  return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";  // JSON has no such numbers
+}
+
+nlohmann::json first_failure(verification const& seen)
+{
+  return {{"index", seen.first_failure},
+          {"input", number(static_cast<double>(seen.first_input))},
+          {"actual", number(static_cast<double>(seen.first_actual))},
+          {"expected", number(seen.first_expected)},
+          {"failures", seen.failures}};
+}
+
+nlohmann::json mode_to_json(linked_image const& image, execution const& done, bool has_reference)
+{
+  auto const& seen = done.against_reference;
+  nlohmann::json json{
+      {"mode", to_string(image.mode)}, {"verified", nullptr},        {"max_ulp", nullptr},
+      {"max_abs_error", nullptr},      {"inlined", image.inlined()}, {"cache", "off"},
+      {"link_ms", image.link_ms},      {"load_ms", done.load_ms},    {"run_ms", done.run_ms}};
+  if (!has_reference) return json;
+  json["verified"] = seen.verified();
+  json["max_ulp"] = number(seen.max_ulp);
+  json["max_abs_error"] = number(seen.max_abs_error);
+  if (seen.failures != 0) json["first_failure"] = first_failure(seen);
+  return json;
+}
+
+std::string verdict(verification const& seen, bool has_reference)
+{
+  if (!has_reference) return "not verified: the transform has no .json";
+  return fmt::format("{}, max {:.3g} ulp", seen.verified() ? "verified" : "WRONG", seen.max_ulp);
+}
+
+std::string inlining(linked_image const& image)
+{
+  std::string text;
+  if (image.mode == link_mode::lto)
+    for (auto const& hook : image.hooks)
+      text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
+  return text;
+}
+
+void print_failure(char const* title, verification const& seen)
+{
+  if (seen.failures == 0) return;
+  fmt::print(
+      "{}: {} of {} elements are wrong; the first is element {}: f({:.9g}) gave {:.9g}, expected "
+      "{:.9g}\n",
+      title, seen.failures, seen.elements, seen.first_failure, seen.first_input, seen.first_actual,
+      seen.first_expected);
+}
+
+std::string with_commas(std::size_t value)
+{
+  auto text = std::to_string(value);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+char const* title_of(link_mode mode)
+{
+  return mode == link_mode::ptx ? "PTX link (no LTO)" : "LTO link (link-time optimised)";
+}
+
+}  // namespace
+
+bool run_summary::verified() const
+{
+  auto const right = [&](execution const& done) { return done.against_reference.verified(); };
+  if (expected && !std::all_of(results.images.begin(), results.images.end(), right)) return false;
+  return !results.between || results.between->verified();
+}
+
+nlohmann::json to_json(run_summary const& run)
+{
+  nlohmann::json json{{"device",
+                       {{"kind", to_string(run.device.kind)},
+                        {"name", run.device.name},
+                        {"target", run.device.target.name()}}},
+                      {"library", run.library},
+                      {"transform", run.transform},
+                      {"elements", run.elements},
+                      {"modes", nlohmann::json::array()},
+                      {"agree", nullptr}};
+  for (std::size_t i = 0; i < run.images.size(); ++i)
+    json["modes"].push_back(
+        mode_to_json(run.images[i], run.results.images[i], run.expected.has_value()));
+  if (!run.results.between) return json;
+  json["agree"] = run.results.between->verified();
+  if (!run.results.between->verified())
+    json["first_disagreement"] = first_failure(*run.results.between);
+  return json;
+}
+
+void print_text(run_summary const& run)
+{
+  fmt::print("Device: {} ({})\n", run.device.name, run.device.target.name());
+  fmt::print("Library {}, transform {}, {} elements\n", run.library, run.transform,
+             with_commas(run.elements));
+  for (std::size_t i = 0; i < run.images.size(); ++i) {
+    auto const& seen = run.results.images[i].against_reference;
+    fmt::print("[{}] {:<32} {:>6.1f} ms   {}{}\n", i + 1, title_of(run.images[i].mode),
+               run.images[i].link_ms, verdict(seen, run.expected.has_value()),
+               inlining(run.images[i]));
+    print_failure(to_string(run.images[i].mode), seen);
+  }
+  if (!run.results.between) return;
+  if (run.results.between->verified())
+    fmt::print("Both modes agree.{}\n", run.expected ? "" : " That is all that was checked.");
+  else
+    print_failure("The modes disagree (expected is ptx, gave is lto)", *run.results.between);
+}
+
+}  // namespace fatlink::cli

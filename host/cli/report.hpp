@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `fatlink run` says of a finished run, as text and as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fatlink/device.hpp"
+#include "fatlink/execute.hpp"
+#include "fatlink/image.hpp"
+
+namespace fatlink::cli {
+
+struct run_summary {
+  device_info device;
+  std::string library;  ///< stems, as a person says them
+  std::string transform;
+  std::size_t elements = 0;
+  std::optional<reference> expected;
+  std::vector<linked_image> images;
+  execution_report results;
+
+  /// Every mode against the reference where there is one, and the modes with each other.
+  [[nodiscard]] bool verified() const;
+};
+
+nlohmann::json to_json(run_summary const& run);
+void print_text(run_summary const& run);
+
+}  // namespace fatlink::cli

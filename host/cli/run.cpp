@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink run: the main job. Everything that can be wrong with the arguments and the files is
+// found before the device is opened.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iostream>
+#include <memory>
+
+#include "defaults.hpp"
+#include "failure.hpp"
+#include "fatlink/linker.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+constexpr std::size_t k_most_elements = std::size_t{1} << 40;
+
+struct arguments {
+  std::string library;
+  std::string transform;
+  std::string kernel = k_default_kernel;
+  std::string mode = "both";
+  std::string device = "gpu";
+  std::string elements = "65536";
+  std::string input;
+  std::string output;
+  std::uint64_t seed = 0;
+  bool json = false;
+};
+
+std::size_t parse_elements(std::string const& text)
+{
+  std::size_t count = 0;
+  auto const [rest, code] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (code == std::errc{} && rest == text.data() + text.size() && count > 0 &&
+      count <= k_most_elements)
+    return count;
+  throw usage_error(stage::input,
+                    {.message = fmt::format("--elements {}: not a number of elements", text),
+                     .input = text,
+                     .code = {},
+                     .log = {},
+                     .hint = "pass a whole number from 1 to 2^40, for example 65536"});
+}
+
+/// Everything read and checked that needs no device.
+struct prepared {
+  std::vector<fatbin> inputs;
+  std::optional<reference> expected;
+  std::unique_ptr<element_source> elements;
+  std::unique_ptr<npy_writer> output;
+  std::vector<link_mode> modes;
+};
+
+std::vector<link_mode> modes_of(std::string const& text)
+{
+  if (text == "both") return {link_mode::ptx, link_mode::lto};
+  return {parse_link_mode(text)};
+}
+
+prepared prepare(arguments const& given, run_summary& summary)
+{
+  auto const library = fatbin_or_default(given.library, k_default_library, "--library");
+  auto const transform = fatbin_or_default(given.transform, k_default_transform, "--transform");
+  prepared ready;
+  ready.modes = modes_of(given.mode);
+  ready.elements = given.input.empty()
+                       ? generated_elements(parse_elements(given.elements), given.seed)
+                       : npy_elements(npy_reader(given.input));
+  ready.inputs = {fatbin::read(library), fatbin::read(transform)};
+  ready.expected = reference::beside(transform);
+  if (!given.output.empty())
+    ready.output = std::make_unique<npy_writer>(given.output, ready.elements->size());
+  summary.library = library.stem().string();
+  summary.transform = transform.stem().string();
+  summary.elements = ready.elements->size();
+  summary.expected = ready.expected;
+  return ready;
+}
+
+/// What no target can mend is refused without a device, so that it is said on any machine.
+void check_inputs(prepared const& ready, std::string const& kernel)
+{
+  auto const newest = target("sm_121");
+  for (auto const mode : ready.modes) {
+    auto findings = preflight(ready.inputs, {.target = newest, .mode = mode, .kernel = kernel});
+    std::erase_if(findings, [](finding const& found) {
+      return found.severity != severity::error || found.id.starts_with("arch-");
+    });
+    if (!findings.empty()) throw refused_error(newest, findings);
+  }
+}
+
+void link_all(prepared const& ready, std::string const& kernel, run_summary& summary)
+{
+  linker with;
+  std::vector<std::string> said;
+  for (auto const mode : ready.modes) {
+    summary.images.push_back(with.link(ready.inputs, {.target = summary.device.target,
+                                                      .mode = mode,
+                                                      .emit = image_kind::cubin,
+                                                      .kernel = kernel}));
+    for (auto const& warning : summary.images.back().warnings)
+      if (std::find(said.begin(), said.end(), warning) == said.end()) said.push_back(warning);
+  }
+  print_warnings(said);
+}
+
+int run(arguments const& given)
+{
+  run_summary summary;
+  auto ready = prepare(given, summary);
+  check_inputs(ready, given.kernel);
+  auto const on = open_device(given.device);
+  summary.device = on->info();
+  link_all(ready, given.kernel, summary);
+
+  progress shown;
+  summary.results =
+      execute(*on, summary.images, *ready.elements,
+              {.kernel = given.kernel,
+               .reference = ready.expected,
+               .output = ready.output.get(),
+               .progress = [&](char const* doing, double part) { shown.show(doing, part); }});
+  if (ready.output && summary.verified()) ready.output->commit();
+  if (given.json)
+    std::cout << to_json(summary).dump(2) << '\n';
+  else
+    print_text(summary);
+  return summary.verified() ? k_done : k_not_verified;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_status)
+{
+  auto given = std::make_shared<arguments>();
+  auto* verb = app.add_subcommand("run", "Link in both modes, execute, verify. The main job.");
+  verb->add_option("--library", given->library,
+                   "fatbin with the kernel (default: apply_transform)");
+  verb->add_option("--transform", given->transform,
+                   "fatbin that fills its hook (default: relu_poly)");
+  verb->add_option("--kernel", given->kernel, "(const float*, float*, size_t)")
+      ->capture_default_str();
+  verb->add_option("--mode", given->mode, "ptx, lto or both")
+      ->check(CLI::IsMember({"ptx", "lto", "both"}))
+      ->capture_default_str();
+  verb->add_option("--device", given->device, "gpu or gpu:N")->capture_default_str();
+  auto* elements = verb->add_option("--elements", given->elements, "how many to generate")
+                       ->capture_default_str();
+  verb->add_option("--input", given->input, ".npy of float32, one dimension, instead")
+      ->excludes(elements);
+  verb->add_option("--output", given->output,
+                   ".npy for the last mode's results, written once they verify");
+  verb->add_option("--seed", given->seed, "of the generated elements")->capture_default_str();
+  verb->add_flag("--json", given->json, "one JSON object on standard output");
+  verb->footer("Example: fatlink run --transform gelu.fatbin --elements 1000000");
+  verb->callback([given, &exit_status] { exit_status = run(*given); });
+}
+
+}  // namespace fatlink::cli
