@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fatlink link: every transform for every target, and what it refuses."""
+import hashlib
+import subprocess
+
+from fatlink_cli import HOOK, LIBRARY, PROGRAM, SHARE, TRANSFORMS, CliTest
+
+TARGETS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_120",
+           "sm_121"]
+
+
+class Links(CliTest):
+    def test_every_transform_for_every_target_in_both_modes_twice_alike(self):
+        for target in TARGETS:
+            for mode in ("ptx", "lto"):
+                for transform in TRANSFORMS:
+                    with self.subTest(target=target, mode=mode, transform=transform):
+                        digests = set()
+                        for _ in range(2):
+                            self.link(LIBRARY, SHARE / f"{transform}.fatbin", target=target, mode=mode)
+                            image = (self.folder / "out.cubin").read_bytes()
+                            self.assertEqual(image[:4], b"\x7fELF")
+                            digests.add(hashlib.sha256(image).hexdigest())
+                        self.assertEqual(len(digests), 1)
+
+    def test_inlining_is_read_from_the_image(self):
+        pair = [LIBRARY, SHARE / "relu_poly.fatbin"]
+        for mode, inlined in (("ptx", False), ("lto", True)):
+            said = self.fatlink_json("link", "--target", "sm_90", "--mode", mode, "-o", "o", *pair)
+            self.assertEqual(said["inlined"], inlined)
+            self.assertEqual(said["hooks"], [{"name": "user_transform", "inlined": inlined}])
+
+    def test_a_call_left_by_an_lto_link_is_said_loudly(self):
+        kept = self.compile("kept", HOOK.replace("float user", "__noinline__ float user"))
+        done = self.link(LIBRARY, kept)
+        self.assertIn("warning: user_transform was not inlined", done.stderr)
+        self.assertIn("user_transform called", done.stdout)
+
+    def test_lto_mode_can_emit_ptx(self):
+        self.link("--emit", "ptx", LIBRARY, SHARE / "gelu.fatbin")
+        text = (self.folder / "out.cubin").read_text()
+        self.assertIn(".visible .entry apply_transform", text)
+        self.assertFalse(text.endswith("\0"))
+
+    def test_ptx_mode_cannot_emit_ptx(self):
+        self.assert_fails(2, "link", "--target", "sm_90", "--mode", "ptx", "--emit", "ptx", "-o", "o",
+                          LIBRARY, SHARE / "gelu.fatbin", says=["PTX cannot be emitted in PTX mode"])
+
+    def test_a_transform_compiled_by_hand_links_with_a_warning(self):
+        by_hand = self.compile("by_hand", HOOK)
+        for mode in ("ptx", "lto"):
+            done = self.link(LIBRARY, by_hand, mode=mode)
+            self.assertIn("by_hand.fatbin states no contract", done.stderr)
+            self.assertIn("[uncontracted]", done.stderr)
+
+    def test_float_flags_of_the_entries_reach_the_lto_link(self):
+        source = 'extern "C" __global__ void k(float* x) { *x = *x / 3.1f; }'
+        precise = self.compile("precise", source)
+        self.link(precise)
+        first = (self.folder / "out.cubin").read_bytes()
+        fast = self.compile("fast", source, "-dlto", "-arch=sm_75", "-use_fast_math")
+        self.link(fast)
+        self.assertNotEqual(first, (self.folder / "out.cubin").read_bytes())
+
+    def test_the_program_is_linked_with_neither_libcuda_nor_nvjitlink(self):
+        needed = subprocess.run(["ldd", PROGRAM], text=True, capture_output=True, check=True).stdout
+        self.assertIn("libfatlink", needed)
+        self.assertNotIn("libcuda", needed)
+        self.assertNotIn("libnvJitLink", needed)
+
+
+class Refuses(CliTest):
+    def assert_refused(self, finding, *inputs, says, modes=("ptx", "lto"), target="sm_90"):
+        for mode in modes:
+            with self.subTest(mode=mode):
+                self.assert_fails(4, "link", "--target", target, "--mode", mode, "-o", "o", *inputs,
+                                  says=[f"[{finding}]", *says])
+
+    def test_a_hook_that_nobody_defines(self):
+        self.assert_refused("missing-hook", LIBRARY, says=["user_transform", "defined by no input"])
+
+    def test_a_misspelt_hook_with_the_name_it_is_near(self):
+        near = self.compile("near", HOOK.replace("user_transform", "user_transfrom"))
+        done = self.assert_fails(4, "link", "--target", "sm_90", "-o", "o", LIBRARY, near,
+                                 says=["[missing-hook]"])
+        self.assertIn("did you mean user_transfrom?", done.stderr)
+
+    def test_a_cxx_definition_of_a_c_hook(self):
+        mangled = self.compile("mangled", HOOK.replace('extern "C" ', ""))
+        done = self.assert_fails(4, "link", "--target", "sm_90", "-o", "o", LIBRARY, mangled,
+                                 says=["[missing-hook]"])
+        self.assertIn('declare the definition extern "C"', done.stderr)
+
+    def test_two_definitions_naming_both_files(self):
+        self.assert_refused("duplicate-symbol", LIBRARY, SHARE / "gelu.fatbin",
+                            SHARE / "softsign.fatbin", says=["gelu.fatbin", "softsign.fatbin"])
+
+    def test_a_definition_of_another_type(self):
+        double = self.compile("double", HOOK.replace("float", "double"))
+        self.assert_refused("signature-mismatch", LIBRARY, double,
+                            says=["(b32) user_transform(b32)", "(b64) user_transform(b64)"])
+
+    def test_an_unknown_kernel_listing_those_there_are(self):
+        done = self.assert_fails(4, "link", "--target", "sm_90", "-o", "o", "--kernel", "nope", LIBRARY,
+                                 SHARE / "gelu.fatbin", says=["kernel nope", "[unknown-kernel]"])
+        self.assertIn("apply_transform", done.stderr.splitlines()[1] + done.stderr.splitlines()[2])
+
+    def test_code_for_newer_architectures(self):
+        newer = self.compile("newer", HOOK, "-dlto", "-arch=sm_90")
+        self.assert_refused("arch-too-new", LIBRARY, newer, says=["newer.fatbin", "sm_90", "sm_80"],
+                            target="sm_80")
+
+    def test_architecture_specific_code(self):
+        exact = self.compile("exact", HOOK, "-dlto", "-arch=sm_90a")
+        self.assert_refused("arch-specific", LIBRARY, exact, says=["exact.fatbin", "sm_90a"])
+
+    def test_ptx_alone_in_lto_mode(self):
+        ptx = self.compile("only_ptx", HOOK, "-dc", "-gencode", "arch=compute_75,code=compute_75")
+        self.assert_refused("no-ltoir", LIBRARY, ptx, says=["only_ptx.fatbin"], modes=["lto"])
+
+    def test_ltoir_alone_in_ptx_mode(self):
+        lto = self.compile("only_lto", HOOK, "-dc", "-gencode", "arch=compute_75,code=lto_75")
+        self.assert_refused("no-ptx", LIBRARY, lto, says=["only_lto.fatbin"], modes=["ptx"])
+
+    def test_other_float_flags_in_lto_mode(self):
+        ftz = self.compile("ftz", HOOK, "-dlto", "-arch=sm_75", "-ftz=true")
+        self.assert_refused("float-contract", LIBRARY, ftz, says=["ftz.fatbin", "apply_transform.fatbin"],
+                            modes=["lto"])
+        self.link(LIBRARY, ftz, mode="ptx")

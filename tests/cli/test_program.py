@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person sees first: help, version, doctor, inspect."""
+from fatlink_cli import LIBRARY, SHARE, CliTest
+
+
+class Program(CliTest):
+    def test_every_verb_has_help(self):
+        self.assertIn("Exit status", self.fatlink("--help").stdout)
+        for verb in ("run", "link", "inspect", "doctor", "bench"):
+            said = self.fatlink(verb, "--help").stdout
+            self.assertIn("--json", said)
+
+    def test_version(self):
+        self.assertRegex(self.fatlink("--version").stdout, r"^fatlink \d+\.\d+\.\d+\n$")
+
+    def test_doctor_says_which_nvjitlink_and_why(self):
+        found = self.fatlink_json("doctor")["nvjitlink"]
+        self.assertTrue(found["found"])
+        self.assertEqual([place["outcome"] for place in found["tried"]].count("chosen"), 1)
+
+    def test_doctor_without_nvjitlink(self):
+        done = self.fatlink("doctor", status=5, env={"FATLINK_NVJITLINK": "/nowhere"})
+        self.assertIn("nvJitLink: not found", done.stdout)
+
+    def test_inspect_shows_kernels_hooks_and_contract(self):
+        said = self.fatlink("inspect", LIBRARY, SHARE / "gelu.fatbin").stdout
+        self.assertIn("apply_transform(b64, b64, b64)", said)
+        self.assertIn("hook        (b32) user_transform(b32)", said)
+        self.assertIn("defines     (b32) user_transform(b32)", said)
+        self.assertIn("apply_transform/1", said)
+
+    def test_inspect_json(self):
+        entries = self.fatlink_json("inspect", LIBRARY)["files"][0]["entries"]
+        self.assertEqual([(e["kind"], e["target"]) for e in entries], [("ptx", "sm_75"), ("ltoir", "sm_75")])
+        self.assertEqual(entries[0]["ident"]["contract"], "apply_transform")
+
+    def test_inspect_fails_where_an_expected_entry_is_missing(self):
+        self.fatlink("inspect", "--expect", "ptx:sm_75", LIBRARY)
+        self.assert_fails(3, "inspect", "--expect", "ltoir:sm_90", LIBRARY,
+                          says=["apply_transform.fatbin", "no ltoir:sm_90 entry", "ptx:sm_75"])
+
+    def test_bench_without_a_gpu_times_links(self):
+        found = self.fatlink_json("bench", "--repeat", "2", "--elements", "1024")
+        self.assertEqual([row["mode"] for row in found["links"]], ["ptx", "lto"])
