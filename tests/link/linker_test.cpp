@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real nvJitLink, no GPU.
+#include "fatlink/linker.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "detail/link_session.hpp"
+#include "detail/stderr_capture.hpp"
+#include "expect_error.hpp"
+#include "fixtures.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+std::vector<fatbin> pair()
+{
+  return {fixtures::fatbin("library.fatbin"), fixtures::fatbin("transform.fatbin")};
+}
+
+link_options options(char const* wanted, link_mode mode)
+{
+  return {.target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}};
+}
+
+}  // namespace
+
+TEST(Linker, MakesTheSameBytesEveryTime)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto})
+    EXPECT_EQ(linker().link(pair(), options("sm_90", mode)).bytes,
+              linker().link(pair(), options("sm_90", mode)).bytes);
+}
+
+TEST(Linker, ReadsInliningFromTheImage)
+{
+  EXPECT_FALSE(linker().link(pair(), options("sm_90", link_mode::ptx)).inlined());
+  auto const lto = linker().link(pair(), options("sm_90", link_mode::lto));
+  EXPECT_TRUE(lto.inlined());
+  EXPECT_EQ(functions_in_cubin(lto.bytes), std::vector<std::string>{"apply_transform"});
+}
+
+TEST(Linker, LinksFromSeveralThreadsAtOnce)
+{
+  linker with;
+  auto const expected = with.link(pair(), options("sm_90", link_mode::lto)).bytes;
+  std::vector<int> same(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& result : same)
+      threads.emplace_back(
+          [&] { result = with.link(pair(), options("sm_90", link_mode::lto)).bytes == expected; });
+  }
+  EXPECT_EQ(same, (std::vector<int>{1, 1, 1, 1}));
+}
+
+TEST(Linker, RefusesBeforeNvjitlinkSeesTheInputs)
+{
+  expect_error<refused_error>(
+      [] { linker().link({fixtures::fatbin("library.fatbin")}, options("sm_90", link_mode::lto)); },
+      "cannot link for sm_90: (b32) user_transform(b32) is defined by no input [missing-hook]");
+}
+
+TEST(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
+{
+  // Two definitions in PTX mode: nvJitLink answers success and an @E@ line on standard error.
+  auto inputs = pair();
+  inputs.push_back(fixtures::fatbin("uncontracted.fatbin"));
+  try {
+    detail::link_unchecked(*nvjitlink::open(), inputs, {"-arch=sm_90"}, image_kind::cubin);
+    ADD_FAILURE() << "linked";
+  } catch (link_error const& failed) {
+    EXPECT_THAT(failed.details().log, testing::HasSubstr("@E@"));
+    EXPECT_FALSE(failed.details().hint.empty());
+  }
+}
+
+TEST(LinkSession, NamesTheInputThatNvjitlinkRefuses)
+{
+  try {
+    detail::link_unchecked(*nvjitlink::open(), {fixtures::fatbin("specific.fatbin")},
+                           {"-arch=sm_80", "-lto"}, image_kind::cubin);
+    ADD_FAILURE() << "linked";
+  } catch (link_error const& failed) {
+    EXPECT_THAT(failed.what(), testing::HasSubstr("specific.fatbin"));
+    EXPECT_EQ(failed.details().code, "NVJITLINK_ERROR_INVALID_INPUT");
+  }
+}
+
+TEST(LinkSession, CarriesTheLogOfAFailedCreate)
+{
+  try {
+    detail::link_unchecked(*nvjitlink::open(), pair(), {"-arch=sm_90", "-nonsense"},
+                           image_kind::cubin);
+    ADD_FAILURE() << "linked";
+  } catch (link_error const& failed) {
+    EXPECT_EQ(failed.details().code, "NVJITLINK_ERROR_UNRECOGNIZED_OPTION");
+    EXPECT_THAT(failed.details().log, testing::HasSubstr("nonsense"));
+  }
+}
+
+TEST(StderrCapture, TakesWhatIsWrittenAndGivesStandardErrorBack)
+{
+  testing::internal::CaptureStderr();
+  {
+    detail::stderr_capture capture;
+    EXPECT_EQ(::write(STDERR_FILENO, "inside", 6), 6);
+    EXPECT_EQ(capture.finish(), "inside");
+    EXPECT_EQ(::write(STDERR_FILENO, "outside", 7), 7);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "outside");
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/fatbin.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "expect_error.hpp"
+#include "fixtures.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+byte_buffer with(byte_buffer bytes, std::size_t at, std::initializer_list<unsigned> values)
+{
+  for (auto const value : values) bytes[at++] = static_cast<std::byte>(value);
+  return bytes;
+}
+
+void expect_format_error(byte_buffer const& bytes, std::string const& id, std::string const& says)
+{
+  try {
+    read_fatbin(bytes, "f");
+    ADD_FAILURE() << "no error; expected " << says;
+  } catch (format_error const& failed) {
+    EXPECT_EQ(failed.id(), id);
+    EXPECT_THAT(failed.what(), testing::HasSubstr(says));
+    EXPECT_THAT(failed.what(), testing::HasSubstr("at byte " + std::to_string(failed.offset())));
+  }
+}
+
+}  // namespace
+
+TEST(FatbinReader, ListsPtxAndLtoirOfOneArchitecture)
+{
+  auto const file = fixtures::fatbin("transform.fatbin");
+  ASSERT_EQ(file.entries().size(), 2U);
+  auto const& ptx = file.entries()[0];
+  EXPECT_EQ(ptx.kind, entry_kind::ptx);
+  EXPECT_EQ(ptx.target, target("sm_75"));
+  EXPECT_EQ(ptx.version_major, 9);
+  EXPECT_EQ(ptx.compression, compression::zstd);
+  EXPECT_EQ(ptx.offset, 16U);
+  auto const& ltoir = file.entries()[1];
+  EXPECT_EQ(ltoir.kind, entry_kind::ltoir);
+  EXPECT_EQ(ltoir.version_major, 1);
+  EXPECT_EQ(ltoir.version_minor, 65);
+}
+
+TEST(FatbinReader, ReadsPtxOfEveryCompression)
+{
+  for (auto const* name : {"uncontracted.fatbin", "lz4.fatbin", "raw.fatbin"}) {
+    auto const file = fixtures::fatbin(name);
+    auto const text = read_ptx(file.entries()[0], name);
+    EXPECT_THAT(text, testing::HasSubstr(".func  (.param .b32 func_retval0) user_transform"))
+        << name;
+    EXPECT_EQ(text.find('\0'), std::string::npos) << name;
+  }
+}
+
+TEST(FatbinReader, ReadsSuffixesAndFloatFlags)
+{
+  EXPECT_EQ(fixtures::fatbin("specific.fatbin").entries()[0].target, target("sm_90a"));
+  EXPECT_EQ(fixtures::fatbin("several.fatbin").entries().size(), 4U);
+  EXPECT_NE(fixtures::fatbin("several.fatbin").find(entry_kind::ltoir, "sm_103"), nullptr);
+  EXPECT_EQ(fixtures::fatbin("several.fatbin").find(entry_kind::ltoir, "sm_103")->target,
+            target("sm_100f"));
+  EXPECT_EQ(fixtures::fatbin("transform.fatbin").entries()[1].float_flags(), float_flags{});
+  float_flags const fast{.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
+  EXPECT_EQ(fixtures::fatbin("fast.fatbin").entries()[1].float_flags(), fast);
+}
+
+TEST(FatbinReader, ReadsTheIdentOfEveryEntry)
+{
+  auto const file = fixtures::fatbin("library.fatbin");
+  for (auto const& entry : file.entries()) {
+    auto const found = entry.ident();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->contract, "apply_transform");
+    EXPECT_EQ(found->version, 1);
+    EXPECT_EQ(found->toolkit, "13.0.88");
+  }
+  EXPECT_FALSE(fixtures::fatbin("raw.fatbin").entries()[0].ident());
+}
+
+TEST(FatbinReader, AcceptsConcatenatedContainers)
+{
+  auto both = fixtures::bytes("library.fatbin");
+  auto const second = fixtures::bytes("transform.fatbin");
+  both.insert(both.end(), second.begin(), second.end());
+  EXPECT_EQ(read_fatbin(both).size(), 4U);
+}
+
+TEST(FatbinReader, RejectsEveryTruncation)
+{
+  for (auto const* name : {"transform.fatbin", "raw.fatbin"}) {
+    auto const good = fixtures::bytes(name);
+    for (std::size_t n = 0; n < good.size(); ++n)
+      EXPECT_THROW(read_fatbin(bytes_view(good).first(n)), format_error) << "kept " << n;
+  }
+}
+
+TEST(FatbinReader, RejectsBrokenHeadersNamingTheByte)
+{
+  auto const good = fixtures::bytes("transform.fatbin");
+  expect_format_error({}, "empty-input", "empty");
+  expect_format_error(with(good, 0, {0}), "not-a-fatbin", "not a fatbin");
+  expect_format_error(with(good, 4, {2}), "corrupt-fatbin", "container version 2");
+  expect_format_error(with(good, 6, {32}), "corrupt-fatbin", "container header of 32 bytes");
+  expect_format_error(with(good, 8, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}),
+                      "corrupt-fatbin", "truncated");
+  expect_format_error(with(good, 16, {3}), "corrupt-fatbin", "entry kind 3");
+  expect_format_error(with(good, 18, {2}), "corrupt-fatbin", "entry version");
+  expect_format_error(with(good, 20, {65}), "corrupt-fatbin", "entry header of 65 bytes");
+  expect_format_error(with(good, 20, {0, 0, 1}), "corrupt-fatbin", "header past the container");
+  expect_format_error(with(good, 24, {0, 0, 0, 1}), "corrupt-fatbin", "payload past the container");
+  expect_format_error(with(good, 32, {0, 0, 1}), "corrupt-fatbin", "compressed size past");
+  expect_format_error(with(good, 36, {0, 0, 1}), "corrupt-fatbin", "options outside");
+  expect_format_error(with(good, 44, {1}), "corrupt-fatbin", "architecture 1");
+  expect_format_error(with(good, 48, {0, 0, 1}), "corrupt-fatbin", "ident outside");
+  expect_format_error(with(good, 57, {0xA0}), "corrupt-fatbin", "both compression flags");
+  expect_format_error(with(good, 57, {0x00}), "corrupt-fatbin", "unknown compression");
+  auto trailing = good;
+  trailing.resize(good.size() + 8);
+  expect_format_error(trailing, "corrupt-fatbin", "bytes after the last container");
+}
+
+TEST(FatbinReader, SurvivesRandomMutations)
+{
+  std::mt19937 random(7);
+  for (auto const* name : {"library.fatbin", "lz4.fatbin", "raw.fatbin"}) {
+    auto const good = fixtures::bytes(name);
+    for (int i = 0; i < 20000; ++i) {
+      auto bytes = good;
+      for (auto k = random() % 4 + 1; k > 0; --k)
+        bytes[random() % (i % 2 != 0 ? bytes.size() : 160)] = static_cast<std::byte>(random());
+      try {
+        for (auto const& entry : read_fatbin(bytes))
+          if (entry.kind == entry_kind::ptx) (void)read_ptx(entry);
+      } catch (format_error const&) {
+        continue;
+      }
+    }
+  }
+}
+
+TEST(FatbinReader, RefusesPtxThatDoesNotDecompress)
+{
+  auto bytes = fixtures::bytes("transform.fatbin");
+  auto const entry = read_fatbin(bytes)[0];
+  auto const payload = static_cast<std::size_t>(entry.payload.data() - bytes.data());
+  bytes[payload + 9] ^= std::byte{0xFF};
+  expect_error<format_error>([&] { (void)read_ptx(read_fatbin(bytes)[0], "f"); },
+                             "f: the PTX entry");
+  auto const announced = with(fixtures::bytes("transform.fatbin"), 16 + 0x38, {0, 0, 0, 0x7F});
+  expect_error<format_error>([&] { (void)read_ptx(read_fatbin(announced)[0], "f"); },
+                             "above 256 MiB");
+}
+
+TEST(FatbinFile, NamesWhatIsNoFile)
+{
+  fixtures::folder const folder;
+  expect_error<file_error>([&] { fatbin::read(folder.path() / "x"); }, "no such file");
+  expect_error<file_error>([&] { fatbin::read(folder.path()); }, "is a directory");
+  expect_error<file_error>([&] { fatbin::read("/dev/null"); }, "is not a regular file");
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/ident.hpp"
+
+#include <gtest/gtest.h>
+
+#include "detail/base64.hpp"
+
+using fatlink::parse_ident;
+using fatlink::detail::decode_base64;
+
+TEST(Base64, DecodesWhatRfc4648Gives)
+{
+  EXPECT_EQ(decode_base64(""), "");
+  EXPECT_EQ(decode_base64("Zg=="), "f");
+  EXPECT_EQ(decode_base64("Zm8="), "fo");
+  EXPECT_EQ(decode_base64("Zm9vYmFy"), "foobar");
+}
+
+TEST(Base64, RefusesWhatIsNone)
+{
+  for (auto const* text : {"Zg", "Zg=", "Z===", "Zm9v!A==", "=Zg="})
+    EXPECT_FALSE(decode_base64(text)) << text;
+}
+
+TEST(Ident, IsNothingForOtherText)
+{
+  // "", another tool's, JSON of another format, damaged JSON, a number where text belongs.
+  for (auto const* text : {"", "hello", "eyJmYXRsaW5rIjoyfQ==", "eyJmYXRsaW5rIjox",
+                           "eyJmYXRsaW5rIjoxLCJjb250cmFjdCI6N30="})
+    EXPECT_FALSE(parse_ident(text)) << text;
+}
+
+TEST(Ident, NeedsNoContract)
+{
+  auto const found = parse_ident("eyJmYXRsaW5rIjoxfQ==");  // {"fatlink":1}
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->contract, "");
+}

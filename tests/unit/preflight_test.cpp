@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/preflight.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "fixtures.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+std::vector<finding> judge(std::initializer_list<char const*> names,
+                           preflight_request const& request)
+{
+  std::vector<fatbin> inputs;
+  for (auto const* name : names) inputs.push_back(fixtures::fatbin(name));
+  return preflight(inputs, request);
+}
+
+std::vector<std::string> ids(std::vector<finding> const& findings)
+{
+  std::vector<std::string> names;
+  for (auto const& found : findings) names.push_back(found.id);
+  return names;
+}
+
+}  // namespace
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(Preflight, HasNothingToSayOfAContractedPair)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto})
+    EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {"sm_90", mode, "apply_transform"}),
+                IsEmpty());
+}
+
+TEST(Preflight, WarnsOfWhatStatesNoContract)
+{
+  auto const findings =
+      judge({"library.fatbin", "uncontracted.fatbin"}, {"sm_90", link_mode::lto, {}});
+  ASSERT_THAT(ids(findings), ElementsAre("uncontracted"));
+  EXPECT_EQ(findings[0].severity, severity::warning);
+  EXPECT_THAT(findings[0].message, HasSubstr("uncontracted.fatbin states no contract"));
+}
+
+TEST(Preflight, FindsAHookThatNobodyDefines)
+{
+  auto const findings = judge({"library.fatbin"}, {"sm_90", link_mode::lto, {}});
+  ASSERT_THAT(ids(findings), ElementsAre("missing-hook"));
+  EXPECT_EQ(findings[0].symbol, "user_transform");
+}
+
+TEST(Preflight, FindsADefinitionGivenTwiceAndNamesBothFiles)
+{
+  auto const findings =
+      judge({"library.fatbin", "transform.fatbin", "raw.fatbin"}, {"sm_90", link_mode::ptx, {}});
+  ASSERT_THAT(ids(findings), Contains("duplicate-symbol"));
+  EXPECT_THAT(findings[0].files, ElementsAre("transform.fatbin", "raw.fatbin"));
+}
+
+TEST(Preflight, FindsArchitecturesThatDoNotLink)
+{
+  EXPECT_THAT(ids(judge({"library.fatbin", "specific.fatbin"}, {"sm_90", link_mode::lto, {}})),
+              Contains("arch-specific"));
+  EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {"sm_90a", link_mode::lto, {}}),
+              IsEmpty());
+}
+
+TEST(Preflight, FindsFloatFlagsThatDifferInLtoModeOnly)
+{
+  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"}, {"sm_90", link_mode::lto, {}})),
+              Contains("float-contract"));
+  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"}, {"sm_90", link_mode::ptx, {}})),
+              Not(Contains("float-contract")));
+}
+
+TEST(Preflight, FindsAKernelThatIsInNoInput)
+{
+  auto const findings =
+      judge({"library.fatbin", "transform.fatbin"}, {"sm_90", link_mode::lto, "nope"});
+  ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
+  EXPECT_THAT(findings[0].hint, HasSubstr("apply_transform"));
+}
+
+TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
+{
+  auto const findings =
+      judge({"library.fatbin", "uncontracted.fatbin"}, {"sm_90", link_mode::lto, "nope"});
+  ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel", "uncontracted"));
+  refused_error const refused("sm_90", findings);
+  EXPECT_THAT(refused.what(), HasSubstr("cannot link for sm_90: kernel nope"));
+  EXPECT_THAT(refused.what(), HasSubstr("[unknown-kernel]"));
+}

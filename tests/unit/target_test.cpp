@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/target.hpp"
+
+#include <gtest/gtest.h>
+
+#include "expect_error.hpp"
+
+using fatlink::target;
+
+TEST(Target, ReadsWhatNvccWrites)
+{
+  for (auto const* name : {"sm_75", "sm_90", "sm_90a", "sm_100f", "sm_121"})
+    EXPECT_EQ(target(name).name(), name);
+}
+
+TEST(Target, RefusesOtherSpellings)
+{
+  for (auto const* text :
+       {"", "90", "compute_90", "sm_", "sm_x", "sm_90x", "sm_90aa", "SM_90", "sm_-90"})
+    expect_error<fatlink::usage_error>([&] { (void)target(text); }, "not a target");
+}
+
+TEST(Target, RefusesWhatNvjitlinkWouldExitOn)
+{
+  for (auto const* text : {"sm_1", "sm_2", "sm_5", "sm_9", "sm_70"})
+    expect_error<fatlink::usage_error>([&] { (void)target(text); }, "older than CUDA 13 supports");
+  expect_error<fatlink::usage_error>([] { (void)target("sm_999"); }, "no such architecture");
+}
+
+TEST(Target, RefusesFeatureSuffixesTheArchitectureLacks)
+{
+  expect_error<fatlink::usage_error>([] { (void)target("sm_80a"); }, "architecture-specific");
+  expect_error<fatlink::usage_error>([] { (void)target("sm_90f"); }, "family-specific");
+}
+
+TEST(Target, GenericCodeLinksForItsOwnAndEveryNewerTarget)
+{
+  EXPECT_TRUE(target("sm_75").links_for("sm_75"));
+  EXPECT_TRUE(target("sm_75").links_for("sm_90a"));
+  EXPECT_TRUE(target("sm_75").links_for("sm_121"));
+  EXPECT_FALSE(target("sm_90").links_for("sm_80"));
+}
+
+TEST(Target, SpecificCodeLinksForExactlyItsTarget)
+{
+  EXPECT_TRUE(target("sm_90a").links_for("sm_90a"));
+  EXPECT_FALSE(target("sm_90a").links_for("sm_90"));
+  EXPECT_FALSE(target("sm_90a").links_for("sm_100a"));
+}
+
+TEST(Target, FamilyCodeLinksWithinItsFamily)
+{
+  EXPECT_TRUE(target("sm_100f").links_for("sm_103"));
+  EXPECT_FALSE(target("sm_103f").links_for("sm_100"));
+  EXPECT_FALSE(target("sm_100f").links_for("sm_120"));
+}
+
+TEST(LinkMode, KnowsTwoModes)
+{
+  EXPECT_EQ(fatlink::parse_link_mode("lto"), fatlink::link_mode::lto);
+  expect_error<fatlink::usage_error>([] { (void)fatlink::parse_link_mode("fast"); },
+                                     "link mode 'fast'");
+}
