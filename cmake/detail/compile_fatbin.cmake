@@ -18,19 +18,13 @@ endif()
 string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\"}")
 fatlink_base64("${json}" ident)
 
-# One architecture has a short form; -dlto with -gencode is fatal, so several need the long one.
-list(LENGTH ARCHITECTURES count)
+# The long form of -dlto -arch: it takes several architectures, and adds no generic entries to
+# an `a` or `f` one.
+set(code -dc)
 set(expected "")
-if(count EQUAL 1)
-  set(code -dlto "-arch=sm_${ARCHITECTURES}")
-else()
-  set(code -dc)
-endif()
 foreach(architecture IN LISTS ARCHITECTURES)
-  if(count GREATER 1)
-    list(APPEND code -gencode
-      "arch=compute_${architecture},code=[compute_${architecture},lto_${architecture}]")
-  endif()
+  list(APPEND code -gencode
+    "arch=compute_${architecture},code=[compute_${architecture},lto_${architecture}]")
   list(APPEND expected --expect "ptx:sm_${architecture}" --expect "ltoir:sm_${architecture}")
 endforeach()
 

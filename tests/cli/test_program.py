@@ -24,7 +24,7 @@ class Program(CliTest):
 
     def test_inspect_shows_kernels_hooks_and_contract(self):
         said = self.fatlink("inspect", LIBRARY, SHARE / "gelu.fatbin").stdout
-        self.assertIn("apply_transform(b64, b64, b64)", said)
+        self.assertIn("apply_transform(u64, u64, u64)", said)
         self.assertIn("hook        (b32) user_transform(b32)", said)
         self.assertIn("defines     (b32) user_transform(b32)", said)
         self.assertIn("apply_transform/1", said)

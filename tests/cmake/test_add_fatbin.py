@@ -124,7 +124,7 @@ class Builds(BuildSide):
         self.assertFalse((self.folder / "b/t.fatbin").exists())
 
     def test_a_missing_entry_fails_the_build(self):
-        self.write("nvcc", f'#!/bin/sh\nexec "{NVCC}" $(echo "$@" | sed "s/-dlto -arch=sm_75/-dc -arch=lto_75/")\n')
+        self.write("nvcc", f'#!/bin/sh\nexec "{NVCC}" $(echo "$@" | sed "s/code=.compute_75,lto_75./code=lto_75/")\n')
         (self.folder / "nvcc").chmod(0o755)
         done = self.configure(f'set(CUDAToolkit_NVCC_EXECUTABLE "{self.folder}/nvcc")\n' + FATBIN)
         self.assertEqual(done.returncode, 0, done.stderr)
