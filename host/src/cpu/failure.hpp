@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one exception of the reference device. Knows nothing of the rest of fatlink: this folder
+// needs the standard library alone and can be lifted out.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace fatlink::cpu {
+
+enum class fault {
+  syntax,      ///< text that is no PTX
+  refused,     ///< PTX that this device does not execute
+  unresolved,  ///< linking: a symbol nobody defines
+  duplicate,   ///< linking: a symbol two modules define
+  prototype,   ///< linking: declared otherwise than defined
+  no_kernel,   ///< a kernel asked for by a name no module has
+  launch,      ///< a grid, block or argument list that cannot be launched
+  memory,      ///< the host has not the memory
+  address,     ///< out of bounds, misaligned, null, or written although constant
+  endless,     ///< the instruction budget is spent
+  deadlock,    ///< threads wait for threads that never come
+  trap,        ///< trap, or a failed device assert
+  race,        ///< two threads wrote one address
+};
+
+/// `what()` is one line. `source` and `line` are the PTX module's, where the fault is in one.
+class failure : public std::runtime_error {
+ public:
+  failure(fault kind, std::string const& message, std::string source = {}, unsigned line = 0)
+      : std::runtime_error(message), kind_(kind), source_(std::move(source)), line_(line)
+  {
+  }
+  [[nodiscard]] fault kind() const noexcept { return kind_; }
+  [[nodiscard]] std::string const& source() const noexcept { return source_; }
+  [[nodiscard]] unsigned line() const noexcept { return line_; }
+
+ private:
+  fault kind_;
+  std::string source_;
+  unsigned line_;
+};
+
+}  // namespace fatlink::cpu

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the corpus functions share: headers, and device code that their one-line bodies cannot
+// hold. Everything here is compiled into a function only where its body names it.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cassert>
+#include <cstdint>
+#include <cstdio>
+
+namespace corpus {
+
+using function = float (*)(float);
+
+static __device__ __noinline__ float twice(float x) { return x + x; }
+static __device__ __noinline__ float square(float x) { return x * x; }
+static __device__ __noinline__ float negate(float x) { return -x; }
+static __device__ __noinline__ float plus_one(float x) { return x + 1.0F; }
+__device__ function const volatile table[4] = {twice, square, negate, plus_one};
+
+__constant__ float coefficients[8] = {1.0F, -0.5F, 0.25F, -0.125F, 2.0F, -3.0F, 0.0F, 5.0F};
+__device__ short offsets[5] = {100, -200, 300, -400, 32767};
+
+struct four {
+  float value[4];
+  double scale;
+  char tag;
+};
+
+static __device__ __noinline__ float sum(four by_value)
+{
+  return (by_value.value[0] + by_value.value[1] + by_value.value[2] + by_value.value[3]) *
+         static_cast<float>(by_value.scale) * static_cast<float>(by_value.tag);
+}
+
+static __device__ __noinline__ four rotated(four given, unsigned by)
+{
+  four turned = given;
+  for (unsigned i = 0; i < 4; ++i) turned.value[i] = given.value[(i + by) & 3];
+  return turned;
+}
+
+static __device__ __noinline__ void halve(float* in_place, int count)
+{
+  for (int i = 0; i < count; ++i) in_place[i] *= 0.5F;
+}
+
+static __device__ __noinline__ int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
+
+/// |x| as a whole number below `limit`; NaN is 0.
+static __device__ unsigned whole(float x, unsigned limit)
+{
+  return static_cast<unsigned>(fminf(fabsf(x == x ? x : 0.0F), static_cast<float>(limit - 1)));
+}
+
+}  // namespace corpus
