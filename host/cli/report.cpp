@@ -91,7 +91,7 @@ bool run_summary::verified() const
 
 nlohmann::json to_json(run_summary const& run)
 {
-  nlohmann::json json{{"device",
+  auto json = nlohmann::json{{"device",
                        {{"kind", to_string(run.device.kind)},
                         {"name", run.device.name},
                         {"target", run.device.target.name()}}},
@@ -100,6 +100,7 @@ nlohmann::json to_json(run_summary const& run)
                       {"elements", run.elements},
                       {"modes", nlohmann::json::array()},
                       {"agree", nullptr}};
+  if (!run.why_no_gpu.empty()) json["device"]["why_no_gpu"] = run.why_no_gpu;
   for (std::size_t i = 0; i < run.images.size(); ++i)
     json["modes"].push_back(
         mode_to_json(run.images[i], run.results.images[i], run.expected.has_value()));
@@ -112,7 +113,8 @@ nlohmann::json to_json(run_summary const& run)
 
 void print_text(run_summary const& run)
 {
-  fmt::print("Device: {} ({})\n", run.device.name, run.device.target.name());
+  fmt::print("Device: {} ({}){}\n", run.device.name, run.device.target.name(),
+             run.why_no_gpu.empty() ? "" : ", for there is no GPU: " + run.why_no_gpu);
   fmt::print("Library {}, transform {}, {} elements\n", run.library, run.transform,
              with_commas(run.elements));
   for (std::size_t i = 0; i < run.images.size(); ++i) {

@@ -25,7 +25,8 @@ struct arguments {
   std::string transform;
   std::string kernel = k_default_kernel;
   std::string mode = "both";
-  std::string device = "gpu";
+  std::string device;
+  cpu_options cpu;
   std::string elements = "65536";
   std::string input;
   std::string output;
@@ -96,6 +97,16 @@ void check_inputs(prepared const& ready, std::string const& kernel)
   }
 }
 
+/// The device asked for. Where none was, a GPU, or else the reference device, and why.
+std::shared_ptr<device> open_chosen(arguments const& given, run_summary& summary)
+{
+  auto name = given.device;
+  if (name.empty()) name = list_gpus(summary.why_no_gpu).empty() ? "cpu" : "gpu";
+  auto opened = open_device(name, given.cpu);
+  summary.device = opened->info();
+  return opened;
+}
+
 void link_all(prepared const& ready, std::string const& kernel, run_summary& summary)
 {
   linker with;
@@ -103,7 +114,7 @@ void link_all(prepared const& ready, std::string const& kernel, run_summary& sum
   for (auto const mode : ready.modes) {
     summary.images.push_back(with.link(ready.inputs, {.target = summary.device.target,
                                                       .mode = mode,
-                                                      .emit = image_kind::cubin,
+                                                      .emit = summary.device.image_for(mode),
                                                       .kernel = kernel}));
     for (auto const& warning : summary.images.back().warnings)
       if (std::find(said.begin(), said.end(), warning) == said.end()) said.push_back(warning);
@@ -116,8 +127,7 @@ int run(arguments const& given)
   run_summary summary;
   auto ready = prepare(given, summary);
   check_inputs(ready, given.kernel);
-  auto const on = open_device(given.device);
-  summary.device = on->info();
+  auto const on = open_chosen(given, summary);
   link_all(ready, given.kernel, summary);
 
   progress shown;
@@ -150,7 +160,14 @@ void add_run(CLI::App& app, int& exit_status)
   verb->add_option("--mode", given->mode, "ptx, lto or both")
       ->check(CLI::IsMember({"ptx", "lto", "both"}))
       ->capture_default_str();
-  verb->add_option("--device", given->device, "gpu or gpu:N")->capture_default_str();
+  verb->add_option("--device", given->device,
+                   "gpu, gpu:N, or cpu, the reference device (default: gpu, or cpu where there is "
+                   "none); cpu:sm_80 links for another target than sm_90");
+  verb->add_option("--instruction-budget", given->cpu.instruction_budget,
+                   "on cpu: how many instructions a warp may execute; 0: any number")
+      ->capture_default_str();
+  verb->add_flag("--check-races", given->cpu.check_races,
+                 "on cpu: two threads writing one address is an error");
   auto* elements = verb->add_option("--elements", given->elements, "how many to generate")
                        ->capture_default_str();
   verb->add_option("--input", given->input, ".npy of float32, one dimension, instead")

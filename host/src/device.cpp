@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "detail/cpu_device.hpp"
 #include "detail/driver.hpp"
 #include "detail/gpu_device.hpp"
 
@@ -31,7 +32,7 @@ int parse_ordinal(std::string_view name)
                                     .input = std::string(name),
                                     .code = {},
                                     .log = {},
-                                    .hint = "write gpu, gpu:1 or cpu"});
+                                    .hint = "write gpu, gpu:1, cpu or cpu:sm_80"});
 }
 
 }  // namespace
@@ -59,15 +60,11 @@ loaded_module::loaded_module(std::shared_ptr<device_backend> backend, linked_ima
 {
 }
 
-std::shared_ptr<device> open_device(std::string_view name)
+std::shared_ptr<device> open_device(std::string_view name, cpu_options const& options)
 {
-  if (name == "cpu")
-    throw unavailable_error(stage::device,
-                            {.message = "cpu: this version has no reference device",
-                             .input = "cpu",
-                             .code = {},
-                             .log = {},
-                             .hint = "run on a machine with a GPU; fatlink link needs none"});
+  if (name == "cpu") return std::make_shared<device>(detail::open_cpu(target("sm_90"), options));
+  if (name.starts_with("cpu:"))
+    return std::make_shared<device>(detail::open_cpu(target(name.substr(4)), options));
   return std::make_shared<device>(detail::open_gpu(parse_ordinal(name)));
 }
 

@@ -90,7 +90,12 @@ std::vector<std::string> read_functions(detail::byte_reader const& elf)
 
 char const* to_string(image_kind kind) noexcept
 {
-  return kind == image_kind::cubin ? "cubin" : "ptx";
+  switch (kind) {
+    case image_kind::cubin: return "cubin";
+    case image_kind::ptx: return "ptx";
+    case image_kind::ptx_set: break;
+  }
+  return "ptx_set";
 }
 
 bool linked_image::inlined() const noexcept

@@ -56,8 +56,36 @@ std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target wan
   return asked;
 }
 
+/// The inputs' own PTX for the target; preflight saw to it that each has some.
+std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
+{
+  std::vector<ptx_part> parts;
+  for (auto const& input : inputs)
+    if (auto const* entry = input.find(entry_kind::ptx, wanted); entry != nullptr)
+      parts.push_back({input.name(), read_ptx(*entry, input.name())});
+  return parts;
+}
+
+[[noreturn]] void refuse_emit(link_options const& options)
+{
+  auto const mode = std::string(to_string(options.mode));
+  throw usage_error(stage::linker,
+                    {.message = fmt::format("{} cannot be emitted in {} mode",
+                                            to_string(options.emit), mode),
+                     .input = to_string(options.emit),
+                     .code = {},
+                     .log = {},
+                     .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
+}
+
 std::vector<std::string> functions_in(linked_image const& image)
 {
+  if (image.kind == image_kind::ptx_set) {
+    std::vector<std::string> all;
+    for (auto const& part : image.parts)
+      for (auto& name : functions_in_ptx(part.text)) all.push_back(std::move(name));
+    return all;
+  }
   if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
   return functions_in_ptx({reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
 }
@@ -76,30 +104,34 @@ void state_inlining(linked_image& image, std::set<std::string> const& hooks)
 
 }  // namespace
 
+void linker::link_with_nvjitlink(linked_image& image, std::vector<fatbin> const& inputs,
+                                 link_options const& options)
+{
+  if (!library_) library_ = nvjitlink::open();
+  auto made =
+      detail::link_unchecked(*library_, inputs, nvjitlink_options(inputs, options), options.emit);
+  image.bytes = std::move(made.bytes);
+  image.link_ms = made.ms;
+  image.warnings.insert(image.warnings.end(), made.warnings.begin(), made.warnings.end());
+}
+
 linked_image linker::link(std::vector<fatbin> const& inputs, link_options const& options)
 {
-  if (options.emit == image_kind::ptx && options.mode == link_mode::ptx)
-    throw usage_error(stage::linker, {.message = "PTX cannot be emitted in PTX mode",
-                                      .input = "ptx",
-                                      .code = {},
-                                      .log = {},
-                                      .hint = "link in LTO mode, or emit a cubin"});
+  if (options.emit == (options.mode == link_mode::ptx ? image_kind::ptx : image_kind::ptx_set))
+    refuse_emit(options);
   auto const findings =
       preflight(inputs, {.target = options.target, .mode = options.mode, .kernel = options.kernel});
   if (has_error(findings)) throw refused_error(options.target, findings);
-  if (!library_) library_ = nvjitlink::open();
-
-  auto made =
-      detail::link_unchecked(*library_, inputs, nvjitlink_options(inputs, options), options.emit);
   linked_image image;
-  image.bytes = std::move(made.bytes);
   image.kind = options.emit;
   image.target = options.target;
   image.mode = options.mode;
-  image.link_ms = made.ms;
   for (auto const& found : findings)
     image.warnings.push_back(fmt::format("{} [{}]", found.message, found.id));
-  image.warnings.insert(image.warnings.end(), made.warnings.begin(), made.warnings.end());
+  if (options.emit == image_kind::ptx_set)
+    image.parts = ptx_of(inputs, options.target);
+  else
+    link_with_nvjitlink(image, inputs, options);
   state_inlining(image, filled_hooks(inputs, options.target));
   return image;
 }

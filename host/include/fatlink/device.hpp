@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where linked images run. One interface for every kind of device; today the GPU, over the
-// CUDA Driver API (libcuda.so.1, opened when first needed, never linked).
+// Where linked images run. One interface for two kinds of device: the GPU, over the CUDA Driver
+// API (libcuda.so.1, opened when first needed, never linked), and the reference device, which
+// executes PTX on the CPU with every access checked: for correctness where there is no GPU.
 // Units: bytes, milliseconds. Ownership: buffers, modules, kernels, streams and events keep
 // their device alive; nothing of the driver is torn down at process exit.
 // Threads: a device may be used by several threads; one stream by one thread at a time.
@@ -31,6 +32,12 @@ struct device_info {
   int ordinal = 0;
   std::string name;        ///< "NVIDIA H200"
   fatlink::target target;  ///< what to link for, without suffix: sm_90
+  /// What the device loads in each mode: cubins, or on the CPU PTX and sets of PTX.
+  [[nodiscard]] image_kind image_for(link_mode mode) const noexcept
+  {
+    if (kind == device_kind::gpu) return image_kind::cubin;
+    return mode == link_mode::lto ? image_kind::ptx : image_kind::ptx_set;
+  }
   std::size_t memory_bytes = 0;
   unsigned multiprocessors = 0;
 };
@@ -82,6 +89,8 @@ class device_backend {
   virtual void record(handle event, handle stream) = 0;
   /// Milliseconds between two recorded events; waits for the later one.
   virtual double elapsed_ms(handle start, handle stop) = 0;
+  /// PTX instructions executed so far, each counted once a thread; 0 where nobody counts.
+  [[nodiscard]] virtual std::uint64_t instructions() const noexcept { return 0; }
 };
 
 /// A queue of work on a device.
@@ -160,7 +169,9 @@ class kernel {
   {
   }
 
-  /// Queues a launch; returns at once. @throws device_error the driver refuses it.
+  /// Queues a launch; returns at once. The reference device runs it to its end instead.
+  /// @throws device_error the driver refuses it; on the reference device, what a thread did
+  ///   wrong: kernel, thread, instruction and address are named.
   void launch(stream const& on, launch_shape const& shape, Parameters... arguments) const
   {
     std::array<void const*, sizeof...(Parameters)> const values{
@@ -206,6 +217,7 @@ class device {
   {
     return {backend_, count};
   }
+  [[nodiscard]] std::uint64_t instructions() const noexcept { return backend_->instructions(); }
   /// Queues a device-to-device copy of `count` elements.
   template <typename T>
   void copy(device_buffer<T> const& to, device_buffer<T> const& from, std::size_t count,
@@ -218,11 +230,20 @@ class device {
   std::shared_ptr<device_backend> backend_;
 };
 
-/// Opens "gpu", "gpu:1" or "cpu". A bare number is an ordinal too: "7" is "gpu:7".
+/// Of the reference device alone.
+struct cpu_options {
+  /// Instructions that a warp may execute in a launch before it counts as endless; 0: any number.
+  std::uint64_t instruction_budget = std::uint64_t{1} << 30;
+  /// Whether two threads writing one byte without synchronising is an error.
+  bool check_races = false;
+};
+
+/// Opens "gpu", "gpu:1" or "cpu". A bare number is an ordinal too: "7" is "gpu:7". The
+/// reference device takes links for sm_90, or for another target where it is named: "cpu:sm_80".
 /// @throws usage_error another spelling.
-/// @throws unavailable_error no driver, no such GPU (the message counts those there are), or
-///   a kind this build lacks. Never another device than the one asked for.
-std::shared_ptr<device> open_device(std::string_view name);
+/// @throws unavailable_error no driver, or no such GPU (the message counts those there are).
+///   Never another device than the one asked for.
+std::shared_ptr<device> open_device(std::string_view name, cpu_options const& options = {});
 
 /// Every GPU the driver shows; empty, with the reason in `why_none`, where there is none.
 std::vector<device_info> list_gpus(std::string& why_none);

@@ -13,8 +13,9 @@
 
 namespace fatlink {
 
-enum class image_kind { cubin, ptx };
-/// "cubin" or "ptx".
+/// A ptx_set is the inputs' own PTX, not yet linked: the reference device links it by name.
+enum class image_kind { cubin, ptx, ptx_set };
+/// "cubin", "ptx" or "ptx_set".
 char const* to_string(image_kind kind) noexcept;
 
 /// A hook and whether its call is gone from the linked code.
@@ -23,8 +24,15 @@ struct hook_fact {
   bool inlined = false;
 };
 
+/// An input's PTX.
+struct ptx_part {
+  std::string name;  ///< the input's, for messages
+  std::string text;
+};
+
 struct linked_image {
-  byte_buffer bytes;  ///< the cubin, or PTX text without the trailing NUL
+  byte_buffer bytes;            ///< the cubin, or PTX text without the trailing NUL
+  std::vector<ptx_part> parts;  ///< of a ptx_set, which has no bytes
   image_kind kind = image_kind::cubin;
   fatlink::target target;
   link_mode mode = link_mode::ptx;

@@ -21,7 +21,8 @@ namespace fatlink {
 struct link_options {
   fatlink::target target;
   link_mode mode = link_mode::lto;
-  image_kind emit = image_kind::cubin;  ///< PTX can be emitted in LTO mode only
+  /// PTX can be emitted in LTO mode only, a ptx_set in PTX mode only (no nvJitLink is needed).
+  image_kind emit = image_kind::cubin;
   std::string kernel;                   ///< must be in an input; empty: any
 };
 
@@ -36,10 +37,13 @@ class linker {
   /// @throws refused_error preflight found an error.
   /// @throws link_error nvJitLink failed; log and code are complete.
   /// @throws unavailable_error no nvJitLink.
-  /// @throws usage_error PTX asked for in PTX mode.
+  /// @throws usage_error `emit` is not of the mode.
   linked_image link(std::vector<fatbin> const& inputs, link_options const& options);
 
  private:
+  void link_with_nvjitlink(linked_image& image, std::vector<fatbin> const& inputs,
+                           link_options const& options);
+
   std::shared_ptr<nvjitlink const> library_;
 };
 

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact floating-point arithmetic on f32 and f64: every result is the rounded true one.
+// Source: PTX ISA 9.0, "Floating-Point Instructions".
+#include "cpu/approximate.hpp"
+#include "cpu/decoder.hpp"
+#include "cpu/lanes.hpp"
+#include "cpu/real.hpp"
+
+namespace fatlink::cpu {
+namespace {
+
+struct op_add {
+  template <typename F> F operator()(F a, F b) const { return a + b; }
+};
+struct op_subtract {
+  template <typename F> F operator()(F a, F b) const { return a - b; }
+};
+struct op_multiply {
+  template <typename F> F operator()(F a, F b) const { return a * b; }
+};
+struct op_divide {
+  template <typename F> F operator()(F a, F b) const { return a / b; }
+};
+struct op_fma {
+  template <typename F> F operator()(F a, F b, F c) const { return std::fma(a, b, c); }
+};
+struct op_sqrt {
+  template <typename F> F operator()(F a) const { return std::sqrt(a); }
+};
+struct op_reciprocal {
+  template <typename F> F operator()(F a) const { return F{1} / a; }
+};
+
+/// −0 is less than +0. A NaN gives the other operand, or with `.NaN` a NaN.
+template <bool Max, bool Nan>
+struct op_extreme {
+  template <typename F> F operator()(F a, F b) const
+  {
+    if (Nan && (a != a || b != b)) return std::bit_cast<F>(k_nan_of_extreme<F>);
+    if (a != a) return b;
+    if (b != b) return a;
+    if (a == b) return std::signbit(a) == Max ? b : a;
+    return (a < b) == Max ? b : a;
+  }
+  template <typename F>
+  static constexpr bits_for<F> k_nan_of_extreme = k_nan<F>;
+};
+
+/// Modes and a last step, in operation::flags.
+constexpr std::uint32_t k_rounding = 0xFFFF;  // FE_… of <cfenv>
+constexpr std::uint32_t k_saturate = 0x10000;
+
+template <typename F>
+void saturate(std::byte* d, lane_mask mask)
+{
+  each_lane(mask, [=](unsigned i) { store(d, i, saturated(load<F>(d, i))); });
+}
+
+template <typename F, typename Op, unsigned Count, bool Ftz>
+void arithmetic(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = Count > 1 ? w.at(o.b) : nullptr;
+  auto const* const c = Count > 2 ? w.at(o.c) : nullptr;
+  {
+    rounding_scope const scope(static_cast<int>(o.flags & k_rounding));
+    each_lane(mask, [=](unsigned i) {
+      auto const x = flushed_if<Ftz>(load<F>(a, i));
+      F result;
+      if constexpr (Count == 1) {
+        result = Op{}(x);
+      } else {
+        auto const y = flushed_if<Ftz>(load<F>(b, i));
+        if constexpr (Count == 2)
+          result = Op{}(x, y);
+        else
+          result = Op{}(x, y, flushed_if<Ftz>(load<F>(c, i)));
+      }
+      store(d, i, flushed_if<Ftz>(canonical(result)));
+    });
+  }
+  if ((o.flags & k_saturate) != 0) saturate<F>(d, mask);
+}
+
+/// abs and neg are of the sign alone.
+template <typename F, bool Negate, bool Ftz>
+void change_sign(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  constexpr auto k_sign = bits_for<F>{1} << (8 * sizeof(F) - 1);
+  each_lane(mask, [=](unsigned i) {
+    auto const bits = std::bit_cast<bits_for<F>>(flushed_if<Ftz>(load<F>(a, i)));
+    store(d, i, Negate ? bits ^ k_sign : bits & ~k_sign);
+  });
+}
+
+template <typename F>
+void copy_sign(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  constexpr auto k_sign = bits_for<F>{1} << (8 * sizeof(F) - 1);
+  each_lane(mask, [=](unsigned i) {
+    store(d, i, (load<bits_for<F>>(a, i) & k_sign) | (load<bits_for<F>>(b, i) & ~k_sign));
+  });
+}
+
+struct real_flags {
+  int rounding = FE_TONEAREST;
+  bool ftz = false;
+  bool saturate = false;
+};
+
+real_flags take_flags(decoding& d)
+{
+  real_flags found;
+  if (d.take("rz")) found.rounding = FE_TOWARDZERO;
+  else if (d.take("rm")) found.rounding = FE_DOWNWARD;
+  else if (d.take("rp")) found.rounding = FE_UPWARD;
+  else (void)d.take("rn");
+  found.ftz = d.take("ftz");
+  found.saturate = d.take("sat");
+  return found;
+}
+
+operation& emit(decoding& d, handler run, type as, unsigned sources)
+{
+  d.expect_count(sources + 1, sources + 1);
+  operand_offset from[3]{k_no_operand, k_no_operand, k_no_operand};
+  for (unsigned i = 0; i < sources; ++i) from[i] = d.source(i + 1, as);
+  auto const to = d.destination(0, as);
+  auto& o = d.emit(run);
+  o.d = to;
+  o.a = from[0];
+  o.b = from[1];
+  o.c = from[2];
+  return o;
+}
+
+template <typename Op, unsigned Count>
+void decode_exact(decoding& d, type as)
+{
+  auto const flags = take_flags(d);
+  if (as == type::f64 && flags.ftz) d.refuse();
+  auto const run = as == type::f64   ? &arithmetic<double, Op, Count, false>
+                   : flags.ftz ? &arithmetic<float, Op, Count, true>
+                               : &arithmetic<float, Op, Count, false>;
+  emit(d, run, as, Count).flags =
+      static_cast<std::uint32_t>(flags.rounding) | (flags.saturate ? k_saturate : 0U);
+}
+
+template <bool Max>
+void decode_extreme(decoding& d, type as)
+{
+  auto const ftz = d.take("ftz");
+  auto const nan = d.take("NaN");
+  handler run = nullptr;
+  if (as == type::f64)
+    run = &arithmetic<double, op_extreme<Max, false>, 2, false>;
+  else if (nan)
+    run = ftz ? &arithmetic<float, op_extreme<Max, true>, 2, true>
+              : &arithmetic<float, op_extreme<Max, true>, 2, false>;
+  else
+    run = ftz ? &arithmetic<float, op_extreme<Max, false>, 2, true>
+              : &arithmetic<float, op_extreme<Max, false>, 2, false>;
+  emit(d, run, as, 2).flags = FE_TONEAREST;
+}
+
+template <bool Negate>
+void decode_sign(decoding& d, type as)
+{
+  auto const ftz = d.take("ftz");
+  auto const run = as == type::f64 ? &change_sign<double, Negate, false>
+                   : ftz           ? &change_sign<float, Negate, true>
+                                   : &change_sign<float, Negate, false>;
+  emit(d, run, as, 1);
+}
+
+/// sqrt and rcp, of which `.approx` is another instruction.
+template <typename Op>
+void decode_root(decoding& d, std::string_view name)
+{
+  auto const as = d.take_type();
+  if (as != type::f32 && as != type::f64) d.refuse();
+  if (d.take("approx")) return decode_approximation(d, name, as);
+  decode_exact<Op, 1>(d, as);
+}
+
+void decode_copysign(decoding& d)
+{
+  auto const as = d.take_type();
+  if (as != type::f32 && as != type::f64) d.refuse();
+  emit(d, as == type::f64 ? &copy_sign<double> : &copy_sign<float>, as, 2);
+}
+
+}  // namespace
+
+void decode_float_arithmetic(decoding& d, std::string_view name, type as)
+{
+  if (as != type::f32 && as != type::f64) d.refuse();
+  if (name == "add") return decode_exact<op_add, 2>(d, as);
+  if (name == "sub") return decode_exact<op_subtract, 2>(d, as);
+  if (name == "mul") return decode_exact<op_multiply, 2>(d, as);
+  if (name == "fma") return decode_exact<op_fma, 3>(d, as);
+  if (name == "min") return decode_extreme<false>(d, as);
+  if (name == "max") return decode_extreme<true>(d, as);
+  if (name == "abs") return decode_sign<false>(d, as);
+  if (name == "neg") return decode_sign<true>(d, as);
+  if (name != "div") d.refuse();
+  if (d.take("approx") || d.take("full")) return decode_approximation(d, "div", as);
+  decode_exact<op_divide, 2>(d, as);
+}
+
+void add_float(decode_table& to)
+{
+  to["fma"] = [](decoding& d) {
+    auto const as = d.take_type();
+    if (as == type::f32 || as == type::f64) decode_float_arithmetic(d, "fma", as);
+    else decode_half_arithmetic(d, "fma", as);
+  };
+  to["sqrt"] = [](decoding& d) { decode_root<op_sqrt>(d, "sqrt"); };
+  to["rcp"] = [](decoding& d) { decode_root<op_reciprocal>(d, "rcp"); };
+  to["copysign"] = &decode_copysign;
+}
+
+}  // namespace fatlink::cpu

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two 16-bit formats, computed in double: exact up to one rounding.
+#pragma once
+
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <cstdint>
+
+namespace fatlink::cpu {
+
+/// IEEE 754 binary16 and bfloat16: fraction bits, and the exponent of the least normal number.
+struct binary16 {
+  static constexpr int k_fraction = 10, k_least = -14, k_most = 15;
+  static constexpr std::uint16_t k_nan = 0x7FFF;
+  std::uint16_t bits;
+};
+struct bfloat16 {
+  static constexpr int k_fraction = 7, k_least = -126, k_most = 127;
+  static constexpr std::uint16_t k_nan = 0x7FFF;
+  std::uint16_t bits;
+};
+
+template <typename Half>
+double to_double(Half value) noexcept
+{
+  constexpr auto k_exponents = (1 << (15 - Half::k_fraction)) - 1;
+  auto const exponent = value.bits >> Half::k_fraction & k_exponents;
+  auto const fraction = value.bits & ((1 << Half::k_fraction) - 1);
+  auto const sign = (value.bits & 0x8000) != 0 ? -1.0 : 1.0;
+  if (exponent == k_exponents)
+    return fraction != 0 ? std::bit_cast<double>(std::uint64_t{0x7FF8000000000000})
+                         : sign * HUGE_VAL;
+  if (exponent == 0) return sign * std::ldexp(fraction, Half::k_least - Half::k_fraction);
+  return sign * std::ldexp(fraction + (1 << Half::k_fraction),
+                           exponent - 1 + Half::k_least - Half::k_fraction);
+}
+
+/// Rounds in `mode` (FE_TONEAREST and its like). Beyond the range: infinity, or towards zero the
+/// greatest finite number.
+template <typename Half>
+Half rounded_to(double value, int mode = FE_TONEAREST) noexcept
+{
+  if (value != value) return {Half::k_nan};
+  auto const sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
+  constexpr auto k_infinity = static_cast<std::uint16_t>(0x7FFF >> Half::k_fraction << Half::k_fraction);
+  if (std::isinf(value)) return {static_cast<std::uint16_t>(sign | k_infinity)};
+  if (value == 0) return {sign};
+  auto const exponent = std::max(std::ilogb(value), Half::k_least);
+  auto steps = std::ldexp(std::abs(value), Half::k_fraction - exponent);
+  auto const up = mode == FE_UPWARD ? sign == 0 : mode == FE_DOWNWARD && sign != 0;
+  auto const below = std::floor(steps);
+  if (mode == FE_TONEAREST) {
+    auto const rest = steps - below;
+    auto const odd = (static_cast<std::uint32_t>(below) & 1U) != 0;
+    steps = rest > 0.5 || (rest == 0.5 && odd) ? below + 1 : below;
+  } else {
+    steps = up ? std::ceil(steps) : below;
+  }
+  // A carry out of the fraction raises the exponent, as the bits lie beside each other.
+  auto const count = static_cast<std::uint32_t>(steps);
+  auto const bits = (static_cast<std::uint32_t>(exponent - Half::k_least) << Half::k_fraction) + count;
+  if (bits >= k_infinity) {
+    auto const finite = mode == FE_TOWARDZERO || (mode != FE_TONEAREST && !up);
+    return {static_cast<std::uint16_t>(sign | (finite ? k_infinity - 1 : k_infinity))};
+  }
+  return {static_cast<std::uint16_t>(sign | bits)};
+}
+
+/// a + b rounded to odd: the last bit is set where the sum is inexact, so that rounding it once
+/// more to a narrower format rounds as if the sum had been exact (Boldo and Melquiond, 2008).
+inline double add_to_odd(double a, double b) noexcept
+{
+  auto const sum = a + b;
+  if (!std::isfinite(sum)) return sum;
+  auto const part = sum - a;
+  auto const error = (a - (sum - part)) + (b - part);
+  auto const bits = std::bit_cast<std::uint64_t>(sum);
+  if (error == 0 || (bits & 1) != 0) return sum;
+  return std::bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+
+}  // namespace fatlink::cpu

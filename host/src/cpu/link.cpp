@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu/link.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace fatlink::cpu {
+namespace {
+
+using syntax::linkage;
+
+std::optional<builtin> find_builtin(std::string const& name)
+{
+  if (name == "vprintf") return builtin::printf;
+  if (name == "__assertfail") return builtin::assert_fail;
+  return {};
+}
+
+bool same_shape(std::vector<syntax::variable> const& a, std::vector<syntax::variable> const& b)
+{
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto const& x, auto const& y) {
+    return x.bytes() == y.bytes() && size_of(x.type) == size_of(y.type);
+  });
+}
+
+std::string prototype_of(syntax::function const& of)
+{
+  auto const list = [](std::vector<syntax::variable> const& all) {
+    std::string text = "(";
+    for (auto const& one : all) {
+      if (text.size() > 1) text += ", ";
+      text += std::to_string(one.bytes()) + (one.bytes() == 1 ? " byte" : " bytes");
+    }
+    return text + ")";
+  };
+  return list(of.results) + " " + of.name + list(of.parameters);
+}
+
+class symbol_table {
+ public:
+  explicit symbol_table(std::vector<syntax::module> modules)
+  {
+    made_.modules = std::move(modules);
+    made_.names.resize(made_.modules.size());
+  }
+
+  linked_modules link()
+  {
+    for (unsigned i = 0; i < made_.modules.size(); ++i) define_all(i);
+    for (unsigned i = 0; i < made_.modules.size(); ++i) resolve_all(i);
+    for (unsigned i = 0; i < made_.modules.size(); ++i) check_uses(i);
+    return std::move(made_);
+  }
+
+ private:
+  struct definition {
+    entity what;
+    unsigned module;
+    syntax::linkage linkage;
+  };
+
+  void define_all(unsigned module)
+  {
+    for (auto const& one : made_.modules[module].functions) {
+      if (!one.has_body) continue;
+      define(module, one.name, one.linkage,
+             {entity::kind::function, static_cast<unsigned>(made_.functions.size())});
+      made_.functions.push_back({module, &one});
+    }
+    for (auto const& one : made_.modules[module].variables) {
+      if (one.linkage == linkage::external) continue;
+      define(module, one.name, one.linkage,
+             {entity::kind::variable, static_cast<unsigned>(made_.variables.size())});
+      made_.variables.push_back({module, &one});
+    }
+  }
+
+  void define(unsigned module, std::string const& name, syntax::linkage how, entity what)
+  {
+    if (!made_.names[module].emplace(name, what).second) fail_twice(name, module, module);
+    if (how == linkage::local) return;
+    auto const [at, is_new] = global_.emplace(name, definition{what, module, how});
+    if (is_new) return;
+    auto const strong = [](syntax::linkage l) { return l == linkage::visible; };
+    if (strong(how) && strong(at->second.linkage)) fail_twice(name, at->second.module, module);
+    if (strong(how)) at->second = {what, module, how};
+  }
+
+  [[noreturn]] void fail_twice(std::string const& name, unsigned first, unsigned second) const
+  {
+    auto const& source = made_.modules[second].name;
+    throw failure(fault::duplicate,
+                  name + " is defined twice: by " + made_.modules[first].name + " and by " + source,
+                  source);
+  }
+
+  void resolve_all(unsigned module)
+  {
+    auto& names = made_.names[module];
+    for (auto& [name, what] : names)  // the chosen one of several weak and strong definitions
+      if (auto const found = global_.find(name); found != global_.end() && !is_local(module, what))
+        what = found->second.what;
+    for (auto const& one : made_.modules[module].functions)
+      if (!one.has_body) resolve(module, one);
+    for (auto const& one : made_.modules[module].variables)
+      if (one.linkage == linkage::external) resolve(module, one);
+  }
+
+  [[nodiscard]] bool is_local(unsigned module, entity const& what) const
+  {
+    if (what.is == entity::kind::function)
+      return made_.functions[what.index].what->linkage == linkage::local;
+    return what.is == entity::kind::variable && made_.variables[what.index].module == module &&
+           made_.variables[what.index].what->linkage == linkage::local;
+  }
+
+  void resolve(unsigned module, syntax::function const& declared)
+  {
+    auto& names = made_.names[module];
+    if (auto const own = names.find(declared.name); own != names.end())
+      return check_prototype(module, declared, own->second);
+    if (auto const found = global_.find(declared.name); found != global_.end()) {
+      check_prototype(module, declared, found->second.what);
+      names.emplace(declared.name, found->second.what);
+    } else if (auto const known = find_builtin(declared.name)) {
+      names.emplace(declared.name, entity{entity::kind::builtin, static_cast<unsigned>(*known)});
+    }
+  }
+
+  void check_prototype(unsigned module, syntax::function const& declared, entity const& found) const
+  {
+    auto const& source = made_.modules[module].name;
+    if (found.is != entity::kind::function)
+      throw failure(fault::prototype, declared.name + " is declared as a function by " + source +
+                                          " and is none", source, declared.line);
+    auto const& [owner, is] = made_.functions[found.index];
+    if (same_shape(declared.results, is->results) && same_shape(declared.parameters, is->parameters))
+      return;
+    throw failure(fault::prototype,
+                  "the prototypes differ: " + source + " declares " + prototype_of(declared) + ", " +
+                      made_.modules[owner].name + " defines " + prototype_of(*is),
+                  made_.modules[owner].name, is->line);
+  }
+
+  void resolve(unsigned module, syntax::variable const& declared)
+  {
+    auto& names = made_.names[module];
+    if (names.contains(declared.name)) return;
+    auto const found = global_.find(declared.name);
+    if (found == global_.end()) {
+      if (declared.space == space::shared && declared.count == 0)
+        names.emplace(declared.name, entity{entity::kind::dynamic_shared, 0});
+      return;
+    }
+    auto const& source = made_.modules[module].name;
+    auto const& what = found->second.what;
+    if (what.is != entity::kind::variable ||
+        made_.variables[what.index].what->space != declared.space ||
+        (declared.count != 0 && made_.variables[what.index].what->bytes() != declared.bytes()))
+      throw failure(fault::prototype,
+                    source + " and " + made_.modules[found->second.module].name + " disagree on " +
+                        declared.name, source, declared.line);
+    names.emplace(declared.name, what);
+  }
+
+  void check_uses(unsigned module) const
+  {
+    for (auto const& function : made_.modules[module].functions)
+      for (auto const& one : function.instructions)
+        for (auto const& operand : one.operands) check_use(module, function, one, operand);
+    for (auto const& variable : made_.modules[module].variables)
+      for (auto const& value : variable.initial)
+        if (!value.symbol.empty()) check_name(module, value.symbol, variable.line);
+  }
+
+  void check_use(unsigned module, syntax::function const& function, syntax::instruction const& at,
+                 syntax::operand const& operand) const
+  {
+    for (auto const& part : operand.parts) check_use(module, function, at, part);
+    if (operand.kind != syntax::operand_kind::symbol || is_table(function, operand.name)) return;
+    check_name(module, operand.name, at.line);
+  }
+
+  static bool is_table(syntax::function const& in, std::string const& name)
+  {
+    return std::any_of(in.tables.begin(), in.tables.end(),
+                       [&](auto const& table) { return table.name == name; }) ||
+           std::find(in.prototypes.begin(), in.prototypes.end(), name) != in.prototypes.end();
+  }
+
+  void check_name(unsigned module, std::string const& name, unsigned line) const
+  {
+    if (made_.names[module].contains(name)) return;
+    auto const& source = made_.modules[module].name;
+    throw failure(fault::unresolved, name + " is used by " + source + " and defined by no input",
+                  source, line);
+  }
+
+  linked_modules made_;
+  std::unordered_map<std::string, definition> global_;
+};
+
+}  // namespace
+
+linked_modules link(std::vector<syntax::module> modules)
+{
+  return symbol_table(std::move(modules)).link();
+}
+
+}  // namespace fatlink::cpu
