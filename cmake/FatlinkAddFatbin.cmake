@@ -34,9 +34,7 @@ malformed arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-set(_fatlink_compile_script "${CMAKE_CURRENT_LIST_DIR}/detail/compile_fatbin.cmake")
-set(_fatlink_float_script "${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
-include("${_fatlink_float_script}")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
 
 function(fatlink_add_fatbin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONTRACT;REFERENCE;OUTPUT_NAME;INSTALL_DESTINATION"
@@ -71,6 +69,8 @@ function(fatlink_add_fatbin target)
   _fatlink_contract_settings("${me}" "${arg_CONTRACT}" contract_settings contract_header)
   fatlink_float_flags("${arg_OPTIONS}" float_flags)
 
+  # Of the function, not of the directory that included this first.
+  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/compile_fatbin.cmake")
   # The settings are a file of their own, so that changing one rebuilds.
   set(settings "${CMAKE_CURRENT_BINARY_DIR}/${target}.settings.cmake")
   set(depfile "${CMAKE_CURRENT_BINARY_DIR}/${target}.fatbin.d")
@@ -87,9 +87,8 @@ set(FLOAT_FLAGS "@float_flags@")
 ]])
   add_custom_command(OUTPUT "${fatbin}"
     COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=$<TARGET_FILE:fatlink::program>"
-            -P "${_fatlink_compile_script}"
-    DEPENDS "${source}" ${contract_header} "${settings}" "${_fatlink_compile_script}"
-            fatlink::program
+            -P "${script}"
+    DEPENDS "${source}" ${contract_header} "${settings}" "${script}"
     DEPFILE "${depfile}"
     COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
     VERBATIM)
@@ -99,6 +98,8 @@ set(FLOAT_FLAGS "@float_flags@")
     list(APPEND outputs "${folder}/${arg_OUTPUT_NAME}.json")
   endif()
   add_custom_target(${target} ALL DEPENDS ${outputs})
+  # Needed to read the fatbin back; a newer program makes no other fatbin.
+  add_dependencies(${target} fatlink::program)
   set_target_properties(${target} PROPERTIES FATLINK_FATBIN "${fatbin}")
   if(arg_INSTALL_DESTINATION)
     install(FILES ${outputs} DESTINATION "${arg_INSTALL_DESTINATION}")

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "cpu/half.hpp"
 #include "detail/read_file.hpp"
 
 namespace fatlink {
@@ -38,6 +39,20 @@ double nan_min(double a, double b)
   return std::isnan(a) || a < b ? a : b;
 }
 
+/// std::lgamma without its global sign, which threads would share.
+double log_gamma(double x)
+{
+  int sign = 0;
+  return lgamma_r(x, &sign);
+}
+
+/// To the nearest value of a 16-bit format.
+template <typename Half>
+double rounded_through(double x)
+{
+  return cpu::to_double(cpu::rounded_to<Half>(x));
+}
+
 class evaluation {
  public:
   explicit evaluation(std::string const& expression)
@@ -46,11 +61,8 @@ class evaluation {
     parser_.DefineConst("pi", std::numbers::pi);
     parser_.DefineFun("max", nan_max);
     parser_.DefineFun("min", nan_min);
-    parser_.DefineFun("erf", [](double x) { return std::erf(x); });
-    parser_.DefineFun("erfc", [](double x) { return std::erfc(x); });
-    parser_.DefineFun("log1p", [](double x) { return std::log1p(x); });
-    parser_.DefineFun("expm1", [](double x) { return std::expm1(x); });
-    parser_.DefineFun("fma", [](double a, double b, double c) { return std::fma(a, b, c); });
+    define_mathematics();
+    define_roundings();
     parser_.SetExpr(expression);
   }
 
@@ -61,6 +73,36 @@ class evaluation {
   }
 
  private:
+  void define_mathematics()
+  {
+    parser_.DefineFun("erf", [](double x) { return std::erf(x); });
+    parser_.DefineFun("erfc", [](double x) { return std::erfc(x); });
+    parser_.DefineFun("exp2", [](double x) { return std::exp2(x); });
+    parser_.DefineFun("expm1", [](double x) { return std::expm1(x); });
+    parser_.DefineFun("log1p", [](double x) { return std::log1p(x); });
+    parser_.DefineFun("pow", [](double x, double y) { return std::pow(x, y); });
+    parser_.DefineFun("cbrt", [](double x) { return std::cbrt(x); });
+    parser_.DefineFun("hypot", [](double x, double y) { return std::hypot(x, y); });
+    parser_.DefineFun("atan2", [](double y, double x) { return std::atan2(y, x); });
+    parser_.DefineFun("lgamma", log_gamma);
+    parser_.DefineFun("tgamma", [](double x) { return std::tgamma(x); });
+    parser_.DefineFun("fma", [](double a, double b, double c) { return std::fma(a, b, c); });
+    parser_.DefineFun("fmod", [](double x, double y) { return std::fmod(x, y); });
+    parser_.DefineFun("remainder", [](double x, double y) { return std::remainder(x, y); });
+    parser_.DefineFun("signbit", [](double x) { return std::signbit(x) ? 1.0 : 0.0; });
+  }
+
+  void define_roundings()
+  {
+    parser_.DefineFun("floor", [](double x) { return std::floor(x); });
+    parser_.DefineFun("ceil", [](double x) { return std::ceil(x); });
+    parser_.DefineFun("trunc", [](double x) { return std::trunc(x); });
+    parser_.DefineFun("round", [](double x) { return std::round(x); });
+    parser_.DefineFun("f32", [](double x) { return static_cast<double>(static_cast<float>(x)); });
+    parser_.DefineFun("f16", rounded_through<cpu::binary16>);
+    parser_.DefineFun("bf16", rounded_through<cpu::bfloat16>);
+  }
+
   double x_ = 0;
   mu::Parser parser_;
 };

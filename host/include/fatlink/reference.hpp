@@ -2,7 +2,10 @@
 // A transform's own statement of what it computes, from the .json beside its fatbin:
 //   {"name": "relu_poly", "summary": "max(0, x² + 3x − 1)", "hook": "user_transform",
 //    "reference": "max(0, x*x + 3*x - 1)", "tolerance_ulp": 4}
-// The expression is in x, evaluated in double with muParser (plus erf, fma, log1p, expm1 and pi).
+// The expression is in x, evaluated in double with muParser and its functions, and pi, pow, exp2,
+// expm1, log1p, cbrt, hypot, atan2, erf, erfc, lgamma, tgamma, fma, fmod, remainder, signbit,
+// floor, ceil, trunc, round, and f32, f16, bf16, which round to the nearest value of that type.
+// NaN goes through min and max.
 // Threads: a reference is a value; evaluators() are one thread's each.
 #pragma once
 

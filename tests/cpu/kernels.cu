@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels whose threads work together, or go wrong. Run on the reference device and on GPUs
+// alike: results are whole numbers, so that no order of addition shows.
+#include <cassert>
+#include <cstdint>
+#include <cstdio>
+
+constexpr unsigned k_block = 256;
+
+__device__ unsigned counters[3] = {1, 20, 300};
+__device__ unsigned* second_counter = &counters[1];
+
+/// out[block] = the sum of the block's part of in. Shared memory and barriers.
+extern "C" __global__ void block_sum(unsigned const* in, unsigned* out, unsigned count)
+{
+  __shared__ unsigned part[k_block];
+  auto const i = blockIdx.x * blockDim.x + threadIdx.x;
+  part[threadIdx.x] = i < count ? in[i] : 0;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+
+/// out: 8 numbers a thread, of everything lanes tell each other.
+extern "C" __global__ void warp_exchange(unsigned const* in, unsigned* out)
+{
+  auto const i = blockIdx.x * blockDim.x + threadIdx.x;
+  auto const mine = in[i];
+  auto* const to = out + std::size_t{8} * i;
+  to[0] = __shfl_xor_sync(~0U, mine, 5);
+  to[1] = __shfl_up_sync(~0U, mine, 3);
+  to[2] = __shfl_down_sync(~0U, mine, 7, 8);
+  to[3] = __shfl_sync(~0U, mine, mine & 31U, 16);
+  to[4] = __ballot_sync(~0U, mine % 3 == 0);
+  to[5] = __reduce_add_sync(~0U, mine) ^ __reduce_max_sync(~0U, mine);
+  to[6] = __match_any_sync(~0U, mine % 7);
+  if (mine % 2 == 0)
+    to[7] = __popc(__activemask()) * 100 + __any_sync(__activemask(), mine > 90);
+  else
+    to[7] = __all_sync(__activemask(), mine > 5) + 1000 * __reduce_min_sync(__activemask(), mine);
+}
+
+/// sums: 8 cells that every thread of every block changes.
+extern "C" __global__ void atomics(unsigned const* in, unsigned* cells, unsigned count)
+{
+  __shared__ unsigned of_block;
+  if (threadIdx.x == 0) of_block = 0;
+  __syncthreads();
+  auto const i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) {
+    auto const mine = in[i];
+    atomicAdd(cells + 0, mine);
+    atomicMax(cells + 1, mine);
+    atomicXor(cells + 2, mine * 0x9E3779B9U);
+    atomicInc(cells + 3, 1000U);
+    atomicAdd(reinterpret_cast<float*>(cells) + 4, 1.0F);
+    atomicAdd(reinterpret_cast<unsigned long long*>(cells + 6), 1ULL << 20);
+    atomicAdd(&of_block, mine);
+    unsigned seen = cells[5];
+    while (true) {  // a sum by compare and swap
+      auto const was = atomicCAS(cells + 5, seen, seen + mine);
+      if (was == seen) break;
+      seen = was;
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(second_counter, of_block);
+}
+
+/// out[0..2] = the counters, after atomics.
+extern "C" __global__ void read_counters(unsigned* out)
+{
+  out[threadIdx.x] = counters[threadIdx.x];
+}
+
+/// Each thread waits for the one before it: progress of threads that branched apart.
+extern "C" __global__ void in_turn(unsigned volatile* turn, unsigned* order)
+{
+  auto const me = threadIdx.x;
+  bool done = false;
+  while (!done)
+    if (*turn == me) {
+      order[me] = me * 2;
+      *turn = me + 1;
+      done = true;
+    }
+}
+
+/// out[i] = how many of the block's threads have an odd index, by each kind of bar.red.
+extern "C" __global__ void barrier_votes(unsigned* out)
+{
+  auto const odd = static_cast<int>(threadIdx.x & 1U);
+  auto const votes = __syncthreads_count(odd);
+  auto const all = __syncthreads_and(odd);
+  auto const any = __syncthreads_or(odd);
+  out[threadIdx.x] = static_cast<unsigned>(votes * 10 + all * 2 + any);
+}
+
+/// Dynamic shared memory, in reverse.
+extern "C" __global__ void reverse(unsigned const* in, unsigned* out)
+{
+  extern __shared__ unsigned held[];
+  held[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = held[blockDim.x - 1 - threadIdx.x];
+}
+
+extern "C" __global__ void say(unsigned value)
+{
+  printf("%s %u %5.2f|%-4d|%c%%|%llx\n", "thread", threadIdx.x, value * 0.5, -3, 'z',
+         0x123456789ULL);
+  assert(value != 13);
+}
+
+// ---- what goes wrong
+
+extern "C" __global__ void write_at(char* where, unsigned offset)
+{
+  *reinterpret_cast<unsigned*>(where + offset) = threadIdx.x;
+}
+
+extern "C" __global__ void endless(unsigned volatile* flag)
+{
+  while (*flag == 0) {
+  }
+}
+
+extern "C" __global__ void half_a_barrier()
+{
+  if (threadIdx.x < 32) __syncthreads();
+  if (threadIdx.x >= 32)
+    while (true) __nanosleep(10);
+}
+
+extern "C" __global__ void stop_itself()
+{
+  __trap();
+}
+
+extern "C" __global__ void write_one_address(unsigned* to)
+{
+  to[threadIdx.x / 2] = threadIdx.x;
+}
+
+/// Ordered by a barrier, so no race.
+extern "C" __global__ void write_in_order(unsigned* to)
+{
+  if (threadIdx.x == 0) to[0] = 1;
+  __syncthreads();
+  if (threadIdx.x == 40) to[0] = 2;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference device: kernels that work, and kernels that do not, which end in errors.
+#include "kernels_suite.hpp"
+
+#include <gmock/gmock.h>
+
+#include "expect_error.hpp"
+
+namespace fatlink {
+
+INSTANTIATE_TEST_SUITE_P(Cpu, Kernels, testing::Values("cpu"));
+
+namespace {
+
+class WrongKernels : public testing::Test {
+ protected:
+  [[nodiscard]] static loaded_module load(device const& on)
+  {
+    auto const input = fatbin::read(FATLINK_CORPUS_DIR "/cpu_kernels.fatbin");
+    return on.load(linker().link({input}, {.target = "sm_90",
+                                           .mode = link_mode::ptx,
+                                           .emit = image_kind::ptx_set,
+                                           .kernel = {}}));
+  }
+
+  /// Runs `name` and expects its failure to say each of `says`.
+  template <typename... Arguments>
+  void expect_fault(char const* name, unsigned block, std::vector<std::string> const& says,
+                    Arguments... arguments)
+  {
+    auto const loaded = load(*device_);
+    auto const kernel = loaded.kernel<Arguments...>(name);
+    auto s = device_->create_stream();
+    try {
+      kernel.launch(s, {.grid = 2, .block = block, .shared_bytes = 0}, arguments...);
+      ADD_FAILURE() << name << " ended well";
+    } catch (device_error const& failed) {
+      for (auto const& part : says) EXPECT_THAT(failed.what(), testing::HasSubstr(part));
+      EXPECT_THAT(failed.what(), testing::HasSubstr(std::string("kernel ") + name + ", block ("));
+      EXPECT_THAT(failed.what(), testing::HasSubstr("cpu_kernels.fatbin:"));
+      code_ = failed.details().code;
+    }
+  }
+
+  std::shared_ptr<device> device_ =
+      open_device("cpu", {.instruction_budget = 100'000, .check_races = false});
+  device_buffer<unsigned> buffer_ = device_->allocate<unsigned>(64);
+  std::string code_;
+};
+
+}  // namespace
+
+TEST_F(WrongKernels, OutOfBoundsNamesThreadInstructionAndAddress)
+{
+  auto* const base = reinterpret_cast<char*>(buffer_.data());
+  expect_fault("write_at", 1, {"thread (0,0,0): st.", "writes 4 bytes at 0x7", "0 bytes past the end of an allocation of 256 bytes"},
+               base, 256U);
+  EXPECT_EQ(code_, "illegal-address");
+  expect_fault("write_at", 1, {"in no allocation"}, reinterpret_cast<char*>(0x1234567800), 0U);
+  expect_fault("write_at", 1, {"a null pointer"}, static_cast<char*>(nullptr), 8U);
+  expect_fault("write_at", 1, {"bytes past the end"}, base, 0xFFFFFFF0U);
+}
+
+TEST_F(WrongKernels, MisalignedSaysSo)
+{
+  expect_fault("write_at", 1, {"writes 4 bytes at 0x7", "not aligned to its size"},
+               reinterpret_cast<char*>(buffer_.data()), 2U);
+}
+
+TEST_F(WrongKernels, EndlessIsStoppedByTheBudget)
+{
+  buffer_.fill(std::byte{0});
+  expect_fault("endless", 64, {"is still running after 100000 instructions"}, buffer_.data());
+  EXPECT_EQ(code_, "endless-kernel");
+}
+
+TEST_F(WrongKernels, BarrierThatOthersNeverReachIsStopped)
+{
+  expect_fault("half_a_barrier", 64, {"is still running"});
+}
+
+TEST_F(WrongKernels, TrapIsNamed)
+{
+  expect_fault("stop_itself", 1, {"the kernel stopped itself"});
+  EXPECT_EQ(code_, "trap");
+}
+
+TEST_F(WrongKernels, AssertSaysWhatFailedAndWhere)
+{
+  testing::internal::CaptureStderr();
+  expect_fault("say", 2, {"kernels.cu:", "say(unsigned int): assertion 'value != 13' failed"}, 13U);
+  (void)testing::internal::GetCapturedStderr();
+}
+
+TEST_F(WrongKernels, PrintfFormatsAsC)
+{
+  auto const loaded = load(*device_);
+  auto s = device_->create_stream();
+  testing::internal::CaptureStderr();
+  loaded.kernel<unsigned>("say").launch(s, {.grid = 1, .block = 2, .shared_bytes = 0}, 5U);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "thread 0  2.50|-3  |z%|123456789\nthread 1  2.50|-3  |z%|123456789\n");
+}
+
+TEST_F(WrongKernels, WriteRacesAreFoundOnRequest)
+{
+  auto const loaded = load(*device_);
+  auto s = device_->create_stream();
+  loaded.kernel<unsigned*>("write_one_address")
+      .launch(s, {.grid = 1, .block = 64, .shared_bytes = 0}, buffer_.data());
+
+  device_ = open_device("cpu", {.instruction_budget = 0, .check_races = true});
+  buffer_ = device_->allocate<unsigned>(64);
+  expect_fault("write_one_address", 64,
+               {"thread (1,0,0)", "writes what thread 0 of block 0 wrote"}, buffer_.data());
+  EXPECT_EQ(code_, "write-race");
+  auto const again = load(*device_);
+  again.kernel<unsigned*>("write_in_order")
+      .launch(s, {.grid = 1, .block = 64, .shared_bytes = 0}, buffer_.data());
+}
+
+TEST_F(WrongKernels, LaunchesThatDoNotFitAreRefused)
+{
+  auto const loaded = load(*device_);
+  auto s = device_->create_stream();
+  expect_error<device_error>(
+      [&] {
+        loaded.kernel<unsigned>("say").launch(s, {.grid = 1, .block = 2000, .shared_bytes = 0}, 1U);
+      },
+      "a block of other than 1 to 1024 threads");
+  expect_error<device_error>(
+      [&] { loaded.kernel<>("say").launch(s, {.grid = 1, .block = 1, .shared_bytes = 0}); },
+      "takes 1 arguments, given 0");
+  expect_error<device_error>(
+      [&] {
+        loaded.kernel<char>("say").launch(s, {.grid = 1, .block = 1, .shared_bytes = 0}, 'x');
+      },
+      "argument 0 is of 4 bytes, given 1");
+  expect_error<file_error>([&] { (void)loaded.kernel<>("nope"); }, "there is no kernel nope");
+}
+
+TEST(CpuDevice, RefusesACubin)
+{
+  linked_image cubin;
+  cubin.bytes.resize(100);
+  expect_error<device_error>([&] { (void)open_device("cpu")->load(cubin); }, "it is a cubin");
+}
+
+TEST(CpuDevice, ChecksCopiesAsWell)
+{
+  auto const on = open_device("cpu");
+  auto buffer = on->allocate<int>(4);
+  std::vector<int> five(5);
+  expect_error<device_error>([&] { buffer.read(five); }, "20 bytes at");
+}
+
+}  // namespace fatlink

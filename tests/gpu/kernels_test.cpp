@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reference device is compared with.
+#include "kernels_suite.hpp"
+
+namespace fatlink {
+
+INSTANTIATE_TEST_SUITE_P(Gpu, Kernels, testing::Values("gpu"));
+
+}  // namespace fatlink
