@@ -75,6 +75,12 @@ class evaluation {
  private:
   void define_mathematics()
   {
+    // muParser's own of these lose digits, or the sign of zero.
+    parser_.DefineFun("abs", [](double x) { return std::abs(x); });
+    parser_.DefineFun("rint", [](double x) { return std::nearbyint(x); });
+    parser_.DefineFun("asinh", [](double x) { return std::asinh(x); });
+    parser_.DefineFun("acosh", [](double x) { return std::acosh(x); });
+    parser_.DefineFun("atanh", [](double x) { return std::atanh(x); });
     parser_.DefineFun("erf", [](double x) { return std::erf(x); });
     parser_.DefineFun("erfc", [](double x) { return std::erfc(x); });
     parser_.DefineFun("exp2", [](double x) { return std::exp2(x); });

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference device agrees with the reference, in both modes, for every shipped transform and
+every function of the corpus."""
+import pathlib
+import unittest
+
+from fatlink_cli import BUILD, SHARE, TRANSFORMS, CliTest
+from stratified import npy, stratified
+
+CORPUS = BUILD / "corpus"
+ELEMENTS = 2**20
+
+
+class Corpus(CliTest):
+    def test_every_function_on_stratified_inputs(self):
+        inputs = self.file("x.npy", npy(stratified(ELEMENTS)))
+        files = [SHARE / f"{name}.fatbin" for name in TRANSFORMS]
+        files += sorted(p.with_suffix(".fatbin") for p in CORPUS.glob("*.json"))
+        self.assertGreater(len(files), 45)
+        for file in files:
+            with self.subTest(transform=file.stem):
+                said = self.fatlink_json("run", "--device", "cpu", "--input", inputs,
+                                         "--library", SHARE / "apply_transform.fatbin",
+                                         "--transform", file)
+                self.assertEqual(said["device"]["kind"], "cpu")
+                self.assertEqual(said["elements"], ELEMENTS)
+                self.assertEqual([m["mode"] for m in said["modes"]], ["ptx", "lto"])
+                self.assertTrue(all(m["verified"] for m in said["modes"]), said)
+                self.assertTrue(said["agree"], said)
+
+
+if __name__ == "__main__":
+    unittest.main()
