@@ -18,10 +18,10 @@ static __device__ __noinline__ float twice(float x) { return x + x; }
 static __device__ __noinline__ float square(float x) { return x * x; }
 static __device__ __noinline__ float negate(float x) { return -x; }
 static __device__ __noinline__ float plus_one(float x) { return x + 1.0F; }
-__device__ function const volatile table[4] = {twice, square, negate, plus_one};
+static __device__ function const volatile table[4] = {twice, square, negate, plus_one};
 
-__constant__ float coefficients[8] = {1.0F, -0.5F, 0.25F, -0.125F, 2.0F, -3.0F, 0.0F, 5.0F};
-__device__ short offsets[5] = {100, -200, 300, -400, 32767};
+static __constant__ float coefficients[8] = {1.0F, -0.5F, 0.25F, -0.125F, 2.0F, -3.0F, 0.0F, 5.0F};
+static __device__ short offsets[5] = {100, -200, 300, -400, 32767};
 
 struct four {
   float value[4];

@@ -115,6 +115,42 @@ extern "C" __global__ void say(unsigned value)
   assert(value != 13);
 }
 
+/// 12 results for each input, of conversions and arithmetic whose corner cases the PTX ISA leaves
+/// open or says in passing.
+extern "C" __global__ void corners(std::uint64_t const* in, std::uint64_t* out)
+{
+  auto const bits = in[threadIdx.x];
+  auto const f = __uint_as_float(static_cast<unsigned>(bits));
+  auto const d = __longlong_as_double(static_cast<long long>(bits));
+  auto* const to = out + 12 * threadIdx.x;
+  float r = 0;
+  double q = 0;
+  unsigned u = 0;
+  unsigned short h = 0;
+  asm volatile("cvt.rn.f32.f64 %0, %1;" : "=f"(r) : "d"(d));
+  to[0] = __float_as_uint(r);
+  asm volatile("cvt.f64.f32 %0, %1;" : "=d"(q) : "f"(f));
+  to[1] = static_cast<std::uint64_t>(__double_as_longlong(q));
+  asm volatile("cvt.rzi.s32.f32 %0, %1;" : "=r"(u) : "f"(f));
+  to[2] = u;
+  asm volatile("cvt.rzi.s64.f32 %0, %1;" : "=l"(to[3]) : "f"(f));
+  asm volatile("cvt.rzi.u32.f64 %0, %1;" : "=r"(u) : "d"(d));
+  to[4] = u;
+  asm volatile("cvt.rzi.u64.f64 %0, %1;" : "=l"(to[5]) : "d"(d));
+  asm volatile("add.rn.f64 %0, %1, %2;" : "=d"(q) : "d"(d), "d"(1.0));
+  to[6] = static_cast<std::uint64_t>(__double_as_longlong(q));
+  asm volatile("sqrt.rn.f64 %0, %1;" : "=d"(q) : "d"(d));
+  to[7] = static_cast<std::uint64_t>(__double_as_longlong(q));
+  asm volatile("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(f));
+  to[8] = h;
+  asm volatile("cvt.f32.bf16 %0, %1;" : "=f"(r) : "h"(static_cast<unsigned short>(bits)));
+  to[9] = __float_as_uint(r);
+  asm volatile("neg.f32 %0, %1;" : "=f"(r) : "f"(f));
+  to[10] = __float_as_uint(r);
+  asm volatile("mul.rn.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(f), "f"(0.99999994F));
+  to[11] = __float_as_uint(r);
+}
+
 // ---- what goes wrong
 
 extern "C" __global__ void write_at(char* where, unsigned offset)

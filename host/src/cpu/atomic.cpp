@@ -53,12 +53,13 @@ struct op_decrement {
     return old == 0 || old > b ? b : static_cast<T>(old - 1);
   }
 };
-/// On the bits of F. Global atomics on f32 flush no denormals on the GPUs of today.
-template <typename F>
+/// On the bits of F. In global memory f32's denormals are flushed, in shared memory not.
+template <typename F, bool Ftz>
 struct op_add_real {
   template <typename T> T operator()(T old, T b, T) const
   {
-    return std::bit_cast<T>(canonical(std::bit_cast<F>(old) + std::bit_cast<F>(b)));
+    auto const sum = flushed_if<Ftz>(std::bit_cast<F>(old)) + flushed_if<Ftz>(std::bit_cast<F>(b));
+    return std::bit_cast<T>(flushed_if<Ftz>(canonical(sum)));
   }
 };
 template <typename Half>
@@ -125,11 +126,13 @@ handler of_integers(decoding const& d, type as)
   return for_integer(d, as, []<typename T>() -> handler { return &atomic<T, Op>; });
 }
 
-handler addition(decoding const& d, type as)
+handler addition(decoding const& d, type as, space in)
 {
   switch (as) {
-    case type::f32: return &atomic<std::uint32_t, op_add_real<float>>;
-    case type::f64: return &atomic<std::uint64_t, op_add_real<double>>;
+    case type::f32:
+      return in == space::shared ? &atomic<std::uint32_t, op_add_real<float, false>>
+                                 : &atomic<std::uint32_t, op_add_real<float, true>>;
+    case type::f64: return &atomic<std::uint64_t, op_add_real<double, false>>;
     case type::f16: return &atomic<std::uint16_t, op_add_half<binary16>>;
     case type::f16x2: return &atomic<std::uint32_t, op_add_half<binary16>>;
     case type::bf16: return &atomic<std::uint16_t, op_add_half<bfloat16>>;
@@ -138,9 +141,9 @@ handler addition(decoding const& d, type as)
   }
 }
 
-handler pick(decoding const& d, std::string_view name, type as)
+handler pick(decoding const& d, std::string_view name, type as, space in)
 {
-  if (name == "add") return addition(d, as);
+  if (name == "add") return addition(d, as, in);
   if (name == "cas") return of_bits<op_compare>(d, as);
   if (name == "exch") return of_bits<op_exchange>(d, as);
   if (name == "and") return of_bits<op_and>(d, as);
@@ -166,7 +169,7 @@ void decode_atomic(decoding& d)
     (void)d.take_next();
   }
   auto const name = d.take_next();
-  auto const run = pick(d, name, as);
+  auto const run = pick(d, name, as, in);
   constexpr std::size_t first = HasResult ? 1 : 0;
   auto const sources = name == "cas" ? 2U : 1U;
   d.expect_count(first + 1 + sources, first + 1 + sources);

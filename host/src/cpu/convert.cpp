@@ -164,10 +164,32 @@ void write_real(std::byte* lanes, unsigned lane, double value, conversion const&
     auto const result = rounded_to<D>(value, how.rounding);
     store(lanes, lane, how.saturate ? rounded_to<D>(saturated(to_double(result))).bits : result.bits);
   } else {
-    auto result = canonical(static_cast<D>(value));
+    auto result = static_cast<D>(value);
     if constexpr (sizeof(D) == 4) result = how.ftz ? flushed(result) : result;
     store(lanes, lane, how.saturate ? saturated(result) : result);
   }
+}
+
+/// To f32, the NaNs of f32 and f16 become the one NaN; f64's goes through with its payload.
+template <typename D, typename S>
+double with_nan(double value) noexcept
+{
+  constexpr auto k_becomes_one =
+      std::is_same_v<D, float> && (std::is_same_v<S, float> || std::is_same_v<S, binary16>);
+  return k_becomes_one && value != value ? static_cast<double>(std::bit_cast<float>(k_nan)) : value;
+}
+
+/// bf16 is the upper half of f32.
+void widen_bfloat(warp& w, operation const& o, lane_mask mask)
+{
+  auto const how = conversion_of(o);
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  each_lane(mask, [=](unsigned i) {
+    auto const bits = std::uint32_t{read<std::uint16_t>(a, i, how.from_stride)} << 16;
+    auto const value = std::bit_cast<float>(bits);
+    store(d, i, how.saturate ? std::bit_cast<std::uint32_t>(saturated(value)) : bits);
+  });
 }
 
 template <typename D, typename S>
@@ -178,7 +200,7 @@ void real_to_real(warp& w, operation const& o, lane_mask mask)
   auto const* const a = w.at(o.a);
   rounding_scope const scope(k_is_half<D> || how.integral ? FE_TONEAREST : how.rounding);
   each_lane(mask, [=](unsigned i) {
-    auto const value = read_real<S>(a, i, how);
+    auto const value = with_nan<D, S>(read_real<S>(a, i, how));
     write_real<D>(d, i, how.integral ? integral(value, how.rounding) : value, how);
   });
 }
@@ -221,6 +243,7 @@ handler for_real(decoding const& d, type as, Make const& make)
 
 handler pick(decoding const& d, type to, type from)
 {
+  if (to == type::f32 && from == type::bf16) return &widen_bfloat;
   if (is_float(to) && is_float(from))
     return for_real(d, to, [&]<typename D>() -> handler {
       return for_real(d, from, []<typename S>() -> handler { return &real_to_real<D, S>; });

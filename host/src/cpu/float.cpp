@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exact floating-point arithmetic on f32 and f64: every result is the rounded true one.
 // Source: PTX ISA 9.0, "Floating-Point Instructions".
+#include <limits>
+
 #include "cpu/approximate.hpp"
 #include "cpu/decoder.hpp"
 #include "cpu/lanes.hpp"
@@ -36,14 +38,12 @@ template <bool Max, bool Nan>
 struct op_extreme {
   template <typename F> F operator()(F a, F b) const
   {
-    if (Nan && (a != a || b != b)) return std::bit_cast<F>(k_nan_of_extreme<F>);
+    if (Nan && (a != a || b != b)) return static_cast<F>(std::bit_cast<float>(k_nan));
     if (a != a) return b;
     if (b != b) return a;
     if (a == b) return std::signbit(a) == Max ? b : a;
     return (a < b) == Max ? b : a;
   }
-  template <typename F>
-  static constexpr bits_for<F> k_nan_of_extreme = k_nan<F>;
 };
 
 /// Modes and a last step, in operation::flags.
@@ -54,6 +54,24 @@ template <typename F>
 void saturate(std::byte* d, lane_mask mask)
 {
   each_lane(mask, [=](unsigned i) { store(d, i, saturated(load<F>(d, i))); });
+}
+
+/// A product that f32's denormals round up to the least normal number is flushed all the same:
+/// hardware asks whether it is below it when rounded as a normal number would be.
+template <typename Op, typename... Floats>
+float flushed_result(float result, Floats... from) noexcept
+{
+  constexpr auto k_least = std::numeric_limits<float>::min();
+  if (std::abs(result) != k_least) return flushed(result);
+  auto const exact = std::abs(Op{}(static_cast<double>(from)...));
+  return exact < 0x1p-126 - 0x1p-151 ? std::copysign(0.0F, result) : result;
+}
+
+template <typename Op, bool Ftz, typename F, typename... Floats>
+F finished(F result, Floats... from) noexcept
+{
+  if constexpr (Ftz && sizeof(F) == 4) return flushed_result<Op>(canonical(result), from...);
+  return canonical(result);
 }
 
 template <typename F, typename Op, unsigned Count, bool Ftz>
@@ -67,23 +85,28 @@ void arithmetic(warp& w, operation const& o, lane_mask mask)
     rounding_scope const scope(static_cast<int>(o.flags & k_rounding));
     each_lane(mask, [=](unsigned i) {
       auto const x = flushed_if<Ftz>(load<F>(a, i));
-      F result;
-      if constexpr (Count == 1) {
-        result = Op{}(x);
-      } else {
-        auto const y = flushed_if<Ftz>(load<F>(b, i));
-        if constexpr (Count == 2)
-          result = Op{}(x, y);
-        else
-          result = Op{}(x, y, flushed_if<Ftz>(load<F>(c, i)));
+      if constexpr (Count == 1) return store(d, i, finished<Op, Ftz>(Op{}(x), x));
+      auto const y = Count > 1 ? flushed_if<Ftz>(load<F>(b, i)) : F{};
+      if constexpr (Count == 2) return store(d, i, finished<Op, Ftz>(Op{}(x, y), x, y));
+      if constexpr (Count == 3) {
+        auto const z = flushed_if<Ftz>(load<F>(c, i));
+        store(d, i, finished<Op, Ftz>(Op{}(x, y, z), x, y, z));
       }
-      store(d, i, flushed_if<Ftz>(canonical(result)));
     });
   }
   if ((o.flags & k_saturate) != 0) saturate<F>(d, mask);
 }
 
-/// abs and neg are of the sign alone.
+/// abs and neg are of the sign, but of a NaN: f32's is the one NaN, f64's keeps its sign.
+template <typename F>
+F changed_nan(F value) noexcept
+{
+  if constexpr (sizeof(F) == 4)
+    return std::bit_cast<float>(k_nan);
+  else
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | 0x0008000000000000);
+}
+
 template <typename F, bool Negate, bool Ftz>
 void change_sign(warp& w, operation const& o, lane_mask mask)
 {
@@ -91,8 +114,10 @@ void change_sign(warp& w, operation const& o, lane_mask mask)
   auto const* const a = w.at(o.a);
   constexpr auto k_sign = bits_for<F>{1} << (8 * sizeof(F) - 1);
   each_lane(mask, [=](unsigned i) {
-    auto const bits = std::bit_cast<bits_for<F>>(flushed_if<Ftz>(load<F>(a, i)));
-    store(d, i, Negate ? bits ^ k_sign : bits & ~k_sign);
+    auto const value = flushed_if<Ftz>(load<F>(a, i));
+    auto const bits = std::bit_cast<bits_for<F>>(value);
+    auto const changed = std::bit_cast<F>(Negate ? bits ^ k_sign : bits & ~k_sign);
+    store(d, i, value != value ? changed_nan(value) : changed);
   });
 }
 

@@ -15,14 +15,17 @@ namespace fatlink::cpu {
 template <typename F>
 using bits_for = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
 
-/// The NaN that arithmetic in F gives.
-template <typename F>
-constexpr bits_for<F> k_nan = sizeof(F) == 4 ? 0x7FFFFFFF : 0xFFF8000000000000;
+/// The NaN that arithmetic in f32 gives, whatever its operands.
+constexpr std::uint32_t k_nan = 0x7FFFFFFF;
 
-template <typename F>
-F canonical(F value) noexcept
+inline float canonical(float value) noexcept
 {
-  return value != value ? std::bit_cast<F>(k_nan<F>) : value;
+  return value != value ? std::bit_cast<float>(k_nan) : value;
+}
+/// In f64 a NaN operand goes through, quiet, and a new NaN is 0xFFF8…: as on x86-64.
+inline double canonical(double value) noexcept
+{
+  return value;
 }
 
 /// Zero of the same sign for a denormal.

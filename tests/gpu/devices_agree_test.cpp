@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference device beside a GPU: the same linked code on 2^24 stratified inputs, for every
+// shipped transform and every function of the corpus, in both modes. Bit-identical where the
+// PTX leaves the assembler no choice; else the greatest distance is told.
+// With FATLINK_DEVICES_TABLE set, writes the table there: tests/gpu/devices.md is one.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "fatlink/execute.hpp"
+#include "fatlink/linker.hpp"
+#include "stratified.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr std::size_t k_count = std::size_t{1} << 24;
+
+struct comparison {
+  std::size_t different = 0;  ///< in bits, NaNs of other bits among them
+  std::size_t other_nans = 0;
+  std::uint64_t max_steps = 0;
+};
+
+comparison compare(std::vector<float> const& a, std::vector<float> const& b)
+{
+  comparison seen;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::bit_cast<std::uint32_t>(a[i]) == std::bit_cast<std::uint32_t>(b[i])) continue;
+    ++seen.different;
+    if (std::isnan(a[i]) && std::isnan(b[i])) ++seen.other_nans;
+    seen.max_steps = std::max(seen.max_steps, ulp_steps(a[i], b[i]));
+  }
+  return seen;
+}
+
+std::string text_of(linked_image const& image)
+{
+  if (image.kind == image_kind::ptx)
+    return {reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()};
+  std::string all;
+  for (auto const& part : image.parts) all += part.text;
+  return all;
+}
+
+/// Why results may differ by the rules of PTX; empty: they may not.
+std::string freedom(std::string const& ptx)
+{
+  std::string why;
+  for (auto const* name : {"sin", "cos", "ex2", "lg2", "tanh", "rcp", "sqrt", "rsqrt", "div"})
+    if (std::regex_search(ptx, std::regex(std::string("\\b") + name + "\\.(approx|full)")))
+      why += std::string(why.empty() ? "" : ", ") + name + ".approx";
+  // Without a rounding modifier a multiplication may be contracted with an addition.
+  for (auto const* type : {"f32", "f64"}) {
+    auto const has = [&](char const* names) {
+      return std::regex_search(
+          ptx, std::regex(std::string("\\b(") + names + ")(\\.ftz)?(\\.sat)?\\." + type));
+    };
+    if (has("mul") && has("add|sub"))
+      why += std::string(why.empty() ? "" : ", ") + "mul+add." + type;
+  }
+  return why;
+}
+
+class DevicesAgree : public testing::Test {
+ protected:
+  void SetUp() override
+  {
+    std::string why;
+    if (list_gpus(why).empty()) GTEST_SKIP() << why;
+    gpu_ = open_device("gpu");
+    cpu_ = open_device("cpu:" + gpu_->info().target.name());
+  }
+
+  [[nodiscard]] linked_image link(device const& on, fatbin const& transform, link_mode mode) const
+  {
+    auto const library = fatbin::read(FATLINK_DATA_DIR "/apply_transform.fatbin");
+    return linker().link({library, transform}, {.target = on.info().target,
+                                                .mode = mode,
+                                                .emit = on.info().image_for(mode),
+                                                .kernel = {}});
+  }
+
+  [[nodiscard]] std::vector<float> run(device const& on, linked_image const& image) const
+  {
+    auto in = on.allocate<float>(k_count);
+    auto out = on.allocate<float>(k_count);
+    in.write(inputs_);
+    auto s = on.create_stream();
+    on.load(image)
+        .kernel<float const*, float*, std::size_t>("apply_transform")
+        .launch(s, elementwise_shape(on.info(), k_count), in.data(), out.data(), k_count);
+    s.synchronize();
+    std::vector<float> results(k_count);
+    out.read(results);
+    return results;
+  }
+
+  std::shared_ptr<device> gpu_;
+  std::shared_ptr<device> cpu_;
+  std::vector<float> inputs_ = stratified(k_count);
+};
+
+std::vector<std::filesystem::path> transforms()
+{
+  std::vector<std::filesystem::path> found;
+  for (auto const* folder : {FATLINK_DATA_DIR, FATLINK_CORPUS_DIR})
+    for (auto const& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".json")
+        found.push_back(std::filesystem::path(entry.path()).replace_extension(".fatbin"));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+TEST_F(DevicesAgree, OnStratifiedInputs)
+{
+  auto const* const file = std::getenv("FATLINK_DEVICES_TABLE");
+  std::ofstream table(file == nullptr ? "/dev/null" : file);
+  table << "| function | mode | differing bits | other NaNs | max ULP | PTX leaves open |\n"
+           "|---|---|---:|---:|---:|---|\n";
+  for (auto const& path : transforms())
+    for (auto const mode : {link_mode::ptx, link_mode::lto}) {
+      SCOPED_TRACE(path.stem().string() + " " + to_string(mode));
+      auto const transform = fatbin::read(path);
+      auto const for_cpu = link(*cpu_, transform, mode);
+      auto const seen = compare(run(*gpu_, link(*gpu_, transform, mode)), run(*cpu_, for_cpu));
+      auto const open = freedom(text_of(for_cpu));
+      table << "| " << path.stem().string() << " | " << to_string(mode) << " | " << seen.different
+            << " | " << seen.other_nans << " | " << seen.max_steps << " | " << open << " |\n";
+      if (open.empty()) {
+        EXPECT_EQ(seen.different, 0U);
+      }
+    }
+}
+
+}  // namespace fatlink
