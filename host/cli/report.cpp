@@ -92,14 +92,14 @@ bool run_summary::verified() const
 nlohmann::json to_json(run_summary const& run)
 {
   auto json = nlohmann::json{{"device",
-                       {{"kind", to_string(run.device.kind)},
-                        {"name", run.device.name},
-                        {"target", run.device.target.name()}}},
-                      {"library", run.library},
-                      {"transform", run.transform},
-                      {"elements", run.elements},
-                      {"modes", nlohmann::json::array()},
-                      {"agree", nullptr}};
+                              {{"kind", to_string(run.device.kind)},
+                               {"name", run.device.name},
+                               {"target", run.device.target.name()}}},
+                             {"library", run.library},
+                             {"transform", run.transform},
+                             {"elements", run.elements},
+                             {"modes", nlohmann::json::array()},
+                             {"agree", nullptr}};
   if (!run.why_no_gpu.empty()) json["device"]["why_no_gpu"] = run.why_no_gpu;
   for (std::size_t i = 0; i < run.images.size(); ++i)
     json["modes"].push_back(

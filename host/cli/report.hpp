@@ -16,7 +16,7 @@ namespace fatlink::cli {
 struct run_summary {
   device_info device;
   std::string why_no_gpu;  ///< empty where a device was asked for, or a GPU found
-  std::string library;  ///< stems, as a person says them
+  std::string library;     ///< stems, as a person says them
   std::string transform;
   std::size_t elements = 0;
   std::optional<reference> expected;

@@ -91,9 +91,12 @@ std::vector<std::string> read_functions(detail::byte_reader const& elf)
 char const* to_string(image_kind kind) noexcept
 {
   switch (kind) {
-    case image_kind::cubin: return "cubin";
-    case image_kind::ptx: return "ptx";
-    case image_kind::ptx_set: break;
+    case image_kind::cubin:
+      return "cubin";
+    case image_kind::ptx:
+      return "ptx";
+    case image_kind::ptx_set:
+      break;
   }
   return "ptx_set";
 }

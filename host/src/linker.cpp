@@ -69,13 +69,13 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
 [[noreturn]] void refuse_emit(link_options const& options)
 {
   auto const mode = std::string(to_string(options.mode));
-  throw usage_error(stage::linker,
-                    {.message = fmt::format("{} cannot be emitted in {} mode",
-                                            to_string(options.emit), mode),
-                     .input = to_string(options.emit),
-                     .code = {},
-                     .log = {},
-                     .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
+  throw usage_error(
+      stage::linker,
+      {.message = fmt::format("{} cannot be emitted in {} mode", to_string(options.emit), mode),
+       .input = to_string(options.emit),
+       .code = {},
+       .log = {},
+       .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
 }
 
 std::vector<std::string> functions_in(linked_image const& image)

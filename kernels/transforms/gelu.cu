@@ -4,9 +4,9 @@
 // and x Φ(x) is not, by the asymptotic series (Abramowitz and Stegun, 26.2.12).
 static __device__ float far_tail(float x)
 {
-  constexpr float k_shift = 20.0F;           // keeps the exponential a normal number
-  constexpr float k_scale = 8.22281307e-10F; // e^−20 / √(2π)
-  auto const t = fmaxf(x, -16.0F);           // beyond it the result is 0
+  constexpr float k_shift = 20.0F;            // keeps the exponential a normal number
+  constexpr float k_scale = 8.22281307e-10F;  // e^−20 / √(2π)
+  auto const t = fmaxf(x, -16.0F);            // beyond it the result is 0
   auto const square = t * t;
   auto const rest = fmaf(t, t, -square);
   auto const s = 1.0F / square;

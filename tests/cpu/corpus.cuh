@@ -14,14 +14,39 @@ namespace corpus {
 
 using function = float (*)(float);
 
-static __device__ __noinline__ float twice(float x) { return x + x; }
-static __device__ __noinline__ float square(float x) { return x * x; }
-static __device__ __noinline__ float negate(float x) { return -x; }
-static __device__ __noinline__ float plus_one(float x) { return x + 1.0F; }
-static __device__ function const volatile table[4] = {twice, square, negate, plus_one};
+static __device__ __noinline__ float twice(float x)
+{
+  return x + x;
+}
+static __device__ __noinline__ float square(float x)
+{
+  return x * x;
+}
+static __device__ __noinline__ float negate(float x)
+{
+  return -x;
+}
+static __device__ __noinline__ float plus_one(float x)
+{
+  return x + 1.0F;
+}
+static __device__ function chosen(unsigned index)
+{
+  static __device__ function volatile table[4] = {twice, square, negate, plus_one};
+  return table[index];
+}
 
-static __constant__ float coefficients[8] = {1.0F, -0.5F, 0.25F, -0.125F, 2.0F, -3.0F, 0.0F, 5.0F};
-static __device__ short offsets[5] = {100, -200, 300, -400, 32767};
+static __device__ float coefficient(unsigned index)
+{
+  static __constant__ float values[8] = {1.0F, -0.5F, 0.25F, -0.125F, 2.0F, -3.0F, 0.0F, 5.0F};
+  return values[index];
+}
+
+static __device__ short offset(unsigned index)
+{
+  static __device__ short values[5] = {100, -200, 300, -400, 32767};
+  return values[index];
+}
 
 struct four {
   float value[4];
@@ -47,7 +72,10 @@ static __device__ __noinline__ void halve(float* in_place, int count)
   for (int i = 0; i < count; ++i) in_place[i] *= 0.5F;
 }
 
-static __device__ __noinline__ int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
+static __device__ __noinline__ int factorial(int n)
+{
+  return n < 2 ? 1 : n * factorial(n - 1);
+}
 
 /// |x| as a whole number below `limit`; NaN is 0.
 static __device__ unsigned whole(float x, unsigned limit)

@@ -17,10 +17,9 @@ class WrongKernels : public testing::Test {
   [[nodiscard]] static loaded_module load(device const& on)
   {
     auto const input = fatbin::read(FATLINK_CORPUS_DIR "/cpu_kernels.fatbin");
-    return on.load(linker().link({input}, {.target = "sm_90",
-                                           .mode = link_mode::ptx,
-                                           .emit = image_kind::ptx_set,
-                                           .kernel = {}}));
+    return on.load(linker().link(
+        {input},
+        {.target = "sm_90", .mode = link_mode::ptx, .emit = image_kind::ptx_set, .kernel = {}}));
   }
 
   /// Runs `name` and expects its failure to say each of `says`.
@@ -53,7 +52,9 @@ class WrongKernels : public testing::Test {
 TEST_F(WrongKernels, OutOfBoundsNamesThreadInstructionAndAddress)
 {
   auto* const base = reinterpret_cast<char*>(buffer_.data());
-  expect_fault("write_at", 1, {"thread (0,0,0): st.", "writes 4 bytes at 0x7", "0 bytes past the end of an allocation of 256 bytes"},
+  expect_fault("write_at", 1,
+               {"thread (0,0,0): st.", "writes 4 bytes at 0x7",
+                "0 bytes past the end of an allocation of 256 bytes"},
                base, 256U);
   EXPECT_EQ(code_, "illegal-address");
   expect_fault("write_at", 1, {"in no allocation"}, reinterpret_cast<char*>(0x1234567800), 0U);
@@ -111,8 +112,8 @@ TEST_F(WrongKernels, WriteRacesAreFoundOnRequest)
 
   device_ = open_device("cpu", {.instruction_budget = 0, .check_races = true});
   buffer_ = device_->allocate<unsigned>(64);
-  expect_fault("write_one_address", 64,
-               {"thread (1,0,0)", "writes what thread 0 of block 0 wrote"}, buffer_.data());
+  expect_fault("write_one_address", 64, {"thread (1,0,0)", "writes what thread 0 of block 0 wrote"},
+               buffer_.data());
   EXPECT_EQ(code_, "write-race");
   auto const again = load(*device_);
   again.kernel<unsigned*>("write_in_order")

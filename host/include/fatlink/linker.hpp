@@ -23,7 +23,7 @@ struct link_options {
   link_mode mode = link_mode::lto;
   /// PTX can be emitted in LTO mode only, a ptx_set in PTX mode only (no nvJitLink is needed).
   image_kind emit = image_kind::cubin;
-  std::string kernel;                   ///< must be in an input; empty: any
+  std::string kernel;  ///< must be in an input; empty: any
 };
 
 class linker {

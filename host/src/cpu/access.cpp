@@ -49,7 +49,8 @@ std::byte* place_shared(warp& w, operation const& o, std::byte const* base, unsi
 }
 
 /// A static .param or .local variable of the frame: its place is known.
-std::byte* place_in_frame(warp& w, operation const& o, std::byte const*, unsigned, unsigned lane, bool)
+std::byte* place_in_frame(warp& w, operation const& o, std::byte const*, unsigned, unsigned lane,
+                          bool)
 {
   return w.local(lane, static_cast<std::uint32_t>(o.immediate));
 }
@@ -133,22 +134,29 @@ template <bool Store, typename M, placer Place>
 handler pick(bool is_ordered)
 {
   if (is_ordered) return &ordered<M, Place, Store>;
-  if constexpr (Store) return &store_to<M, Place>;
-  else return &load_from<M, Place>;
+  if constexpr (Store)
+    return &store_to<M, Place>;
+  else
+    return &load_from<M, Place>;
 }
 
 template <bool Store, placer Place>
 handler pick(decoding const& d, type as, bool is_ordered)
 {
   switch (size_of(as)) {
-    case 1: return is_signed(as) ? pick<Store, std::int8_t, Place>(is_ordered)
-                                 : pick<Store, std::uint8_t, Place>(is_ordered);
-    case 2: return is_signed(as) ? pick<Store, std::int16_t, Place>(is_ordered)
-                                 : pick<Store, std::uint16_t, Place>(is_ordered);
-    case 4: return is_signed(as) ? pick<Store, std::int32_t, Place>(is_ordered)
-                                 : pick<Store, std::uint32_t, Place>(is_ordered);
-    case 8: return pick<Store, std::uint64_t, Place>(is_ordered);
-    default: d.refuse();
+    case 1:
+      return is_signed(as) ? pick<Store, std::int8_t, Place>(is_ordered)
+                           : pick<Store, std::uint8_t, Place>(is_ordered);
+    case 2:
+      return is_signed(as) ? pick<Store, std::int16_t, Place>(is_ordered)
+                           : pick<Store, std::uint16_t, Place>(is_ordered);
+    case 4:
+      return is_signed(as) ? pick<Store, std::int32_t, Place>(is_ordered)
+                           : pick<Store, std::uint32_t, Place>(is_ordered);
+    case 8:
+      return pick<Store, std::uint64_t, Place>(is_ordered);
+    default:
+      d.refuse();
   }
 }
 
@@ -167,8 +175,10 @@ void take_cache_words(decoding& d)
                                                            "cv", "wb", "wt", "nc"};
   for (auto const word : k_words) (void)d.take(word);
   static constexpr std::array<std::string_view, 8> k_hints{
-      "L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
-      "L1::no_allocate",  "L2::64B",             "L2::128B",        "L2::256B"};
+      "L1::evict_normal", "L1::evict_unchanged",
+      "L1::evict_first",  "L1::evict_last",
+      "L1::no_allocate",  "L2::64B",
+      "L2::128B",         "L2::256B"};
   for (auto const word : k_hints) (void)d.take(word);
 }
 
@@ -240,7 +250,8 @@ destination computed_place(decoding& d, access const& how, syntax::operand const
     auto const& base = address.parts[0];
     if (d.is_register(base)) width = d.width_of(base);
     if (width != 4 && width != 8) d.refuse("an address that is neither 32 nor 64 bits");
-    if (width == 4 && how.in != space::shared && how.in != space::local) d.refuse("an address of 32 bits");
+    if (width == 4 && how.in != space::shared && how.in != space::local)
+      d.refuse("an address of 32 bits");
     found.base = d.source(base, width == 4 ? type::b32 : type::b64);
   }
   if (how.in == space::shared)
@@ -305,7 +316,8 @@ void fence(warp&, operation const&, lane_mask)
 /// Every kind of fence is the strongest.
 void decode_fence(decoding& d)
 {
-  for (auto const* word : {"sc", "acq_rel", "acquire", "release", "cta", "gl", "sys", "gpu", "cluster"})
+  for (auto const* word :
+       {"sc", "acq_rel", "acquire", "release", "cta", "gl", "sys", "gpu", "cluster"})
     (void)d.take(word);
   d.expect_count(0, 0);
   d.emit(&fence);

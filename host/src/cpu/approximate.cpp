@@ -54,8 +54,9 @@ void divide(warp& w, operation const& o, lane_mask mask)
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
   each_lane(mask, [=](unsigned i) {
-    store(d, i, flushed_if<Ftz>(canonical(flushed_if<Ftz>(load<float>(a, i)) /
-                                          flushed_if<Ftz>(load<float>(b, i)))));
+    store(d, i,
+          flushed_if<Ftz>(
+              canonical(flushed_if<Ftz>(load<float>(a, i)) / flushed_if<Ftz>(load<float>(b, i)))));
   });
 }
 
@@ -104,11 +105,16 @@ template <typename Function>
 handler of_halves(decoding const& d, type as)
 {
   switch (as) {
-    case type::f16: return &approximate_half<binary16, Function, 1>;
-    case type::f16x2: return &approximate_half<binary16, Function, 2>;
-    case type::bf16: return &approximate_half<bfloat16, Function, 1>;
-    case type::bf16x2: return &approximate_half<bfloat16, Function, 2>;
-    default: d.refuse();
+    case type::f16:
+      return &approximate_half<binary16, Function, 1>;
+    case type::f16x2:
+      return &approximate_half<binary16, Function, 2>;
+    case type::bf16:
+      return &approximate_half<bfloat16, Function, 1>;
+    case type::bf16x2:
+      return &approximate_half<bfloat16, Function, 2>;
+    default:
+      d.refuse();
   }
 }
 
@@ -128,7 +134,8 @@ void decode_double(decoding& d, std::string_view name, bool ftz)
 {
   handler run = nullptr;
   if (name == "rcp" && ftz) run = &approximate_double<f_reciprocal, true>;
-  if (name == "rsqrt") run = ftz ? &approximate_double<f_rsqrt, true> : &approximate_double<f_rsqrt, false>;
+  if (name == "rsqrt")
+    run = ftz ? &approximate_double<f_rsqrt, true> : &approximate_double<f_rsqrt, false>;
   if (run == nullptr) d.refuse();
   emit(d, run, type::f64, 1);
 }

@@ -17,38 +17,72 @@ namespace {
 
 // New value from the old one, b and c.
 struct op_and {
-  template <typename T> T operator()(T old, T b, T) const { return static_cast<T>(old & b); }
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return static_cast<T>(old & b);
+  }
 };
 struct op_or {
-  template <typename T> T operator()(T old, T b, T) const { return static_cast<T>(old | b); }
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return static_cast<T>(old | b);
+  }
 };
 struct op_xor {
-  template <typename T> T operator()(T old, T b, T) const { return static_cast<T>(old ^ b); }
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return static_cast<T>(old ^ b);
+  }
 };
 struct op_exchange {
-  template <typename T> T operator()(T, T b, T) const { return b; }
+  template <typename T>
+  T operator()(T, T b, T) const
+  {
+    return b;
+  }
 };
 struct op_compare {
-  template <typename T> T operator()(T old, T b, T c) const { return old == b ? c : old; }
+  template <typename T>
+  T operator()(T old, T b, T c) const
+  {
+    return old == b ? c : old;
+  }
 };
 struct op_add {
-  template <typename T> T operator()(T old, T b, T) const
+  template <typename T>
+  T operator()(T old, T b, T) const
   {
     using bits = std::make_unsigned_t<T>;
     return static_cast<T>(static_cast<bits>(old) + static_cast<bits>(b));
   }
 };
 struct op_min {
-  template <typename T> T operator()(T old, T b, T) const { return std::min(old, b); }
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return std::min(old, b);
+  }
 };
 struct op_max {
-  template <typename T> T operator()(T old, T b, T) const { return std::max(old, b); }
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return std::max(old, b);
+  }
 };
 struct op_increment {
-  template <typename T> T operator()(T old, T b, T) const { return old >= b ? T{0} : static_cast<T>(old + 1); }
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return old >= b ? T{0} : static_cast<T>(old + 1);
+  }
 };
 struct op_decrement {
-  template <typename T> T operator()(T old, T b, T) const
+  template <typename T>
+  T operator()(T old, T b, T) const
   {
     return old == 0 || old > b ? b : static_cast<T>(old - 1);
   }
@@ -56,7 +90,8 @@ struct op_decrement {
 /// On the bits of F. In global memory f32's denormals are flushed, in shared memory not.
 template <typename F, bool Ftz>
 struct op_add_real {
-  template <typename T> T operator()(T old, T b, T) const
+  template <typename T>
+  T operator()(T old, T b, T) const
   {
     auto const sum = flushed_if<Ftz>(std::bit_cast<F>(old)) + flushed_if<Ftz>(std::bit_cast<F>(b));
     return std::bit_cast<T>(flushed_if<Ftz>(canonical(sum)));
@@ -69,10 +104,12 @@ std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) noexcept
 }
 template <typename Half>
 struct op_add_half {
-  template <typename T> T operator()(T old, T b, T) const
+  template <typename T>
+  T operator()(T old, T b, T) const
   {
     if constexpr (sizeof(T) == 2) return half_sum<Half>(old, b);
-    auto const lower = half_sum<Half>(static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b));
+    auto const lower =
+        half_sum<Half>(static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b));
     auto const upper = half_sum<Half>(static_cast<std::uint16_t>(std::uint32_t{old} >> 16),
                                       static_cast<std::uint16_t>(std::uint32_t{b} >> 16));
     return static_cast<T>(std::uint32_t{upper} << 16 | lower);
@@ -85,8 +122,7 @@ T update(std::byte* at, T b, T c)
   using bits = std::make_unsigned_t<T>;
   std::atomic_ref<bits> const value(*reinterpret_cast<bits*>(at));
   auto old = value.load();
-  while (!value.compare_exchange_weak(
-      old, static_cast<bits>(Op{}(static_cast<T>(old), b, c)))) {
+  while (!value.compare_exchange_weak(old, static_cast<bits>(Op{}(static_cast<T>(old), b, c)))) {
   }
   return static_cast<T>(old);
 }
@@ -104,8 +140,8 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     auto const i = static_cast<unsigned>(std::countr_zero(left));
     auto address = o.immediate;
     if (a != nullptr)
-      address += (o.flags & k_narrow_address) != 0 ? load<std::uint32_t>(a, i)
-                                                   : load<std::uint64_t>(a, i);
+      address +=
+          (o.flags & k_narrow_address) != 0 ? load<std::uint32_t>(a, i) : load<std::uint64_t>(a, i);
     auto* const at = (o.flags & k_shared) != 0 ? w.resolve_shared(address, sizeof(T), i, o, true)
                                                : w.resolve(address, sizeof(T), i, o, true);
     auto const old = update<T, Op>(at, load<T>(b, i), c == nullptr ? T{} : load<T>(c, i));
@@ -132,12 +168,18 @@ handler addition(decoding const& d, type as, space in)
     case type::f32:
       return in == space::shared ? &atomic<std::uint32_t, op_add_real<float, false>>
                                  : &atomic<std::uint32_t, op_add_real<float, true>>;
-    case type::f64: return &atomic<std::uint64_t, op_add_real<double, false>>;
-    case type::f16: return &atomic<std::uint16_t, op_add_half<binary16>>;
-    case type::f16x2: return &atomic<std::uint32_t, op_add_half<binary16>>;
-    case type::bf16: return &atomic<std::uint16_t, op_add_half<bfloat16>>;
-    case type::bf16x2: return &atomic<std::uint32_t, op_add_half<bfloat16>>;
-    default: return of_integers<op_add>(d, as);
+    case type::f64:
+      return &atomic<std::uint64_t, op_add_real<double, false>>;
+    case type::f16:
+      return &atomic<std::uint16_t, op_add_half<binary16>>;
+    case type::f16x2:
+      return &atomic<std::uint32_t, op_add_half<binary16>>;
+    case type::bf16:
+      return &atomic<std::uint16_t, op_add_half<bfloat16>>;
+    case type::bf16x2:
+      return &atomic<std::uint32_t, op_add_half<bfloat16>>;
+    default:
+      return of_integers<op_add>(d, as);
   }
 }
 
@@ -161,7 +203,8 @@ void decode_atomic(decoding& d)
 {
   auto const as = d.take_type();
   (void)d.take("noftz");
-  for (auto const* word : {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "cluster"})
+  for (auto const* word :
+       {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "cluster"})
     (void)d.take(word);
   auto in = space::generic;
   if (auto const found = parse_space(d.next_word())) {

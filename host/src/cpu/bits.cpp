@@ -14,34 +14,57 @@ template <typename T>
 constexpr unsigned k_bits = 8 * sizeof(T);
 
 struct op_and {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a & b); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return static_cast<T>(a & b);
+  }
 };
 struct op_or {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a | b); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return static_cast<T>(a | b);
+  }
 };
 struct op_xor {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return static_cast<T>(a ^ b);
+  }
 };
 struct op_not {
-  template <typename T> T operator()(T a) const { return static_cast<T>(~a); }
+  template <typename T>
+  T operator()(T a) const
+  {
+    return static_cast<T>(~a);
+  }
 };
 struct op_is_zero {
-  template <typename T> T operator()(T a) const { return a == 0 ? 1 : 0; }
+  template <typename T>
+  T operator()(T a) const
+  {
+    return a == 0 ? 1 : 0;
+  }
 };
 struct op_population {
-  template <typename T> std::uint32_t operator()(T a) const
+  template <typename T>
+  std::uint32_t operator()(T a) const
   {
     return static_cast<std::uint32_t>(std::popcount(a));
   }
 };
 struct op_leading_zeros {
-  template <typename T> std::uint32_t operator()(T a) const
+  template <typename T>
+  std::uint32_t operator()(T a) const
   {
     return static_cast<std::uint32_t>(std::countl_zero(a));
   }
 };
 struct op_reverse {
-  template <typename T> T operator()(T a) const
+  template <typename T>
+  T operator()(T a) const
   {
     T reversed = 0;
     for (unsigned i = 0; i < k_bits<T>; ++i)
@@ -52,7 +75,8 @@ struct op_reverse {
 /// The highest bit that differs from the sign; all ones where there is none.
 template <bool ShiftAmount>
 struct op_find {
-  template <typename T> std::uint32_t operator()(T a) const
+  template <typename T>
+  std::uint32_t operator()(T a) const
   {
     auto bits = static_cast<std::make_unsigned_t<T>>(a);
     if constexpr (std::is_signed_v<T>)
@@ -77,8 +101,9 @@ void shift(warp& w, operation const& o, lane_mask mask)
     if constexpr (Left)
       store<T>(d, i, static_cast<T>(by > most ? T{0} : static_cast<T>(x << (by & most))));
     else
-      store<T>(d, i, static_cast<T>(by > most ? static_cast<T>(x >> most >> (std::is_signed_v<T> ? 0 : 1))
-                                              : static_cast<T>(x >> (by & most))));
+      store<T>(d, i,
+               static_cast<T>(by > most ? static_cast<T>(x >> most >> (std::is_signed_v<T> ? 0 : 1))
+                                        : static_cast<T>(x >> (by & most))));
   });
 }
 
@@ -108,11 +133,12 @@ void extract(warp& w, operation const& o, lane_mask mask)
     auto const top = k_bits<T> - 1;
     // Bits past the top, and a field of no bits at all, are the sign of the field's last bit.
     auto const sign_at = std::min(from + length - 1, top);
-    bool const sign = std::is_signed_v<T> && length != 0 && (static_cast<bits>(x) >> sign_at & 1) != 0;
+    bool const sign =
+        std::is_signed_v<T> && length != 0 && (static_cast<bits>(x) >> sign_at & 1) != 0;
     bits field = from > top ? bits{0} : static_cast<bits>(static_cast<bits>(x) >> from);
     auto const kept = from > top ? 0U : std::min(length, k_bits<T> - from);
-    auto const ones = kept >= k_bits<T> ? static_cast<bits>(~bits{0})
-                                        : static_cast<bits>((bits{1} << kept) - 1);
+    auto const ones =
+        kept >= k_bits<T> ? static_cast<bits>(~bits{0}) : static_cast<bits>((bits{1} << kept) - 1);
     field = static_cast<bits>(field & ones);
     if (sign) field = static_cast<bits>(field | static_cast<bits>(~ones));
     store<T>(d, i, static_cast<T>(field));
@@ -130,8 +156,8 @@ void insert(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [=](unsigned i) {
     auto const from = load<std::uint32_t>(c, i) & 0xFFU;
     auto const length = load<std::uint32_t>(e, i) & 0xFFU;
-    auto const field = length >= k_bits<T> ? static_cast<T>(~T{0})
-                                           : static_cast<T>((T{1} << length) - 1);
+    auto const field =
+        length >= k_bits<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
     auto const ones = from >= k_bits<T> ? T{0} : static_cast<T>(field << from);
     auto const placed = from >= k_bits<T> ? T{0} : static_cast<T>(load<T>(a, i) << from);
     store<T>(d, i, static_cast<T>((load<T>(b, i) & ~ones) | (placed & ones)));
@@ -166,13 +192,20 @@ unsigned permuted(permute_mode mode, unsigned selector, unsigned to) noexcept
 {
   auto const s = selector & 3U;
   switch (mode) {
-    case permute_mode::f4e: return s + to;
-    case permute_mode::b4e: return (s - to) & 7U;
-    case permute_mode::rc8: return s;
-    case permute_mode::ecl: return std::max(s, to);
-    case permute_mode::ecr: return std::min(s, to);
-    case permute_mode::rc16: return (s & 1U) * 2 + (to & 1U);
-    case permute_mode::index: break;
+    case permute_mode::f4e:
+      return s + to;
+    case permute_mode::b4e:
+      return (s - to) & 7U;
+    case permute_mode::rc8:
+      return s;
+    case permute_mode::ecl:
+      return std::max(s, to);
+    case permute_mode::ecr:
+      return std::min(s, to);
+    case permute_mode::rc16:
+      return (s & 1U) * 2 + (to & 1U);
+    case permute_mode::index:
+      break;
   }
   return selector >> (4 * to) & 0xFU;
 }
@@ -212,7 +245,8 @@ void dot(warp& w, operation const& o, lane_mask mask)
     for (unsigned k = 0; k < Count; ++k) {
       auto const x = static_cast<A>(load<std::uint32_t>(a, i) >> (k * 8 * sizeof(A)));
       auto const y = static_cast<B>(load<std::uint32_t>(b, i) >> ((first + k) * 8));
-      sum += static_cast<std::uint32_t>(static_cast<std::int32_t>(x) * static_cast<std::int32_t>(y));
+      sum +=
+          static_cast<std::uint32_t>(static_cast<std::int32_t>(x) * static_cast<std::int32_t>(y));
     }
     store(d, i, sum);
   });
@@ -242,7 +276,8 @@ void decode_logic(decoding& d)
   auto const a = d.source(1, as);
   auto const b = d.source(2, as);
   auto const to = d.destination(0, as);
-  auto& o = d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &binary<T, T, Op>; }));
+  auto& o =
+      d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &binary<T, T, Op>; }));
   o.d = to;
   o.a = a;
   o.b = b;
@@ -268,9 +303,9 @@ void decode_not(decoding& d)
 {
   auto const as = d.take_type();
   if (as != type::pred)
-    return void(emit_one(d, for_bits(d, size_of(as), []<typename T>() -> handler {
-      return &unary<T, T, op_not>;
-    }), as, as));
+    return void(emit_one(
+        d, for_bits(d, size_of(as), []<typename T>() -> handler { return &unary<T, T, op_not>; }),
+        as, as));
   auto const a = d.predicate(1);
   auto const to = d.predicate_destination(d.operand(0));
   auto& o = d.emit(&not_predicate);
@@ -292,18 +327,23 @@ void decode_count(decoding& d)
 {
   auto const as = d.take_type();
   if (size_of(as) < 4) d.refuse();
-  emit_one(d, for_bits(d, size_of(as), []<typename T>() -> handler {
-    return &unary<std::uint32_t, T, Op>;
-  }), as, type::u32);
+  emit_one(d,
+           for_bits(d, size_of(as),
+                    []<typename T>() -> handler { return &unary<std::uint32_t, T, Op>; }),
+           as, type::u32);
 }
 
 void decode_find(decoding& d)
 {
   auto const as = d.take_type();
   auto const amount = d.take("shiftamt");
-  emit_one(d, for_integer(d, as, [&]<typename T>() -> handler {
-    return amount ? &unary<std::uint32_t, T, op_find<true>> : &unary<std::uint32_t, T, op_find<false>>;
-  }), as, type::u32);
+  emit_one(d,
+           for_integer(d, as,
+                       [&]<typename T>() -> handler {
+                         return amount ? &unary<std::uint32_t, T, op_find<true>>
+                                       : &unary<std::uint32_t, T, op_find<false>>;
+                       }),
+           as, type::u32);
 }
 
 operation& emit_shift(decoding& d, handler run, type as)
@@ -369,8 +409,8 @@ void decode_insert(decoding& d)
   auto const as = d.take_type();
   d.expect_count(5, 5);
   auto const length = d.source(4, type::u32);
-  emit_three(d, for_bits(d, size_of(as), []<typename T>() -> handler { return &insert<T>; }), as, as,
-             type::u32, as)
+  emit_three(d, for_bits(d, size_of(as), []<typename T>() -> handler { return &insert<T>; }), as,
+             as, type::u32, as)
       .e = length;
 }
 
@@ -408,7 +448,8 @@ void decode_dot(decoding& d)
   if (is_signed(a))
     run = is_signed(b) ? &dot<A_signed, std::int8_t, Count> : &dot<A_signed, std::uint8_t, Count>;
   else
-    run = is_signed(b) ? &dot<A_unsigned, std::int8_t, Count> : &dot<A_unsigned, std::uint8_t, Count>;
+    run =
+        is_signed(b) ? &dot<A_unsigned, std::int8_t, Count> : &dot<A_unsigned, std::uint8_t, Count>;
   emit_three(d, run, type::b32, type::b32, type::b32, type::b32).flags = upper ? 2 : 0;
 }
 

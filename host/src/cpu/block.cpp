@@ -14,8 +14,7 @@ namespace {
 
 dimensions unflatten(std::uint64_t index, dimensions const& of) noexcept
 {
-  return {static_cast<std::uint32_t>(index % of.x),
-          static_cast<std::uint32_t>(index / of.x % of.y),
+  return {static_cast<std::uint32_t>(index % of.x), static_cast<std::uint32_t>(index / of.x % of.y),
           static_cast<std::uint32_t>(index / of.x / of.y)};
 }
 
@@ -161,8 +160,8 @@ void block::fail_deadlock()
 std::uint64_t run_blocks(launch_state const& launch)
 {
   block_queue queue(launch);
-  auto const workers = std::min<std::uint64_t>(
-      std::max(std::thread::hardware_concurrency(), 1U), launch.grid.count());
+  auto const workers = std::min<std::uint64_t>(std::max(std::thread::hardware_concurrency(), 1U),
+                                               launch.grid.count());
   {
     std::vector<std::jthread> others;
     for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back([&queue] { queue.work(); });

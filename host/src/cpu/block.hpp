@@ -49,7 +49,7 @@ constexpr unsigned k_barriers = 16;
 
 struct barrier {
   std::uint32_t arrived = 0;
-  std::uint32_t expected = 0;  ///< 0: every live thread
+  std::uint32_t expected = 0;    ///< 0: every live thread
   std::uint32_t population = 0;  ///< of bar.red's predicates that are true
   std::uint32_t voters = 0;
 };
@@ -62,7 +62,10 @@ class block {
 
   [[nodiscard]] dimensions const& index() const noexcept { return index_; }
   [[nodiscard]] std::uint64_t linear_index() const noexcept { return linear_; }
-  [[nodiscard]] std::byte* shared() noexcept { return reinterpret_cast<std::byte*>(shared_.data()); }
+  [[nodiscard]] std::byte* shared() noexcept
+  {
+    return reinterpret_cast<std::byte*>(shared_.data());
+  }
   [[nodiscard]] std::uint64_t shared_bytes() const noexcept { return shared_bytes_; }
   /// Who wrote each byte of shared memory: of the race check alone.
   [[nodiscard]] std::atomic<std::uint64_t>* shared_writers() noexcept { return writers_.get(); }

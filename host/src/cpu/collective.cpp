@@ -34,8 +34,7 @@ void bar(warp& w, operation const& o, lane_mask mask)
   at.voters += count;
   at.population += static_cast<std::uint32_t>(std::popcount(mask & w.predicate(o.c)));
   auto const action = static_cast<barrier_action>(o.flags);
-  if (action != barrier_action::arrive)
-    w.wait_at(number, o, mask, action != barrier_action::sync);
+  if (action != barrier_action::arrive) w.wait_at(number, o, mask, action != barrier_action::sync);
 }
 
 // ---- the member mask of warp-wide instructions
@@ -162,25 +161,46 @@ void match(warp& w, operation const& o, lane_mask mask)
 }
 
 struct op_add {
-  template <typename T> T operator()(T a, T b) const
+  template <typename T>
+  T operator()(T a, T b) const
   {
     return static_cast<T>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
   }
 };
 struct op_min {
-  template <typename T> T operator()(T a, T b) const { return std::min(a, b); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return std::min(a, b);
+  }
 };
 struct op_max {
-  template <typename T> T operator()(T a, T b) const { return std::max(a, b); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return std::max(a, b);
+  }
 };
 struct op_and {
-  template <typename T> T operator()(T a, T b) const { return a & b; }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return a & b;
+  }
 };
 struct op_or {
-  template <typename T> T operator()(T a, T b) const { return a | b; }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return a | b;
+  }
 };
 struct op_xor {
-  template <typename T> T operator()(T a, T b) const { return a ^ b; }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return a ^ b;
+  }
 };
 
 template <typename T, typename Op>
@@ -343,9 +363,9 @@ void decode_match(decoding& d)
   auto const a = d.source(1, as);
   auto const members = d.source(2, type::b32);
   auto const to = take_results(d, type::b32);
-  auto& o = d.emit(as == type::b32
-                       ? (all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>)
-                       : (all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>));
+  auto& o =
+      d.emit(as == type::b32 ? (all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>)
+                             : (all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>));
   o.d = to.value;
   o.a = a;
   o.e = members;
@@ -416,8 +436,8 @@ void write_barrier_result(group const& released, barrier const& done) noexcept
     each_lane(released.lanes, [=](unsigned i) { store(d, i, done.population); });
     return;
   }
-  auto const holds = action == barrier_action::conjunction ? done.population == done.voters
-                                                           : done.population != 0;
+  auto const holds =
+      action == barrier_action::conjunction ? done.population == done.voters : done.population != 0;
   auto& to = in.predicates[o.d >> 1];
   to = (to & ~released.lanes) | (holds ? released.lanes : 0);
 }

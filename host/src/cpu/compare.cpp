@@ -12,7 +12,22 @@ namespace fatlink::cpu {
 namespace {
 
 // Of NaN the ordered comparisons say false, the unordered ones (…u) true.
-enum class relation : std::uint32_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
+enum class relation : std::uint32_t {
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  equ,
+  neu,
+  ltu,
+  leu,
+  gtu,
+  geu,
+  num,
+  nan
+};
 
 struct relation_name {
   std::string_view word;
@@ -29,25 +44,48 @@ constexpr std::array k_relations{
     relation_name{"gtu", relation::gtu}, relation_name{"geu", relation::geu},
     relation_name{"num", relation::num}, relation_name{"nan", relation::nan}};
 
+template <typename T>
+bool is_nan(T value) noexcept
+{
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(value);
+  else
+    return false;
+}
+
 template <relation R, typename T>
 bool holds(T a, T b) noexcept
 {
-  auto const unordered = a != a || b != b;
+  auto const unordered = is_nan(a) || is_nan(b);
   switch (R) {
-    case relation::eq: return a == b;
-    case relation::ne: return a != b && !unordered;
-    case relation::lt: return a < b;
-    case relation::le: return a <= b;
-    case relation::gt: return a > b;
-    case relation::ge: return a >= b;
-    case relation::equ: return a == b || unordered;
-    case relation::neu: return a != b;
-    case relation::ltu: return a < b || unordered;
-    case relation::leu: return a <= b || unordered;
-    case relation::gtu: return a > b || unordered;
-    case relation::geu: return a >= b || unordered;
-    case relation::num: return !unordered;
-    case relation::nan: return unordered;
+    case relation::eq:
+      return a == b;
+    case relation::ne:
+      return a != b && !unordered;
+    case relation::lt:
+      return a < b;
+    case relation::le:
+      return a <= b;
+    case relation::gt:
+      return a > b;
+    case relation::ge:
+      return a >= b;
+    case relation::equ:
+      return a == b || unordered;
+    case relation::neu:
+      return a != b;
+    case relation::ltu:
+      return a < b || unordered;
+    case relation::leu:
+      return a <= b || unordered;
+    case relation::gtu:
+      return a > b || unordered;
+    case relation::geu:
+      return a >= b || unordered;
+    case relation::num:
+      return !unordered;
+    case relation::nan:
+      return unordered;
   }
   return false;
 }
@@ -57,8 +95,10 @@ template <typename T, bool Ftz>
 struct plain {
   static T read(std::byte const* from, unsigned i) noexcept
   {
-    if constexpr (std::is_floating_point_v<T>) return flushed_if<Ftz>(load<T>(from, i));
-    else return load<T>(from, i);
+    if constexpr (std::is_floating_point_v<T>)
+      return flushed_if<Ftz>(load<T>(from, i));
+    else
+      return load<T>(from, i);
   }
 };
 template <typename Half>
@@ -89,10 +129,14 @@ enum class combination : std::uint32_t { none, conjunction, disjunction, exclusi
 lane_mask combined(lane_mask bits, lane_mask with, std::uint32_t how) noexcept
 {
   switch (static_cast<combination>(how)) {
-    case combination::conjunction: return bits & with;
-    case combination::disjunction: return bits | with;
-    case combination::exclusive: return bits ^ with;
-    case combination::none: break;
+    case combination::conjunction:
+      return bits & with;
+    case combination::disjunction:
+      return bits | with;
+    case combination::exclusive:
+      return bits ^ with;
+    case combination::none:
+      break;
   }
   return bits;
 }
@@ -166,15 +210,19 @@ handler for_comparison(decoding const& d, type as, bool ftz, relation is, Make c
     case type::f32:
       return ftz ? with.template operator()<plain<float, true>>()
                  : with.template operator()<plain<float, false>>();
-    case type::f64: return with.template operator()<plain<double, false>>();
+    case type::f64:
+      return with.template operator()<plain<double, false>>();
     case type::f16:
-    case type::f16x2: return with.template operator()<widened<binary16>>();
+    case type::f16x2:
+      return with.template operator()<widened<binary16>>();
     case type::bf16:
-    case type::bf16x2: return with.template operator()<widened<bfloat16>>();
+    case type::bf16x2:
+      return with.template operator()<widened<bfloat16>>();
     default:
       if (is >= relation::equ) d.refuse();
-      return for_integer(
-          d, as, [&]<typename T>() -> handler { return with.template operator()<plain<T, false>>(); });
+      return for_integer(d, as, [&]<typename T>() -> handler {
+        return with.template operator()<plain<T, false>>();
+      });
   }
 }
 
@@ -238,16 +286,22 @@ void decode_setp(decoding& d)
 std::uint64_t one_in(decoding const& d, type result)
 {
   switch (result) {
-    case type::f32: return 0x3F800000;
+    case type::f32:
+      return 0x3F800000;
     case type::f16:
-    case type::f16x2: return 0x3C00;
+    case type::f16x2:
+      return 0x3C00;
     case type::bf16:
-    case type::bf16x2: return 0x3F80;
+    case type::bf16x2:
+      return 0x3F80;
     case type::u16:
-    case type::s16: return 0xFFFF;
+    case type::s16:
+      return 0xFFFF;
     case type::u32:
-    case type::s32: return 0xFFFFFFFF;
-    default: d.refuse();
+    case type::s32:
+      return 0xFFFFFFFF;
+    default:
+      d.refuse();
   }
 }
 
@@ -338,8 +392,8 @@ bool is_class(F value, std::string_view name) noexcept
 {
   if (name == "finite") return std::isfinite(value);
   if (name == "infinite") return std::isinf(value);
-  if (name == "number") return value == value;
-  if (name == "notanumber") return value != value;
+  if (name == "number") return !std::isnan(value);
+  if (name == "notanumber") return std::isnan(value);
   if (name == "normal") return std::isnormal(value) || value == 0;
   return std::fpclassify(value) == FP_SUBNORMAL;
 }

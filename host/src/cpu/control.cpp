@@ -27,8 +27,10 @@ void branch_indexed(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(mask));
     auto const index = load<std::uint32_t>(a, lane);
     if (index >= table.size())
-      w.fail(fault::address, "branches to entry " + std::to_string(index) + " of a table of " +
-                                 std::to_string(table.size()), lane, o);
+      w.fail(fault::address,
+             "branches to entry " + std::to_string(index) + " of a table of " +
+                 std::to_string(table.size()),
+             lane, o);
     lane_mask same = 0;
     for (auto left = mask; left != 0; left &= left - 1) {
       auto const other = static_cast<unsigned>(std::countr_zero(left));
@@ -67,7 +69,8 @@ void call_indirect(warp& w, operation const& o, lane_mask mask)
       address >= k_function_window && address % k_function_stride == 0 && index < functions.size()
           ? functions[index]
           : nullptr;
-  if (callee == nullptr || callee->is_entry) w.fail(fault::address, "calls what is no function", lane, o);
+  if (callee == nullptr || callee->is_entry)
+    w.fail(fault::address, "calls what is no function", lane, o);
   if (!accepts(*callee, site))
     w.fail(fault::address, "calls " + callee->name + ", whose parameters are others", lane, o);
   lane_mask same = 0;
@@ -103,7 +106,8 @@ void finish(warp& w, operation const&, lane_mask mask)
 
 void trap(warp& w, operation const& o, lane_mask mask)
 {
-  w.fail(fault::trap, "the kernel stopped itself", static_cast<unsigned>(std::countr_zero(mask)), o);
+  w.fail(fault::trap, "the kernel stopped itself", static_cast<unsigned>(std::countr_zero(mask)),
+         o);
 }
 
 void pause(warp& w, operation const&, lane_mask)
@@ -174,7 +178,8 @@ void decode_builtin(decoding& d, call_site const& site, builtin which)
                       [](slot const& a, std::uint32_t size) { return a.size == size; });
   };
   auto const is_print = which == builtin::printf;
-  if (is_print ? !fits(k_print) || site.results.size() > 1 : !fits(k_assert) || !site.results.empty())
+  if (is_print ? !fits(k_print) || site.results.size() > 1
+               : !fits(k_assert) || !site.results.empty())
     d.refuse("the arguments are not those of the function");
   if (is_print && !site.results.empty() && site.results[0].size != 4)
     d.refuse("the result is not that of the function");

@@ -19,7 +19,7 @@ struct conversion {
   bool saturate = false;
   bool ftz = false;
   bool relu = false;
-  bool integral = false;        ///< .rni and its like: round to a whole number
+  bool integral = false;  ///< .rni and its like: round to a whole number
   std::uint16_t rounding = FE_TONEAREST;
 };
 static_assert(sizeof(conversion) == sizeof(operation::immediate));
@@ -78,8 +78,10 @@ double to_odd_double(S value) noexcept
     return static_cast<double>(value);
   } else {
     bool const negative = std::is_signed_v<S> && value < S{0};
-    auto magnitude = negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-    if (magnitude >> 53 != 0) magnitude = (magnitude | ((magnitude & 0x7FF) != 0 ? 0x800U : 0U)) & ~0x7FFULL;
+    auto magnitude =
+        negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+    if (magnitude >> 53 != 0)
+      magnitude = (magnitude | ((magnitude & 0x7FF) != 0 ? 0x800U : 0U)) & ~0x7FFULL;
     return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
   }
 }
@@ -105,10 +107,14 @@ void integer_to_real(warp& w, operation const& o, lane_mask mask)
 double integral(double value, int rounding) noexcept
 {
   switch (rounding) {
-    case FE_TOWARDZERO: return std::trunc(value);
-    case FE_DOWNWARD: return std::floor(value);
-    case FE_UPWARD: return std::ceil(value);
-    default: return std::nearbyint(value);
+    case FE_TOWARDZERO:
+      return std::trunc(value);
+    case FE_DOWNWARD:
+      return std::floor(value);
+    case FE_UPWARD:
+      return std::ceil(value);
+    default:
+      return std::nearbyint(value);
   }
 }
 
@@ -130,7 +136,7 @@ template <typename D, typename S>
 D to_integer(double value, int rounding) noexcept
 {
   using limits = std::numeric_limits<D>;
-  if (value != value) {
+  if (std::isnan(value)) {
     if constexpr (sizeof(D) == 8 || sizeof(S) == 8)
       return static_cast<D>(std::uint64_t{1} << (8 * sizeof(D) - 1));
     return D{0};
@@ -159,10 +165,11 @@ void real_to_integer(warp& w, operation const& o, lane_mask mask)
 template <typename D>
 void write_real(std::byte* lanes, unsigned lane, double value, conversion const& how) noexcept
 {
-  if (how.relu && !(value > 0) && value == value) value = 0;
+  if (how.relu && !(value > 0) && !std::isnan(value)) value = 0;
   if constexpr (k_is_half<D>) {
     auto const result = rounded_to<D>(value, how.rounding);
-    store(lanes, lane, how.saturate ? rounded_to<D>(saturated(to_double(result))).bits : result.bits);
+    store(lanes, lane,
+          how.saturate ? rounded_to<D>(saturated(to_double(result))).bits : result.bits);
   } else {
     auto result = static_cast<D>(value);
     if constexpr (sizeof(D) == 4) result = how.ftz ? flushed(result) : result;
@@ -176,7 +183,7 @@ double with_nan(double value) noexcept
 {
   constexpr auto k_becomes_one =
       std::is_same_v<D, float> && (std::is_same_v<S, float> || std::is_same_v<S, binary16>);
-  return k_becomes_one && value != value ? static_cast<double>(std::bit_cast<float>(k_nan)) : value;
+  return k_becomes_one && std::isnan(value) ? static_cast<double>(std::bit_cast<float>(k_nan)) : value;
 }
 
 /// bf16 is the upper half of f32.
@@ -233,11 +240,16 @@ template <typename Make>
 handler for_real(decoding const& d, type as, Make const& make)
 {
   switch (as) {
-    case type::f16: return make.template operator()<binary16>();
-    case type::bf16: return make.template operator()<bfloat16>();
-    case type::f32: return make.template operator()<float>();
-    case type::f64: return make.template operator()<double>();
-    default: d.refuse();
+    case type::f16:
+      return make.template operator()<binary16>();
+    case type::bf16:
+      return make.template operator()<bfloat16>();
+    case type::f32:
+      return make.template operator()<float>();
+    case type::f64:
+      return make.template operator()<double>();
+    default:
+      d.refuse();
   }
 }
 
@@ -250,14 +262,16 @@ handler pick(decoding const& d, type to, type from)
     });
   if (is_float(to))
     return for_real(d, to, [&]<typename D>() -> handler {
-      return for_any_integer(d, from, []<typename S>() -> handler { return &integer_to_real<D, S>; });
+      return for_any_integer(d, from,
+                             []<typename S>() -> handler { return &integer_to_real<D, S>; });
     });
   if (is_float(from))
     return for_any_integer(d, to, [&]<typename D>() -> handler {
       return for_real(d, from, []<typename S>() -> handler { return &real_to_integer<D, S>; });
     });
   return for_any_integer(d, to, [&]<typename D>() -> handler {
-    return for_any_integer(d, from, []<typename S>() -> handler { return &integer_to_integer<D, S>; });
+    return for_any_integer(d, from,
+                           []<typename S>() -> handler { return &integer_to_integer<D, S>; });
   });
 }
 

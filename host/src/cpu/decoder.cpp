@@ -19,9 +19,9 @@ decode_table const& families()
 {
   static decode_table const table = [] {
     decode_table made;
-    for (auto const add : {add_integer, add_bits, add_float, add_approximate, add_convert,
-                           add_compare, add_move, add_access, add_atomic, add_control,
-                           add_collective})
+    for (auto const add :
+         {add_integer, add_bits, add_float, add_approximate, add_convert, add_compare, add_move,
+          add_access, add_atomic, add_control, add_collective})
       add(made);
     return made;
   }();
@@ -185,9 +185,8 @@ std::uint32_t decoding::predicate_at(unsigned index)
 operand_offset decoding::constant(std::uint64_t bits, unsigned width)
 {
   if (width < 8) bits &= (std::uint64_t{1} << (8 * width)) - 1;
-  auto const [at, is_new] =
-      constants_.emplace(std::pair{bits, width},
-                         static_cast<operand_offset>(code_.constants.size()) | k_constant);
+  auto const [at, is_new] = constants_.emplace(
+      std::pair{bits, width}, static_cast<operand_offset>(code_.constants.size()) | k_constant);
   if (is_new) {
     code_.constants.resize(code_.constants.size() + std::size_t{width} * k_lanes);
     auto* const lanes = code_.constants.data() + (at->second & ~k_constant);
@@ -201,9 +200,9 @@ std::uint64_t decoding::immediate(syntax::operand const& from, type as) const
 {
   if (from.kind == operand_kind::integer) return from.bits;
   auto const narrow = from.kind == operand_kind::real32;
-  auto const value = narrow ? static_cast<double>(std::bit_cast<float>(
-                                  static_cast<std::uint32_t>(from.bits)))
-                            : std::bit_cast<double>(from.bits);
+  auto const value =
+      narrow ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(from.bits)))
+             : std::bit_cast<double>(from.bits);
   if (as == type::f32 && !narrow) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
   if (as == type::f64 && narrow) return std::bit_cast<std::uint64_t>(value);
   if (as == type::f16 || as == type::bf16) refuse("a decimal immediate of 16 bits");
@@ -222,11 +221,15 @@ operand_offset decoding::source(syntax::operand const& from, type as)
     }
     case operand_kind::integer:
     case operand_kind::real32:
-    case operand_kind::real64: return constant(immediate(from, as), width);
-    case operand_kind::special: return special(from, as);
+    case operand_kind::real64:
+      return constant(immediate(from, as), width);
+    case operand_kind::special:
+      return special(from, as);
     case operand_kind::variable:
-    case operand_kind::symbol: return address(from, as);
-    default: refuse("an operand of a form that is not known");
+    case operand_kind::symbol:
+      return address(from, as);
+    default:
+      refuse("an operand of a form that is not known");
   }
 }
 
@@ -261,12 +264,15 @@ operand_offset decoding::address(syntax::operand const& from, type as)
 std::uint64_t decoding::address_of(entity const& what)
 {
   switch (what.is) {
-    case entity::kind::variable: return addresses_.variables[what.index];
-    case entity::kind::dynamic_shared: return addresses_.dynamic_shared;
+    case entity::kind::variable:
+      return addresses_.variables[what.index];
+    case entity::kind::dynamic_shared:
+      return addresses_.dynamic_shared;
     case entity::kind::function:
       refer_to(what.index);
       return k_function_window + what.index * k_function_stride;
-    case entity::kind::builtin: break;
+    case entity::kind::builtin:
+      break;
   }
   refuse("the address of a built-in function");
 }
@@ -283,7 +289,8 @@ operand_offset decoding::destination(syntax::operand const& from, type as)
   if (from.kind == operand_kind::sink) return new_register(width);
   if (from.kind != operand_kind::register_) refuse("the destination is no register");
   auto const& one = function_.registers[from.index];
-  if (one.type == type::pred || size_of(one.type) != width) refuse(one.name + " is of another width");
+  if (one.type == type::pred || size_of(one.type) != width)
+    refuse(one.name + " is of another width");
   return register_at(from.index);
 }
 
@@ -302,7 +309,8 @@ std::uint32_t decoding::predicate(syntax::operand const& from)
 std::uint32_t decoding::predicate_destination(syntax::operand const& from)
 {
   if (from.kind == operand_kind::sink) return code_.predicates++ * 2;
-  if (from.kind != operand_kind::register_ || from.negated) refuse("the destination is no predicate");
+  if (from.kind != operand_kind::register_ || from.negated)
+    refuse("the destination is no predicate");
   return predicate_at(from.index);
 }
 

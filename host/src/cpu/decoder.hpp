@@ -147,15 +147,22 @@ handler for_integer(decoding const& d, type as, Make const& make)
 {
   switch (as) {
     case type::b16:
-    case type::u16: return make.template operator()<std::uint16_t>();
-    case type::s16: return make.template operator()<std::int16_t>();
+    case type::u16:
+      return make.template operator()<std::uint16_t>();
+    case type::s16:
+      return make.template operator()<std::int16_t>();
     case type::b32:
-    case type::u32: return make.template operator()<std::uint32_t>();
-    case type::s32: return make.template operator()<std::int32_t>();
+    case type::u32:
+      return make.template operator()<std::uint32_t>();
+    case type::s32:
+      return make.template operator()<std::int32_t>();
     case type::b64:
-    case type::u64: return make.template operator()<std::uint64_t>();
-    case type::s64: return make.template operator()<std::int64_t>();
-    default: d.refuse();
+    case type::u64:
+      return make.template operator()<std::uint64_t>();
+    case type::s64:
+      return make.template operator()<std::int64_t>();
+    default:
+      d.refuse();
   }
 }
 
@@ -164,10 +171,14 @@ template <typename Make>
 handler for_bits(decoding const& d, unsigned width, Make const& make)
 {
   switch (width) {
-    case 2: return make.template operator()<std::uint16_t>();
-    case 4: return make.template operator()<std::uint32_t>();
-    case 8: return make.template operator()<std::uint64_t>();
-    default: d.refuse();
+    case 2:
+      return make.template operator()<std::uint16_t>();
+    case 4:
+      return make.template operator()<std::uint32_t>();
+    case 8:
+      return make.template operator()<std::uint64_t>();
+    default:
+      d.refuse();
   }
 }
 

@@ -90,14 +90,14 @@ std::string converted(specification const& how, packed& arguments)
   switch (how.letter) {
     case 'd':
     case 'i':
-      return formatted<long long>(whole, how.is_long ? arguments.next<std::int64_t>()
-                                                     : arguments.next<std::int32_t>());
+      return formatted<long long>(
+          whole, how.is_long ? arguments.next<std::int64_t>() : arguments.next<std::int32_t>());
     case 'u':
     case 'x':
     case 'X':
     case 'o':
-      return formatted<unsigned long long>(whole, how.is_long ? arguments.next<std::uint64_t>()
-                                                              : arguments.next<std::uint32_t>());
+      return formatted<unsigned long long>(
+          whole, how.is_long ? arguments.next<std::uint64_t>() : arguments.next<std::uint32_t>());
     case 'f':
     case 'F':
     case 'e':
@@ -106,11 +106,16 @@ std::string converted(specification const& how, packed& arguments)
     case 'G':
     case 'a':
     case 'A':
-      return formatted(how.flags + how.letter, std::bit_cast<double>(arguments.next<std::uint64_t>()));
-    case 'c': return formatted(how.flags + 'c', arguments.next<std::int32_t>());
-    case 'p': return formatted<unsigned long long>("0x%llx", arguments.next<std::uint64_t>());
-    case 's': return formatted(how.flags + 's', arguments.next_text().c_str());
-    default: return how.flags + how.letter;  // as CUDA prints what it does not know
+      return formatted(how.flags + how.letter,
+                       std::bit_cast<double>(arguments.next<std::uint64_t>()));
+    case 'c':
+      return formatted(how.flags + 'c', arguments.next<std::int32_t>());
+    case 'p':
+      return formatted<unsigned long long>("0x%llx", arguments.next<std::uint64_t>());
+    case 's':
+      return formatted(how.flags + 's', arguments.next_text().c_str());
+    default:
+      return how.flags + how.letter;  // as CUDA prints what it does not know
   }
 }
 
@@ -134,7 +139,8 @@ void device_printf(warp& w, call_site const& site, unsigned lane, operation cons
     }
   }
   if (w.launch().print) w.launch().print(text);
-  if (!site.results.empty()) std::memcpy(w.local(lane, site.results[0].offset), &count, sizeof count);
+  if (!site.results.empty())
+    std::memcpy(w.local(lane, site.results[0].offset), &count, sizeof count);
 }
 
 void device_assert(warp& w, call_site const& site, unsigned lane, operation const& op)
@@ -143,9 +149,10 @@ void device_assert(warp& w, call_site const& site, unsigned lane, operation cons
   auto const file = w.text_at(argument<std::uint64_t>(w, site, 1, lane), lane, op);
   auto const line = argument<std::uint32_t>(w, site, 2, lane);
   auto const function = w.text_at(argument<std::uint64_t>(w, site, 3, lane), lane, op);
-  w.fail(fault::trap,
-         file + ":" + std::to_string(line) + ": " + function + ": assertion '" + message + "' failed",
-         lane, op);
+  w.fail(
+      fault::trap,
+      file + ":" + std::to_string(line) + ": " + function + ": assertion '" + message + "' failed",
+      lane, op);
 }
 
 }  // namespace fatlink::cpu

@@ -12,35 +12,64 @@ namespace fatlink::cpu {
 namespace {
 
 struct op_add {
-  template <typename F> F operator()(F a, F b) const { return a + b; }
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    return a + b;
+  }
 };
 struct op_subtract {
-  template <typename F> F operator()(F a, F b) const { return a - b; }
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    return a - b;
+  }
 };
 struct op_multiply {
-  template <typename F> F operator()(F a, F b) const { return a * b; }
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    return a * b;
+  }
 };
 struct op_divide {
-  template <typename F> F operator()(F a, F b) const { return a / b; }
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    return a / b;
+  }
 };
 struct op_fma {
-  template <typename F> F operator()(F a, F b, F c) const { return std::fma(a, b, c); }
+  template <typename F>
+  F operator()(F a, F b, F c) const
+  {
+    return std::fma(a, b, c);
+  }
 };
 struct op_sqrt {
-  template <typename F> F operator()(F a) const { return std::sqrt(a); }
+  template <typename F>
+  F operator()(F a) const
+  {
+    return std::sqrt(a);
+  }
 };
 struct op_reciprocal {
-  template <typename F> F operator()(F a) const { return F{1} / a; }
+  template <typename F>
+  F operator()(F a) const
+  {
+    return F{1} / a;
+  }
 };
 
 /// −0 is less than +0. A NaN gives the other operand, or with `.NaN` a NaN.
 template <bool Max, bool Nan>
 struct op_extreme {
-  template <typename F> F operator()(F a, F b) const
+  template <typename F>
+  F operator()(F a, F b) const
   {
-    if (Nan && (a != a || b != b)) return static_cast<F>(std::bit_cast<float>(k_nan));
-    if (a != a) return b;
-    if (b != b) return a;
+    if (Nan && (std::isnan(a) || std::isnan(b))) return static_cast<F>(std::bit_cast<float>(k_nan));
+    if (std::isnan(a)) return b;
+    if (std::isnan(b)) return a;
     if (a == b) return std::signbit(a) == Max ? b : a;
     return (a < b) == Max ? b : a;
   }
@@ -117,7 +146,7 @@ void change_sign(warp& w, operation const& o, lane_mask mask)
     auto const value = flushed_if<Ftz>(load<F>(a, i));
     auto const bits = std::bit_cast<bits_for<F>>(value);
     auto const changed = std::bit_cast<F>(Negate ? bits ^ k_sign : bits & ~k_sign);
-    store(d, i, value != value ? changed_nan(value) : changed);
+    store(d, i, std::isnan(value) ? changed_nan(value) : changed);
   });
 }
 
@@ -142,10 +171,14 @@ struct real_flags {
 real_flags take_flags(decoding& d)
 {
   real_flags found;
-  if (d.take("rz")) found.rounding = FE_TOWARDZERO;
-  else if (d.take("rm")) found.rounding = FE_DOWNWARD;
-  else if (d.take("rp")) found.rounding = FE_UPWARD;
-  else (void)d.take("rn");
+  if (d.take("rz"))
+    found.rounding = FE_TOWARDZERO;
+  else if (d.take("rm"))
+    found.rounding = FE_DOWNWARD;
+  else if (d.take("rp"))
+    found.rounding = FE_UPWARD;
+  else
+    (void)d.take("rn");
   found.ftz = d.take("ftz");
   found.saturate = d.take("sat");
   return found;
@@ -170,9 +203,9 @@ void decode_exact(decoding& d, type as)
 {
   auto const flags = take_flags(d);
   if (as == type::f64 && flags.ftz) d.refuse();
-  auto const run = as == type::f64   ? &arithmetic<double, Op, Count, false>
-                   : flags.ftz ? &arithmetic<float, Op, Count, true>
-                               : &arithmetic<float, Op, Count, false>;
+  auto const run = as == type::f64 ? &arithmetic<double, Op, Count, false>
+                   : flags.ftz     ? &arithmetic<float, Op, Count, true>
+                                   : &arithmetic<float, Op, Count, false>;
   emit(d, run, as, Count).flags =
       static_cast<std::uint32_t>(flags.rounding) | (flags.saturate ? k_saturate : 0U);
 }
@@ -243,8 +276,10 @@ void add_float(decode_table& to)
 {
   to["fma"] = [](decoding& d) {
     auto const as = d.take_type();
-    if (as == type::f32 || as == type::f64) decode_float_arithmetic(d, "fma", as);
-    else decode_half_arithmetic(d, "fma", as);
+    if (as == type::f32 || as == type::f64)
+      decode_float_arithmetic(d, "fma", as);
+    else
+      decode_half_arithmetic(d, "fma", as);
   };
   to["sqrt"] = [](decoding& d) { decode_root<op_sqrt>(d, "sqrt"); };
   to["rcp"] = [](decoding& d) { decode_root<op_reciprocal>(d, "rcp"); };

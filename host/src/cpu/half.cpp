@@ -27,7 +27,7 @@ Half finished(double exact, std::uint32_t flags) noexcept
   auto result = rounded_to<Half>(exact);
   auto const value = to_double(result);
   if ((flags & k_saturate) != 0) return rounded_to<Half>(value > 0 ? std::min(value, 1.0) : 0.0);
-  if ((flags & k_relu) != 0 && !(value > 0) && value == value) return Half{0};
+  if ((flags & k_relu) != 0 && !(value > 0) && !std::isnan(value)) return Half{0};
   constexpr auto k_exponent = 0x7FFF >> Half::k_fraction << Half::k_fraction;
   if ((flags & k_ftz) != 0 && (result.bits & k_exponent) == 0) result.bits &= 0x8000;
   return result;
@@ -72,9 +72,9 @@ Half extreme(Half a, Half b, std::uint32_t flags) noexcept
 {
   auto const x = flushed(a, flags);
   auto const y = flushed(b, flags);
-  if (x != x || y != y) {
-    if ((flags & k_nan_wins) != 0 || (x != x && y != y)) return {Half::k_nan};
-    return rounded_to<Half>(x != x ? y : x);
+  if (std::isnan(x) || std::isnan(y)) {
+    if ((flags & k_nan_wins) != 0 || (std::isnan(x) && std::isnan(y))) return {Half::k_nan};
+    return rounded_to<Half>(std::isnan(x) ? y : x);
   }
   if (x == y) return std::signbit(x) == Max ? rounded_to<Half>(y) : rounded_to<Half>(x);
   return rounded_to<Half>((x < y) == Max ? y : x);
@@ -89,8 +89,10 @@ void half_extreme(warp& w, operation const& o, lane_mask mask)
   auto const flags = o.flags;
   each_lane(mask, [=](unsigned lane) {
     for (unsigned i = lane * Count; i < (lane + 1) * Count; ++i)
-      store(d, i, extreme<Half, Max>(Half{load<std::uint16_t>(a, i)},
-                                     Half{load<std::uint16_t>(b, i)}, flags).bits);
+      store(d, i,
+            extreme<Half, Max>(Half{load<std::uint16_t>(a, i)}, Half{load<std::uint16_t>(b, i)},
+                               flags)
+                .bits);
   });
 }
 
@@ -134,11 +136,16 @@ unsigned source_count(std::string_view name) noexcept
 handler pick(decoding const& d, std::string_view name, type as)
 {
   switch (as) {
-    case type::f16: return pick<binary16, 1>(d, name);
-    case type::f16x2: return pick<binary16, 2>(d, name);
-    case type::bf16: return pick<bfloat16, 1>(d, name);
-    case type::bf16x2: return pick<bfloat16, 2>(d, name);
-    default: d.refuse();
+    case type::f16:
+      return pick<binary16, 1>(d, name);
+    case type::f16x2:
+      return pick<binary16, 2>(d, name);
+    case type::bf16:
+      return pick<bfloat16, 1>(d, name);
+    case type::bf16x2:
+      return pick<bfloat16, 2>(d, name);
+    default:
+      d.refuse();
   }
 }
 

@@ -41,9 +41,10 @@ double to_double(Half value) noexcept
 template <typename Half>
 Half rounded_to(double value, int mode = FE_TONEAREST) noexcept
 {
-  if (value != value) return {Half::k_nan};
+  if (std::isnan(value)) return {Half::k_nan};
   auto const sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  constexpr auto k_infinity = static_cast<std::uint16_t>(0x7FFF >> Half::k_fraction << Half::k_fraction);
+  constexpr auto k_infinity =
+      static_cast<std::uint16_t>(0x7FFF >> Half::k_fraction << Half::k_fraction);
   if (std::isinf(value)) return {static_cast<std::uint16_t>(sign | k_infinity)};
   if (value == 0) return {sign};
   auto const exponent = std::max(std::ilogb(value), Half::k_least);
@@ -59,7 +60,8 @@ Half rounded_to(double value, int mode = FE_TONEAREST) noexcept
   }
   // A carry out of the fraction raises the exponent, as the bits lie beside each other.
   auto const count = static_cast<std::uint32_t>(steps);
-  auto const bits = (static_cast<std::uint32_t>(exponent - Half::k_least) << Half::k_fraction) + count;
+  auto const bits =
+      (static_cast<std::uint32_t>(exponent - Half::k_least) << Half::k_fraction) + count;
   if (bits >= k_infinity) {
     auto const finite = mode == FE_TOWARDZERO || (mode != FE_TONEAREST && !up);
     return {static_cast<std::uint16_t>(sign | (finite ? k_infinity - 1 : k_infinity))};

@@ -15,9 +15,10 @@ __extension__ using wide_signed = __int128;
 __extension__ using wide_unsigned = unsigned __int128;
 
 template <typename T>
-using twice = std::conditional_t<
-    sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, wide_signed, wide_unsigned>,
-    std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+using twice =
+    std::conditional_t<sizeof(T) == 8,
+                       std::conditional_t<std::is_signed_v<T>, wide_signed, wide_unsigned>,
+                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
 template <typename T>
 constexpr auto bits_of(T value) noexcept
@@ -38,36 +39,74 @@ constexpr T low(T a, T b) noexcept
 }
 
 struct op_add {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(bits_of(a) + bits_of(b)); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return static_cast<T>(bits_of(a) + bits_of(b));
+  }
 };
 struct op_subtract {
-  template <typename T> T operator()(T a, T b) const { return static_cast<T>(bits_of(a) - bits_of(b)); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return static_cast<T>(bits_of(a) - bits_of(b));
+  }
 };
 struct op_low {
-  template <typename T> T operator()(T a, T b) const { return low(a, b); }
-  template <typename T> T operator()(T a, T b, T c) const { return op_add{}(low(a, b), c); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return low(a, b);
+  }
+  template <typename T>
+  T operator()(T a, T b, T c) const
+  {
+    return op_add{}(low(a, b), c);
+  }
 };
 struct op_high {
-  template <typename T> T operator()(T a, T b) const { return high(a, b); }
-  template <typename T> T operator()(T a, T b, T c) const { return op_add{}(high(a, b), c); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return high(a, b);
+  }
+  template <typename T>
+  T operator()(T a, T b, T c) const
+  {
+    return op_add{}(high(a, b), c);
+  }
 };
 template <typename R>
 struct op_wide {
-  template <typename T> R operator()(T a, T b) const
+  template <typename T>
+  R operator()(T a, T b) const
   {
     return static_cast<R>(static_cast<R>(a) * static_cast<R>(b));
   }
-  template <typename T> R operator()(T a, T b, R c) const { return op_add{}((*this)(a, b), c); }
+  template <typename T>
+  R operator()(T a, T b, R c) const
+  {
+    return op_add{}((*this)(a, b), c);
+  }
 };
 struct op_min {
-  template <typename T> T operator()(T a, T b) const { return std::min(a, b); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return std::min(a, b);
+  }
 };
 struct op_max {
-  template <typename T> T operator()(T a, T b) const { return std::max(a, b); }
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return std::max(a, b);
+  }
 };
 /// Division by zero gives all ones, and the remainder the dividend, as GPUs do.
 struct op_divide {
-  template <typename T> T operator()(T a, T b) const
+  template <typename T>
+  T operator()(T a, T b) const
   {
     if (b == 0) return static_cast<T>(~T{0});
     if constexpr (std::is_signed_v<T>)
@@ -76,7 +115,8 @@ struct op_divide {
   }
 };
 struct op_remainder {
-  template <typename T> T operator()(T a, T b) const
+  template <typename T>
+  T operator()(T a, T b) const
   {
     if (b == 0) return a;
     if constexpr (std::is_signed_v<T>)
@@ -85,13 +125,22 @@ struct op_remainder {
   }
 };
 struct op_negate {
-  template <typename T> T operator()(T a) const { return op_subtract{}(T{0}, a); }
+  template <typename T>
+  T operator()(T a) const
+  {
+    return op_subtract{}(T{0}, a);
+  }
 };
 struct op_absolute {
-  template <typename T> T operator()(T a) const { return a < 0 ? op_negate{}(a) : a; }
+  template <typename T>
+  T operator()(T a) const
+  {
+    return a < 0 ? op_negate{}(a) : a;
+  }
 };
 struct op_difference {
-  template <typename T> T operator()(T a, T b, T c) const
+  template <typename T>
+  T operator()(T a, T b, T c) const
   {
     return op_add{}(a < b ? op_subtract{}(b, a) : op_subtract{}(a, b), c);
   }
@@ -99,23 +148,24 @@ struct op_difference {
 struct op_add_saturated {
   std::int32_t operator()(std::int32_t a, std::int32_t b) const
   {
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(
-        std::int64_t{a} + b, std::numeric_limits<std::int32_t>::min(),
-        std::numeric_limits<std::int32_t>::max()));
+    return static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(std::int64_t{a} + b, std::numeric_limits<std::int32_t>::min(),
+                                 std::numeric_limits<std::int32_t>::max()));
   }
 };
 struct op_subtract_saturated {
   std::int32_t operator()(std::int32_t a, std::int32_t b) const
   {
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(
-        std::int64_t{a} - b, std::numeric_limits<std::int32_t>::min(),
-        std::numeric_limits<std::int32_t>::max()));
+    return static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(std::int64_t{a} - b, std::numeric_limits<std::int32_t>::min(),
+                                 std::numeric_limits<std::int32_t>::max()));
   }
 };
 
 template <bool High>
 struct op_24 {
-  template <typename T> T operator()(T a, T b) const
+  template <typename T>
+  T operator()(T a, T b) const
   {
     using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
     auto const cut = [](T value) {  // sign- or zero-extended from bit 23
@@ -124,7 +174,11 @@ struct op_24 {
     auto const product = static_cast<std::uint64_t>(cut(a) * cut(b));
     return static_cast<T>(High ? product >> 16 : product);
   }
-  template <typename T> T operator()(T a, T b, T c) const { return op_add{}((*this)(a, b), c); }
+  template <typename T>
+  T operator()(T a, T b, T c) const
+  {
+    return op_add{}((*this)(a, b), c);
+  }
 };
 
 enum carry_flags : std::uint32_t { k_carry_in = 1, k_carry_out = 2 };
@@ -242,11 +296,16 @@ void decode_sum_with_carry(decoding& d)
 type twice_as_wide(decoding const& d, type as)
 {
   switch (as) {
-    case type::u16: return type::u32;
-    case type::s16: return type::s32;
-    case type::u32: return type::u64;
-    case type::s32: return type::s64;
-    default: d.refuse();
+    case type::u16:
+      return type::u32;
+    case type::s16:
+      return type::s32;
+    case type::u32:
+      return type::u64;
+    case type::s32:
+      return type::s64;
+    default:
+      d.refuse();
   }
 }
 
@@ -254,8 +313,10 @@ template <bool Add>
 void decode_wide(decoding& d, type as)
 {
   auto const pick = [&]<typename T, typename R>() -> handler {
-    if constexpr (Add) return &ternary<R, T, op_wide<R>>;
-    else return &binary<R, T, op_wide<R>>;
+    if constexpr (Add)
+      return &ternary<R, T, op_wide<R>>;
+    else
+      return &binary<R, T, op_wide<R>>;
   };
   auto const result = twice_as_wide(d, as);
   handler run = nullptr;
@@ -263,8 +324,10 @@ void decode_wide(decoding& d, type as)
   if (as == type::s16) run = pick.template operator()<std::int16_t, std::int32_t>();
   if (as == type::u32) run = pick.template operator()<std::uint32_t, std::uint64_t>();
   if (as == type::s32) run = pick.template operator()<std::int32_t, std::int64_t>();
-  if constexpr (Add) emit3(d, run, as, result);
-  else emit2(d, run, as, result);
+  if constexpr (Add)
+    emit3(d, run, as, result);
+  else
+    emit2(d, run, as, result);
 }
 
 void decode_mul(decoding& d)
@@ -330,12 +393,16 @@ void decode_24(decoding& d)
   auto const take_high = d.take("hi");
   if (!take_high && !d.take("lo")) d.refuse();
   auto const pick = [&]<typename T>() -> handler {
-    if constexpr (Add) return take_high ? &ternary<T, T, op_24<true>> : &ternary<T, T, op_24<false>>;
-    else return take_high ? &binary<T, T, op_24<true>> : &binary<T, T, op_24<false>>;
+    if constexpr (Add)
+      return take_high ? &ternary<T, T, op_24<true>> : &ternary<T, T, op_24<false>>;
+    else
+      return take_high ? &binary<T, T, op_24<true>> : &binary<T, T, op_24<false>>;
   };
   auto const run = for_integer(d, as, pick);
-  if constexpr (Add) emit3(d, run, as, as);
-  else emit2(d, run, as, as);
+  if constexpr (Add)
+    emit3(d, run, as, as);
+  else
+    emit2(d, run, as, as);
 }
 
 void decode_sad(decoding& d)

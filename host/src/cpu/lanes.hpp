@@ -30,7 +30,11 @@ template <typename Body>
 void each_lane(lane_mask mask, Body const& body)
 {
   if (mask == k_all_lanes) {
+#ifdef __clang__
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
     for (unsigned lane = 0; lane < k_lanes; ++lane) body(lane);
     return;
   }
@@ -62,9 +66,8 @@ void ternary(warp& w, operation const& o, lane_mask mask)
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
-  each_lane(mask, [=](unsigned i) {
-    store<R>(d, i, Op{}(load<A>(a, i), load<A>(b, i), load<R>(c, i)));
-  });
+  each_lane(mask,
+            [=](unsigned i) { store<R>(d, i, Op{}(load<A>(a, i), load<A>(b, i), load<R>(c, i))); });
 }
 
 }  // namespace fatlink::cpu

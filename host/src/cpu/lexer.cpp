@@ -34,8 +34,9 @@ void lexer::skip_until(std::string_view end) noexcept
 {
   auto const found = text_.find(end, at_);
   auto const stop = found == std::string_view::npos ? text_.size() : found + end.size();
-  line_ += static_cast<unsigned>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                            text_.begin() + static_cast<std::ptrdiff_t>(stop), '\n'));
+  line_ +=
+      static_cast<unsigned>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                       text_.begin() + static_cast<std::ptrdiff_t>(stop), '\n'));
   at_ = stop;
 }
 

@@ -131,14 +131,16 @@ class symbol_table {
   {
     auto const& source = made_.modules[module].name;
     if (found.is != entity::kind::function)
-      throw failure(fault::prototype, declared.name + " is declared as a function by " + source +
-                                          " and is none", source, declared.line);
+      throw failure(fault::prototype,
+                    declared.name + " is declared as a function by " + source + " and is none",
+                    source, declared.line);
     auto const& [owner, is] = made_.functions[found.index];
-    if (same_shape(declared.results, is->results) && same_shape(declared.parameters, is->parameters))
+    if (same_shape(declared.results, is->results) &&
+        same_shape(declared.parameters, is->parameters))
       return;
     throw failure(fault::prototype,
-                  "the prototypes differ: " + source + " declares " + prototype_of(declared) + ", " +
-                      made_.modules[owner].name + " defines " + prototype_of(*is),
+                  "the prototypes differ: " + source + " declares " + prototype_of(declared) +
+                      ", " + made_.modules[owner].name + " defines " + prototype_of(*is),
                   made_.modules[owner].name, is->line);
   }
 
@@ -159,7 +161,8 @@ class symbol_table {
         (declared.count != 0 && made_.variables[what.index].what->bytes() != declared.bytes()))
       throw failure(fault::prototype,
                     source + " and " + made_.modules[found->second.module].name + " disagree on " +
-                        declared.name, source, declared.line);
+                        declared.name,
+                    source, declared.line);
     names.emplace(declared.name, what);
   }
 

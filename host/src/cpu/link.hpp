@@ -32,8 +32,8 @@ struct defined {
 /// Modules and what their names mean. Movable, not copyable: `defined::what` points into it.
 struct linked_modules {
   std::vector<syntax::module> modules;
-  std::vector<defined<syntax::function>> functions;  ///< with bodies
-  std::vector<defined<syntax::variable>> variables;  ///< global, const and shared
+  std::vector<defined<syntax::function>> functions;            ///< with bodies
+  std::vector<defined<syntax::variable>> variables;            ///< global, const and shared
   std::vector<std::unordered_map<std::string, entity>> names;  ///< for each module
 
   linked_modules() = default;

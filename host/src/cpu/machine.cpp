@@ -29,7 +29,8 @@ void check_shape(kernel const& which, launch_options const& how)
   if (grid.count() == 0 || grid.x > 0x7FFFFFFF || grid.y > 0xFFFF || grid.z > 0xFFFF)
     fail_launch(which, "a grid that no device takes");
   if (how.shared_bytes > k_most_dynamic)
-    fail_launch(which, std::to_string(how.shared_bytes) + " bytes of dynamic shared memory, of at most " +
+    fail_launch(which, std::to_string(how.shared_bytes) +
+                           " bytes of dynamic shared memory, of at most " +
                            std::to_string(k_most_dynamic));
 }
 
@@ -43,8 +44,9 @@ std::vector<std::byte> packed_arguments(kernel const& which,
   std::vector<std::byte> packed(which.entry->parameter_bytes);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].size != arguments[i].size())
-      fail_launch(which, "argument " + std::to_string(i) + " is of " + std::to_string(slots[i].size) +
-                             " bytes, given " + std::to_string(arguments[i].size()));
+      fail_launch(which, "argument " + std::to_string(i) + " is of " +
+                             std::to_string(slots[i].size) + " bytes, given " +
+                             std::to_string(arguments[i].size()));
     std::copy(arguments[i].begin(), arguments[i].end(), packed.begin() + slots[i].offset);
   }
   return packed;

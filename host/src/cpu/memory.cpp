@@ -26,7 +26,8 @@ region memory::allocate(std::uint64_t size, std::string name, bool read_only)
 {
   constexpr std::uint64_t k_most = std::uint64_t{1} << 44;
   void* const storage =
-      size > k_most ? nullptr : std::aligned_alloc(k_alignment, rounded_up(std::max<std::uint64_t>(size, 1)));
+      size > k_most ? nullptr
+                    : std::aligned_alloc(k_alignment, rounded_up(std::max<std::uint64_t>(size, 1)));
   if (storage == nullptr)
     throw failure(fault::memory, "the host has no " + std::to_string(size) + " bytes left");
   region made{.base = 0,

@@ -73,7 +73,7 @@ struct code {
   std::vector<operation> operations;
   std::vector<instruction_text> instructions;
   std::vector<std::byte> constants;
-  std::vector<operand_offset> lists;  ///< operands of vectors
+  std::vector<operand_offset> lists;                      ///< operands of vectors
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< targets of brx.idx: operations
   std::vector<call_site> calls;
   std::vector<slot> parameters;

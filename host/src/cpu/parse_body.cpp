@@ -121,8 +121,10 @@ class body_parser {
     if (from_.accept(".branchtargets")) {
       to_.tables.push_back({name, {}});
       do {
-        scopes_.back().open.push_back({true, to_.tables.size() - 1, to_.tables.back().labels.size()});
-        to_.tables.back().labels.push_back(named(operand_kind::symbol, from_.expect_name("a label")));
+        scopes_.back().open.push_back(
+            {true, to_.tables.size() - 1, to_.tables.back().labels.size()});
+        to_.tables.back().labels.push_back(
+            named(operand_kind::symbol, from_.expect_name("a label")));
       } while (from_.accept(","));
       return from_.expect(";");
     }
@@ -160,8 +162,7 @@ class body_parser {
     if (!from_.at(";")) do {
         made.operands.push_back(parse_operand(0));
         if (made.operands.back().kind == operand_kind::symbol)
-          scopes_.back().open.push_back(
-              {false, to_.instructions.size(), made.operands.size() - 1});
+          scopes_.back().open.push_back({false, to_.instructions.size(), made.operands.size() - 1});
       } while (from_.accept(","));
     auto const end = from_.peek();
     from_.expect(";");

@@ -77,10 +77,10 @@ syntax::initial_value parse_symbol_value(token_reader& from)
 std::uint64_t bits_for(type to, syntax::operand const& number)
 {
   if (number.kind == operand_kind::integer) return number.bits;
-  auto const value = number.kind == operand_kind::real32
-                         ? static_cast<double>(std::bit_cast<float>(
-                               static_cast<std::uint32_t>(number.bits)))
-                         : std::bit_cast<double>(number.bits);
+  auto const value =
+      number.kind == operand_kind::real32
+          ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(number.bits)))
+          : std::bit_cast<double>(number.bits);
   if (to == type::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
   if (to == type::f64) return std::bit_cast<std::uint64_t>(value);
   return number.bits;
@@ -97,9 +97,8 @@ void parse_initial(token_reader& from, syntax::variable& of)
   }
   auto const negative = from.accept("-");
   if (from.peek().kind == token_kind::number)
-    of.initial.push_back({.bits = bits_for(of.type, parse_number(from, negative)),
-                          .symbol = {},
-                          .addend = 0});
+    of.initial.push_back(
+        {.bits = bits_for(of.type, parse_number(from, negative)), .symbol = {}, .addend = 0});
   else
     of.initial.push_back(parse_symbol_value(from));
 }

@@ -82,7 +82,8 @@ void parse_statement(token_reader& from, syntax::module& to)
 {
   if (skip_statement(from)) return;
   if (from.accept(".address_size")) {
-    if (from.expect_count("an address size", 64) != 64) from.fail("only 64-bit addresses are known");
+    if (from.expect_count("an address size", 64) != 64)
+      from.fail("only 64-bit addresses are known");
     return;
   }
   auto found = linkage::local;

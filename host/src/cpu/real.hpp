@@ -20,7 +20,7 @@ constexpr std::uint32_t k_nan = 0x7FFFFFFF;
 
 inline float canonical(float value) noexcept
 {
-  return value != value ? std::bit_cast<float>(k_nan) : value;
+  return std::isnan(value) ? std::bit_cast<float>(k_nan) : value;
 }
 /// In f64 a NaN operand goes through, quiet, and a new NaN is 0xFFF8…: as on x86-64.
 inline double canonical(double value) noexcept

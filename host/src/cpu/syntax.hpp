@@ -63,11 +63,11 @@ struct operand {
 };
 
 struct instruction {
-  std::string_view text;                   ///< from the guard to before the semicolon
+  std::string_view text;  ///< from the guard to before the semicolon
   unsigned line = 0;
-  std::string_view name;                   ///< "add"
-  std::vector<std::string_view> modifiers; ///< "rn", "f32": without their dots
-  int guard = -1;                          ///< index into function::registers
+  std::string_view name;                    ///< "add"
+  std::vector<std::string_view> modifiers;  ///< "rn", "f32": without their dots
+  int guard = -1;                           ///< index into function::registers
   bool guard_negated = false;
   std::vector<operand> operands;
 };
@@ -100,7 +100,7 @@ struct function {
 };
 
 struct module {
-  std::string name;  ///< for messages
+  std::string name;                         ///< for messages
   std::shared_ptr<std::string const> text;  ///< what `instruction::text` points into
   std::vector<variable> variables;
   std::vector<function> functions;

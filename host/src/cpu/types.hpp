@@ -11,10 +11,25 @@ namespace fatlink::cpu {
 
 enum class type : std::uint8_t {
   pred,
-  b8, b16, b32, b64,
-  u8, u16, u32, u64,
-  s8, s16, s32, s64,
-  f16, f16x2, bf16, bf16x2, f32, f64, f32x2,
+  b8,
+  b16,
+  b32,
+  b64,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  f32,
+  f64,
+  f32x2,
 };
 
 /// "f32" → type::f32; none for another word.

@@ -12,8 +12,8 @@ namespace fatlink::cpu {
 namespace {
 
 constexpr std::uint32_t k_never = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t k_turn = 8192;          // operations
-constexpr std::uint32_t k_most_local = 1 << 19; // bytes of a thread, as CUDA's
+constexpr std::uint32_t k_turn = 8192;           // operations
+constexpr std::uint32_t k_most_local = 1 << 19;  // bytes of a thread, as CUDA's
 constexpr unsigned k_most_depth = 1024;
 constexpr std::uint32_t k_local_alignment = 16;
 
@@ -30,9 +30,9 @@ void warp::start(launch_state const& launch, cpu::block& of, unsigned index, lan
   last_sync = 0;
   issued_ = 0;
   last_region_ = nullptr;
-  turn_length_ = launch.budget == 0 ? k_turn
-                                    : static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                                          launch.budget, k_turn));
+  turn_length_ = launch.budget == 0
+                     ? k_turn
+                     : static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.budget, k_turn));
   turn_ = turn_length_;
   spare_frames_.resize(launch.functions.size());
   groups_.clear();
@@ -196,18 +196,17 @@ void warp::call(lane_mask mask, cpu::code const& callee, call_site const& site)
   made->site = &site;
   made->return_to = now_.pc + 1;
   made->depth = caller->depth + 1;
-  made->local_base =
-      caller->local_base +
-      (caller->code->local_bytes + k_local_alignment - 1) / k_local_alignment * k_local_alignment;
+  made->local_base = caller->local_base + (caller->code->local_bytes + k_local_alignment - 1) /
+                                              k_local_alignment * k_local_alignment;
   if (made->depth > k_most_depth || made->local_base + callee.local_bytes > k_most_local)
     fail(fault::address, "calls too deep: the thread's stack is full",
          static_cast<unsigned>(std::countr_zero(mask)), caller->code->operations[now_.pc]);
   for (std::size_t i = 0; i < site.arguments.size(); ++i)
     for (auto left = mask; left != 0; left &= left - 1) {
       auto const lane = static_cast<unsigned>(std::countr_zero(left));
-      std::memcpy(made->local.data() + std::size_t{lane} * callee.local_bytes +
-                      callee.parameters[i].offset,
-                  local(lane, site.arguments[i].offset), site.arguments[i].size);
+      std::memcpy(
+          made->local.data() + std::size_t{lane} * callee.local_bytes + callee.parameters[i].offset,
+          local(lane, site.arguments[i].offset), site.arguments[i].size);
     }
   if (auto const rest = now_.lanes & ~mask; rest != 0)
     add_group(rest, now_.pc + 1, caller, group::state::ready);
@@ -234,9 +233,9 @@ void warp::leave(lane_mask mask)
     for (auto left = mask; left != 0; left &= left - 1) {
       auto const lane = static_cast<unsigned>(std::countr_zero(left));
       auto& to = *from->caller;
-      std::memcpy(to.local.data() + std::size_t{lane} * to.code->local_bytes +
-                      site.results[i].offset,
-                  local(lane, results[i].offset), site.results[i].size);
+      std::memcpy(
+          to.local.data() + std::size_t{lane} * to.code->local_bytes + site.results[i].offset,
+          local(lane, results[i].offset), site.results[i].size);
     }
   if (auto const rest = now_.lanes & ~mask; rest != 0)
     add_group(rest, now_.pc + 1, from, group::state::ready);

@@ -91,8 +91,8 @@ class warp {
     rotate_ = true;
     stop_before_ = 0;
   }
-  void leave(lane_mask mask);         ///< ret
-  void finish(lane_mask mask);        ///< exit
+  void leave(lane_mask mask);   ///< ret
+  void finish(lane_mask mask);  ///< exit
   void wait_at(unsigned barrier, operation const& op, lane_mask mask, bool has_result);
   /// Whether all live lanes of `named` are `here`; else makes the group wait until they are, and
   /// execute the same operation again then: the handler returns at once.
@@ -105,10 +105,10 @@ class warp {
   /// @throws failure (address) naming the thread and the instruction.
   std::byte* resolve(std::uint64_t address, unsigned size, unsigned lane, operation const& op,
                      bool writes);
-  std::byte* resolve_shared(std::uint64_t offset, unsigned size, unsigned lane,
-                            operation const& op, bool writes);
-  std::byte* resolve_local(std::uint64_t address, unsigned size, unsigned lane,
-                           operation const& op, bool writes);
+  std::byte* resolve_shared(std::uint64_t offset, unsigned size, unsigned lane, operation const& op,
+                            bool writes);
+  std::byte* resolve_local(std::uint64_t address, unsigned size, unsigned lane, operation const& op,
+                           bool writes);
   /// Text at a generic address, up to its NUL.
   std::string text_at(std::uint64_t address, unsigned lane, operation const& op);
   /// @throws failure, naming kernel, thread and instruction.
@@ -118,9 +118,9 @@ class warp {
   [[noreturn]] void fail_in(cpu::code const& at, fault kind, std::string const& why, unsigned lane,
                             operation const& op) const;
 
-  lane_mask carry = 0;                 ///< the condition code's carry, a bit a lane
-  std::uint64_t last_sync = 0;         ///< the block's clock at the last bar.warp.sync
-  std::uint64_t executed = 0;          ///< instructions, each counted for every lane of its group
+  lane_mask carry = 0;          ///< the condition code's carry, a bit a lane
+  std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
+  std::uint64_t executed = 0;   ///< instructions, each counted for every lane of its group
 
  private:
   /// To another frame or group: the loop adds 1 to the program counter, then chooses again.
@@ -153,7 +153,7 @@ class warp {
   std::uint32_t turn_ = 0;         ///< operations left before others get a turn
   std::uint32_t turn_length_ = 0;
   bool rotate_ = false;
-  std::uint64_t issued_ = 0;       ///< operations of all groups
+  std::uint64_t issued_ = 0;  ///< operations of all groups
   std::uint64_t turns_ = 0;
   region const* last_region_ = nullptr;
 

@@ -76,8 +76,8 @@ std::byte* warp::resolve(std::uint64_t address, unsigned size, unsigned lane, op
     last_region_ = found;
   }
   if (writes && last_region_->read_only)
-    fail_address(verb_of(writes), address, size,
-                 "in constant memory (" + last_region_->name + ")", lane, op);
+    fail_address(verb_of(writes), address, size, "in constant memory (" + last_region_->name + ")",
+                 lane, op);
   return last_region_->data + (address - last_region_->base);
 }
 
@@ -106,7 +106,8 @@ std::byte* warp::resolve_shared(std::uint64_t offset, unsigned size, unsigned la
   auto const room = block_->shared_bytes();
   if (!fits(offset, size, room))
     fail_address(verb_of(writes), offset, size,
-                 "outside the block's " + std::to_string(room) + " bytes of shared memory", lane, op);
+                 "outside the block's " + std::to_string(room) + " bytes of shared memory", lane,
+                 op);
   return block_->shared() + offset;
 }
 

@@ -20,19 +20,32 @@ using clock = std::chrono::steady_clock;
 char const* name_of(cpu::fault kind) noexcept
 {
   switch (kind) {
-    case cpu::fault::syntax: return "syntax";
-    case cpu::fault::refused: return "refused-instruction";
-    case cpu::fault::unresolved: return "unresolved-symbol";
-    case cpu::fault::duplicate: return "duplicate-symbol";
-    case cpu::fault::prototype: return "prototype-mismatch";
-    case cpu::fault::no_kernel: return "unknown-kernel";
-    case cpu::fault::launch: return "invalid-launch";
-    case cpu::fault::memory: return "out-of-memory";
-    case cpu::fault::address: return "illegal-address";
-    case cpu::fault::endless: return "endless-kernel";
-    case cpu::fault::deadlock: return "deadlock";
-    case cpu::fault::trap: return "trap";
-    case cpu::fault::race: return "write-race";
+    case cpu::fault::syntax:
+      return "syntax";
+    case cpu::fault::refused:
+      return "refused-instruction";
+    case cpu::fault::unresolved:
+      return "unresolved-symbol";
+    case cpu::fault::duplicate:
+      return "duplicate-symbol";
+    case cpu::fault::prototype:
+      return "prototype-mismatch";
+    case cpu::fault::no_kernel:
+      return "unknown-kernel";
+    case cpu::fault::launch:
+      return "invalid-launch";
+    case cpu::fault::memory:
+      return "out-of-memory";
+    case cpu::fault::address:
+      return "illegal-address";
+    case cpu::fault::endless:
+      return "endless-kernel";
+    case cpu::fault::deadlock:
+      return "deadlock";
+    case cpu::fault::trap:
+      return "trap";
+    case cpu::fault::race:
+      return "write-race";
   }
   return "";
 }
@@ -40,17 +53,26 @@ char const* name_of(cpu::fault kind) noexcept
 char const* remedy(cpu::fault kind) noexcept
 {
   switch (kind) {
-    case cpu::fault::syntax: return "link again; if it happens again, report it with the inputs";
-    case cpu::fault::refused: return "run it on a GPU: --device gpu";
-    case cpu::fault::unresolved: return "pass the input that defines it";
-    case cpu::fault::duplicate: return "pass only one input that defines it";
+    case cpu::fault::syntax:
+      return "link again; if it happens again, report it with the inputs";
+    case cpu::fault::refused:
+      return "run it on a GPU: --device gpu";
+    case cpu::fault::unresolved:
+      return "pass the input that defines it";
+    case cpu::fault::duplicate:
+      return "pass only one input that defines it";
     case cpu::fault::prototype:
       return "define the hook with the type that the contract's header declares";
-    case cpu::fault::no_kernel: return "fatlink inspect shows the kernels of a fatbin";
-    case cpu::fault::launch: return "the launch shape and arguments are the host program's";
-    case cpu::fault::memory: return "use fewer --elements";
-    case cpu::fault::endless: return "mend the loop, or raise --instruction-budget (0: no limit)";
-    default: return "mend the device code; nvcc -lineinfo adds its lines to the PTX";
+    case cpu::fault::no_kernel:
+      return "fatlink inspect shows the kernels of a fatbin";
+    case cpu::fault::launch:
+      return "the launch shape and arguments are the host program's";
+    case cpu::fault::memory:
+      return "use fewer --elements";
+    case cpu::fault::endless:
+      return "mend the loop, or raise --instruction-budget (0: no limit)";
+    default:
+      return "mend the device code; nvcc -lineinfo adds its lines to the PTX";
   }
 }
 
@@ -63,12 +85,16 @@ char const* remedy(cpu::fault kind) noexcept
                         .hint = remedy(failed.kind())};
   switch (failed.kind()) {
     case cpu::fault::syntax:
-    case cpu::fault::no_kernel: throw file_error(stage::device, details);
+    case cpu::fault::no_kernel:
+      throw file_error(stage::device, details);
     case cpu::fault::unresolved:
     case cpu::fault::duplicate:
-    case cpu::fault::prototype: throw link_error(stage::linker, details);
-    case cpu::fault::refused: throw unavailable_error(stage::device, details);
-    default: throw device_error(stage::device, details);
+    case cpu::fault::prototype:
+      throw link_error(stage::linker, details);
+    case cpu::fault::refused:
+      throw unavailable_error(stage::device, details);
+    default:
+      throw device_error(stage::device, details);
   }
 }
 
@@ -192,7 +218,8 @@ class cpu_device final : public device_backend {
                                   .budget = options_.instruction_budget,
                                   .check_races = options_.check_races,
                                   .print = print};
-    instructions_ += translated([&, p = program, k = which] { return cpu::launch(*p, *k, how, values); });
+    instructions_ +=
+        translated([&, p = program, k = which] { return cpu::launch(*p, *k, how, values); });
   }
 
   // Every call has ended when it returns: streams have nothing to hold.
@@ -200,8 +227,14 @@ class cpu_device final : public device_backend {
   void destroy_stream(handle) noexcept override {}
   void synchronize(handle) override {}
   handle create_event() override { return new clock::time_point(); }
-  void destroy_event(handle event) noexcept override { delete static_cast<clock::time_point*>(event); }
-  void record(handle event, handle) override { *static_cast<clock::time_point*>(event) = clock::now(); }
+  void destroy_event(handle event) noexcept override
+  {
+    delete static_cast<clock::time_point*>(event);
+  }
+  void record(handle event, handle) override
+  {
+    *static_cast<clock::time_point*>(event) = clock::now();
+  }
   double elapsed_ms(handle start, handle stop) override
   {
     return std::chrono::duration<double, std::milli>(*static_cast<clock::time_point*>(stop) -
@@ -218,14 +251,14 @@ class cpu_device final : public device_backend {
     auto const regions = memory_->snapshot();
     if (auto const* found = cpu::find_region(*regions, address, bytes); found != nullptr)
       return found->data + (address - found->base);
-    throw device_error(stage::device,
-                       {.message = fmt::format("{} {} failed: {} bytes at {:#x} are {}", doing,
-                                               info_.name, bytes, address,
-                                               cpu::describe(*regions, address)),
-                        .input = info_.name,
-                        .code = "illegal-address",
-                        .log = {},
-                        .hint = "the address and the size are the host program's"});
+    throw device_error(
+        stage::device,
+        {.message = fmt::format("{} {} failed: {} bytes at {:#x} are {}", doing, info_.name, bytes,
+                                address, cpu::describe(*regions, address)),
+         .input = info_.name,
+         .code = "illegal-address",
+         .log = {},
+         .hint = "the address and the size are the host program's"});
   }
 
   cpu_options options_;
