@@ -30,9 +30,7 @@ template <typename Body>
 void each_lane(lane_mask mask, Body const& body)
 {
   if (mask == k_all_lanes) {
-#ifdef __clang__
-#pragma clang loop vectorize(assume_safety)
-#else
+#ifndef __clang__
 #pragma GCC ivdep
 #endif
     for (unsigned lane = 0; lane < k_lanes; ++lane) body(lane);

@@ -109,7 +109,7 @@ Number parse_digits(token_reader& from, std::string_view digits, int base)
   Number value{};
   auto const* const end = digits.data() + digits.size();
   auto const [rest, code] = std::from_chars(digits.data(), end, value, base);
-  if (code != std::errc{} || rest != end || digits.empty()) from.fail("a malformed number");
+  if (code != std::errc{} || rest != end || digits.empty()) from.fail("a number malformed or out of range");
   return value;
 }
 
@@ -117,7 +117,7 @@ Number parse_digits(token_reader& from, std::string_view digits, int base)
 syntax::operand parse_exact(token_reader& from, std::string_view text, bool negative)
 {
   auto const wide = text[1] == 'd' || text[1] == 'D';
-  if (text.size() != (wide ? 18U : 10U)) from.fail("a malformed number");
+  if (text.size() != (wide ? 18U : 10U)) from.fail("a number malformed or out of range");
   auto const bits = parse_digits<std::uint64_t>(from, text.substr(2), 16);
   auto const sign = std::uint64_t{1} << (wide ? 63 : 31);
   syntax::operand made;
@@ -131,7 +131,7 @@ syntax::operand parse_decimal_real(token_reader& from, std::string_view text, bo
   double value = 0;
   auto const* const end = text.data() + text.size();
   auto const [rest, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc{} || rest != end) from.fail("a malformed number");
+  if (code != std::errc{} || rest != end) from.fail("a number malformed or out of range");
   syntax::operand made;
   made.kind = operand_kind::real64;
   made.bits = std::bit_cast<std::uint64_t>(negative ? -value : value);
