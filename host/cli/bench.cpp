@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fatlink bench: kernel time of a linked transform in both modes beside the same source compiled
-// as one, a call through a function pointer, and a device-to-device copy; and link latency.
+// as one, a call through a function pointer, and a device-to-device copy; link latency; and how
+// fast the reference device is.
 // Rounds are interleaved and medians taken, so that ratios within one run hold.
 #include <fmt/format.h>
 
@@ -147,14 +148,50 @@ nlohmann::json link_latency(std::vector<fatbin> const& pair, target wanted, unsi
   return rows;
 }
 
+/// PTX instructions a second and core on the reference device, of the LTO link.
+nlohmann::json reference_device_rate(std::vector<fatbin> const& pair, unsigned rounds)
+{
+  constexpr std::size_t k_count = std::size_t{1} << 20;
+  auto const on = open_device("cpu");
+  auto const image = linker().link(pair, {.target = on->info().target,
+                                          .mode = link_mode::lto,
+                                          .emit = on->info().image_for(link_mode::lto),
+                                          .kernel = {}});
+  auto const code = on->load(image).kernel<float const*, float*, std::size_t>(k_default_kernel);
+  std::vector<float> values(k_count);
+  generated_elements(k_count, 0)->fill(0, values);
+  auto in = on->allocate<float>(k_count);
+  auto out = on->allocate<float>(k_count);
+  in.write(values);
+  auto const s = on->create_stream();
+  std::vector<double> rates;
+  for (unsigned i = 0; i <= rounds; ++i) {
+    auto start = on->create_event();
+    auto stop = on->create_event();
+    auto const before = on->instructions();
+    start.record(s);
+    code.launch(s, elementwise_shape(on->info(), k_count), in.data(), out.data(), k_count);
+    stop.record(s);
+    auto const executed = static_cast<double>(on->instructions() - before);
+    if (i > 0) rates.push_back(executed / stop.ms_since(start) * 1e3);
+  }
+  auto const cores = on->info().multiprocessors;
+  return {{"elements", k_count},
+          {"cores", cores},
+          {"instructions_per_s_and_core", median(rates) / cores},
+          {"elements_per_s_and_core", median(rates) / cores * static_cast<double>(k_count) *
+                                          (rounds + 1) / static_cast<double>(on->instructions())}};
+}
+
 void print_text(nlohmann::json const& found)
 {
   auto const library = nvjitlink::open();
   std::string ignored;
   auto const cuda = driver_version(ignored);
-  fmt::print("{}, driver CUDA {}.{}, nvJitLink {}.{}, transform {}, medians of {} rounds\n\n",
-             found["device"].get<std::string>(), cuda / 1000, cuda % 1000 / 10, library->major(),
-             library->minor(), found["transform"].get<std::string>(),
+  fmt::print("{}{}, nvJitLink {}.{}, transform {}, medians of {} rounds\n\n",
+             found["device"].get<std::string>(),
+             cuda == 0 ? "" : fmt::format(", driver CUDA {}.{}", cuda / 1000, cuda % 1000 / 10),
+             library->major(), library->minor(), found["transform"].get<std::string>(),
              found["rounds"].get<unsigned>());
   if (!found["kernels"].empty())
     fmt::print(
@@ -171,6 +208,12 @@ void print_text(nlohmann::json const& found)
   for (auto const& row : found["links"])
     fmt::print("| {} | {:.1f} | {:.1f} |\n", row["mode"].get<std::string>(),
                row["first_ms"].get<double>(), row["median_ms"].get<double>());
+  auto const& cpu = found["reference_device"];
+  fmt::print(
+      "\n| reference device | million PTX instructions / s / core | million elements / s / core |\n"
+      "|---|---:|---:|\n| lto, {} cores | {:.0f} | {:.1f} |\n",
+      cpu["cores"].get<unsigned>(), cpu["instructions_per_s_and_core"].get<double>() / 1e6,
+      cpu["elements_per_s_and_core"].get<double>() / 1e6);
 }
 
 int bench(arguments const& given)
@@ -198,6 +241,7 @@ int bench(arguments const& given)
     }
   }
   found["links"] = link_latency(pair, wanted, given.repeat);
+  found["reference_device"] = reference_device_rate(pair, given.repeat);
   if (given.json)
     std::cout << found.dump(2) << '\n';
   else
@@ -222,7 +266,8 @@ void add_bench(CLI::App& app, int& exit_status)
       ->capture_default_str();
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer(
-      "Example: fatlink bench --elements 1048576,268435456. Without a GPU: links for sm_90 only.");
+      "Example: fatlink bench --elements 1048576,268435456. Without a GPU: links for sm_90, and "
+      "the reference device.");
   verb->callback([given, &exit_status] { exit_status = bench(*given); });
 }
 

@@ -114,7 +114,10 @@ nlohmann::json to_json(run_summary const& run)
 void print_text(run_summary const& run)
 {
   fmt::print("Device: {} ({}){}\n", run.device.name, run.device.target.name(),
-             run.why_no_gpu.empty() ? "" : ", for there is no GPU: " + run.why_no_gpu);
+             run.why_no_gpu.empty()
+                 ? ""
+                 : fmt::format(", as there is no GPU ({})",
+                               run.why_no_gpu.substr(0, run.why_no_gpu.find(':'))));
   fmt::print("Library {}, transform {}, {} elements\n", run.library, run.transform,
              with_commas(run.elements));
   for (std::size_t i = 0; i < run.images.size(); ++i) {

@@ -2,6 +2,8 @@
 // The reference device: kernels that work, and kernels that do not, which end in errors.
 #include "kernels_suite.hpp"
 
+#include "elementwise_suite.hpp"
+
 #include <gmock/gmock.h>
 
 #include "expect_error.hpp"
@@ -9,6 +11,7 @@
 namespace fatlink {
 
 INSTANTIATE_TEST_SUITE_P(Cpu, Kernels, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Elementwise, testing::Values("cpu"));
 
 namespace {
 

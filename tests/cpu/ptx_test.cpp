@@ -47,8 +47,12 @@ class Ptx : public testing::Test {
     std::array const arguments{std::as_bytes(std::span(&address, 1))};
     std::vector<std::span<std::byte const>> const spans(arguments.begin(), arguments.end());
     launch(in, in.find("k"),
-           {.grid = {}, .block = {threads, 1, 1}, .shared_bytes = 0, .budget = budget,
-            .check_races = false, .print = {}},
+           {.grid = {},
+            .block = {threads, 1, 1},
+            .shared_bytes = 0,
+            .budget = budget,
+            .check_races = false,
+            .print = {}},
            spans);
     std::vector<std::uint32_t> values(threads);
     std::memcpy(values.data(), out.data, threads * 4);
@@ -114,8 +118,7 @@ TEST_F(Ptx, WideArithmeticCarries)
 {
   // 64-bit (tid << 32 | 0xFFFFFFFF) + 1 in two halves: the upper half is tid + 1.
   EXPECT_EQ(run("add.cc.u32 %r1, 0xFFFFFFFF, 1; addc.u32 %v, %t, 0;"), (values{1, 2, 3, 4}));
-  EXPECT_EQ(run("sub.cc.u32 %r1, 0, 1; subc.u32 %v, %t, 0;"),
-            (values{0xFFFFFFFF, 0, 1, 2}));
+  EXPECT_EQ(run("sub.cc.u32 %r1, 0, 1; subc.u32 %v, %t, 0;"), (values{0xFFFFFFFF, 0, 1, 2}));
   EXPECT_EQ(run("mad.lo.cc.u32 %r1, 0xFFFFFFFF, 1, 1; madc.hi.u32 %v, 0x80000000, %t, 0;"),
             (values{1, 1, 2, 2}));
 }
@@ -145,7 +148,8 @@ TEST_F(Ptx, DivisionByZeroGivesAllOnes)
 TEST_F(Ptx, RoundsInEveryDirection)
 {
   auto const third = [&](char const* mode) {
-    return run(std::string("div.") + mode + ".f32 %f1, 0f3F800000, 0f40400000; mov.b32 %v, %f1;")[0];
+    return run(std::string("div.") + mode +
+               ".f32 %f1, 0f3F800000, 0f40400000; mov.b32 %v, %f1;")[0];
   };
   EXPECT_EQ(third("rn"), 0x3EAAAAABU);
   EXPECT_EQ(third("rz"), 0x3EAAAAAAU);
@@ -186,8 +190,9 @@ namespace {
 std::string caller(char const* declaration)
 {
   return std::string(declaration) +
-         kernel_of("{ .param .b32 a; .param .b32 b; st.param.b32 [a], %t; call (b), f, (a); "
-                   "ld.param.b32 %v, [b]; }");
+         kernel_of(
+             "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %t; call (b), f, (a); "
+             "ld.param.b32 %v, [b]; }");
 }
 constexpr char const* k_declaration = ".extern .func (.param .b32 r) f (.param .b32 x);\n";
 
@@ -210,8 +215,9 @@ TEST_F(Ptx, CallsAcrossModules)
 TEST_F(Ptx, StrongDefinitionsBeatWeakOnes)
 {
   source const library{"a.ptx", caller(k_declaration)};
-  EXPECT_EQ(run({library, {"w.ptx", definition(".weak", 1)}, {"s.ptx", definition(".visible", 2)}}, 1),
-            values{2});
+  EXPECT_EQ(
+      run({library, {"w.ptx", definition(".weak", 1)}, {"s.ptx", definition(".visible", 2)}}, 1),
+      values{2});
   EXPECT_EQ(run({library, {"w.ptx", definition(".weak", 1)}, {"x.ptx", definition(".weak", 3)}}, 1),
             values{1});
   EXPECT_EQ(run({library, {"l.ptx", definition("", 9)}, {"s.ptx", definition(".visible", 2)}}, 1),
@@ -225,17 +231,17 @@ TEST_F(Ptx, UndefinedDuplicateAndWrongPrototypesAreErrors)
   expect_failure(
       fault::duplicate, "f is defined twice: by b.ptx and by c.ptx",
       {library, {"b.ptx", definition(".visible", 1)}, {"c.ptx", definition(".visible", 2)}});
-  expect_failure(fault::prototype,
-                 "a.ptx declares (4 bytes) f(4 bytes), b.ptx defines (8 bytes) f(8 bytes)",
-                 {library,
-                  {"b.ptx", ".visible .func (.param .b64 r) f (.param .b64 x) { ret; }\n"}});
+  expect_failure(
+      fault::prototype, "a.ptx declares (4 bytes) f(4 bytes), b.ptx defines (8 bytes) f(8 bytes)",
+      {library, {"b.ptx", ".visible .func (.param .b64 r) f (.param .b64 x) { ret; }\n"}});
 }
 
 // ---- what is refused before it runs
 
 TEST_F(Ptx, RefusesUnknownInstructionsNamingThemAndTheirLine)
 {
-  expect_failure(fault::refused, "a.ptx:8: in k: the reference device does not execute 'wgmma.fence",
+  expect_failure(fault::refused,
+                 "a.ptx:8: in k: the reference device does not execute 'wgmma.fence",
                  "wgmma.fence.sync.aligned;");
   expect_failure(fault::refused, "unknown modifier .v9", "add.v9.u32 %v, %t, 1;");
   expect_failure(fault::refused, "%rd1 is of another width", "add.u32 %v, %rd1, 1;");
@@ -248,7 +254,8 @@ TEST_F(Ptx, RefusesUnknownInstructionsNamingThemAndTheirLine)
 TEST_F(Ptx, SaysWhereTextIsNoPtx)
 {
   expect_failure(fault::syntax, "a.ptx:10: expected ';', found 'ld'", "add.u32 %v, %t, 1\n");
-  expect_failure(fault::syntax, "a number malformed or out of range", "mov.u32 %v, 99999999999999999999999;");
+  expect_failure(fault::syntax, "a number malformed or out of range",
+                 "mov.u32 %v, 99999999999999999999999;");
   expect_failure(fault::syntax, "unknown directive '.nonsense'", ".nonsense 3;");
   expect_failure(fault::syntax, "label $a is defined twice", "$a: $a: mov.u32 %v, 1;");
   expect_failure(fault::syntax, "a body without its closing brace", "{");
@@ -275,8 +282,9 @@ TEST_F(Ptx, EndlessAndDeadlockedThreadsAreStopped)
 
 TEST_F(Ptx, RecursionWithoutEndIsStopped)
 {
-  expect_failure(fault::address, "calls too deep",
-                 {{"a.ptx", ".visible .func g() { call g; ret; }\n" + kernel_of("call g; mov.u32 %v, 1;")}});
+  expect_failure(
+      fault::address, "calls too deep",
+      {{"a.ptx", ".visible .func g() { call g; ret; }\n" + kernel_of("call g; mov.u32 %v, 1;")}});
 }
 
 TEST_F(Ptx, LanesMeetAgainAfterTheyBranched)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reference device is compared with.
+#include "elementwise_suite.hpp"
 #include "kernels_suite.hpp"
 
 namespace fatlink {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Kernels, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Elementwise, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ld and st, of every width and vector, in every state space; prefetches and fences.
+// ld and st, of every width and vector, in every state space.
 // Source: PTX ISA 9.0, "Data Movement and Conversion Instructions".
 #include <algorithm>
 #include <array>
@@ -308,29 +308,6 @@ void decode_access(decoding& d)
   o.flags = pack_shape(how.count, found.stride);
 }
 
-void fence(warp&, operation const&, lane_mask)
-{
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-
-/// Every kind of fence is the strongest.
-void decode_fence(decoding& d)
-{
-  for (auto const* word :
-       {"sc", "acq_rel", "acquire", "release", "cta", "gl", "sys", "gpu", "cluster"})
-    (void)d.take(word);
-  d.expect_count(0, 0);
-  d.emit(&fence);
-}
-
-void nothing(warp&, operation const&, lane_mask) {}
-
-void decode_prefetch(decoding& d)
-{
-  while (d.has_words()) (void)d.take_next();
-  d.emit(&nothing);
-}
-
 }  // namespace
 
 void add_access(decode_table& to)
@@ -338,10 +315,6 @@ void add_access(decode_table& to)
   to["ld"] = &decode_access<false>;
   to["ldu"] = &decode_access<false>;
   to["st"] = &decode_access<true>;
-  to["membar"] = &decode_fence;
-  to["fence"] = &decode_fence;
-  to["prefetch"] = &decode_prefetch;
-  to["prefetchu"] = &decode_prefetch;
 }
 
 }  // namespace fatlink::cpu

@@ -118,18 +118,6 @@ handler of_halves(decoding const& d, type as)
   }
 }
 
-void emit(decoding& d, handler run, type as, unsigned sources)
-{
-  d.expect_count(sources + 1, sources + 1);
-  auto const a = d.source(1, as);
-  auto const b = sources > 1 ? d.source(2, as) : k_no_operand;
-  auto const to = d.destination(0, as);
-  auto& o = d.emit(run);
-  o.d = to;
-  o.a = a;
-  o.b = b;
-}
-
 void decode_double(decoding& d, std::string_view name, bool ftz)
 {
   handler run = nullptr;
@@ -137,7 +125,7 @@ void decode_double(decoding& d, std::string_view name, bool ftz)
   if (name == "rsqrt")
     run = ftz ? &approximate_double<f_rsqrt, true> : &approximate_double<f_rsqrt, false>;
   if (run == nullptr) d.refuse();
-  emit(d, run, type::f64, 1);
+  d.emit(run, type::f64, {type::f64});
 }
 
 template <typename Function>
@@ -148,7 +136,7 @@ void decode_function(decoding& d, std::string_view name)
   if (as == type::f32 || as == type::f64) return decode_approximation(d, name, as);
   if (name != "tanh" && name != "ex2") d.refuse();
   (void)d.take("ftz");  // of bf16: its denormals are far below what ex2 gives
-  emit(d, of_halves<Function>(d, as), as, 1);
+  d.emit(of_halves<Function>(d, as), as, {as});
 }
 
 }  // namespace
@@ -157,7 +145,7 @@ void decode_approximation(decoding& d, std::string_view name, type as)
 {
   auto const ftz = d.take("ftz");
   if (as == type::f64) return decode_double(d, name, ftz);
-  if (name == "div") return emit(d, ftz ? &divide<true> : &divide<false>, as, 2);
+  if (name == "div") return void(d.emit(ftz ? &divide<true> : &divide<false>, as, {as, as}));
   handler run = nullptr;
   if (name == "sin") run = single<f_sin>(ftz);
   if (name == "cos") run = single<f_cos>(ftz);
@@ -168,7 +156,7 @@ void decode_approximation(decoding& d, std::string_view name, type as)
   if (name == "rsqrt") run = single<f_rsqrt>(ftz);
   if (name == "rcp") run = single<f_reciprocal>(ftz);
   if (run == nullptr || as != type::f32) d.refuse();
-  emit(d, run, as, 1);
+  d.emit(run, as, {as});
 }
 
 void add_approximate(decode_table& to)

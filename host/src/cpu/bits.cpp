@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logic, shifts and bit fields. Source: PTX ISA 9.0, "Logic and Shift Instructions" and the bit
-// instructions of "Integer Arithmetic Instructions".
+// Instructions on single bits, fields and bytes. Source: PTX ISA 9.0, "Integer Arithmetic
+// Instructions".
 #include <algorithm>
 #include <bit>
 
@@ -13,34 +13,6 @@ namespace {
 template <typename T>
 constexpr unsigned k_bits = 8 * sizeof(T);
 
-struct op_and {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(a & b);
-  }
-};
-struct op_or {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(a | b);
-  }
-};
-struct op_xor {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(a ^ b);
-  }
-};
-struct op_not {
-  template <typename T>
-  T operator()(T a) const
-  {
-    return static_cast<T>(~a);
-  }
-};
 struct op_is_zero {
   template <typename T>
   T operator()(T a) const
@@ -87,37 +59,6 @@ struct op_find {
   }
 };
 
-/// Shifts by 32-bit amounts, clamped to the width.
-template <typename T, bool Left>
-void shift(warp& w, operation const& o, lane_mask mask)
-{
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  auto const* const b = w.at(o.b);
-  each_lane(mask, [=](unsigned i) {
-    auto const x = load<T>(a, i);
-    auto const by = load<std::uint32_t>(b, i);
-    auto const most = k_bits<T> - 1;
-    if constexpr (Left)
-      store<T>(d, i, static_cast<T>(by > most ? T{0} : static_cast<T>(x << (by & most))));
-    else
-      store<T>(d, i,
-               static_cast<T>(by > most ? static_cast<T>(x >> most >> (std::is_signed_v<T> ? 0 : 1))
-                                        : static_cast<T>(x >> (by & most))));
-  });
-}
-
-/// d = the upper (left) or lower (right) 32 bits of b:a shifted.
-template <bool Left, bool Wrap>
-struct op_funnel {
-  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t by) const
-  {
-    auto const amount = Wrap ? by & 31U : std::min(by, 32U);
-    auto const both = std::uint64_t{b} << 32 | a;
-    return static_cast<std::uint32_t>(Left ? both << amount >> 32 : both >> amount);
-  }
-};
-
 template <typename T>
 void extract(warp& w, operation const& o, lane_mask mask)
 {
@@ -161,27 +102,6 @@ void insert(warp& w, operation const& o, lane_mask mask)
     auto const ones = from >= k_bits<T> ? T{0} : static_cast<T>(field << from);
     auto const placed = from >= k_bits<T> ? T{0} : static_cast<T>(load<T>(a, i) << from);
     store<T>(d, i, static_cast<T>((load<T>(b, i) & ~ones) | (placed & ones)));
-  });
-}
-
-void lop3(warp& w, operation const& o, lane_mask mask)
-{
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  auto const* const b = w.at(o.b);
-  auto const* const c = w.at(o.c);
-  auto const table = static_cast<std::uint32_t>(o.immediate);
-  each_lane(mask, [=](unsigned i) {
-    auto const x = load<std::uint32_t>(a, i);
-    auto const y = load<std::uint32_t>(b, i);
-    auto const z = load<std::uint32_t>(c, i);
-    std::uint32_t result = 0;
-    for (unsigned term = 0; term < 8; ++term) {
-      auto const wanted = 0U - (table >> term & 1U);
-      result |= wanted & ((term & 4) != 0 ? x : ~x) & ((term & 2) != 0 ? y : ~y) &
-                ((term & 1) != 0 ? z : ~z);
-    }
-    store(d, i, result);
   });
 }
 
@@ -252,74 +172,13 @@ void dot(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-template <typename Op>
-void predicate_logic(warp& w, operation const& o, lane_mask mask)
-{
-  w.set_predicate(o.d, Op{}(w.predicate(o.a), w.predicate(o.b)), mask);
-}
-
-template <typename Op>
-void decode_logic(decoding& d)
-{
-  auto const as = d.take_type();
-  d.expect_count(3, 3);
-  if (as == type::pred) {
-    auto const a = d.predicate(1);
-    auto const b = d.predicate(2);
-    auto const to = d.predicate_destination(d.operand(0));
-    auto& o = d.emit(&predicate_logic<Op>);
-    o.d = to;
-    o.a = a;
-    o.b = b;
-    return;
-  }
-  auto const a = d.source(1, as);
-  auto const b = d.source(2, as);
-  auto const to = d.destination(0, as);
-  auto& o =
-      d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &binary<T, T, Op>; }));
-  o.d = to;
-  o.a = a;
-  o.b = b;
-}
-
-void not_predicate(warp& w, operation const& o, lane_mask mask)
-{
-  w.set_predicate(o.d, ~w.predicate(o.a), mask);
-}
-
-operation& emit_one(decoding& d, handler run, type as, type result)
-{
-  d.expect_count(2, 2);
-  auto const a = d.source(1, as);
-  auto const to = d.destination(0, result);
-  auto& o = d.emit(run);
-  o.d = to;
-  o.a = a;
-  return o;
-}
-
-void decode_not(decoding& d)
-{
-  auto const as = d.take_type();
-  if (as != type::pred)
-    return void(emit_one(
-        d, for_bits(d, size_of(as), []<typename T>() -> handler { return &unary<T, T, op_not>; }),
-        as, as));
-  auto const a = d.predicate(1);
-  auto const to = d.predicate_destination(d.operand(0));
-  auto& o = d.emit(&not_predicate);
-  o.d = to;
-  o.a = a;
-}
-
 /// Operations on the bits of 16, 32 or 64; the result as wide, or 32 bits.
 template <typename Op>
 void decode_same_width(decoding& d)
 {
   auto const as = d.take_type();
-  emit_one(d, for_bits(d, size_of(as), []<typename T>() -> handler { return &unary<T, T, Op>; }),
-           as, as);
+  d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &unary<T, T, Op>; }), as,
+         {as});
 }
 
 template <typename Op>
@@ -327,99 +186,34 @@ void decode_count(decoding& d)
 {
   auto const as = d.take_type();
   if (size_of(as) < 4) d.refuse();
-  emit_one(d,
-           for_bits(d, size_of(as),
-                    []<typename T>() -> handler { return &unary<std::uint32_t, T, Op>; }),
-           as, type::u32);
+  auto const run = for_bits(d, size_of(as),
+                            []<typename T>() -> handler { return &unary<std::uint32_t, T, Op>; });
+  d.emit(run, type::u32, {as});
 }
 
 void decode_find(decoding& d)
 {
   auto const as = d.take_type();
   auto const amount = d.take("shiftamt");
-  emit_one(d,
-           for_integer(d, as,
-                       [&]<typename T>() -> handler {
-                         return amount ? &unary<std::uint32_t, T, op_find<true>>
-                                       : &unary<std::uint32_t, T, op_find<false>>;
-                       }),
-           as, type::u32);
-}
-
-operation& emit_shift(decoding& d, handler run, type as)
-{
-  d.expect_count(3, 3);
-  auto const a = d.source(1, as);
-  auto const b = d.source(2, type::u32);
-  auto const to = d.destination(0, as);
-  auto& o = d.emit(run);
-  o.d = to;
-  o.a = a;
-  o.b = b;
-  return o;
-}
-
-template <bool Left>
-void decode_shift(decoding& d)
-{
-  auto const as = d.take_type();
-  emit_shift(d, for_integer(d, as, []<typename T>() -> handler { return &shift<T, Left>; }), as);
-}
-
-operation& emit_three(decoding& d, handler run, type a_type, type b_type, type c_type, type result)
-{
-  auto const a = d.source(1, a_type);
-  auto const b = d.source(2, b_type);
-  auto const c = d.source(3, c_type);
-  auto const to = d.destination(0, result);
-  auto& o = d.emit(run);
-  o.d = to;
-  o.a = a;
-  o.b = b;
-  o.c = c;
-  return o;
-}
-
-void decode_funnel(decoding& d)
-{
-  auto const as = d.take_type();
-  auto const left = d.take("l");
-  if (as != type::b32 || (!left && !d.take("r"))) d.refuse();
-  auto const wrap = d.take("wrap");
-  if (!wrap && !d.take("clamp")) d.refuse();
-  d.expect_count(4, 4);
-  using u32 = std::uint32_t;
-  auto const run = left ? (wrap ? &ternary<u32, u32, op_funnel<true, true>>
-                                : &ternary<u32, u32, op_funnel<true, false>>)
-                        : (wrap ? &ternary<u32, u32, op_funnel<false, true>>
-                                : &ternary<u32, u32, op_funnel<false, false>>);
-  emit_three(d, run, as, as, type::u32, as);
+  auto const run = for_integer(d, as, [&]<typename T>() -> handler {
+    return amount ? &unary<std::uint32_t, T, op_find<true>>
+                  : &unary<std::uint32_t, T, op_find<false>>;
+  });
+  d.emit(run, type::u32, {as});
 }
 
 void decode_extract(decoding& d)
 {
   auto const as = d.take_type();
-  d.expect_count(4, 4);
-  emit_three(d, for_integer(d, as, []<typename T>() -> handler { return &extract<T>; }), as,
-             type::u32, type::u32, as);
+  d.emit(for_integer(d, as, []<typename T>() -> handler { return &extract<T>; }), as,
+         {as, type::u32, type::u32});
 }
 
 void decode_insert(decoding& d)
 {
   auto const as = d.take_type();
-  d.expect_count(5, 5);
-  auto const length = d.source(4, type::u32);
-  emit_three(d, for_bits(d, size_of(as), []<typename T>() -> handler { return &insert<T>; }), as,
-             as, type::u32, as)
-      .e = length;
-}
-
-void decode_lop3(decoding& d)
-{
-  if (d.take_type() != type::b32) d.refuse();
-  d.expect_count(5, 5);
-  auto const table = d.integer(4);
-  emit_three(d, &lop3, type::b32, type::b32, type::b32, type::b32).immediate = table & 0xFFU;
+  d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &insert<T>; }), as,
+         {as, as, type::u32, type::u32});
 }
 
 void decode_prmt(decoding& d)
@@ -431,8 +225,7 @@ void decode_prmt(decoding& d)
   for (auto const& [word, mode] : k_modes)
     if (d.take(word)) found = mode;
   if (d.take_type() != type::b32) d.refuse();
-  d.expect_count(4, 4);
-  emit_three(d, &prmt, type::b32, type::b32, type::b32, type::b32).flags =
+  d.emit(&prmt, type::b32, {type::b32, type::b32, type::b32}).flags =
       static_cast<std::uint32_t>(found);
 }
 
@@ -443,35 +236,26 @@ void decode_dot(decoding& d)
   auto const a = d.take_type();
   auto const upper = d.take("hi");
   (void)d.take("lo");
-  d.expect_count(4, 4);
   handler run = nullptr;
   if (is_signed(a))
     run = is_signed(b) ? &dot<A_signed, std::int8_t, Count> : &dot<A_signed, std::uint8_t, Count>;
   else
     run =
         is_signed(b) ? &dot<A_unsigned, std::int8_t, Count> : &dot<A_unsigned, std::uint8_t, Count>;
-  emit_three(d, run, type::b32, type::b32, type::b32, type::b32).flags = upper ? 2 : 0;
+  d.emit(run, type::b32, {type::b32, type::b32, type::b32}).flags = upper ? 2 : 0;
 }
 
 }  // namespace
 
 void add_bits(decode_table& to)
 {
-  to["and"] = &decode_logic<op_and>;
-  to["or"] = &decode_logic<op_or>;
-  to["xor"] = &decode_logic<op_xor>;
-  to["not"] = &decode_not;
   to["cnot"] = &decode_same_width<op_is_zero>;
   to["brev"] = &decode_same_width<op_reverse>;
   to["popc"] = &decode_count<op_population>;
   to["clz"] = &decode_count<op_leading_zeros>;
   to["bfind"] = &decode_find;
-  to["shl"] = &decode_shift<true>;
-  to["shr"] = &decode_shift<false>;
-  to["shf"] = &decode_funnel;
   to["bfe"] = &decode_extract;
   to["bfi"] = &decode_insert;
-  to["lop3"] = &decode_lop3;
   to["prmt"] = &decode_prmt;
   to["dp4a"] = &decode_dot<4, std::uint8_t, std::int8_t>;
   to["dp2a"] = &decode_dot<2, std::uint16_t, std::int16_t>;

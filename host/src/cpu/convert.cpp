@@ -183,7 +183,8 @@ double with_nan(double value) noexcept
 {
   constexpr auto k_becomes_one =
       std::is_same_v<D, float> && (std::is_same_v<S, float> || std::is_same_v<S, binary16>);
-  return k_becomes_one && std::isnan(value) ? static_cast<double>(std::bit_cast<float>(k_nan)) : value;
+  return k_becomes_one && std::isnan(value) ? static_cast<double>(std::bit_cast<float>(k_nan))
+                                            : value;
 }
 
 /// bf16 is the upper half of f32.
@@ -337,39 +338,11 @@ void decode_cvt(decoding& d)
   emit(d, pick(d, to, from), how, b, a, k_no_operand);
 }
 
-/// cvta, to a generic address or from one. Only shared memory has addresses of its own.
-template <typename T, bool To>
-void shift_address(warp& w, operation const& o, lane_mask mask)
-{
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  each_lane(mask, [=](unsigned i) {
-    auto const address = load<T>(a, i);
-    store<T>(d, i, static_cast<T>(To ? address - o.immediate : address + o.immediate));
-  });
-}
-
-void decode_cvta(decoding& d)
-{
-  auto const as = d.take_type();
-  auto const to = d.take("to");
-  auto const in = parse_space(d.take_next());
-  if (!in || size_of(as) != 8) d.refuse();
-  d.expect_count(2, 2);
-  auto const a = d.source(1, as);
-  auto const result = d.destination(0, as);
-  auto& o = d.emit(to ? &shift_address<std::uint64_t, true> : &shift_address<std::uint64_t, false>);
-  o.d = result;
-  o.a = a;
-  o.immediate = *in == space::shared ? k_shared_window : 0;
-}
-
 }  // namespace
 
 void add_convert(decode_table& to)
 {
   to["cvt"] = &decode_cvt;
-  to["cvta"] = &decode_cvta;
 }
 
 }  // namespace fatlink::cpu

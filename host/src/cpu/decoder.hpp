@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -88,6 +89,8 @@ class decoding {
 
   /// Adds an operation with this instruction's guard.
   operation& emit(handler run);
+  /// The common form, of exactly these operands: the destination, then a, b, c, e.
+  operation& emit(handler run, type result, std::initializer_list<type> sources);
 
   [[noreturn]] void refuse(std::string const& why = {}) const;
 
@@ -120,15 +123,20 @@ using decode_table = std::unordered_map<std::string_view, family>;
 // The families, each in the source of its name.
 void add_integer(decode_table& to);
 void add_bits(decode_table& to);
+void add_logic(decode_table& to);
 void add_float(decode_table& to);
 void add_approximate(decode_table& to);
 void add_convert(decode_table& to);
 void add_compare(decode_table& to);
+void add_select(decode_table& to);
 void add_move(decode_table& to);
 void add_access(decode_table& to);
+void add_address(decode_table& to);
 void add_atomic(decode_table& to);
 void add_control(decode_table& to);
-void add_collective(decode_table& to);
+void add_barrier(decode_table& to);
+void add_shuffle(decode_table& to);
+void add_vote(decode_table& to);
 
 /// "%tid.x" and its like: adds an operation that reads it. False: not known.
 bool emit_special(decoding& d, std::string_view name, operand_offset to, unsigned width);

@@ -184,18 +184,13 @@ real_flags take_flags(decoding& d)
   return found;
 }
 
-operation& emit(decoding& d, handler run, type as, unsigned sources)
+/// As many sources as `Count`, all of one type.
+template <unsigned Count>
+operation& emit_same(decoding& d, handler run, type as)
 {
-  d.expect_count(sources + 1, sources + 1);
-  operand_offset from[3]{k_no_operand, k_no_operand, k_no_operand};
-  for (unsigned i = 0; i < sources; ++i) from[i] = d.source(i + 1, as);
-  auto const to = d.destination(0, as);
-  auto& o = d.emit(run);
-  o.d = to;
-  o.a = from[0];
-  o.b = from[1];
-  o.c = from[2];
-  return o;
+  if constexpr (Count == 1) return d.emit(run, as, {as});
+  if constexpr (Count == 2) return d.emit(run, as, {as, as});
+  return d.emit(run, as, {as, as, as});
 }
 
 template <typename Op, unsigned Count>
@@ -206,7 +201,7 @@ void decode_exact(decoding& d, type as)
   auto const run = as == type::f64 ? &arithmetic<double, Op, Count, false>
                    : flags.ftz     ? &arithmetic<float, Op, Count, true>
                                    : &arithmetic<float, Op, Count, false>;
-  emit(d, run, as, Count).flags =
+  emit_same<Count>(d, run, as).flags =
       static_cast<std::uint32_t>(flags.rounding) | (flags.saturate ? k_saturate : 0U);
 }
 
@@ -224,7 +219,7 @@ void decode_extreme(decoding& d, type as)
   else
     run = ftz ? &arithmetic<float, op_extreme<Max, false>, 2, true>
               : &arithmetic<float, op_extreme<Max, false>, 2, false>;
-  emit(d, run, as, 2).flags = FE_TONEAREST;
+  d.emit(run, as, {as, as}).flags = FE_TONEAREST;
 }
 
 template <bool Negate>
@@ -234,7 +229,7 @@ void decode_sign(decoding& d, type as)
   auto const run = as == type::f64 ? &change_sign<double, Negate, false>
                    : ftz           ? &change_sign<float, Negate, true>
                                    : &change_sign<float, Negate, false>;
-  emit(d, run, as, 1);
+  d.emit(run, as, {as});
 }
 
 /// sqrt and rcp, of which `.approx` is another instruction.
@@ -251,7 +246,7 @@ void decode_copysign(decoding& d)
 {
   auto const as = d.take_type();
   if (as != type::f32 && as != type::f64) d.refuse();
-  emit(d, as == type::f64 ? &copy_sign<double> : &copy_sign<float>, as, 2);
+  d.emit(as == type::f64 ? &copy_sign<double> : &copy_sign<float>, as, {as, as});
 }
 
 }  // namespace

@@ -1,185 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic. Overflow wraps, as in hardware: signed types compute as unsigned ones.
 // Source: PTX ISA 9.0, "Integer Arithmetic Instructions", "Extended-Precision Integer …".
-#include <algorithm>
-#include <limits>
-#include <type_traits>
-
 #include "cpu/decoder.hpp"
+#include "cpu/integer_ops.hpp"
 #include "cpu/lanes.hpp"
 
 namespace fatlink::cpu {
 namespace {
-
-__extension__ using wide_signed = __int128;
-__extension__ using wide_unsigned = unsigned __int128;
-
-template <typename T>
-using twice =
-    std::conditional_t<sizeof(T) == 8,
-                       std::conditional_t<std::is_signed_v<T>, wide_signed, wide_unsigned>,
-                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
-
-template <typename T>
-constexpr auto bits_of(T value) noexcept
-{
-  return static_cast<std::make_unsigned_t<T>>(value);
-}
-
-template <typename T>
-constexpr T high(T a, T b) noexcept
-{
-  return static_cast<T>(static_cast<twice<T>>(a) * static_cast<twice<T>>(b) >> (8 * sizeof(T)));
-}
-
-template <typename T>
-constexpr T low(T a, T b) noexcept
-{
-  return static_cast<T>(static_cast<std::uint64_t>(bits_of(a)) * bits_of(b));
-}
-
-struct op_add {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(bits_of(a) + bits_of(b));
-  }
-};
-struct op_subtract {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(bits_of(a) - bits_of(b));
-  }
-};
-struct op_low {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return low(a, b);
-  }
-  template <typename T>
-  T operator()(T a, T b, T c) const
-  {
-    return op_add{}(low(a, b), c);
-  }
-};
-struct op_high {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return high(a, b);
-  }
-  template <typename T>
-  T operator()(T a, T b, T c) const
-  {
-    return op_add{}(high(a, b), c);
-  }
-};
-template <typename R>
-struct op_wide {
-  template <typename T>
-  R operator()(T a, T b) const
-  {
-    return static_cast<R>(static_cast<R>(a) * static_cast<R>(b));
-  }
-  template <typename T>
-  R operator()(T a, T b, R c) const
-  {
-    return op_add{}((*this)(a, b), c);
-  }
-};
-struct op_min {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return std::min(a, b);
-  }
-};
-struct op_max {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return std::max(a, b);
-  }
-};
-/// Division by zero gives all ones, and the remainder the dividend, as GPUs do.
-struct op_divide {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    if (b == 0) return static_cast<T>(~T{0});
-    if constexpr (std::is_signed_v<T>)
-      if (b == -1) return op_subtract{}(T{0}, a);
-    return static_cast<T>(a / b);
-  }
-};
-struct op_remainder {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    if (b == 0) return a;
-    if constexpr (std::is_signed_v<T>)
-      if (b == -1) return 0;
-    return static_cast<T>(a % b);
-  }
-};
-struct op_negate {
-  template <typename T>
-  T operator()(T a) const
-  {
-    return op_subtract{}(T{0}, a);
-  }
-};
-struct op_absolute {
-  template <typename T>
-  T operator()(T a) const
-  {
-    return a < 0 ? op_negate{}(a) : a;
-  }
-};
-struct op_difference {
-  template <typename T>
-  T operator()(T a, T b, T c) const
-  {
-    return op_add{}(a < b ? op_subtract{}(b, a) : op_subtract{}(a, b), c);
-  }
-};
-struct op_add_saturated {
-  std::int32_t operator()(std::int32_t a, std::int32_t b) const
-  {
-    return static_cast<std::int32_t>(
-        std::clamp<std::int64_t>(std::int64_t{a} + b, std::numeric_limits<std::int32_t>::min(),
-                                 std::numeric_limits<std::int32_t>::max()));
-  }
-};
-struct op_subtract_saturated {
-  std::int32_t operator()(std::int32_t a, std::int32_t b) const
-  {
-    return static_cast<std::int32_t>(
-        std::clamp<std::int64_t>(std::int64_t{a} - b, std::numeric_limits<std::int32_t>::min(),
-                                 std::numeric_limits<std::int32_t>::max()));
-  }
-};
-
-template <bool High>
-struct op_24 {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-    auto const cut = [](T value) {  // sign- or zero-extended from bit 23
-      return static_cast<wide>(static_cast<wide>(value) << 40) >> 40;
-    };
-    auto const product = static_cast<std::uint64_t>(cut(a) * cut(b));
-    return static_cast<T>(High ? product >> 16 : product);
-  }
-  template <typename T>
-  T operator()(T a, T b, T c) const
-  {
-    return op_add{}((*this)(a, b), c);
-  }
-};
 
 enum carry_flags : std::uint32_t { k_carry_in = 1, k_carry_out = 2 };
 
@@ -221,34 +48,6 @@ void multiply_with_carry(warp& w, operation const& o, lane_mask mask)
   }
 }
 
-operation& emit2(decoding& d, handler run, type as, type result)
-{
-  d.expect_count(3, 3);
-  auto const a = d.source(1, as);
-  auto const b = d.source(2, as);
-  auto const to = d.destination(0, result);
-  auto& o = d.emit(run);
-  o.d = to;
-  o.a = a;
-  o.b = b;
-  return o;
-}
-
-operation& emit3(decoding& d, handler run, type as, type result)
-{
-  d.expect_count(4, 4);
-  auto const a = d.source(1, as);
-  auto const b = d.source(2, as);
-  auto const c = d.source(3, result);
-  auto const to = d.destination(0, result);
-  auto& o = d.emit(run);
-  o.d = to;
-  o.a = a;
-  o.b = b;
-  o.c = c;
-  return o;
-}
-
 template <typename Op>
 handler binary_of(decoding const& d, type as)
 {
@@ -267,7 +66,7 @@ void decode_carry(decoding& d, type as, bool in, bool out)
   auto const run = for_integer(d, as, []<typename T>() -> handler {
     return &with_carry<std::make_unsigned_t<T>, Subtract>;
   });
-  emit2(d, run, as, as).flags = (in ? k_carry_in : 0U) | (out ? k_carry_out : 0U);
+  d.emit(run, as, {as, as}).flags = (in ? k_carry_in : 0U) | (out ? k_carry_out : 0U);
 }
 
 template <typename Op, typename Saturated, bool Subtract>
@@ -280,10 +79,10 @@ void decode_sum(decoding& d, std::string_view name)
   if (d.take("cc")) return decode_carry<Subtract>(d, as, false, true);
   if (d.take("sat")) {
     if (as != type::s32) d.refuse();
-    emit2(d, &binary<std::int32_t, std::int32_t, Saturated>, as, as);
+    d.emit(&binary<std::int32_t, std::int32_t, Saturated>, as, {as, as});
     return;
   }
-  emit2(d, binary_of<Op>(d, as), as, as);
+  d.emit(binary_of<Op>(d, as), as, {as, as});
 }
 
 template <bool Subtract>
@@ -325,9 +124,9 @@ void decode_wide(decoding& d, type as)
   if (as == type::u32) run = pick.template operator()<std::uint32_t, std::uint64_t>();
   if (as == type::s32) run = pick.template operator()<std::int32_t, std::int64_t>();
   if constexpr (Add)
-    emit3(d, run, as, result);
+    d.emit(run, result, {as, as, result});
   else
-    emit2(d, run, as, result);
+    d.emit(run, result, {as, as});
 }
 
 void decode_mul(decoding& d)
@@ -337,9 +136,9 @@ void decode_mul(decoding& d)
     return decode_half_arithmetic(d, "mul", as);
   if (is_float(as)) return decode_float_arithmetic(d, "mul", as);
   if (d.take("wide")) return decode_wide<false>(d, as);
-  if (d.take("hi")) return void(emit2(d, binary_of<op_high>(d, as), as, as));
+  if (d.take("hi")) return void(d.emit(binary_of<op_high>(d, as), as, {as, as}));
   if (!d.take("lo")) d.refuse();
-  emit2(d, binary_of<op_low>(d, as), as, as);
+  d.emit(binary_of<op_low>(d, as), as, {as, as});
 }
 
 void decode_mad(decoding& d, bool carry_in)
@@ -354,10 +153,11 @@ void decode_mad(decoding& d, bool carry_in)
     auto const run = for_integer(d, as, [&]<typename T>() -> handler {
       return take_high ? &multiply_with_carry<T, true> : &multiply_with_carry<T, false>;
     });
-    emit3(d, run, as, as).flags = (carry_in ? k_carry_in : 0U) | (carry_out ? k_carry_out : 0U);
+    d.emit(run, as, {as, as, as}).flags =
+        (carry_in ? k_carry_in : 0U) | (carry_out ? k_carry_out : 0U);
     return;
   }
-  emit3(d, take_high ? ternary_of<op_high>(d, as) : ternary_of<op_low>(d, as), as, as);
+  d.emit(take_high ? ternary_of<op_high>(d, as) : ternary_of<op_low>(d, as), as, {as, as, as});
 }
 
 template <typename Op>
@@ -367,7 +167,7 @@ void decode_two(decoding& d, std::string_view name)
   if (as == type::f16 || as == type::bf16 || as == type::f16x2 || as == type::bf16x2)
     return decode_half_arithmetic(d, name, as);
   if (is_float(as)) return decode_float_arithmetic(d, name, as);
-  emit2(d, binary_of<Op>(d, as), as, as);
+  d.emit(binary_of<Op>(d, as), as, {as, as});
 }
 
 template <typename Op>
@@ -377,12 +177,7 @@ void decode_one(decoding& d, std::string_view name)
   if (as == type::f16 || as == type::bf16 || as == type::f16x2 || as == type::bf16x2)
     return decode_half_arithmetic(d, name, as);
   if (is_float(as)) return decode_float_arithmetic(d, name, as);
-  d.expect_count(2, 2);
-  auto const a = d.source(1, as);
-  auto const to = d.destination(0, as);
-  auto& o = d.emit(for_integer(d, as, []<typename T>() -> handler { return &unary<T, T, Op>; }));
-  o.d = to;
-  o.a = a;
+  d.emit(for_integer(d, as, []<typename T>() -> handler { return &unary<T, T, Op>; }), as, {as});
 }
 
 template <bool Add>
@@ -400,15 +195,15 @@ void decode_24(decoding& d)
   };
   auto const run = for_integer(d, as, pick);
   if constexpr (Add)
-    emit3(d, run, as, as);
+    d.emit(run, as, {as, as, as});
   else
-    emit2(d, run, as, as);
+    d.emit(run, as, {as, as});
 }
 
 void decode_sad(decoding& d)
 {
   auto const as = d.take_type();
-  emit3(d, ternary_of<op_difference>(d, as), as, as);
+  d.emit(ternary_of<op_difference>(d, as), as, {as, as, as});
 }
 
 }  // namespace

@@ -109,7 +109,8 @@ Number parse_digits(token_reader& from, std::string_view digits, int base)
   Number value{};
   auto const* const end = digits.data() + digits.size();
   auto const [rest, code] = std::from_chars(digits.data(), end, value, base);
-  if (code != std::errc{} || rest != end || digits.empty()) from.fail("a number malformed or out of range");
+  if (code != std::errc{} || rest != end || digits.empty())
+    from.fail("a number malformed or out of range");
   return value;
 }
 
