@@ -44,7 +44,7 @@ class Links(CliTest):
 
     def test_ptx_mode_cannot_emit_ptx(self):
         self.assert_fails(2, "link", "--target", "sm_90", "--mode", "ptx", "--emit", "ptx", "-o", "o",
-                          LIBRARY, SHARE / "gelu.fatbin", says=["PTX cannot be emitted in PTX mode"])
+                          LIBRARY, SHARE / "gelu.fatbin", says=["ptx cannot be emitted in ptx mode"])
 
     def test_a_transform_compiled_by_hand_links_with_a_warning(self):
         by_hand = self.compile("by_hand", HOOK)

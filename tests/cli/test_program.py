@@ -39,6 +39,7 @@ class Program(CliTest):
         self.assert_fails(3, "inspect", "--expect", "ltoir:sm_90", LIBRARY,
                           says=["apply_transform.fatbin", "no ltoir:sm_90 entry", "ptx:sm_75"])
 
-    def test_bench_without_a_gpu_times_links(self):
+    def test_bench_times_links_and_the_reference_device_on_any_machine(self):
         found = self.fatlink_json("bench", "--repeat", "2", "--elements", "1024")
         self.assertEqual([row["mode"] for row in found["links"]], ["ptx", "lto"])
+        self.assertGreater(found["reference_device"]["instructions_per_s_and_core"], 0)

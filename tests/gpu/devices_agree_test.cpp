@@ -5,11 +5,13 @@
 // With FATLINK_DEVICES_TABLE set, writes the table there: tests/gpu/devices.md is one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
+#include <set>
+#include <sstream>
 
 #include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"
@@ -47,21 +49,34 @@ std::string text_of(linked_image const& image)
   return all;
 }
 
+/// The instructions of PTX text, with their modifiers.
+std::set<std::string> instructions_of(std::string const& ptx)
+{
+  std::istringstream words(ptx);
+  std::set<std::string> found;
+  for (std::string word; words >> word;)
+    if (word.front() >= 'a' && word.front() <= 'z' && word.find('.') != std::string::npos)
+      found.insert(word);
+  return found;
+}
+
 /// Why results may differ by the rules of PTX; empty: they may not.
 std::string freedom(std::string const& ptx)
 {
+  auto const all = instructions_of(ptx);
   std::string why;
-  for (auto const* name : {"sin", "cos", "ex2", "lg2", "tanh", "rcp", "sqrt", "rsqrt", "div"})
-    if (std::regex_search(ptx, std::regex(std::string("\\b") + name + "\\.(approx|full)")))
-      why += std::string(why.empty() ? "" : ", ") + name + ".approx";
+  auto const note = [&](std::string const& reason) { why += (why.empty() ? "" : ", ") + reason; };
+  for (std::string const name : {"sin", "cos", "ex2", "lg2", "tanh", "rcp", "sqrt", "rsqrt", "div"})
+    if (std::any_of(all.begin(), all.end(), [&](std::string const& one) {
+          return one.starts_with(name + ".approx") || one.starts_with(name + ".full");
+        }))
+      note(name + ".approx");
   // Without a rounding modifier a multiplication may be contracted with an addition.
-  for (auto const* type : {"f32", "f64"}) {
-    auto const has = [&](char const* names) {
-      return std::regex_search(
-          ptx, std::regex(std::string("\\b(") + names + ")(\\.ftz)?(\\.sat)?\\." + type));
+  for (std::string const type : {".f32", ".f64"}) {
+    auto const has = [&](std::string const& name) {
+      return all.contains(name + type) || all.contains(name + ".ftz" + type);
     };
-    if (has("mul") && has("add|sub"))
-      why += std::string(why.empty() ? "" : ", ") + "mul+add." + type;
+    if (has("mul") && (has("add") || has("sub"))) note("mul+add" + type);
   }
   return why;
 }
