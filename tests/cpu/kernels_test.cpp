@@ -115,8 +115,8 @@ TEST_F(WrongKernels, WriteRacesAreFoundOnRequest)
 
   device_ = open_device("cpu", {.instruction_budget = 0, .check_races = true});
   buffer_ = device_->allocate<unsigned>(64);
-  expect_fault("write_one_address", 64, {"thread (1,0,0)", "writes what thread 0 of block 0 wrote"},
-               buffer_.data());
+  expect_fault("write_one_address", 64,
+               {"writes what thread ", "wrote, and nothing orders the two"}, buffer_.data());
   EXPECT_EQ(code_, "write-race");
   auto const again = load(*device_);
   again.kernel<unsigned*>("write_in_order")

@@ -63,12 +63,29 @@ std::byte* place_parameter(warp& w, operation const& o, std::byte const*, unsign
 
 using placer = std::byte* (*)(warp&, operation const&, std::byte const*, unsigned, unsigned, bool);
 
-/// A register's lane, extended from what memory holds.
+/// An element of device memory. Threads of different blocks may read and write it at once, with
+/// whatever result: relaxed atomics cost no more than plain accesses, and are defined on the host.
 template <typename M>
-void put_extended(std::byte* lanes, unsigned lane, unsigned stride, std::byte const* from) noexcept
+M load_element(std::byte* from) noexcept
 {
-  M value;
-  std::memcpy(&value, from, sizeof(M));
+  using bits = std::make_unsigned_t<M>;
+  std::atomic_ref<bits> const at(*reinterpret_cast<bits*>(from));
+  return static_cast<M>(at.load(std::memory_order_relaxed));
+}
+
+template <typename M>
+void store_element(std::byte* to, std::byte const* lane) noexcept
+{
+  using bits = std::make_unsigned_t<M>;
+  bits value;
+  std::memcpy(&value, lane, sizeof value);
+  std::atomic_ref<bits>(*reinterpret_cast<bits*>(to)).store(value, std::memory_order_relaxed);
+}
+
+/// Extends to a register's lane.
+template <typename M>
+void put_extended(std::byte* lanes, unsigned lane, unsigned stride, M value) noexcept
+{
   using wide = std::conditional_t<std::is_signed_v<M>, std::int64_t, std::uint64_t>;
   auto const bits = static_cast<wide>(value);
   std::memcpy(lanes + lane * stride, &bits, stride);
@@ -84,9 +101,9 @@ void load_from(warp& w, operation const& o, lane_mask mask)
   auto const size = static_cast<unsigned>(sizeof(M)) * count;
   for (auto left = mask; left != 0; left &= left - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(left));
-    auto const* const from = Place(w, o, base, size, lane, false);
+    auto* const from = Place(w, o, base, size, lane, false);
     for (unsigned k = 0; k < count; ++k)
-      put_extended<M>(w.at(list[k]), lane, stride, from + k * sizeof(M));
+      put_extended(w.at(list[k]), lane, stride, load_element<M>(from + k * sizeof(M)));
   }
 }
 
@@ -103,7 +120,7 @@ void store_to(warp& w, operation const& o, lane_mask mask)
     auto* const to = Place(w, o, base, size, lane, true);
     if (w.launch().races != nullptr) w.note_write(to, size, lane, o);
     for (unsigned k = 0; k < count; ++k)
-      std::memcpy(to + k * sizeof(M), w.at(list[k]) + lane * stride, sizeof(M));
+      store_element<M>(to + k * sizeof(M), w.at(list[k]) + lane * stride);
   }
 }
 
@@ -124,8 +141,7 @@ void ordered(warp& w, operation const& o, lane_mask mask)
       std::memcpy(&value, lanes + lane * stride, sizeof(M));
       std::atomic_ref<bits>(*at).store(value);
     } else {
-      auto const value = std::atomic_ref<bits>(*at).load();
-      put_extended<M>(lanes, lane, stride, reinterpret_cast<std::byte const*>(&value));
+      put_extended(lanes, lane, stride, static_cast<M>(std::atomic_ref<bits>(*at).load()));
     }
   }
 }
