@@ -74,12 +74,7 @@ nlohmann::json to_json(error const& failure)
                       {"hint", details.hint}};
   if (auto const* refused = dynamic_cast<refused_error const*>(&failure); refused != nullptr)
     for (auto const& found : refused->findings())
-      json["findings"].push_back({{"id", found.id},
-                                  {"severity", to_string(found.severity)},
-                                  {"files", found.files},
-                                  {"symbol", found.symbol},
-                                  {"message", found.message},
-                                  {"hint", found.hint}});
+      json["findings"].push_back(finding_to_json(found));
   return json;
 }
 
@@ -92,6 +87,16 @@ void print_json(nlohmann::json const& error)
 }
 
 }  // namespace
+
+nlohmann::json finding_to_json(finding const& found)
+{
+  auto json = nlohmann::json{
+      {"id", found.id},         {"severity", to_string(found.severity)},
+      {"files", found.files},   {"file", found.files.empty() ? "" : found.files.back()},
+      {"symbol", found.symbol}, {"message", found.message},
+      {"hint", found.hint}};
+  return json;
+}
 
 int report_failure(std::exception const& failure, bool json)
 {

@@ -4,10 +4,16 @@
 #pragma once
 
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "fatlink/preflight.hpp"
+
 namespace fatlink::cli {
+
+/// As every verb's --json shows a finding.
+nlohmann::json finding_to_json(finding const& found);
 
 /// Prints what `failure` knows and returns the exit status for it.
 int report_failure(std::exception const& failure, bool json);

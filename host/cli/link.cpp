@@ -9,6 +9,7 @@
 #include "failure.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/output_file.hpp"
+#include "link_settings.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -21,6 +22,7 @@ struct arguments {
   std::string emit = "cubin";
   std::string kernel;
   std::string output;
+  link_settings link;
   bool json = false;
 };
 
@@ -55,11 +57,12 @@ int link(arguments const& given)
   link_options const options{.target = given.target,
                              .mode = parse_link_mode(given.mode),
                              .emit = given.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
-                             .kernel = given.kernel};
+                             .kernel = given.kernel,
+                             .require_inlined = given.link.require_inlined};
   std::vector<fatbin> inputs;
   for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
   output_file output(given.output);
-  auto const image = linker().link(inputs, options);
+  auto const image = given.link.linker().link(inputs, options);
   output.write(image.bytes);
   output.commit();
   print_warnings(image.warnings);
@@ -87,6 +90,7 @@ void add_link(CLI::App& app, int& exit_status)
       ->capture_default_str();
   verb->add_option("--kernel", given->kernel, "refuse inputs without this kernel");
   verb->add_option("-o,--output", given->output, "file to write")->required();
+  add_link_settings(*verb, given->link);
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer(
       "Example: fatlink link --target sm_90 -o out.cubin apply_transform.fatbin relu_poly.fatbin");

@@ -32,6 +32,7 @@ int main(int argc, char** argv)
   int status = fatlink::cli::k_done;
   fatlink::cli::add_run(app, status);
   fatlink::cli::add_link(app, status);
+  fatlink::cli::add_check(app, status);
   fatlink::cli::add_inspect(app, status);
   fatlink::cli::add_doctor(app, status);
   fatlink::cli::add_bench(app, status);

@@ -11,6 +11,7 @@
 #include "defaults.hpp"
 #include "failure.hpp"
 #include "fatlink/linker.hpp"
+#include "link_settings.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "verbs.hpp"
@@ -22,7 +23,7 @@ constexpr std::size_t k_most_elements = std::size_t{1} << 40;
 
 struct arguments {
   std::string library;
-  std::string transform;
+  std::vector<std::string> transforms;
   std::string kernel = k_default_kernel;
   std::string mode = "both";
   std::string device;
@@ -31,6 +32,7 @@ struct arguments {
   std::string input;
   std::string output;
   std::uint64_t seed = 0;
+  link_settings link;
   bool json = false;
 };
 
@@ -67,18 +69,25 @@ std::vector<link_mode> modes_of(std::string const& text)
 prepared prepare(arguments const& given, run_summary& summary)
 {
   auto const library = fatbin_or_default(given.library, k_default_library, "--library");
-  auto const transform = fatbin_or_default(given.transform, k_default_transform, "--transform");
+  auto transforms = given.transforms;
+  if (transforms.empty())
+    transforms.push_back(fatbin_or_default({}, k_default_transform, "--transform").string());
   prepared ready;
   ready.modes = modes_of(given.mode);
   ready.elements = given.input.empty()
                        ? generated_elements(parse_elements(given.elements), given.seed)
                        : npy_elements(npy_reader(given.input));
-  ready.inputs = {fatbin::read(library), fatbin::read(transform)};
-  ready.expected = reference::beside(transform);
+  ready.inputs = {fatbin::read(library)};
+  for (auto const& transform : transforms) {
+    ready.inputs.push_back(fatbin::read(transform));
+    // Of several, the first that says what the kernel computes.
+    if (!ready.expected) ready.expected = reference::beside(transform);
+    summary.transform +=
+        (summary.transform.empty() ? "" : " + ") + std::filesystem::path(transform).stem().string();
+  }
   if (!given.output.empty())
     ready.output = std::make_unique<npy_writer>(given.output, ready.elements->size());
   summary.library = library.stem().string();
-  summary.transform = transform.stem().string();
   summary.elements = ready.elements->size();
   summary.expected = ready.expected;
   return ready;
@@ -107,15 +116,17 @@ std::shared_ptr<device> open_chosen(arguments const& given, run_summary& summary
   return opened;
 }
 
-void link_all(prepared const& ready, std::string const& kernel, run_summary& summary)
+void link_all(prepared const& ready, arguments const& given, run_summary& summary)
 {
-  linker with;
+  auto with = given.link.linker();
   std::vector<std::string> said;
   for (auto const mode : ready.modes) {
-    summary.images.push_back(with.link(ready.inputs, {.target = summary.device.target,
-                                                      .mode = mode,
-                                                      .emit = summary.device.image_for(mode),
-                                                      .kernel = kernel}));
+    summary.images.push_back(with.link(
+        ready.inputs, {.target = summary.device.target,
+                       .mode = mode,
+                       .emit = summary.device.image_for(mode),
+                       .kernel = given.kernel,
+                       .require_inlined = given.link.require_inlined && mode == link_mode::lto}));
     for (auto const& warning : summary.images.back().warnings)
       if (std::find(said.begin(), said.end(), warning) == said.end()) said.push_back(warning);
   }
@@ -128,7 +139,7 @@ int run(arguments const& given)
   auto ready = prepare(given, summary);
   check_inputs(ready, given.kernel);
   auto const on = open_chosen(given, summary);
-  link_all(ready, given.kernel, summary);
+  link_all(ready, given, summary);
 
   progress shown;
   summary.results =
@@ -153,8 +164,9 @@ void add_run(CLI::App& app, int& exit_status)
   auto* verb = app.add_subcommand("run", "Link in both modes, execute, verify. The main job.");
   verb->add_option("--library", given->library,
                    "fatbin with the kernel (default: apply_transform)");
-  verb->add_option("--transform", given->transform,
-                   "fatbin that fills its hook (default: relu_poly)");
+  verb->add_option("--transform", given->transforms,
+                   "fatbin that fills its hook (default: relu_poly); again for several hooks")
+      ->allow_extra_args(false);
   verb->add_option("--kernel", given->kernel, "(const float*, float*, size_t)")
       ->capture_default_str();
   verb->add_option("--mode", given->mode, "ptx, lto or both")
@@ -175,6 +187,7 @@ void add_run(CLI::App& app, int& exit_status)
   verb->add_option("--output", given->output,
                    ".npy for the last mode's results, written once they verify");
   verb->add_option("--seed", given->seed, "of the generated elements")->capture_default_str();
+  add_link_settings(*verb, given->link);
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer("Example: fatlink run --transform gelu.fatbin --elements 1000000");
   verb->callback([given, &exit_status] { exit_status = run(*given); });

@@ -20,6 +20,7 @@ enum status : int {
 
 void add_run(CLI::App& app, int& exit_status);
 void add_link(CLI::App& app, int& exit_status);
+void add_check(CLI::App& app, int& exit_status);
 void add_inspect(CLI::App& app, int& exit_status);
 void add_doctor(CLI::App& app, int& exit_status);
 void add_bench(CLI::App& app, int& exit_status);

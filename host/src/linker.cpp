@@ -7,6 +7,7 @@
 #include <set>
 
 #include "detail/link_session.hpp"
+#include "detail/link_worker.hpp"
 
 namespace fatlink {
 namespace {
@@ -66,6 +67,35 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
   return parts;
 }
 
+/// Only once nvJitLink is found is it known what it reads.
+void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& options,
+                     toolkit_version linker)
+{
+  auto findings = preflight(
+      inputs,
+      {.target = options.target, .mode = options.mode, .kernel = options.kernel, .linker = linker});
+  if (has_error(findings)) throw refused_error(options.target, std::move(findings));
+}
+
+void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)
+{
+  for (auto const& hook : image.hooks) {
+    if (hook.inlined) continue;
+    std::string names;
+    for (auto const& input : inputs) names += (names.empty() ? "" : ", ") + input.name();
+    throw link_error(
+        stage::linker,
+        {.message = fmt::format("{}: {} was not inlined: the {} link left a call to it", names,
+                                hook.name, to_string(image.mode)),
+         .input = names,
+         .code = "NOT_INLINED",
+         .log = {},
+         .hint = image.mode == link_mode::ptx
+                     ? "a ptx link never inlines: link in lto mode"
+                     : "a recursive, very large or __noinline__ function stays a call"});
+  }
+}
+
 [[noreturn]] void refuse_emit(link_options const& options)
 {
   auto const mode = std::string(to_string(options.mode));
@@ -107,9 +137,19 @@ void state_inlining(linked_image& image, std::set<std::string> const& hooks)
 void linker::link_with_nvjitlink(linked_image& image, std::vector<fatbin> const& inputs,
                                  link_options const& options)
 {
-  if (!library_) library_ = nvjitlink::open();
-  auto made =
-      detail::link_unchecked(*library_, inputs, nvjitlink_options(inputs, options), options.emit);
+  detail::link_product made;
+  auto const texts = nvjitlink_options(inputs, options);
+  if (isolation_ == isolation::worker) {
+    detail::leased_worker const worker(limit_);
+    refuse_toolkits(inputs, options, {worker->hello().major, worker->hello().minor});
+    detail::link_request request{.emit = options.emit, .options = texts, .inputs = {}};
+    for (auto const& input : inputs) request.inputs.push_back({input.name(), input.bytes()});
+    made = worker->link(request, limit_);
+  } else {
+    if (!library_) library_ = nvjitlink::open();
+    refuse_toolkits(inputs, options, {library_->major(), library_->minor()});
+    made = detail::link_unchecked(*library_, inputs, texts, options.emit);
+  }
   image.bytes = std::move(made.bytes);
   image.link_ms = made.ms;
   image.warnings.insert(image.warnings.end(), made.warnings.begin(), made.warnings.end());
@@ -133,6 +173,7 @@ linked_image linker::link(std::vector<fatbin> const& inputs, link_options const&
   else
     link_with_nvjitlink(image, inputs, options);
   state_inlining(image, filled_hooks(inputs, options.target));
+  if (options.require_inlined) check_inlined(image, inputs);
   return image;
 }
 

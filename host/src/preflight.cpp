@@ -64,6 +64,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_hooks(described, findings);
   detail::check_duplicates(described, findings);
   detail::check_float_flags(described, request, findings);
+  detail::check_toolkits(described, request, findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
   return findings;

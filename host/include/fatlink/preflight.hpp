@@ -3,6 +3,7 @@
 // Needs neither CUDA nor a GPU. Threads: no shared state.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,10 +27,26 @@ struct finding {
   std::string hint;                ///< the remedy
 };
 
+/// 13.0 of 13.0.88: of the toolkit that made an input, or of the nvJitLink that will link it.
+struct toolkit_version {
+  unsigned major = 0;
+  unsigned minor = 0;
+  // clang-tidy 14 takes the 0 of a rewritten a < b for a pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
+  friend auto operator<=>(toolkit_version const&, toolkit_version const&) = default;
+};
+/// "13.0"
+std::string to_string(toolkit_version version);
+
+/// The toolkit that made `entry`: its ident's, else by the entry's version (PTX 9.x is CUDA
+/// 13.x, 8.8 is 12.9; measured), else nothing.
+std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry);
+
 struct preflight_request {
   fatlink::target target;
   link_mode mode = link_mode::lto;
-  std::string kernel;  ///< must be in an input; empty: any
+  std::string kernel;                          ///< must be in an input; empty: any
+  std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not judged
 };
 
 /// What `inputs` lack for this link, errors first. Empty: nothing to say.

@@ -29,6 +29,9 @@ void check_kernel(preflight_inputs const& inputs, preflight_request const& reque
 void check_hooks(preflight_inputs const& inputs, std::vector<finding>& findings);
 /// duplicate-symbol.
 void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// toolkit-too-new, toolkit-major.
+void check_toolkits(preflight_inputs const& inputs, preflight_request const& request,
+                    std::vector<finding>& findings);
 /// float-contract: LTO mode takes one set of flags for all inputs.
 void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
                        std::vector<finding>& findings);

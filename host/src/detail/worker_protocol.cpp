@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/worker_protocol.hpp"
 
-#include <array>
+#include <bit>
 #include <cstring>
 
 #include "detail/byte_reader.hpp"
@@ -51,8 +51,9 @@ class writer {
  private:
   void raw(void const* from, std::size_t size)
   {
-    auto const* const begin = static_cast<std::byte const*>(from);
-    made_.insert(made_.end(), begin, begin + size);
+    auto const at = made_.size();
+    made_.resize(at + size);
+    if (size != 0) std::memcpy(made_.data() + at, from, size);
   }
 
   byte_buffer made_;
@@ -134,7 +135,7 @@ byte_buffer encode(worker_hello const& hello)
 byte_buffer encode(link_product const& product)
 {
   writer to(message_kind::product);
-  to.number(product.ms);
+  to.number(std::bit_cast<std::uint64_t>(product.ms));
   to.texts(product.warnings);
   to.bytes(product.bytes);
   return to.finish();
@@ -197,7 +198,7 @@ link_product decode_product(bytes_view body)
 {
   reader from(body);
   link_product found;
-  found.ms = from.number<double>();
+  found.ms = std::bit_cast<double>(from.number<std::uint64_t>());
   found.warnings = from.texts();
   auto const bytes = from.view(from.number<std::uint64_t>());
   found.bytes.assign(bytes.begin(), bytes.end());

@@ -17,8 +17,8 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "detail/link_session.hpp"

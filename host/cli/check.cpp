@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink check: preflight alone, for one or many targets. Needs neither CUDA nor a GPU; where
+// an nvJitLink is found, toolkits are judged against it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "failure.hpp"
+#include "fatlink/nvjitlink.hpp"
+#include "fatlink/preflight.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+// What CUDA 13 compiles for: nvcc --list-gpu-code, without the family ones.
+constexpr std::array k_targets{"sm_75",  "sm_80",   "sm_86",  "sm_87",   "sm_88",  "sm_89",
+                               "sm_90",  "sm_90a",  "sm_100", "sm_100a", "sm_103", "sm_103a",
+                               "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"};
+
+struct arguments {
+  std::vector<std::string> inputs;
+  std::vector<std::string> targets{"sm_90"};
+  std::string mode = "both";
+  std::string kernel;
+  std::string linker;
+  bool json = false;
+};
+
+struct judgement {
+  fatlink::target target;
+  link_mode mode;
+  std::vector<finding> findings;
+
+  [[nodiscard]] bool links() const
+  {
+    return std::none_of(findings.begin(), findings.end(),
+                        [](finding const& found) { return found.severity == severity::error; });
+  }
+};
+
+/// nvJitLink's version: told, or of the one that is found, or none.
+std::optional<toolkit_version> linker_version(std::string const& told)
+{
+  if (told.empty()) {
+    std::vector<nvjitlink_candidate> tried;
+    if (auto const found = nvjitlink::find(tried))
+      return toolkit_version{found->major(), found->minor()};
+    return {};
+  }
+  toolkit_version version;
+  char rest = 0;
+  if (std::sscanf(told.c_str(), "%u.%u%c", &version.major, &version.minor, &rest) == 2)
+    return version;
+  throw usage_error(stage::input, {.message = fmt::format("--nvjitlink {}: no version", told),
+                                   .input = told,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = "write it as 13.0"});
+}
+
+std::vector<target> targets_of(arguments const& given)
+{
+  std::vector<target> found;
+  for (auto const& name : given.targets) {
+    if (name == "all")
+      found.insert(found.end(), k_targets.begin(), k_targets.end());
+    else
+      found.emplace_back(name);
+  }
+  return found;
+}
+
+nlohmann::json to_json(std::vector<judgement> const& all)
+{
+  auto json = nlohmann::json{{"links", true}, {"targets", nlohmann::json::array()}};
+  for (auto const& one : all) {
+    auto findings = nlohmann::json::array();
+    for (auto const& found : one.findings) findings.push_back(finding_to_json(found));
+    json["targets"].push_back({{"target", one.target.name()},
+                               {"mode", to_string(one.mode)},
+                               {"findings", findings},
+                               {"links", one.links()}});
+    if (!one.links()) json["links"] = false;
+  }
+  return json;
+}
+
+void print_text(std::vector<judgement> const& all)
+{
+  for (auto const& one : all) {
+    fmt::print("{:<8} {}  {}\n", one.target.name(), to_string(one.mode),
+               one.links() ? "links" : "does not link");
+    for (auto const& found : one.findings)
+      fmt::print("  {}: {} [{}]\n    hint: {}\n", to_string(found.severity), found.message,
+                 found.id, found.hint);
+  }
+}
+
+int check(arguments const& given)
+{
+  std::vector<fatbin> inputs;
+  for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
+  auto const linker = linker_version(given.linker);
+  if (!linker) print_warnings({"no nvJitLink is found: toolkit versions are not judged"});
+  std::vector<judgement> all;
+  for (auto const& wanted : targets_of(given))
+    for (auto const mode : {link_mode::ptx, link_mode::lto})
+      if (given.mode == "both" || given.mode == to_string(mode))
+        all.push_back(
+            {wanted, mode,
+             preflight(
+                 inputs,
+                 {.target = wanted, .mode = mode, .kernel = given.kernel, .linker = linker})});
+  if (given.json)
+    std::cout << to_json(all).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  else
+    print_text(all);
+  auto const links = [](judgement const& one) { return one.links(); };
+  return std::all_of(all.begin(), all.end(), links) ? k_done : k_refused;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_status)
+{
+  auto given = std::make_shared<arguments>();
+  auto* verb = app.add_subcommand("check", "Say what would not link, and why. Needs no CUDA.");
+  verb->add_option("FATBIN", given->inputs, "the library's fatbin, then the transforms'")
+      ->required();
+  verb->add_option("--target", given->targets, "GPU architectures, with commas, or all")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  verb->add_option("--mode", given->mode, "ptx, lto or both")
+      ->check(CLI::IsMember({"ptx", "lto", "both"}))
+      ->capture_default_str();
+  verb->add_option("--kernel", given->kernel, "must be in an input");
+  verb->add_option("--nvjitlink", given->linker,
+                   "judge toolkits against this version, as 13.0 (default: the one found)");
+  verb->add_flag("--json", given->json, "one JSON object on standard output");
+  verb->footer(
+      "Example: fatlink check --target all apply_transform.fatbin gelu.fatbin\n"
+      "Exit status 4 when a target asked for does not link.");
+  verb->callback([given, &exit_status] { exit_status = check(*given); });
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_settings.hpp"
+
+namespace fatlink::cli {
+
+fatlink::linker link_settings::linker() const
+{
+  auto const limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000));
+  return fatlink::linker(in_process ? isolation::in_process : isolation::worker, limit);
+}
+
+void add_link_settings(CLI::App& verb, link_settings& to)
+{
+  verb.add_flag(
+      "--in-process", to.in_process,
+      "run nvJitLink in this process, not in fatlink-linkd: a damaged input may crash it");
+  verb.add_option("--link-timeout", to.limit_s, "seconds a link may take, in fatlink-linkd")
+      ->check(CLI::Range(0.01, 600.0))
+      ->capture_default_str();
+  verb.add_flag("--require-inlined", to.require_inlined,
+                "a hook that the LTO link left as a call is an error");
+}
+
+}  // namespace fatlink::cli

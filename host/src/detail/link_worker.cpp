@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "detail/link_worker.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+
+extern char** environ;
+
+namespace fatlink::detail {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr char const* k_program = "fatlink-linkd";
+
+/// What ended a conversation with a helper.
+struct broken {
+  bool timed_out = false;
+};
+
+[[noreturn]] void fail_to_start(std::string const& why, std::string const& input)
+{
+  throw unavailable_error(
+      stage::linker,
+      {.message = fmt::format("the link helper cannot be used: {}", why),
+       .input = input,
+       .code = {},
+       .log = {},
+       .hint = fmt::format("install {} in libexec beside the program's bin, name it in "
+                           "FATLINK_LINKD, or link with --in-process",
+                           k_program)});
+}
+
+/// The folder above the one that holds this code, and above the program's.
+std::vector<std::filesystem::path> prefixes()
+{
+  std::vector<std::filesystem::path> found;
+  Dl_info where{};
+  if (::dladdr(reinterpret_cast<void const*>(&prefixes), &where) != 0 &&
+      where.dli_fname != nullptr) {
+    std::error_code ignored;
+    auto const file = std::filesystem::canonical(where.dli_fname, ignored);
+    if (!ignored) found.push_back(file.parent_path().parent_path());
+  }
+  std::error_code ignored;
+  auto const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  if (!ignored) found.push_back(program.parent_path().parent_path());
+  return found;
+}
+
+std::string find_program()
+{
+  if (auto const* named = std::getenv("FATLINK_LINKD"); named != nullptr && *named != '\0') {
+    if (::access(named, X_OK) != 0)
+      fail_to_start(fmt::format("{} (from $FATLINK_LINKD): {}", named,
+                                std::generic_category().message(errno)),
+                    named);
+    return named;
+  }
+  std::string tried;
+  for (auto const& prefix : prefixes()) {
+    auto const path = (prefix / "libexec" / k_program).string();
+    if (::access(path.c_str(), X_OK) == 0) return path;
+    tried += (tried.empty() ? "" : ", ") + path;
+  }
+  fail_to_start(fmt::format("no {} at {}", k_program, tried), k_program);
+}
+
+/// posix_spawn's settings: the socket as standard input and output, no other descriptor, every
+/// signal as at the start of a process.
+class spawn_settings {
+ public:
+  explicit spawn_settings(int socket)
+  {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_adddup2(&actions_, socket, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, socket, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~spawn_settings()
+  {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  spawn_settings(spawn_settings const&) = delete;
+  spawn_settings& operator=(spawn_settings const&) = delete;
+
+  int spawn(std::string const& program, int& process)
+  {
+    auto name = program;
+    std::array<char*, 2> arguments{name.data(), nullptr};
+    return ::posix_spawn(&process, program.c_str(), &actions_, &attributes_, arguments.data(),
+                         environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+std::string describe_end(int status)
+{
+  if (WIFSIGNALED(status)) return fmt::format("SIG{}", sigabbrev_np(WTERMSIG(status)));
+  return fmt::format("exit status {}", WEXITSTATUS(status));
+}
+
+std::string names_of(link_request const& request)
+{
+  std::string text;
+  for (auto const& input : request.inputs) text += (text.empty() ? "" : ", ") + input.name;
+  return text;
+}
+
+/// Waits until the socket is ready. @throws broken at the deadline.
+void wait_for(int socket, short what, clock::time_point until)
+{
+  for (;;) {
+    auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(until - clock::now());
+    if (left.count() <= 0) throw broken{.timed_out = true};
+    pollfd one{.fd = socket, .events = what, .revents = 0};
+    auto const ready = ::poll(&one, 1, static_cast<int>(std::min<long>(left.count(), 1 << 30)));
+    if (ready > 0) return;
+    if (ready < 0 && errno != EINTR) throw broken{};
+  }
+}
+
+class idle_list {
+ public:
+  std::unique_ptr<link_worker> take()
+  {
+    std::lock_guard const lock(mutex_);
+    if (workers_.empty()) return nullptr;
+    auto taken = std::move(workers_.back());
+    workers_.pop_back();
+    return taken;
+  }
+  void keep(std::unique_ptr<link_worker> worker)
+  {
+    std::lock_guard const lock(mutex_);
+    workers_.push_back(std::move(worker));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<link_worker>> workers_;
+};
+
+idle_list& idle_workers()
+{
+  static idle_list list;
+  return list;
+}
+
+}  // namespace
+
+void link_worker::send(bytes_view bytes, deadline until)
+{
+  while (!bytes.empty()) {
+    wait_for(socket_, POLLOUT, until);
+    auto const sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (sent < 0) throw broken{};
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+void link_worker::receive(std::span<std::byte> to, deadline until)
+{
+  while (!to.empty()) {
+    wait_for(socket_, POLLIN, until);
+    auto const got = ::recv(socket_, to.data(), to.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got <= 0) throw broken{};
+    to = to.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+link_worker::message link_worker::receive(deadline until)
+{
+  std::array<std::byte, k_message_header> header{};
+  receive(header, until);
+  message got{.header = decode_header(header), .body = {}};
+  got.body.resize(got.header.size);
+  receive(got.body, until);
+  return got;
+}
+
+std::string link_worker::end()
+{
+  alive_ = false;
+  int status = 0;
+  // A helper that has just died may not be a zombie yet: a moment for its own status first.
+  for (int i = 0; i < 50; ++i) {
+    if (::waitpid(process_, &status, WNOHANG) == process_) return describe_end(status);
+    ::usleep(1000);
+  }
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
+  return describe_end(status);
+}
+
+link_worker::~link_worker()
+{
+  ::close(socket_);
+  if (!alive_) return;
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit)
+{
+  auto const program = find_program();
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    fail_to_start(std::generic_category().message(errno), program);
+  int process = 0;
+  auto const code = spawn_settings(ends[1]).spawn(program, process);
+  ::close(ends[1]);
+  if (code != 0) {
+    ::close(ends[0]);
+    fail_to_start(fmt::format("{}: {}", program, std::generic_category().message(code)), program);
+  }
+  std::unique_ptr<link_worker> made(new link_worker(process, ends[0]));
+  try {
+    auto const said = made->receive(clock::now() + limit);
+    if (said.header.kind == message_kind::unavailable)
+      throw unavailable_error(stage::linker, decode_failure(said.body, said.header.kind).details);
+    made->hello_ = decode_hello(said.body);
+  } catch (broken const& why) {
+    fail_to_start(
+        fmt::format("{} {}", program,
+                    why.timed_out ? "did not start in time" : "ended with " + made->end()),
+        program);
+  } catch (protocol_error const& error) {
+    fail_to_start(fmt::format("{}: {}", program, error.what()), program);
+  }
+  return made;
+}
+
+link_product link_worker::link(link_request const& request, std::chrono::milliseconds limit)
+{
+  auto const fail = [&](std::string const& why, std::string const& code, char const* hint) {
+    throw link_error(stage::linker, {.message = fmt::format("{}: {}", names_of(request), why),
+                                     .input = names_of(request),
+                                     .code = code,
+                                     .log = {},
+                                     .hint = hint});
+  };
+  constexpr char const* k_damaged =
+      "an input is damaged: build it again; the next link is not affected";
+  try {
+    auto const until = clock::now() + limit;
+    send(encode(request), until);
+    auto const said = receive(until);
+    if (said.header.kind == message_kind::product) return decode_product(said.body);
+    auto const failed = decode_failure(said.body, said.header.kind);
+    if (failed.is_unavailable) throw unavailable_error(failed.where, failed.details);
+    throw link_error(failed.where, failed.details);
+  } catch (broken const& why) {
+    if (why.timed_out) ::kill(process_, SIGKILL);
+    auto const how = end();
+    if (why.timed_out)
+      fail(
+          fmt::format("nvJitLink did not end within {} ms; its process was stopped", limit.count()),
+          "ETIMEDOUT", k_damaged);
+    fail(fmt::format("nvJitLink's process died linking them ({})", how), how, k_damaged);
+  } catch (protocol_error const& error) {
+    ::kill(process_, SIGKILL);
+    (void)end();
+    fail(fmt::format("nvJitLink's process answered nonsense: {}", error.what()), "EPROTO",
+         k_damaged);
+  }
+  return {};
+}
+
+leased_worker::leased_worker(std::chrono::milliseconds limit) : worker_(idle_workers().take())
+{
+  if (!worker_) worker_ = link_worker::start(limit);
+}
+
+leased_worker::~leased_worker()
+{
+  if (worker_->is_alive()) idle_workers().keep(std::move(worker_));
+}
+
+}  // namespace fatlink::detail

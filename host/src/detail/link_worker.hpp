@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's end of fatlink-linkd, the helper process that owns nvJitLink: damaged inputs that
+// crash or hang nvJitLink take the helper down, not the host. A helper survives from link to
+// link; one that dies is replaced by the next link. Threads: each link has a helper of its own;
+// idle ones are kept for the next.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "detail/worker_protocol.hpp"
+
+namespace fatlink::detail {
+
+class link_worker {
+ public:
+  /// Starts a helper and waits until it has opened nvJitLink.
+  /// @throws unavailable_error no helper, or no nvJitLink where it looked.
+  static std::unique_ptr<link_worker> start(std::chrono::milliseconds limit);
+  ~link_worker();  ///< ends the process
+  link_worker(link_worker const&) = delete;
+  link_worker& operator=(link_worker const&) = delete;
+
+  [[nodiscard]] worker_hello const& hello() const noexcept { return hello_; }
+  [[nodiscard]] int process() const noexcept { return process_; }
+  /// @throws link_error as the helper says; or the helper died (code SIGSEGV, …) or was killed
+  ///   after `limit` (code ETIMEDOUT): it is of no more use then.
+  link_product link(link_request const& request, std::chrono::milliseconds limit);
+  [[nodiscard]] bool is_alive() const noexcept { return alive_; }
+
+ private:
+  link_worker(int process, int socket) : process_(process), socket_(socket) {}
+  struct message {
+    message_header header;
+    byte_buffer body;
+  };
+  using deadline = std::chrono::steady_clock::time_point;
+  void send(bytes_view bytes, deadline until);
+  void receive(std::span<std::byte> to, deadline until);
+  message receive(deadline until);
+  [[nodiscard]] std::string end();  ///< kills, reaps, and says how it ended
+
+  int process_;
+  int socket_;
+  bool alive_ = true;
+  worker_hello hello_;
+};
+
+/// A helper for as long as this lives: an idle one of this process, or a new one. Afterwards it
+/// waits for the next, if it is still alive.
+class leased_worker {
+ public:
+  /// @throws as link_worker::start.
+  explicit leased_worker(std::chrono::milliseconds limit);
+  ~leased_worker();
+  leased_worker(leased_worker const&) = delete;
+  leased_worker& operator=(leased_worker const&) = delete;
+  link_worker* operator->() const noexcept { return worker_.get(); }
+
+ private:
+  std::unique_ptr<link_worker> worker_;
+};
+
+}  // namespace fatlink::detail
