@@ -15,7 +15,7 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
   A contract of ``fatlink_add_contract``. Its header is included before the source,
   so that a hook of the wrong type does not compile.
 ``REFERENCE``
-  What the code computes, for verification; copied beside the fatbin as ``<stem>.json``.
+  What the code computes, for verification.
 ``ARCHITECTURES``
   Compute capabilities, e.g. ``75;90a``. Default: the toolkit's oldest, 75, which links
   for every newer one.
@@ -26,7 +26,8 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
 ``INSTALL_DESTINATION``
   Also installs fatbin and reference there.
 
-The file is ``<stem>.fatbin`` in ``FATLINK_DATA_DIR`` where that is set, else in the
+Beside the fatbin ``<stem>.json`` holds the reference, if any, and the fatbin's SHA-256: readers
+refuse a fatbin that is not the one stated. The file is ``<stem>.fatbin`` in ``FATLINK_DATA_DIR`` where that is set, else in the
 current binary directory; the target's property ``FATLINK_FATBIN`` has its path. Every
 entry's ident says contract, toolkit and float flags. After each build the fatbin is read
 back by ``fatlink inspect``: a missing entry fails the build. Missing, unknown or
@@ -68,6 +69,7 @@ function(fatlink_add_fatbin target)
   set(fatbin "${folder}/${arg_OUTPUT_NAME}.fatbin")
   _fatlink_contract_settings("${me}" "${arg_CONTRACT}" contract_settings contract_header)
   fatlink_float_flags("${arg_OPTIONS}" float_flags)
+  _fatlink_reference("${me}" "${arg_REFERENCE}" reference)
 
   # Of the function, not of the directory that included this first.
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/compile_fatbin.cmake")
@@ -83,20 +85,17 @@ set(DEPFILE "@depfile@")
 set(ARCHITECTURES "@arg_ARCHITECTURES@")
 set(OPTIONS "@arg_OPTIONS@")
 set(FLOAT_FLAGS "@float_flags@")
+set(REFERENCE "@reference@")
 @contract_settings@
 ]])
-  add_custom_command(OUTPUT "${fatbin}"
+  set(outputs "${fatbin}" "${folder}/${arg_OUTPUT_NAME}.json")
+  add_custom_command(OUTPUT ${outputs}
     COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=$<TARGET_FILE:fatlink::program>"
             -P "${script}"
-    DEPENDS "${source}" ${contract_header} "${settings}" "${script}"
+    DEPENDS "${source}" ${contract_header} ${reference} "${settings}" "${script}"
     DEPFILE "${depfile}"
     COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
     VERBATIM)
-  set(outputs "${fatbin}")
-  if(arg_REFERENCE)
-    _fatlink_copy_reference("${me}" "${arg_REFERENCE}" "${folder}/${arg_OUTPUT_NAME}.json")
-    list(APPEND outputs "${folder}/${arg_OUTPUT_NAME}.json")
-  endif()
   add_custom_target(${target} ALL DEPENDS ${outputs})
   # Needed to read the fatbin back; a newer program makes no other fatbin.
   add_dependencies(${target} fatlink::program)
@@ -157,12 +156,12 @@ function(_fatlink_contract_settings me contract settings_out header_out)
     PARENT_SCOPE)
 endfunction()
 
-function(_fatlink_copy_reference me reference copy)
-  cmake_path(ABSOLUTE_PATH reference BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
-  if(NOT EXISTS "${reference}" OR IS_DIRECTORY "${reference}")
-    message(FATAL_ERROR "${me}: REFERENCE ${reference}: no such file")
+function(_fatlink_reference me reference result)
+  if(reference)
+    cmake_path(ABSOLUTE_PATH reference BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    if(NOT EXISTS "${reference}" OR IS_DIRECTORY "${reference}")
+      message(FATAL_ERROR "${me}: REFERENCE ${reference}: no such file")
+    endif()
   endif()
-  add_custom_command(OUTPUT "${copy}"
-    COMMAND "${CMAKE_COMMAND}" -E copy "${reference}" "${copy}"
-    DEPENDS "${reference}" VERBATIM)
+  set(${result} "${reference}" PARENT_SCOPE)
 endfunction()

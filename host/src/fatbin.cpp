@@ -7,6 +7,7 @@
 
 #include "detail/byte_reader.hpp"
 #include "detail/decompress.hpp"
+#include "detail/json_file.hpp"
 #include "detail/read_file.hpp"
 
 namespace fatlink {
@@ -245,10 +246,30 @@ struct fatbin::contents {
 
 fatbin::fatbin(std::shared_ptr<contents const> made) : contents_(std::move(made)) {}
 
+namespace {
+
+[[noreturn]] void fail_digest(std::filesystem::path const& path, std::string const& stated)
+{
+  auto beside = path;
+  beside.replace_extension(".json");
+  throw format_error("digest-mismatch", 0,
+                     {.message = fmt::format("{}: is not the file that {} states (sha256 {:.12}…) "
+                                             "[digest-mismatch]",
+                                             path.string(), beside.filename().string(), stated),
+                      .input = path.string(),
+                      .code = {},
+                      .log = {},
+                      .hint = "install the fatbin and its .json together, or build it again"});
+}
+
+}  // namespace
+
 fatbin fatbin::read(std::filesystem::path const& path)
 {
-  return from_bytes(detail::read_file(path, k_most_file, "pass the .fatbin that nvcc made"),
-                    path.string());
+  auto bytes = detail::read_file(path, k_most_file, "pass the .fatbin that nvcc made");
+  auto const stated = path.extension() == ".json" ? std::nullopt : detail::stated_sha256(path);
+  if (stated && *stated != detail::sha256(bytes)) fail_digest(path, *stated);
+  return from_bytes(std::move(bytes), path.string());
 }
 
 fatbin fatbin::from_bytes(byte_buffer bytes, std::string name)

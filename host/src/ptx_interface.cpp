@@ -49,10 +49,25 @@ class interface_reader {
       read_function(true);
     else if (word == ".func")
       read_function(false);
+    else if (word == ".global" || word == ".const" || word == ".shared")
+      read_variable();
     else if (word == "{")
       skip_block();
     else if (word == ";")
       linkage_ = linkage::internal;
+  }
+
+  // [.align N] [.attribute(…)] .TYPE NAME[COUNT] [= …]
+  void read_variable()
+  {
+    std::string name;
+    for (auto word = tokens_.peek(); word != "[" && word != "=" && word != ";";
+         word = tokens_.peek()) {
+      if (tokens_.at_end()) fail("ends inside a variable");
+      tokens_.next();
+      if (!word.starts_with('.')) name = std::string(word);
+    }
+    if (linkage_ == linkage::visible) found_.variables.push_back(std::move(name));
   }
 
   void skip_block()

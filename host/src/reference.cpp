@@ -10,17 +10,13 @@
 #include <numbers>
 
 #include "cpu/half.hpp"
-#include "detail/read_file.hpp"
+#include "detail/json_file.hpp"
 
 namespace fatlink {
 namespace {
 
-constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 20;
-constexpr char const* k_example =
-    R"(see kernels/transforms/relu_poly.json: "name", "summary", "hook", "reference", "tolerance_ulp")";
-
 [[noreturn]] void fail(std::string const& file, std::string const& why,
-                       char const* hint = k_example)
+                       char const* hint = detail::k_json_example)
 {
   throw file_error(stage::verify, {.message = fmt::format("{}: {}", file, why),
                                    .input = file,
@@ -124,19 +120,6 @@ Value field(nlohmann::json const& json, char const* name, std::string const& fil
   }
 }
 
-nlohmann::json parse(std::filesystem::path const& path)
-{
-  auto const bytes = detail::read_file(path, k_most_bytes, k_example);
-  auto const* const text = reinterpret_cast<char const*>(bytes.data());
-  try {
-    auto json = nlohmann::json::parse(text, text + bytes.size());
-    if (!json.is_object()) fail(path.string(), "is no JSON object");
-    return json;
-  } catch (nlohmann::json::parse_error const& error) {
-    fail(path.string(), fmt::format("is no JSON (at byte {})", error.byte));
-  }
-}
-
 void check_expression(reference const& read)
 {
   try {
@@ -151,7 +134,7 @@ void check_expression(reference const& read)
 
 reference reference::read(std::filesystem::path const& path)
 {
-  auto const json = parse(path);
+  auto const json = detail::read_json(path);
   auto const file = path.string();
   reference read{.name = field<std::string>(json, "name", file),
                  .summary = field<std::string>(json, "summary", file),
@@ -171,6 +154,9 @@ std::optional<reference> reference::beside(std::filesystem::path const& fatbin)
   path.replace_extension(".json");
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
+  // A .json may state the fatbin's digest alone.
+  auto const json = detail::read_json(path);
+  if (json.contains("sha256") && !json.contains("reference")) return std::nullopt;
   return read(path);
 }
 

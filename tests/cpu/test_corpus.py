@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference device agrees with the reference, in both modes, for every shipped transform and
 every function of the corpus."""
+import json
 import os
 import unittest
 
@@ -15,7 +16,8 @@ class Corpus(CliTest):
     def test_every_function_on_stratified_inputs(self):
         inputs = self.file("x.npy", npy(stratified(ELEMENTS)))
         files = [SHARE / f"{name}.fatbin" for name in TRANSFORMS]
-        files += sorted(p.with_suffix(".fatbin") for p in CORPUS.glob("*.json"))
+        files += sorted(p.with_suffix(".fatbin") for p in CORPUS.glob("*.json")
+                        if "reference" in json.loads(p.read_text()))
         self.assertGreater(len(files), 45)
         for file in files:
             with self.subTest(transform=file.stem):

@@ -125,7 +125,7 @@ std::vector<std::filesystem::path> transforms()
   std::vector<std::filesystem::path> found;
   for (auto const* folder : {FATLINK_DATA_DIR, FATLINK_CORPUS_DIR})
     for (auto const& entry : std::filesystem::directory_iterator(folder))
-      if (entry.path().extension() == ".json")
+      if (entry.path().extension() == ".json" && reference::beside(entry.path()))
         found.push_back(std::filesystem::path(entry.path()).replace_extension(".fatbin"));
   std::sort(found.begin(), found.end());
   return found;

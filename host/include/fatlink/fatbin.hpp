@@ -24,7 +24,8 @@
 namespace fatlink {
 
 /// A file that is no well-formed fatbin. `id()` is the finding: "not-a-fatbin",
-/// "empty-input" or "corrupt-fatbin"; `offset()` is the byte where reading stopped.
+/// "empty-input", "corrupt-fatbin" or "digest-mismatch"; `offset()` is the byte where reading
+/// stopped.
 class format_error : public file_error {
  public:
   format_error(std::string id, std::uint64_t offset, error_details details);
@@ -80,9 +81,12 @@ std::string read_ptx(fatbin_entry const& entry, std::string_view name = "fatbin"
 /// A fatbin in memory, read once from a file and checked.
 class fatbin {
  public:
-  /// Reads and checks a regular file of at most 1 GiB.
-  /// @throws file_error missing, a directory, not a regular file, unreadable, too large.
-  /// @throws format_error as read_fatbin.
+  /// Reads and checks a regular file of at most 1 GiB, once, whoever owns it; symbolic links are
+  /// followed, a FIFO or device is refused without waiting. Where the .json beside it (same stem)
+  /// states a "sha256", the bytes must have it.
+  /// @throws file_error missing, a directory, not a regular file, unreadable, too large; or a
+  ///   .json that is none.
+  /// @throws format_error as read_fatbin; or a digest other than stated.
   static fatbin read(std::filesystem::path const& path);
 
   /// Takes bytes already in memory. @throws format_error as read_fatbin.

@@ -37,6 +37,7 @@ struct ptx_interface {
   std::vector<ptx_function> definitions;  ///< .visible .func with a body
   std::vector<ptx_function> weak;         ///< .weak .func with a body: may be defined twice
   std::vector<ptx_function> hooks;        ///< .extern .func never defined in this module
+  std::vector<std::string> variables;     ///< .visible .global, .const and .shared
 };
 
 /// @throws file_error (stage fatbin) text that is no PTX; names `name` and the line.

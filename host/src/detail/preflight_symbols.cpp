@@ -65,12 +65,24 @@ std::string nearest(preflight_inputs const& inputs, std::string const& hook)
   return best;
 }
 
+/// The input that defines a variable of this name.
+fatbin const* variable_of(preflight_inputs const& inputs, std::string const& name)
+{
+  for (auto const& input : inputs) {
+    auto const& all = input.interface.variables;
+    if (std::find(all.begin(), all.end(), name) != all.end()) return input.file;
+  }
+  return nullptr;
+}
+
 finding missing(preflight_inputs const& inputs, preflight_input const& library,
                 ptx_function const& hook)
 {
   auto hint =
       fmt::format("pass a transform that defines {} (--transform, or one more input)", hook.name);
-  if (auto const other = nearest(inputs, hook.name); other.starts_with("_Z"))
+  if (auto const* by = variable_of(inputs, hook.name); by != nullptr)
+    hint = fmt::format("{} defines a variable of that name: define a function", by->name());
+  else if (auto const other = nearest(inputs, hook.name); other.starts_with("_Z"))
     hint = fmt::format("{} is its C++ name: declare the definition extern \"C\"", other);
   else if (!other.empty())
     hint = fmt::format("did you mean {}? Rename the definition to {}", other, hook.name);
@@ -100,6 +112,15 @@ bool lacks_ptx(preflight_input const& input)
                       [](auto const& entry) { return entry.kind == entry_kind::ptx; });
 }
 
+bool is_hook(preflight_inputs const& inputs, std::string const& name)
+{
+  return std::any_of(inputs.begin(), inputs.end(), [&](preflight_input const& input) {
+    auto const& hooks = input.interface.hooks;
+    return std::any_of(hooks.begin(), hooks.end(),
+                       [&](ptx_function const& hook) { return hook.name == name; });
+  });
+}
+
 bool same_type(ptx_function const& a, ptx_function const& b)
 {
   return a.results == b.results && a.parameters == b.parameters;
@@ -124,19 +145,25 @@ void check_hooks(preflight_inputs const& inputs, std::vector<finding>& findings)
 void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& findings)
 {
   std::map<std::string, fatbin const*> first;
-  for (auto const& input : inputs)
-    for (auto const* list : {&input.interface.kernels, &input.interface.definitions})
-      for (auto const& function : *list) {
-        auto const [entry, inserted] = first.emplace(function.name, input.file);
-        if (inserted) continue;
-        findings.push_back({.id = "duplicate-symbol",
-                            .severity = severity::error,
-                            .files = {entry->second->name(), input.file->name()},
-                            .symbol = function.name,
-                            .message = fmt::format("{} is defined by {} and by {}", function.name,
-                                                   entry->second->name(), input.file->name()),
-                            .hint = "pass one of the two"});
-      }
+  auto const note = [&](std::string const& name, fatbin const& file, bool is_hook) {
+    auto const [entry, inserted] = first.emplace(name, &file);
+    if (inserted) return;
+    findings.push_back(
+        {.id = "duplicate-symbol",
+         .severity = severity::error,
+         .files = {entry->second->name(), file.name()},
+         .symbol = name,
+         .message =
+             fmt::format("{} is defined by {} and by {}", name, entry->second->name(), file.name()),
+         .hint = is_hook ? "pass one of the two"
+                         : "pass one of the two, or declare what is private static"});
+  };
+  for (auto const& input : inputs) {
+    for (auto const& kernel : input.interface.kernels) note(kernel.name, *input.file, true);
+    for (auto const& function : input.interface.definitions)
+      note(function.name, *input.file, is_hook(inputs, function.name));
+    for (auto const& variable : input.interface.variables) note(variable, *input.file, false);
+  }
 }
 
 void check_kernel(preflight_inputs const& inputs, preflight_request const& request,

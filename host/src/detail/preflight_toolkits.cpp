@@ -33,6 +33,7 @@ std::optional<toolkit_version> of_ptx(unsigned major, unsigned minor)
 /// LTO-IR's own numbers, as far as they were measured.
 std::optional<toolkit_version> of_ltoir(unsigned major, unsigned minor)
 {
+  if (major == 1 && minor == 64) return toolkit_version{12, 9};
   if (major == 1 && minor == 65) return toolkit_version{13, 0};
   if (major == 1 && minor == 67) return toolkit_version{13, 5};
   return {};

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "detail/json_file.hpp"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <array>
+
+#include "detail/read_file.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 20;
+constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
+
+[[noreturn]] void fail(std::string const& file, std::string const& why)
+{
+  throw file_error(stage::verify, {.message = fmt::format("{}: {}", file, why),
+                                   .input = file,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = k_json_example});
+}
+
+}  // namespace
+
+nlohmann::json parse_json(bytes_view bytes, std::string const& name)
+{
+  auto const* const text = reinterpret_cast<char const*>(bytes.data());
+  try {
+    auto json = nlohmann::json::parse(text, text + bytes.size());
+    if (!json.is_object()) fail(name, "is no JSON object");
+    return json;
+  } catch (nlohmann::json::parse_error const& error) {
+    fail(name, fmt::format("is no JSON (at byte {})", error.byte));
+  }
+}
+
+nlohmann::json read_json(std::filesystem::path const& path)
+{
+  return parse_json(read_file(path, k_most_bytes, k_json_example), path.string());
+}
+
+std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)
+{
+  auto path = fatbin;
+  path.replace_extension(".json");
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
+  auto const json = read_json(path);
+  if (!json.contains("sha256")) return std::nullopt;
+  auto const& stated = json["sha256"];
+  if (!stated.is_string() || stated.get<std::string>().size() != 2 * k_digest)
+    fail(path.string(), "\"sha256\" is not 64 hexadecimal digits");
+  return stated.get<std::string>();
+}
+
+std::string sha256(bytes_view bytes)
+{
+  std::array<unsigned char, k_digest> digest{};
+  unsigned size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  std::string text;
+  for (auto const byte : digest) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What would link wrongly or not at all is refused, with the same finding by check, link and run."""
+import base64
+import json
+import os
+import pathlib
+import unittest
+
+from fatlink_cli import HOOK, LIBRARY, SHARE, CliTest
+
+TOOLKITS = pathlib.Path(__file__).parent.parent / "fixtures" / "toolkits"
+RELU = SHARE / "relu_poly.fatbin"
+
+# Definitions that raw nvJitLink links with float user_transform(float), or refuses without a reason.
+WRONG = {
+    "double(double)": ("double user_transform(double x) { return x; }", "signature-mismatch"),
+    "float(float, float)": ("float user_transform(float x, float y) { return x + y; }", "signature-mismatch"),
+    "float(const float*)": ("float user_transform(float const* x) { return *x; }", "signature-mismatch"),
+    "void(float)": ("void user_transform(float) {}", "signature-mismatch"),
+    "float()": ("float user_transform() { return 1; }", "signature-mismatch"),
+    "struct by value": ("float user_transform(pair p) { return p.a; }", "signature-mismatch"),
+}
+PRELUDE = "struct pair { float a, b; };\n"
+
+
+class AnyStatus(CliTest):
+    """status=None: done or refused."""
+
+    def fatlink(self, *words, status=0, **options):
+        if status is not None:
+            return super().fatlink(*words, status=status, **options)
+        try:
+            return super().fatlink(*words, status=0, **options)
+        except AssertionError:
+            return super().fatlink(*words, status=4, **options)
+
+
+class Check(AnyStatus):
+    def answers(self, mode, *inputs, target="sm_90", **options):
+        """(exit status, ids of errors) of check, link and run, once they are the same."""
+        said = self.fatlink_json("check", "--target", target, "--mode", mode, *inputs, status=None, **options)
+        ids = [f["id"] for f in said["targets"][0]["findings"] if f["severity"] == "error"]
+        self.assertEqual(said["links"], not ids)
+        status = 4 if ids else 0
+        linked = self.fatlink("link", "--target", target, "--mode", mode, "-o", "o.cubin", *inputs,
+                              status=status, **options)
+        words = [w for t in inputs[1:] for w in ("--transform", t)]
+        ran = self.fatlink("run", "--device", f"cpu:{target}", "--mode", mode, "--library", inputs[0],
+                           *words, status=status, **options) if target in ("sm_80", "sm_90") else linked
+        for one in ids[:1]:
+            self.assertIn(f"[{one}]", linked.stderr)
+            self.assertIn(f"[{one}]", ran.stderr)
+        return ids, linked.stderr
+
+    def test_wrong_types_by_hand_run_nvcc(self):
+        for name, (source, finding) in WRONG.items():
+            wrong = self.compile("wrong", PRELUDE + f'extern "C" __device__ {source}')
+            for mode in ("ptx", "lto"):
+                with self.subTest(type=name, mode=mode):
+                    ids, text = self.answers(mode, LIBRARY, wrong)
+                    self.assertEqual(ids, [finding])
+                    self.assertIn("apply_transform.fatbin declares (b32) user_transform(b32) and", text)
+                    self.assertIn("wrong.fatbin defines", text)
+
+    def test_a_type_that_the_ptx_cannot_tell_is_reported_uncontracted(self):
+        wrong = self.compile("wrong", 'extern "C" __device__ int user_transform(int x) { return x; }')
+        for mode in ("ptx", "lto"):
+            said = self.fatlink_json("check", "--mode", mode, LIBRARY, wrong)
+            self.assertEqual([f["id"] for f in said["targets"][0]["findings"]], ["uncontracted"])
+
+    def test_wrong_types_built_against_another_contract_version(self):
+        ident = {"fatlink": 1, "contract": "apply_transform", "version": 2, "header_sha256": "0" * 64,
+                 "toolkit": "13.0.88", "float": "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1"}
+        text = base64.b64encode(json.dumps(ident, separators=(",", ":")).encode()).decode()
+        sources = {name: source for name, (source, _) in WRONG.items()}
+        sources["int(int)"] = "int user_transform(int x) { return x; }"
+        sources["float(float)"] = "float user_transform(float x) { return x; }"
+        for name, source in sources.items():
+            wrong = self.compile("wrong", PRELUDE + f'extern "C" __device__ {source}',
+                                 "-dlto", "-arch=sm_75", f"-Xfatbin=-ident={text}")
+            for mode in ("ptx", "lto"):
+                with self.subTest(type=name, mode=mode):
+                    ids, text_said = self.answers(mode, LIBRARY, wrong)
+                    self.assertEqual(ids[0], "contract-mismatch")
+                    self.assertIn("apply_transform/1", text_said)
+                    self.assertIn("apply_transform/2", text_said)
+
+    def test_a_mangled_definition_and_a_variable_are_no_definition(self):
+        mangled = self.compile("mangled", "__device__ float user_transform(float x) { return x; }")
+        variable = self.compile("variable", 'extern "C" { __device__ float user_transform = 1; }')
+        for mode in ("ptx", "lto"):
+            ids, text = self.answers(mode, LIBRARY, mangled)
+            self.assertEqual(ids, ["missing-hook"])
+            self.assertIn('is its C++ name: declare the definition extern "C"', text)
+            ids, text = self.answers(mode, LIBRARY, variable)
+            self.assertEqual(ids, ["missing-hook"])
+            self.assertIn("variable.fatbin defines a variable of that name", text)
+
+    def test_duplicates_name_both_files(self):
+        for mode in ("ptx", "lto"):
+            ids, text = self.answers(mode, LIBRARY, RELU, SHARE / "gelu.fatbin")
+            self.assertEqual(ids, ["duplicate-symbol"])
+            self.assertIn("relu_poly.fatbin and by", text)
+            self.assertIn("gelu.fatbin", text)
+
+    def test_private_symbols_of_two_transforms_that_clash_name_both_files(self):
+        first = self.compile("first", "__device__ float helper(float x) { return x; }\n" + HOOK)
+        second = self.compile("second", "__device__ float helper(float x) { return -x; }\n")
+        third = self.compile("third", "__device__ int scale = 3;\n")
+        fourth = self.compile("fourth", "__device__ int scale = 4;\n")
+        ids, text = self.answers("lto", LIBRARY, first, second)
+        self.assertEqual(ids, ["duplicate-symbol"])
+        self.assertIn("_Z6helperf is defined by", text)
+        self.assertIn("second.fatbin", text)
+        ids, text = self.answers("ptx", LIBRARY, RELU, third, fourth)
+        self.assertEqual(ids, ["duplicate-symbol"])
+        self.assertIn("scale is defined by", text)
+
+    def test_several_transforms_fill_several_hooks(self):
+        library = self.compile("two", 'extern "C" __device__ float pre(float); extern "C" __device__ float post(float);\n'
+                               'extern "C" __global__ void apply_transform(float const* in, float* out, unsigned long n) {\n'
+                               "for (auto i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += blockDim.x * gridDim.x)\n"
+                               "out[i] = post(pre(in[i])); }", "-dlto", "-arch=sm_75")
+        pre = self.compile("pre", 'extern "C" __device__ float pre(float x) { return x + 1; }', "-dlto", "-arch=sm_75")
+        post = self.compile("post", 'extern "C" __device__ float post(float x) { return 2 * x; }', "-dlto", "-arch=sm_75")
+        self.file("post.json", json.dumps({"name": "post", "summary": "", "hook": "post",
+                                           "reference": "2 * f32(x + 1)", "tolerance_ulp": 1}))
+        said = self.fatlink_json("run", "--device", "cpu", "--library", library, "--transform", pre,
+                                 "--transform", post)
+        self.assertTrue(all(m["verified"] for m in said["modes"]), said)
+        self.assertEqual([m["inlined"] for m in said["modes"]], [False, True])
+        ids, _ = self.answers("lto", library, pre)
+        self.assertEqual(ids, ["missing-hook"])
+
+    def test_entries_that_do_not_link(self):
+        newer = self.compile("newer", HOOK, "-dlto", "-arch=sm_90")
+        specific = self.compile("specific", HOOK, "-dc", "-gencode=arch=compute_90a,code=[compute_90a,lto_90a]")
+        ptx = self.compile("ptx", HOOK, "-arch=compute_75", "-dc")
+        ltoir = self.compile("ltoir", HOOK, "-arch=lto_75", "-dc")
+        fast = self.compile("fast", HOOK, "-dlto", "-arch=sm_75", "-ftz=true")
+        for mode, target, transform, finding in (
+                ("lto", "sm_80", newer, "arch-too-new"), ("ptx", "sm_80", newer, "arch-too-new"),
+                ("lto", "sm_90", specific, "arch-specific"), ("ptx", "sm_90", specific, "arch-specific"),
+                ("lto", "sm_90", ptx, "no-ltoir"), ("ptx", "sm_90", ltoir, "no-ptx"),
+                ("lto", "sm_90", fast, "float-contract")):
+            with self.subTest(mode=mode, transform=transform.stem):
+                ids, _ = self.answers(mode, LIBRARY, transform, target=target)
+                self.assertEqual(ids, [finding])
+
+    def test_all_targets(self):
+        said = self.fatlink_json("check", "--target", "all", LIBRARY, RELU)
+        self.assertTrue(said["links"])
+        self.assertGreater(len(said["targets"]), 20)
+        self.assertTrue(all(not one["findings"] for one in said["targets"]))
+        text = self.fatlink("check", LIBRARY, RELU).stdout
+        self.assertEqual(text, "sm_90    ptx  links\nsm_90    lto  links\n")
+        self.assert_fails(2, "check", "--nvjitlink", "x", LIBRARY, says=["--nvjitlink x"])
+
+    def test_needs_neither_cuda_nor_nvjitlink(self):
+        done = self.fatlink("check", LIBRARY, RELU, env={"FATLINK_NVJITLINK": "/nowhere"})
+        self.assertIn("toolkit versions are not judged", done.stderr)
+
+    def test_a_file_that_is_not_the_one_its_json_states(self):
+        self.file("t.fatbin", (SHARE / "gelu.fatbin").read_bytes())
+        self.file("t.json", RELU.with_suffix(".json").read_bytes())
+        for words in (("check", LIBRARY, "t.fatbin"), ("link", "--target", "sm_90", "-o", "o", LIBRARY, "t.fatbin"),
+                      ("run", "--transform", "t.fatbin"), ("inspect", "t.fatbin")):
+            self.assert_fails(3, *words, says=["t.fatbin: is not the file that t.json states", "[digest-mismatch]"])
+        self.file("t.json", '{"sha256": "12"}')
+        self.assert_fails(3, "inspect", "t.fatbin", says=['t.json: "sha256" is not 64 hexadecimal digits'])
+
+    def test_a_call_that_is_left_can_be_required_not_to_be(self):
+        stubborn = self.compile("stubborn", HOOK.replace("__device__ float", "__device__ __noinline__ float")
+                                .replace("return x", "return x * 3"))
+        self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", LIBRARY, stubborn)
+        self.assert_fails(4, "link", "--target", "sm_90", "-o", "p.cubin", "--require-inlined", LIBRARY,
+                          stubborn, says=["stubborn.fatbin", "user_transform was not inlined"])
+        self.fatlink("link", "--target", "sm_90", "-o", "p.cubin", "--require-inlined", LIBRARY, RELU)
+
+
+class Toolkits(AnyStatus):
+    """Real fatbins of three toolkits (tests/fixtures/make_toolkit_fixtures)."""
+
+    def judged(self, producer, linker, mode):
+        said = self.fatlink_json("check", "--nvjitlink", linker, "--mode", mode,
+                                 TOOLKITS / f"cuda_{producer}.fatbin", status=None)
+        return [f["id"] for f in said["targets"][0]["findings"] if f["severity"] == "error"]
+
+    def test_every_producer_against_every_linker(self):
+        new, major = ["toolkit-too-new"], ["toolkit-major"]
+        expected = {("12.9", "12.9"): ([], []), ("12.9", "13.0"): ([], major), ("12.9", "13.5"): ([], major),
+                    ("13.0", "12.9"): (new, major), ("13.0", "13.0"): ([], []), ("13.0", "13.5"): ([], []),
+                    ("13.5", "12.9"): (new, major), ("13.5", "13.0"): (new, new), ("13.5", "13.5"): ([], [])}
+        for (producer, linker), (ptx, lto) in expected.items():
+            with self.subTest(producer=producer, linker=linker):
+                self.assertEqual(self.judged(producer, linker, "ptx"), ptx)
+                self.assertEqual(self.judged(producer, linker, "lto"), lto)
+
+    def test_the_message_says_what_to_install(self):
+        text = self.fatlink("check", "--nvjitlink", "13.0", TOOLKITS / "cuda_13.5.fatbin", status=4).stdout
+        self.assertIn("cuda_13.5.fatbin holds LTO-IR of CUDA 13.5, which nvJitLink 13.0 cannot read", text)
+        self.assertIn("install nvJitLink 13.5 or newer", text)
+        text = self.fatlink("check", "--nvjitlink", "13.0", TOOLKITS / "cuda_12.9.fatbin", status=4).stdout
+        self.assertIn("holds LTO-IR of CUDA 12.9; nvJitLink 13.0 reads that of CUDA 13 alone", text)
+        self.assertIn("compile it with CUDA 13, or link with --mode ptx", text)
+
+    @unittest.skipUnless("FATLINK_TOOLKITS" in os.environ,
+                         "FATLINK_TOOLKITS names no folder that make_toolkit_fixtures filled (2 GB)")
+    def test_real_linkers_agree(self):
+        library = self.compile("library", 'extern "C" __device__ float user_transform(float);\n'
+                               'extern "C" __global__ void k(float* x) { *x = user_transform(*x); }')
+        for linker in ("13.0", "13.5"):
+            found = next(pathlib.Path(os.environ["FATLINK_TOOLKITS"], linker).rglob("libnvJitLink.so.13"))
+            for producer in ("12.9", "13.0", "13.5"):
+                for mode in ("ptx", "lto"):
+                    with self.subTest(linker=linker, producer=producer, mode=mode):
+                        refused = self.judged(producer, linker, mode)
+                        done = self.fatlink("link", "--target", "sm_90", "--mode", mode, "-o", "o.cubin",
+                                            library, TOOLKITS / f"cuda_{producer}.fatbin",
+                                            env={"FATLINK_NVJITLINK": str(found)}, status=4 if refused else 0)
+                        for one in refused:
+                            self.assertIn(f"[{one}]", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any text as an entry's ident and as its options.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "fatlink/float_flags.hpp"
+#include "fatlink/ident.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
+{
+  std::string_view const text(reinterpret_cast<char const*>(data), size);
+  (void)fatlink::parse_ident(text);
+  (void)fatlink::parse_float_flags(text);
+  return 0;
+}
