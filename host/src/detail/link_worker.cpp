@@ -222,6 +222,12 @@ std::string link_worker::end()
   return describe_end(status);
 }
 
+bool link_worker::is_alive() noexcept
+{
+  if (alive_ && ::waitpid(process_, nullptr, WNOHANG) != 0) alive_ = false;
+  return alive_;
+}
+
 link_worker::~link_worker()
 {
   ::close(socket_);
@@ -296,8 +302,15 @@ link_product link_worker::link(link_request const& request, std::chrono::millise
   return {};
 }
 
-leased_worker::leased_worker(std::chrono::milliseconds limit) : worker_(idle_workers().take())
+void end_idle_workers()
 {
+  while (idle_workers().take()) continue;
+}
+
+leased_worker::leased_worker(std::chrono::milliseconds limit)
+{
+  do worker_ = idle_workers().take();
+  while (worker_ && !worker_->is_alive());
   if (!worker_) worker_ = link_worker::start(limit);
 }
 

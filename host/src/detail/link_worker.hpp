@@ -28,7 +28,8 @@ class link_worker {
   /// @throws link_error as the helper says; or the helper died (code SIGSEGV, …) or was killed
   ///   after `limit` (code ETIMEDOUT): it is of no more use then.
   link_product link(link_request const& request, std::chrono::milliseconds limit);
-  [[nodiscard]] bool is_alive() const noexcept { return alive_; }
+  /// Whether it may serve another link; notices a helper that died meanwhile.
+  [[nodiscard]] bool is_alive() noexcept;
 
  private:
   link_worker(int process, int socket) : process_(process), socket_(socket) {}
@@ -47,6 +48,9 @@ class link_worker {
   bool alive_ = true;
   worker_hello hello_;
 };
+
+/// Ends the helpers that wait for work, so that the next ones see this process's environment.
+void end_idle_workers();
 
 /// A helper for as long as this lives: an idle one of this process, or a new one. Afterwards it
 /// waits for the next, if it is still alive.

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The link helper: what happens to it stays with it.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "detail/link_worker.hpp"
+#include "expect_error.hpp"
+#include "fatlink/linker.hpp"
+
+using namespace fatlink;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::vector<fatbin> pair()
+{
+  std::string const folder = FATLINK_DATA_DIR;
+  return {fatbin::read(folder + "/apply_transform.fatbin"),
+          fatbin::read(folder + "/relu_poly.fatbin")};
+}
+
+link_options lto()
+{
+  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
+}
+
+/// The process that the next link will use.
+int next_worker()
+{
+  detail::leased_worker const worker(10s);
+  return worker->process();
+}
+
+std::string code_of(linker& with)
+try {
+  (void)with.link(pair(), lto());
+  return "linked";
+} catch (link_error const& failed) {
+  EXPECT_THAT(failed.what(), testing::HasSubstr("apply_transform.fatbin"));
+  EXPECT_FALSE(failed.details().hint.empty());
+  return failed.details().code;
+}
+
+/// Makes new helpers use the hostile nvJitLink while it lives; the idle ones are real.
+class hostile {
+ public:
+  explicit hostile(char const* mode)
+  {
+    detail::end_idle_workers();
+    ::setenv("FATLINK_NVJITLINK", FATLINK_HOSTILE_NVJITLINK, 1);
+    ::setenv("FATLINK_HOSTILE", mode, 1);
+  }
+  ~hostile()
+  {
+    detail::end_idle_workers();
+    ::unsetenv("FATLINK_NVJITLINK");
+    ::unsetenv("FATLINK_HOSTILE");
+  }
+};
+
+}  // namespace
+
+TEST(Worker, MakesWhatAnInProcessLinkMakes)
+{
+  linker apart(isolation::worker);
+  linker here;
+  EXPECT_EQ(apart.link(pair(), lto()).bytes, here.link(pair(), lto()).bytes);
+}
+
+TEST(Worker, SurvivesFromLinkToLink)
+{
+  auto const before = next_worker();
+  linker with(isolation::worker);
+  EXPECT_EQ(code_of(with), "linked");
+  EXPECT_EQ(next_worker(), before);
+}
+
+TEST(Worker, KilledInTheMiddleOfALinkFailsThatLinkAlone)
+{
+  linker with(isolation::worker);
+  auto const process = next_worker();
+  ::kill(process, SIGSTOP);  // so that the link is surely under way when it is killed
+  std::string first;
+  {
+    std::jthread const linking([&] { first = code_of(with); });
+    std::this_thread::sleep_for(100ms);
+    ::kill(process, SIGKILL);
+  }
+  EXPECT_EQ(first, "SIGKILL");
+  EXPECT_EQ(code_of(with), "linked");
+  EXPECT_NE(next_worker(), process);
+}
+
+TEST(Worker, ThatTakesTooLongIsStopped)
+{
+  linker hasty(isolation::worker, 200ms);
+  ::kill(next_worker(), SIGSTOP);
+  EXPECT_EQ(code_of(hasty), "ETIMEDOUT");
+  linker with(isolation::worker);
+  EXPECT_EQ(code_of(with), "linked");
+}
+
+TEST(Worker, ServesThreadsSideBySide)
+{
+  std::atomic<int> linked = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        linker with(isolation::worker);
+        for (int k = 0; k < 3; ++k) linked += code_of(with) == "linked" ? 1 : 0;
+      });
+  }
+  EXPECT_EQ(linked, 12);
+}
+
+TEST(Worker, DeathsAreNamed)
+{
+  for (auto const& [mode, code] : {std::pair{"crash", "SIGSEGV"}, {"exit", "exit status 1"}}) {
+    hostile const taken(mode);
+    linker with(isolation::worker);
+    EXPECT_EQ(code_of(with), code);
+  }
+  linker with(isolation::worker);
+  EXPECT_EQ(code_of(with), "linked");
+}
+
+TEST(Worker, HangsAreStopped)
+{
+  hostile const taken("hang");
+  linker with(isolation::worker, 300ms);
+  EXPECT_EQ(code_of(with), "ETIMEDOUT");
+}
+
+TEST(Worker, CannotReachFilesNetworkOrOtherProcesses)
+{
+  hostile const taken("reach");
+  linker with(isolation::worker);
+  try {
+    (void)with.link(pair(), lto());
+    ADD_FAILURE() << "linked";
+  } catch (link_error const& failed) {
+    EXPECT_THAT(
+        failed.details().log,
+        testing::HasSubstr("open: Operation not permitted; create: Operation not permitted; "
+                           "socket: Operation not permitted; kill: Operation not permitted; "
+                           "exec: Operation not permitted;"));
+  }
+}
+
+TEST(Worker, ThatDiedWhileItWaitedIsReplaced)
+{
+  auto const process = next_worker();
+  ::kill(process, SIGKILL);
+  std::this_thread::sleep_for(50ms);
+  linker with(isolation::worker);
+  EXPECT_EQ(code_of(with), "linked");
+}
+
+TEST(Worker, ThatIsNotThereIsNamed)
+{
+  ::setenv("FATLINK_LINKD", "/nowhere/fatlink-linkd", 1);
+  expect_error<unavailable_error>([] { (void)detail::link_worker::start(1s); },
+                                  "/nowhere/fatlink-linkd (from $FATLINK_LINKD)");
+  ::setenv("FATLINK_LINKD", "/bin/true", 1);
+  expect_error<unavailable_error>([] { (void)detail::link_worker::start(1s); }, "/bin/true ended");
+  ::setenv("FATLINK_LINKD", "/bin/cat", 1);
+  expect_error<unavailable_error>([] { (void)detail::link_worker::start(300ms); },
+                                  "/bin/cat did not start in time");
+  ::unsetenv("FATLINK_LINKD");
+}
+
+TEST(Worker, SaysWhatNvjitlinkItLacks)
+{
+  ::setenv("FATLINK_NVJITLINK", "/nowhere/libnvJitLink.so", 1);
+  expect_error<unavailable_error>([] { (void)detail::link_worker::start(5s); },
+                                  "/nowhere/libnvJitLink.so");
+  ::unsetenv("FATLINK_NVJITLINK");
+}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutated fatbins through `fatlink link`: a documented status every time, never a signal, never past
+the time limit. FATLINK_MUTATIONS says how many; the default run takes 500, the label `stress` 10,000."""
+import collections
+import concurrent.futures
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+import unittest
+
+from fatlink_cli import LIBRARY, PROGRAM, SHARE
+
+FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
+COUNT = int(os.environ.get("FATLINK_MUTATIONS", 500))
+DOCUMENTED = {0, 3, 4}
+LIMIT_S = 5
+
+
+def mutated(rng, whole):
+    """Some bytes changed: of the headers, anywhere, or cut short."""
+    data = bytearray(whole)
+    end = rng.choice((144, len(data)))
+    for _ in range(rng.choice((1, 1, 2, 8))):
+        at = rng.randrange(end)
+        data[at] = rng.choice((rng.randrange(256), data[at] ^ 1 << rng.randrange(8), 0, 255))
+    return bytes(data[:rng.randrange(len(data))] if rng.random() < 0.05 else data)
+
+
+class Mutations(unittest.TestCase):
+    def test_no_input_hurts_the_host(self):
+        seeds = [(SHARE / "relu_poly.fatbin").read_bytes(),  # compressed
+                 (FIXTURES / "raw.fatbin").read_bytes(), (FIXTURES / "lz4.fatbin").read_bytes()]
+        with tempfile.TemporaryDirectory(prefix="fatlink-stress-") as folder:
+            def link(number):
+                rng = random.Random(number)
+                file = pathlib.Path(folder, f"m{number}.fatbin")
+                file.write_bytes(mutated(rng, seeds[number % len(seeds)]))
+                mode = rng.choice(("ptx", "lto"))
+                done = subprocess.run([PROGRAM, "link", "--target", "sm_90", "--mode", mode,
+                                       "--link-timeout", str(LIMIT_S), "-o", f"{file}.cubin", LIBRARY, file],
+                                      capture_output=True, text=True, errors="replace", timeout=LIMIT_S + 25)
+                for leftover in pathlib.Path(folder).glob(f"m{number}.*"):
+                    leftover.unlink()
+                return number, done.returncode, done.stderr
+
+            statuses, deaths, late = collections.Counter(), 0, 0
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                for number, status, said in pool.map(link, range(COUNT)):
+                    self.assertIn(status, DOCUMENTED, f"mutation {number}: {said}")
+                    if status != 0:
+                        self.assertIn("fatlink: error: ", said)
+                    statuses[status] += 1
+                    deaths += "nvJitLink's process died" in said
+                    late += "nvJitLink did not end within" in said
+        print(f"{COUNT} mutated fatbins: {dict(sorted(statuses.items()))} by exit status, "
+              f"{deaths} helper deaths, {late} stopped for time")
+
+
+if __name__ == "__main__":
+    unittest.main()
