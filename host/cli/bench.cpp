@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -131,21 +132,55 @@ nlohmann::json rows_of(std::vector<variant>& all, std::size_t count)
   return rows;
 }
 
+using wall_clock = std::chrono::steady_clock;
+
+template <typename Work>
+double wall_ms(Work const& work)
+{
+  auto const start = wall_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(wall_clock::now() - start).count();
+}
+
+/// Wall time of linker::link, in this process and in the helper, alternately.
 nlohmann::json link_latency(std::vector<fatbin> const& pair, target wanted, unsigned rounds)
 {
   auto rows = nlohmann::json::array();
-  linker with;
+  linker here;
+  linker apart(isolation::worker);
   for (auto const mode : {link_mode::ptx, link_mode::lto}) {
-    std::vector<double> ms;
-    for (unsigned i = 0; i <= rounds; ++i)
-      ms.push_back(
-          with.link(pair, {.target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}})
-              .link_ms);
-    auto const first = ms.front();
-    ms.erase(ms.begin());
-    rows.push_back({{"mode", to_string(mode)}, {"first_ms", first}, {"median_ms", median(ms)}});
+    link_options const options{
+        .target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}};
+    std::vector<double> in_process;
+    std::vector<double> in_worker;
+    for (unsigned i = 0; i <= rounds; ++i) {
+      in_process.push_back(wall_ms([&] { (void)here.link(pair, options); }));
+      in_worker.push_back(wall_ms([&] { (void)apart.link(pair, options); }));
+    }
+    auto const first = in_process.front();
+    in_process.erase(in_process.begin());
+    in_worker.erase(in_worker.begin());
+    rows.push_back({{"mode", to_string(mode)},
+                    {"first_ms", first},
+                    {"median_ms", median(in_process)},
+                    {"worker_median_ms", median(in_worker)},
+                    {"worker_overhead_ms", median(in_worker) - median(in_process)}});
   }
   return rows;
+}
+
+/// Milliseconds that preflight takes of a link.
+double preflight_ms(std::vector<fatbin> const& pair, target wanted, unsigned rounds)
+{
+  std::vector<double> ms;
+  for (unsigned i = 0; i < rounds; ++i)
+    ms.push_back(wall_ms([&] {
+      (void)preflight(pair, {.target = wanted,
+                             .mode = link_mode::lto,
+                             .kernel = k_default_kernel,
+                             .linker = toolkit_version{13, 0}});
+    }));
+  return median(ms);
 }
 
 /// PTX instructions a second and core on the reference device, of the LTO link.
@@ -204,10 +239,14 @@ void print_text(nlohmann::json const& found)
                row["gb_per_s"].get<double>(), row["rate_over_copy"].get<double>(),
                over.is_null() ? "" : fmt::format("{:.4f}", over.get<double>()));
   }
-  fmt::print("\n| link | first, ms | median, ms |\n|---|---:|---:|\n");
+  fmt::print(
+      "\n| link | first, ms | median, ms | in fatlink-linkd, ms | overhead, ms |\n"
+      "|---|---:|---:|---:|---:|\n");
   for (auto const& row : found["links"])
-    fmt::print("| {} | {:.1f} | {:.1f} |\n", row["mode"].get<std::string>(),
-               row["first_ms"].get<double>(), row["median_ms"].get<double>());
+    fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {:.2f} |\n", row["mode"].get<std::string>(),
+               row["first_ms"].get<double>(), row["median_ms"].get<double>(),
+               row["worker_median_ms"].get<double>(), row["worker_overhead_ms"].get<double>());
+  fmt::print("\nPreflight of the pair: {:.3f} ms\n", found["preflight_ms"].get<double>());
   auto const& cpu = found["reference_device"];
   fmt::print(
       "\n| reference device | million PTX instructions / s / core | million elements / s / core |\n"
@@ -241,6 +280,7 @@ int bench(arguments const& given)
     }
   }
   found["links"] = link_latency(pair, wanted, given.repeat);
+  found["preflight_ms"] = preflight_ms(pair, wanted, given.repeat);
   found["reference_device"] = reference_device_rate(pair, given.repeat);
   if (given.json)
     std::cout << found.dump(2) << '\n';

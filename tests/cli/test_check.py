@@ -204,6 +204,15 @@ class Toolkits(AnyStatus):
         self.assertIn("holds LTO-IR of CUDA 12.9; nvJitLink 13.0 reads that of CUDA 13 alone", text)
         self.assertIn("compile it with CUDA 13, or link with --mode ptx", text)
 
+    def test_link_and_run_refuse_alike(self):
+        for producer, finding in (("13.5", "toolkit-too-new"), ("12.9", "toolkit-major")):
+            made = TOOLKITS / f"cuda_{producer}.fatbin"
+            for words in (("check", "--mode", "lto", LIBRARY, made),
+                          ("link", "--target", "sm_90", "-o", "o.cubin", LIBRARY, made),
+                          ("run", "--device", "cpu", "--mode", "lto", "--transform", made)):
+                done = self.fatlink(*words, status=4)
+                self.assertIn(f"[{finding}]", done.stdout + done.stderr)
+
     @unittest.skipUnless("FATLINK_TOOLKITS" in os.environ,
                          "FATLINK_TOOLKITS names no folder that make_toolkit_fixtures filled (2 GB)")
     def test_real_linkers_agree(self):

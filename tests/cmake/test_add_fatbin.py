@@ -123,6 +123,27 @@ class Builds(BuildSide):
         self.assertNotEqual(done.returncode, 0)
         self.assertFalse((self.folder / "b/t.fatbin").exists())
 
+    def test_against_another_version_of_the_contract_it_links_in_no_mode(self):
+        types = {"dd": ("double", "double x"), "ff": ("float", "float x, float y"), "ii": ("int", "int x"),
+                 "fp": ("float", "float const* x"), "vf": ("void", "float x"), "f0": ("float", ""),
+                 "same": ("float", "float x")}
+        lists = ""
+        for name, (result, parameters) in types.items():
+            self.write(f"{name}.cuh", f'extern "C" __device__ {result} user_transform({parameters});\n')
+            self.write(f"{name}.cu", f'extern "C" __device__ {result} user_transform({parameters}) '
+                       f'{{ {"" if result == "void" else "return {};"} }}\n')
+            lists += f"fatlink_add_contract({name} VERSION 2 HEADER {name}.cuh)\n"
+            lists += f"fatlink_add_fatbin({name}_fatbin OUTPUT_NAME {name} SOURCES {name}.cu CONTRACT {name})\n"
+        self.built(lists)
+        library = PROGRAM.parent.parent / "share" / "fatlink" / "apply_transform.fatbin"
+        for name in types:
+            for mode in ("ptx", "lto"):
+                done = subprocess.run([PROGRAM, "link", "--target", "sm_90", "--mode", mode, "-o", "o.cubin",
+                                       library, f"b/{name}.fatbin"], cwd=self.folder, text=True, capture_output=True)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn("[contract-mismatch]", done.stderr)
+                self.assertIn(f"{name}/2", done.stderr)
+
     def test_a_missing_entry_fails_the_build(self):
         self.write("nvcc", f'#!/bin/sh\nexec "{NVCC}" $(echo "$@" | sed "s/code=.compute_75,lto_75./code=lto_75/")\n')
         (self.folder / "nvcc").chmod(0o755)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Toolkits and the .json beside a fatbin.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "detail/json_file.hpp"
+#include "expect_error.hpp"
+#include "fatlink/preflight.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+fatbin_entry entry_of(entry_kind kind, std::uint16_t major, std::uint16_t minor)
+{
+  fatbin_entry made;
+  made.kind = kind;
+  made.version_major = major;
+  made.version_minor = minor;
+  return made;
+}
+
+std::string toolkit(entry_kind kind, std::uint16_t major, std::uint16_t minor)
+{
+  auto const found = toolkit_of(entry_of(kind, major, minor));
+  return found ? to_string(*found) : "unknown";
+}
+
+}  // namespace
+
+TEST(Toolkits, AreEstimatedFromTheEntrysVersion)
+{
+  EXPECT_EQ(toolkit(entry_kind::ptx, 9, 0), "13.0");
+  EXPECT_EQ(toolkit(entry_kind::ptx, 9, 5), "13.5");
+  EXPECT_EQ(toolkit(entry_kind::ptx, 8, 8), "12.9");
+  EXPECT_EQ(toolkit(entry_kind::ptx, 8, 5), "12.5");
+  EXPECT_EQ(toolkit(entry_kind::ptx, 7, 8), "unknown");
+  EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 64), "12.9");
+  EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 65), "13.0");
+  EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 67), "13.5");
+  EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 99), "unknown");
+  EXPECT_EQ(toolkit(entry_kind::elf, 1, 8), "unknown");
+}
+
+TEST(Toolkits, OfRealFatbins)
+{
+  for (auto const* version : {"12.9", "13.0", "13.5"}) {
+    auto const read =
+        fatbin::read(std::string(FATLINK_FIXTURES "/toolkits/cuda_") + version + ".fatbin");
+    ASSERT_EQ(read.entries().size(), 2U);
+    for (auto const& entry : read.entries())
+      EXPECT_EQ(to_string(toolkit_of(entry).value()), version);
+  }
+}
+
+TEST(Toolkits, JudgeAgainstTheLinker)
+{
+  std::vector const inputs{fatbin::read(FATLINK_FIXTURES "/toolkits/cuda_13.5.fatbin")};
+  auto const findings = preflight(
+      inputs,
+      {.target = "sm_90", .mode = link_mode::ptx, .kernel = {}, .linker = toolkit_version{13, 0}});
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].id, "toolkit-too-new");
+  EXPECT_THAT(findings[0].message,
+              testing::HasSubstr("holds PTX of CUDA 13.5, which nvJitLink 13.0 cannot read"));
+}
+
+TEST(Fatbin, IsRefusedWhereItsJsonStatesAnotherDigest)
+{
+  auto const folder = testing::TempDir();
+  auto const original = fatbin::read(FATLINK_FIXTURES "/toolkits/cuda_13.0.fatbin");
+  auto const bytes = original.bytes();
+  std::ofstream(folder + "/t.fatbin", std::ios::binary)
+      .write(reinterpret_cast<char const*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(folder + "/t.json") << R"({"sha256": ")" + detail::sha256(bytes) + R"("})";
+  EXPECT_EQ(fatbin::read(folder + "/t.fatbin").entries().size(), 2U);
+  std::ofstream(folder + "/t.json") << R"({"sha256": ")" + std::string(64, '0') + R"("})";
+  try {
+    (void)fatbin::read(folder + "/t.fatbin");
+    ADD_FAILURE() << "read";
+  } catch (format_error const& failed) {
+    EXPECT_EQ(failed.id(), "digest-mismatch");
+    EXPECT_EQ(failed.offset(), 0U);
+    EXPECT_THAT(failed.what(), testing::HasSubstr("t.fatbin: is not the file that t.json states"));
+  }
+}
+
+TEST(Fatbin, NamesItsKindsAsTheProgramPrintsThem)
+{
+  EXPECT_STREQ(to_string(entry_kind::ptx), "ptx");
+  EXPECT_STREQ(to_string(entry_kind::elf), "elf");
+  EXPECT_STREQ(to_string(entry_kind::ltoir), "ltoir");
+  EXPECT_STREQ(to_string(compression::none), "none");
+  EXPECT_STREQ(to_string(compression::lz4), "lz4");
+  EXPECT_STREQ(to_string(compression::zstd), "zstd");
+}
+
+TEST(Json, StatesADigestInLowerCase)
+{
+  EXPECT_EQ(detail::sha256({}), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  auto const folder = testing::TempDir();
+  EXPECT_FALSE(detail::stated_sha256(folder + "/none.fatbin"));
+  std::ofstream(folder + "/digest.json") << R"({"sha256": ")" + std::string(64, 'a') + R"("})";
+  EXPECT_EQ(detail::stated_sha256(folder + "/digest.fatbin"), std::string(64, 'a'));
+  std::ofstream(folder + "/digest.json") << R"({"sha256": 12})";
+  expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
+                           "\"sha256\" is not 64 hexadecimal digits");
+  std::ofstream(folder + "/digest.json") << "[1]";
+  expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
+                           "is no JSON object");
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "detail/worker_protocol.hpp"
+
+#include <gmock/gmock.h>
+
+using namespace fatlink;
+using namespace fatlink::detail;
+
+namespace {
+
+byte_buffer bytes_of(std::string_view text)
+{
+  auto const* const begin = reinterpret_cast<std::byte const*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+bytes_view body_of(byte_buffer const& message)
+{
+  return bytes_view(message).subspan(k_message_header);
+}
+
+}  // namespace
+
+TEST(WorkerProtocol, CarriesARequest)
+{
+  auto const input = bytes_of("fatbin");
+  auto const message = encode(link_request{
+      .emit = image_kind::ptx, .options = {"-lto", "-ptx"}, .inputs = {{"a.fatbin", input}}});
+  auto const header = decode_header(bytes_view(message).first(k_message_header));
+  EXPECT_EQ(header.kind, message_kind::request);
+  EXPECT_EQ(header.size, message.size() - k_message_header);
+  auto const got = decode_request(body_of(message));
+  EXPECT_EQ(got.emit, image_kind::ptx);
+  EXPECT_THAT(got.options, testing::ElementsAre("-lto", "-ptx"));
+  ASSERT_EQ(got.inputs.size(), 1U);
+  EXPECT_EQ(got.inputs[0].name, "a.fatbin");
+  EXPECT_TRUE(std::equal(got.inputs[0].bytes.begin(), got.inputs[0].bytes.end(), input.begin(),
+                         input.end()));
+}
+
+TEST(WorkerProtocol, CarriesProductsFailuresAndHellos)
+{
+  auto const product = decode_product(
+      body_of(encode(link_product{.bytes = bytes_of("cubin"), .warnings = {"w"}, .ms = 1.5})));
+  EXPECT_EQ(product.bytes, bytes_of("cubin"));
+  EXPECT_THAT(product.warnings, testing::ElementsAre("w"));
+  EXPECT_EQ(product.ms, 1.5);
+
+  for (auto const unavailable : {false, true}) {
+    auto const message =
+        encode(worker_failure{stage::linker,
+                              {.message = "m", .input = "i", .code = "c", .log = "l", .hint = "h"},
+                              unavailable});
+    auto const kind = decode_header(bytes_view(message).first(k_message_header)).kind;
+    auto const failure = decode_failure(body_of(message), kind);
+    EXPECT_EQ(failure.is_unavailable, unavailable);
+    EXPECT_EQ(failure.details.message + failure.details.input + failure.details.code +
+                  failure.details.log + failure.details.hint,
+              "miclh");
+  }
+
+  auto const hello = decode_hello(body_of(encode(worker_hello{13, 5, "path", "reason"})));
+  EXPECT_EQ(hello.minor, 5U);
+  EXPECT_EQ(hello.path + hello.reason, "pathreason");
+}
+
+TEST(WorkerProtocol, RefusesEveryTruncationAndWhatFollows)
+{
+  auto const input = bytes_of("fatbin");
+  auto message = encode(link_request{
+      .emit = image_kind::cubin, .options = {"-lto"}, .inputs = {{"a.fatbin", input}}});
+  for (std::size_t n = 0; n < message.size() - k_message_header; ++n)
+    EXPECT_THROW((void)decode_request(body_of(message).first(n)), protocol_error) << n;
+  message.push_back(std::byte{0});
+  EXPECT_THROW((void)decode_request(body_of(message)), protocol_error);
+}
+
+TEST(WorkerProtocol, RefusesHeadersThatAreNone)
+{
+  auto const good = encode(worker_hello{13, 0, "", ""});
+  EXPECT_THROW((void)decode_header(bytes_view(good).first(8)), protocol_error);
+  for (auto const& [at, value] : {std::pair<std::size_t, int>{0, 'X'}, {4, 99}, {4, 0}, {15, 1}}) {
+    auto bad = good;
+    bad[at] = static_cast<std::byte>(value);
+    EXPECT_THROW((void)decode_header(bytes_view(bad).first(k_message_header)), protocol_error)
+        << at;
+  }
+}
+
+TEST(WorkerProtocol, RefusesCountsKindsAndStagesBeyondTheKnown)
+{
+  auto request = encode(link_request{.emit = image_kind::cubin, .options = {}, .inputs = {}});
+  request[k_message_header] = std::byte{9};  // emit
+  EXPECT_THROW((void)decode_request(body_of(request)), protocol_error);
+  request[k_message_header] = std::byte{0};
+  request[k_message_header + 7] = std::byte{0xFF};  // the count of options
+  EXPECT_THROW((void)decode_request(body_of(request)), protocol_error);
+  auto failure = encode(worker_failure{});
+  failure[k_message_header] = std::byte{200};
+  EXPECT_THROW((void)decode_failure(body_of(failure), message_kind::link_failure), protocol_error);
+}
