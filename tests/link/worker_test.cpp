@@ -121,7 +121,7 @@ TEST(Worker, ServesThreadsSideBySide)
 
 TEST(Worker, DeathsAreNamed)
 {
-  for (auto const& [mode, code] : {std::pair{"crash", "SIGSEGV"}, {"exit", "exit status 1"}}) {
+  for (auto const& [mode, code] : {std::pair{"crash", "SIGABRT"}, {"exit", "exit status 1"}}) {
     hostile const taken(mode);
     linker with(isolation::worker);
     EXPECT_EQ(code_of(with), code);
