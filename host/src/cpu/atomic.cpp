@@ -9,6 +9,7 @@
 #include "cpu/block.hpp"
 #include "cpu/decoder.hpp"
 #include "cpu/half.hpp"
+#include "cpu/integer_ops.hpp"
 #include "cpu/lanes.hpp"
 #include "cpu/real.hpp"
 
@@ -16,25 +17,12 @@ namespace fatlink::cpu {
 namespace {
 
 // New value from the old one, b and c.
-struct op_and {
+template <typename Op>
+struct of_two {
   template <typename T>
   T operator()(T old, T b, T) const
   {
-    return static_cast<T>(old & b);
-  }
-};
-struct op_or {
-  template <typename T>
-  T operator()(T old, T b, T) const
-  {
-    return static_cast<T>(old | b);
-  }
-};
-struct op_xor {
-  template <typename T>
-  T operator()(T old, T b, T) const
-  {
-    return static_cast<T>(old ^ b);
+    return Op{}(old, b);
   }
 };
 struct op_exchange {
@@ -49,28 +37,6 @@ struct op_compare {
   T operator()(T old, T b, T c) const
   {
     return old == b ? c : old;
-  }
-};
-struct op_add {
-  template <typename T>
-  T operator()(T old, T b, T) const
-  {
-    using bits = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<bits>(old) + static_cast<bits>(b));
-  }
-};
-struct op_min {
-  template <typename T>
-  T operator()(T old, T b, T) const
-  {
-    return std::min(old, b);
-  }
-};
-struct op_max {
-  template <typename T>
-  T operator()(T old, T b, T) const
-  {
-    return std::max(old, b);
   }
 };
 struct op_increment {
@@ -179,7 +145,7 @@ handler addition(decoding const& d, type as, space in)
     case type::bf16x2:
       return &atomic<std::uint32_t, op_add_half<bfloat16>>;
     default:
-      return of_integers<op_add>(d, as);
+      return of_integers<of_two<op_add>>(d, as);
   }
 }
 
@@ -188,11 +154,11 @@ handler pick(decoding const& d, std::string_view name, type as, space in)
   if (name == "add") return addition(d, as, in);
   if (name == "cas") return of_bits<op_compare>(d, as);
   if (name == "exch") return of_bits<op_exchange>(d, as);
-  if (name == "and") return of_bits<op_and>(d, as);
-  if (name == "or") return of_bits<op_or>(d, as);
-  if (name == "xor") return of_bits<op_xor>(d, as);
-  if (name == "min") return of_integers<op_min>(d, as);
-  if (name == "max") return of_integers<op_max>(d, as);
+  if (name == "and") return of_bits<of_two<op_and>>(d, as);
+  if (name == "or") return of_bits<of_two<op_or>>(d, as);
+  if (name == "xor") return of_bits<of_two<op_xor>>(d, as);
+  if (name == "min") return of_integers<of_two<op_min>>(d, as);
+  if (name == "max") return of_integers<of_two<op_max>>(d, as);
   if (name == "inc") return of_integers<op_increment>(d, as);
   if (name == "dec") return of_integers<op_decrement>(d, as);
   d.refuse();

@@ -103,6 +103,27 @@ struct op_max {
     return std::max(a, b);
   }
 };
+struct op_and {
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return static_cast<T>(a & b);
+  }
+};
+struct op_or {
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return static_cast<T>(a | b);
+  }
+};
+struct op_xor {
+  template <typename T>
+  T operator()(T a, T b) const
+  {
+    return static_cast<T>(a ^ b);
+  }
+};
 /// Division by zero gives all ones, and the remainder the dividend, as GPUs do.
 struct op_divide {
   template <typename T>

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cpu/decoder.hpp"
+#include "cpu/integer_ops.hpp"
 #include "cpu/lanes.hpp"
 
 namespace fatlink::cpu {
@@ -12,27 +13,6 @@ namespace {
 template <typename T>
 constexpr unsigned k_bits = 8 * sizeof(T);
 
-struct op_and {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(a & b);
-  }
-};
-struct op_or {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(a | b);
-  }
-};
-struct op_xor {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(a ^ b);
-  }
-};
 struct op_not {
   template <typename T>
   T operator()(T a) const

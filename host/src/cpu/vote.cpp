@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "cpu/decoder.hpp"
+#include "cpu/integer_ops.hpp"
 #include "cpu/lanes.hpp"
 
 namespace fatlink::cpu {
@@ -49,49 +50,6 @@ void match(warp& w, operation const& o, lane_mask mask)
   });
   if (All) w.set_predicate(static_cast<std::uint32_t>(o.immediate), agree, mask);
 }
-
-struct op_add {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return static_cast<T>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-  }
-};
-struct op_min {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return std::min(a, b);
-  }
-};
-struct op_max {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return std::max(a, b);
-  }
-};
-struct op_and {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return a & b;
-  }
-};
-struct op_or {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return a | b;
-  }
-};
-struct op_xor {
-  template <typename T>
-  T operator()(T a, T b) const
-  {
-    return a ^ b;
-  }
-};
 
 template <typename T, typename Op>
 void redux(warp& w, operation const& o, lane_mask mask)
