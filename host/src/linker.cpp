@@ -140,7 +140,7 @@ void linker::link_with_nvjitlink(linked_image& image, std::vector<fatbin> const&
   detail::link_product made;
   auto const texts = nvjitlink_options(inputs, options);
   if (isolation_ == isolation::worker) {
-    detail::leased_worker const worker(limit_);
+    detail::leased_worker const worker;
     refuse_toolkits(inputs, options, {worker->hello().major, worker->hello().minor});
     detail::link_request request{.emit = options.emit, .options = texts, .inputs = {}};
     for (auto const& input : inputs) request.inputs.push_back({input.name(), input.bytes()});

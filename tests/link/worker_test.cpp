@@ -32,7 +32,7 @@ link_options lto()
 /// The process that the next link will use.
 int next_worker()
 {
-  detail::leased_worker const worker(10s);
+  detail::leased_worker const worker;
   return worker->process();
 }
 

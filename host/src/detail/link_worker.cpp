@@ -26,6 +26,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr char const* k_program = "fatlink-linkd";
+constexpr auto k_longest_start = std::chrono::seconds(30);  // a busy machine, a slow disk
 
 /// What ended a conversation with a helper.
 struct broken {
@@ -307,11 +308,11 @@ void end_idle_workers()
   while (idle_workers().take()) continue;
 }
 
-leased_worker::leased_worker(std::chrono::milliseconds limit)
+leased_worker::leased_worker()
 {
   do worker_ = idle_workers().take();
   while (worker_ && !worker_->is_alive());
-  if (!worker_) worker_ = link_worker::start(limit);
+  if (!worker_) worker_ = link_worker::start(k_longest_start);
 }
 
 leased_worker::~leased_worker()

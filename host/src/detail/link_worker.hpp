@@ -57,7 +57,7 @@ void end_idle_workers();
 class leased_worker {
  public:
   /// @throws as link_worker::start.
-  explicit leased_worker(std::chrono::milliseconds limit);
+  leased_worker();
   ~leased_worker();
   leased_worker(leased_worker const&) = delete;
   leased_worker& operator=(leased_worker const&) = delete;
