@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/ident.hpp"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "detail/base64.hpp"
 
@@ -10,10 +12,19 @@ namespace {
 
 constexpr int k_format = 1;
 
+/// A whole number that an int holds; 0 where there is none. A JSON number may be any.
+int whole(nlohmann::json const& json, char const* name)
+{
+  auto const found = json.find(name);
+  if (found == json.end() || !found->is_number_integer()) return 0;
+  auto const value = found->get<std::int64_t>();
+  return std::in_range<int>(value) ? static_cast<int>(value) : 0;
+}
+
 ident from_json(nlohmann::json const& json)
 {
   return {.contract = json.value("contract", std::string{}),
-          .version = json.value("version", 0),
+          .version = whole(json, "version"),
           .header_sha256 = json.value("header_sha256", std::string{}),
           .toolkit = json.value("toolkit", std::string{}),
           .float_flags = json.value("float", std::string{})};
@@ -26,7 +37,7 @@ try {
   auto const decoded = detail::decode_base64(text);
   if (!decoded || decoded->empty()) return std::nullopt;
   auto const json = nlohmann::json::parse(*decoded);
-  if (json.value("fatlink", 0) != k_format) return std::nullopt;
+  if (!json.is_object() || whole(json, "fatlink") != k_format) return std::nullopt;
   return from_json(json);
 } catch (std::exception const&) {
   return std::nullopt;  // another tool's ident, or a damaged one

@@ -24,9 +24,9 @@ TEST(Base64, RefusesWhatIsNone)
 
 TEST(Ident, IsNothingForOtherText)
 {
-  // "", another tool's, JSON of another format, damaged JSON, a number where text belongs.
+  // "", another tool's, JSON of another format, damaged JSON, a number where text belongs, 1e155.
   for (auto const* text : {"", "hello", "eyJmYXRsaW5rIjoyfQ==", "eyJmYXRsaW5rIjox",
-                           "eyJmYXRsaW5rIjoxLCJjb250cmFjdCI6N30="})
+                           "eyJmYXRsaW5rIjoxLCJjb250cmFjdCI6N30=", "eyJmYXRsaW5rIjoxZTE1NX0="})
     EXPECT_FALSE(parse_ident(text)) << text;
 }
 

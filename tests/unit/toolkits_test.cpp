@@ -107,6 +107,9 @@ TEST(Json, StatesADigestInLowerCase)
   std::ofstream(folder + "/digest.json") << R"({"sha256": 12})";
   expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
                            "\"sha256\" is not 64 hexadecimal digits");
+  std::ofstream(folder + "/digest.json") << R"({"sha256": 4E4444444444})";
+  expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
+                           "holds a number that is out of range");
   std::ofstream(folder + "/digest.json") << "[1]";
   expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
                            "is no JSON object");

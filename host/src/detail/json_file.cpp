@@ -34,6 +34,8 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
     return json;
   } catch (nlohmann::json::parse_error const& error) {
     fail(name, fmt::format("is no JSON (at byte {})", error.byte));
+  } catch (nlohmann::json::out_of_range const&) {
+    fail(name, "holds a number that is out of range");
   }
 }
 
