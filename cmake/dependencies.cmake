@@ -25,14 +25,13 @@ fatlink_require(CLI11 DEBIAN libcli11-dev)
 fatlink_require(nlohmann_json 3.9 DEBIAN nlohmann-json3-dev)
 fatlink_require(fmt DEBIAN libfmt-dev)
 fatlink_require(muparser DEBIAN libmuparser-dev)
-fatlink_require(OpenSSL DEBIAN libssl-dev COMPONENTS Crypto)
 fatlink_require(Threads DEBIAN libc6-dev)
 fatlink_require(PkgConfig DEBIAN pkg-config)
-foreach(module IN ITEMS zstd lz4)
-  pkg_check_modules(${module} QUIET IMPORTED_TARGET lib${module})
+foreach(module IN ITEMS libzstd liblz4 nettle)
+  pkg_check_modules(${module} QUIET IMPORTED_TARGET ${module})
   if(NOT ${module}_FOUND)
     message(FATAL_ERROR
-      "fatlink: lib${module} was not found. Install lib${module}-dev, "
+      "fatlink: ${module} was not found. Install ${module}-dev, "
       "or run scripts/bootstrap, which installs everything.")
   endif()
 endforeach()

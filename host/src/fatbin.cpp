@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
 #include <utility>
 
 #include "detail/byte_reader.hpp"
 #include "detail/decompress.hpp"
 #include "detail/json_file.hpp"
 #include "detail/read_file.hpp"
+#include "detail/sha256.hpp"
 
 namespace fatlink {
 namespace {
@@ -242,6 +244,8 @@ struct fatbin::contents {
   std::string name;
   byte_buffer bytes;
   std::vector<fatbin_entry> entries;
+  mutable std::once_flag hashed;
+  mutable digest256 digest{};
 };
 
 fatbin::fatbin(std::shared_ptr<contents const> made) : contents_(std::move(made)) {}
@@ -268,8 +272,12 @@ fatbin fatbin::read(std::filesystem::path const& path)
 {
   auto bytes = detail::read_file(path, k_most_file, "pass the .fatbin that nvcc made");
   auto const stated = path.extension() == ".json" ? std::nullopt : detail::stated_sha256(path);
-  if (stated && *stated != detail::sha256(bytes)) fail_digest(path, *stated);
-  return from_bytes(std::move(bytes), path.string());
+  if (!stated) return from_bytes(std::move(bytes), path.string());
+  auto const digest = detail::sha256(bytes);
+  if (*stated != detail::to_hexadecimal(digest)) fail_digest(path, *stated);
+  auto made = from_bytes(std::move(bytes), path.string());
+  std::call_once(made.contents_->hashed, [&] { made.contents_->digest = digest; });
+  return made;
 }
 
 fatbin fatbin::from_bytes(byte_buffer bytes, std::string name)
@@ -288,6 +296,12 @@ std::string const& fatbin::name() const noexcept
 bytes_view fatbin::bytes() const noexcept
 {
   return contents_->bytes;
+}
+digest256 const& fatbin::digest() const
+{
+  std::call_once(contents_->hashed,
+                 [this] { contents_->digest = detail::sha256(contents_->bytes); });
+  return contents_->digest;
 }
 std::vector<fatbin_entry> const& fatbin::entries() const noexcept
 {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <mutex>
 
+#include "detail/library_file.hpp"
+#include "detail/loader_search.hpp"
 #include "detail/nvjitlink_api.hpp"
 #include "detail/shared_library.hpp"
 
@@ -89,6 +91,7 @@ struct nvjitlink::state {
   nvjitlink::api api;
   std::string path;
   std::string reason;
+  std::string identity;
   unsigned major = 0;
   unsigned minor = 0;
 
@@ -104,6 +107,7 @@ struct nvjitlink::state {
       return fmt::format("is version {}.{}; CUDA {} is needed", major, minor, k_major);
     path = library.path();
     reason = place.reason;
+    identity = detail::nvjitlink_identity(path).value_or("");
     return {};
   }
 };
@@ -118,6 +122,10 @@ std::string const& nvjitlink::path() const noexcept
 std::string const& nvjitlink::reason() const noexcept
 {
   return state_->reason;
+}
+std::string const& nvjitlink::identity() const noexcept
+{
+  return state_->identity;
 }
 unsigned nvjitlink::major() const noexcept
 {
@@ -143,6 +151,33 @@ std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate
     return std::shared_ptr<nvjitlink const>(new nvjitlink(std::move(opened)));
   }
   return nullptr;
+}
+
+std::optional<nvjitlink_file> nvjitlink::locate()
+{
+  for (auto const& place : candidates()) {
+    auto const path = place.path.find('/') == std::string::npos ? detail::find_by_loader(place.path)
+                                                                : std::optional(place.path);
+    if (!path) continue;
+    if (auto const identity = detail::nvjitlink_identity(*path))
+      return nvjitlink_file{*path, place.reason, *identity};
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<nvjitlink const> nvjitlink::open(std::string const& file)
+{
+  nvjitlink_candidate place{file, "named", {}};
+  auto opened = std::make_unique<state>();
+  place.outcome = opened->open(place);
+  if (place.outcome.empty())
+    return std::shared_ptr<nvjitlink const>(new nvjitlink(std::move(opened)));
+  throw unavailable_error(stage::linker, {.message = fmt::format("nvJitLink: {} cannot be used: {}",
+                                                                 file, place.outcome),
+                                          .input = file,
+                                          .code = {},
+                                          .log = listing({place}),
+                                          .hint = k_remedy});
 }
 
 std::shared_ptr<nvjitlink const> nvjitlink::open()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fatlink-linkd: owns nvJitLink, so that what crashes or hangs it takes no host down. Speaks
 // detail/worker_protocol.hpp on standard input and output; ends when its host does.
+//   fatlink-linkd [LIBRARY]     LIBRARY: the nvJitLink to open; else, and if it cannot be, searched
 #include <unistd.h>
 
 #include <array>
@@ -73,20 +74,30 @@ int serve(nvjitlink const& library)
   }
 }
 
+std::shared_ptr<nvjitlink const> open_library(char const* named)
+{
+  if (named == nullptr) return nvjitlink::open();
+  try {
+    return nvjitlink::open(std::string(named));
+  } catch (unavailable_error const&) {
+    return nvjitlink::open();  // the hello says which one it is
+  }
+}
+
 }  // namespace
 
-int main()
+int main(int argc, char** argv)
 try {
   limit_resources();
   std::shared_ptr<nvjitlink const> library;
   try {
-    library = nvjitlink::open();
+    library = open_library(argc > 1 ? argv[1] : nullptr);
   } catch (unavailable_error const& failed) {
     return write_all(failure_of(failed, true)) ? 5 : 2;
   }
   forbid_files_and_network();
-  if (!write_all(encode(
-          worker_hello{library->major(), library->minor(), library->path(), library->reason()})))
+  if (!write_all(encode(worker_hello{library->major(), library->minor(), library->path(),
+                                     library->reason(), library->identity()})))
     return 0;
   return serve(*library);
 } catch (std::exception const& error) {

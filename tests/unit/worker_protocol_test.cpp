@@ -59,9 +59,10 @@ TEST(WorkerProtocol, CarriesProductsFailuresAndHellos)
               "miclh");
   }
 
-  auto const hello = decode_hello(body_of(encode(worker_hello{13, 5, "path", "reason"})));
+  auto const hello =
+      decode_hello(body_of(encode(worker_hello{13, 5, "path", "reason", "identity"})));
   EXPECT_EQ(hello.minor, 5U);
-  EXPECT_EQ(hello.path + hello.reason, "pathreason");
+  EXPECT_EQ(hello.path + hello.reason + hello.identity, "pathreasonidentity");
 }
 
 TEST(WorkerProtocol, RefusesEveryTruncationAndWhatFollows)
@@ -77,7 +78,7 @@ TEST(WorkerProtocol, RefusesEveryTruncationAndWhatFollows)
 
 TEST(WorkerProtocol, RefusesHeadersThatAreNone)
 {
-  auto const good = encode(worker_hello{13, 0, "", ""});
+  auto const good = encode(worker_hello{13, 0, "", "", ""});
   EXPECT_THROW((void)decode_header(bytes_view(good).first(8)), protocol_error);
   for (auto const& [at, value] : {std::pair<std::size_t, int>{0, 'X'}, {4, 99}, {4, 0}, {15, 1}}) {
     auto bad = good;

@@ -2,6 +2,7 @@
 // Bytes in memory, as every reader here takes them. Units: bytes. Owns nothing.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -13,5 +14,8 @@ using bytes_view = std::span<std::byte const>;
 
 /// Bytes owned.
 using byte_buffer = std::vector<std::byte>;
+
+/// The 32 bytes of a SHA-256.
+using digest256 = std::array<std::byte, 32>;
 
 }  // namespace fatlink

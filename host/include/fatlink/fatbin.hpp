@@ -94,6 +94,8 @@ class fatbin {
 
   [[nodiscard]] std::string const& name() const noexcept;  ///< as given, for messages
   [[nodiscard]] bytes_view bytes() const noexcept;
+  /// SHA-256 of the bytes; computed at the first call, by whichever thread.
+  [[nodiscard]] digest256 const& digest() const;
   [[nodiscard]] std::vector<fatbin_entry> const& entries() const noexcept;
 
   /// The newest entry of `kind` that links for `wanted`; exact `a`/`f` matches first.

@@ -2,9 +2,6 @@
 #include "detail/json_file.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
-
-#include <array>
 
 #include "detail/read_file.hpp"
 
@@ -56,16 +53,6 @@ std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)
   if (!stated.is_string() || stated.get<std::string>().size() != 2 * k_digest)
     fail(path.string(), "\"sha256\" is not 64 hexadecimal digits");
   return stated.get<std::string>();
-}
-
-std::string sha256(bytes_view bytes)
-{
-  std::array<unsigned char, k_digest> digest{};
-  unsigned size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::string text;
-  for (auto const byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
 }
 
 }  // namespace fatlink::detail

@@ -25,7 +25,4 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name);
 /// no .json, or it states none. @throws file_error as read_json, or no 64 hexadecimal digits.
 std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin);
 
-/// In lower-case hexadecimal.
-std::string sha256(bytes_view bytes);
-
 }  // namespace fatlink::detail

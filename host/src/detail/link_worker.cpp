@@ -109,10 +109,10 @@ class spawn_settings {
   spawn_settings(spawn_settings const&) = delete;
   spawn_settings& operator=(spawn_settings const&) = delete;
 
-  int spawn(std::string const& program, int& process)
+  int spawn(std::string program, std::string library, int& process)
   {
-    auto name = program;
-    std::array<char*, 2> arguments{name.data(), nullptr};
+    std::array<char*, 3> arguments{program.data(), library.empty() ? nullptr : library.data(),
+                                   nullptr};
     return ::posix_spawn(&process, program.c_str(), &actions_, &attributes_, arguments.data(),
                          environ);
   }
@@ -237,14 +237,15 @@ link_worker::~link_worker()
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit)
+std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit,
+                                                std::string const& library)
 {
   auto const program = find_program();
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     fail_to_start(std::generic_category().message(errno), program);
   int process = 0;
-  auto const code = spawn_settings(ends[1]).spawn(program, process);
+  auto const code = spawn_settings(ends[1]).spawn(program, library, process);
   ::close(ends[1]);
   if (code != 0) {
     ::close(ends[0]);
@@ -308,11 +309,11 @@ void end_idle_workers()
   while (idle_workers().take()) continue;
 }
 
-leased_worker::leased_worker()
+leased_worker::leased_worker(std::string const& library)
 {
   do worker_ = idle_workers().take();
   while (worker_ && !worker_->is_alive());
-  if (!worker_) worker_ = link_worker::start(k_longest_start);
+  if (!worker_) worker_ = link_worker::start(k_longest_start, library);
 }
 
 leased_worker::~leased_worker()

@@ -16,9 +16,11 @@ namespace fatlink::detail {
 
 class link_worker {
  public:
-  /// Starts a helper and waits until it has opened nvJitLink.
+  /// Starts a helper and waits until it has opened nvJitLink: `library`, or where that is empty
+  /// the one it finds.
   /// @throws unavailable_error no helper, or no nvJitLink where it looked.
-  static std::unique_ptr<link_worker> start(std::chrono::milliseconds limit);
+  static std::unique_ptr<link_worker> start(std::chrono::milliseconds limit,
+                                            std::string const& library = {});
   ~link_worker();  ///< ends the process
   link_worker(link_worker const&) = delete;
   link_worker& operator=(link_worker const&) = delete;
@@ -57,7 +59,7 @@ void end_idle_workers();
 class leased_worker {
  public:
   /// @throws as link_worker::start.
-  leased_worker();
+  explicit leased_worker(std::string const& library = {});
   ~leased_worker();
   leased_worker(leased_worker const&) = delete;
   leased_worker& operator=(leased_worker const&) = delete;

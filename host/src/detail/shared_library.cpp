@@ -15,6 +15,11 @@ shared_library shared_library::open(std::string const& path, std::string& error)
   return shared_library(handle);
 }
 
+shared_library shared_library::loaded(std::string const& name)
+{
+  return shared_library(::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD));
+}
+
 void* shared_library::find(std::initializer_list<std::string> names) const noexcept
 {
   for (auto const& name : names)

@@ -13,6 +13,9 @@ class shared_library {
   /// Opens `path`; is false when the loader refuses, `error` then has its words.
   static shared_library open(std::string const& path, std::string& error);
 
+  /// The one of that name that this process has loaded already; is false when it has not.
+  static shared_library loaded(std::string const& name);
+
   shared_library() = default;
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 

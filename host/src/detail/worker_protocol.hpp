@@ -10,18 +10,18 @@
 // <emit>    ::= u32, image_kind
 // <options> ::= u32 count, then texts
 // <inputs>  ::= u32 count, then a text (name) and bytes each
-// <hello>   ::= u32 major, u32 minor, <text> path, <text> reason      kind 2: nvJitLink is open
+// <hello>   ::= u32 major, u32 minor, <text> path, reason, identity   kind 2: nvJitLink is open
 // <product> ::= f64 ms, u32 count, texts (warnings), bytes            kind 3
 // <failure> ::= u32 stage, then texts: message, input, code, log, hint    kind 4 link, 5
-// unavailable <text>    ::= u32 bytes, UTF-8 or not   <bytes> ::= u64 size, then they
+// unavailable. <text> and <bytes> as in detail/sequence.hpp
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "detail/link_session.hpp"
+#include "detail/sequence.hpp"
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/image.hpp"
@@ -34,9 +34,7 @@ constexpr std::size_t k_message_header = 16;
 constexpr std::uint64_t k_most_message = std::uint64_t{2} << 30;
 
 /// Bytes that are no message: of the wrong magic, or a size past the end.
-struct protocol_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using protocol_error = sequence_error;
 
 struct message_header {
   message_kind kind = message_kind::request;
@@ -58,6 +56,7 @@ struct worker_hello {
   std::uint32_t minor = 0;
   std::string path;
   std::string reason;
+  std::string identity;  ///< the file's; see nvjitlink_file.hpp
 };
 
 struct worker_failure {
