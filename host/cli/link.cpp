@@ -38,7 +38,7 @@ nlohmann::json to_json(linked_image const& image, std::string const& output)
           {"bytes", image.bytes.size()},
           {"hooks", hooks},
           {"inlined", image.inlined()},
-          {"cache", "off"},
+          {"cache", to_string(image.cache)},
           {"link_ms", image.link_ms},
           {"warnings", image.warnings}};
 }

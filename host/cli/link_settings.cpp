@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link_settings.hpp"
 
+#include "defaults.hpp"
+
 namespace fatlink::cli {
 
 fatlink::linker link_settings::linker() const
 {
   auto const limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000));
-  return fatlink::linker(in_process ? isolation::in_process : isolation::worker, limit);
+  fatlink::linker with(in_process ? isolation::in_process : isolation::worker, limit);
+  if (!no_cache)
+    with.use(std::make_shared<link_cache>(default_cache_settings(data_folder() / "cache")));
+  return with;
 }
 
 void add_link_settings(CLI::App& verb, link_settings& to)
@@ -17,6 +22,8 @@ void add_link_settings(CLI::App& verb, link_settings& to)
   verb.add_option("--link-timeout", to.limit_s, "seconds a link may take, in fatlink-linkd")
       ->check(CLI::Range(0.01, 600.0))
       ->capture_default_str();
+  verb.add_flag("--no-cache", to.no_cache,
+                "link anew; neither take the link from the cache nor put it there");
   verb.add_flag("--require-inlined", to.require_inlined,
                 "a hook that the LTO link left as a call is an error");
 }

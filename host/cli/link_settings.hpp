@@ -10,13 +10,14 @@ namespace fatlink::cli {
 struct link_settings {
   bool in_process = false;
   double limit_s = 60;
+  bool no_cache = false;
   bool require_inlined = false;
 
-  /// In a process of its own unless told otherwise.
+  /// In a process of its own, with the cache, unless told otherwise.
   [[nodiscard]] fatlink::linker linker() const;
 };
 
-/// Adds --in-process, --link-timeout and --require-inlined.
+/// Adds --in-process, --link-timeout, --no-cache and --require-inlined.
 void add_link_settings(CLI::App& verb, link_settings& to);
 
 }  // namespace fatlink::cli

@@ -15,6 +15,27 @@ constexpr char const* k_footer =
     "it should be, or cannot be written; 4 link refused; 5 a device, the driver or nvJitLink is\n"
     "missing or failed; 70 a defect in fatlink.";
 
+struct verb {
+  std::string_view name;
+  void (*add)(CLI::App&, int&);
+};
+constexpr verb k_verbs[] = {
+    {"run", fatlink::cli::add_run},     {"link", fatlink::cli::add_link},
+    {"check", fatlink::cli::add_check}, {"inspect", fatlink::cli::add_inspect},
+    {"cache", fatlink::cli::add_cache}, {"doctor", fatlink::cli::add_doctor},
+    {"bench", fatlink::cli::add_bench},
+};
+
+/// The one asked for; all of them where none is, for --help: describing each takes a while that a
+/// link served from the cache would notice.
+void add_verbs(CLI::App& app, std::string_view asked, int& status)
+{
+  auto const is_asked = [&](verb const& one) { return one.name == asked; };
+  auto const any = std::any_of(std::begin(k_verbs), std::end(k_verbs), is_asked);
+  for (auto const& one : k_verbs)
+    if (!any || is_asked(one)) one.add(app, status);
+}
+
 std::string first_line(std::string text)
 {
   text.erase(std::min(text.find('\n'), text.size()));
@@ -30,12 +51,7 @@ int main(int argc, char** argv)
   app.require_subcommand(1);
   app.footer(k_footer);
   int status = fatlink::cli::k_done;
-  fatlink::cli::add_run(app, status);
-  fatlink::cli::add_link(app, status);
-  fatlink::cli::add_check(app, status);
-  fatlink::cli::add_inspect(app, status);
-  fatlink::cli::add_doctor(app, status);
-  fatlink::cli::add_bench(app, status);
+  add_verbs(app, argc > 1 ? argv[1] : "", status);
 
   auto const json = std::any_of(
       argv + 1, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });

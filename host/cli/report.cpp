@@ -27,10 +27,15 @@ nlohmann::json first_failure(verification const& seen)
 nlohmann::json mode_to_json(linked_image const& image, execution const& done, bool has_reference)
 {
   auto const& seen = done.against_reference;
-  nlohmann::json json{
-      {"mode", to_string(image.mode)}, {"verified", nullptr},        {"max_ulp", nullptr},
-      {"max_abs_error", nullptr},      {"inlined", image.inlined()}, {"cache", "off"},
-      {"link_ms", image.link_ms},      {"load_ms", done.load_ms},    {"run_ms", done.run_ms}};
+  nlohmann::json json{{"mode", to_string(image.mode)},
+                      {"verified", nullptr},
+                      {"max_ulp", nullptr},
+                      {"max_abs_error", nullptr},
+                      {"inlined", image.inlined()},
+                      {"cache", to_string(image.cache)},
+                      {"link_ms", image.link_ms},
+                      {"load_ms", done.load_ms},
+                      {"run_ms", done.run_ms}};
   if (!has_reference) return json;
   json["verified"] = seen.verified();
   json["max_ulp"] = number(seen.max_ulp);

@@ -4,13 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <mutex>
 #include <set>
+#include <utility>
 
 #include "detail/link_session.hpp"
 #include "detail/link_worker.hpp"
+#include "detail/sha256.hpp"
 
 namespace fatlink {
 namespace {
+
+/// Raised whenever the same inputs and options would be linked otherwise by fatlink itself.
+constexpr char const* k_key_format = "1";
 
 bool has_error(std::vector<finding> const& findings)
 {
@@ -132,48 +139,221 @@ void state_inlining(linked_image& image, std::set<std::string> const& hooks)
   }
 }
 
+/// Milliseconds since it was made, or since the last lap.
+class stopwatch {
+ public:
+  double lap()
+  {
+    auto const now = clock::now();
+    return std::chrono::duration<double, std::milli>(now - std::exchange(start_, now)).count();
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  clock::time_point start_ = clock::now();
+};
+
 }  // namespace
 
-void linker::link_with_nvjitlink(linked_image& image, std::vector<fatbin> const& inputs,
-                                 link_options const& options)
+cache_key link_key(std::vector<fatbin> const& inputs, link_options const& options,
+                   std::string const& nvjitlink_identity)
 {
-  detail::link_product made;
-  auto const texts = nvjitlink_options(inputs, options);
-  if (isolation_ == isolation::worker) {
-    detail::leased_worker const worker;
-    refuse_toolkits(inputs, options, {worker->hello().major, worker->hello().minor});
-    detail::link_request request{.emit = options.emit, .options = texts, .inputs = {}};
-    for (auto const& input : inputs) request.inputs.push_back({input.name(), input.bytes()});
-    made = worker->link(request, limit_);
-  } else {
-    if (!library_) library_ = nvjitlink::open();
-    refuse_toolkits(inputs, options, {library_->major(), library_->minor()});
-    made = detail::link_unchecked(*library_, inputs, texts, options.emit);
+  cache_key key;
+  key.add("format", k_key_format);
+  for (auto const& input : inputs) key.add("input", detail::to_hexadecimal(input.digest()));
+  key.add("target", options.target.name());
+  key.add("mode", to_string(options.mode));
+  key.add("emit", to_string(options.emit));
+  for (auto const& option : nvjitlink_options(inputs, options)) key.add("option", option);
+  key.add("nvjitlink", nvjitlink_identity);
+  return key;
+}
+
+struct linker::state {
+  std::shared_ptr<nvjitlink const> library;
+  isolation where = isolation::in_process;
+  std::chrono::milliseconds limit{};
+  std::shared_ptr<link_cache> cache;
+  std::mutex mutex;  // of the two that are found late: library and file
+  std::optional<nvjitlink_file> file;
+
+  /// The nvJitLink that would link; of none, empty.
+  nvjitlink_file located()
+  {
+    std::lock_guard const held(mutex);
+    if (library) return {library->path(), library->reason(), library->identity()};
+    if (!file) file = nvjitlink::locate();
+    return file.value_or(nvjitlink_file{});
   }
-  image.bytes = std::move(made.bytes);
-  image.link_ms = made.ms;
-  image.warnings.insert(image.warnings.end(), made.warnings.begin(), made.warnings.end());
+  std::shared_ptr<nvjitlink const> opened()
+  {
+    std::lock_guard const held(mutex);
+    if (!library) library = nvjitlink::open();
+    return library;
+  }
+  void forget_file()
+  {
+    std::lock_guard const held(mutex);
+    file.reset();
+  }
+};
+
+/// One call of link.
+class linker::session {
+ public:
+  session(state& with, std::vector<fatbin> const& inputs, link_options const& options)
+      : with_(with), inputs_(inputs), options_(options)
+  {
+  }
+
+  linked_image link()
+  {
+    image_.kind = options_.emit;
+    image_.target = options_.target;
+    image_.mode = options_.mode;
+    judge();
+    if (options_.emit == image_kind::ptx_set)
+      image_.parts = ptx_of(inputs_, options_.target);
+    else
+      obtain();
+    state_inlining(image_, filled_hooks(inputs_, options_.target));
+    if (options_.require_inlined) check_inlined(image_, inputs_);
+    return std::move(image_);
+  }
+
+  /// What link() made, as it came from nvJitLink or the cache; not of a ptx_set.
+  [[nodiscard]] cached_link const& product() const { return *product_; }
+  [[nodiscard]] nvjitlink_file const& file() const { return file_; }
+
+ private:
+  void judge()
+  {
+    stopwatch watch;
+    auto const findings = preflight(
+        inputs_, {.target = options_.target, .mode = options_.mode, .kernel = options_.kernel});
+    image_.times.preflight_ms = watch.lap();
+    if (has_error(findings)) throw refused_error(options_.target, findings);
+    for (auto const& found : findings)
+      image_.warnings.push_back(fmt::format("{} [{}]", found.message, found.id));
+  }
+
+  void obtain()
+  {
+    stopwatch watch;
+    file_ = with_.located();
+    image_.times.find_ms = watch.lap();
+    if (with_.cache)
+      ask_cache();
+    else
+      use(link_now());
+  }
+
+  void ask_cache()
+  {
+    stopwatch watch;
+    auto const key = link_key(inputs_, options_, file_.identity);
+    image_.times.key_ms = watch.lap();
+    auto answer = with_.cache->find_or_make(key, [&] { return link_now(); });
+    image_.times.lookup_ms = watch.lap() - image_.times.open_ms - image_.link_ms;
+    image_.cache = answer.outcome;
+    use(std::move(answer.link));
+    for (auto& warning : with_.cache->take_warnings())
+      image_.warnings.push_back(std::move(warning));
+  }
+
+  void use(link_cache::made made)
+  {
+    use(std::make_shared<cached_link const>(std::move(made.link)));
+  }
+  void use(std::shared_ptr<cached_link const> product)
+  {
+    product_ = std::move(product);
+    image_.bytes = product_->bytes;
+    image_.warnings.insert(image_.warnings.end(), product_->warnings.begin(),
+                           product_->warnings.end());
+  }
+
+  link_cache::made link_now()
+  {
+    return with_.where == isolation::worker ? link_apart() : link_here();
+  }
+
+  link_cache::made link_apart()
+  {
+    stopwatch watch;
+    detail::leased_worker const worker(file_.path);
+    image_.times.open_ms = watch.lap();
+    refuse_toolkits(inputs_, options_, {worker->hello().major, worker->hello().minor});
+    detail::link_request request{
+        .emit = options_.emit, .options = nvjitlink_options(inputs_, options_), .inputs = {}};
+    for (auto const& input : inputs_) request.inputs.push_back({input.name(), input.bytes()});
+    return made_by(worker->hello().identity, worker->link(request, with_.limit));
+  }
+
+  link_cache::made link_here()
+  {
+    stopwatch watch;
+    auto const library = with_.opened();
+    image_.times.open_ms = watch.lap();
+    refuse_toolkits(inputs_, options_, {library->major(), library->minor()});
+    return made_by(library->identity(),
+                   detail::link_unchecked(*library, inputs_, nvjitlink_options(inputs_, options_),
+                                          options_.emit));
+  }
+
+  /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.
+  link_cache::made made_by(std::string const& identity, detail::link_product product)
+  {
+    image_.link_ms = product.ms;
+    auto const is_as_keyed = !identity.empty() && identity == file_.identity;
+    if (!is_as_keyed) with_.forget_file();
+    return {{std::move(product.bytes), std::move(product.warnings)}, is_as_keyed};
+  }
+
+  state& with_;
+  std::vector<fatbin> const& inputs_;
+  link_options const& options_;
+  nvjitlink_file file_;
+  std::shared_ptr<cached_link const> product_;
+  linked_image image_;
+};
+
+linker::linker() : state_(std::make_shared<state>()) {}
+
+linker::linker(std::shared_ptr<nvjitlink const> library) : linker()
+{
+  state_->library = std::move(library);
+}
+
+linker::linker(isolation where, std::chrono::milliseconds limit) : linker()
+{
+  state_->where = where;
+  state_->limit = limit;
+}
+
+linker& linker::use(std::shared_ptr<link_cache> cache)
+{
+  state_->cache = std::move(cache);
+  return *this;
 }
 
 linked_image linker::link(std::vector<fatbin> const& inputs, link_options const& options)
 {
   if (options.emit == (options.mode == link_mode::ptx ? image_kind::ptx : image_kind::ptx_set))
     refuse_emit(options);
-  auto const findings =
-      preflight(inputs, {.target = options.target, .mode = options.mode, .kernel = options.kernel});
-  if (has_error(findings)) throw refused_error(options.target, findings);
-  linked_image image;
-  image.kind = options.emit;
-  image.target = options.target;
-  image.mode = options.mode;
-  for (auto const& found : findings)
-    image.warnings.push_back(fmt::format("{} [{}]", found.message, found.id));
-  if (options.emit == image_kind::ptx_set)
-    image.parts = ptx_of(inputs, options.target);
-  else
-    link_with_nvjitlink(image, inputs, options);
-  state_inlining(image, filled_hooks(inputs, options.target));
-  if (options.require_inlined) check_inlined(image, inputs);
+  return session(*state_, inputs, options).link();
+}
+
+linked_image linker::link_into(std::filesystem::path const& layer,
+                               std::vector<fatbin> const& inputs, link_options const& options)
+{
+  if (options.emit != image_kind::cubin &&
+      (options.emit != image_kind::ptx || options.mode == link_mode::ptx))
+    refuse_emit(options);
+  session linking(*state_, inputs, options);
+  auto image = linking.link();
+  for (auto const& identity : {linking.file().identity, std::string()})
+    write_layer_entry(layer, link_key(inputs, options, identity), linking.product());
   return image;
 }
 

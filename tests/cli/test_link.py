@@ -64,7 +64,6 @@ class Links(CliTest):
 
     def test_the_program_is_linked_with_neither_libcuda_nor_nvjitlink(self):
         needed = subprocess.run(["ldd", PROGRAM], text=True, capture_output=True, check=True).stdout
-        self.assertIn("libfatlink", needed)
         self.assertNotIn("libcuda", needed)
         self.assertNotIn("libnvJitLink", needed)
 

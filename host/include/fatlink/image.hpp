@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fatlink/bytes.hpp"
+#include "fatlink/cache.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/target.hpp"
 
@@ -30,6 +31,15 @@ struct ptx_part {
   std::string text;
 };
 
+/// Where the time until an image was there went, wall time in milliseconds.
+struct link_times {
+  double find_ms = 0;       ///< finding nvJitLink's file
+  double preflight_ms = 0;  ///< judging the inputs
+  double key_ms = 0;        ///< hashing what was not hashed yet, composing the key
+  double lookup_ms = 0;     ///< in the cache: reading, waiting for others, storing
+  double open_ms = 0;       ///< opening nvJitLink, or starting the helper that does
+};
+
 struct linked_image {
   byte_buffer bytes;            ///< the cubin, or PTX text without the trailing NUL
   std::vector<ptx_part> parts;  ///< of a ptx_set, which has no bytes
@@ -38,7 +48,9 @@ struct linked_image {
   link_mode mode = link_mode::ptx;
   std::vector<hook_fact> hooks;       ///< of all inputs, in order of name
   std::vector<std::string> warnings;  ///< preflight's warnings and nvJitLink's, one line each
-  double link_ms = 0;                 ///< wall time of the link alone
+  cache_outcome cache = cache_outcome::off;  ///< whether nvJitLink made it now
+  double link_ms = 0;  ///< wall time of the link alone; 0 where the cache had it
+  link_times times;    ///< and of all around it
 
   /// Whether there are hooks and every one was inlined.
   [[nodiscard]] bool inlined() const noexcept;

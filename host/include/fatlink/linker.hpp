@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fatlink/cache.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/image.hpp"
 #include "fatlink/nvjitlink.hpp"
@@ -32,33 +33,43 @@ struct link_options {
   bool require_inlined = false;  ///< a hook still called after the link is an error
 };
 
+/// What the cache knows a link by: the inputs' digests in order, target, mode, what is emitted,
+/// nvJitLink's options (float flags among them) and the identity of the nvJitLink that links
+/// (nvjitlink_file; empty: of none). No name and no path.
+cache_key link_key(std::vector<fatbin> const& inputs, link_options const& options,
+                   std::string const& nvjitlink_identity);
+
 class linker {
  public:
   /// Finds nvJitLink at the first link, not now.
-  linker() = default;
-  explicit linker(std::shared_ptr<nvjitlink const> library) : library_(std::move(library)) {}
+  linker();
+  explicit linker(std::shared_ptr<nvjitlink const> library);
   /// `limit`: how long a link may take; of a worker alone.
-  explicit linker(isolation where, std::chrono::milliseconds limit = std::chrono::seconds(60))
-      : isolation_(where), limit_(limit)
-  {
-  }
+  explicit linker(isolation where, std::chrono::milliseconds limit = std::chrono::seconds(60));
+
+  /// Asks `cache` before it links, and tells it what it linked. Where it has the link, neither
+  /// nvJitLink nor a worker is opened. What is wrong with the cache is a warning of the image.
+  linker& use(std::shared_ptr<link_cache> cache);
 
   /// Links `inputs`, the library's fatbin first. The float flags the entries record are
   /// passed on, so both modes compute alike. Deterministic: the same inputs, the same bytes.
   /// @throws refused_error preflight found an error.
   /// @throws link_error nvJitLink failed; log and code are complete. Or its worker died (code
   ///   SIGSEGV, …) or took too long (ETIMEDOUT); or a call is left (NOT_INLINED).
-  /// @throws unavailable_error no nvJitLink.
+  /// @throws unavailable_error no nvJitLink, and the cache does not have the link.
   /// @throws usage_error `emit` is not of the mode.
   linked_image link(std::vector<fatbin> const& inputs, link_options const& options);
 
- private:
-  void link_with_nvjitlink(linked_image& image, std::vector<fatbin> const& inputs,
-                           link_options const& options);
+  /// The same, and puts the link into `layer`, a folder to be shipped: for hosts with this
+  /// nvJitLink, and for hosts with none.
+  /// @throws as link; and file_error `layer` cannot be written.
+  linked_image link_into(std::filesystem::path const& layer, std::vector<fatbin> const& inputs,
+                         link_options const& options);
 
-  std::shared_ptr<nvjitlink const> library_;
-  isolation isolation_ = isolation::in_process;
-  std::chrono::milliseconds limit_{};
+ private:
+  class session;
+  struct state;
+  std::shared_ptr<state> state_;  // copies share what they found
 };
 
 }  // namespace fatlink

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 
@@ -145,6 +146,7 @@ std::optional<std::string> version_in(std::string const& names)
 
 std::optional<std::string> nvjitlink_identity(std::string const& path)
 try {
+  if (::access(path.c_str(), R_OK) != 0) return std::nullopt;
   library_file const file(path);
   auto const version = version_in(file.names());
   if (!version) return std::nullopt;

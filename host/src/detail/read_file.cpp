@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 namespace fatlink::detail {
 namespace {
@@ -31,6 +32,11 @@ std::string reason(int code)
 descriptor::~descriptor()
 {
   if (number_ >= 0) ::close(number_);
+}
+
+int descriptor::close() noexcept
+{
+  return ::close(std::exchange(number_, -1));
 }
 
 opened_file open_regular(std::filesystem::path const& path, std::string const& hint)

@@ -21,6 +21,8 @@ class descriptor {
   descriptor(descriptor const&) = delete;
   descriptor& operator=(descriptor const&) = delete;
   [[nodiscard]] int get() const noexcept { return number_; }
+  /// Closes it now; what close(2) answers, errno with it.
+  int close() noexcept;
 
  private:
   int number_;

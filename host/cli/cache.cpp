@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink cache: where linked images are kept, how much, whether they are sound; to fill it, and to
+// clean it.
+#include "fatlink/cache.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "defaults.hpp"
+#include "failure.hpp"
+#include "fatlink/linker.hpp"
+#include "link_settings.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+cache_settings settings()
+{
+  return default_cache_settings(data_folder() / "cache");
+}
+
+nlohmann::json names_of(std::vector<std::filesystem::path> const& paths)
+{
+  auto names = nlohmann::json::array();
+  for (auto const& path : paths) names.push_back(path.string());
+  return names;
+}
+
+/// One object with --json, else the text.
+int say(bool json, nlohmann::json const& object, std::string const& text, int status = k_done)
+{
+  if (json)
+    std::cout << object.dump(2) << '\n';
+  else
+    fmt::print("{}\n", text);
+  return status;
+}
+
+int path(bool json)
+{
+  auto const found = settings();
+  return say(json, {{"path", found.folder.string()}, {"layers", names_of(found.layers)}},
+             found.folder.string());
+}
+
+int stats(bool json)
+{
+  link_cache cache(settings());
+  auto const found = cache.statistics();
+  auto const& folder = cache.settings().folder.string();
+  auto text = fmt::format("{}: {}", folder.empty() ? "no folder" : folder,
+                          found.usable ? "usable" : "not used: " + found.why_not);
+  text +=
+      fmt::format("\n{} entries, {} of at most {} bytes", found.entries, found.bytes, found.limit);
+  text += fmt::format("\n{} hits, {} misses, {} stored, {} evicted", found.hits, found.misses,
+                      found.stored, found.evicted);
+  text += fmt::format("\n{} faults{}", found.faults,
+                      found.last_fault.empty() ? "" : ", the last: " + found.last_fault);
+  for (auto const& layer : cache.settings().layers)
+    text += fmt::format("\nread-only layer: {}", layer.string());
+  return say(json,
+             {{"path", folder},
+              {"usable", found.usable},
+              {"why_not", found.why_not},
+              {"entries", found.entries},
+              {"bytes", found.bytes},
+              {"limit", found.limit},
+              {"hits", found.hits},
+              {"misses", found.misses},
+              {"stored", found.stored},
+              {"evicted", found.evicted},
+              {"faults", found.faults},
+              {"last_fault", found.last_fault},
+              {"layers", names_of(cache.settings().layers)}},
+             text);
+}
+
+int verify(bool json)
+{
+  auto const found = link_cache(settings()).verify();
+  auto damaged = nlohmann::json::array();
+  auto text = fmt::format("{} sound, {} damaged", found.sound, found.damaged.size());
+  for (auto const& one : found.damaged) {
+    damaged.push_back({{"file", one.file.string()}, {"why", one.why}});
+    text += fmt::format("\n{}: {}", one.file.string(), one.why);
+  }
+  if (!found.damaged.empty())
+    text +=
+        "\nA damaged entry is linked anew when it is next needed; fatlink cache prune removes it.";
+  return say(json, {{"sound", found.sound}, {"damaged", damaged}}, text,
+             found.damaged.empty() ? k_done : k_bad_file);
+}
+
+int clean(bool json, cache_cleaning const& done)
+{
+  return say(
+      json, {{"entries", done.entries}, {"orphans", done.orphans}, {"bytes_left", done.bytes_left}},
+      fmt::format("removed {} entries and {} files of writers that died; {} bytes are left",
+                  done.entries, done.orphans, done.bytes_left));
+}
+
+struct warming {
+  std::vector<std::string> inputs;
+  std::vector<std::string> targets;
+  std::string mode = "both";
+  std::vector<std::string> emit{"cubin"};
+  std::string layer;
+  link_settings link;
+  bool json = false;
+};
+
+/// The links that were asked for: a PTX is made in lto mode only.
+std::vector<link_options> links_of(warming const& given)
+{
+  std::vector<link_options> all;
+  for (auto const& target : given.targets)
+    for (auto const mode : {link_mode::ptx, link_mode::lto})
+      for (auto const& emit : given.emit) {
+        if (given.mode != "both" && given.mode != to_string(mode)) continue;
+        if (emit == "ptx" && mode == link_mode::ptx) continue;
+        all.push_back({.target = target,
+                       .mode = mode,
+                       .emit = emit == "ptx" ? image_kind::ptx : image_kind::cubin,
+                       .kernel = {},
+                       .require_inlined = given.link.require_inlined && mode == link_mode::lto});
+      }
+  return all;
+}
+
+int warm(warming const& given)
+{
+  std::vector<fatbin> inputs;
+  for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
+  auto linker = given.link.linker();
+  auto done = nlohmann::json::array();
+  for (auto const& options : links_of(given)) {
+    auto const image = given.layer.empty() ? linker.link(inputs, options)
+                                           : linker.link_into(given.layer, inputs, options);
+    print_warnings(image.warnings);
+    done.push_back({{"target", image.target.name()},
+                    {"mode", to_string(image.mode)},
+                    {"kind", to_string(image.kind)},
+                    {"bytes", image.bytes.size()},
+                    {"cache", to_string(image.cache)},
+                    {"link_ms", image.link_ms}});
+    if (!given.json)
+      fmt::print("{:<8} {}  {:<5} {:>8} bytes  {}\n", image.target.name(), to_string(image.mode),
+                 to_string(image.kind), image.bytes.size(), to_string(image.cache));
+  }
+  if (given.json) std::cout << nlohmann::json{{"links", done}}.dump(2) << '\n';
+  return k_done;
+}
+
+void add_simple(CLI::App& verb, char const* name, char const* does,
+                std::function<int(bool)> const& work, int& exit_status)
+{
+  auto json = std::make_shared<bool>(false);
+  auto* sub = verb.add_subcommand(name, does);
+  sub->add_flag("--json", *json, "one JSON object on standard output");
+  sub->callback([json, work, &exit_status] { exit_status = work(*json); });
+}
+
+void add_warm(CLI::App& verb, int& exit_status)
+{
+  auto given = std::make_shared<warming>();
+  auto* sub = verb.add_subcommand("warm", "Link now what will be needed. Needs no GPU.");
+  sub->add_option("FATBIN", given->inputs, "the library's fatbin, then the transforms'")
+      ->required();
+  sub->add_option("--target", given->targets, "GPU architectures: sm_80,sm_90")
+      ->delimiter(',')
+      ->required();
+  sub->add_option("--mode", given->mode, "ptx, lto or both")
+      ->check(CLI::IsMember({"ptx", "lto", "both"}))
+      ->capture_default_str();
+  sub->add_option("--emit", given->emit,
+                  "cubin, or ptx for the reference device (lto mode), or both: cubin,ptx")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"cubin", "ptx"}))
+      ->capture_default_str();
+  sub->add_option("--layer", given->layer,
+                  "fill this folder, to be shipped as a read-only layer: it serves hosts with the "
+                  "same nvJitLink, and hosts with none");
+  add_link_settings(*sub, given->link);
+  sub->add_flag("--json", given->json, "one JSON object on standard output");
+  sub->callback([given, &exit_status] { exit_status = warm(*given); });
+}
+
+}  // namespace
+
+void add_cache(CLI::App& app, int& exit_status)
+{
+  auto* verb = app.add_subcommand("cache", "Show, fill, check and clean the cache of links.");
+  verb->require_subcommand(1);
+  add_simple(*verb, "path", "Print the user's folder.", path, exit_status);
+  add_simple(*verb, "stats", "Show how much is kept, and how often it served.", stats, exit_status);
+  add_warm(*verb, exit_status);
+  add_simple(*verb, "verify", "Read every entry; exits 3 where one is damaged.", verify,
+             exit_status);
+  add_simple(
+      *verb, "prune", "Remove damaged entries, what dead processes left, and what is too much.",
+      [](bool json) { return clean(json, link_cache(settings()).prune()); }, exit_status);
+  add_simple(
+      *verb, "clear", "Remove every entry.",
+      [](bool json) { return clean(json, link_cache(settings()).clear()); }, exit_status);
+  verb->footer(
+      "Folder: $FATLINK_CACHE_DIR, else $XDG_CACHE_HOME/fatlink, else ~/.cache/fatlink. Read-only\n"
+      "layers after it: $FATLINK_SYSTEM_CACHE (several, with colons), share/fatlink/cache beside "
+      "the\n"
+      "program. Limit: $FATLINK_CACHE_LIMIT, for example 512M (default 1G).");
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/cache.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "cache/memory_layer.hpp"
+#include "cache/user_layer.hpp"
+#include "detail/sha256.hpp"
+#include "fatlink/error.hpp"
+
+namespace fatlink {
+namespace {
+
+using cache::fault;
+using cache::folder;
+
+/// A variable's text; empty where it is not set, or this process runs with another's rights.
+std::string environment(char const* name)
+{
+  auto const* const text = ::secure_getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+std::filesystem::path default_folder()
+{
+  if (auto named = environment("FATLINK_CACHE_DIR"); !named.empty())
+    return std::filesystem::absolute(named);
+  // The XDG base directory specification: a relative one is to be ignored.
+  if (std::filesystem::path const cache = environment("XDG_CACHE_HOME"); cache.is_absolute())
+    return cache / "fatlink";
+  if (std::filesystem::path const home = environment("HOME"); home.is_absolute())
+    return home / ".cache" / "fatlink";
+  return {};
+}
+
+std::uint64_t parse_size(std::string const& text)
+{
+  std::uint64_t number = 0;
+  auto const* const end = text.data() + text.size();
+  auto const [rest, code] = std::from_chars(text.data(), end, number);
+  auto const unit = std::string_view(rest, static_cast<std::size_t>(end - rest));
+  auto const shift = std::string_view("KMG").find(unit.empty() ? '?' : unit.front());
+  if (code == std::errc{} && number > 0 && unit.empty()) return number;
+  if (code == std::errc{} && number > 0 && unit.size() == 1 && shift != std::string_view::npos &&
+      number < std::uint64_t{1} << 33U)
+    return number << (10 * (shift + 1));
+  throw usage_error(stage::input,
+                    {.message = fmt::format("FATLINK_CACHE_LIMIT={}: is no size", text),
+                     .input = text,
+                     .code = {},
+                     .log = {},
+                     .hint = "pass bytes, or a number with K, M or G, for example 512M"});
+}
+
+[[noreturn]] void fail(std::filesystem::path const& folder, fault const& why)
+{
+  throw file_error(stage::linker,
+                   {.message = fmt::format("the cache {}: {}", folder.string(), why.message),
+                    .input = folder.string(),
+                    .code = {},
+                    .log = {},
+                    .hint = "mend that, or name another folder in FATLINK_CACHE_DIR"});
+}
+
+}  // namespace
+
+char const* to_string(cache_outcome outcome) noexcept
+{
+  switch (outcome) {
+    case cache_outcome::off:
+      return "off";
+    case cache_outcome::miss:
+      return "miss";
+    case cache_outcome::hit:
+      break;
+  }
+  return "hit";
+}
+
+cache_key& cache_key::add(std::string_view tag, std::string_view value)
+{
+  auto const size = std::to_string(value.size());
+  for (auto const part : {tag, std::string_view(":"), std::string_view(size), std::string_view(":"),
+                          value, std::string_view("\n")})
+    parts_ += part;
+  return *this;
+}
+
+std::string cache_key::name() const
+{
+  return cache::name_of(parts_);
+}
+
+cache_settings default_cache_settings(std::filesystem::path const& beside)
+{
+  cache_settings found;
+  found.folder = default_folder();
+  auto const named = environment("FATLINK_SYSTEM_CACHE");
+  for (std::size_t at = 0; at < named.size();) {
+    auto const end = std::min(named.find(':', at), named.size());
+    if (end > at) found.layers.emplace_back(named.substr(at, end - at));
+    at = end + 1;
+  }
+  std::error_code ignored;
+  if (!beside.empty() && std::filesystem::is_directory(beside, ignored))
+    found.layers.push_back(beside);
+  if (auto const limit = environment("FATLINK_CACHE_LIMIT"); !limit.empty())
+    found.folder_limit = parse_size(limit);
+  return found;
+}
+
+struct link_cache::state {
+  explicit state(cache_settings given)
+      : settings(std::move(given)),
+        memory(settings.memory_limit),
+        user(settings.folder, settings.folder_limit)
+  {
+    if (settings.folder.empty()) say("there is no folder for it: set HOME, or FATLINK_CACHE_DIR");
+  }
+
+  cache_settings const settings;
+  cache::memory_layer memory;
+  cache::user_layer user;
+  std::atomic<std::uint64_t> hits = 0;
+  std::atomic<std::uint64_t> misses = 0;
+  std::mutex mutex;  // of the rest
+  std::uint64_t faults = 0;
+  std::string last_fault;
+  std::set<std::string> said;
+  std::vector<std::string> unsaid;
+
+  void say(std::string const& message)
+  {
+    std::lock_guard const held(mutex);
+    ++faults;
+    last_fault = message;
+    if (said.insert(message).second)
+      unsaid.push_back(fmt::format("the cache is not used as it should be: {}", message));
+  }
+
+  /// What `work` answers; where it has a fault, that is said, and it answers nothing.
+  template <typename Work>
+  auto attempt(Work const& work) -> decltype(work())
+  {
+    try {
+      return work();
+    } catch (fault const& why) {
+      say(why.message);
+    }
+    return decltype(work())();
+  }
+
+  std::optional<cached_link> find_in_layers(std::string const& name, std::string const& parts)
+  {
+    for (auto const& path : settings.layers) {
+      auto found = attempt([&]() -> std::optional<cached_link> {
+        auto const layer = folder::open(path, folder::kind::layer);
+        return layer ? cache::read_entry(*layer, name, parts, false) : std::nullopt;
+      });
+      if (found) return found;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<cached_link> find(std::string const& name, std::string const& parts)
+  {
+    if (settings.folder.empty()) return std::nullopt;
+    return attempt([&] { return user.find(name, parts); });
+  }
+
+  struct claimed {
+    std::optional<cache::lock> lock;
+    std::optional<cached_link> link;  ///< another process made it meanwhile
+  };
+
+  /// Waits until the entry can be made here, or another process has made it.
+  claimed claim(std::string const& name, std::string const& parts)
+  {
+    constexpr auto k_longest_pause = std::chrono::milliseconds(10);
+    auto const until = std::chrono::steady_clock::now() + settings.patience;
+    claimed got;
+    for (std::chrono::microseconds pause(100);;
+         pause = std::min<std::chrono::microseconds>(2 * pause, k_longest_pause)) {
+      got.lock = user.claim(name);
+      got.link = user.find(name, parts);
+      if (got.lock || got.link || std::chrono::steady_clock::now() >= until) return got;
+      std::this_thread::sleep_for(pause);
+    }
+  }
+
+  cache::memory_layer::made find_below(cache_key const& key, std::function<made()> const& make,
+                                       cache_outcome& outcome)
+  {
+    auto const& parts = key.parts();
+    auto const name = key.name();
+    auto const share = [&](cached_link link) {
+      return std::make_shared<cached_link const>(std::move(link));
+    };
+    outcome = cache_outcome::hit;
+    if (auto found = find(name, parts)) return {share(std::move(*found))};
+    if (auto found = find_in_layers(name, parts)) return {share(std::move(*found))};
+    claimed got;
+    if (!settings.folder.empty()) got = attempt([&] { return claim(name, parts); });
+    if (got.link) return {share(std::move(*got.link))};
+    outcome = cache_outcome::miss;
+    auto fresh = make();
+    if (fresh.keep && !settings.folder.empty())
+      attempt([&] { user.store(name, parts, fresh.link); });
+    return {share(std::move(fresh.link)), fresh.keep};
+  }
+};
+
+link_cache::link_cache(cache_settings settings)
+    : state_(std::make_unique<state>(std::move(settings)))
+{
+}
+
+link_cache::~link_cache()
+{
+  cache::figures more;
+  more.hits = state_->hits;
+  more.misses = state_->misses;
+  more.faults = state_->faults;
+  more.last_fault = state_->last_fault;
+  if (state_->settings.folder.empty() || more.hits + more.misses + more.faults == 0) return;
+  try {
+    state_->user.add_figures(more);
+  } catch (...) {  // the figures are lost, nothing else
+  }
+}
+
+link_cache::answer link_cache::find_or_make(cache_key const& key, std::function<made()> const& make)
+{
+  auto outcome = cache_outcome::hit;
+  bool was_there = false;
+  auto link = state_->memory.find_or_make(
+      key.parts(), [&] { return state_->find_below(key, make, outcome); }, was_there);
+  if (was_there) outcome = cache_outcome::hit;
+  ++(outcome == cache_outcome::hit ? state_->hits : state_->misses);
+  return {std::move(link), outcome};
+}
+
+std::vector<std::string> link_cache::take_warnings()
+{
+  std::lock_guard const held(state_->mutex);
+  return std::exchange(state_->unsaid, {});
+}
+
+cache_settings const& link_cache::settings() const noexcept
+{
+  return state_->settings;
+}
+
+cache_statistics link_cache::statistics()
+{
+  cache_statistics found;
+  found.limit = state_->settings.folder_limit;
+  if (state_->settings.folder.empty()) {
+    found.why_not = state_->last_fault;
+    return found;
+  }
+  try {
+    found = state_->user.statistics();
+  } catch (fault const& why) {
+    found.why_not = why.message;
+  }
+  return found;
+}
+
+cache_verification link_cache::verify()
+try {
+  return state_->user.verify();
+} catch (fault const& why) {
+  fail(state_->settings.folder, why);
+}
+
+cache_cleaning link_cache::prune()
+try {
+  return state_->user.prune();
+} catch (fault const& why) {
+  fail(state_->settings.folder, why);
+}
+
+cache_cleaning link_cache::clear()
+try {
+  return state_->user.clear();
+} catch (fault const& why) {
+  fail(state_->settings.folder, why);
+}
+
+void write_layer_entry(std::filesystem::path const& path, cache_key const& key,
+                       cached_link const& link)
+try {
+  folder::make(path, folder::kind::layer).write(key.name(), cache::encode_entry(key.parts(), link));
+} catch (fault const& why) {
+  fail(path, why);
+}
+
+}  // namespace fatlink

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/folder.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+
+namespace fatlink::cache {
+namespace {
+
+constexpr std::string_view k_temporary = ".tmp";
+constexpr std::size_t k_random_digits = 16;
+constexpr int k_reading = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+
+std::chrono::nanoseconds since_1970(timespec time)
+{
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+std::string temporary_name(std::string const& name)
+{
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random)
+    random = static_cast<std::uint64_t>(::getpid()) << 32U | static_cast<unsigned>(::clock());
+  return fmt::format("{}.{:016x}{}", name, random, k_temporary);
+}
+
+bool write_all(int file, bytes_view bytes)
+{
+  while (!bytes.empty()) {
+    auto const written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+void set_used_now(int file) noexcept
+{
+  // Finer than the kernel's own idea of now, which stands still for milliseconds.
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  timespec const times[2] = {now, now};
+  (void)::futimens(file, times);  // on a read-only file system it stays as it is
+}
+
+}  // namespace
+
+std::optional<std::string> written_as(std::string const& name)
+{
+  auto const tail = 1 + k_random_digits + k_temporary.size();
+  if (!name.ends_with(k_temporary) || name.size() <= tail) return std::nullopt;
+  return name.substr(0, name.size() - tail);
+}
+
+void folder::fail(char const* doing, std::string const& name) const
+{
+  auto const code = errno;
+  auto const file = name.empty() ? path_.string() : (path_ / name).string();
+  throw fault{fmt::format("{} {}: {}", doing, file, std::generic_category().message(code)), code};
+}
+
+bool folder::is_trusted(unsigned owner) const
+{
+  if (owner == ::geteuid()) return true;
+  if (kind_ == kind::own) return false;
+  struct stat program {};
+  return owner == 0 || (::stat("/proc/self/exe", &program) == 0 && owner == program.st_uid);
+}
+
+void folder::check() const
+{
+  struct stat facts {};
+  if (::fstat(descriptor(), &facts) != 0) fail("opening", {});
+  if (!is_trusted(facts.st_uid))
+    throw fault{fmt::format("{} belongs to user {}, not to this one: name another folder in "
+                            "FATLINK_CACHE_DIR",
+                            path_.string(), facts.st_uid),
+                EPERM};
+  auto const others = kind_ == kind::own ? S_IWGRP | S_IWOTH : S_IWOTH;
+  if ((facts.st_mode & static_cast<unsigned>(others)) != 0)
+    throw fault{fmt::format("others may write to {}: chmod go-w it", path_.string()), EPERM};
+}
+
+std::optional<folder> folder::open(std::filesystem::path const& path, kind what)
+{
+  auto opened = std::make_unique<detail::descriptor>(
+      ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  auto const missing = opened->get() < 0 && errno == ENOENT;
+  folder made(path, what, std::move(opened));
+  if (missing) return std::nullopt;
+  if (made.descriptor() < 0) {
+    if (errno == ENOTDIR || errno == ELOOP)
+      throw fault{fmt::format("{} is no folder, or a symbolic link, which is not followed: name "
+                              "the folder itself in FATLINK_CACHE_DIR",
+                              path.string()),
+                  errno};
+    made.fail("opening", {});
+  }
+  made.check();
+  return made;
+}
+
+folder folder::make(std::filesystem::path const& path, kind what)
+{
+  if (auto found = open(path, what)) return std::move(*found);
+  auto const mode = what == kind::own ? 0700U : 0755U;
+  for (auto part = path.begin(); part != path.end(); ++part) {
+    std::filesystem::path above;
+    for (auto i = path.begin(); i != std::next(part); ++i) above /= *i;
+    // One that is there may well refuse for another reason, as / does.
+    if (::mkdir(above.c_str(), mode) == 0 || ::access(above.c_str(), F_OK) == 0) continue;
+    folder(above, what, std::make_unique<detail::descriptor>(-1)).fail("making", {});
+  }
+  if (auto found = open(path, what)) return std::move(*found);
+  errno = ENOENT;
+  folder(path, what, std::make_unique<detail::descriptor>(-1)).fail("opening", {});
+}
+
+std::optional<byte_buffer> folder::read(std::string const& name, std::uint64_t most,
+                                        bool mark_used) const
+{
+  detail::descriptor const file(::openat(descriptor(), name.c_str(), k_reading));
+  if (file.get() < 0) {
+    if (errno == ENOENT || errno == ELOOP) return std::nullopt;
+    fail("opening", name);
+  }
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) fail("reading", name);
+  auto const size = static_cast<std::uint64_t>(facts.st_size);
+  if (!S_ISREG(facts.st_mode) || !is_trusted(facts.st_uid) || size > most) return std::nullopt;
+  byte_buffer bytes(size);
+  for (std::size_t done = 0; done < bytes.size();) {
+    auto const got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("reading", name);
+    if (got == 0) return std::nullopt;  // it shrank
+    done += static_cast<std::size_t>(got);
+  }
+  if (mark_used) set_used_now(file.get());
+  return bytes;
+}
+
+void folder::write(std::string const& name, bytes_view bytes) const
+{
+  auto const temporary = temporary_name(name);
+  auto const mode = kind_ == kind::own ? 0600 : 0644;
+  auto const give_up = [&](char const* doing) {
+    auto const code = errno;
+    ::unlinkat(descriptor(), temporary.c_str(), 0);
+    errno = code;
+    fail(doing, name);
+  };
+  {
+    detail::descriptor file(::openat(descriptor(), temporary.c_str(),
+                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    if (file.get() < 0) fail("writing", name);
+    if (kind_ == kind::layer && ::fchmod(file.get(), 0644) != 0) give_up("writing");
+    if (!write_all(file.get(), bytes)) give_up("writing");
+    if (file.close() != 0) give_up("writing");  // where a network file system says so at last
+  }
+  if (::renameat(descriptor(), temporary.c_str(), descriptor(), name.c_str()) != 0)
+    give_up("putting in place");
+}
+
+bool folder::remove(std::string const& name) const
+{
+  if (::unlinkat(descriptor(), name.c_str(), 0) == 0) return true;
+  if (errno == ENOENT) return false;
+  fail("removing", name);
+}
+
+std::optional<file_facts> folder::facts(std::string const& name) const
+{
+  struct stat found {};
+  if (::fstatat(descriptor(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    fail("reading the facts of", name);
+  }
+  if (!S_ISREG(found.st_mode)) return std::nullopt;
+  return file_facts{name, static_cast<std::uint64_t>(found.st_size), since_1970(found.st_mtim)};
+}
+
+std::vector<file_facts> folder::list() const
+{
+  auto const again = ::openat(descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  auto* const opened = again < 0 ? nullptr : ::fdopendir(again);
+  if (opened == nullptr) {
+    if (again >= 0) ::close(again);
+    fail("listing", {});
+  }
+  std::unique_ptr<DIR, int (*)(DIR*)> const entries(opened, &::closedir);
+  std::vector<file_facts> files;
+  errno = 0;
+  while (auto const* one = ::readdir(entries.get())) {
+    if (auto found = facts(one->d_name)) files.push_back(std::move(*found));
+    errno = 0;
+  }
+  if (errno != 0) fail("listing", {});
+  return files;
+}
+
+}  // namespace fatlink::cache

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links in this process's memory: one link per key at a time, those that ask meanwhile wait for it;
+// failures are not kept. The ones used longest ago go when there is too much. Threads: safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "fatlink/cache.hpp"
+
+namespace fatlink::cache {
+
+class memory_layer {
+ public:
+  using value = std::shared_ptr<cached_link const>;
+
+  explicit memory_layer(std::uint64_t limit) : limit_(limit) {}
+
+  /// The link of `parts`, or what `make` makes; `was_there` is false for the caller whose `make`
+  /// it was. @throws what `make` throws, in all that waited for it.
+  struct made {
+    value link;
+    bool keep = true;
+  };
+  value find_or_make(std::string const& parts, std::function<made()> const& make, bool& was_there);
+
+ private:
+  struct slot {
+    std::shared_future<value> link;
+    std::uint64_t bytes = 0;  ///< 0: on its way
+    std::list<std::string const*>::iterator used = {};
+  };
+  void keep(std::string const& parts, value const& link);
+  void forget(std::string const& parts);
+  void shrink();
+
+  std::uint64_t limit_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, slot> slots_;
+  std::list<std::string const*> used_;  ///< names of finished slots, the last used first
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace fatlink::cache
