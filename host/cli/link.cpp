@@ -2,6 +2,7 @@
 // fatlink link: writes a linked image.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/output_file.hpp"
 #include "link_settings.hpp"
+#include "report.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -26,7 +28,7 @@ struct arguments {
   bool json = false;
 };
 
-nlohmann::json to_json(linked_image const& image, std::string const& output)
+nlohmann::json to_json(linked_image const& image, double read_ms, std::string const& output)
 {
   nlohmann::json hooks = nlohmann::json::array();
   for (auto const& hook : image.hooks)
@@ -40,6 +42,7 @@ nlohmann::json to_json(linked_image const& image, std::string const& output)
           {"inlined", image.inlined()},
           {"cache", to_string(image.cache)},
           {"link_ms", image.link_ms},
+          {"start_ms", start_of(image, read_ms)},
           {"warnings", image.warnings}};
 }
 
@@ -49,6 +52,7 @@ void print_text(linked_image const& image, std::string const& output)
              to_string(image.mode), image.bytes.size());
   for (auto const& hook : image.hooks)
     fmt::print(", {} {}", hook.name, hook.inlined ? "inlined" : "called");
+  if (image.cache == cache_outcome::hit) fmt::print(", from the cache");
   fmt::print("\n");
 }
 
@@ -59,15 +63,18 @@ int link(arguments const& given)
                              .emit = given.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
                              .kernel = given.kernel,
                              .require_inlined = given.link.require_inlined};
+  auto const start = std::chrono::steady_clock::now();
   std::vector<fatbin> inputs;
   for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
+  auto const read_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   output_file output(given.output);
   auto const image = given.link.linker().link(inputs, options);
   output.write(image.bytes);
   output.commit();
   print_warnings(image.warnings);
   if (given.json)
-    std::cout << to_json(image, given.output).dump(2) << '\n';
+    std::cout << to_json(image, read_ms, given.output).dump(2) << '\n';
   else
     print_text(image, given.output);
   return k_done;

@@ -24,7 +24,23 @@ nlohmann::json first_failure(verification const& seen)
           {"failures", seen.failures}};
 }
 
-nlohmann::json mode_to_json(linked_image const& image, execution const& done, bool has_reference)
+}  // namespace
+
+nlohmann::json start_of(linked_image const& image, double read_ms)
+{
+  return {{"read", read_ms},
+          {"find", image.times.find_ms},
+          {"preflight", image.times.preflight_ms},
+          {"key", image.times.key_ms},
+          {"lookup", image.times.lookup_ms},
+          {"open", image.times.open_ms},
+          {"link", image.link_ms}};
+}
+
+namespace {
+
+nlohmann::json mode_to_json(linked_image const& image, execution const& done, double read_ms,
+                            bool has_reference)
 {
   auto const& seen = done.against_reference;
   nlohmann::json json{{"mode", to_string(image.mode)},
@@ -36,6 +52,9 @@ nlohmann::json mode_to_json(linked_image const& image, execution const& done, bo
                       {"link_ms", image.link_ms},
                       {"load_ms", done.load_ms},
                       {"run_ms", done.run_ms}};
+  json["start_ms"] = start_of(image, read_ms);
+  json["start_ms"]["load"] = done.load_ms;
+  json["start_ms"]["launch"] = done.launch_ms;
   if (!has_reference) return json;
   json["verified"] = seen.verified();
   json["max_ulp"] = number(seen.max_ulp);
@@ -108,7 +127,7 @@ nlohmann::json to_json(run_summary const& run)
   if (!run.why_no_gpu.empty()) json["device"]["why_no_gpu"] = run.why_no_gpu;
   for (std::size_t i = 0; i < run.images.size(); ++i)
     json["modes"].push_back(
-        mode_to_json(run.images[i], run.results.images[i], run.expected.has_value()));
+        mode_to_json(run.images[i], run.results.images[i], run.read_ms, run.expected.has_value()));
   if (!run.results.between) return json;
   json["agree"] = run.results.between->verified();
   if (!run.results.between->verified())
@@ -130,8 +149,11 @@ void print_text(run_summary const& run)
     // The reference device links a set of PTX as it loads it.
     auto const is_set = run.images[i].kind == image_kind::ptx_set;
     auto const ms = run.images[i].link_ms + (is_set ? run.results.images[i].load_ms : 0);
-    fmt::print("[{}] {:<32} {:>6.1f} ms   {}{}\n", i + 1, title_of(run.images[i].mode), ms,
-               verdict(seen, run.expected.has_value()), inlining(run.images[i]));
+    auto const from_cache = run.images[i].cache == cache_outcome::hit;
+    fmt::print("[{}] {:<32} {:>6.1f} ms   {}{}{}\n", i + 1, title_of(run.images[i].mode),
+               from_cache ? run.images[i].times.lookup_ms : ms,
+               verdict(seen, run.expected.has_value()), inlining(run.images[i]),
+               from_cache ? ", from the cache" : "");
     print_failure(to_string(run.images[i].mode), seen);
   }
   if (!run.results.between) return;

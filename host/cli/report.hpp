@@ -13,9 +13,13 @@
 
 namespace fatlink::cli {
 
+/// Where the time until `image` was there went, in milliseconds; `read_ms` is the inputs'.
+nlohmann::json start_of(linked_image const& image, double read_ms);
+
 struct run_summary {
   device_info device;
   std::string why_no_gpu;  ///< empty where a device was asked for, or a GPU found
+  double read_ms = 0;      ///< reading and checking the fatbins
   std::string library;     ///< stems, as a person says them
   std::string transform;
   std::size_t elements = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <iostream>
 #include <memory>
 
@@ -77,9 +78,12 @@ prepared prepare(arguments const& given, run_summary& summary)
   ready.elements = given.input.empty()
                        ? generated_elements(parse_elements(given.elements), given.seed)
                        : npy_elements(npy_reader(given.input));
+  auto const start = std::chrono::steady_clock::now();
   ready.inputs = {fatbin::read(library)};
+  for (auto const& transform : transforms) ready.inputs.push_back(fatbin::read(transform));
+  summary.read_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   for (auto const& transform : transforms) {
-    ready.inputs.push_back(fatbin::read(transform));
     // Of several, the first that says what the kernel computes.
     if (!ready.expected) ready.expected = reference::beside(transform);
     summary.transform +=

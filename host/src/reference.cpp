@@ -2,14 +2,12 @@
 #include "fatlink/reference.hpp"
 
 #include <fmt/format.h>
-#include <muParser.h>
 
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
-#include "cpu/half.hpp"
+#include "detail/expression.hpp"
 #include "detail/json_file.hpp"
 
 namespace fatlink {
@@ -25,90 +23,6 @@ namespace {
                                    .hint = hint});
 }
 
-// NaN in, NaN out, as the arithmetic of a transform would; muParser's own keep the other operand.
-double nan_max(double a, double b)
-{
-  return std::isnan(a) || a > b ? a : b;
-}
-double nan_min(double a, double b)
-{
-  return std::isnan(a) || a < b ? a : b;
-}
-
-/// std::lgamma without its global sign, which threads would share.
-double log_gamma(double x)
-{
-  int sign = 0;
-  return lgamma_r(x, &sign);
-}
-
-/// To the nearest value of a 16-bit format.
-template <typename Half>
-double rounded_through(double x)
-{
-  return cpu::to_double(cpu::rounded_to<Half>(x));
-}
-
-class evaluation {
- public:
-  explicit evaluation(std::string const& expression)
-  {
-    parser_.DefineVar("x", &x_);
-    parser_.DefineConst("pi", std::numbers::pi);
-    parser_.DefineFun("max", nan_max);
-    parser_.DefineFun("min", nan_min);
-    define_mathematics();
-    define_roundings();
-    parser_.SetExpr(expression);
-  }
-
-  double at(double x)
-  {
-    x_ = x;
-    return parser_.Eval();
-  }
-
- private:
-  void define_mathematics()
-  {
-    // muParser's own of these lose digits, or the sign of zero.
-    parser_.DefineFun("abs", [](double x) { return std::abs(x); });
-    parser_.DefineFun("rint", [](double x) { return std::nearbyint(x); });
-    parser_.DefineFun("asinh", [](double x) { return std::asinh(x); });
-    parser_.DefineFun("acosh", [](double x) { return std::acosh(x); });
-    parser_.DefineFun("atanh", [](double x) { return std::atanh(x); });
-    parser_.DefineFun("erf", [](double x) { return std::erf(x); });
-    parser_.DefineFun("erfc", [](double x) { return std::erfc(x); });
-    parser_.DefineFun("exp2", [](double x) { return std::exp2(x); });
-    parser_.DefineFun("expm1", [](double x) { return std::expm1(x); });
-    parser_.DefineFun("log1p", [](double x) { return std::log1p(x); });
-    parser_.DefineFun("pow", [](double x, double y) { return std::pow(x, y); });
-    parser_.DefineFun("cbrt", [](double x) { return std::cbrt(x); });
-    parser_.DefineFun("hypot", [](double x, double y) { return std::hypot(x, y); });
-    parser_.DefineFun("atan2", [](double y, double x) { return std::atan2(y, x); });
-    parser_.DefineFun("lgamma", log_gamma);
-    parser_.DefineFun("tgamma", [](double x) { return std::tgamma(x); });
-    parser_.DefineFun("fma", [](double a, double b, double c) { return std::fma(a, b, c); });
-    parser_.DefineFun("fmod", [](double x, double y) { return std::fmod(x, y); });
-    parser_.DefineFun("remainder", [](double x, double y) { return std::remainder(x, y); });
-    parser_.DefineFun("signbit", [](double x) { return std::signbit(x) ? 1.0 : 0.0; });
-  }
-
-  void define_roundings()
-  {
-    parser_.DefineFun("floor", [](double x) { return std::floor(x); });
-    parser_.DefineFun("ceil", [](double x) { return std::ceil(x); });
-    parser_.DefineFun("trunc", [](double x) { return std::trunc(x); });
-    parser_.DefineFun("round", [](double x) { return std::round(x); });
-    parser_.DefineFun("f32", [](double x) { return static_cast<double>(static_cast<float>(x)); });
-    parser_.DefineFun("f16", rounded_through<cpu::binary16>);
-    parser_.DefineFun("bf16", rounded_through<cpu::bfloat16>);
-  }
-
-  double x_ = 0;
-  mu::Parser parser_;
-};
-
 template <typename Value>
 Value field(nlohmann::json const& json, char const* name, std::string const& file)
 {
@@ -123,9 +37,9 @@ Value field(nlohmann::json const& json, char const* name, std::string const& fil
 void check_expression(reference const& read)
 {
   try {
-    evaluation(read.expression).at(0.5);
-  } catch (mu::Parser::exception_type const& error) {
-    fail(read.file, fmt::format("\"reference\": {}", error.GetMsg()),
+    detail::expression(read.expression).at(0.5);
+  } catch (detail::expression_error const& error) {
+    fail(read.file, fmt::format("\"reference\": {}", error.what()),
          "it is an expression in x, for example \"max(0, x*x - 1)\"");
   }
 }
@@ -162,8 +76,8 @@ std::optional<reference> reference::beside(std::filesystem::path const& fatbin)
 
 std::function<void(std::span<float const>, std::span<double>)> reference::evaluator() const
 {
-  return [parser = std::make_shared<evaluation>(expression)](std::span<float const> values,
-                                                             std::span<double> expected) {
+  return [parser = std::make_shared<detail::expression>(expression)](std::span<float const> values,
+                                                                     std::span<double> expected) {
     for (std::size_t i = 0; i < values.size(); ++i)
       expected[i] = parser->at(static_cast<double>(values[i]));
   };

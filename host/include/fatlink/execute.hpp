@@ -29,6 +29,7 @@ struct execution_request {
 struct execution {
   verification against_reference;  ///< `elements` is 0 without a reference
   double load_ms = 0;              ///< of the image onto the device, wall time
+  double launch_ms = 0;            ///< of the first launch until it was done, wall time
   double run_ms = 0;               ///< of the kernel, the device's own time
 };
 
