@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cache as a user of the program meets it."""
+import errno
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from fatlink_cli import BUILD, HOOK, LIBRARY, PROGRAM, SHARE, CliTest
+
+PAIR = [LIBRARY, SHARE / "relu_poly.fatbin"]
+FAULTY = BUILD / "lib" / "libfaulty_system.so"
+CODES = ("ENOSPC", "EIO", "EDQUOT", "EROFS", "EACCES", "EBUSY", "ESTALE", "EMFILE")
+
+
+class CacheTest(CliTest):
+    def link_json(self, *words, **options):
+        return self.fatlink_json("link", "--target", "sm_90", "-o", "out.cubin", *(words or PAIR), **options)
+
+    def image(self):
+        return (self.folder / "out.cubin").read_bytes()
+
+    def entries(self):
+        return [file for file in self.cache.iterdir() if len(file.name) == 64]
+
+    def stats(self, **options):
+        return self.fatlink_json("cache", "stats", **options)
+
+
+class Serves(CacheTest):
+    def test_a_link_once_and_says_so(self):
+        first = self.link_json()
+        image = self.image()
+        again = self.link_json()
+        self.assertEqual((first["cache"], again["cache"]), ("miss", "hit"))
+        self.assertEqual(self.image(), image)
+        self.assertEqual(again["hooks"], [{"name": "user_transform", "inlined": True}])
+        self.assertEqual(again["link_ms"], 0)
+        self.assertGreater(first["start_ms"]["link"], 0)
+        self.assertEqual(sorted(first["start_ms"]),
+                         ["find", "key", "link", "lookup", "open", "preflight", "read"])
+        self.assertEqual(self.link_json("--no-cache", *PAIR)["cache"], "off")
+        self.assertEqual(self.image(), image)
+        self.assertIn("from the cache", self.fatlink("link", "--target", "sm_90", "-o", "o", *PAIR).stdout)
+
+    def test_run_too_for_each_mode(self):
+        words = ("run", "--device", "cpu", "--elements", 100)
+        said = [self.fatlink_json(*words), self.fatlink_json(*words), self.fatlink_json(*words, "--no-cache")]
+        # In ptx mode the reference device links the inputs' own PTX itself: there is nothing to keep.
+        self.assertEqual([[mode["cache"] for mode in one["modes"]] for one in said],
+                         [["off", "miss"], ["off", "hit"], ["off", "off"]])
+        self.assertTrue(all(mode["verified"] for one in said for mode in one["modes"]))
+        self.assertEqual(set(said[1]["modes"][1]["start_ms"]),
+                         {"find", "key", "launch", "link", "load", "lookup", "open", "preflight", "read"})
+        self.assertIn("user_transform inlined, from the cache", self.fatlink(*words).stdout)
+
+    def test_new_code_at_once_where_a_file_is_swapped(self):
+        seen = set()
+        for round in range(2):
+            for factor in range(3):
+                swapped = self.compile("swapped", HOOK.replace("return x", f"return {factor}.5f * x"))
+                self.assertEqual(self.link_json(LIBRARY, swapped)["cache"], ("miss", "hit")[round])
+                seen.add(hashlib.sha256(self.image()).hexdigest())
+        self.assertEqual(len(seen), 3)
+
+    def test_whatever_the_files_are_called(self):
+        self.link_json()
+        for number, file in enumerate(PAIR):
+            self.file(f"{number}.fatbin", file.read_bytes())
+        self.assertEqual(self.link_json("0.fatbin", "1.fatbin")["cache"], "hit")
+
+    def test_nothing_that_was_asked_for_otherwise(self):
+        self.link_json()
+        for other in (["--target", "sm_80"], ["--target", "sm_90a"], ["--mode", "ptx"], ["--emit", "ptx"]):
+            words = ["link", "--target", "sm_90", "-o", "o", *PAIR, *other]
+            if other[0] == "--target":
+                words[1:3] = other
+                words = words[:-2]
+            self.assertEqual(self.fatlink_json(*words)["cache"], "miss", other)
+        self.assertEqual(self.link_json(LIBRARY, SHARE / "gelu.fatbin")["cache"], "miss")
+        self.assertEqual(self.link_json(*reversed(PAIR))["cache"], "miss")
+        self.assertEqual(self.link_json("--in-process", *PAIR)["cache"], "hit")
+
+    def test_the_same_warnings_again(self):
+        by_hand = self.compile("by_hand", HOOK.replace("float user", "__noinline__ float user"))
+        said = [self.link(LIBRARY, by_hand).stderr for _ in range(2)]
+        self.assertIn("[uncontracted]", said[0])
+        self.assertIn("was not inlined", said[0])
+        self.assertEqual(said[0], said[1])
+        self.assert_fails(4, "link", "--target", "sm_90", "--require-inlined", "-o", "o", LIBRARY, by_hand,
+                          says=["was not inlined"])
+
+    def test_without_opening_nvjitlink_or_the_helper(self):
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        words = ["link", "--target", "sm_90", "-o", "out.cubin", *PAIR]
+
+        def traced():
+            subprocess.run(["strace", "-f", "-o", "trace", "-e", "trace=open,openat,execve,mmap,connect",
+                            PROGRAM, *words], cwd=self.folder, check=True, capture_output=True,
+                           env={**os.environ, "FATLINK_CACHE_DIR": str(self.cache)})
+            return (self.folder / "trace").read_text()
+
+        cold, warm = traced(), traced()
+        self.assertIn("fatlink-linkd", cold)
+        self.assertNotIn("fatlink-linkd", warm)
+        # Its file is read for what it says of itself; it is not mapped.
+        number = None
+        for line in warm.splitlines():
+            if "libnvJitLink" in line and "openat" in line and not line.endswith("(No such file or directory)"):
+                number = line.rsplit("= ", 1)[1]
+                mapping_follows = warm[warm.index(line):].splitlines()[1:6]
+                self.assertFalse(any("mmap" in one and f", {number}, " in one for one in mapping_follows), warm)
+        self.assertIsNotNone(number)
+
+    def test_another_nvjitlink_gets_links_of_its_own(self):
+        self.link_json()
+        real = self.fatlink_json("doctor")["nvjitlink"]["path"]
+        copied = pathlib.Path(shutil.copy(real, self.folder / "libnvJitLink.so.13"))
+        env = {"FATLINK_NVJITLINK": str(copied)}
+        self.assertEqual(self.link_json(env=env)["cache"], "hit")  # the same, elsewhere
+        with open(copied, "ab") as file:
+            file.write(b"x")  # another build, as its size says
+        self.assertEqual(self.link_json(env=env)["cache"], "miss")
+        self.assertEqual(self.link_json(env=env)["cache"], "hit")
+
+    def test_links_without_any_nvjitlink_from_a_shipped_layer(self):
+        layer = self.folder / "layer"
+        done = self.fatlink_json("cache", "warm", *PAIR, "--target", "sm_80,sm_90", "--emit", "cubin,ptx",
+                                 "--layer", layer)
+        self.assertEqual([(one["target"], one["mode"], one["kind"]) for one in done["links"]],
+                         [(target, *link) for target in ("sm_80", "sm_90")
+                          for link in (("ptx", "cubin"), ("lto", "cubin"), ("lto", "ptx"))])
+        self.assertEqual({len(file.name) for file in layer.iterdir()}, {64})
+        env = {"FATLINK_NVJITLINK": "/nowhere.so", "FATLINK_SYSTEM_CACHE": str(layer),
+               "FATLINK_CACHE_DIR": str(self.cache / "empty")}
+        for mode in ("ptx", "lto"):
+            said = self.fatlink_json("link", "--target", "sm_80", "--mode", mode, "-o", "o", *PAIR, env=env)
+            self.assertEqual(said["cache"], "hit")
+        ran = self.fatlink_json("run", "--device", "cpu", "--elements", 100, env=env)
+        self.assertTrue(ran["modes"][1]["verified"])
+        self.assertEqual(ran["modes"][1]["cache"], "hit")
+        self.assert_fails(5, "link", "--target", "sm_120", "-o", "o", *PAIR, says=["/nowhere.so"], env=env)
+        env = {"FATLINK_SYSTEM_CACHE": str(layer), "FATLINK_CACHE_DIR": str(self.cache / "empty")}
+        self.assertEqual(self.link_json(env=env)["cache"], "hit")
+
+    def test_a_layer_made_twice_is_the_same(self):
+        contents = []
+        for number in range(2):
+            layer = self.folder / f"layer{number}"
+            self.fatlink("cache", "warm", *PAIR, "--target", "sm_90", "--no-cache", "--layer", layer)
+            contents.append({file.name: file.read_bytes() for file in layer.iterdir()})
+        self.assertEqual(contents[0], contents[1])
+        self.assertEqual(len(contents[0]), 4)
+
+
+class Tends(CacheTest):
+    def test_path(self):
+        self.assertEqual(self.fatlink("cache", "path").stdout, f"{self.cache}\n")
+        said = self.fatlink_json("cache", "path", env={"FATLINK_SYSTEM_CACHE": "/a:/b"})
+        self.assertEqual(said["layers"][:2], ["/a", "/b"])
+
+    def test_stats(self):
+        self.link_json()
+        self.link_json()
+        said = self.stats()
+        self.assertEqual((said["entries"], said["hits"], said["misses"], said["stored"], said["faults"]),
+                         (1, 1, 1, 1, 0))
+        self.assertEqual(said["bytes"], self.entries()[0].stat().st_size)
+        text = self.fatlink("cache", "stats").stdout
+        self.assertIn("1 hits, 1 misses, 1 stored, 0 evicted", text)
+
+    def test_warm_fills_the_users_folder(self):
+        self.fatlink("cache", "warm", *PAIR, "--target", "sm_90", "--mode", "lto")
+        self.assertEqual(self.link_json()["cache"], "hit")
+
+    def test_verify_names_the_damaged_and_prune_removes_them(self):
+        self.link_json()
+        entry = self.entries()[0]
+        damaged = bytearray(entry.read_bytes())
+        damaged[100] ^= 1
+        entry.write_bytes(damaged)
+        said = self.fatlink_json("cache", "verify", status=3)
+        self.assertEqual(said, {"sound": 0, "damaged": [{"file": str(entry), "why": "its checksum is wrong"}]})
+        self.assertIn(str(entry), self.fatlink("cache", "verify", status=3).stdout)
+        self.assertEqual(self.fatlink_json("cache", "prune")["entries"], 1)
+        self.fatlink("cache", "verify")
+        self.assertEqual(self.link_json()["cache"], "miss")
+
+    def test_a_damaged_entry_is_linked_anew_without_a_word(self):
+        self.link_json()
+        image = self.image()
+        self.entries()[0].write_bytes(b"nonsense")
+        done = self.link(*PAIR)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(self.image(), image)
+        self.assertEqual(self.link_json()["cache"], "hit")
+
+    def test_clear(self):
+        self.link_json()
+        self.assertEqual(self.fatlink_json("cache", "clear")["entries"], 1)
+        self.assertEqual(self.entries(), [])
+        self.assertEqual(self.link_json()["cache"], "miss")
+
+    def test_a_limit_that_is_none_is_said(self):
+        self.assert_fails(2, "cache", "stats", says=["FATLINK_CACHE_LIMIT=many: is no size"],
+                          env={"FATLINK_CACHE_LIMIT": "many"})
+
+    def test_a_verb_it_does_not_have(self):
+        self.assert_fails(2, "cache", says=["subcommand"], hint="fatlink cache --help")
+
+
+class NeverInTheWay(CacheTest):
+    def assert_links_with_a_warning(self, warning, **options):
+        done = self.link(*PAIR, **options)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn("fatlink: warning: the cache is not used as it should be: ", lines[0])
+        self.assertIn(warning, lines[0])
+        self.assertEqual(self.image()[:4], b"\x7fELF")
+
+    def test_a_folder_that_is_not_the_users_alone(self):
+        self.cache.chmod(0o777)
+        self.assert_links_with_a_warning("others may write to")
+        said = self.stats()
+        self.assertFalse(said["usable"])
+        self.assertIn("chmod go-w", said["why_not"])
+        self.assert_fails(3, "cache", "clear", says=[str(self.cache), "others may write to"])
+
+    def test_no_home(self):
+        self.assert_links_with_a_warning("set HOME", env={"HOME": "", "FATLINK_CACHE_DIR": "",
+                                                          "XDG_CACHE_HOME": ""})
+
+    def test_a_file_where_the_folder_should_be(self):
+        file = self.file("file", "")
+        self.assert_links_with_a_warning("is no folder", env={"FATLINK_CACHE_DIR": str(file)})
+        self.assert_links_with_a_warning("is no folder", env={"FATLINK_CACHE_DIR": str(file / "below")})
+
+    def test_a_folder_in_the_place_of_an_entry(self):
+        self.link_json()
+        entry = self.entries()[0]
+        entry.unlink()
+        entry.mkdir()
+        self.assert_links_with_a_warning("putting in place")
+
+    def faulty(self, fault, *words):
+        count = self.folder / "count"
+        done = self.fatlink("link", "--target", "sm_90", "-o", "out.cubin", *words, *PAIR,
+                            env={"LD_PRELOAD": str(FAULTY), "FATLINK_FAULT_ROOT": str(self.cache),
+                                 "FATLINK_FAULT_COUNT": str(count), "FATLINK_FAULT": fault})
+        return int(count.read_text()), done.stderr
+
+    def test_no_system_call_that_fails_fails_a_link(self):
+        nothing = "0@0"
+        shutil.rmtree(self.cache)
+        calls, said = self.faulty(nothing)
+        self.assertEqual(said, "")
+        self.assertGreater(calls, 20)
+        image = self.image()
+        # Cold, at every call: linking takes its time, so the codes take turns.
+        for call in range(1, calls + 1):
+            for code in (CODES[call % len(CODES)],):
+                for often in ("", "+"):
+                    with self.subTest(call=call, code=code, often=often):
+                        shutil.rmtree(self.cache, ignore_errors=True)
+                        _, said = self.faulty(f"{getattr(errno, code)}@{call}{often}")
+                        self.assertLessEqual(said.count("\n"), 1 if not often else 4, said)
+                        self.assertEqual(self.image(), image)
+
+    def test_no_system_call_that_fails_hides_what_is_there(self):
+        self.link_json()
+        image = self.image()
+        calls, _ = self.faulty("0@0")
+        for call in range(1, calls + 1):
+            for code in CODES:
+                with self.subTest(call=call, code=code):
+                    self.faulty(f"{getattr(errno, code)}@{call}")
+                    self.assertEqual(self.image(), image)
+        self.assertEqual(self.fatlink_json("cache", "verify")["damaged"], [])
+
+    def test_those_are_all_the_system_calls_it_makes(self):
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        for round in ("cold", "warm"):
+            count = self.folder / "count"
+            env = {**os.environ, "FATLINK_CACHE_DIR": str(self.cache), "FATLINK_FAULT_ROOT": str(self.cache),
+                   "FATLINK_FAULT_COUNT": str(count)}
+            subprocess.run(["strace", "-y", "-o", "trace", "-E", f"LD_PRELOAD={FAULTY}", PROGRAM, "link", "--target",
+                            "sm_90", "-o", "out.cubin", *PAIR], cwd=self.folder, check=True,
+                           capture_output=True, env=env)
+            calls = [line for line in (self.folder / "trace").read_text().splitlines()
+                     if str(self.cache) in line and not line.startswith(("readlink", "execve"))]
+            # readdir is several a getdents64, and fdopendir is fstat and fcntl.
+            unlike = ("getdents64", "fcntl(", "newfstatat")
+            traced = [line for line in calls if not line.startswith(unlike)]
+            self.assertGreaterEqual(int(count.read_text()), len(traced), "\n".join(traced))
+            names = {line.split("(")[0] for line in calls}
+            self.assertLessEqual(names, {"open", "openat", "newfstatat", "read", "write", "pwrite64", "close", "fcntl",
+                                         "renameat", "getdents64", "utimensat", "mkdir", "unlinkat"}, round)
+
+    def test_half_a_write_is_finished(self):
+        calls, _ = self.faulty("0@0")
+        for call in range(1, calls + 1):
+            for file in self.cache.iterdir():
+                file.unlink()
+            self.faulty(f"short@{call}")
+            self.assertEqual(self.fatlink_json("cache", "verify")["damaged"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
