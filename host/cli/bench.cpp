@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // fatlink bench: kernel time of a linked transform in both modes beside the same source compiled
-// as one, a call through a function pointer, and a device-to-device copy; link latency; and how
-// fast the reference device is.
-// Rounds are interleaved and medians taken, so that ratios within one run hold.
+// as one, a call through a function pointer, and a device-to-device copy; link latency; how
+// fast the reference device is; what a start of the program costs, with and without its link
+// cached. Rounds are interleaved and medians taken, so that ratios within one run hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench_report.hpp"
+#include "bench_start.hpp"
 #include "defaults.hpp"
 #include "failure.hpp"
 #include "fatlink/execute.hpp"
@@ -254,6 +255,8 @@ int bench(arguments const& given)
     }
   }
   found["links"] = link_latency(pair, wanted, given.repeat);
+  found["starts"] = bench_starts(fatbin_or_default({}, k_default_library, "the library"), transform,
+                                 wanted.name(), given.repeat);
   found["preflight_ms"] = preflight_ms(pair, wanted, given.repeat);
   found["reference_device"] = reference_device_rate(pair, given.repeat);
   if (given.json)

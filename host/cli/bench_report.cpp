@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "bench_start.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/nvjitlink.hpp"
 
@@ -36,6 +37,7 @@ void print_bench(nlohmann::json const& found)
     fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {:.2f} |\n", row["mode"].get<std::string>(),
                row["first_ms"].get<double>(), row["median_ms"].get<double>(),
                row["worker_median_ms"].get<double>(), row["worker_overhead_ms"].get<double>());
+  print_starts(found["starts"]);
   fmt::print("\nPreflight of the pair: {:.3f} ms\n", found["preflight_ms"].get<double>());
   auto const& cpu = found["reference_device"];
   fmt::print(
