@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <iostream>
 #include <memory>
 
@@ -154,9 +155,10 @@ int run(arguments const& given)
                .progress = [&](char const* doing, double part) { shown.show(doing, part); }});
   if (ready.output && summary.verified()) ready.output->commit();
   if (given.json)
-    std::cout << to_json(summary).dump(2) << '\n';
+    std::cout << to_json(summary).dump(2) << std::endl;
   else
     print_text(summary);
+  std::fflush(stdout);  // closing the device takes a while
   return summary.verified() ? k_done : k_not_verified;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "detail/json_file.hpp"
 #include "detail/read_file.hpp"
 #include "detail/sha256.hpp"
+#include "fatlink/ptx_interface.hpp"
 
 namespace fatlink {
 namespace {
@@ -246,6 +248,10 @@ struct fatbin::contents {
   std::vector<fatbin_entry> entries;
   mutable std::once_flag hashed;
   mutable digest256 digest{};
+  mutable std::once_flag identified;
+  mutable std::optional<fatlink::ident> ident;
+  mutable std::mutex reading;
+  mutable std::map<fatbin_entry const*, std::unique_ptr<ptx_interface const>> interfaces;
 };
 
 fatbin::fatbin(std::shared_ptr<contents const> made) : contents_(std::move(made)) {}
@@ -306,6 +312,25 @@ digest256 const& fatbin::digest() const
 std::vector<fatbin_entry> const& fatbin::entries() const noexcept
 {
   return contents_->entries;
+}
+
+std::optional<ident> const& fatbin::ident() const
+{
+  std::call_once(contents_->identified, [this] {
+    for (auto const& entry : contents_->entries)
+      if (!contents_->ident) contents_->ident = entry.ident();
+  });
+  return contents_->ident;
+}
+
+ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
+{
+  std::lock_guard const held(contents_->reading);
+  auto& known = contents_->interfaces[&entry];
+  if (!known)
+    known =
+        std::make_unique<ptx_interface const>(read_ptx_interface(read_ptx(entry, name()), name()));
+  return *known;
 }
 
 fatbin_entry const* fatbin::find(entry_kind kind, target wanted) const noexcept

@@ -55,7 +55,7 @@ std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target wan
   std::set<std::string> asked;
   std::set<std::string> defined;
   for (auto const& input : inputs) {
-    auto const interface = interface_of(input, wanted);
+    auto const& interface = interface_of(input, wanted);
     for (auto const& hook : interface.hooks) asked.insert(hook.name);
     for (auto const& function : interface.definitions) defined.insert(function.name);
     for (auto const& function : interface.weak) defined.insert(function.name);

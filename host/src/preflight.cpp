@@ -13,11 +13,7 @@ namespace {
 
 detail::preflight_input describe(fatbin const& input, target wanted)
 {
-  detail::preflight_input described{
-      .file = &input, .interface = interface_of(input, wanted), .ident = {}};
-  for (auto const& entry : input.entries())
-    if (!described.ident) described.ident = entry.ident();
-  return described;
+  return {.file = &input, .interface = interface_of(input, wanted), .ident = input.ident()};
 }
 
 error_details refusal(target wanted, std::vector<finding> const& findings)
@@ -42,14 +38,14 @@ char const* to_string(severity level) noexcept
   return level == severity::error ? "error" : "warning";
 }
 
-ptx_interface interface_of(fatbin const& input, target wanted)
+ptx_interface const& interface_of(fatbin const& input, target wanted)
 {
+  static ptx_interface const empty;
   auto const* entry = input.find(entry_kind::ptx, wanted);
   if (entry == nullptr)
     for (auto const& other : input.entries())
       if (other.kind == entry_kind::ptx) entry = &other;
-  if (entry == nullptr) return {};
-  return read_ptx_interface(read_ptx(*entry, input.name()), input.name());
+  return entry == nullptr ? empty : input.interface(*entry);
 }
 
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request)

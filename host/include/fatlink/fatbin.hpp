@@ -78,6 +78,8 @@ std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name = 
 /// @throws format_error damaged frame, size other than announced, or above 256 MiB.
 std::string read_ptx(fatbin_entry const& entry, std::string_view name = "fatbin");
 
+struct ptx_interface;  // ptx_interface.hpp
+
 /// A fatbin in memory, read once from a file and checked.
 class fatbin {
  public:
@@ -97,6 +99,14 @@ class fatbin {
   /// SHA-256 of the bytes; computed at the first call, by whichever thread.
   [[nodiscard]] digest256 const& digest() const;
   [[nodiscard]] std::vector<fatbin_entry> const& entries() const noexcept;
+
+  /// The ident of the first entry that has one; read at the first call, by whichever thread.
+  [[nodiscard]] std::optional<fatlink::ident> const& ident() const;
+
+  /// What `entry`, a PTX entry of this fatbin, declares and defines; read at the first call, by
+  /// whichever thread. Lives as long as any copy of this fatbin.
+  /// @throws format_error as read_ptx; file_error text that is no PTX.
+  [[nodiscard]] ptx_interface const& interface(fatbin_entry const& entry) const;
 
   /// The newest entry of `kind` that links for `wanted`; exact `a`/`f` matches first.
   /// Null when there is none. Lives as long as any copy of this fatbin.

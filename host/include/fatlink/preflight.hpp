@@ -54,8 +54,8 @@ struct preflight_request {
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request);
 
 /// The interface of `input` for `wanted`: from its PTX entry that links for it, else from any
-/// PTX entry. Empty when it holds no PTX.
-ptx_interface interface_of(fatbin const& input, target wanted);
+/// PTX entry. Empty when it holds no PTX. Lives as long as the fatbin.
+ptx_interface const& interface_of(fatbin const& input, target wanted);
 
 /// A link refused for what preflight found.
 class refused_error : public error {

@@ -12,8 +12,8 @@ namespace fatlink::detail {
 /// An input and what was read out of it.
 struct preflight_input {
   fatbin const* file;
-  ptx_interface interface;
-  std::optional<fatlink::ident> ident;  ///< of the first entry that has one
+  ptx_interface const& interface;
+  std::optional<fatlink::ident> const& ident;  ///< of the first entry that has one
 };
 using preflight_inputs = std::vector<preflight_input>;
 
