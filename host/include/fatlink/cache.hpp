@@ -10,6 +10,7 @@
 // Threads: safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>

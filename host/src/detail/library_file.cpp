@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <vector>
 
 #include "detail/byte_reader.hpp"
 #include "detail/read_file.hpp"

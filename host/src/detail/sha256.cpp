@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/sha256.hpp"
 
+#include <cstdint>
+
 namespace fatlink::detail {
 
 static_assert(SHA256_DIGEST_SIZE == std::tuple_size_v<digest256>);
