@@ -119,6 +119,8 @@ nlohmann::json to_json(run_summary const& run)
                               {{"kind", to_string(run.device.kind)},
                                {"name", run.device.name},
                                {"target", run.device.target.name()}}},
+                             {"device_ms", run.device_ms},
+                             {"verify_ms", run.results.verify_ms},
                              {"library", run.library},
                              {"transform", run.transform},
                              {"elements", run.elements},

@@ -143,7 +143,10 @@ int run(arguments const& given)
   run_summary summary;
   auto ready = prepare(given, summary);
   check_inputs(ready, given.kernel);
+  auto const start = std::chrono::steady_clock::now();
   auto const on = open_chosen(given, summary);
+  summary.device_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   link_all(ready, given, summary);
 
   progress shown;

@@ -38,7 +38,9 @@ class run {
     upload();
     for (auto const& image : images) launch(image);
     if (images.size() > 1) report_.between.emplace();
+    auto const start = clock::now();
     check_all();
+    report_.verify_ms = std::chrono::duration<double, std::milli>(clock::now() - start).count();
     return std::move(report_);
   }
 

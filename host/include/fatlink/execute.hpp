@@ -36,6 +36,7 @@ struct execution {
 struct execution_report {
   std::vector<execution> images;        ///< in the order given
   std::optional<verification> between;  ///< of the first two images, when there are two
+  double verify_ms = 0;                 ///< copying the results back and checking them, wall time
 };
 
 /// @throws device_error, file_error as the device and the files do.

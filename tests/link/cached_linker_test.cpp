@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The linker with a cache, over real nvJitLink.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "detail/link_worker.hpp"
+#include "fatlink/linker.hpp"
+#include "fixtures.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+std::vector<fatbin> pair()
+{
+  return {fixtures::fatbin("library.fatbin"), fixtures::fatbin("transform.fatbin")};
+}
+
+link_options lto()
+{
+  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
+}
+
+class CachedLinker : public testing::Test {
+ protected:
+  [[nodiscard]] linker cached(isolation where = isolation::in_process) const
+  {
+    cache_settings settings;
+    settings.folder = folder_.path() / "cache";
+    linker made(where);
+    made.use(std::make_shared<link_cache>(settings));
+    return made;
+  }
+  fixtures::folder folder_;
+};
+
+/// Names an nvJitLink while it lives.
+class named_nvjitlink {
+ public:
+  explicit named_nvjitlink(std::string const& file)
+  {
+    ::setenv("FATLINK_NVJITLINK", file.c_str(), 1);
+  }
+  ~named_nvjitlink()
+  {
+    ::unsetenv("FATLINK_NVJITLINK");
+    detail::end_idle_workers();
+  }
+  named_nvjitlink(named_nvjitlink const&) = delete;
+  named_nvjitlink& operator=(named_nvjitlink const&) = delete;
+};
+
+}  // namespace
+
+TEST(Nvjitlink, IsLocatedWithoutBeingOpened)
+{
+  auto const located = nvjitlink::locate();
+  ASSERT_TRUE(located);
+  auto const opened = nvjitlink::open();
+  EXPECT_EQ(std::filesystem::canonical(located->path), opened->path());
+  EXPECT_EQ(located->identity, opened->identity());
+  EXPECT_EQ(located->reason, opened->reason());
+  EXPECT_THAT(located->identity,
+              testing::StartsWith("13." + std::to_string(opened->minor()) + " "));
+}
+
+TEST(Nvjitlink, ThatIsNamedIsOpenedOrAnError)
+{
+  EXPECT_EQ(nvjitlink::open(nvjitlink::locate()->path)->path(), nvjitlink::open()->path());
+  EXPECT_THROW(nvjitlink::open("/nowhere.so"), unavailable_error);
+}
+
+TEST_F(CachedLinker, ServesOtherProcessesWhicheverWayTheyLink)
+{
+  auto const first = cached().link(pair(), lto());
+  auto const again = cached(isolation::worker).link(pair(), lto());
+  EXPECT_EQ(first.cache, cache_outcome::miss);
+  EXPECT_EQ(again.cache, cache_outcome::hit);
+  EXPECT_EQ(again.bytes, first.bytes);
+  EXPECT_TRUE(again.inlined());
+  EXPECT_EQ(again.link_ms, 0);
+}
+
+TEST_F(CachedLinker, JudgesTheInputsBeforeItAsks)
+{
+  auto with = cached();
+  (void)with.link(pair(), lto());
+  auto other = lto();
+  other.kernel = "nope";
+  EXPECT_THROW(with.link(pair(), other), refused_error);
+}
+
+TEST_F(CachedLinker, KeepsNothingThatAnotherNvjitlinkLinked)
+{
+  auto const copy = folder_.path() / "libnvJitLink.so.13";
+  std::filesystem::copy_file(nvjitlink::locate()->path, copy);
+  std::ofstream(copy, std::ios::app) << 'x';
+  {
+    detail::leased_worker const idle;
+  }  // of the usual one
+  named_nvjitlink const named(copy);
+  auto with = cached(isolation::worker);
+  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
+  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
+  detail::end_idle_workers();
+  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
+  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::hit);
+}
+
+TEST_F(CachedLinker, KeepsAGoodLinkThoughItsCallerWantedMore)
+{
+  auto with = cached();
+  auto strict = lto();
+  strict.mode = link_mode::ptx;
+  strict.require_inlined = true;
+  EXPECT_THROW(with.link(pair(), strict), link_error);
+  strict.require_inlined = false;
+  EXPECT_EQ(with.link(pair(), strict).cache, cache_outcome::hit);  // the link itself was good
+}
+
+TEST(LinkKey, HoldsAllThatTheLinkDependsOnAndNoName)
+{
+  auto const key = link_key(pair(), lto(), "13.0 x 1");
+  EXPECT_THAT(key.parts(), testing::HasSubstr("target:5:sm_90\nmode:3:lto\nemit:5:cubin\n"));
+  EXPECT_THAT(key.parts(), testing::HasSubstr("option:6:-ftz=0\n"));
+  EXPECT_THAT(key.parts(), testing::HasSubstr("nvjitlink:8:13.0 x 1\n"));
+  EXPECT_THAT(key.parts(), testing::Not(testing::HasSubstr("fatbin")));
+  EXPECT_NE(key.name(), link_key(pair(), lto(), "13.1 x 1").name());
+  auto reversed = pair();
+  std::swap(reversed[0], reversed[1]);
+  EXPECT_NE(key.name(), link_key(reversed, lto(), "13.0 x 1").name());
+}
