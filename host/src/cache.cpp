@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <mutex>
@@ -124,7 +125,8 @@ struct link_cache::state {
         memory(settings.memory_limit),
         user(settings.folder, settings.folder_limit)
   {
-    if (settings.folder.empty()) say("there is no folder for it: set HOME, or FATLINK_CACHE_DIR");
+    if (settings.folder.empty())
+      say({"there is no folder for it: set HOME, or FATLINK_CACHE_DIR", ENOENT});
   }
 
   cache_settings const settings;
@@ -135,16 +137,16 @@ struct link_cache::state {
   std::mutex mutex;  // of the rest
   std::uint64_t faults = 0;
   std::string last_fault;
-  std::set<std::string> said;
+  std::set<int> said;  // by errno: a full disk fails many calls, and is one fault
   std::vector<std::string> unsaid;
 
-  void say(std::string const& message)
+  void say(fault const& why)
   {
     std::lock_guard const held(mutex);
     ++faults;
-    last_fault = message;
-    if (said.insert(message).second)
-      unsaid.push_back(fmt::format("the cache is not used as it should be: {}", message));
+    last_fault = why.message;
+    if (said.insert(why.code).second)
+      unsaid.push_back(fmt::format("the cache is not used as it should be: {}", why.message));
   }
 
   /// What `work` answers; where it has a fault, that is said, and it answers nothing.
@@ -154,7 +156,7 @@ struct link_cache::state {
     try {
       return work();
     } catch (fault const& why) {
-      say(why.message);
+      say(why);
     }
     return decltype(work())();
   }

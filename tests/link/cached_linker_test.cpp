@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "cache/entry.hpp"
 #include "detail/link_worker.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
@@ -80,6 +81,20 @@ TEST_F(CachedLinker, ServesOtherProcessesWhicheverWayTheyLink)
   EXPECT_EQ(again.bytes, first.bytes);
   EXPECT_TRUE(again.inlined());
   EXPECT_EQ(again.link_ms, 0);
+}
+
+TEST_F(CachedLinker, TakesNoEntryWithAnyByteFlippedOrMissing)
+{
+  auto const image = cached().link(pair(), lto());
+  auto const good = cache::encode_entry(link_key(pair(), lto(), "13.0").parts(), {image.bytes, {}});
+  std::string why;
+  ASSERT_TRUE(cache::decode_entry(good, why));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    auto bad = good;
+    bad[i] ^= std::byte{0x40};
+    EXPECT_FALSE(cache::decode_entry(bad, why)) << "flipped byte " << i;
+    EXPECT_FALSE(cache::decode_entry(bytes_view(good).first(i), why)) << "kept " << i;
+  }
 }
 
 TEST_F(CachedLinker, JudgesTheInputsBeforeItAsks)

@@ -116,7 +116,7 @@ class link_cache {
   /// @throws whatever `make` throws, for every thread that waited for it; nothing is kept then.
   answer find_or_make(cache_key const& key, std::function<made()> const& make);
 
-  /// What went wrong with the cache since the last call, each thing once.
+  /// What went wrong with the cache since the last call; each cause (errno) once.
   std::vector<std::string> take_warnings();
 
   [[nodiscard]] cache_settings const& settings() const noexcept;

@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t k_most_entry = std::uint64_t{1} << 30;
 constexpr std::size_t k_name = 64;
 constexpr auto k_patience = std::chrono::seconds(2);  // for the ledger: held for milliseconds
+constexpr auto k_little_patience = std::chrono::milliseconds(200);  // where figures alone are lost
 constexpr char const* k_tag_file = "CACHEDIR.TAG";
 constexpr std::string_view k_tag =  // bford.info/cachedir
     "Signature: 8a477f597d28d172789f06886806bc55\n# fatlink's linked images; safe to remove.\n";
@@ -145,7 +146,8 @@ void user_layer::add_figures(figures const& more) const
 {
   auto const in = folder::open(path_, folder::kind::own);
   if (!in) return;
-  auto const held = must_lock_ledger(*in);
+  auto const held = lock::ledger(*in, k_little_patience);
+  if (!held) return;
   auto now = read_ledger(*in);
   now.hits += more.hits;
   now.misses += more.misses;
@@ -163,7 +165,7 @@ cache_statistics user_layer::statistics() const
   if (!in) return found;
   std::optional<lock> held;
   try {
-    held = lock::ledger(*in, k_patience);
+    held = lock::ledger(*in, k_little_patience);
   } catch (fault const&) {  // a read-only folder has figures to show, too
   }
   auto const now = read_ledger(*in);
