@@ -116,8 +116,10 @@ folder folder::make(std::filesystem::path const& path, kind what)
   for (auto part = path.begin(); part != path.end(); ++part) {
     std::filesystem::path above;
     for (auto i = path.begin(); i != std::next(part); ++i) above /= *i;
-    // One that is there may well refuse for another reason, as / does.
-    if (::mkdir(above.c_str(), mode) == 0 || ::access(above.c_str(), F_OK) == 0) continue;
+    if (::mkdir(above.c_str(), mode) == 0) continue;
+    auto const code = errno;
+    if (::access(above.c_str(), F_OK) == 0) continue;  // as / is, which refuses for another reason
+    errno = code;
     folder(above, what, std::make_unique<detail::descriptor>(-1)).fail("making", {});
   }
   if (auto found = open(path, what)) return std::move(*found);
