@@ -30,6 +30,7 @@ figures decode(bytes_view content)
        {&found.bytes, &found.hits, &found.misses, &found.stored, &found.evicted, &found.faults})
     *number = from.number<std::uint64_t>();
   found.last_fault = from.text();
+  found.last_fault.resize(std::min(found.last_fault.find('\0'), found.last_fault.size()));
   found.counted = counted;
   return found;
 }

@@ -177,7 +177,7 @@ cache_statistics user_layer::statistics() const
   found.stored = now.stored;
   found.evicted = now.evicted;
   found.faults = now.faults;
-  found.last_fault = now.last_fault.c_str();
+  found.last_fault = now.last_fault;
   return found;
 }
 
