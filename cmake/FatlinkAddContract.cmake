@@ -40,4 +40,5 @@ function(fatlink_add_contract name)
   add_library(fatlink_contract_${name} INTERFACE)
   set_target_properties(fatlink_contract_${name} PROPERTIES
     FATLINK_CONTRACT_VERSION "${arg_VERSION}" FATLINK_CONTRACT_HEADER "${arg_HEADER}")
+  set_property(GLOBAL APPEND PROPERTY FATLINK_CONTRACTS "${name}")
 endfunction()

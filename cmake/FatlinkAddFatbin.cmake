@@ -7,7 +7,8 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
   fatlink_add_fatbin(<target>
     SOURCES <file.cu>
     [CONTRACT <name>] [REFERENCE <file.json>] [ARCHITECTURES <cc>...]
-    [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>] [INSTALL_DESTINATION <dir>])
+    [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>]
+    [INSTALL_DESTINATION <dir> [INSTALL_COMPONENT <name>]])
 
 ``SOURCES``
   One CUDA source: a fatbin holds one translation unit. Include others from it.
@@ -25,6 +26,8 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
   The file's stem. Default: the target's name.
 ``INSTALL_DESTINATION``
   Also installs fatbin and reference there.
+``INSTALL_COMPONENT``
+  The component they are installed with. Default: ``transforms``.
 
 Beside the fatbin ``<stem>.json`` holds the reference, if any, and the fatbin's SHA-256: readers
 refuse a fatbin that is not the one stated. The file is ``<stem>.fatbin`` in ``FATLINK_DATA_DIR`` where that is set, else in the
@@ -38,7 +41,8 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
 
 function(fatlink_add_fatbin target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONTRACT;REFERENCE;OUTPUT_NAME;INSTALL_DESTINATION"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" 
+    "CONTRACT;REFERENCE;OUTPUT_NAME;INSTALL_DESTINATION;INSTALL_COMPONENT"
     "SOURCES;ARCHITECTURES;OPTIONS")
   set(me "fatlink_add_fatbin(${target})")
   if(arg_UNPARSED_ARGUMENTS)
@@ -101,7 +105,11 @@ set(REFERENCE "@reference@")
   add_dependencies(${target} fatlink::program)
   set_target_properties(${target} PROPERTIES FATLINK_FATBIN "${fatbin}")
   if(arg_INSTALL_DESTINATION)
-    install(FILES ${outputs} DESTINATION "${arg_INSTALL_DESTINATION}")
+    if(NOT arg_INSTALL_COMPONENT)
+      set(arg_INSTALL_COMPONENT transforms)
+    endif()
+    install(FILES ${outputs} DESTINATION "${arg_INSTALL_DESTINATION}"
+            COMPONENT "${arg_INSTALL_COMPONENT}")
   endif()
 endfunction()
 

@@ -71,7 +71,6 @@ std::vector<nvjitlink_candidate> candidates()
       for (auto const* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
         add(fs::path(root) / folder, fmt::format("${}", variable));
   places.push_back({k_file, "dynamic loader", "not tried"});
-  add(FATLINK_TOOLKIT_LIBRARY_DIR, "toolkit of the build");
   add("/usr/local/cuda/lib64", "default toolkit");
   return places;
 }

@@ -2,10 +2,10 @@
 // Finds nvJitLink, which is opened at run time and never linked. Search order, first that
 // opens and has the functions wins, nothing else is tried once one was named explicitly:
 //   1. $FATLINK_NVJITLINK, a file: used or an error, never passed over
-//   2. a folder `lib` beside the program's: bundled copies
+//   2. a folder `lib` beside the program's: bundled copies, and a build tree's link to its toolkit
 //   3. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
 //   4. the dynamic loader: libnvJitLink.so.13
-//   5. the toolkit fatlink was built with; /usr/local/cuda
+//   5. /usr/local/cuda
 // Threads: safe.
 #pragma once
 

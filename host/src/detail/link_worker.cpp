@@ -46,18 +46,19 @@ struct broken {
                            k_program)});
 }
 
-/// The folder above the one that holds this code, and above the program's.
+/// Where a `libexec` may be: above the folder that holds this code, twice above it
+/// (lib/<multiarch>), and above the program's.
 std::vector<std::filesystem::path> prefixes()
 {
   std::vector<std::filesystem::path> found;
+  std::error_code ignored;
   Dl_info where{};
   if (::dladdr(reinterpret_cast<void const*>(&prefixes), &where) != 0 &&
       where.dli_fname != nullptr) {
-    std::error_code ignored;
     auto const file = std::filesystem::canonical(where.dli_fname, ignored);
-    if (!ignored) found.push_back(file.parent_path().parent_path());
+    auto const above = file.parent_path().parent_path();
+    if (!ignored) found.insert(found.end(), {above, above.parent_path()});
   }
-  std::error_code ignored;
   auto const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
   if (!ignored) found.push_back(program.parent_path().parent_path());
   return found;
