@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outsiders' projects against the build tree, an install tree, and one that was moved; with this CMake, and
+with the newest that can be had."""
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
+CMAKE = os.environ["FATLINK_CMAKE"]
+NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
+PROJECTS = pathlib.Path(__file__).parent
+GENERATORS = {"library": "Ninja", "transform": "Unix Makefiles", "application": "Ninja"}
+
+
+def run(*words, cwd=None, env=None):
+    done = subprocess.run([str(word) for word in words], cwd=cwd, text=True, capture_output=True,
+                          env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        raise AssertionError(f"{words}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+@functools.cache
+def newest_cmake():
+    """The newest CMake, installed for these tests; nothing where it cannot be had."""
+    folder = BUILD / "newest-cmake"
+    program = folder / "bin" / "cmake"
+    if not program.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True)
+        subprocess.run([folder / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "cmake"],
+                       capture_output=True)
+    return program if program.exists() else None
+
+
+class Consumers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-consumer-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "installed")
+        run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
+        (cls.folder / "first").rename(cls.folder / "moved")
+        cls.trees = {"build": BUILD, "install": cls.folder / "installed", "moved": cls.folder / "moved"}
+        cls.env = {"FATLINK_CACHE_DIR": str(cls.folder / "cache")}
+
+    def use(self, cmake, tree, project):
+        prefix = self.trees[tree]
+        build = self.folder / f"{project}-{tree}-{pathlib.Path(cmake).parent.parent.name}"
+        run(cmake, "-S", PROJECTS / project, "-B", build, "-G", GENERATORS[project],
+            f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCUDAToolkit_ROOT={NVCC.parent.parent}",
+            f"-DFATLINK_SHARE={prefix}/share/fatlink")
+        self.assertIn(str(prefix), (build / "CMakeCache.txt").read_text())
+        run(cmake, "--build", build)
+        run(pathlib.Path(cmake).parent / "ctest", "--test-dir", build, "--no-tests=error", "--output-on-failure",
+            env=self.env)
+        return build
+
+    def test_with_this_cmake(self):
+        for tree in self.trees:
+            for project in GENERATORS:
+                with self.subTest(tree=tree, project=project):
+                    self.use(shutil.which(CMAKE), tree, project)
+
+    def test_with_the_newest_cmake(self):
+        if newest_cmake() is None:
+            self.skipTest("the newest CMake cannot be downloaded")
+        for tree in self.trees:
+            for project in GENERATORS:
+                with self.subTest(tree=tree, project=project):
+                    self.use(newest_cmake(), tree, project)
+
+    def test_the_moved_program_runs_from_anywhere(self):
+        program = self.trees["moved"] / "bin" / "fatlink"
+        said = run(program, "run", "--device", "cpu", "--elements", "1000", cwd="/", env=self.env)
+        self.assertIn("Both modes agree.", said)
+
+    def test_no_file_holds_a_path_of_this_machine(self):
+        for file in (self.folder / "installed").rglob("*"):
+            if file.is_file() and not file.is_symlink():
+                text = file.read_bytes()
+                for path in (str(BUILD.parent.parent), str(self.folder)):
+                    self.assertNotIn(path.encode(), text, file)
+
+    def test_a_transform_installed_beside(self):
+        build = self.use(shutil.which(CMAKE), "install", "transform")
+        run(CMAKE, "--install", build, "--prefix", self.folder / "installed")
+        self.assertTrue((self.folder / "installed/share/fatlink/halve.fatbin").exists())
+
+    def test_pkg_config_finds_the_moved_library(self):
+        if shutil.which("pkg-config") is None:
+            self.skipTest("pkg-config is not installed")
+        moved = self.trees["moved"]
+        flags = run("pkg-config", "--cflags", "--libs", "fatlink",
+                    env={"PKG_CONFIG_PATH": str(moved / "lib/pkgconfig")}).split()
+        program = self.folder / "by_pkg_config"
+        run("g++", "-std=c++20", PROJECTS / "application/application.cpp", "-o", program, *flags,
+            f"-Wl,-rpath,{moved}/lib")
+        self.assertIn("lto: ", run(program, moved / "share/fatlink", env=self.env))
+
+    def test_as_a_subdirectory_it_builds_no_tests_and_installs_nothing(self):
+        source = self.folder / "super"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(super LANGUAGES C CXX)\n"
+            f"add_subdirectory({os.environ['FATLINK_SOURCE']} fatlink)\n"
+            "add_executable(used ${CMAKE_CURRENT_SOURCE_DIR}/used.cpp)\n"
+            "target_link_libraries(used PRIVATE fatlink::fatlink)\n")
+        (source / "used.cpp").write_text("#include <fatlink/fatbin.hpp>\nint main() { return 0; }\n")
+        build = self.folder / "super-build"
+        run(CMAKE, "-S", source, "-B", build, "-G", "Ninja", f"-DCUDAToolkit_ROOT={NVCC.parent.parent}")
+        targets = run("ninja", "-C", build, "-t", "targets", "all")
+        self.assertIn("fatlink/libexec/fatlink-linkd", targets.replace("bin/", ""))
+        self.assertNotIn("unit_tests", targets)
+        self.assertNotIn("FatlinkTargets", targets)
+
+
+if __name__ == "__main__":
+    unittest.main()
