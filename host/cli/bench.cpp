@@ -264,7 +264,7 @@ int bench(arguments const& given)
   found["preflight_ms"] = preflight_ms(pair, wanted, given.repeat);
   found["reference_device"] = reference_device_rate(pair, given.repeat);
   if (given.json)
-    std::cout << found.dump(2) << '\n';
+    print_json(found);
   else
     print_bench(found);
   return k_done;

@@ -79,10 +79,13 @@ class starts {
  public:
   explicit starts(std::string name) : name_(std::move(name)) {}
 
-  void add(outcome const& seen)
+  void add(outcome const& seen, char const* expected)
   {
     auto json = nlohmann::json::parse(seen.said);
     if (json.contains("modes")) json = json["modes"][0];
+    if (json["cache"] != expected)
+      fail(fmt::format("{} was a {}, not a {}; is there a layer beside the program?", name_,
+                       json["cache"].get<std::string>(), expected));
     values_["process"].push_back(seen.ms);
     for (auto const* phase : k_phases)
       if (json["start_ms"].contains(phase))
@@ -110,6 +113,7 @@ class scratch {
     if (::mkdtemp(pattern.data()) == nullptr) fail("no temporary folder");
     path_ = pattern;
     ::setenv("FATLINK_CACHE_DIR", cache().c_str(), 1);
+    ::unsetenv("FATLINK_SYSTEM_CACHE");
   }
   ~scratch()
   {
@@ -143,10 +147,10 @@ nlohmann::json bench_starts(std::filesystem::path const& library,
     starts warm(command[1]);
     for (unsigned i = 0; i < rounds; ++i) {
       folder.empty();
-      for (auto* which : {&cold, &warm}) {
-        std::filesystem::remove(folder.output());
-        which->add(run_child(command));
-      }
+      std::filesystem::remove(folder.output());
+      cold.add(run_child(command), "miss");
+      std::filesystem::remove(folder.output());
+      warm.add(run_child(command), "hit");
     }
     rows.push_back(cold.row("cold"));
     rows.push_back(warm.row("warm"));

@@ -34,7 +34,7 @@ nlohmann::json names_of(std::vector<std::filesystem::path> const& paths)
 int say(bool json, nlohmann::json const& object, std::string const& text, int status = k_done)
 {
   if (json)
-    std::cout << object.dump(2) << '\n';
+    print_json(object);
   else
     fmt::print("{}\n", text);
   return status;
@@ -43,6 +43,7 @@ int say(bool json, nlohmann::json const& object, std::string const& text, int st
 int path(bool json)
 {
   auto const found = settings();
+  if (found.folder.empty()) (void)link_cache(found).verify();  // says what is missing
   return say(json, {{"path", found.folder.string()}, {"layers", names_of(found.layers)}},
              found.folder.string());
 }
@@ -128,19 +129,49 @@ std::vector<link_options> links_of(warming const& given)
                        .kernel = {},
                        .require_inlined = given.link.require_inlined && mode == link_mode::lto});
       }
+  if (all.empty())
+    throw usage_error(stage::linker,
+                      {.message = "--emit ptx with --mode ptx: nothing to link",
+                       .input = "ptx",
+                       .code = {},
+                       .log = {},
+                       .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
   return all;
+}
+
+/// Filling the cache is all that `warm` is for.
+void must_be_kept(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  link_cache cache(settings());
+  auto const file = nvjitlink::locate();
+  if (cache.has(link_key(inputs, options, file ? file->identity : ""))) return;
+  auto const folder = cache.settings().folder.string();
+  throw file_error(stage::linker,
+                   {.message = fmt::format("the cache {} did not keep the {} link for {}", folder,
+                                           to_string(options.mode), options.target.name()),
+                    .input = folder,
+                    .code = {},
+                    .log = {},
+                    .hint = "fatlink cache stats says why; or FATLINK_CACHE_LIMIT is too small"});
 }
 
 int warm(warming const& given)
 {
   std::vector<fatbin> inputs;
   for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
+  if (given.link.no_cache && given.layer.empty())
+    throw usage_error(stage::linker, {.message = "--no-cache without --layer: nothing to fill",
+                                      .input = "--no-cache",
+                                      .code = {},
+                                      .log = {},
+                                      .hint = "leave it out, or name a folder with --layer"});
   auto linker = given.link.linker();
   auto done = nlohmann::json::array();
   for (auto const& options : links_of(given)) {
     auto const image = given.layer.empty() ? linker.link(inputs, options)
                                            : linker.link_into(given.layer, inputs, options);
     print_warnings(image.warnings);
+    if (given.layer.empty()) must_be_kept(inputs, options);
     done.push_back({{"target", image.target.name()},
                     {"mode", to_string(image.mode)},
                     {"kind", to_string(image.kind)},
@@ -151,7 +182,7 @@ int warm(warming const& given)
       fmt::print("{:<8} {}  {:<5} {:>8} bytes  {}\n", image.target.name(), to_string(image.mode),
                  to_string(image.kind), image.bytes.size(), to_string(image.cache));
   }
-  if (given.json) std::cout << nlohmann::json{{"links", done}}.dump(2) << '\n';
+  if (given.json) print_json(nlohmann::json{{"links", done}});
   return k_done;
 }
 
@@ -172,6 +203,7 @@ void add_warm(CLI::App& verb, int& exit_status)
       ->required();
   sub->add_option("--target", given->targets, "GPU architectures: sm_80,sm_90")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->required();
   sub->add_option("--mode", given->mode, "ptx, lto or both")
       ->check(CLI::IsMember({"ptx", "lto", "both"}))
@@ -179,6 +211,7 @@ void add_warm(CLI::App& verb, int& exit_status)
   sub->add_option("--emit", given->emit,
                   "cubin, or ptx for the reference device (lto mode), or both: cubin,ptx")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"cubin", "ptx"}))
       ->capture_default_str();
   sub->add_option("--layer", given->layer,
@@ -186,6 +219,10 @@ void add_warm(CLI::App& verb, int& exit_status)
                   "same nvJitLink, and hosts with none");
   add_link_settings(*sub, given->link);
   sub->add_flag("--json", given->json, "one JSON object on standard output");
+  sub->footer(
+      "Example: fatlink cache warm --target sm_80,sm_90 --emit cubin,ptx --layer "
+      "share/fatlink/cache "
+      "apply_transform.fatbin relu_poly.fatbin");
   sub->callback([given, &exit_status] { exit_status = warm(*given); });
 }
 

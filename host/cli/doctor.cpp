@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "defaults.hpp"
+#include "failure.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "verbs.hpp"
@@ -103,7 +104,7 @@ void add_doctor(CLI::App& app, int& exit_status)
                                {"gpus", examine_gpus()},
                                {"shipped", examine_shipped()}};
     if (*json)
-      std::cout << found.dump(2) << '\n';
+      print_json(found);
     else
       print_text(found);
     exit_status = found["nvjitlink"]["found"].get<bool>() ? k_done : k_unavailable;

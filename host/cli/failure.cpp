@@ -78,15 +78,12 @@ nlohmann::json to_json(error const& failure)
   return json;
 }
 
-void print_json(nlohmann::json const& error)
-{
-  // Names of files may be no UTF-8: replaced, never an exception.
-  std::cout << nlohmann::json{{"error", error}}.dump(2, ' ', false,
-                                                     nlohmann::json::error_handler_t::replace)
-            << '\n';
-}
-
 }  // namespace
+
+void print_json(nlohmann::json const& object)
+{
+  std::cout << object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+}
 
 nlohmann::json finding_to_json(finding const& found)
 {
@@ -113,7 +110,7 @@ int report_failure(std::exception const& failure, bool json)
   print_details(known->details());
   if (auto const* refused = dynamic_cast<refused_error const*>(known); refused != nullptr)
     print_other_findings(*refused);
-  if (json) print_json(to_json(*known));
+  if (json) print_json({{"error", to_json(*known)}});
   return status_of(failure);
 }
 

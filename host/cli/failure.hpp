@@ -15,6 +15,9 @@ namespace fatlink::cli {
 /// As every verb's --json shows a finding.
 nlohmann::json finding_to_json(finding const& found);
 
+/// One JSON object on standard output. What is no UTF-8, as names of files may be, is replaced.
+void print_json(nlohmann::json const& object);
+
 /// Prints what `failure` knows and returns the exit status for it.
 int report_failure(std::exception const& failure, bool json);
 

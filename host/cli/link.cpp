@@ -56,6 +56,18 @@ void print_text(linked_image const& image, std::string const& output)
   fmt::print("\n");
 }
 
+void must_not_overwrite(arguments const& given)
+{
+  std::error_code ignored;
+  for (auto const& input : given.inputs)
+    if (std::filesystem::equivalent(input, given.output, ignored))
+      throw usage_error(stage::input, {.message = fmt::format("{} is an input, too", given.output),
+                                       .input = given.output,
+                                       .code = {},
+                                       .log = {},
+                                       .hint = "name another file with --output"});
+}
+
 int link(arguments const& given)
 {
   link_options const options{.target = given.target,
@@ -68,13 +80,14 @@ int link(arguments const& given)
   for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
   auto const read_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  must_not_overwrite(given);
   output_file output(given.output);
   auto const image = given.link.linker().link(inputs, options);
   output.write(image.bytes);
   output.commit();
   print_warnings(image.warnings);
   if (given.json)
-    std::cout << to_json(image, read_ms, given.output).dump(2) << '\n';
+    print_json(to_json(image, read_ms, given.output));
   else
     print_text(image, given.output);
   return k_done;

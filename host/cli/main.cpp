@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string_view>
 
 #include "failure.hpp"
@@ -46,6 +47,7 @@ std::string first_line(std::string text)
 
 int main(int argc, char** argv)
 {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error that names it
   CLI::App app("Links CUDA fatbins with holes at run time: safe, fast, explained.", "fatlink");
   app.set_version_flag("--version", "fatlink " FATLINK_VERSION);
   app.require_subcommand(1);

@@ -158,7 +158,7 @@ int run(arguments const& given)
                .progress = [&](char const* doing, double part) { shown.show(doing, part); }});
   if (ready.output && summary.verified()) ready.output->commit();
   if (given.json)
-    std::cout << to_json(summary).dump(2) << std::endl;
+    print_json(to_json(summary));
   else
     print_text(summary);
   std::fflush(stdout);  // closing the device takes a while

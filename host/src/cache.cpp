@@ -33,8 +33,11 @@ std::string environment(char const* name)
 
 std::filesystem::path default_folder()
 {
-  if (auto named = environment("FATLINK_CACHE_DIR"); !named.empty())
-    return std::filesystem::absolute(named);
+  if (auto named = environment("FATLINK_CACHE_DIR"); !named.empty()) {
+    std::error_code failed;
+    auto const found = std::filesystem::absolute(named, failed);
+    return failed ? std::filesystem::path() : found;
+  }
   // The XDG base directory specification: a relative one is to be ignored.
   if (std::filesystem::path const cache = environment("XDG_CACHE_HOME"); cache.is_absolute())
     return cache / "fatlink";
@@ -62,14 +65,22 @@ std::uint64_t parse_size(std::string const& text)
                      .hint = "pass bytes, or a number with K, M or G, for example 512M"});
 }
 
-[[noreturn]] void fail(std::filesystem::path const& folder, fault const& why)
+constexpr char const* k_no_folder = "there is no folder for it: set HOME, or FATLINK_CACHE_DIR";
+
+[[noreturn]] void fail(std::filesystem::path const& folder, fault const& why,
+                       char const* hint = "mend that, or name another folder in FATLINK_CACHE_DIR")
 {
   throw file_error(stage::linker,
                    {.message = fmt::format("the cache {}: {}", folder.string(), why.message),
                     .input = folder.string(),
                     .code = {},
                     .log = {},
-                    .hint = "mend that, or name another folder in FATLINK_CACHE_DIR"});
+                    .hint = hint});
+}
+
+void require_folder(cache_settings const& settings)
+{
+  if (settings.folder.empty()) throw fault{k_no_folder, ENOENT};
 }
 
 }  // namespace
@@ -125,8 +136,7 @@ struct link_cache::state {
         memory(settings.memory_limit),
         user(settings.folder, settings.folder_limit)
   {
-    if (settings.folder.empty())
-      say({"there is no folder for it: set HOME, or FATLINK_CACHE_DIR", ENOENT});
+    if (settings.folder.empty()) say({k_no_folder, ENOENT});
   }
 
   cache_settings const settings;
@@ -134,6 +144,7 @@ struct link_cache::state {
   cache::user_layer user;
   std::atomic<std::uint64_t> hits = 0;
   std::atomic<std::uint64_t> misses = 0;
+  std::atomic<std::uint64_t> stored = 0;
   std::mutex mutex;  // of the rest
   std::uint64_t faults = 0;
   std::string last_fault;
@@ -157,6 +168,8 @@ struct link_cache::state {
       return work();
     } catch (fault const& why) {
       say(why);
+    } catch (std::bad_alloc const&) {
+      say({"there is not enough memory for it", ENOMEM});
     }
     return decltype(work())();
   }
@@ -215,8 +228,9 @@ struct link_cache::state {
     if (got.link) return {share(std::move(*got.link))};
     outcome = cache_outcome::miss;
     auto fresh = make();
-    if (fresh.keep && !settings.folder.empty())
-      attempt([&] { user.store(name, parts, fresh.link); });
+    if (fresh.keep && !settings.folder.empty() &&
+        attempt([&] { return user.store(name, parts, fresh.link); }))
+      ++stored;
     return {share(std::move(fresh.link)), fresh.keep};
   }
 };
@@ -228,11 +242,20 @@ link_cache::link_cache(cache_settings settings)
 
 link_cache::~link_cache()
 {
+  write_figures();
+}
+
+void link_cache::write_figures()
+{
   cache::figures more;
-  more.hits = state_->hits;
-  more.misses = state_->misses;
-  more.faults = state_->faults;
-  more.last_fault = state_->last_fault;
+  more.hits = state_->hits.exchange(0);
+  more.misses = state_->misses.exchange(0);
+  more.stored = state_->stored.exchange(0);
+  {
+    std::lock_guard const held(state_->mutex);
+    more.faults = std::exchange(state_->faults, 0);
+    more.last_fault = state_->last_fault;
+  }
   if (state_->settings.folder.empty() || more.hits + more.misses + more.faults == 0) return;
   try {
     state_->user.add_figures(more);
@@ -251,6 +274,12 @@ link_cache::answer link_cache::find_or_make(cache_key const& key, std::function<
   return {std::move(link), outcome};
 }
 
+bool link_cache::has(cache_key const& key)
+{
+  auto const name = key.name();
+  return state_->find(name, key.parts()) || state_->find_in_layers(name, key.parts());
+}
+
 std::vector<std::string> link_cache::take_warnings()
 {
   std::lock_guard const held(state_->mutex);
@@ -264,9 +293,11 @@ cache_settings const& link_cache::settings() const noexcept
 
 cache_statistics link_cache::statistics()
 {
+  write_figures();
   cache_statistics found;
   found.limit = state_->settings.folder_limit;
   if (state_->settings.folder.empty()) {
+    std::lock_guard const held(state_->mutex);
     found.why_not = state_->last_fault;
     return found;
   }
@@ -280,6 +311,7 @@ cache_statistics link_cache::statistics()
 
 cache_verification link_cache::verify()
 try {
+  require_folder(state_->settings);
   return state_->user.verify();
 } catch (fault const& why) {
   fail(state_->settings.folder, why);
@@ -287,6 +319,7 @@ try {
 
 cache_cleaning link_cache::prune()
 try {
+  require_folder(state_->settings);
   return state_->user.prune();
 } catch (fault const& why) {
   fail(state_->settings.folder, why);
@@ -294,6 +327,8 @@ try {
 
 cache_cleaning link_cache::clear()
 try {
+  require_folder(state_->settings);
+  write_figures();
   return state_->user.clear();
 } catch (fault const& why) {
   fail(state_->settings.folder, why);
@@ -304,7 +339,7 @@ void write_layer_entry(std::filesystem::path const& path, cache_key const& key,
 try {
   folder::make(path, folder::kind::layer).write(key.name(), cache::encode_entry(key.parts(), link));
 } catch (fault const& why) {
-  fail(path, why);
+  fail(path, why, "mend that, or name another folder for the layer");
 }
 
 }  // namespace fatlink

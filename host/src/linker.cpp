@@ -223,7 +223,8 @@ class linker::session {
 
   /// What link() made, as it came from nvJitLink or the cache; not of a ptx_set.
   [[nodiscard]] cached_link const& product() const { return *product_; }
-  [[nodiscard]] nvjitlink_file const& file() const { return file_; }
+  /// Of the nvJitLink that made it; empty where that is not known.
+  [[nodiscard]] std::string const& identity() const { return identity_; }
 
  private:
   void judge()
@@ -241,6 +242,7 @@ class linker::session {
   {
     stopwatch watch;
     file_ = with_.located();
+    identity_ = file_.identity;
     image_.times.find_ms = watch.lap();
     if (with_.cache)
       ask_cache();
@@ -281,7 +283,7 @@ class linker::session {
   link_cache::made link_apart()
   {
     stopwatch watch;
-    detail::leased_worker const worker(file_.path);
+    detail::leased_worker const worker(file_.path, file_.identity);
     image_.times.open_ms = watch.lap();
     refuse_toolkits(inputs_, options_, {worker->hello().major, worker->hello().minor});
     detail::link_request request{
@@ -306,7 +308,13 @@ class linker::session {
   {
     image_.link_ms = product.ms;
     auto const is_as_keyed = !identity.empty() && identity == file_.identity;
-    if (!is_as_keyed) with_.forget_file();
+    identity_ = identity;
+    if (!is_as_keyed) {
+      with_.forget_file();
+      if (with_.cache)
+        product.warnings.push_back(fmt::format(
+            "the cache does not keep this link: another nvJitLink made it than {}", file_.path));
+    }
     return {{std::move(product.bytes), std::move(product.warnings)}, is_as_keyed};
   }
 
@@ -314,6 +322,7 @@ class linker::session {
   std::vector<fatbin> const& inputs_;
   link_options const& options_;
   nvjitlink_file file_;
+  std::string identity_;
   std::shared_ptr<cached_link const> product_;
   linked_image image_;
 };
@@ -352,7 +361,7 @@ linked_image linker::link_into(std::filesystem::path const& layer,
     refuse_emit(options);
   session linking(*state_, inputs, options);
   auto image = linking.link();
-  for (auto const& identity : {linking.file().identity, std::string()})
+  for (auto const& identity : {linking.identity(), std::string()})
     write_layer_entry(layer, link_key(inputs, options, identity), linking.product());
   return image;
 }

@@ -107,6 +107,9 @@ struct nvjitlink::state {
     path = library.path();
     reason = place.reason;
     identity = detail::nvjitlink_identity(path).value_or("");
+    // Loaded before, and its file replaced since: what it is cannot be read from the path.
+    auto const mapped = detail::mapped_build_id(reinterpret_cast<void const*>(api.create));
+    if (!mapped.empty() && identity.find(mapped) == std::string::npos) identity.clear();
     return {};
   }
 };

@@ -47,6 +47,11 @@ class Links(CliTest):
         self.assert_fails(2, "link", "--target", "sm_90", "--mode", "ptx", "--emit", "ptx", "-o", "o",
                           LIBRARY, SHARE / "gelu.fatbin", says=["ptx cannot be emitted in ptx mode"])
 
+    def test_an_input_is_never_the_output(self):
+        transform = self.file("t.fatbin", (SHARE / "identity.fatbin").read_bytes())
+        self.assert_fails(2, "link", "--target", "sm_90", "-o", "t.fatbin", LIBRARY, transform,
+                          says=["t.fatbin is an input, too"])
+
     def test_a_transform_compiled_by_hand_links_with_a_warning(self):
         by_hand = self.compile("by_hand", HOOK)
         for mode in ("ptx", "lto"):

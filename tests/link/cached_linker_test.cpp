@@ -111,16 +111,40 @@ TEST_F(CachedLinker, KeepsNothingThatAnotherNvjitlinkLinked)
   auto const copy = folder_.path() / "libnvJitLink.so.13";
   std::filesystem::copy_file(nvjitlink::locate()->path, copy);
   std::ofstream(copy, std::ios::app) << 'x';
+  (void)nvjitlink::open();  // the usual one, for the life of this process
+  named_nvjitlink const named(copy);
+  auto with = cached();
+  auto const first = with.link(pair(), lto());
+  EXPECT_EQ(first.cache, cache_outcome::miss);
+  EXPECT_THAT(first.warnings, testing::Contains(testing::HasSubstr("another nvJitLink made it")));
+  // Now it is known which one links.
+  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
+  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::hit);
+}
+
+TEST_F(CachedLinker, EndsAnIdleHelperOfAnotherNvjitlink)
+{
+  auto const copy = folder_.path() / "libnvJitLink.so.13";
+  std::filesystem::copy_file(nvjitlink::locate()->path, copy);
+  std::ofstream(copy, std::ios::app) << 'x';
   {
     detail::leased_worker const idle;
   }  // of the usual one
   named_nvjitlink const named(copy);
   auto with = cached(isolation::worker);
   EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
-  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
-  detail::end_idle_workers();
-  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
   EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::hit);
+}
+
+TEST(Nvjitlink, WhoseFileWasReplacedIsNotTakenForTheNewOne)
+{
+  fixtures::folder const folder;
+  auto const copy = folder.path() / "libnvJitLink.so.13";
+  std::filesystem::copy_file(nvjitlink::locate()->path, copy);
+  EXPECT_FALSE(nvjitlink::open(copy.string())->identity().empty());
+  std::filesystem::remove(copy);
+  std::filesystem::copy_file(FATLINK_HOSTILE_NVJITLINK, copy);
+  EXPECT_EQ(nvjitlink::open(copy.string())->identity(), "");  // the loader still has the old one
 }
 
 TEST_F(CachedLinker, KeepsAGoodLinkThoughItsCallerWantedMore)

@@ -75,7 +75,7 @@ class CacheStress(unittest.TestCase):
         limit, keys = 60_000, 40
         rng = random.Random(1)
         calls = self.calls_of("fake", self.root, limit, keys, 12, 1)
-        killed = healed = 0
+        killed = healed = call = 0
         for number in range(deaths):
             words = ("fake", self.root, limit, keys, 12, number + 1)
             if number % 4 == 3:  # at a random moment
@@ -84,8 +84,9 @@ class CacheStress(unittest.TestCase):
                 victim.kill()
                 victim.communicate()
             else:  # at each system call in turn
+                call = call % calls + (1 if LONG else 2)
                 victim = self.start(*words, env={"FATLINK_FAULT_ROOT": str(self.root), "LD_PRELOAD": str(FAULTY),
-                                                 "FATLINK_FAULT": f"kill@{number * 3 % calls + 1}"})
+                                                 "FATLINK_FAULT": f"kill@{call}"})
                 victim.communicate()
             killed += victim.returncode == -9
             if number % 8 == 7:

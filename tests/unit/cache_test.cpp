@@ -2,10 +2,13 @@
 #include "fatlink/cache.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -170,6 +173,21 @@ TEST_F(Cache, KeepsNothingThatIsNotWhatItsKeySays)
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
 }
 
+TEST_F(Cache, GivesNobodyElseWhatIsNotToBeKept)
+{
+  link_cache cache(settings());
+  std::atomic<bool> making = false;
+  std::jthread const other([&] {
+    cache.find_or_make(key_of("a"), [&]() -> link_cache::made {
+      making = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      return {{bytes_of("other"), {}}, false};
+    });
+  });
+  while (!making) std::this_thread::yield();
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+}
+
 TEST_F(Cache, LinksOnceForAllThreadsThatAskMeanwhile)
 {
   link_cache cache(settings());
@@ -217,8 +235,9 @@ TEST_F(Cache, ForgetsFromMemoryWhatWasUsedLongestAgo)
   small.folder.clear();
   small.memory_limit = 150;
   link_cache cache(small);
-  for (auto const* text : {"a", "b", "c", "a", "d", "e", "f"}) ask(cache, text);
-  EXPECT_EQ(ask(cache, "f"), cache_outcome::hit);
+  // Three fit; "a" was used again.
+  for (auto const* text : {"a", "b", "c", "a", "d"}) ask(cache, text);
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::hit);
   EXPECT_EQ(ask(cache, "b"), cache_outcome::miss);
 }
 
@@ -289,11 +308,13 @@ TEST_F(Cache, NeverFollowsASymbolicLink)
 
   std::filesystem::create_directory_symlink(root(), folder_.path() / "link");
   auto through = settings();
-  through.folder = folder_.path() / "link";
-  link_cache cache(through);
-  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
-  EXPECT_THAT(cache.take_warnings(),
-              ElementsAre(HasSubstr("a symbolic link, which is not followed")));
+  for (auto const* end : {"", "/"}) {
+    through.folder = (folder_.path() / "link").string() + end;
+    link_cache cache(through);
+    EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+    EXPECT_THAT(cache.take_warnings(),
+                ElementsAre(HasSubstr("a symbolic link, which is not followed")));
+  }
 }
 
 TEST_F(Cache, MakesItsFolderForTheUserAlone)
@@ -429,6 +450,93 @@ TEST_F(Cache, PrunesWhatDeadWritersLeftAndWhatIsDamaged)
   EXPECT_EQ(done.orphans, 1U);
   EXPECT_EQ(done.bytes_left, std::filesystem::file_size(entry_of("a")));
   EXPECT_EQ(cache.verify().sound, 1U);
+}
+
+TEST_F(Cache, LeavesOtherPeoplesFilesAlone)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  for (auto const* name : {"a-draft-of-more-than-21-letters.tmp", "notes", "CACHEDIR.TAG.x.tmp"})
+    write(root() / name, bytes_of("mine"));
+  link_cache cache(settings());
+  EXPECT_EQ(cache.prune().orphans, 0U);
+  EXPECT_EQ(cache.clear().entries, 1U);
+  EXPECT_TRUE(std::filesystem::exists(root() / "a-draft-of-more-than-21-letters.tmp"));
+  EXPECT_TRUE(std::filesystem::exists(root() / "notes"));
+}
+
+TEST_F(Cache, DoesNotTakeAFolderThatHoldsOtherThings)
+{
+  std::filesystem::create_directory(root());
+  ::chmod(root().c_str(), 0700);
+  write(root() / std::string(64, 'a'), bytes_of("a blob of another program's"));
+  link_cache cache(settings());
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+  EXPECT_THAT(cache.take_warnings(),
+              ElementsAre(HasSubstr("holds files that are not the cache's")));
+  EXPECT_FALSE(cache.statistics().usable);
+  EXPECT_EQ(cache.clear().entries, 0U);
+  EXPECT_TRUE(std::filesystem::exists(root() / std::string(64, 'a')));
+}
+
+TEST_F(Cache, DoesNotWaitForAFifo)
+{
+  for (auto const* name : {"ledger", "lock"}) {
+    {
+      link_cache cache(settings());
+      ask(cache, "a");
+    }
+    std::filesystem::remove(root() / name);
+    ASSERT_EQ(::mkfifo((root() / name).c_str(), 0600), 0);
+    link_cache cache(settings());
+    EXPECT_EQ(ask(cache, name), cache_outcome::miss);
+    EXPECT_EQ(cache.take_warnings().size(), std::string(name) == "ledger" ? 1U : 0U);
+    std::filesystem::remove(root() / name);
+  }
+}
+
+TEST_F(Cache, LetsGoOfALockThatAForkedChildHasToo)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  auto const in = cache::folder::open(root(), cache::folder::kind::own);
+  auto held = cache::lock::try_entry(*in, key_of("c").name());
+  auto const child = ::fork();
+  if (child == 0) ::pause();
+  EXPECT_FALSE(cache::lock::try_entry(*in, key_of("c").name()));
+  held.reset();
+  EXPECT_TRUE(cache::lock::try_entry(*in, key_of("c").name()));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST_F(Cache, SurvivesALimitOnTheSizeOfFiles)
+{
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit const little{10, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &little);
+  {
+    link_cache cache(settings());
+    EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+    EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("File too large")));
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+}
+
+TEST_F(Cache, SaysInItsStatisticsWhyItIsNotUsed)
+{
+  auto below = settings();
+  below.folder = "/proc/none/cache";
+  link_cache cache(below);
+  ask(cache, "a");
+  auto const found = cache.statistics();
+  EXPECT_FALSE(found.usable);
+  EXPECT_THAT(found.why_not, HasSubstr("/proc/none"));
 }
 
 TEST_F(Cache, LeavesAloneWhatALivingWriterWrites)

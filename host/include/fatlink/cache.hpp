@@ -54,7 +54,7 @@ struct cache_settings {
   std::uint64_t folder_limit = std::uint64_t{1} << 30;   ///< bytes
   std::uint64_t memory_limit = std::uint64_t{64} << 20;  ///< bytes
   /// How long to wait for another process that links the same; then it is linked here, too.
-  std::chrono::milliseconds patience = std::chrono::seconds(60);
+  std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
 
 /// The settings by the environment. Folder: $FATLINK_CACHE_DIR, else $XDG_CACHE_HOME/fatlink, else
@@ -113,8 +113,11 @@ class link_cache {
 
   /// The link of `key`, from memory, the folder or a layer; else what `make` makes, once for all
   /// threads and processes that ask for it meanwhile, and kept.
-  /// @throws whatever `make` throws, for every thread that waited for it; nothing is kept then.
+  /// @throws whatever `make` throws; nothing is kept then, and who waited for it asks again.
   answer find_or_make(cache_key const& key, std::function<made()> const& make);
+
+  /// Whether the folder or a layer has the link of `key`.
+  [[nodiscard]] bool has(cache_key const& key);
 
   /// What went wrong with the cache since the last call; each cause (errno) once.
   std::vector<std::string> take_warnings();
@@ -132,6 +135,7 @@ class link_cache {
 
  private:
   struct state;
+  void write_figures();
   std::unique_ptr<state> state_;
 };
 

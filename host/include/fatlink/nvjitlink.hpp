@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds nvJitLink, which is opened at run time and never linked. Search order, first that
 // opens and has the functions wins, nothing else is tried once one was named explicitly:
-//   1. $FATLINK_NVJITLINK, a file: used or an error, never passed over
+//   1. $FATLINK_NVJITLINK, a file: used or an error, never passed over. (A link that a shipped
+//      layer of the cache has for hosts without any needs none.)
 //   2. a folder `lib` beside the program's: bundled copies, and a build tree's link to its toolkit
 //   3. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
 //   4. the dynamic loader: libnvJitLink.so.13

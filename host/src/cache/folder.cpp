@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <ctime>
 #include <system_error>
 
@@ -22,6 +23,12 @@ constexpr int k_reading = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 std::chrono::nanoseconds since_1970(timespec time)
 {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+char const* remedy(folder::kind what)
+{
+  return what == folder::kind::own ? ": name another in FATLINK_CACHE_DIR"
+                                   : ": this layer is left out";
 }
 
 std::string temporary_name(std::string const& name)
@@ -43,6 +50,36 @@ bool write_all(int file, bytes_view bytes)
   return true;
 }
 
+/// A file that outgrows the process's limit (setrlimit) is an error of write(2) while this lives,
+/// and no SIGXFSZ, which would end the process.
+class file_size_guard {
+ public:
+  file_size_guard() noexcept
+  {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~file_size_guard()
+  {
+    auto const code = errno;
+    timespec const at_once{};
+    if (!was_pending_) sigtimedwait(&signal_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = code;
+  }
+  file_size_guard(file_size_guard const&) = delete;
+  file_size_guard& operator=(file_size_guard const&) = delete;
+
+ private:
+  sigset_t signal_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
 void set_used_now(int file) noexcept
 {
   // Finer than the kernel's own idea of now, which stands still for milliseconds.
@@ -58,7 +95,11 @@ std::optional<std::string> written_as(std::string const& name)
 {
   auto const tail = 1 + k_random_digits + k_temporary.size();
   if (!name.ends_with(k_temporary) || name.size() <= tail) return std::nullopt;
-  return name.substr(0, name.size() - tail);
+  auto const stem = name.size() - tail;
+  auto const digits = std::string_view(name).substr(stem + 1, k_random_digits);
+  if (name[stem] != '.' || digits.find_first_not_of("0123456789abcdef") != std::string_view::npos)
+    return std::nullopt;
+  return name.substr(0, stem);
 }
 
 void folder::fail(char const* doing, std::string const& name) const
@@ -81,17 +122,18 @@ void folder::check() const
   struct stat facts {};
   if (::fstat(descriptor(), &facts) != 0) fail("opening", {});
   if (!is_trusted(facts.st_uid))
-    throw fault{fmt::format("{} belongs to user {}, not to this one: name another folder in "
-                            "FATLINK_CACHE_DIR",
-                            path_.string(), facts.st_uid),
+    throw fault{fmt::format("{} belongs to user {}, not to this one{}", path_.string(),
+                            facts.st_uid, remedy(kind_)),
                 EPERM};
   auto const others = kind_ == kind::own ? S_IWGRP | S_IWOTH : S_IWOTH;
   if ((facts.st_mode & static_cast<unsigned>(others)) != 0)
     throw fault{fmt::format("others may write to {}: chmod go-w it", path_.string()), EPERM};
 }
 
-std::optional<folder> folder::open(std::filesystem::path const& path, kind what)
+std::optional<folder> folder::open(std::filesystem::path const& given, kind what)
 {
+  // With a slash at its end a symbolic link would be followed.
+  auto const path = given.has_filename() ? given : given.parent_path();
   auto opened = std::make_unique<detail::descriptor>(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   auto const missing = opened->get() < 0 && errno == ENOENT;
@@ -99,9 +141,8 @@ std::optional<folder> folder::open(std::filesystem::path const& path, kind what)
   if (missing) return std::nullopt;
   if (made.descriptor() < 0) {
     if (errno == ENOTDIR || errno == ELOOP)
-      throw fault{fmt::format("{} is no folder, or a symbolic link, which is not followed: name "
-                              "the folder itself in FATLINK_CACHE_DIR",
-                              path.string()),
+      throw fault{fmt::format("{} is no folder, or a symbolic link, which is not followed{}",
+                              path.string(), remedy(what)),
                   errno};
     made.fail("opening", {});
   }
@@ -116,7 +157,10 @@ folder folder::make(std::filesystem::path const& path, kind what)
   for (auto part = path.begin(); part != path.end(); ++part) {
     std::filesystem::path above;
     for (auto i = path.begin(); i != std::next(part); ++i) above /= *i;
-    if (::mkdir(above.c_str(), mode) == 0) continue;
+    if (::mkdir(above.c_str(), mode) == 0) {
+      if (what == kind::layer) (void)::chmod(above.c_str(), mode);  // whatever the umask
+      continue;
+    }
     auto const code = errno;
     if (::access(above.c_str(), F_OK) == 0) continue;  // as / is, which refuses for another reason
     errno = code;
@@ -153,6 +197,7 @@ std::optional<byte_buffer> folder::read(std::string const& name, std::uint64_t m
 
 void folder::write(std::string const& name, bytes_view bytes) const
 {
+  file_size_guard const guarded;
   auto const temporary = temporary_name(name);
   auto const mode = kind_ == kind::own ? 0600 : 0644;
   auto const give_up = [&](char const* doing) {
@@ -171,6 +216,17 @@ void folder::write(std::string const& name, bytes_view bytes) const
   }
   if (::renameat(descriptor(), temporary.c_str(), descriptor(), name.c_str()) != 0)
     give_up("putting in place");
+}
+
+void folder::write_over(std::string const& name, bytes_view bytes) const
+{
+  file_size_guard const guarded;
+  detail::descriptor const file(::openat(
+      descriptor(), name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+  struct stat facts {};
+  if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) fail("opening", name);
+  if (!S_ISREG(facts.st_mode)) errno = EINVAL;
+  if (!S_ISREG(facts.st_mode) || !write_all(file.get(), bytes)) fail("writing", name);
 }
 
 bool folder::remove(std::string const& name) const

@@ -44,6 +44,8 @@ class folder {
   /// @throws fault
   [[nodiscard]] std::optional<byte_buffer> read(std::string const& name, std::uint64_t most,
                                                 bool mark_used = false) const;
+  /// Writes over `name` where it is, or makes it. @throws fault
+  void write_over(std::string const& name, bytes_view bytes) const;
   /// Writes `name` under a temporary name and renames it. @throws fault: nothing is left behind.
   void write(std::string const& name, bytes_view bytes) const;
   /// True when there was one. @throws fault
@@ -72,8 +74,8 @@ class folder {
   std::unique_ptr<detail::descriptor> descriptor_;
 };
 
-/// Whether `name` is one that write() uses meanwhile: "<name>.<16 hexadecimal digits>.tmp".
-/// Nothing, or the name it will have.
+/// Where `name` is one that write() uses meanwhile, "<name>.<16 hexadecimal digits>.tmp", the name
+/// that it will have.
 std::optional<std::string> written_as(std::string const& name);
 
 }  // namespace fatlink::cache

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/ledger.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "detail/sequence.hpp"
@@ -60,17 +57,12 @@ void write_ledger(folder const& in, figures const& now)
   for (auto const number : {now.bytes, now.hits, now.misses, now.stored, now.evicted, now.faults})
     to.number(number);
   // Always of one size, so that one write in place replaces it.
-  auto text = now.last_fault;
+  auto text = now.last_fault.substr(0, k_most_text);
   text.resize(k_most_text, '\0');
   to.text(text);
   auto const check = detail::sha256(to.made());
   to.raw(check.data(), check.size());
-  detail::descriptor const file(
-      ::openat(in.descriptor(), k_file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file.get() < 0) in.fail("opening", k_file);
-  auto const made = to.made();
-  auto const written = ::pwrite(file.get(), made.data(), made.size(), 0);
-  if (written != static_cast<ssize_t>(made.size())) in.fail("writing", k_file);
+  in.write_over(k_file, to.made());
 }
 
 }  // namespace fatlink::cache

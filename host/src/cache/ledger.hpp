@@ -17,7 +17,7 @@ namespace fatlink::cache {
 
 struct figures {
   bool counted = false;     ///< else `bytes` is not known: count
-  std::uint64_t bytes = 0;  ///< at least what the entries have; links on their way included
+  std::uint64_t bytes = 0;  ///< of the entries when they were counted, and booked since
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t stored = 0;

@@ -23,19 +23,30 @@ long long byte_of(std::string const& name)
   return byte;
 }
 
-}  // namespace
-
-std::optional<lock> lock::try_byte(folder const& in, long long byte)
+int set(int file, short type, long long byte)
 {
-  auto file = std::make_unique<detail::descriptor>(
-      ::openat(in.descriptor(), k_file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file->get() < 0) in.fail("opening", k_file);
   struct ::flock range {};
-  range.l_type = F_WRLCK;
+  range.l_type = type;
   range.l_whence = SEEK_SET;
   range.l_start = byte;
   range.l_len = 1;
-  if (::fcntl(file->get(), F_OFD_SETLK, &range) == 0) return lock(std::move(file));
+  return ::fcntl(file, F_OFD_SETLK, &range);
+}
+
+}  // namespace
+
+lock::held_byte::~held_byte()
+{
+  (void)set(file_->get(), F_UNLCK, byte_);
+}
+
+std::optional<lock> lock::try_byte(folder const& in, long long byte)
+{
+  auto file = std::make_unique<detail::descriptor>(::openat(
+      in.descriptor(), k_file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+  if (file->get() < 0) in.fail("opening", k_file);
+  if (set(file->get(), F_WRLCK, byte) == 0)
+    return lock(std::make_unique<held_byte>(std::move(file), byte));
   if (errno == EAGAIN || errno == EACCES || errno == EINTR) return std::nullopt;
   in.fail("locking", k_file);
 }

@@ -7,19 +7,10 @@ memory_layer::value memory_layer::find_or_make(std::string const& parts,
                                                std::function<made()> const& make, bool& was_there)
 {
   std::promise<value> promise;
-  {
-    std::unique_lock held(mutex_);
-    if (auto const at = slots_.find(parts); at != slots_.end()) {
-      was_there = true;
-      if (at->second.bytes != 0) {
-        used_.splice(used_.begin(), used_, at->second.used);
-        return at->second.link.get();
-      }
-      auto const pending = at->second.link;
-      held.unlock();
-      return pending.get();
-    }
-    slots_.emplace(parts, slot{.link = promise.get_future().share()});
+  while (auto const pending = find_or_claim(parts, promise)) {
+    was_there = true;
+    // Without one its maker failed, or made something else: the next may be luckier.
+    if (auto link = pending->get()) return link;
   }
   was_there = false;
   made link;
@@ -27,15 +18,30 @@ memory_layer::value memory_layer::find_or_make(std::string const& parts,
     link = make();
   } catch (...) {
     forget(parts);
-    promise.set_exception(std::current_exception());
+    promise.set_value(nullptr);
     throw;
   }
-  promise.set_value(link.link);
-  if (link.keep)
+  if (link.keep) {
+    promise.set_value(link.link);
     keep(parts, link.link);
-  else
+  } else {
     forget(parts);
+    promise.set_value(nullptr);
+  }
   return link.link;
+}
+
+std::optional<std::shared_future<memory_layer::value>> memory_layer::find_or_claim(
+    std::string const& parts, std::promise<value>& promise)
+{
+  std::lock_guard const held(mutex_);
+  auto const at = slots_.find(parts);
+  if (at == slots_.end()) {
+    slots_.emplace(parts, slot{.link = promise.get_future().share()});
+    return std::nullopt;
+  }
+  if (at->second.bytes != 0) used_.splice(used_.begin(), used_, at->second.used);
+  return at->second.link;
 }
 
 void memory_layer::forget(std::string const& parts)

@@ -23,7 +23,8 @@ class memory_layer {
   explicit memory_layer(std::uint64_t limit) : limit_(limit) {}
 
   /// The link of `parts`, or what `make` makes; `was_there` is false for the caller whose `make`
-  /// it was. @throws what `make` throws, in all that waited for it.
+  /// it was. Where that fails, or is not to be kept, those that waited for it make their own.
+  /// @throws what `make` throws.
   struct made {
     value link;
     bool keep = true;
@@ -36,6 +37,9 @@ class memory_layer {
     std::uint64_t bytes = 0;  ///< 0: on its way
     std::list<std::string const*>::iterator used = {};
   };
+  /// The link, there or on its way; nothing where it is the caller's now to make, for `promise`.
+  std::optional<std::shared_future<value>> find_or_claim(std::string const& parts,
+                                                         std::promise<value>& promise);
   void keep(std::string const& parts, value const& link);
   void forget(std::string const& parts);
   void shrink();

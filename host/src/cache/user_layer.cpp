@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/user_layer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <span>
@@ -25,9 +27,9 @@ bool is_entry(std::string const& name)
 bool is_orphan(folder const& in, file_facts const& file)
 {
   auto const entry = written_as(file.name);
-  if (!entry) return false;
+  if (!entry || !(is_entry(*entry) || *entry == k_tag_file)) return false;
   try {
-    return !is_entry(*entry) || lock::try_entry(in, *entry).has_value();
+    return *entry == k_tag_file || lock::try_entry(in, *entry).has_value();
   } catch (fault const&) {
     // Without locks a writer cannot be told from a dead one: nobody writes for an hour.
     auto const age = std::chrono::system_clock::now().time_since_epoch() - file.last_used;
@@ -75,11 +77,26 @@ std::uint64_t evict(folder const& in, std::vector<file_facts> const& entries, st
   return total;
 }
 
+/// A folder that was not empty when it was first used may hold anything: nothing is put there, and
+/// nothing removed.
+void claim_folder(folder const& in)
+{
+  if (in.facts(k_tag_file)) return;
+  for (auto const& file : in.list())
+    if (file.name != "lock" && file.name != "ledger" && written_as(file.name) != k_tag_file)
+      throw fault{fmt::format("{} holds files that are not the cache's ({}): name another folder "
+                              "in FATLINK_CACHE_DIR",
+                              in.path().string(), file.name),
+                  ENOTEMPTY};
+  in.write(k_tag_file, std::as_bytes(std::span(k_tag)));
+}
+
 lock must_lock_ledger(folder const& in)
 {
   if (auto held = lock::ledger(in, k_patience)) return std::move(*held);
-  errno = ETIMEDOUT;
-  in.fail("waiting for the lock of", {});
+  throw fault{
+      fmt::format("another process holds the lock of {} and does not let go", in.path().string()),
+      ETIMEDOUT};
 }
 
 }  // namespace
@@ -119,27 +136,26 @@ std::uint64_t user_layer::make_room(folder const& in, std::uint64_t wanted, figu
   return evict(in, entries, most > wanted ? most - wanted : 0, now.evicted);
 }
 
-void user_layer::store(std::string const& name, std::string const& parts,
+bool user_layer::store(std::string const& name, std::string const& parts,
                        cached_link const& link) const
 {
   auto const bytes = encode_entry(parts, link);
-  if (bytes.size() > limit_) return;
+  if (bytes.size() > limit_) return false;
   auto const in = folder::make(path_, folder::kind::own);
   {
     auto const held = must_lock_ledger(in);
     auto now = read_ledger(in);
-    if (!now.counted && !in.facts(k_tag_file))
-      in.write(k_tag_file, std::as_bytes(std::span(k_tag)));
+    claim_folder(in);
     // Booked before it is written: whoever dies in between leaves too high a figure, and the next
     // count mends it.
     if (!now.counted || now.bytes + bytes.size() > limit_)
       now.bytes = make_room(in, bytes.size(), now);
     now.counted = true;
     now.bytes += bytes.size();
-    ++now.stored;
     write_ledger(in, now);
   }
   in.write(name, bytes);
+  return true;
 }
 
 void user_layer::add_figures(figures const& more) const
@@ -151,6 +167,7 @@ void user_layer::add_figures(figures const& more) const
   auto now = read_ledger(*in);
   now.hits += more.hits;
   now.misses += more.misses;
+  now.stored += more.stored;
   now.faults += more.faults;
   if (!more.last_fault.empty()) now.last_fault = more.last_fault;
   write_ledger(*in, now);
@@ -160,16 +177,17 @@ cache_statistics user_layer::statistics() const
 {
   cache_statistics found;
   found.limit = limit_;
-  found.usable = true;
-  auto const in = folder::open(path_, folder::kind::own);
-  if (!in) return found;
+  auto const in = folder::make(path_, folder::kind::own);
   std::optional<lock> held;
   try {
-    held = lock::ledger(*in, k_little_patience);
-  } catch (fault const&) {  // a read-only folder has figures to show, too
+    held = lock::ledger(in, k_little_patience);
+    claim_folder(in);
+    found.usable = true;
+  } catch (fault const& why) {  // a read-only folder has figures to show, too
+    found.why_not = why.message;
   }
-  auto const now = read_ledger(*in);
-  auto const entries = entries_by_age(in->list());
+  auto const now = read_ledger(in);
+  auto const entries = entries_by_age(in.list());
   found.entries = entries.size();
   found.bytes = total_of(entries);
   found.hits = now.hits;
@@ -181,17 +199,30 @@ cache_statistics user_layer::statistics() const
   return found;
 }
 
+namespace {
+
+/// How an entry is not sound; empty where it is, or is gone meanwhile.
+std::string damage_of(folder const& in, std::string const& name)
+try {
+  auto const bytes = in.read(name, k_most_entry);
+  if (!bytes) return in.facts(name) ? "belongs to another user, or is too large" : "";
+  std::string why;
+  auto const entry = decode_entry(*bytes, why);
+  if (entry && name_of(entry->parts) != name) why = "is the entry of another name";
+  return why;
+} catch (fault const& why) {
+  return why.message;
+}
+
+}  // namespace
+
 cache_verification user_layer::verify() const
 {
   cache_verification found;
   auto const in = folder::open(path_, folder::kind::own);
   if (!in) return found;
   for (auto const& file : entries_by_age(in->list())) {
-    auto const bytes = in->read(file.name, k_most_entry);
-    if (!bytes) continue;  // gone meanwhile
-    std::string why;
-    auto const entry = decode_entry(*bytes, why);
-    if (entry && name_of(entry->parts) != file.name) why = "is the entry of another name";
+    auto const why = damage_of(*in, file.name);
     if (why.empty())
       ++found.sound;
     else
@@ -204,7 +235,7 @@ cache_cleaning user_layer::prune() const
 {
   cache_cleaning done;
   auto const in = folder::open(path_, folder::kind::own);
-  if (!in) return done;
+  if (!in || !in->facts(k_tag_file)) return done;
   for (auto const& bad : verify().damaged)
     if (in->remove(bad.file.filename().string())) ++done.entries;
   auto const held = must_lock_ledger(*in);
@@ -225,7 +256,7 @@ cache_cleaning user_layer::clear() const
 {
   cache_cleaning done;
   auto const in = folder::open(path_, folder::kind::own);
-  if (!in) return done;
+  if (!in || !in->facts(k_tag_file)) return done;
   auto const held = must_lock_ledger(*in);
   auto const files = in->list();
   done.orphans = remove_orphans(*in, files);

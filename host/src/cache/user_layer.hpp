@@ -27,10 +27,11 @@ class user_layer {
   std::optional<cached_link> find(std::string const& name, std::string const& parts) const;
   /// The right to make the entry `name`, if nobody has it.
   [[nodiscard]] std::optional<lock> claim(std::string const& name) const;
-  /// Puts an entry into the folder, after it made room. One larger than the limit is not kept.
-  void store(std::string const& name, std::string const& parts, cached_link const& link) const;
+  /// Puts an entry into the folder, after it made room. One larger than the limit is not kept:
+  /// false.
+  bool store(std::string const& name, std::string const& parts, cached_link const& link) const;
 
-  /// Adds a process's hits, misses and faults to the ledger, where there is a folder.
+  /// Adds a process's figures to the ledger, where there is a folder.
   void add_figures(figures const& more) const;
   [[nodiscard]] cache_statistics statistics() const;
   [[nodiscard]] cache_verification verify() const;

@@ -3,11 +3,13 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "detail/byte_reader.hpp"
@@ -20,10 +22,32 @@ namespace {
 constexpr std::uint64_t k_most_table = std::uint64_t{4} << 20;  // bytes of one table
 constexpr std::size_t k_most_headers = 256;
 constexpr std::string_view k_function = "nvJitLinkCreate";
+constexpr char const* k_needed[] = {"nvJitLinkDestroy",      "nvJitLinkAddData",
+                                    "nvJitLinkComplete",     "nvJitLinkGetLinkedCubin",
+                                    "nvJitLinkGetLinkedPtx", "nvJitLinkGetErrorLog",
+                                    "nvJitLinkGetInfoLog",   "nvJitLinkVersion"};
 constexpr std::string_view k_versioned = "__nvJitLinkCreate_13_";
 
 /// It is not what was looked for.
 struct not_a_library {};
+
+/// Of a segment of notes: u32 name size, u32 description size, u32 type, name, description each.
+std::string build_id_in(bytes_view notes)
+{
+  auto const padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
+  byte_reader const note(notes);
+  for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
+    auto const name = note.read<std::uint32_t>(at);
+    auto const size = note.read<std::uint32_t>(at + 4);
+    auto const text = at + sizeof(Elf64_Nhdr);
+    auto const description = text + padded(name);
+    if (note.read<std::uint32_t>(at + 8) == NT_GNU_BUILD_ID &&
+        note.text(text, name) == std::string(ELF_NOTE_GNU, sizeof ELF_NOTE_GNU))
+      return to_hexadecimal(note.view(description, size));
+    at = description + padded(size);
+  }
+  return {};
+}
 
 class library_file {
  public:
@@ -61,21 +85,8 @@ class library_file {
   /// In hexadecimal; empty where it has none.
   [[nodiscard]] std::string build_id() const
   {
-    for (auto const& segment : notes_) {
-      auto const bytes = read(segment.p_offset, segment.p_filesz);
-      byte_reader const note(bytes);
-      // Of a note: u32 name size, u32 description size, u32 type, name, description.
-      for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= bytes.size();) {
-        auto const name = note.read<std::uint32_t>(at);
-        auto const size = note.read<std::uint32_t>(at + 4);
-        auto const text = at + sizeof(Elf64_Nhdr);
-        auto const description = text + padded(name);
-        if (note.read<std::uint32_t>(at + 8) == NT_GNU_BUILD_ID &&
-            note.text(text, name) == std::string(ELF_NOTE_GNU, sizeof ELF_NOTE_GNU))
-          return to_hexadecimal(note.view(description, size));
-        at = description + padded(size);
-      }
-    }
+    for (auto const& segment : notes_)
+      if (auto id = build_id_in(read(segment.p_offset, segment.p_filesz)); !id.empty()) return id;
     return {};
   }
 
@@ -89,8 +100,6 @@ class library_file {
   }
 
  private:
-  static std::uint64_t padded(std::uint64_t size) { return (size + 3) / 4 * 4; }
-
   [[nodiscard]] byte_buffer read(std::uint64_t offset, std::uint64_t size) const
   {
     if (size > k_most_table || offset > opened_.size || size > opened_.size - offset)
@@ -128,9 +137,35 @@ class library_file {
   std::vector<Elf64_Phdr> loaded_;
 };
 
+struct mapped_search {
+  std::uintptr_t address;
+  std::string build_id;
+};
+
+/// Of dl_iterate_phdr: 1 once the library that has the address was looked at.
+int look_for_build_id(dl_phdr_info* library, std::size_t, void* data)
+{
+  auto& search = *static_cast<mapped_search*>(data);
+  auto const segments = std::span(library->dlpi_phdr, library->dlpi_phnum);
+  auto const has_address = [&](auto const& segment) {
+    auto const begin = library->dlpi_addr + segment.p_vaddr;
+    return segment.p_type == PT_LOAD && search.address >= begin &&
+           search.address - begin < segment.p_memsz;
+  };
+  if (std::none_of(segments.begin(), segments.end(), has_address)) return 0;
+  for (auto const& segment : segments)
+    if (segment.p_type == PT_NOTE && search.build_id.empty())
+      search.build_id =
+          build_id_in({reinterpret_cast<std::byte const*>(library->dlpi_addr + segment.p_vaddr),
+                       static_cast<std::size_t>(segment.p_filesz)});
+  return 1;
+}
+
 /// The newest minor version whose functions are among `names`; nothing without any of it.
 std::optional<std::string> version_in(std::string const& names)
 {
+  for (auto const* needed : k_needed)
+    if (names.find(needed) == std::string::npos) return std::nullopt;
   int newest = -1;
   for (auto at = names.find(k_versioned); at != std::string::npos;
        at = names.find(k_versioned, at + 1)) {
@@ -162,6 +197,15 @@ try {
   return std::nullopt;
 } catch (out_of_bytes const&) {
   return std::nullopt;
+}
+
+std::string mapped_build_id(void const* function)
+try {
+  mapped_search search{reinterpret_cast<std::uintptr_t>(function), {}};
+  ::dl_iterate_phdr(look_for_build_id, &search);
+  return search.build_id;
+} catch (out_of_bytes const&) {
+  return {};
 }
 
 }  // namespace fatlink::detail

@@ -13,4 +13,8 @@ namespace fatlink::detail {
 /// and its size in bytes. Nothing where `path` is no file or no nvJitLink of CUDA 13.
 std::optional<std::string> nvjitlink_identity(std::string const& path);
 
+/// The build ID, in hexadecimal, of the library that `function` is in, as this process has it
+/// mapped; empty where it has none. The file of that path may have been replaced since.
+std::string mapped_build_id(void const* function);
+
 }  // namespace fatlink::detail

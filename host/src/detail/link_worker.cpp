@@ -310,10 +310,13 @@ void end_idle_workers()
   while (idle_workers().take()) continue;
 }
 
-leased_worker::leased_worker(std::string const& library)
+leased_worker::leased_worker(std::string const& library, std::string const& identity)
 {
+  auto const serves = [&](link_worker& worker) {
+    return worker.is_alive() && (identity.empty() || worker.hello().identity == identity);
+  };
   do worker_ = idle_workers().take();
-  while (worker_ && !worker_->is_alive());
+  while (worker_ && !serves(*worker_));
   if (!worker_) worker_ = link_worker::start(k_longest_start, library);
 }
 

@@ -59,7 +59,8 @@ void end_idle_workers();
 class leased_worker {
  public:
   /// @throws as link_worker::start.
-  explicit leased_worker(std::string const& library = {});
+  /// With an `identity` (see nvjitlink_file), idle ones that opened another nvJitLink are ended.
+  explicit leased_worker(std::string const& library = {}, std::string const& identity = {});
   ~leased_worker();
   leased_worker(leased_worker const&) = delete;
   leased_worker& operator=(leased_worker const&) = delete;

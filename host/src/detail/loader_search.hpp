@@ -12,7 +12,8 @@
 namespace fatlink::detail {
 
 /// The file that dlopen(name) would use: one loaded already; else the first in the loader's own
-/// order (RPATH, LD_LIBRARY_PATH, RUNPATH, ld.so.cache, the system's folders).
+/// order (the program's RPATH, LD_LIBRARY_PATH, its RUNPATH, ld.so.cache, the system's folders; not
+/// their glibc-hwcaps). Who keeps what came of it checks what was opened in the end.
 std::optional<std::string> find_by_loader(std::string const& name);
 
 /// Where the bytes of an ld.so.cache say that `name` is, for x86-64; nothing for damaged ones.
