@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -23,47 +21,6 @@ namespace {
 
 using cache::fault;
 using cache::folder;
-
-/// A variable's text; empty where it is not set, or this process runs with another's rights.
-std::string environment(char const* name)
-{
-  auto const* const text = ::secure_getenv(name);
-  return text == nullptr ? "" : text;
-}
-
-std::filesystem::path default_folder()
-{
-  if (auto named = environment("FATLINK_CACHE_DIR"); !named.empty()) {
-    std::error_code failed;
-    auto const found = std::filesystem::absolute(named, failed);
-    return failed ? std::filesystem::path() : found;
-  }
-  // The XDG base directory specification: a relative one is to be ignored.
-  if (std::filesystem::path const cache = environment("XDG_CACHE_HOME"); cache.is_absolute())
-    return cache / "fatlink";
-  if (std::filesystem::path const home = environment("HOME"); home.is_absolute())
-    return home / ".cache" / "fatlink";
-  return {};
-}
-
-std::uint64_t parse_size(std::string const& text)
-{
-  std::uint64_t number = 0;
-  auto const* const end = text.data() + text.size();
-  auto const [rest, code] = std::from_chars(text.data(), end, number);
-  auto const unit = std::string_view(rest, static_cast<std::size_t>(end - rest));
-  auto const shift = std::string_view("KMG").find(unit.empty() ? '?' : unit.front());
-  if (code == std::errc{} && number > 0 && unit.empty()) return number;
-  if (code == std::errc{} && number > 0 && unit.size() == 1 && shift != std::string_view::npos &&
-      number < std::uint64_t{1} << 33U)
-    return number << (10 * (shift + 1));
-  throw usage_error(stage::input,
-                    {.message = fmt::format("FATLINK_CACHE_LIMIT={}: is no size", text),
-                     .input = text,
-                     .code = {},
-                     .log = {},
-                     .hint = "pass bytes, or a number with K, M or G, for example 512M"});
-}
 
 constexpr char const* k_no_folder = "there is no folder for it: set HOME, or FATLINK_CACHE_DIR";
 
@@ -110,24 +67,6 @@ cache_key& cache_key::add(std::string_view tag, std::string_view value)
 std::string cache_key::name() const
 {
   return cache::name_of(parts_);
-}
-
-cache_settings default_cache_settings(std::filesystem::path const& beside)
-{
-  cache_settings found;
-  found.folder = default_folder();
-  auto const named = environment("FATLINK_SYSTEM_CACHE");
-  for (std::size_t at = 0; at < named.size();) {
-    auto const end = std::min(named.find(':', at), named.size());
-    if (end > at) found.layers.emplace_back(named.substr(at, end - at));
-    at = end + 1;
-  }
-  std::error_code ignored;
-  if (!beside.empty() && std::filesystem::is_directory(beside, ignored))
-    found.layers.push_back(beside);
-  if (auto const limit = environment("FATLINK_CACHE_LIMIT"); !limit.empty())
-    found.folder_limit = parse_size(limit);
-  return found;
 }
 
 struct link_cache::state {

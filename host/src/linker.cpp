@@ -9,44 +9,17 @@
 #include <set>
 #include <utility>
 
+#include "detail/link_key.hpp"
 #include "detail/link_session.hpp"
 #include "detail/link_worker.hpp"
-#include "detail/sha256.hpp"
 
 namespace fatlink {
 namespace {
-
-/// Raised whenever the same inputs and options would be linked otherwise by fatlink itself.
-constexpr char const* k_key_format = "1";
 
 bool has_error(std::vector<finding> const& findings)
 {
   return std::any_of(findings.begin(), findings.end(),
                      [](finding const& found) { return found.severity == severity::error; });
-}
-
-/// The entries' own float flags: preflight saw to it that in LTO mode all inputs agree.
-float_flags flags_of(std::vector<fatbin> const& inputs, link_options const& options)
-{
-  auto const kind = options.mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx;
-  for (auto const& input : inputs)
-    if (auto const* entry = input.find(kind, options.target); entry != nullptr)
-      return entry->float_flags();
-  return {};
-}
-
-std::vector<std::string> nvjitlink_options(std::vector<fatbin> const& inputs,
-                                           link_options const& options)
-{
-  std::vector<std::string> texts{"-arch=" + options.target.name()};
-  if (options.mode == link_mode::ptx) return texts;  // PTX has its flags baked in
-  auto const flags = flags_of(inputs, options);
-  texts.insert(
-      texts.end(),
-      {"-lto", fmt::format("-ftz={:d}", flags.ftz), fmt::format("-prec-div={:d}", flags.prec_div),
-       fmt::format("-prec-sqrt={:d}", flags.prec_sqrt), fmt::format("-fma={:d}", flags.fmad)});
-  if (options.emit == image_kind::ptx) texts.emplace_back("-ptx");
-  return texts;
 }
 
 /// The hooks of all inputs that another input defines.
@@ -154,20 +127,6 @@ class stopwatch {
 };
 
 }  // namespace
-
-cache_key link_key(std::vector<fatbin> const& inputs, link_options const& options,
-                   std::string const& nvjitlink_identity)
-{
-  cache_key key;
-  key.add("format", k_key_format);
-  for (auto const& input : inputs) key.add("input", detail::to_hexadecimal(input.digest()));
-  key.add("target", options.target.name());
-  key.add("mode", to_string(options.mode));
-  key.add("emit", to_string(options.emit));
-  for (auto const& option : nvjitlink_options(inputs, options)) key.add("option", option);
-  key.add("nvjitlink", nvjitlink_identity);
-  return key;
-}
 
 struct linker::state {
   std::shared_ptr<nvjitlink const> library;
@@ -286,8 +245,9 @@ class linker::session {
     detail::leased_worker const worker(file_.path, file_.identity);
     image_.times.open_ms = watch.lap();
     refuse_toolkits(inputs_, options_, {worker->hello().major, worker->hello().minor});
-    detail::link_request request{
-        .emit = options_.emit, .options = nvjitlink_options(inputs_, options_), .inputs = {}};
+    detail::link_request request{.emit = options_.emit,
+                                 .options = detail::nvjitlink_options(inputs_, options_),
+                                 .inputs = {}};
     for (auto const& input : inputs_) request.inputs.push_back({input.name(), input.bytes()});
     return made_by(worker->hello().identity, worker->link(request, with_.limit));
   }
@@ -298,9 +258,10 @@ class linker::session {
     auto const library = with_.opened();
     image_.times.open_ms = watch.lap();
     refuse_toolkits(inputs_, options_, {library->major(), library->minor()});
-    return made_by(library->identity(),
-                   detail::link_unchecked(*library, inputs_, nvjitlink_options(inputs_, options_),
-                                          options_.emit));
+    return made_by(
+        library->identity(),
+        detail::link_unchecked(*library, inputs_, detail::nvjitlink_options(inputs_, options_),
+                               options_.emit));
   }
 
   /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder of a cache: whose it must be, what is in its way, how it is tended.
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "cache/entry.hpp"
+#include "cache/lock.hpp"
+#include "cache_fixture.hpp"
+#include "expect_error.hpp"
+
+using namespace fatlink;
+using namespace fixtures;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+class CacheFolder : public fixtures::cache_test {};
+
+std::string environment_of(char const* folder_variable, char const* value)
+{
+  for (auto const* name : {"FATLINK_CACHE_DIR", "XDG_CACHE_HOME", "HOME"}) ::unsetenv(name);
+  if (folder_variable != nullptr) ::setenv(folder_variable, value, 1);
+  return default_cache_settings().folder.string();
+}
+
+}  // namespace
+
+TEST_F(CacheFolder, NeverFollowsASymbolicLink)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  auto const elsewhere = folder_.path() / "elsewhere";
+  std::filesystem::rename(entry_of("a"), elsewhere);
+  std::filesystem::create_symlink(elsewhere, entry_of("a"));
+  {
+    link_cache cache(settings());
+    EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+  }
+  EXPECT_FALSE(std::filesystem::is_symlink(entry_of("a")));
+
+  std::filesystem::create_directory_symlink(root(), folder_.path() / "link");
+  auto through = settings();
+  for (auto const* end : {"", "/"}) {
+    through.folder = (folder_.path() / "link").string() + end;
+    link_cache cache(through);
+    EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+    EXPECT_THAT(cache.take_warnings(),
+                ElementsAre(HasSubstr("a symbolic link, which is not followed")));
+  }
+}
+
+TEST_F(CacheFolder, MakesItsFolderForTheUserAlone)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  struct stat facts {};
+  ASSERT_EQ(::stat(root().c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0700U);
+  ASSERT_EQ(::stat(entry_of("a").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0600U);
+}
+
+TEST_F(CacheFolder, RefusesAFolderThatOthersMayWriteToAndSaysSoOnce)
+{
+  std::filesystem::create_directory(root());
+  for (auto const mode : {0777U, 0770U, 0702U}) {
+    ::chmod(root().c_str(), mode);
+    link_cache cache(settings());
+    EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+    EXPECT_EQ(ask(cache, "b"), cache_outcome::miss);
+    EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("others may write to")));
+    EXPECT_THAT(cache.take_warnings(), IsEmpty());
+    EXPECT_EQ(cache.statistics().usable, false);
+    EXPECT_THAT(cache.statistics().why_not, HasSubstr("chmod go-w"));
+    expect_error<file_error>([&] { (void)cache.prune(); }, "others may write to");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(root()));
+}
+
+TEST_F(CacheFolder, RefusesAFolderOfAnotherUser)
+{
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make one";
+  std::filesystem::create_directory(root());
+  ASSERT_EQ(::chown(root().c_str(), 1234, 1234), 0);
+  ::chmod(root().c_str(), 0700);
+  link_cache cache(settings());
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+  EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("belongs to user 1234")));
+}
+
+TEST_F(CacheFolder, DoesWithoutAnyFolder)
+{
+  auto none = settings();
+  none.folder.clear();
+  link_cache cache(none);
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::hit);
+  EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("set HOME, or FATLINK_CACHE_DIR")));
+}
+
+TEST_F(CacheFolder, RefusesALayerThatAnybodyMayWriteTo)
+{
+  auto const layer = folder_.path() / "layer";
+  write_layer_entry(layer, key_of("a"), {bytes_of("poison"), {}});
+  ::chmod(layer.c_str(), 0777);
+  auto with = settings();
+  with.layers = {layer};
+  link_cache cache(with);
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+  EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("others may write to")));
+}
+
+TEST_F(CacheFolder, CountsAnewWhereTheLedgerIsDamaged)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  write(root() / "ledger", bytes_of("nonsense"));
+  link_cache cache(settings());
+  ask(cache, "b");
+  EXPECT_EQ(cache.statistics().entries, 2U);
+  EXPECT_EQ(cache.statistics().stored, 1U);
+  EXPECT_THAT(cache.take_warnings(), IsEmpty());
+}
+
+TEST_F(CacheFolder, PrunesWhatDeadWritersLeftAndWhatIsDamaged)
+{
+  link_cache cache(settings());
+  ask(cache, "a");
+  ask(cache, "b");
+  write(entry_of("b"), bytes_of("damaged"));
+  write(root() / (key_of("c").name() + ".0123456789abcdef.tmp"), bytes_of("half"));
+  auto const done = cache.prune();
+  EXPECT_EQ(done.entries, 1U);
+  EXPECT_EQ(done.orphans, 1U);
+  EXPECT_EQ(done.bytes_left, std::filesystem::file_size(entry_of("a")));
+  EXPECT_EQ(cache.verify().sound, 1U);
+}
+
+TEST_F(CacheFolder, LeavesOtherPeoplesFilesAlone)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  for (auto const* name : {"a-draft-of-more-than-21-letters.tmp", "notes", "CACHEDIR.TAG.x.tmp"})
+    write(root() / name, bytes_of("mine"));
+  link_cache cache(settings());
+  EXPECT_EQ(cache.prune().orphans, 0U);
+  EXPECT_EQ(cache.clear().entries, 1U);
+  EXPECT_TRUE(std::filesystem::exists(root() / "a-draft-of-more-than-21-letters.tmp"));
+  EXPECT_TRUE(std::filesystem::exists(root() / "notes"));
+}
+
+TEST_F(CacheFolder, DoesNotTakeAFolderThatHoldsOtherThings)
+{
+  std::filesystem::create_directory(root());
+  ::chmod(root().c_str(), 0700);
+  write(root() / std::string(64, 'a'), bytes_of("a blob of another program's"));
+  link_cache cache(settings());
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+  EXPECT_THAT(cache.take_warnings(),
+              ElementsAre(HasSubstr("holds files that are not the cache's")));
+  EXPECT_FALSE(cache.statistics().usable);
+  EXPECT_EQ(cache.clear().entries, 0U);
+  EXPECT_TRUE(std::filesystem::exists(root() / std::string(64, 'a')));
+}
+
+TEST_F(CacheFolder, DoesNotWaitForAFifo)
+{
+  for (auto const* name : {"ledger", "lock"}) {
+    {
+      link_cache cache(settings());
+      ask(cache, "a");
+    }
+    std::filesystem::remove(root() / name);
+    ASSERT_EQ(::mkfifo((root() / name).c_str(), 0600), 0);
+    link_cache cache(settings());
+    EXPECT_EQ(ask(cache, name), cache_outcome::miss);
+    EXPECT_EQ(cache.take_warnings().size(), std::string(name) == "ledger" ? 1U : 0U);
+    std::filesystem::remove(root() / name);
+  }
+}
+
+TEST_F(CacheFolder, LetsGoOfALockThatAForkedChildHasToo)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  auto const in = cache::folder::open(root(), cache::folder::kind::own);
+  auto held = cache::lock::try_entry(*in, key_of("c").name());
+  auto const child = ::fork();
+  if (child == 0) ::pause();
+  EXPECT_FALSE(cache::lock::try_entry(*in, key_of("c").name()));
+  held.reset();
+  EXPECT_TRUE(cache::lock::try_entry(*in, key_of("c").name()));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST_F(CacheFolder, SurvivesALimitOnTheSizeOfFiles)
+{
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit const little{10, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &little);
+  {
+    link_cache cache(settings());
+    EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+    EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("File too large")));
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+}
+
+TEST_F(CacheFolder, SaysInItsStatisticsWhyItIsNotUsed)
+{
+  auto below = settings();
+  below.folder = "/proc/none/cache";
+  link_cache cache(below);
+  ask(cache, "a");
+  auto const found = cache.statistics();
+  EXPECT_FALSE(found.usable);
+  EXPECT_THAT(found.why_not, HasSubstr("/proc/none"));
+}
+
+TEST_F(CacheFolder, LeavesAloneWhatALivingWriterWrites)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  auto const in = cache::folder::open(root(), cache::folder::kind::own);
+  auto const held = cache::lock::try_entry(*in, key_of("c").name());
+  ASSERT_TRUE(held);
+  write(root() / (key_of("c").name() + ".0123456789abcdef.tmp"), bytes_of("half"));
+  EXPECT_EQ(link_cache(settings()).prune().orphans, 0U);
+}
+
+TEST_F(CacheFolder, LinksItselfWhereAnotherProcessDoesNotGetDoneInTime)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  auto const in = cache::folder::open(root(), cache::folder::kind::own);
+  auto const held = cache::lock::try_entry(*in, key_of("c").name());
+  auto impatient = settings();
+  impatient.patience = std::chrono::milliseconds(20);
+  link_cache cache(impatient);
+  EXPECT_EQ(ask(cache, "c"), cache_outcome::miss);
+}
+
+TEST(CacheSettings, FollowTheEnvironment)
+{
+  EXPECT_EQ(environment_of("FATLINK_CACHE_DIR", "/x/c"), "/x/c");
+  EXPECT_EQ(environment_of("XDG_CACHE_HOME", "/x"), "/x/fatlink");
+  EXPECT_EQ(environment_of("XDG_CACHE_HOME", "relative"), "");
+  EXPECT_EQ(environment_of("HOME", "/h"), "/h/.cache/fatlink");
+  EXPECT_EQ(environment_of(nullptr, nullptr), "");
+  ::setenv("FATLINK_SYSTEM_CACHE", "/a::/b", 1);
+  EXPECT_THAT(default_cache_settings("/nowhere").layers, ElementsAre("/a", "/b"));
+  EXPECT_THAT(default_cache_settings("/tmp").layers, ElementsAre("/a", "/b", "/tmp"));
+  ::unsetenv("FATLINK_SYSTEM_CACHE");
+  ::setenv("FATLINK_CACHE_LIMIT", "3M", 1);
+  EXPECT_EQ(default_cache_settings().folder_limit, 3U << 20U);
+  for (auto const* wrong : {"", "0", "3T", "M", "-1", "3MM"}) {
+    ::setenv("FATLINK_CACHE_LIMIT", wrong, 1);
+    if (*wrong != '\0')
+      expect_error<usage_error>([] { (void)default_cache_settings(); }, "is no size");
+  }
+  ::unsetenv("FATLINK_CACHE_LIMIT");
+}
