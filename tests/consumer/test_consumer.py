@@ -2,6 +2,7 @@
 """Outsiders' projects against the build tree, an install tree, and one that was moved; with this CMake, and
 with the newest that can be had."""
 import functools
+import json
 import os
 import pathlib
 import shutil
@@ -46,7 +47,9 @@ class Consumers(unittest.TestCase):
         run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
         (cls.folder / "first").rename(cls.folder / "moved")
         cls.trees = {"build": BUILD, "install": cls.folder / "installed", "moved": cls.folder / "moved"}
-        cls.env = {"FATLINK_CACHE_DIR": str(cls.folder / "cache")}
+        # A toolkit that only the build tree knows is no part of an install tree.
+        found = json.loads(run(BUILD / "bin" / "fatlink", "doctor", "--json"))["nvjitlink"]["path"]
+        cls.env = {"FATLINK_CACHE_DIR": str(cls.folder / "cache"), "FATLINK_NVJITLINK": found}
 
     def use(self, cmake, tree, project):
         prefix = self.trees[tree]
