@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -40,13 +39,6 @@ struct variant {
       go;
   std::vector<double> ms = {};
 };
-
-double median(std::vector<double> values)
-{
-  auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 variant launching(std::string name, device const& on, elementwise const& code)
 {

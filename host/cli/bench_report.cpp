@@ -3,11 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bench_start.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/nvjitlink.hpp"
 
 namespace fatlink::cli {
+
+double median(std::vector<double> values)
+{
+  auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 void print_bench(nlohmann::json const& found)
 {

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 namespace fatlink::cli {
+
+/// Of some, at least one.
+double median(std::vector<double> values);
 
 /// `found` is bench's JSON.
 void print_bench(nlohmann::json const& found);

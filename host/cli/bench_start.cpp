@@ -13,6 +13,7 @@
 #include <map>
 #include <vector>
 
+#include "bench_report.hpp"
 #include "fatlink/error.hpp"
 
 extern char** environ;
@@ -66,13 +67,6 @@ outcome run_child(std::vector<std::string> words)
   seen.ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return seen;
-}
-
-double median(std::vector<double> values)
-{
-  auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 class starts {

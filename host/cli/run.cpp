@@ -7,7 +7,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 
 #include "defaults.hpp"
