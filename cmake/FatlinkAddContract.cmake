@@ -4,21 +4,36 @@ fatlink_add_contract
 --------------------
 Declares a contract: the header with a library's hooks, under a name and a version.
 
-  fatlink_add_contract(<name> VERSION <n> HEADER <file>)
+  fatlink_add_contract(<name> VERSION <n> HEADER <file>
+    [PACKAGE <name> [PACKAGE_VERSION <v>]]
+    [INSTALL_DESTINATION <dir> [INSTALL_COMPONENT <name>]])
 
 ``VERSION``
   A positive integer; raise it whenever a hook changes.
 ``HEADER``
   The header that declares the hooks. Relative to the current source directory.
+``PACKAGE``, ``PACKAGE_VERSION``
+  The package whose library has this contract, and the first version that has it: what someone is
+  told to install whose library is older. Defaults: the project's name and version.
+``INSTALL_DESTINATION``
+  Also installs the contract there, for authors of transforms: ``<name>.cmake``, which declares it
+  wherever it lies, and ``<name>/`` with the header. ``find_package(fatlink)`` declares those in
+  ``share/fatlink/contracts`` of its own prefix and of each in ``CMAKE_PREFIX_PATH``. A header that
+  includes others is installed without them.
+``INSTALL_COMPONENT``
+  The component it is installed with. Default: ``development``.
 
 Creates the interface target ``fatlink_contract_<name>``, whose properties
-``FATLINK_CONTRACT_VERSION`` and ``FATLINK_CONTRACT_HEADER`` ``fatlink_add_fatbin``
-reads. Missing, unknown or malformed arguments stop configuration.
+``FATLINK_CONTRACT_VERSION``, ``FATLINK_CONTRACT_HEADER`` and ``FATLINK_CONTRACT_PACKAGE``
+``fatlink_add_fatbin`` reads. Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/detail/package_text.cmake")
+
 function(fatlink_add_contract name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION;HEADER" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" 
+    "VERSION;HEADER;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT" "")
   set(me "fatlink_add_contract(${name})")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${me}: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
@@ -37,8 +52,53 @@ function(fatlink_add_contract name)
     message(FATAL_ERROR "${me}: HEADER ${arg_HEADER}: no such file")
   endif()
 
-  add_library(fatlink_contract_${name} INTERFACE)
+  fatlink_package_text("${me}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
+
+  # A project that declares the contract goes before an installed copy of it.
+  if(TARGET fatlink_contract_${name})
+    get_target_property(installed fatlink_contract_${name} FATLINK_CONTRACT_INSTALLED)
+    if(NOT installed)
+      message(FATAL_ERROR "${me}: is declared already")
+    endif()
+  else()
+    add_library(fatlink_contract_${name} INTERFACE)
+  endif()
   set_target_properties(fatlink_contract_${name} PROPERTIES
-    FATLINK_CONTRACT_VERSION "${arg_VERSION}" FATLINK_CONTRACT_HEADER "${arg_HEADER}")
-  set_property(GLOBAL APPEND PROPERTY FATLINK_CONTRACTS "${name}")
+    FATLINK_CONTRACT_VERSION "${arg_VERSION}" FATLINK_CONTRACT_HEADER "${arg_HEADER}"
+    FATLINK_CONTRACT_PACKAGE "${package}" FATLINK_CONTRACT_INSTALLED OFF)
+  if(arg_INSTALL_DESTINATION)
+    if(NOT arg_INSTALL_COMPONENT)
+      set(arg_INSTALL_COMPONENT development)
+    endif()
+    _fatlink_write_contract(${name} "${CMAKE_CURRENT_BINARY_DIR}/contracts")
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/contracts/${name}.cmake"
+      DESTINATION "${arg_INSTALL_DESTINATION}" COMPONENT "${arg_INSTALL_COMPONENT}")
+    install(FILES "${arg_HEADER}"
+      DESTINATION "${arg_INSTALL_DESTINATION}/${name}" COMPONENT "${arg_INSTALL_COMPONENT}")
+    if(FATLINK_DATA_DIR)  # where a build tree is used like an install tree
+      _fatlink_write_contract(${name} "${FATLINK_DATA_DIR}/contracts")
+    endif()
+  endif()
+endfunction()
+
+# <folder>/<name>.cmake, which declares the contract relative to itself, and <folder>/<name>/<header>.
+function(_fatlink_write_contract name folder)
+  get_target_property(version fatlink_contract_${name} FATLINK_CONTRACT_VERSION)
+  get_target_property(header fatlink_contract_${name} FATLINK_CONTRACT_HEADER)
+  get_target_property(package fatlink_contract_${name} FATLINK_CONTRACT_PACKAGE)
+  set(stated "")
+  if(package MATCHES "^([^ ]+) (.+)$")
+    set(stated " PACKAGE ${CMAKE_MATCH_1} PACKAGE_VERSION ${CMAKE_MATCH_2}")
+  elseif(package)
+    set(stated " PACKAGE ${package}")
+  endif()
+  cmake_path(GET header FILENAME file)
+  file(COPY "${header}" DESTINATION "${folder}/${name}")
+  file(CONFIGURE OUTPUT "${folder}/${name}.cmake" @ONLY CONTENT [[
+if(NOT TARGET fatlink_contract_@name@)
+  fatlink_add_contract(@name@ VERSION @version@
+    HEADER "${CMAKE_CURRENT_LIST_DIR}/@name@/@file@"@stated@)
+  set_target_properties(fatlink_contract_@name@ PROPERTIES FATLINK_CONTRACT_INSTALLED ON)
+endif()
+]])
 endfunction()

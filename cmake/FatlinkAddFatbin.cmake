@@ -7,7 +7,7 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
   fatlink_add_fatbin(<target>
     SOURCES <file.cu>
     [CONTRACT <name>] [REFERENCE <file.json>] [ARCHITECTURES <cc>...]
-    [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>]
+    [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>] [PACKAGE <name> [PACKAGE_VERSION <v>]]
     [INSTALL_DESTINATION <dir> [INSTALL_COMPONENT <name>]])
 
 ``SOURCES``
@@ -22,6 +22,9 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
   for every newer one.
 ``OPTIONS``
   For nvcc, e.g. ``-use_fast_math``. Architectures, outputs and ``-G`` are not allowed.
+``PACKAGE``, ``PACKAGE_VERSION``
+  The package that ships the fatbin, for messages that say what to install. Defaults: the project's
+  name and version.
 ``OUTPUT_NAME``
   The file's stem. Default: the target's name.
 ``INSTALL_DESTINATION``
@@ -39,10 +42,11 @@ malformed arguments stop configuration.
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/package_text.cmake")
 
 function(fatlink_add_fatbin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" 
-    "CONTRACT;REFERENCE;OUTPUT_NAME;INSTALL_DESTINATION;INSTALL_COMPONENT"
+    "CONTRACT;REFERENCE;OUTPUT_NAME;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT"
     "SOURCES;ARCHITECTURES;OPTIONS")
   set(me "fatlink_add_fatbin(${target})")
   if(arg_UNPARSED_ARGUMENTS)
@@ -74,6 +78,7 @@ function(fatlink_add_fatbin target)
   _fatlink_contract_settings("${me}" "${arg_CONTRACT}" contract_settings contract_header)
   fatlink_float_flags("${arg_OPTIONS}" float_flags)
   _fatlink_reference("${me}" "${arg_REFERENCE}" reference)
+  fatlink_package_text("${me}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
 
   # Of the function, not of the directory that included this first.
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/compile_fatbin.cmake")
@@ -84,6 +89,7 @@ function(fatlink_add_fatbin target)
 set(NVCC "@CUDAToolkit_NVCC_EXECUTABLE@")
 set(TOOLKIT "@CUDAToolkit_VERSION@")
 set(SOURCE "@source@")
+set(PACKAGE "@package@")
 set(FATBIN "@fatbin@")
 set(DEPFILE "@depfile@")
 set(ARCHITECTURES "@arg_ARCHITECTURES@")
@@ -158,9 +164,10 @@ function(_fatlink_contract_settings me contract settings_out header_out)
   endif()
   get_target_property(version fatlink_contract_${contract} FATLINK_CONTRACT_VERSION)
   get_target_property(header fatlink_contract_${contract} FATLINK_CONTRACT_HEADER)
+  get_target_property(package fatlink_contract_${contract} FATLINK_CONTRACT_PACKAGE)
   set(${header_out} "${header}" PARENT_SCOPE)
   set(${settings_out}
-    "set(CONTRACT \"${contract}\")\nset(VERSION ${version})\nset(HEADER \"${header}\")"
+    "set(CONTRACT \"${contract}\")\nset(VERSION ${version})\nset(HEADER \"${header}\")\nset(CONTRACT_PACKAGE \"${package}\")"
     PARENT_SCOPE)
 endfunction()
 

@@ -49,23 +49,6 @@ install(FILES "${PROJECT_BINARY_DIR}/install_side/fatlinkConfig.cmake"
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/detail" DESTINATION "${package_dir}"
   COMPONENT development)
 
-# Contracts: the header, and a file that declares it, relative to where it lies.
-get_property(contracts GLOBAL PROPERTY FATLINK_CONTRACTS)
-foreach(contract IN LISTS contracts)
-  get_target_property(version fatlink_contract_${contract} FATLINK_CONTRACT_VERSION)
-  get_target_property(header fatlink_contract_${contract} FATLINK_CONTRACT_HEADER)
-  set(folder "${PROJECT_BINARY_DIR}/share/fatlink/contracts")
-  cmake_path(GET header FILENAME name)
-  file(COPY "${header}" DESTINATION "${folder}")
-  file(CONFIGURE OUTPUT "${folder}/${contract}.cmake" @ONLY CONTENT [[
-if(NOT TARGET fatlink_contract_@contract@)
-  fatlink_add_contract(@contract@ VERSION @version@ HEADER "${CMAKE_CURRENT_LIST_DIR}/@name@")
-endif()
-]])
-  install(FILES "${folder}/${contract}.cmake" "${header}" DESTINATION "${FATLINK_CONTRACTS_DIR}"
-    COMPONENT development)
-endforeach()
-
 # pkg-config: relative to where the file lies.
 file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/install_side/fatlink.pc" @ONLY CONTENT [[

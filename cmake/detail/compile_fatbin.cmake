@@ -12,10 +12,12 @@ set(include_contract "")
 if(CONTRACT)
   file(SHA256 "${HEADER}" digest)
   string(APPEND json
-    ",\"contract\":\"${CONTRACT}\",\"version\":${VERSION},\"header_sha256\":\"${digest}\"")
+    ",\"contract\":\"${CONTRACT}\",\"version\":${VERSION},\"header_sha256\":\"${digest}\""
+    ",\"contract_package\":\"${CONTRACT_PACKAGE}\"")
   set(include_contract -include "${HEADER}")
 endif()
-string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\"}")
+string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\""
+  ",\"package\":\"${PACKAGE}\"}")
 fatlink_base64("${json}" ident)
 
 # The long form of -dlto -arch: it takes several architectures, and adds no generic entries to
@@ -33,14 +35,35 @@ file(MAKE_DIRECTORY "${output_folder}")
 set(made "${FATBIN}.partial")
 file(REMOVE "${FATBIN}")
 
+# The source's path and the current folder go into LTO-IR (measured: CUDA 13.0). Under names that are
+# the same everywhere, a fatbin is the same bytes wherever it is built. Lines for a debugger need the
+# real ones.
+cmake_path(GET SOURCE PARENT_PATH folder)
+cmake_path(GET SOURCE FILENAME source)
+set(here "/proc/self/cwd")
+if(OPTIONS MATCHES "lineinfo")
+  set(here "${folder}")
+endif()
 execute_process(
-  COMMAND "${NVCC}" -fatbin ${code} -std=c++17 ${include_contract} ${OPTIONS}
-          "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT "${FATBIN}" -o "${made}" "${SOURCE}"
+  COMMAND "${CMAKE_COMMAND}" -E env "PWD=${here}"
+          "${NVCC}" -fatbin ${code} -std=c++17 ${include_contract} ${OPTIONS}
+          "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT "${FATBIN}" -o "${made}"
+          "${here}/${source}"
+  WORKING_DIRECTORY "${folder}"
+  OUTPUT_VARIABLE said ERROR_VARIABLE said
   RESULT_VARIABLE result)
+string(REPLACE "${here}/" "${folder}/" said "${said}")
+if(said)
+  message("${said}")
+endif()
 if(NOT result EQUAL 0)
   file(REMOVE "${made}")
   message(FATAL_ERROR "nvcc failed on ${SOURCE}")
 endif()
+
+file(READ "${DEPFILE}" dependencies)
+string(REPLACE "${here}/" "${folder}/" dependencies "${dependencies}")
+file(WRITE "${DEPFILE}" "${dependencies}")
 
 execute_process(COMMAND "${INSPECT}" inspect ${expected} "${made}"
   OUTPUT_QUIET RESULT_VARIABLE result)

@@ -67,8 +67,7 @@ std::vector<variant> variants(device const& on, std::vector<fatbin> const& pair,
   all.push_back(launching("PTX link", on, load(on, pair, link_mode::ptx, k_default_kernel)));
   all.push_back(launching("LTO link", on, load(on, pair, link_mode::lto, k_default_kernel)));
   if (!is_default) return all;  // the other two exist for the default transform
-  std::vector<fatbin> const single{
-      fatbin::read(fatbin_or_default({}, "bench", "the benchmark's fatbin"))};
+  std::vector<fatbin> const single{fatbin::read(bench_fatbin())};
   all.push_back(
       launching("single source", on, load(on, single, link_mode::ptx, "apply_transform_single")));
   all.push_back(launching("function pointer", on,
@@ -228,10 +227,9 @@ nlohmann::json reference_device_rate(std::vector<fatbin> const& pair, unsigned r
 
 int bench(arguments const& given)
 {
-  auto const transform = fatbin_or_default(given.transform, k_default_transform, "--transform");
-  std::vector<fatbin> const pair{
-      fatbin::read(fatbin_or_default({}, k_default_library, "the library")),
-      fatbin::read(transform)};
+  auto const transform = fatbin_or_default(given.transform, k_shipped_transform);
+  std::vector<fatbin> const pair{fatbin::read(fatbin_or_default({}, k_shipped_library)),
+                                 fatbin::read(transform)};
   nlohmann::json found{{"device", "no GPU"},
                        {"transform", transform.stem().string()},
                        {"rounds", given.repeat},
@@ -251,8 +249,8 @@ int bench(arguments const& given)
     }
   }
   found["links"] = link_latency(pair, wanted, given.repeat);
-  found["starts"] = bench_starts(fatbin_or_default({}, k_default_library, "the library"), transform,
-                                 wanted.name(), given.repeat);
+  found["starts"] = bench_starts(fatbin_or_default({}, k_shipped_library), transform, wanted.name(),
+                                 given.repeat);
   found["preflight_ms"] = preflight_ms(pair, wanted, given.repeat);
   found["reference_device"] = reference_device_rate(pair, given.repeat);
   if (given.json)

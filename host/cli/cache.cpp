@@ -19,7 +19,7 @@ namespace {
 
 cache_settings settings()
 {
-  return default_cache_settings(data_folder() / "cache");
+  return cache_settings_of_program();
 }
 
 nlohmann::json names_of(std::vector<std::filesystem::path> const& paths)
@@ -156,8 +156,7 @@ void must_be_kept(std::vector<fatbin> const& inputs, link_options const& options
 
 int warm(warming const& given)
 {
-  std::vector<fatbin> inputs;
-  for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
+  auto const inputs = read_fatbins(given.inputs);
   if (given.link.no_cache && given.layer.empty())
     throw usage_error(stage::linker, {.message = "--no-cache without --layer: nothing to fill",
                                       .input = "--no-cache",
@@ -198,7 +197,8 @@ void add_warm(CLI::App& verb, int& exit_status)
 {
   auto given = std::make_shared<warming>();
   auto* sub = verb.add_subcommand("warm", "Link now what will be needed. Needs no GPU.");
-  sub->add_option("FATBIN", given->inputs, "the library's fatbin, then the transforms'")
+  sub->add_option("FATBIN", given->inputs,
+                  "the library's fatbin, then the transforms'; names or files")
       ->required();
   sub->add_option("--target", given->targets, "GPU architectures: sm_80,sm_90")
       ->delimiter(',')
@@ -244,9 +244,8 @@ void add_cache(CLI::App& app, int& exit_status)
       [](bool json) { return clean(json, link_cache(settings()).clear()); }, exit_status);
   verb->footer(
       "Folder: $FATLINK_CACHE_DIR, else $XDG_CACHE_HOME/fatlink, else ~/.cache/fatlink. Read-only\n"
-      "layers after it: $FATLINK_SYSTEM_CACHE (several, with colons), share/fatlink/cache beside "
-      "the\n"
-      "program. Limit: $FATLINK_CACHE_LIMIT, for example 512M (default 1G).");
+      "layers after it: $FATLINK_SYSTEM_CACHE (several, with colons), `cache` in each folder that\n"
+      "fatlink list searches. Limit: $FATLINK_CACHE_LIMIT, for example 512M (default 1G).");
 }
 
 }  // namespace fatlink::cli

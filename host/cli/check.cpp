@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "defaults.hpp"
 #include "failure.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
@@ -102,8 +103,7 @@ void print_text(std::vector<judgement> const& all)
 
 int check(arguments const& given)
 {
-  std::vector<fatbin> inputs;
-  for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
+  auto const inputs = read_fatbins(given.inputs);
   auto const linker = linker_version(given.linker);
   if (!linker) print_warnings({"no nvJitLink is found: toolkit versions are not judged"});
   std::vector<judgement> all;
@@ -129,7 +129,8 @@ void add_check(CLI::App& app, int& exit_status)
 {
   auto given = std::make_shared<arguments>();
   auto* verb = app.add_subcommand("check", "Say what would not link, and why. Needs no CUDA.");
-  verb->add_option("FATBIN", given->inputs, "the library's fatbin, then the transforms'")
+  verb->add_option("FATBIN", given->inputs,
+                   "the library's fatbin, then the transforms'; names or files")
       ->required();
   verb->add_option("--target", given->targets, "GPU architectures, with commas, or all")
       ->delimiter(',')

@@ -6,6 +6,23 @@
 #include "fatlink/error.hpp"
 
 namespace fatlink::cli {
+namespace {
+
+[[noreturn]] void fail_missing(std::string const& what, std::string const& package,
+                               std::string const& option, std::string log)
+{
+  throw file_error(
+      stage::input,
+      {.message = fmt::format("{}: is not installed (the default{})", what,
+                              option.empty() ? "" : " of " + option),
+       .input = what,
+       .code = {},
+       .log = std::move(log),
+       .hint = fmt::format("install the package {}{}", package,
+                           option.empty() ? "" : fmt::format(", or pass {} FILE", option))});
+}
+
+}  // namespace
 
 std::filesystem::path data_folder()
 {
@@ -14,19 +31,48 @@ std::filesystem::path data_folder()
   return program.parent_path().parent_path() / "share" / "fatlink";
 }
 
-std::filesystem::path fatbin_or_default(std::string const& given, char const* name,
-                                        char const* option)
+std::vector<search_folder> search_path()
 {
-  if (!given.empty()) return given;
-  auto const shipped = data_folder() / fmt::format("{}.fatbin", name);
-  if (std::filesystem::exists(shipped)) return shipped;
-  throw file_error(
-      stage::input,
-      {.message = fmt::format("{}: no such file (the default of {})", shipped.string(), option),
-       .input = shipped.string(),
-       .code = {},
-       .log = {},
-       .hint = fmt::format("build or install it, or pass {} FILE", option)});
+  return default_search_path(data_folder());
+}
+
+cache_settings cache_settings_of_program()
+{
+  auto settings = default_cache_settings();
+  std::error_code ignored;
+  for (auto const& folder : search_path())
+    if (auto layer = folder.path / "cache"; std::filesystem::is_directory(layer, ignored))
+      settings.layers.push_back(std::move(layer));
+  return settings;
+}
+
+std::filesystem::path fatbin_file(std::string const& given)
+{
+  return is_fatbin_name(given) ? find_fatbin(given, search_path()) : std::filesystem::path(given);
+}
+
+std::vector<fatbin> read_fatbins(std::vector<std::string> const& given)
+{
+  std::vector<fatbin> read;
+  for (auto const& one : given) read.push_back(fatbin::read(fatbin_file(one)));
+  return read;
+}
+
+std::filesystem::path fatbin_or_default(std::string const& given, shipped_fatbin const& shipped)
+{
+  if (!given.empty()) return fatbin_file(given);
+  try {
+    return find_fatbin(shipped.name, search_path());
+  } catch (file_error const& missing) {
+    fail_missing(shipped.name, shipped.package, shipped.option, missing.details().log);
+  }
+}
+
+std::filesystem::path bench_fatbin()
+{
+  auto file = data_folder() / "bench" / "bench.fatbin";
+  if (!std::filesystem::exists(file)) fail_missing(file.string(), "fatlink-runtime", {}, {});
+  return file;
 }
 
 }  // namespace fatlink::cli

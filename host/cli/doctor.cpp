@@ -51,13 +51,19 @@ nlohmann::json examine_gpus()
   return json;
 }
 
-nlohmann::json examine_shipped()
+nlohmann::json examine_search_path()
 {
   auto json = nlohmann::json::array();
-  std::error_code ignored;
-  for (auto const& file : std::filesystem::directory_iterator(data_folder(), ignored))
-    if (file.path().extension() == ".fatbin") json.push_back(file.path().string());
-  std::sort(json.begin(), json.end());
+  for (auto const& folder : search_path()) {
+    std::size_t count = 0;
+    std::error_code ignored;
+    for (auto const& file : std::filesystem::directory_iterator(folder.path, ignored))
+      count += file.path().extension() == ".fatbin" ? 1 : 0;
+    json.push_back({{"folder", folder.path.string()},
+                    {"origin", to_string(folder.origin)},
+                    {"exists", std::filesystem::is_directory(folder.path, ignored)},
+                    {"fatbins", count}});
+  }
   return json;
 }
 
@@ -82,8 +88,12 @@ void print_text(nlohmann::json const& found)
     fmt::print("{}: {} ({}), {} MiB\n", gpu["device"].get<std::string>(),
                gpu["name"].get<std::string>(), gpu["target"].get<std::string>(),
                gpu["memory_bytes"].get<std::size_t>() >> 20);
-  fmt::print("Shipped fatbins in {}: {}\n", data_folder().string(), found["shipped"].size());
-  for (auto const& file : found["shipped"]) fmt::print("  {}\n", file.get<std::string>());
+  fmt::print("Fatbins by name (fatlink list):\n");
+  for (auto const& folder : found["search_path"])
+    fmt::print(
+        "  {} ({}): {}\n", folder["folder"].get<std::string>(), folder["origin"].get<std::string>(),
+        folder["exists"].get<bool>() ? fmt::format("{}", folder["fatbins"].get<std::size_t>())
+                                     : "no such folder");
 }
 
 }  // namespace
@@ -101,7 +111,7 @@ void add_doctor(CLI::App& app, int& exit_status)
                                {"nvjitlink", examine_nvjitlink()},
                                {"driver", examine_driver()},
                                {"gpus", examine_gpus()},
-                               {"shipped", examine_shipped()}};
+                               {"search_path", examine_search_path()}};
     if (*json)
       print_json(found);
     else

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "defaults.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "verbs.hpp"
@@ -68,7 +69,10 @@ nlohmann::json to_json(fatbin_entry const& entry, fatbin const& file)
                      {"version", ident->version},
                      {"header_sha256", ident->header_sha256},
                      {"toolkit", ident->toolkit},
-                     {"float", ident->float_flags}};
+                     {"float", ident->float_flags},
+                     {"package", ident->package},
+                     {"contract_package", ident->contract_package},
+                     {"format", ident->format}};
   if (entry.kind != entry_kind::ptx) return json;
   auto const interface = read_ptx_interface(read_ptx(entry, file.name()), file.name());
   json["kernels"] = signatures(interface.kernels);
@@ -118,7 +122,7 @@ int inspect(arguments const& given)
 {
   auto files = nlohmann::json::array();
   for (auto const& path : given.files) {
-    auto const file = fatbin::read(path);
+    auto const file = fatbin::read(fatbin_file(path));
     check_expected(file, given.expected);
     files.push_back(to_json(file));
   }
@@ -137,7 +141,7 @@ void add_inspect(CLI::App& app, int& exit_status)
 {
   auto given = std::make_shared<arguments>();
   auto* verb = app.add_subcommand("inspect", "Show a fatbin's entries, idents, kernels and hooks.");
-  verb->add_option("FATBIN", given->files, "the files")->required();
+  verb->add_option("FATBIN", given->files, "names or files")->required();
   verb->add_option("--expect", given->expected,
                    "KIND:TARGET, as ptx:sm_75 or ltoir:sm_90a: fail where no entry is one")
       ->take_all()

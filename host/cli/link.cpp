@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "defaults.hpp"
 #include "failure.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/output_file.hpp"
@@ -59,7 +60,7 @@ void must_not_overwrite(arguments const& given)
 {
   std::error_code ignored;
   for (auto const& input : given.inputs)
-    if (std::filesystem::equivalent(input, given.output, ignored))
+    if (std::filesystem::equivalent(fatbin_file(input), given.output, ignored))
       throw usage_error(stage::input, {.message = fmt::format("{} is an input, too", given.output),
                                        .input = given.output,
                                        .code = {},
@@ -75,8 +76,7 @@ int link(arguments const& given)
                              .kernel = given.kernel,
                              .require_inlined = given.link.require_inlined};
   auto const start = std::chrono::steady_clock::now();
-  std::vector<fatbin> inputs;
-  for (auto const& input : given.inputs) inputs.push_back(fatbin::read(input));
+  auto const inputs = read_fatbins(given.inputs);
   auto const read_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   must_not_overwrite(given);
@@ -98,7 +98,8 @@ void add_link(CLI::App& app, int& exit_status)
 {
   auto given = std::make_shared<arguments>();
   auto* verb = app.add_subcommand("link", "Link fatbins and write the image. Needs no GPU.");
-  verb->add_option("FATBIN", given->inputs, "the library's fatbin, then the transforms'")
+  verb->add_option("FATBIN", given->inputs,
+                   "the library's fatbin, then the transforms'; names or files")
       ->required();
   verb->add_option("--target", given->target, "GPU architecture: sm_90, sm_90a")->required();
   verb->add_option("--mode", given->mode, "ptx or lto")

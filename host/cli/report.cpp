@@ -123,6 +123,7 @@ nlohmann::json to_json(run_summary const& run)
                              {"verify_ms", run.results.verify_ms},
                              {"library", run.library},
                              {"transform", run.transform},
+                             {"files", run.files},
                              {"elements", run.elements},
                              {"modes", nlohmann::json::array()},
                              {"agree", nullptr}};

@@ -23,6 +23,7 @@ struct run_summary {
   double read_ms = 0;      ///< reading and checking the fatbins
   std::string library;     ///< stems, as a person says them
   std::string transform;
+  std::vector<std::string> files;  ///< of the library, then of the transforms
   std::size_t elements = 0;
   std::optional<reference> expected;
   std::vector<linked_image> images;

@@ -69,10 +69,10 @@ std::vector<link_mode> modes_of(std::string const& text)
 
 prepared prepare(arguments const& given, run_summary& summary)
 {
-  auto const library = fatbin_or_default(given.library, k_default_library, "--library");
-  auto transforms = given.transforms;
-  if (transforms.empty())
-    transforms.push_back(fatbin_or_default({}, k_default_transform, "--transform").string());
+  auto const library = fatbin_or_default(given.library, k_shipped_library);
+  std::vector<std::filesystem::path> transforms;
+  for (auto const& transform : given.transforms) transforms.push_back(fatbin_file(transform));
+  if (transforms.empty()) transforms.push_back(fatbin_or_default({}, k_shipped_transform));
   prepared ready;
   ready.modes = modes_of(given.mode);
   ready.elements = given.input.empty()
@@ -86,11 +86,12 @@ prepared prepare(arguments const& given, run_summary& summary)
   for (auto const& transform : transforms) {
     // Of several, the first that says what the kernel computes.
     if (!ready.expected) ready.expected = reference::beside(transform);
-    summary.transform +=
-        (summary.transform.empty() ? "" : " + ") + std::filesystem::path(transform).stem().string();
+    summary.transform += (summary.transform.empty() ? "" : " + ") + transform.stem().string();
+    summary.files.push_back(transform.string());
   }
   if (!given.output.empty())
     ready.output = std::make_unique<npy_writer>(given.output, ready.elements->size());
+  summary.files.insert(summary.files.begin(), library.string());
   summary.library = library.stem().string();
   summary.elements = ready.elements->size();
   summary.expected = ready.expected;
@@ -100,14 +101,9 @@ prepared prepare(arguments const& given, run_summary& summary)
 /// What no target can mend is refused without a device, so that it is said on any machine.
 void check_inputs(prepared const& ready, std::string const& kernel)
 {
-  auto const newest = target("sm_121");
-  for (auto const mode : ready.modes) {
-    auto findings = preflight(ready.inputs, {.target = newest, .mode = mode, .kernel = kernel});
-    std::erase_if(findings, [](finding const& found) {
-      return found.severity != severity::error || found.id.starts_with("arch-");
-    });
-    if (!findings.empty()) throw refused_error(newest, findings);
-  }
+  for (auto const mode : ready.modes)
+    if (auto findings = preflight_any_target(ready.inputs, mode, kernel); !findings.empty())
+      throw refused_error(std::move(findings));
 }
 
 /// The device asked for. Where none was, a GPU, or else the reference device, and why.
@@ -171,9 +167,10 @@ void add_run(CLI::App& app, int& exit_status)
   auto given = std::make_shared<arguments>();
   auto* verb = app.add_subcommand("run", "Link in both modes, execute, verify. The main job.");
   verb->add_option("--library", given->library,
-                   "fatbin with the kernel (default: apply_transform)");
-  verb->add_option("--transform", given->transforms,
-                   "fatbin that fills its hook (default: relu_poly); again for several hooks")
+                   "name or fatbin with the kernel (default: apply_transform)");
+  verb->add_option(
+          "--transform", given->transforms,
+          "name or fatbin that fills its hook (default: relu_poly); again for several hooks")
       ->allow_extra_args(false);
   verb->add_option("--kernel", given->kernel, "(const float*, float*, size_t)")
       ->capture_default_str();
@@ -197,7 +194,7 @@ void add_run(CLI::App& app, int& exit_status)
   verb->add_option("--seed", given->seed, "of the generated elements")->capture_default_str();
   add_link_settings(*verb, given->link);
   verb->add_flag("--json", given->json, "one JSON object on standard output");
-  verb->footer("Example: fatlink run --transform gelu.fatbin --elements 1000000");
+  verb->footer("Example: fatlink run --transform gelu --elements 1000000");
   verb->callback([given, &exit_status] { exit_status = run(*given); });
 }
 

@@ -10,8 +10,6 @@
 namespace fatlink {
 namespace {
 
-constexpr int k_format = 1;
-
 /// A whole number that an int holds; 0 where there is none. A JSON number may be any.
 int whole(nlohmann::json const& json, char const* name)
 {
@@ -27,7 +25,9 @@ ident from_json(nlohmann::json const& json)
           .version = whole(json, "version"),
           .header_sha256 = json.value("header_sha256", std::string{}),
           .toolkit = json.value("toolkit", std::string{}),
-          .float_flags = json.value("float", std::string{})};
+          .float_flags = json.value("float", std::string{}),
+          .package = json.value("package", std::string{}),
+          .contract_package = json.value("contract_package", std::string{})};
 }
 
 }  // namespace
@@ -37,8 +37,12 @@ try {
   auto const decoded = detail::decode_base64(text);
   if (!decoded || decoded->empty()) return std::nullopt;
   auto const json = nlohmann::json::parse(*decoded);
-  if (!json.is_object() || whole(json, "fatlink") != k_format) return std::nullopt;
-  return from_json(json);
+  if (!json.is_object()) return std::nullopt;
+  auto const format = whole(json, "fatlink");
+  if (format < 1) return std::nullopt;
+  ident newer;
+  newer.format = format;
+  return format > k_ident_format ? newer : from_json(json);
 } catch (std::exception const&) {
   return std::nullopt;  // another tool's ident, or a damaged one
 }

@@ -16,15 +16,14 @@ detail::preflight_input describe(fatbin const& input, target wanted)
   return {.file = &input, .interface = interface_of(input, wanted), .ident = input.ident()};
 }
 
-error_details refusal(target wanted, std::vector<finding> const& findings)
+error_details refusal(std::string const& what, std::vector<finding> const& findings)
 {
   auto const first = std::find_if(findings.begin(), findings.end(), [](finding const& found) {
     return found.severity == severity::error;
   });
   if (first == findings.end())
     return {.message = "refused", .input = {}, .code = {}, .log = {}, .hint = {}};
-  return {.message =
-              fmt::format("cannot link for {}: {} [{}]", wanted.name(), first->message, first->id),
+  return {.message = fmt::format("cannot link{}: {} [{}]", what, first->message, first->id),
           .input = fmt::format("{}", fmt::join(first->files, ", ")),
           .code = first->id,
           .log = {},
@@ -66,8 +65,25 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   return findings;
 }
 
+std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
+                                          std::string const& kernel)
+{
+  // Of the newest, for which every generic entry links.
+  auto findings = preflight(inputs, {.target = target("sm_121"), .mode = mode, .kernel = kernel});
+  std::erase_if(findings, [](finding const& found) {
+    return found.severity != severity::error || found.id.starts_with("arch-");
+  });
+  return findings;
+}
+
 refused_error::refused_error(target wanted, std::vector<finding> findings)
-    : error(stage::preflight, refusal(wanted, findings)), findings_(std::move(findings))
+    : error(stage::preflight, refusal(" for " + std::string(wanted.name()), findings)),
+      findings_(std::move(findings))
+{
+}
+
+refused_error::refused_error(std::vector<finding> findings)
+    : error(stage::preflight, refusal({}, findings)), findings_(std::move(findings))
 {
 }
 

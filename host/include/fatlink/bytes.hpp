@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
-namespace fatlink {
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
 
 /// Bytes somebody else owns; valid as long as the owner.
 using bytes_view = std::span<std::byte const>;

@@ -20,8 +20,9 @@
 #include <vector>
 
 #include "fatlink/bytes.hpp"
+#include "fatlink/export.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 /// Where a linked image came from: `off` where no cache was asked.
 enum class cache_outcome { off, miss, hit };

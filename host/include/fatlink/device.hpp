@@ -18,10 +18,11 @@
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
 #include "fatlink/image.hpp"
 #include "fatlink/target.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 enum class device_kind { gpu, cpu };
 /// "gpu" or "cpu".

@@ -8,9 +8,10 @@
 #include <memory>
 #include <span>
 
+#include "fatlink/export.hpp"
 #include "fatlink/npy.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 class element_source {
  public:

@@ -7,7 +7,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace fatlink {
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
 
 /// Where in the pipeline an error arose.
 enum class stage { input, fatbin, preflight, linker, image, device, verify, report };

@@ -12,11 +12,12 @@
 
 #include "fatlink/device.hpp"
 #include "fatlink/elements.hpp"
+#include "fatlink/export.hpp"
 #include "fatlink/npy.hpp"
 #include "fatlink/reference.hpp"
 #include "fatlink/verify.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 struct execution_request {
   std::string kernel = "apply_transform";  ///< (const float*, float*, size_t)

@@ -17,11 +17,12 @@
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
 #include "fatlink/float_flags.hpp"
 #include "fatlink/ident.hpp"
 #include "fatlink/target.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 /// A file that is no well-formed fatbin. `id()` is the finding: "not-a-fatbin",
 /// "empty-input", "corrupt-fatbin" or "digest-mismatch"; `offset()` is the byte where reading

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace fatlink {
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
 
 struct float_flags {
   bool ftz = false;

@@ -2,14 +2,21 @@
 // The ident: what `fatlink_add_fatbin` writes into every entry about how it was built,
 // base64-encoded JSON (it passes through a shell; nvcc's -Xfatbin -ident=TEXT):
 //   {"fatlink":1,"contract":"apply_transform","version":1,"header_sha256":"<64 hex>",
-//    "toolkit":"13.0.88","float":"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1"}
+//    "toolkit":"13.0.88","float":"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1",
+//    "package":"fatlink-transforms 0.1.0","contract_package":"fatlink-runtime 0.1.0"}
+// A package is its name, then a space and its version where that is known.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace fatlink {
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// The newest format that this fatlink reads.
+inline constexpr int k_ident_format = 1;
 
 struct ident {
   std::string contract;       ///< "apply_transform"; empty: built without a CONTRACT
@@ -17,6 +24,11 @@ struct ident {
   std::string header_sha256;  ///< of the contract's header, lower-case hex
   std::string toolkit;        ///< nvcc's version: "13.0.88"
   std::string float_flags;    ///< as entries record them
+  std::string package;        ///< that ships this fatbin; empty: not known
+  /// That ships a library with this contract; the first version known to have it.
+  std::string contract_package;
+  /// Above k_ident_format: made for a newer fatlink, and nothing else of it is known.
+  int format = k_ident_format;
 };
 
 /// Decodes an entry's ident text. Anything that is not ours (empty, another tool's text,

@@ -10,9 +10,10 @@
 #include "fatlink/bytes.hpp"
 #include "fatlink/cache.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
 #include "fatlink/target.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 /// A ptx_set is the inputs' own PTX, not yet linked: the reference device links it by name.
 enum class image_kind { cubin, ptx, ptx_set };

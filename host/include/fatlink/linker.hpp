@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "fatlink/cache.hpp"
+#include "fatlink/export.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/image.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 /// Where nvJitLink runs. In a process of its own (fatlink-linkd) damaged inputs that crash or hang
 /// it fail the link and nothing else; in the host's own, a first link starts somewhat sooner.

@@ -10,8 +10,9 @@
 #include <span>
 
 #include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 /// A .npy file opened for reading.
 class npy_reader {

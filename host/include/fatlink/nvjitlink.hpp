@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 /// A place that was tried.
 struct nvjitlink_candidate {

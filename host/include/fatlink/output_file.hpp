@@ -8,8 +8,9 @@
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 class output_file {
  public:

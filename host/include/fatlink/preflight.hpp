@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "fatlink/export.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/target.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 enum class severity { warning, error };
 char const* to_string(severity level) noexcept;
@@ -53,6 +54,11 @@ struct preflight_request {
 /// @throws format_error a PTX payload that does not decompress.
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request);
 
+/// The errors that no choice of target mends: nothing of architectures, nothing of toolkits.
+/// @throws format_error as preflight.
+std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
+                                          std::string const& kernel = {});
+
 /// The interface of `input` for `wanted`: from its PTX entry that links for it, else from any
 /// PTX entry. Empty when it holds no PTX. Lives as long as the fatbin.
 ptx_interface const& interface_of(fatbin const& input, target wanted);
@@ -61,6 +67,7 @@ ptx_interface const& interface_of(fatbin const& input, target wanted);
 class refused_error : public error {
  public:
   refused_error(target wanted, std::vector<finding> findings);
+  explicit refused_error(std::vector<finding> findings);  ///< whatever the target
   [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }
 
  private:

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 /// One parameter or result as PTX declares it: `.param .align 8 .b8 p[16]` is
 /// {"b8", 8, 16}, `.param .b32 p` is {"b32", 0, 0}. A `.b32` may be float or int.

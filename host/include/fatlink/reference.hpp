@@ -16,8 +16,9 @@
 #include <string>
 
 #include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 struct reference {
   std::string name;

@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 
-namespace fatlink {
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
 
 enum class link_mode { ptx, lto };
 

@@ -10,9 +10,10 @@
 #include <cstdint>
 #include <span>
 
+#include "fatlink/export.hpp"
 #include "fatlink/reference.hpp"
 
-namespace fatlink {
+namespace FATLINK_API fatlink {
 
 /// ULP distance of a float from the exact value.
 double ulp_distance(float actual, double expected) noexcept;

@@ -1,36 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
+#include "detail/environment.hpp"
 #include "fatlink/cache.hpp"
 #include "fatlink/error.hpp"
 
 namespace fatlink {
 namespace {
 
-/// A variable's text; empty where it is not set, or this process runs with another's rights.
-std::string environment(char const* name)
-{
-  auto const* const text = ::secure_getenv(name);
-  return text == nullptr ? "" : text;
-}
-
 std::filesystem::path default_folder()
 {
-  if (auto named = environment("FATLINK_CACHE_DIR"); !named.empty()) {
+  if (auto named = detail::environment("FATLINK_CACHE_DIR"); !named.empty()) {
     std::error_code failed;
     auto const found = std::filesystem::absolute(named, failed);
     return failed ? std::filesystem::path() : found;
   }
-  // The XDG base directory specification: a relative one is to be ignored.
-  if (std::filesystem::path const cache = environment("XDG_CACHE_HOME"); cache.is_absolute())
-    return cache / "fatlink";
-  if (std::filesystem::path const home = environment("HOME"); home.is_absolute())
-    return home / ".cache" / "fatlink";
-  return {};
+  auto const cache = detail::xdg_folder("XDG_CACHE_HOME", ".cache");
+  return cache.empty() ? cache : cache / "fatlink";
 }
 
 std::uint64_t parse_size(std::string const& text)
@@ -58,16 +46,11 @@ cache_settings default_cache_settings(std::filesystem::path const& beside)
 {
   cache_settings found;
   found.folder = default_folder();
-  auto const named = environment("FATLINK_SYSTEM_CACHE");
-  for (std::size_t at = 0; at < named.size();) {
-    auto const end = std::min(named.find(':', at), named.size());
-    if (end > at) found.layers.emplace_back(named.substr(at, end - at));
-    at = end + 1;
-  }
+  found.layers = detail::folders_in("FATLINK_SYSTEM_CACHE");
   std::error_code ignored;
   if (!beside.empty() && std::filesystem::is_directory(beside, ignored))
     found.layers.push_back(beside);
-  if (auto const limit = environment("FATLINK_CACHE_LIMIT"); !limit.empty())
+  if (auto const limit = detail::environment("FATLINK_CACHE_LIMIT"); !limit.empty())
     found.folder_limit = parse_size(limit);
   return found;
 }

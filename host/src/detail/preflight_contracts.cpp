@@ -7,6 +7,8 @@
 namespace fatlink::detail {
 namespace {
 
+constexpr char const* k_runtime_package = "fatlink-runtime";
+
 finding uncontracted(fatbin const& input)
 {
   return {.id = "uncontracted",
@@ -18,22 +20,70 @@ finding uncontracted(fatbin const& input)
           .hint = "build it with fatlink_add_fatbin(… CONTRACT …)"};
 }
 
-std::string describe(ident const& contract)
+finding too_old(fatbin const& input, int format)
 {
-  return fmt::format("{}/{} (header {:.12})", contract.contract, contract.version,
-                     contract.header_sha256);
+  return {.id = "fatlink-too-old",
+          .severity = severity::error,
+          .files = {input.name()},
+          .symbol = {},
+          .message = fmt::format("{} describes itself in format {}, and this fatlink reads {}",
+                                 input.name(), format, k_ident_format),
+          .hint = fmt::format("install a newer package {}", k_runtime_package)};
+}
+
+std::string contract_of(ident const& stated)
+{
+  return fmt::format("{}/{}", stated.contract, stated.version);
+}
+
+std::string describe(preflight_input const& input)
+{
+  auto const& stated = *input.ident;
+  return fmt::format("{}{} is built against contract {} (header {:.12})", input.file->name(),
+                     stated.package.empty() ? "" : fmt::format(" (package {})", stated.package),
+                     contract_of(stated), stated.header_sha256);
+}
+
+bool is_library(preflight_input const& input)
+{
+  return !input.interface.hooks.empty();
+}
+
+/// "package fatlink-transforms" of "fatlink-transforms 0.1.0"; the file where it states none.
+std::string package_of(preflight_input const& input)
+{
+  auto const& stated = input.ident->package;
+  if (stated.empty()) return input.file->name();
+  return "package " + stated.substr(0, stated.find(' '));
+}
+
+/// What to install, so that both have the newer contract; or so that both have the older.
+std::string remedy(preflight_input const& older, preflight_input const& newer)
+{
+  auto const wanted = contract_of(*newer.ident);
+  if (!is_library(older))
+    return fmt::format("install a version of {} that is built against {}", package_of(older),
+                       wanted);
+  auto const& by = newer.ident->contract_package;
+  return fmt::format("install {}, whose library has {}; or a version of {} built against {}",
+                     by.empty() ? "a newer version of " + package_of(older)
+                                : fmt::format("package {} or newer", by),
+                     wanted, package_of(newer), contract_of(*older.ident));
 }
 
 finding mismatch(preflight_input const& first, preflight_input const& other)
 {
+  auto const same_name = first.ident->contract == other.ident->contract;
+  auto const ordered = first.ident->version < other.ident->version;
+  auto hint = std::string("build both against the same version of the contract's header");
+  if (same_name && first.ident->version != other.ident->version)
+    hint = ordered ? remedy(first, other) : remedy(other, first);
   return {.id = "contract-mismatch",
           .severity = severity::error,
           .files = {first.file->name(), other.file->name()},
           .symbol = {},
-          .message =
-              fmt::format("{} is built against contract {} and {} against {}", first.file->name(),
-                          describe(*first.ident), other.file->name(), describe(*other.ident)),
-          .hint = "build both against the same version of the contract's header"};
+          .message = fmt::format("{} and {}", describe(first), describe(other)),
+          .hint = std::move(hint)};
 }
 
 bool same_contract(ident const& a, ident const& b)
@@ -47,7 +97,9 @@ void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findi
 {
   preflight_input const* first = nullptr;
   for (auto const& input : inputs) {
-    if (!input.ident || input.ident->contract.empty())
+    if (input.ident && input.ident->format > k_ident_format)
+      findings.push_back(too_old(*input.file, input.ident->format));
+    else if (!input.ident || input.ident->contract.empty())
       findings.push_back(uncontracted(*input.file));
     else if (first == nullptr)
       first = &input;

@@ -20,7 +20,7 @@ using preflight_inputs = std::vector<preflight_input>;
 /// arch-too-new, arch-specific, no-ltoir, no-ptx: no entry of an input links.
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
-/// uncontracted, contract-mismatch.
+/// fatlink-too-old, uncontracted, contract-mismatch.
 void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findings);
 /// unknown-kernel.
 void check_kernel(preflight_inputs const& inputs, preflight_request const& request,

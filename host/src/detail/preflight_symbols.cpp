@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 
+#include "detail/nearest.hpp"
 #include "detail/preflight_rules.hpp"
 
 namespace fatlink::detail {
@@ -31,21 +31,6 @@ std::vector<definition> definitions_of(preflight_inputs const& inputs, std::stri
       for (auto const& function : *list)
         if (function.name == name) found.push_back({input.file, &function});
   return found;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b)
-{
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    auto diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      auto const substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
 }
 
 /// The definition most like `hook`; C++-mangled names hold it whole.

@@ -57,9 +57,9 @@ finding too_new(fatbin const& input, toolkit_version made, toolkit_version linke
           .symbol = {},
           .message = fmt::format("{} holds {} of CUDA {}, which nvJitLink {} cannot read",
                                  input.name(), what, to_string(made), to_string(linker)),
-          .hint = fmt::format("install nvJitLink {} or newer (fatlink doctor shows which is "
-                              "used), or compile it with CUDA {}",
-                              to_string(made), to_string(linker))};
+          .hint = fmt::format("install nvJitLink {} or newer (package libnvjitlink-{}-{}; fatlink "
+                              "doctor shows which is used), or compile it with CUDA {}",
+                              to_string(made), made.major, made.minor, to_string(linker))};
 }
 
 finding other_major(fatbin const& input, toolkit_version made, toolkit_version linker)

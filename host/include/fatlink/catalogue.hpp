@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is installed, by name: NAME.fatbin in the folders of a search path, of which the first that
+// has it is used. Needs neither CUDA nor a GPU. Threads: no shared state.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fatlink/export.hpp"
+#include "fatlink/ident.hpp"
+#include "fatlink/preflight.hpp"
+#include "fatlink/target.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// Why a folder is searched: named in $FATLINK_PATH, the user's own, the program's, the system's.
+enum class folder_origin { environment, user, program, system };
+/// "environment", "user", "program", "system".
+char const* to_string(folder_origin origin) noexcept;
+
+struct search_folder {
+  std::filesystem::path path;  ///< need not exist
+  folder_origin origin = folder_origin::environment;
+};
+
+/// In the order searched, no folder twice: $FATLINK_PATH (several, with colons); `fatlink` in
+/// $XDG_DATA_HOME, else in ~/.local/share; `beside`, unless empty; `fatlink` in each of
+/// $XDG_DATA_DIRS, else in /usr/local/share and /usr/share (the XDG base directory specification;
+/// relative folders there are ignored).
+std::vector<search_folder> default_search_path(std::filesystem::path const& beside = {});
+
+/// Whether `text` is a name to look up, not a file: it has no slash and no ending ".fatbin".
+bool is_fatbin_name(std::string_view text) noexcept;
+
+/// The NAME.fatbin that goes first. @throws file_error there is none; lists the folders, and names
+/// what is installed and like it.
+std::filesystem::path find_fatbin(std::string const& name, std::vector<search_folder> const& path);
+
+/// What a fatbin is there for: a library's kernels call hooks, a transform defines functions;
+/// `other` does neither, or has no PTX to tell by.
+enum class fatbin_role { library, transform, other };
+/// "library", "transform", "other".
+char const* to_string(fatbin_role role) noexcept;
+
+/// A library that a transform is for.
+struct fitting {
+  std::string library;            ///< its name
+  std::vector<finding> findings;  ///< errors, whatever the target; none: they work together
+};
+
+struct installed_fatbin {
+  std::string name;
+  std::filesystem::path file;
+  search_folder folder;
+  std::filesystem::path hidden_by;  ///< the file of that name that goes before; empty: none
+  std::string problem;              ///< why it cannot be read; then nothing below is known
+  fatbin_role role = fatbin_role::other;
+  std::optional<fatlink::ident> ident;
+  std::vector<fatlink::target> targets;  ///< it has entries for, each once
+  std::vector<std::string> symbols;      ///< a library's hooks, a transform's definitions
+  std::string summary;                   ///< of the .json beside it
+  /// Of a transform: every library in use that has its contract's name, or a hook it defines.
+  std::vector<fitting> libraries;
+};
+
+/// All that the path has, sorted by name, then in the order searched. Reads every file.
+std::vector<installed_fatbin> list_installed(std::vector<search_folder> const& path);
+
+}  // namespace fatlink

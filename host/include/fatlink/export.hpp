@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libfatlink.so exports: what a public header declares in `namespace FATLINK_API fatlink`, and
+// nothing else; all is compiled with hidden visibility. tests/package/test_exports.py checks it.
+#pragma once
+
+#define FATLINK_API [[gnu::visibility("default")]]
