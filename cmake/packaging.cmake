@@ -11,7 +11,7 @@ What is installed, by component, and the same layout in the build tree, so that
 #]=======================================================================]
 include(CMakePackageConfigHelpers)
 
-set(FATLINK_CONTRACTS_DIR "${CMAKE_INSTALL_DATADIR}/fatlink/contracts")
+set(FATLINK_SHARE_DIR "${CMAKE_INSTALL_DATADIR}/fatlink")
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/fatlink")
 
 install(TARGETS fatlink_shared fatlink_static fatlink_program EXPORT fatlinkTargets
@@ -29,11 +29,12 @@ export(EXPORT fatlinkTargets NAMESPACE fatlink::
 function(fatlink_package folder prefix destination)
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/FatlinkConfig.cmake.in"
     "${folder}/fatlinkConfig.cmake" INSTALL_PREFIX "${prefix}"
-    INSTALL_DESTINATION "${destination}" PATH_VARS FATLINK_CONTRACTS_DIR)
+    INSTALL_DESTINATION "${destination}" PATH_VARS FATLINK_SHARE_DIR)
   write_basic_package_version_file("${folder}/fatlinkConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion)
 endfunction()
-set(build_side FatlinkAddContract.cmake FatlinkAddFatbin.cmake)
+set(build_side FatlinkAddCacheLayer.cmake FatlinkAddContract.cmake FatlinkAddFatbin.cmake
+  FatlinkAddPackage.cmake)
 list(TRANSFORM build_side PREPEND "${PROJECT_SOURCE_DIR}/cmake/")
 
 # The build tree: as if installed to it.

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+fatlink_add_cache_layer
+-----------------------
+Links transforms with their library at build time, for packages that ship the links ready made: where
+they are installed, a first run links nothing and opens no nvJitLink.
+
+  fatlink_add_cache_layer(<target>
+    LIBRARY <target or file> TRANSFORMS <target or file>...
+    [ARCHITECTURES <cc>...]
+    [INSTALL_DESTINATION <dir> [INSTALL_COMPONENT <name>]])
+
+``LIBRARY``, ``TRANSFORMS``
+  Targets of ``fatlink_add_fatbin``, or fatbins. Each transform is linked with the library, alone.
+``ARCHITECTURES``
+  The GPUs it is for, e.g. ``80;90a``. Default: every generic one that CUDA 13 knows.
+``INSTALL_DESTINATION``
+  Also installs the layer there; ``fatlink`` looks into ``cache`` of each folder that
+  ``fatlink list`` searches, so ``share/fatlink/cache`` beside it or in ``/usr``. Entries are named by
+  their contents: those of several packages lie side by side.
+``INSTALL_COMPONENT``
+  The component it is installed with. Default: ``transforms``.
+
+Both link modes, as cubin, and in LTO mode as PTX for the reference device. The layer is the folder
+in the target's property ``FATLINK_LAYER``. It serves hosts with the nvJitLink that is found here, and
+hosts with none; the same inputs make the same bytes. Missing, unknown or malformed arguments stop
+configuration.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/FatlinkAddFatbin.cmake")
+
+function(fatlink_add_cache_layer target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY;INSTALL_DESTINATION;INSTALL_COMPONENT"
+    "TRANSFORMS;ARCHITECTURES")
+  set(me "fatlink_add_cache_layer(${target})")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${me}: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_LIBRARY OR NOT arg_TRANSFORMS)
+    message(FATAL_ERROR "${me}: LIBRARY and TRANSFORMS are needed")
+  endif()
+  if(NOT arg_ARCHITECTURES)
+    set(arg_ARCHITECTURES 75 80 86 87 88 89 90 100 103 110 120 121)
+  endif()
+  _fatlink_check_architectures("${me}" "${arg_ARCHITECTURES}")
+  list(TRANSFORM arg_ARCHITECTURES PREPEND "sm_")
+  list(JOIN arg_ARCHITECTURES "," targets)
+
+  _fatlink_fatbins("${me}" "${arg_LIBRARY}" library)
+  _fatlink_fatbins("${me}" "${arg_TRANSFORMS}" transforms)
+  set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")
+  # The toolkit's own nvJitLink, unless another is named.
+  cmake_path(GET CUDAToolkit_NVCC_EXECUTABLE PARENT_PATH toolkit)
+  cmake_path(GET toolkit PARENT_PATH toolkit)
+  set(commands "")
+  foreach(transform IN LISTS transforms)
+    list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E env "CUDA_HOME=${toolkit}"
+      $<TARGET_FILE:fatlink::program> cache warm --no-cache --json --target ${targets}
+      --emit cubin,ptx --layer "${layer}" "${library}" "${transform}" > "${layer}.log")
+  endforeach()
+  add_custom_command(OUTPUT "${layer}.stamp"
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${layer}"
+    ${commands}
+    COMMAND "${CMAKE_COMMAND}" -E touch "${layer}.stamp"
+    DEPENDS "${library}" ${transforms} fatlink::program
+    COMMENT "Linking ahead for ${targets}"
+    VERBATIM)
+  add_custom_target(${target} ALL DEPENDS "${layer}.stamp")
+  set_target_properties(${target} PROPERTIES FATLINK_LAYER "${layer}")
+  if(arg_INSTALL_DESTINATION)
+    if(NOT arg_INSTALL_COMPONENT)
+      set(arg_INSTALL_COMPONENT transforms)
+    endif()
+    install(DIRECTORY "${layer}/" DESTINATION "${arg_INSTALL_DESTINATION}"
+      COMPONENT "${arg_INSTALL_COMPONENT}")
+  endif()
+endfunction()
+
+# The files of targets of fatlink_add_fatbin, or files as they are.
+function(_fatlink_fatbins me inputs out)
+  set(files "")
+  foreach(input IN LISTS inputs)
+    if(TARGET ${input})
+      get_target_property(file ${input} FATLINK_FATBIN)
+      if(NOT file)
+        message(FATAL_ERROR "${me}: ${input} is no target of fatlink_add_fatbin")
+      endif()
+      list(APPEND files "${file}")
+    else()
+      cmake_path(ABSOLUTE_PATH input BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+      if(NOT EXISTS "${input}")
+        message(FATAL_ERROR "${me}: ${input}: no such target or file")
+      endif()
+      list(APPEND files "${input}")
+    endif()
+  endforeach()
+  set(${out} "${files}" PARENT_SCOPE)
+endfunction()

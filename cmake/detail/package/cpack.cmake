@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# What all packages of fatlink_add_package have in common: CPack's variables, before include(CPack).
+set(CPACK_PACKAGE_NAME "${PROJECT_NAME}")
+set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+set(CPACK_PACKAGE_VENDOR "The developers of ${PROJECT_NAME}")
+if(NOT CPACK_PACKAGE_CONTACT)
+  # No mailbox reads this: who publishes packages names themselves.
+  set(CPACK_PACKAGE_CONTACT "The developers of ${PROJECT_NAME} <developers@${PROJECT_NAME}.invalid>")
+endif()
+set(CPACK_GENERATOR TGZ DEB RPM)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_THREADS 1)  # an archive cut for several threads is other bytes
+set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_CURRENT_LIST_DIR}/generator.cmake")
+set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/stage.cmake")
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_RELEASE 1)
+set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_GROUP Development/Libraries)
+set(CPACK_RPM_PACKAGE_AUTOREQ ON)
+set(CPACK_RPM_PACKAGE_AUTOPROV ON)
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost reproducible
+%define use_source_date_epoch_as_buildtime 1
+%define clamp_mtime_to_source_date_epoch 1
+%define _build_id_links none")
+# Folders of the system, which no package of ours owns.
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
+  /usr/lib64 /usr/lib64/cmake /usr/lib64/pkgconfig /usr/libexec /usr/share/man /usr/share/man/man1
+  /usr/share/doc /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/zsh
+  /usr/share/zsh/site-functions /usr/share/zsh/vendor-completions /usr/share/fish
+  /usr/share/fish/vendor_completions.d)

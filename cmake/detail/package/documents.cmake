@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# The documents a package carries in share/doc: licence, changelogs; and manuals, compressed as Debian
+# wants them (without a name and a time in them).
+include_guard(GLOBAL)
+
+# gzip -9n of <from> to <to>.
+function(fatlink_gzip from to)
+  execute_process(COMMAND gzip -9nc "${from}" OUTPUT_FILE "${to}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+function(fatlink_write_documents component folder)
+  file(MAKE_DIRECTORY "${folder}")
+  if(CPACK_FATLINK_${component}_LICENSE)
+    file(READ "${CPACK_FATLINK_${component}_LICENSE}" license)
+    file(WRITE "${folder}/copyright"
+      "${CPACK_PACKAGE_NAME} ${CPACK_PACKAGE_VERSION}\n"
+      "Copyright: ${CPACK_FATLINK_${component}_COPYRIGHT}\n\n${license}")
+  endif()
+  if(CPACK_FATLINK_${component}_CHANGELOG)
+    fatlink_gzip("${CPACK_FATLINK_${component}_CHANGELOG}" "${folder}/changelog.gz")
+  endif()
+  if(CPACK_GENERATOR STREQUAL "DEB")
+    string(TIMESTAMP day "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH
+    file(WRITE "${folder}/changelog.Debian"
+      "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; "
+      "urgency=medium\n\n  * ${CPACK_PACKAGE_NAME} ${CPACK_PACKAGE_VERSION}.\n\n"
+      " -- ${CPACK_PACKAGE_CONTACT}  ${day}\n")
+    fatlink_gzip("${folder}/changelog.Debian" "${folder}/changelog.Debian.gz")
+    file(REMOVE "${folder}/changelog.Debian")
+  endif()
+endfunction()
+
+function(fatlink_compress_manuals folder)
+  file(GLOB_RECURSE manuals "${folder}/*.[1-9]")
+  foreach(manual IN LISTS manuals)
+    fatlink_gzip("${manual}" "${manual}.gz")
+    file(REMOVE "${manual}")
+  endforeach()
+endfunction()

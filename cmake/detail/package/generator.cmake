@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# Read by cpack once for each kind of package: what differs between them.
+if(NOT DEFINED ENV{SOURCE_DATE_EPOCH})
+  message(FATAL_ERROR "SOURCE_DATE_EPOCH is not set: packages carry that time, so that they are the "
+    "same bytes each time; for example SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cpack")
+endif()
+if(CPACK_GENERATOR STREQUAL "TGZ")
+  set(CPACK_PACKAGING_INSTALL_PREFIX "/${CPACK_PACKAGE_NAME}-${CPACK_PACKAGE_VERSION}")
+else()
+  set(CPACK_PACKAGING_INSTALL_PREFIX "/usr")
+endif()

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# fatlink's packages, one an install component.
+include(FatlinkAddPackage)
+
+fatlink_add_package(fatlink-runtime
+  COMPONENT runtime
+  SUMMARY "links CUDA fatbins with holes at run time: safe, fast, explained"
+  DESCRIPTION "Links the kernels of CUDA libraries with the device functions that fill their hooks, from
+fatbins compiled once, runs and verifies them; without a GPU on a reference device. The program, its
+helper process, the shared library, and the kernels apply_transform."
+  COPYRIGHT "The developers of fatlink"
+  OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/lintian/fatlink-runtime"
+  PROVIDES_CONTRACTS apply_transform
+  # muParser is opened when it is needed, nvJitLink too: the vendor's package repository has it.
+  DEB_DEPENDS libmuparser2v5
+  DEB_RECOMMENDS fatlink-transforms "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2"
+  RPM_REQUIRES "libmuparser.so.2()(64bit)"
+  RPM_SUGGESTS fatlink-transforms libnvjitlink-13-0)
+
+include("${PROJECT_SOURCE_DIR}/kernels/transforms/package.cmake")
+
+fatlink_add_package(fatlink-development
+  COMPONENT development
+  SUMMARY "build libraries, transforms and applications with fatlink"
+  DESCRIPTION "Headers, the static library, the CMake package and the contracts of fatlink. Device code
+needs nvcc of CUDA 13."
+  COPYRIGHT "The developers of fatlink"
+  OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/lintian/fatlink-development"
+  DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION}-1)" libzstd-dev liblz4-dev nettle-dev
+  DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0"
+  RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}-1" libzstd-devel lz4-devel nettle-devel)
