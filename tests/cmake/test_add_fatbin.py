@@ -24,6 +24,8 @@ set(CUDAToolkit_VERSION 13.0.88)
 list(APPEND CMAKE_MODULE_PATH "{SOURCE}/cmake")
 include(FatlinkAddContract)
 include(FatlinkAddFatbin)
+include(FatlinkAddCacheLayer)
+include(FatlinkAddPackage)
 add_executable(fatlink::program IMPORTED)
 set_target_properties(fatlink::program PROPERTIES IMPORTED_LOCATION "{PROGRAM}")
 """
@@ -101,9 +103,46 @@ class Builds(BuildSide):
             self.assertEqual(entry["ident"], {
                 "contract": "c", "version": 3, "toolkit": "13.0.88",
                 "header_sha256": hashlib.sha256(HEADER.encode()).hexdigest(),
-                "float": "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1"})
+                "float": "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1",
+                "package": "outsider", "contract_package": "outsider", "format": 1})
             if entry["kind"] == "ltoir":
                 self.assertEqual(entry["float_flags"], entry["ident"]["float"])
+
+    def test_an_entry_names_its_package_and_that_of_its_contract(self):
+        self.built("fatlink_add_contract(c VERSION 3 HEADER hook.cuh PACKAGE libc-gpu PACKAGE_VERSION 3.1)\n"
+                   "fatlink_add_fatbin(t SOURCES t.cu CONTRACT c PACKAGE my-transforms PACKAGE_VERSION 1.0~rc1)\n")
+        for entry in self.entries():
+            self.assertEqual(entry["ident"]["package"], "my-transforms 1.0~rc1")
+            self.assertEqual(entry["ident"]["contract_package"], "libc-gpu 3.1")
+
+    def test_is_the_same_bytes_in_any_folder(self):
+        made = []
+        for options in ("", " OPTIONS -use_fast_math"):
+            for folder in (self.folder, self.folder / "a longer/path"):
+                (folder / "sub").mkdir(parents=True, exist_ok=True)
+                for name in ("hook.cuh", "t.cu"):
+                    if folder != self.folder:
+                        shutil.copy(self.folder / name, folder)
+                (folder / "CMakeLists.txt").write_text(
+                    HEAD + FATBIN.replace("CONTRACT c)", f"CONTRACT c{options})"))
+                for words in (("-S", ".", "-B", "b"), ("--build", "b")):
+                    done = subprocess.run([CMAKE, *words], cwd=folder, text=True, capture_output=True)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                made.append((folder / "b/t.fatbin").read_bytes())
+        self.assertEqual(made[0], made[1])
+        self.assertEqual(made[2], made[3])
+        self.assertNotEqual(made[0], made[2])
+
+    def test_nvccs_errors_name_the_real_file(self):
+        self.write("t.cu", "nonsense;\n")
+        self.assertEqual(self.configure(FATBIN).returncode, 0)
+        done = self.build()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"{self.folder}/t.cu(1): error", done.stdout + done.stderr)
+
+    def test_lines_for_a_debugger_are_of_the_real_file(self):
+        self.built(FATBIN.replace("CONTRACT c)", "CONTRACT c OPTIONS -lineinfo -Xfatbin --compress-mode=none)"))
+        self.assertIn(f"{self.folder}/t.cu".encode(), (self.folder / "b/t.fatbin").read_bytes())
 
     def test_several_architectures(self):
         self.built(CONTRACT + "fatlink_add_fatbin(t SOURCES t.cu ARCHITECTURES 75 90a)")
@@ -181,6 +220,9 @@ class Misuse(BuildSide):
                 ("SOURCES t.cu REFERENCE none.json", "none.json: no such file"),
                 ("SOURCES t.cu OPTIONS -arch=sm_90", "fatlink_add_fatbin(t): OPTIONS -arch=sm_90 is not allowed"),
                 ("SOURCES t.cu OPTIONS -G", "OPTIONS -G is not allowed"),
+                ("SOURCES t.cu PACKAGE a/b", "fatlink_add_fatbin(t): PACKAGE 'a/b'"),
+                ("SOURCES t.cu PACKAGE a PACKAGE_VERSION new", "fatlink_add_fatbin(t): PACKAGE_VERSION 'new'"),
+                ("SOURCES t.cu PACKAGE_VERSION 1", "PACKAGE_VERSION 1 without PACKAGE"),
                 ("SOURCES t.cu CONTRACT", "fatlink_add_fatbin(t): no value for CONTRACT")):
             with self.subTest(arguments=arguments):
                 self.assert_stops(CONTRACT + f"fatlink_add_fatbin(t {arguments})", says)
@@ -192,9 +234,39 @@ class Misuse(BuildSide):
                 ("c VERSION 1", "fatlink_add_contract(c): HEADER is missing"),
                 ("c VERSION 1 HEADER none.cuh", "none.cuh: no such file"),
                 ("c-d VERSION 1 HEADER hook.cuh", "letters, digits and underscores"),
+                ("c VERSION 1 HEADER hook.cuh PACKAGE é", "fatlink_add_contract(c): PACKAGE 'é'"),
                 ("c VERSION 1 HEADER hook.cuh MORE", "unknown argument: MORE")):
             with self.subTest(arguments=arguments):
                 self.assert_stops(f"fatlink_add_contract({arguments})", says)
+
+    def test_of_one_contract_declared_twice(self):
+        self.assert_stops(2 * CONTRACT, "fatlink_add_contract(c): is declared already")
+
+    def test_of_fatlink_add_cache_layer_names_the_target(self):
+        for arguments, says in (
+                ("", "fatlink_add_cache_layer(l): LIBRARY and TRANSFORMS are needed"),
+                ("LIBRARY t", "LIBRARY and TRANSFORMS are needed"),
+                ("LIBRARY t TRANSFORMS none.fatbin", "none.fatbin: no such target or file"),
+                ("LIBRARY fatlink_contract_c TRANSFORMS t", "is no target of fatlink_add_fatbin"),
+                ("LIBRARY t TRANSFORMS t ARCHITECTURES sm_90", "fatlink_add_cache_layer(l): ARCHITECTURES sm_90"),
+                ("NONSENSE LIBRARY t TRANSFORMS t", "fatlink_add_cache_layer(l): unknown argument: NONSENSE")):
+            with self.subTest(arguments=arguments):
+                self.assert_stops(FATBIN + f"fatlink_add_cache_layer(l {arguments})", says)
+
+    def test_of_fatlink_add_package_names_the_package(self):
+        for arguments, says in (
+                ("p COMPONENT c", "fatlink_add_package(p): SUMMARY is missing"),
+                ("p SUMMARY s", "fatlink_add_package(p): COMPONENT is missing"),
+                ("P_ COMPONENT c SUMMARY s", "a package's name is lower-case"),
+                ("pp COMPONENT c SUMMARY s", "the project has no VERSION"),
+                ("pp NONSENSE COMPONENT c SUMMARY s", "fatlink_add_package(pp): unknown argument: NONSENSE")):
+            with self.subTest(arguments=arguments):
+                self.assert_stops(f"fatlink_add_package({arguments})", says)
+        for arguments, says in (
+                ("pp COMPONENT c SUMMARY s CONTRACTS other", "fatlink_add_package(pp): the contract other is not known"),
+                ("pp COMPONENT c SUMMARY s LICENSE none", "none: no such file")):
+            with self.subTest(arguments=arguments):
+                self.assert_stops(f"set(PROJECT_VERSION 1)\nfatlink_add_package({arguments})", says)
 
 
 class Configuration(unittest.TestCase):

@@ -24,8 +24,8 @@ TEST(Base64, RefusesWhatIsNone)
 
 TEST(Ident, IsNothingForOtherText)
 {
-  // "", another tool's, JSON of another format, damaged JSON, a number where text belongs, 1e155.
-  for (auto const* text : {"", "hello", "eyJmYXRsaW5rIjoyfQ==", "eyJmYXRsaW5rIjox",
+  // "", another tool's, JSON of no format, damaged JSON, a number where text belongs, 1e155.
+  for (auto const* text : {"", "hello", "eyJmYXRsaW5rIjowfQ==", "eyJmYXRsaW5rIjox",
                            "eyJmYXRsaW5rIjoxLCJjb250cmFjdCI6N30=", "eyJmYXRsaW5rIjoxZTE1NX0="})
     EXPECT_FALSE(parse_ident(text)) << text;
 }
@@ -34,5 +34,24 @@ TEST(Ident, NeedsNoContract)
 {
   auto const found = parse_ident("eyJmYXRsaW5rIjoxfQ==");  // {"fatlink":1}
   ASSERT_TRUE(found);
+  EXPECT_EQ(found->contract, "");
+}
+
+TEST(Ident, NamesPackages)
+{
+  // {"fatlink":1,"package":"p 2.0","contract_package":"q"}
+  auto const found = parse_ident(
+      "eyJmYXRsaW5rIjoxLCJwYWNrYWdlIjoicCAyLjAiLCJjb250cmFjdF9wYWNrYWdlIjoicSJ9");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->package, "p 2.0");
+  EXPECT_EQ(found->contract_package, "q");
+}
+
+TEST(Ident, OfANewerFormatSaysThatAlone)
+{
+  // {"fatlink":2,"contract":"c"}
+  auto const found = parse_ident("eyJmYXRsaW5rIjoyLCJjb250cmFjdCI6ImMifQ==");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->format, 2);
   EXPECT_EQ(found->contract, "");
 }
