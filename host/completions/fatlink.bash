@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Bash completion for fatlink. Of bash alone, 4.4 or newer: bash-completion finds this file by its
+# name, and a shell without it may source it.
+
+# Each function says what it found in the variables of _fatlink that it names: a subshell for every
+# press of a key would be felt.
+
+# words: the command line up to the cursor, with --mode=lto and cpu:sm_80 in one piece each, which
+# readline takes apart.
+_fatlink_words() {
+  local i token glue=no
+  words=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    token=${COMP_WORDS[i]}
+    if ((i > 1)) && [[ $glue == yes || $token == [:=]* ]]; then
+      words[-1]+=$token
+    else
+      words+=("$token")
+    fi
+    [[ $token == [:=]* ]] && glue=yes || glue=no
+  done
+}
+
+# verb: as in words, with a verb of the cache after it; empty where none is complete.
+_fatlink_verb() {
+  verb=
+  ((${#words[@]} > 2)) && verb=${words[1]}
+  [[ $verb == cache ]] && ((${#words[@]} > 3)) && verb+=" ${words[2]}"
+}
+
+# options: those of the verb.
+_fatlink_options() {
+  local linking='--in-process --link-timeout --no-cache --require-inlined'
+  options='-h --help --json'
+  case $verb in
+    '') options='-h --help --version' ;;
+    run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
+           --elements --input --output --seed $linking" ;;
+    link) options+=" --target --mode --emit --kernel -o --output $linking" ;;
+    check) options+=' --target --mode --kernel --nvjitlink' ;;
+    inspect) options+=' --expect' ;;
+    list) options+=' --kind --names' ;;
+    cache) options='-h --help' ;;
+    'cache warm') options+=" --target --mode --emit --layer $linking" ;;
+    bench) options+=' --elements --transform --repeat' ;;
+  esac
+}
+
+# found: adds the words of "$1" that begin as the current one does.
+_fatlink_offer() {
+  local word
+  for word in $1; do
+    [[ $word == "$current"* ]] && found+=("$word")
+  done
+}
+
+# found: adds files that match "$1", and folders. Readline quotes them.
+_fatlink_files() {
+  local path plain=${current//\\/}
+  plain=${plain#[\"\']}
+  compopt -o filenames 2>/dev/null
+  while IFS= read -r path; do
+    found+=("$path")
+  done < <(compgen -f -X "!$1" -- "$plain"; compgen -d -- "$plain")
+}
+
+# found: adds the names of what is installed, of the kind "$1" or of both. The program that is
+# about to be run is asked.
+_fatlink_names() {
+  local program=${words[0]/#~\//$HOME/} kind=()
+  [[ -n ${1-} ]] && kind=(--kind "$1")
+  _fatlink_offer "$("$program" list "${kind[@]}" --names 2>/dev/null)"
+}
+
+# found: what may follow the option "$1"; fails where it takes nothing.
+_fatlink_values() {
+  local targets='sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_103 sm_103a
+    sm_110 sm_110a sm_120 sm_120a sm_121 sm_121a'
+  case "$verb $1" in
+    'run --library') _fatlink_names library; _fatlink_files '*.fatbin' ;;
+    'run --transform' | 'bench --transform') _fatlink_names transform; _fatlink_files '*.fatbin' ;;
+    'run --input' | 'run --output') _fatlink_files '*.npy' ;;
+    'link -o' | 'link --output') _fatlink_files '*' ;;
+    'cache warm --layer') _fatlink_files '' ;;
+    'link --mode') _fatlink_offer 'ptx lto' ;;
+    *' --mode') _fatlink_offer 'ptx lto both' ;;
+    'run --device')
+      _fatlink_offer 'gpu cpu'
+      [[ $current == cpu:* ]] && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
+    'link --emit') _fatlink_offer 'cubin ptx' ;;
+    'cache warm --emit') _fatlink_list 'cubin ptx' ;;
+    'link --target') _fatlink_offer "$targets" ;;
+    'check --target') _fatlink_list "$targets all" ;;
+    'cache warm --target') _fatlink_list "$targets" ;;
+    'inspect --expect')
+      _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
+    'list --kind') _fatlink_offer 'library transform' ;;
+    *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --link-timeout' | \
+      *' --nvjitlink' | *' --repeat') ;;
+    *) return 1 ;;
+  esac
+}
+
+# found: adds the words of "$1" that a list with commas does not hold yet, for its last item.
+_fatlink_list() {
+  local before='' word
+  [[ $current == *,* ]] && before=${current%,*},
+  for word in $1; do
+    [[ ,$before != *,"$word",* ]] && _fatlink_offer "$before$word"
+  done
+}
+
+# found: what is no option: a verb, or the verb's arguments.
+_fatlink_arguments() {
+  case $verb in
+    '') _fatlink_offer 'run link check inspect list cache doctor bench' ;;
+    cache) _fatlink_offer 'path stats warm verify prune clear' ;;
+    link | check | inspect | 'cache warm') _fatlink_names; _fatlink_files '*.fatbin' ;;
+    list) _fatlink_names ;;
+  esac
+}
+
+_fatlink() {
+  local IFS=$' \t\n' words=() verb options current found=() before='' typed
+  _fatlink_words
+  _fatlink_verb
+  current=${words[-1]}
+  typed=$current
+  if [[ $current == --*=* ]]; then
+    before=${current%%=*}=
+    current=${current#*=}
+    _fatlink_values "${before%=}"
+  elif ! _fatlink_values "${words[-2]}"; then
+    if [[ $current == -* ]]; then
+      _fatlink_options
+      _fatlink_offer "$options"
+    else
+      _fatlink_arguments
+    fi
+  fi
+  # Readline replaces what follows the last character that it breaks words at, and no more.
+  local last=${COMP_WORDS[COMP_CWORD]}
+  [[ $last == [:=]* ]] && last=
+  found=("${found[@]/#/"$before"}")
+  COMPREPLY=("${found[@]#"${typed%"$last"}"}")
+}
+
+complete -F _fatlink fatlink

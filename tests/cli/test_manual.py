@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manual page says what the program does: neither less nor more."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from fatlink_cli import PROGRAM
+from program_help import all_verbs, file_of, options_of
+
+VARIABLE = r'"\$?((?:FATLINK|XDG)_[A-Z_]+|CUDA_HOME|CUDA_PATH|HOME)"'
+
+
+def plain(line):
+    """A line of man(7) macros as it is read."""
+    line = line.replace("\\~", "\0").replace("\\-", "-").replace("\\&", "").replace("\\|", "")
+    line = re.sub(r"\\f(?:\(..|.)|\\c", "", line)
+    macro = re.match(r"\.([A-Z]+) +(.*)", line)
+    if not macro:
+        return line.replace("\0", " ")
+    words = [quoted or word for quoted, word in re.findall(r'"([^"]*)"|(\S+)', macro[2])]
+    if macro[1] == "OP":
+        return f"[{' '.join(words)}]"
+    return ("" if re.fullmatch("[BIR]{2}", macro[1]) else " ").join(words).replace("\0", " ")
+
+
+class Manual(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.source = file_of("host/man/fatlink.1.in", "share/man/man1/fatlink.1").read_text()
+        cls.lines = [line for line in cls.source.splitlines() if not line.startswith('.\\"')]
+
+    def section(self, title, macro="SS"):
+        """The lines of a section or subsection, up to the next one."""
+        heads = [f".{macro} {title}", f'.{macro} "{title}"']
+        starts = [i for i, line in enumerate(self.lines) if line in heads]
+        self.assertEqual(len(starts), 1, f"one section {title}")
+        ends = r"\.SH " if macro == "SH" else r"\.S[HS] "
+        rest = self.lines[starts[0] + 1:]
+        return rest[:next((i for i, line in enumerate(rest) if re.match(ends, line)), len(rest))]
+
+    def tags(self, lines):
+        """What is described: the words of the lines that follow .TP."""
+        return [word for macro, line in zip(lines, lines[1:]) if macro == ".TP"
+                for word in re.split(r",? +", plain(line))]
+
+    def synopsis(self, verb):
+        lines = self.section(verb)
+        return " ".join(map(plain, lines[:lines.index(".YS")])) if ".YS" in lines else ""
+
+    def shared(self, verb):
+        """Tags of the sections "Options of …" that name the verb."""
+        of_all = self.tags(self.section("Options of every verb"))
+        linking = self.tags(self.section("Options of run, link and cache warm"))
+        return of_all + (linking if verb in ("run", "link", "cache warm") else [])
+
+    def test_every_option_is_in_its_verbs_synopsis_and_described(self):
+        for verb in all_verbs():
+            described = self.tags(self.section(verb)) + self.shared(verb)
+            for option in options_of(verb):
+                with self.subTest(verb=verb, option=option):
+                    self.assertIn(option, described)
+                    if option.startswith("--") and option != "--help":
+                        self.assertRegex(self.synopsis(verb), rf"{option}(?![\w-])")
+
+    def test_no_verb_has_an_option_that_the_program_does_not_know(self):
+        for verb in all_verbs():
+            said = self.synopsis(verb) + " " + " ".join(self.tags(self.section(verb)))
+            with self.subTest(verb=verb):
+                self.assertLessEqual(set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", said)), set(options_of(verb)))
+
+    def test_no_option_anywhere_is_unknown(self):
+        known = {option for verb in ["", *all_verbs()] for option in options_of(verb)}
+        text = "\n".join(map(plain, self.lines))
+        self.assertLessEqual(set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text)), known)
+
+    def test_no_verb_is_unknown(self):
+        titles = re.findall(r'^\.SS "?([^"\n]*)', "\n".join(self.section("VERBS", "SH")), re.M)
+        self.assertEqual({title for title in titles if not title.startswith("Options of")}, set(all_verbs()))
+
+    def test_values_are_those_of_the_program(self):
+        for verb in all_verbs():
+            for option, values in options_of(verb).items():
+                if values:
+                    with self.subTest(verb=verb, option=option):
+                        self.assertIn(f"[{option} {'|'.join(values)}]", self.synopsis(verb))
+
+    def test_exit_statuses_are_those_of_the_program(self):
+        said = subprocess.run([PROGRAM, "--help"], text=True, capture_output=True).stdout
+        said = " ".join(said.partition("Exit status:")[2].split())
+        self.assertEqual(self.tags(self.section("EXIT STATUS", "SH")), re.findall(r"(?:^|; )(\d+) ", said))
+
+    def test_variables_are_those_that_the_source_reads(self):
+        if not os.environ.get("FATLINK_SOURCE"):
+            self.skipTest("FATLINK_SOURCE is not set: the source is not there")
+        read = {name for path in (pathlib.Path(os.environ["FATLINK_SOURCE"]) / "host").rglob("*.cpp")
+                for name in re.findall(VARIABLE, path.read_text())}
+        self.assertIn("FATLINK_CACHE_DIR", read)
+        self.assertEqual(set(self.tags(self.section("ENVIRONMENT", "SH"))), read)
+
+    def test_formatters_give_no_warning(self):
+        page = self.source.replace("@PROJECT_VERSION@", "1.2.3")
+        for tool in (["groff", "-man", "-Tutf8", "-ww", "-z"], ["mandoc", "-T", "lint"]):
+            with self.subTest(tool=tool[0]):
+                if not shutil.which(tool[0]):
+                    self.skipTest(f"{tool[0]} is not installed")
+                done = subprocess.run(tool, input=page, text=True, capture_output=True)
+                said = (done.stdout + done.stderr).splitlines()
+                # The page has no date, so that the same source makes the same page.
+                self.assertEqual([line for line in said if "missing date" not in line], [])
