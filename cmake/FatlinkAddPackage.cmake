@@ -7,6 +7,7 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
   fatlink_add_package(<package>
     COMPONENT <component> SUMMARY <text>
     [DESCRIPTION <text>] [LICENSE <file>] [COPYRIGHT <text>] [CHANGELOG <file>] [OVERRIDES <file>]
+    [DEB_CONTROL <file>...]
     [CONTRACTS <name>...] [PROVIDES_CONTRACTS <name>...]
     [DEB_DEPENDS <dependency>...] [DEB_RECOMMENDS <dependency>...]
     [RPM_REQUIRES <dependency>...] [RPM_SUGGESTS <dependency>...]
@@ -23,6 +24,8 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
   Default: ``CHANGELOG.md`` beside the project's ``CMakeLists.txt``, where it is.
 ``OVERRIDES``
   lintian's, each explained; in the DEB alone.
+``DEB_CONTROL``
+  Files for the DEB's control archive: ``triggers``, ``postinst`` and the like.
 ``CONTRACTS``
   Contracts that the package's transforms are built against: it needs a package whose libraries have
   them, in those versions. DEB and RPM say so as ``fatlink-contract-<name>-<version>``.
@@ -47,7 +50,7 @@ set_property(GLOBAL PROPERTY FATLINK_PACKAGE_DETAIL "${CMAKE_CURRENT_LIST_DIR}/d
 function(fatlink_add_package package)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ANY_ARCHITECTURE"
     "COMPONENT;SUMMARY;DESCRIPTION;LICENSE;COPYRIGHT;CHANGELOG;OVERRIDES"
-    "CONTRACTS;PROVIDES_CONTRACTS;DEB_DEPENDS;DEB_RECOMMENDS;RPM_REQUIRES;RPM_SUGGESTS;SBOM")
+    "CONTRACTS;PROVIDES_CONTRACTS;DEB_CONTROL;DEB_DEPENDS;DEB_RECOMMENDS;RPM_REQUIRES;RPM_SUGGESTS;SBOM")
   set(me "fatlink_add_package(${package})")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${me}: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
@@ -84,11 +87,12 @@ function(fatlink_add_package package)
     "${arg_DEB_DEPENDS};${needed}" "${arg_DEB_RECOMMENDS}" "${provided}" "${arg_ANY_ARCHITECTURE}")
   _fatlink_rpm("${package}" "${arg_COMPONENT}" "${arg_SUMMARY}" "${arg_DESCRIPTION}"
     "${arg_RPM_REQUIRES};${needed}" "${arg_RPM_SUGGESTS}" "${provided}" "${arg_ANY_ARCHITECTURE}")
+  string(TOUPPER "${arg_COMPONENT}" upper)
+  _fatlink_set(DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${arg_DEB_CONTROL}")
   set(architecture "linux-x86_64")
   if(arg_ANY_ARCHITECTURE)
     set(architecture "any")
   endif()
-  string(TOUPPER "${arg_COMPONENT}" upper)
   _fatlink_set(ARCHIVE_${upper}_FILE_NAME "${package}-${PROJECT_VERSION}-${architecture}")
 
   get_property(finishing GLOBAL PROPERTY FATLINK_PACKAGES_ARE_FINISHED)

@@ -4,12 +4,14 @@ include(FatlinkAddPackage)
 
 fatlink_add_package(fatlink-runtime
   COMPONENT runtime
-  SUMMARY "links CUDA fatbins with holes at run time: safe, fast, explained"
-  DESCRIPTION "Links the kernels of CUDA libraries with the device functions that fill their hooks, from
-fatbins compiled once, runs and verifies them; without a GPU on a reference device. The program, its
-helper process, the shared library, and the kernels apply_transform."
+  SUMMARY "link CUDA fatbins with holes at run time: safe, fast, explained"
+  DESCRIPTION "Links the kernels of CUDA libraries with the device functions that
+fill their hooks, from fatbins compiled once; runs and verifies them, without a
+GPU on a reference device. The program, its helper process, the shared library,
+and the kernel apply_transform."
   COPYRIGHT "The developers of fatlink"
-  OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/lintian/fatlink-runtime"
+  OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-runtime.lintian-overrides"
+  DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/debian/triggers"
   PROVIDES_CONTRACTS apply_transform
   # muParser is opened when it is needed, nvJitLink too: the vendor's package repository has it.
   DEB_DEPENDS libmuparser2v5
@@ -22,10 +24,9 @@ include("${PROJECT_SOURCE_DIR}/kernels/transforms/package.cmake")
 fatlink_add_package(fatlink-development
   COMPONENT development
   SUMMARY "build libraries, transforms and applications with fatlink"
-  DESCRIPTION "Headers, the static library, the CMake package and the contracts of fatlink. Device code
-needs nvcc of CUDA 13."
+  DESCRIPTION "Headers, the static library, the CMake package and the contracts of
+fatlink. Device code needs nvcc of CUDA 13."
   COPYRIGHT "The developers of fatlink"
-  OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/lintian/fatlink-development"
-  DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION}-1)" libzstd-dev liblz4-dev nettle-dev
+  DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" libzstd-dev liblz4-dev nettle-dev
   DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0"
-  RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}-1" libzstd-devel lz4-devel nettle-devel)
+  RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" libzstd-devel lz4-devel nettle-devel)

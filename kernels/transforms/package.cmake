@@ -3,8 +3,9 @@
 fatlink_add_package(fatlink-transforms
   COMPONENT transforms
   SUMMARY "transforms for fatlink: relu_poly, gelu, damped_sine, softsign, identity"
-  DESCRIPTION "Fatbins that fill the hook of fatlink's apply_transform, each with a statement of what it
-computes, and their links ready made for every GPU that CUDA 13 knows."
+  DESCRIPTION "Fatbins that fill the hook of fatlink's apply_transform, each with a
+statement of what it computes, and their links ready made for every GPU that
+CUDA 13 knows."
   LICENSE "${CMAKE_CURRENT_LIST_DIR}/../../LICENSE"
   CHANGELOG "${CMAKE_CURRENT_LIST_DIR}/../../CHANGELOG.md"
   COPYRIGHT "The developers of fatlink"

@@ -8,13 +8,31 @@ function(fatlink_gzip from to)
   execute_process(COMMAND gzip -9nc "${from}" OUTPUT_FILE "${to}" COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
+# In the machine-readable format of Debian; a licence that Debian has everywhere is only named there.
+function(fatlink_write_copyright component file)
+  file(READ "${CPACK_FATLINK_${component}_LICENSE}" license)
+  string(TIMESTAMP year "%Y" UTC)  # of SOURCE_DATE_EPOCH
+  set(name "LicenseRef-${CPACK_PACKAGE_NAME}")
+  if(license MATCHES "Apache License[ \n]+Version 2.0, January 2004")
+    set(name "Apache-2.0")
+    if(CPACK_GENERATOR STREQUAL "DEB")
+      set(license "On Debian systems its text is in /usr/share/common-licenses/Apache-2.0.")
+    endif()
+  endif()
+  string(REGEX REPLACE "[ \t]*\n" "\n " license "${license}")
+  string(REPLACE "\n \n" "\n .\n" license "${license}")
+  string(REPLACE "\n \n" "\n .\n" license "${license}")
+  string(STRIP "${license}" license)
+  file(WRITE "${file}"
+    "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
+    "Upstream-Name: ${CPACK_PACKAGE_NAME}\n\n"
+    "Files: *\nCopyright: ${year} ${CPACK_FATLINK_${component}_COPYRIGHT}\nLicense: ${name}\n ${license}\n")
+endfunction()
+
 function(fatlink_write_documents component folder)
   file(MAKE_DIRECTORY "${folder}")
   if(CPACK_FATLINK_${component}_LICENSE)
-    file(READ "${CPACK_FATLINK_${component}_LICENSE}" license)
-    file(WRITE "${folder}/copyright"
-      "${CPACK_PACKAGE_NAME} ${CPACK_PACKAGE_VERSION}\n"
-      "Copyright: ${CPACK_FATLINK_${component}_COPYRIGHT}\n\n${license}")
+    fatlink_write_copyright("${component}" "${folder}/copyright")
   endif()
   if(CPACK_FATLINK_${component}_CHANGELOG)
     fatlink_gzip("${CPACK_FATLINK_${component}_CHANGELOG}" "${folder}/changelog.gz")
@@ -22,7 +40,7 @@ function(fatlink_write_documents component folder)
   if(CPACK_GENERATOR STREQUAL "DEB")
     string(TIMESTAMP day "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH
     file(WRITE "${folder}/changelog.Debian"
-      "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; "
+      "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}) unstable; "
       "urgency=medium\n\n  * ${CPACK_PACKAGE_NAME} ${CPACK_PACKAGE_VERSION}.\n\n"
       " -- ${CPACK_PACKAGE_CONTACT}  ${day}\n")
     fatlink_gzip("${folder}/changelog.Debian" "${folder}/changelog.Debian.gz")

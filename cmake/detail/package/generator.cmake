@@ -9,3 +9,7 @@ if(CPACK_GENERATOR STREQUAL "TGZ")
 else()
   set(CPACK_PACKAGING_INSTALL_PREFIX "/usr")
 endif()
+# A component's synopsis comes before its description; CPack would put the project's before both.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${CPACK_DEFAULT_PACKAGE_DESCRIPTION_SUMMARY}")
+endif()

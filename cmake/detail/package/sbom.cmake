@@ -1,0 +1,2 @@
+function(fatlink_write_sbom)
+endfunction()
