@@ -79,10 +79,7 @@ function(fatlink_add_package package)
   _fatlink_contract_packages("${me}" "${arg_PROVIDES_CONTRACTS}" provided)
 
   _fatlink_set(COMPONENTS_ALL APPEND "${arg_COMPONENT}")
-  _fatlink_set(FATLINK_${arg_COMPONENT}_PACKAGE "${package}")
-  foreach(fact IN ITEMS SUMMARY DESCRIPTION LICENSE COPYRIGHT CHANGELOG OVERRIDES SBOM)
-    _fatlink_set(FATLINK_${arg_COMPONENT}_${fact} "${arg_${fact}}")
-  endforeach()
+  _fatlink_write_facts("${package}")
   _fatlink_deb("${package}" "${arg_COMPONENT}" "${arg_SUMMARY}\n${arg_DESCRIPTION}"
     "${arg_DEB_DEPENDS};${needed}" "${arg_DEB_RECOMMENDS}" "${provided}" "${arg_ANY_ARCHITECTURE}")
   _fatlink_rpm("${package}" "${arg_COMPONENT}" "${arg_SUMMARY}" "${arg_DESCRIPTION}"
@@ -176,6 +173,21 @@ function(_fatlink_rpm package component summary description requires suggests pr
   endif()
 endfunction()
 
+# What stage.cmake is to know of a package, and that it is to run last of its component's rules.
+function(_fatlink_write_facts package)
+  get_property(detail GLOBAL PROPERTY FATLINK_PACKAGE_DETAIL)
+  set(script "${PROJECT_BINARY_DIR}/packages/${package}.cmake")
+  set(facts "set(PACKAGE [==[${package}]==])\nset(PROJECT [==[${PROJECT_NAME}]==])\n"
+    "set(VERSION [==[${PROJECT_VERSION}]==])\nset(CONTACT [==[@CPACK_PACKAGE_CONTACT@]==])\n")
+  foreach(fact IN ITEMS SUMMARY LICENSE COPYRIGHT CHANGELOG OVERRIDES SBOM)
+    list(APPEND facts "set(${fact} [==[${arg_${fact}}]==])\n")
+  endforeach()
+  list(APPEND facts "include([==[${detail}/stage.cmake]==])\n")
+  list(JOIN facts "" facts)
+  set_property(GLOBAL APPEND PROPERTY FATLINK_PACKAGE_SCRIPTS "${script}" "${arg_COMPONENT}")
+  file(WRITE "${script}.in" "${facts}")
+endfunction()
+
 # At the end of the project's lists: what is common to all packages, then CPack.
 function(_fatlink_finish_packages)
   get_property(names GLOBAL PROPERTY FATLINK_CPACK_VARIABLES)
@@ -185,5 +197,11 @@ function(_fatlink_finish_packages)
   endforeach()
   get_property(detail GLOBAL PROPERTY FATLINK_PACKAGE_DETAIL)
   include("${detail}/cpack.cmake")
+  get_property(scripts GLOBAL PROPERTY FATLINK_PACKAGE_SCRIPTS)
+  while(scripts)
+    list(POP_FRONT scripts script component)
+    configure_file("${script}.in" "${script}" @ONLY)
+    install(SCRIPT "${script}" COMPONENT "${component}")
+  endwhile()
   include(CPack)
 endfunction()

@@ -9,13 +9,13 @@ function(fatlink_gzip from to)
 endfunction()
 
 # In the machine-readable format of Debian; a licence that Debian has everywhere is only named there.
-function(fatlink_write_copyright component file)
-  file(READ "${CPACK_FATLINK_${component}_LICENSE}" license)
+function(fatlink_write_copyright file)
+  file(READ "${LICENSE}" license)
   string(TIMESTAMP year "%Y" UTC)  # of SOURCE_DATE_EPOCH
-  set(name "LicenseRef-${CPACK_PACKAGE_NAME}")
+  set(name "LicenseRef-${PROJECT}")
   if(license MATCHES "Apache License[ \n]+Version 2.0, January 2004")
     set(name "Apache-2.0")
-    if(CPACK_GENERATOR STREQUAL "DEB")
+    if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB")
       set(license "On Debian systems its text is in /usr/share/common-licenses/Apache-2.0.")
     endif()
   endif()
@@ -25,24 +25,22 @@ function(fatlink_write_copyright component file)
   string(STRIP "${license}" license)
   file(WRITE "${file}"
     "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
-    "Upstream-Name: ${CPACK_PACKAGE_NAME}\n\n"
-    "Files: *\nCopyright: ${year} ${CPACK_FATLINK_${component}_COPYRIGHT}\nLicense: ${name}\n ${license}\n")
+    "Upstream-Name: ${PROJECT}\n\n"
+    "Files: *\nCopyright: ${year} ${COPYRIGHT}\nLicense: ${name}\n ${license}\n")
 endfunction()
 
-function(fatlink_write_documents component folder)
-  file(MAKE_DIRECTORY "${folder}")
-  if(CPACK_FATLINK_${component}_LICENSE)
-    fatlink_write_copyright("${component}" "${folder}/copyright")
+function(fatlink_write_documents folder)
+  if(LICENSE)
+    fatlink_write_copyright("${folder}/copyright")
   endif()
-  if(CPACK_FATLINK_${component}_CHANGELOG)
-    fatlink_gzip("${CPACK_FATLINK_${component}_CHANGELOG}" "${folder}/changelog.gz")
+  if(CHANGELOG)
+    fatlink_gzip("${CHANGELOG}" "${folder}/changelog.gz")
   endif()
-  if(CPACK_GENERATOR STREQUAL "DEB")
+  if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB")
     string(TIMESTAMP day "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH
     file(WRITE "${folder}/changelog.Debian"
-      "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}) unstable; "
-      "urgency=medium\n\n  * ${CPACK_PACKAGE_NAME} ${CPACK_PACKAGE_VERSION}.\n\n"
-      " -- ${CPACK_PACKAGE_CONTACT}  ${day}\n")
+      "${PROJECT} (${VERSION}) unstable; urgency=medium\n\n  * ${PROJECT} ${VERSION}.\n\n"
+      " -- ${CONTACT}  ${day}\n")
     fatlink_gzip("${folder}/changelog.Debian" "${folder}/changelog.Debian.gz")
     file(REMOVE "${folder}/changelog.Debian")
   endif()

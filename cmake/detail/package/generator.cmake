@@ -9,6 +9,9 @@ if(CPACK_GENERATOR STREQUAL "TGZ")
 else()
   set(CPACK_PACKAGING_INSTALL_PREFIX "/usr")
 endif()
+# For stage.cmake, which installs what a package has more than an install tree.
+set(ENV{FATLINK_PACKAGING} "${CPACK_GENERATOR}")
+set(ENV{FATLINK_PACKAGING_PREFIX} "${CPACK_PACKAGING_INSTALL_PREFIX}")
 # A component's synopsis comes before its description; CPack would put the project's before both.
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${CPACK_DEFAULT_PACKAGE_DESCRIPTION_SUMMARY}")
