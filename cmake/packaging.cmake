@@ -12,7 +12,8 @@ What is installed, by component, and the same layout in the build tree, so that
 include(CMakePackageConfigHelpers)
 
 set(FATLINK_SHARE_DIR "${CMAKE_INSTALL_DATADIR}/fatlink")
-set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/fatlink")
+# Not in the folder of an architecture: a project without a language, of device code alone, knows none.
+set(package_dir "lib/cmake/fatlink")
 
 install(TARGETS fatlink_shared fatlink_static fatlink_program EXPORT fatlinkTargets
   RUNTIME COMPONENT runtime

@@ -41,7 +41,7 @@ set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost reproducible
 %define __os_install_post %{nil}")
 # Folders of the system, which no package of ours owns.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
-  /usr/lib64 /usr/lib64/cmake /usr/lib64/pkgconfig /usr/libexec /usr/share/man /usr/share/man/man1
+  /usr/lib64 /usr/lib/cmake /usr/lib64/pkgconfig /usr/libexec /usr/share/man /usr/share/man/man1
   /usr/share/doc /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/zsh
   /usr/share/zsh/site-functions /usr/share/zsh/vendor-completions /usr/share/fish
   /usr/share/fish/vendor_completions.d)
