@@ -222,6 +222,12 @@ class Tends(CacheTest):
 
 
 class NeverInTheWay(CacheTest):
+    def setUp(self):
+        super().setUp()
+        # Of an install tree whose path has a space, where LD_PRELOAD would end it.
+        self.preload = self.folder / "faulty_system.so"
+        self.preload.symlink_to(FAULTY)
+
     def assert_links_with_a_warning(self, warning, **options):
         done = self.link(*PAIR, **options)
         lines = done.stderr.splitlines()
@@ -282,7 +288,7 @@ class NeverInTheWay(CacheTest):
     def faulty(self, fault, *words):
         count = self.folder / "count"
         done = self.fatlink("link", "--target", "sm_90", "-o", "out.cubin", *words, *PAIR,
-                            env={"LD_PRELOAD": str(FAULTY), "FATLINK_FAULT_ROOT": str(self.cache),
+                            env={"LD_PRELOAD": str(self.preload), "FATLINK_FAULT_ROOT": str(self.cache),
                                  "FATLINK_FAULT_COUNT": str(count), "FATLINK_FAULT": fault})
         return int(count.read_text()), done.stderr
 
@@ -322,7 +328,7 @@ class NeverInTheWay(CacheTest):
             count = self.folder / "count"
             env = {**TRACED, "FATLINK_CACHE_DIR": str(self.cache), "FATLINK_FAULT_ROOT": str(self.cache),
                    "FATLINK_FAULT_COUNT": str(count)}
-            subprocess.run(["strace", "-y", "-o", "trace", "-E", f"LD_PRELOAD={FAULTY}", PROGRAM, "link", "--target",
+            subprocess.run(["strace", "-y", "-o", "trace", "-E", f"LD_PRELOAD={self.preload}", PROGRAM, "link", "--target",
                             "sm_90", "-o", "out.cubin", *PAIR], cwd=self.folder, check=True,
                            capture_output=True, env=env)
             calls = [line for line in (self.folder / "trace").read_text().splitlines()
