@@ -9,10 +9,10 @@ import shutil
 import subprocess
 import unittest
 
-from fatlink_cli import BUILD, HOOK, LIBRARY, PROGRAM, SHARE, CliTest
+from fatlink_cli import HOOK, LIBRARY, PROGRAM, SHARE, TESTS, CliTest
 
 PAIR = [LIBRARY, SHARE / "relu_poly.fatbin"]
-FAULTY = BUILD / "lib" / "libfaulty_system.so"
+FAULTY = TESTS / "libfaulty_system.so"
 # The leak checker cannot work where strace does.
 TRACED = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 LONG = os.environ.get("FATLINK_CACHE_STRESS") == "long"
@@ -99,6 +99,7 @@ class Serves(CacheTest):
     def test_without_opening_nvjitlink_or_the_helper(self):
         if shutil.which("strace") is None:
             self.skipTest("strace is not installed")
+        self.need_nvjitlink()
         words = ["link", "--target", "sm_90", "-o", "out.cubin", *PAIR]
 
         def traced():
@@ -221,6 +222,12 @@ class Tends(CacheTest):
 
 
 class NeverInTheWay(CacheTest):
+    def setUp(self):
+        super().setUp()
+        # Of an install tree whose path has a space, where LD_PRELOAD would end it.
+        self.preload = self.folder / "faulty_system.so"
+        self.preload.symlink_to(FAULTY)
+
     def assert_links_with_a_warning(self, warning, **options):
         done = self.link(*PAIR, **options)
         lines = done.stderr.splitlines()
@@ -242,6 +249,7 @@ class NeverInTheWay(CacheTest):
                                                           "XDG_CACHE_HOME": ""})
 
     def test_a_working_folder_that_is_gone(self):
+        self.need_nvjitlink()
         gone = self.folder / "gone"
         gone.mkdir()
         done = subprocess.run(["sh", "-c", f'cd {gone} && rmdir {gone} && exec "$@"', "sh", PROGRAM, "link", "--target",
@@ -280,7 +288,7 @@ class NeverInTheWay(CacheTest):
     def faulty(self, fault, *words):
         count = self.folder / "count"
         done = self.fatlink("link", "--target", "sm_90", "-o", "out.cubin", *words, *PAIR,
-                            env={"LD_PRELOAD": str(FAULTY), "FATLINK_FAULT_ROOT": str(self.cache),
+                            env={"LD_PRELOAD": str(self.preload), "FATLINK_FAULT_ROOT": str(self.cache),
                                  "FATLINK_FAULT_COUNT": str(count), "FATLINK_FAULT": fault})
         return int(count.read_text()), done.stderr
 
@@ -315,11 +323,12 @@ class NeverInTheWay(CacheTest):
     def test_those_are_all_the_system_calls_it_makes(self):
         if shutil.which("strace") is None:
             self.skipTest("strace is not installed")
+        self.need_nvjitlink()
         for round in ("cold", "warm"):
             count = self.folder / "count"
             env = {**TRACED, "FATLINK_CACHE_DIR": str(self.cache), "FATLINK_FAULT_ROOT": str(self.cache),
                    "FATLINK_FAULT_COUNT": str(count)}
-            subprocess.run(["strace", "-y", "-o", "trace", "-E", f"LD_PRELOAD={FAULTY}", PROGRAM, "link", "--target",
+            subprocess.run(["strace", "-y", "-o", "trace", "-E", f"LD_PRELOAD={self.preload}", PROGRAM, "link", "--target",
                             "sm_90", "-o", "out.cubin", *PAIR], cwd=self.folder, check=True,
                            capture_output=True, env=env)
             calls = [line for line in (self.folder / "trace").read_text().splitlines()

@@ -205,6 +205,7 @@ class Toolkits(AnyStatus):
         self.assertIn("compile it with CUDA 13, or link with --mode ptx", text)
 
     def test_link_and_run_refuse_alike(self):
+        self.need_nvjitlink()  # toolkits are judged against it
         for producer, finding in (("13.5", "toolkit-too-new"), ("12.9", "toolkit-major")):
             made = TOOLKITS / f"cuda_{producer}.fatbin"
             for words in (("check", "--mode", "lto", LIBRARY, made),

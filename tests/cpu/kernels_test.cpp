@@ -19,7 +19,7 @@ class WrongKernels : public testing::Test {
  protected:
   [[nodiscard]] static loaded_module load(device const& on)
   {
-    auto const input = fatbin::read(FATLINK_CORPUS_DIR "/cpu_kernels.fatbin");
+    auto const input = fatbin::read(places::corpus("cpu_kernels.fatbin"));
     return on.load(linker().link(
         {input},
         {.target = "sm_90", .mode = link_mode::ptx, .emit = image_kind::ptx_set, .kernel = {}}));

@@ -5,10 +5,10 @@ import json
 import os
 import unittest
 
-from fatlink_cli import BUILD, SHARE, TRANSFORMS, CliTest
+from fatlink_cli import SHARE, TESTS, TRANSFORMS, CliTest
 from stratified import npy, stratified
 
-CORPUS = BUILD / "corpus"
+CORPUS = TESTS / "corpus"
 ELEMENTS = int(os.environ.get("FATLINK_CORPUS_ELEMENTS", 2**20))  # fewer under sanitizers
 
 

@@ -10,6 +10,8 @@
 #include "expect_error.hpp"
 #include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"
+#include "needs_nvjitlink.hpp"
+#include "places.hpp"
 
 using namespace fatlink;
 
@@ -21,15 +23,15 @@ class Gpu : public testing::Test {
   {
     std::string why;
     if (list_gpus(why).empty()) GTEST_SKIP() << why;
+    if (why = fixtures::why_no_nvjitlink(); !why.empty()) GTEST_SKIP() << why;
     device_ = open_device("gpu");
   }
 
   [[nodiscard]] linked_image link(char const* transform, link_mode mode) const
   {
-    auto const folder = std::string(FATLINK_DATA_DIR) + "/";
     return linker().link(
-        {fatbin::read(folder + "apply_transform.fatbin"),
-         fatbin::read(folder + transform + ".fatbin")},
+        {fatbin::read(places::data("apply_transform.fatbin")),
+         fatbin::read(places::data(transform + std::string(".fatbin")))},
         {.target = device_->info().target, .mode = mode, .emit = image_kind::cubin, .kernel = {}});
   }
 

@@ -15,6 +15,8 @@
 
 #include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"
+#include "needs_nvjitlink.hpp"
+#include "places.hpp"
 #include "stratified.hpp"
 
 namespace fatlink {
@@ -87,13 +89,14 @@ class DevicesAgree : public testing::Test {
   {
     std::string why;
     if (list_gpus(why).empty()) GTEST_SKIP() << why;
+    if (why = fixtures::why_no_nvjitlink(); !why.empty()) GTEST_SKIP() << why;
     gpu_ = open_device("gpu");
     cpu_ = open_device("cpu:" + gpu_->info().target.name());
   }
 
   [[nodiscard]] linked_image link(device const& on, fatbin const& transform, link_mode mode) const
   {
-    auto const library = fatbin::read(FATLINK_DATA_DIR "/apply_transform.fatbin");
+    auto const library = fatbin::read(places::data("apply_transform.fatbin"));
     return linker().link({library, transform}, {.target = on.info().target,
                                                 .mode = mode,
                                                 .emit = on.info().image_for(mode),
@@ -123,7 +126,7 @@ class DevicesAgree : public testing::Test {
 std::vector<std::filesystem::path> transforms()
 {
   std::vector<std::filesystem::path> found;
-  for (auto const* folder : {FATLINK_DATA_DIR, FATLINK_CORPUS_DIR})
+  for (auto const& folder : {places::data(), places::corpus()})
     for (auto const& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == ".json" && reference::beside(entry.path()))
         found.push_back(std::filesystem::path(entry.path()).replace_extension(".fatbin"));

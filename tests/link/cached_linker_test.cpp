@@ -2,12 +2,12 @@
 // The linker with a cache, over real nvJitLink.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-
 #include "cache/entry.hpp"
 #include "detail/link_worker.hpp"
+#include "environment.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
+#include "needs_nvjitlink.hpp"
 
 using namespace fatlink;
 
@@ -23,7 +23,9 @@ link_options lto()
   return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
 }
 
-class CachedLinker : public testing::Test {
+class Nvjitlink : public fixtures::needs_nvjitlink {};
+
+class CachedLinker : public fixtures::needs_nvjitlink {
  protected:
   [[nodiscard]] linker cached(isolation where = isolation::in_process) const
   {
@@ -39,22 +41,18 @@ class CachedLinker : public testing::Test {
 /// Names an nvJitLink while it lives.
 class named_nvjitlink {
  public:
-  explicit named_nvjitlink(std::string const& file)
-  {
-    ::setenv("FATLINK_NVJITLINK", file.c_str(), 1);
-  }
-  ~named_nvjitlink()
-  {
-    ::unsetenv("FATLINK_NVJITLINK");
-    detail::end_idle_workers();
-  }
+  explicit named_nvjitlink(std::string const& file) : named_("FATLINK_NVJITLINK", file) {}
+  ~named_nvjitlink() { detail::end_idle_workers(); }
   named_nvjitlink(named_nvjitlink const&) = delete;
   named_nvjitlink& operator=(named_nvjitlink const&) = delete;
+
+ private:
+  fixtures::variable named_;
 };
 
 }  // namespace
 
-TEST(Nvjitlink, IsLocatedWithoutBeingOpened)
+TEST_F(Nvjitlink, IsLocatedWithoutBeingOpened)
 {
   auto const located = nvjitlink::locate();
   ASSERT_TRUE(located);
@@ -66,7 +64,7 @@ TEST(Nvjitlink, IsLocatedWithoutBeingOpened)
               testing::StartsWith("13." + std::to_string(opened->minor()) + " "));
 }
 
-TEST(Nvjitlink, ThatIsNamedIsOpenedOrAnError)
+TEST_F(Nvjitlink, ThatIsNamedIsOpenedOrAnError)
 {
   EXPECT_EQ(nvjitlink::open(nvjitlink::locate()->path)->path(), nvjitlink::open()->path());
   EXPECT_THROW(nvjitlink::open("/nowhere.so"), unavailable_error);
@@ -136,14 +134,14 @@ TEST_F(CachedLinker, EndsAnIdleHelperOfAnotherNvjitlink)
   EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::hit);
 }
 
-TEST(Nvjitlink, WhoseFileWasReplacedIsNotTakenForTheNewOne)
+TEST_F(Nvjitlink, WhoseFileWasReplacedIsNotTakenForTheNewOne)
 {
   fixtures::folder const folder;
   auto const copy = folder.path() / "libnvJitLink.so.13";
   std::filesystem::copy_file(nvjitlink::locate()->path, copy);
   EXPECT_FALSE(nvjitlink::open(copy.string())->identity().empty());
   std::filesystem::remove(copy);
-  std::filesystem::copy_file(FATLINK_HOSTILE_NVJITLINK, copy);
+  std::filesystem::copy_file(places::hostile_nvjitlink(), copy);
   EXPECT_EQ(nvjitlink::open(copy.string())->identity(), "");  // the loader still has the old one
 }
 

@@ -11,6 +11,7 @@
 #include "detail/stderr_capture.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"
+#include "needs_nvjitlink.hpp"
 
 using namespace fatlink;
 
@@ -26,16 +27,19 @@ link_options options(char const* wanted, link_mode mode)
   return {.target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}};
 }
 
+class Linker : public fixtures::needs_nvjitlink {};
+class LinkSession : public fixtures::needs_nvjitlink {};
+
 }  // namespace
 
-TEST(Linker, MakesTheSameBytesEveryTime)
+TEST_F(Linker, MakesTheSameBytesEveryTime)
 {
   for (auto const mode : {link_mode::ptx, link_mode::lto})
     EXPECT_EQ(linker().link(pair(), options("sm_90", mode)).bytes,
               linker().link(pair(), options("sm_90", mode)).bytes);
 }
 
-TEST(Linker, ReadsInliningFromTheImage)
+TEST_F(Linker, ReadsInliningFromTheImage)
 {
   EXPECT_FALSE(linker().link(pair(), options("sm_90", link_mode::ptx)).inlined());
   auto const lto = linker().link(pair(), options("sm_90", link_mode::lto));
@@ -43,7 +47,7 @@ TEST(Linker, ReadsInliningFromTheImage)
   EXPECT_EQ(functions_in_cubin(lto.bytes), std::vector<std::string>{"apply_transform"});
 }
 
-TEST(Linker, LinksFromSeveralThreadsAtOnce)
+TEST_F(Linker, LinksFromSeveralThreadsAtOnce)
 {
   linker with;
   auto const expected = with.link(pair(), options("sm_90", link_mode::lto)).bytes;
@@ -57,14 +61,14 @@ TEST(Linker, LinksFromSeveralThreadsAtOnce)
   EXPECT_EQ(same, (std::vector<int>{1, 1, 1, 1}));
 }
 
-TEST(Linker, RefusesBeforeNvjitlinkSeesTheInputs)
+TEST(UnopenedLinker, RefusesBeforeNvjitlinkSeesTheInputs)
 {
   expect_error<refused_error>(
       [] { linker().link({fixtures::fatbin("library.fatbin")}, options("sm_90", link_mode::lto)); },
       "cannot link for sm_90: (b32) user_transform(b32) is defined by no input [missing-hook]");
 }
 
-TEST(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
+TEST_F(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
 {
   // Two definitions in PTX mode: nvJitLink answers success and an @E@ line on standard error.
   auto inputs = pair();
@@ -78,7 +82,7 @@ TEST(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
   }
 }
 
-TEST(LinkSession, NamesTheInputThatNvjitlinkRefuses)
+TEST_F(LinkSession, NamesTheInputThatNvjitlinkRefuses)
 {
   try {
     detail::link_unchecked(*nvjitlink::open(), {fixtures::fatbin("specific.fatbin")},
@@ -90,7 +94,7 @@ TEST(LinkSession, NamesTheInputThatNvjitlinkRefuses)
   }
 }
 
-TEST(LinkSession, CarriesTheLogOfAFailedCreate)
+TEST_F(LinkSession, CarriesTheLogOfAFailedCreate)
 {
   try {
     detail::link_unchecked(*nvjitlink::open(), pair(), {"-arch=sm_90", "-nonsense"},

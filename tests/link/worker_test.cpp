@@ -9,8 +9,11 @@
 #include <thread>
 
 #include "detail/link_worker.hpp"
+#include "environment.hpp"
 #include "expect_error.hpp"
 #include "fatlink/linker.hpp"
+#include "needs_nvjitlink.hpp"
+#include "places.hpp"
 
 using namespace fatlink;
 using namespace std::chrono_literals;
@@ -19,9 +22,8 @@ namespace {
 
 std::vector<fatbin> pair()
 {
-  std::string const folder = FATLINK_DATA_DIR;
-  return {fatbin::read(folder + "/apply_transform.fatbin"),
-          fatbin::read(folder + "/relu_poly.fatbin")};
+  return {fatbin::read(places::data("apply_transform.fatbin")),
+          fatbin::read(places::data("relu_poly.fatbin"))};
 }
 
 link_options lto()
@@ -49,30 +51,29 @@ try {
 /// Makes new helpers use the hostile nvJitLink while it lives; the idle ones are real.
 class hostile {
  public:
-  explicit hostile(char const* mode)
+  explicit hostile(char const* mode) : mode_("FATLINK_HOSTILE", mode)
   {
     detail::end_idle_workers();
-    ::setenv("FATLINK_NVJITLINK", FATLINK_HOSTILE_NVJITLINK, 1);
-    ::setenv("FATLINK_HOSTILE", mode, 1);
   }
-  ~hostile()
-  {
-    detail::end_idle_workers();
-    ::unsetenv("FATLINK_NVJITLINK");
-    ::unsetenv("FATLINK_HOSTILE");
-  }
+  ~hostile() { detail::end_idle_workers(); }
+
+ private:
+  fixtures::variable mode_;
+  fixtures::variable nvjitlink_{"FATLINK_NVJITLINK", places::hostile_nvjitlink()};
 };
+
+class Worker : public fixtures::needs_nvjitlink {};
 
 }  // namespace
 
-TEST(Worker, MakesWhatAnInProcessLinkMakes)
+TEST_F(Worker, MakesWhatAnInProcessLinkMakes)
 {
   linker apart(isolation::worker);
   linker here;
   EXPECT_EQ(apart.link(pair(), lto()).bytes, here.link(pair(), lto()).bytes);
 }
 
-TEST(Worker, SurvivesFromLinkToLink)
+TEST_F(Worker, SurvivesFromLinkToLink)
 {
   auto const before = next_worker();
   linker with(isolation::worker);
@@ -80,7 +81,7 @@ TEST(Worker, SurvivesFromLinkToLink)
   EXPECT_EQ(next_worker(), before);
 }
 
-TEST(Worker, KilledInTheMiddleOfALinkFailsThatLinkAlone)
+TEST_F(Worker, KilledInTheMiddleOfALinkFailsThatLinkAlone)
 {
   linker with(isolation::worker);
   auto const process = next_worker();
@@ -96,7 +97,7 @@ TEST(Worker, KilledInTheMiddleOfALinkFailsThatLinkAlone)
   EXPECT_NE(next_worker(), process);
 }
 
-TEST(Worker, ThatTakesTooLongIsStopped)
+TEST_F(Worker, ThatTakesTooLongIsStopped)
 {
   linker hasty(isolation::worker, 200ms);
   ::kill(next_worker(), SIGSTOP);
@@ -105,7 +106,7 @@ TEST(Worker, ThatTakesTooLongIsStopped)
   EXPECT_EQ(code_of(with), "linked");
 }
 
-TEST(Worker, ServesThreadsSideBySide)
+TEST_F(Worker, ServesThreadsSideBySide)
 {
   std::atomic<int> linked = 0;
   {
@@ -119,7 +120,7 @@ TEST(Worker, ServesThreadsSideBySide)
   EXPECT_EQ(linked, 12);
 }
 
-TEST(Worker, DeathsAreNamed)
+TEST_F(Worker, DeathsAreNamed)
 {
   for (auto const& [mode, code] : {std::pair{"crash", "SIGABRT"}, {"exit", "exit status 1"}}) {
     hostile const taken(mode);
@@ -130,14 +131,14 @@ TEST(Worker, DeathsAreNamed)
   EXPECT_EQ(code_of(with), "linked");
 }
 
-TEST(Worker, HangsAreStopped)
+TEST(HostileWorker, HangsAreStopped)
 {
   hostile const taken("hang");
   linker with(isolation::worker, 300ms);
   EXPECT_EQ(code_of(with), "ETIMEDOUT");
 }
 
-TEST(Worker, CannotReachFilesNetworkOrOtherProcesses)
+TEST(HostileWorker, CannotReachFilesNetworkOrOtherProcesses)
 {
   hostile const taken("reach");
   linker with(isolation::worker);
@@ -153,7 +154,7 @@ TEST(Worker, CannotReachFilesNetworkOrOtherProcesses)
   }
 }
 
-TEST(Worker, ThatDiedWhileItWaitedIsReplaced)
+TEST_F(Worker, ThatDiedWhileItWaitedIsReplaced)
 {
   auto const process = next_worker();
   ::kill(process, SIGKILL);
@@ -162,9 +163,9 @@ TEST(Worker, ThatDiedWhileItWaitedIsReplaced)
   EXPECT_EQ(code_of(with), "linked");
 }
 
-TEST(Worker, ThatIsNotThereIsNamed)
+TEST(WorkerStart, ThatIsNotThereIsNamed)
 {
-  ::setenv("FATLINK_LINKD", "/nowhere/fatlink-linkd", 1);
+  fixtures::variable const linkd("FATLINK_LINKD", "/nowhere/fatlink-linkd");
   expect_error<unavailable_error>([] { (void)detail::link_worker::start(1s); },
                                   "/nowhere/fatlink-linkd (from $FATLINK_LINKD)");
   ::setenv("FATLINK_LINKD", "/bin/true", 1);
@@ -172,13 +173,11 @@ TEST(Worker, ThatIsNotThereIsNamed)
   ::setenv("FATLINK_LINKD", "/bin/cat", 1);
   expect_error<unavailable_error>([] { (void)detail::link_worker::start(300ms); },
                                   "/bin/cat did not start in time");
-  ::unsetenv("FATLINK_LINKD");
 }
 
-TEST(Worker, SaysWhatNvjitlinkItLacks)
+TEST(WorkerStart, SaysWhatNvjitlinkItLacks)
 {
-  ::setenv("FATLINK_NVJITLINK", "/nowhere/libnvJitLink.so", 1);
+  fixtures::variable const nvjitlink("FATLINK_NVJITLINK", "/nowhere/libnvJitLink.so");
   expect_error<unavailable_error>([] { (void)detail::link_worker::start(5s); },
                                   "/nowhere/libnvJitLink.so");
-  ::unsetenv("FATLINK_NVJITLINK");
 }

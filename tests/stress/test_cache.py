@@ -14,11 +14,11 @@ import threading
 import time
 import unittest
 
-from fatlink_cli import BUILD, LIBRARY, PROGRAM, SHARE
+from fatlink_cli import BUILD, LIBRARY, PROGRAM, SHARE, TESTS
 
 LONG = os.environ.get("FATLINK_CACHE_STRESS") == "long"
 DRIVER = BUILD / "bin" / "cache_driver"
-FAULTY = BUILD / "lib" / "libfaulty_system.so"
+FAULTY = TESTS / "libfaulty_system.so"
 MOST_ENTRY = 8_400  # bytes that the driver's largest entry has
 
 

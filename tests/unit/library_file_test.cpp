@@ -52,11 +52,11 @@ TEST(LibraryFile, IsNoNvjitlinkWhereItIsAnythingElse)
 TEST(LibraryFile, IsTheSameWhereverItLiesAndAnotherWhereItsBytesAre)
 {
   fixtures::folder const folder;
-  auto const original = nvjitlink_identity(FATLINK_HOSTILE_NVJITLINK);
+  auto const original = nvjitlink_identity(places::hostile_nvjitlink());
   ASSERT_TRUE(original);
   EXPECT_THAT(*original, testing::StartsWith("13.? "));
   auto const copy = folder.path() / "copy.so";
-  std::filesystem::copy_file(FATLINK_HOSTILE_NVJITLINK, copy);
+  std::filesystem::copy_file(places::hostile_nvjitlink(), copy);
   EXPECT_EQ(nvjitlink_identity(copy), original);
   std::ofstream(copy, std::ios::app) << 'x';
   EXPECT_NE(nvjitlink_identity(copy), original);
@@ -65,14 +65,14 @@ TEST(LibraryFile, IsTheSameWhereverItLiesAndAnotherWhereItsBytesAre)
 TEST(LibraryFile, DamagedIsNoneOrAnotherAndNeverACrash)
 {
   fixtures::folder const folder;
-  std::ifstream file(FATLINK_HOSTILE_NVJITLINK, std::ios::binary);
+  std::ifstream file(places::hostile_nvjitlink(), std::ios::binary);
   std::string const whole{std::istreambuf_iterator<char>(file), {}};
   for (std::size_t i = 0; i < 1024; ++i) {
     auto damaged = whole;
     damaged[i] = static_cast<char>(~damaged[i]);
     (void)nvjitlink_identity(folder.write("damaged", damaged));
     EXPECT_NE(nvjitlink_identity(folder.write("short", whole.substr(0, i))),
-              nvjitlink_identity(FATLINK_HOSTILE_NVJITLINK));
+              nvjitlink_identity(places::hostile_nvjitlink()));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "detail/sha256.hpp"
 #include "expect_error.hpp"
 #include "fatlink/preflight.hpp"
+#include "places.hpp"
 
 using namespace fatlink;
 
@@ -26,6 +27,11 @@ std::string toolkit(entry_kind kind, std::uint16_t major, std::uint16_t minor)
 {
   auto const found = toolkit_of(entry_of(kind, major, minor));
   return found ? to_string(*found) : "unknown";
+}
+
+std::string made_by(std::string const& toolkit)
+{
+  return places::fixture("toolkits/cuda_" + toolkit + ".fatbin");
 }
 
 }  // namespace
@@ -47,8 +53,7 @@ TEST(Toolkits, AreEstimatedFromTheEntrysVersion)
 TEST(Toolkits, OfRealFatbins)
 {
   for (auto const* version : {"12.9", "13.0", "13.5"}) {
-    auto const read =
-        fatbin::read(std::string(FATLINK_FIXTURES "/toolkits/cuda_") + version + ".fatbin");
+    auto const read = fatbin::read(made_by(version));
     ASSERT_EQ(read.entries().size(), 2U);
     for (auto const& entry : read.entries())
       EXPECT_EQ(to_string(toolkit_of(entry).value()), version);
@@ -57,7 +62,7 @@ TEST(Toolkits, OfRealFatbins)
 
 TEST(Toolkits, JudgeAgainstTheLinker)
 {
-  std::vector const inputs{fatbin::read(FATLINK_FIXTURES "/toolkits/cuda_13.5.fatbin")};
+  std::vector const inputs{fatbin::read(made_by("13.5"))};
   auto const findings = preflight(
       inputs,
       {.target = "sm_90", .mode = link_mode::ptx, .kernel = {}, .linker = toolkit_version{13, 0}});
@@ -70,7 +75,7 @@ TEST(Toolkits, JudgeAgainstTheLinker)
 TEST(Fatbin, IsRefusedWhereItsJsonStatesAnotherDigest)
 {
   auto const folder = testing::TempDir();
-  auto const original = fatbin::read(FATLINK_FIXTURES "/toolkits/cuda_13.0.fatbin");
+  auto const original = fatbin::read(made_by("13.0"));
   auto const bytes = original.bytes();
   std::ofstream(folder + "/t.fatbin", std::ios::binary)
       .write(reinterpret_cast<char const*>(bytes.data()),

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# The component `tests`: fatlink's own tests for a machine that has the installed files alone. They are
+# run by <prefix>/libexec/fatlink-tests/run, beside the components runtime and transforms.
+# The corpus is installed where it is made (cpu/CMakeLists.txt).
+set(destination "${CMAKE_INSTALL_LIBEXECDIR}/fatlink-tests")
+set(programs unit_tests link_tests cpu_tests gpu_tests)
+
+if(FATLINK_BUNDLE_LIBRARIES)
+  set_target_properties(${programs} PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}")
+endif()
+install(TARGETS ${programs} hostile_nvjitlink faulty_system
+  RUNTIME DESTINATION "${destination}" COMPONENT tests
+  LIBRARY DESTINATION "${destination}" COMPONENT tests)
+install(DIRECTORY fixtures cli cpu gpu DESTINATION "${destination}" COMPONENT tests
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.fatbin" PATTERN "__pycache__" EXCLUDE)
+install(PROGRAMS installed/run DESTINATION "${destination}" COMPONENT tests)
+install(FILES installed/python_suite.py DESTINATION "${destination}" COMPONENT tests)
