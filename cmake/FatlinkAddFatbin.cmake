@@ -43,6 +43,7 @@ include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/package_text.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/stated_path.cmake")
 
 function(fatlink_add_fatbin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" 
@@ -80,6 +81,8 @@ function(fatlink_add_fatbin target)
   _fatlink_reference("${me}" "${arg_REFERENCE}" reference)
   fatlink_package_text("${me}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
 
+  fatlink_stated_path("${source}" stated_path)
+
   # Of the function, not of the directory that included this first.
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/compile_fatbin.cmake")
   # The settings are a file of their own, so that changing one rebuilds.
@@ -89,6 +92,7 @@ function(fatlink_add_fatbin target)
 set(NVCC "@CUDAToolkit_NVCC_EXECUTABLE@")
 set(TOOLKIT "@CUDAToolkit_VERSION@")
 set(SOURCE "@source@")
+set(STATED_PATH "@stated_path@")
 set(PACKAGE "@package@")
 set(FATBIN "@fatbin@")
 set(DEPFILE "@depfile@")

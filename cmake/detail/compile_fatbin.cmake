@@ -35,18 +35,20 @@ file(MAKE_DIRECTORY "${output_folder}")
 set(made "${FATBIN}.partial")
 file(REMOVE "${FATBIN}")
 
-# The source's path and the current folder go into LTO-IR (measured: CUDA 13.0). Under names that are
-# the same everywhere, a fatbin is the same bytes wherever it is built. Lines for a debugger need the
-# real ones.
+# The source's path and the current folder go into LTO-IR, and names of what is private to a source are
+# made of the path (measured: CUDA 13.0). Under names that are the same everywhere, a fatbin is the same
+# bytes wherever it is built. Lines for a debugger need the real ones.
 cmake_path(GET SOURCE PARENT_PATH folder)
 cmake_path(GET SOURCE FILENAME source)
 set(here "/proc/self/cwd")
-if(OPTIONS MATCHES "lineinfo")
+set(stated_path -Xcicc --orig_src_path_name -Xcicc "${STATED_PATH}")
+if(OPTIONS MATCHES "lineinfo" OR NOT STATED_PATH)
   set(here "${folder}")
+  set(stated_path "")
 endif()
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "PWD=${here}"
-          "${NVCC}" -fatbin ${code} -std=c++17 ${include_contract} ${OPTIONS}
+          "${NVCC}" -fatbin ${code} -std=c++17 ${include_contract} ${stated_path} ${OPTIONS}
           "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT "${FATBIN}" -o "${made}"
           "${here}/${source}"
   WORKING_DIRECTORY "${folder}"

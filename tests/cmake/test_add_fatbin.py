@@ -119,8 +119,12 @@ class Builds(BuildSide):
         made = []
         for options in ("", " OPTIONS -use_fast_math"):
             for folder in (self.folder, self.folder / "a longer/path"):
+                # What is private to a source is named after its path.
+                (self.folder / "t.cu").write_text("#include \"more.cuh\"\n" + TRANSFORM.replace("2 * x", "more(x)"))
+                (self.folder / "more.cuh").write_text("namespace { __device__ __noinline__ float more(float x) "
+                                                      "{ static float sum; return sum += 2 * x; } }\n")
                 (folder / "sub").mkdir(parents=True, exist_ok=True)
-                for name in ("hook.cuh", "t.cu"):
+                for name in ("hook.cuh", "t.cu", "more.cuh"):
                     if folder != self.folder:
                         shutil.copy(self.folder / name, folder)
                 (folder / "CMakeLists.txt").write_text(
