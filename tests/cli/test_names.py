@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Libraries and transforms by name: where they are looked up, what `fatlink list` says of them, and what to
+install when versions do not fit."""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from fatlink_cli import HOOK, LIBRARY, SHARE, CliTest
+
+
+class Named(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.home = self.folder / "home"
+        self.system = self.folder / "system"
+        self.env = {"HOME": str(self.home), "XDG_DATA_HOME": "", "XDG_DATA_DIRS": str(self.system),
+                    "FATLINK_PATH": ""}
+
+    def install(self, folder, name, source="gelu"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending in ("fatbin", "json"):
+            shutil.copy(SHARE / f"{source}.{ending}", folder / f"{name}.{ending}")
+        return folder / f"{name}.fatbin"
+
+    def fatlink(self, *words, env=None, **options):
+        return super().fatlink(*words, env={**self.env, **(env or {})}, **options)
+
+    def listed(self, name, **options):
+        return [one for one in self.fatlink_json("list", **options)["fatbins"] if one["name"] == name]
+
+
+class SearchPath(Named):
+    def test_goes_from_the_environment_over_the_user_and_the_program_to_the_system(self):
+        named = self.folder / "named"
+        places = [named, self.home / ".local/share/fatlink", self.system / "fatlink"]
+        files = [self.install(folder, "mine") for folder in places]
+        env = {"FATLINK_PATH": f"{self.folder}/absent:{named}"}
+        for file in files:
+            found = self.fatlink_json("run", "--device", "cpu", "--mode", "ptx", "--elements", "9",
+                                      "--transform", "mine", env=env)
+            self.assertEqual(found["files"][1], str(file))
+            file.unlink()
+        path = self.fatlink_json("list", env=env)["path"]
+        self.assertEqual([folder["origin"] for folder in path],
+                         ["environment", "environment", "user", "program", "system"])
+        self.assertEqual([folder["exists"] for folder in path], [False, True, True, True, True])
+
+    def test_takes_the_users_folder_from_xdg(self):
+        self.install(self.folder / "data/fatlink", "mine")
+        env = {"XDG_DATA_HOME": f"{self.folder}/data"}
+        self.assertEqual(self.listed("mine", env=env)[0]["origin"], "user")
+        self.assertEqual(self.listed("mine", env={"XDG_DATA_HOME": "data"}), [], "a relative one is ignored")
+
+    def test_serves_every_verb_that_takes_fatbins(self):
+        self.install(self.system / "fatlink", "mine")
+        self.assertIn("links", self.fatlink("check", "apply_transform", "mine").stdout)
+        self.assertIn("defines", self.fatlink("inspect", "mine").stdout)
+        self.need_nvjitlink()
+        self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", "apply_transform", "mine")
+        self.fatlink("cache", "warm", "--target", "sm_90", "apply_transform", "mine")
+
+    def test_a_name_is_no_file_and_a_file_no_name(self):
+        self.install(self.folder, "mine")
+        self.assert_fails(3, "inspect", "mine", says=["mine: no fatbin of that name is installed"],
+                          hint="fatlink list shows what is installed")
+        (self.folder / "odd").write_bytes((self.folder / "mine.fatbin").read_bytes())
+        self.assert_fails(3, "inspect", "odd", says=["no fatbin of that name"], hint="write ./odd")
+        for file in ("mine.fatbin", "./odd"):
+            self.assertIn("defines", self.fatlink("inspect", file).stdout)
+
+    def test_a_mistyped_name_is_answered_with_the_nearest_and_the_folders(self):
+        done = self.assert_fails(3, "run", "--transform", "gelo", says=["gelo"], hint="did you mean gelu?")
+        self.assertIn(f"{self.system}/fatlink (system)", done.stderr)
+
+    def test_layers_of_the_cache_are_in_the_same_folders(self):
+        self.need_nvjitlink()
+        layer = self.system / "fatlink" / "cache"
+        self.fatlink("cache", "warm", "--target", "sm_90", "--layer", layer, "apply_transform", "gelu")
+        self.assertIn(str(layer), self.fatlink_json("cache", "path")["layers"])
+        linked = self.fatlink_json("link", "--target", "sm_90", "-o", "o.cubin", "apply_transform", "gelu")
+        self.assertEqual(linked["cache"], "hit")
+
+
+class List(Named):
+    def test_says_what_is_installed_from_where_and_what_works_with_what(self):
+        library, = self.listed("apply_transform")
+        self.assertEqual((library["kind"], library["origin"]), ("library", "program"))
+        self.assertEqual(library["contract"]["version"], 1)
+        self.assertEqual(library["package"].split(" ")[0], "fatlink-runtime")
+        transform, = self.listed("gelu")
+        self.assertEqual(transform["kind"], "transform")
+        self.assertEqual(transform["package"].split(" ")[0], "fatlink-transforms")
+        self.assertEqual(transform["summary"], json.loads((SHARE / "gelu.json").read_text())["summary"])
+        self.assertEqual(transform["libraries"],
+                         [{"library": "apply_transform", "works": True, "findings": []}])
+        text = self.fatlink("list").stdout
+        self.assertRegex(text, r"(?s)Libraries\n  apply_transform .*Transforms\n.*  gelu .*works with apply_transform")
+
+    def test_one_that_another_hides_is_shown_with_it(self):
+        mine = self.install(self.home / ".local/share/fatlink", "gelu", "identity")
+        first, second = self.listed("gelu")
+        self.assertEqual((first["file"], first["hidden_by"]), (str(mine), ""))
+        self.assertEqual(second["hidden_by"], str(mine))
+        self.assertIn(f"hidden by {mine}", self.fatlink("list", "gelu").stdout)
+        self.assertEqual(self.fatlink("list", "--names", "gelu").stdout, "gelu\n")
+
+    def test_a_damaged_one_is_shown_as_unusable_and_harms_no_other(self):
+        file = self.install(self.system / "fatlink", "broken")
+        file.write_bytes(file.read_bytes()[:100])
+        found, = self.listed("broken")
+        self.assertIn("broken.fatbin", found["problem"])
+        text = self.fatlink("list").stdout
+        self.assertIn("unusable", text)
+        self.assertIn("works with apply_transform", text)
+        self.assertNotIn("broken", self.fatlink("list", "--names").stdout)
+
+    def test_selects_by_kind_and_name(self):
+        self.assertEqual(self.fatlink("list", "--kind", "library", "--names").stdout, "apply_transform\n")
+        self.assertIn("gelu\n", self.fatlink("list", "--kind", "transform", "--names").stdout)
+        self.assertEqual([one["name"] for one in self.fatlink_json("list", "gelu")["fatbins"]], ["gelu"])
+        self.assert_fails(3, "list", "nothing", says=["nothing: no fatbin of that name"])
+        self.assert_fails(2, "list", "--kind", "kernel", says=["--kind"])
+
+    def test_of_nothing_names_the_packages(self):
+        alone = self.folder / "elsewhere/bin"
+        alone.mkdir(parents=True)
+        shutil.copy(SHARE.parent.parent / "bin/fatlink", alone)
+        run = lambda *words: subprocess.run([alone / "fatlink", *words], text=True, capture_output=True,
+                                            env={**os.environ, **self.env})
+        done = run("list")
+        self.assertIn("Nothing is installed in", done.stdout)
+        self.assertIn("fatlink-runtime and fatlink-transforms", done.stdout)
+        self.assertEqual(json.loads(run("list", "--json").stdout)["fatbins"], [])
+        done = run("run")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("apply_transform: is not installed (the default of --library)", done.stderr)
+        self.assertIn("install the package fatlink-runtime", done.stderr)
+        done = run("run", "--library", LIBRARY)
+        self.assertIn("install the package fatlink-transforms", done.stderr)
+
+
+class Versions(Named):
+    """Fatbins as fatlink_add_fatbin makes them, of contracts of several versions."""
+
+    def build(self, name, source, *, version, package, contract_package="fatlink-runtime 2.0", **more):
+        ident = {"fatlink": 1, "contract": "apply_transform", "version": version, "header_sha256": 64 * str(version),
+                 "toolkit": "13.0.88", "float": "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1",
+                 "package": package, "contract_package": contract_package, **more}
+        text = base64.b64encode(json.dumps(ident).encode()).decode()
+        return self.compile(name, source, "-dlto", "-arch=sm_75", f"-Xfatbin=-ident={text}")
+
+    LIBRARY = ('extern "C" __device__ float user_transform(float);\n'
+               'extern "C" __global__ void apply_transform(float const* in, float* out, unsigned long long n)\n'
+               '{ for (unsigned long long i = 0; i < n; ++i) out[i] = user_transform(in[i]); }\n')
+
+    def test_a_transform_newer_than_the_library_names_the_librarys_package(self):
+        self.build("newer", HOOK, version=2, package="gelus 2.1")
+        for verb in (("run", "--transform"), ("check", "apply_transform"),
+                     ("link", "--target", "sm_90", "-o", "o", "apply_transform")):
+            done = self.fatlink(*verb, "newer.fatbin", status=4)
+            said = done.stdout + done.stderr
+            self.assertRegex(said, r"apply_transform.fatbin \(package fatlink-runtime [0-9.]+\) is built against "
+                                   r"contract apply_transform/1")
+            self.assertIn("newer.fatbin (package gelus 2.1) is built against contract apply_transform/2", said)
+            self.assertIn("[contract-mismatch]", said)
+            self.assertRegex(said, "hint: +install package fatlink-runtime 2.0 or newer, whose library has "
+                                   "apply_transform/2; or a version of package gelus built against apply_transform/1")
+
+    def test_a_transform_older_than_the_library_names_its_own_package(self):
+        self.build("library", self.LIBRARY, version=2, package="fatlink-runtime 2.0")
+        self.build("older", HOOK, version=1, package="gelus 1.0")
+        done = self.fatlink("run", "--library", "library.fatbin", "--transform", "older.fatbin", status=4)
+        self.assertRegex(done.stderr, "hint: +install a version of package gelus that is built against apply_transform/2")
+
+    def test_the_list_says_so_before_anything_is_run(self):
+        newer = self.build("newer", HOOK, version=2, package="gelus 2.1")
+        (self.system / "fatlink").mkdir(parents=True)
+        shutil.move(newer, self.system / "fatlink/newer.fatbin")
+        found, = self.listed("newer")
+        self.assertFalse(found["libraries"][0]["works"])
+        text = self.fatlink("list", "newer").stdout
+        self.assertIn("not with apply_transform: ", text)
+        self.assertIn("install package fatlink-runtime 2.0 or newer", text)
+
+    def test_a_host_older_than_the_fatbin_is_told_to_be_upgraded(self):
+        self.build("future", HOOK, version=1, package="gelus 3.0", fatlink=2)
+        done = self.fatlink("run", "--transform", "future.fatbin", status=4)
+        self.assertIn("future.fatbin describes itself in format 2, and this fatlink reads 1 [fatlink-too-old]",
+                      done.stderr)
+        self.assertRegex(done.stderr, "hint: +install a newer package fatlink-runtime")
+
+    def test_a_missing_nvjitlink_names_its_package(self):
+        done = self.fatlink("link", "--target", "sm_90", "-o", "o", "apply_transform", "gelu", status=5,
+                            env={"FATLINK_NVJITLINK": "/nowhere"})
+        self.assertIn("libnvjitlink-13-0", done.stderr)
+
+    def test_an_nvjitlink_older_than_the_toolkit_names_the_one_it_needs(self):
+        self.build("later", HOOK, version=1, package="gelus 2.1", toolkit="13.5.10")
+        done = self.fatlink("check", "--nvjitlink", "13.0", "later.fatbin", status=4)
+        self.assertIn("[toolkit-too-new]", done.stdout)
+        self.assertIn("package libnvjitlink-13-5", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
