@@ -30,3 +30,18 @@ fatlink. Device code needs nvcc of CUDA 13."
   DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" libzstd-dev liblz4-dev nettle-dev
   DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0"
   RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" libzstd-devel lz4-devel nettle-devel)
+
+if(FATLINK_BUILD_TESTS)
+  fatlink_add_package(fatlink-tests
+    COMPONENT tests
+    SUMMARY "test an installed fatlink"
+    DESCRIPTION "fatlink's own tests for a machine that has its packages alone, without
+compiler and sources: /usr/libexec/fatlink-tests/run. What the machine lacks, a
+GPU or nvJitLink, is skipped with the reason."
+    COPYRIGHT "The developers of fatlink"
+    OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-tests.lintian-overrides"
+    DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
+    DEB_RECOMMENDS python3
+    RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" fatlink-transforms
+    RPM_SUGGESTS python3)
+endif()

@@ -33,6 +33,12 @@ function(fatlink_package folder prefix destination)
     INSTALL_DESTINATION "${destination}" PATH_VARS FATLINK_SHARE_DIR)
   write_basic_package_version_file("${folder}/fatlinkConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion)
+  # CMake's refusal has room for a version alone: it says there what to install.
+  file(APPEND "${folder}/fatlinkConfigVersion.cmake" [[
+if(NOT PACKAGE_VERSION_COMPATIBLE AND NOT PACKAGE_VERSION_UNSUITABLE)
+  string(APPEND PACKAGE_VERSION "; install the package fatlink-development ${PACKAGE_FIND_VERSION}")
+endif()
+]])
 endfunction()
 set(build_side FatlinkAddCacheLayer.cmake FatlinkAddContract.cmake FatlinkAddFatbin.cmake
   FatlinkAddPackage.cmake)
