@@ -1,2 +1,0 @@
-function(fatlink_write_sbom)
-endfunction()
