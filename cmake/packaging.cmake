@@ -10,6 +10,8 @@ What is installed, by component, and the same layout in the build tree, so that
 ``development``  headers, static library, CMake package, contracts, ``fatlink.pc``
 #]=======================================================================]
 include(CMakePackageConfigHelpers)
+include("${CMAKE_CURRENT_LIST_DIR}/packaging/bundle_libraries.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/packaging/redistributable.cmake")
 
 set(FATLINK_SHARE_DIR "${CMAKE_INSTALL_DATADIR}/fatlink")
 # Not in the folder of an architecture: a project without a language, of device code alone, knows none.
@@ -20,6 +22,8 @@ install(TARGETS fatlink_shared fatlink_static fatlink_program EXPORT fatlinkTarg
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)
 install(TARGETS fatlink_linkd RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}" COMPONENT runtime)
+fatlink_bundle_libraries()
+fatlink_bundle_cuda(DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/fatlink" TYPE INCLUDE COMPONENT development)
 install(EXPORT fatlinkTargets NAMESPACE fatlink:: DESTINATION "${package_dir}"
   COMPONENT development)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+fatlink_bundle_libraries
+------------------------
+For an archive that runs where nothing is installed: puts the shared libraries that fatlink uses beside
+it, with their licences, and makes it look for them there.
+
+  fatlink_bundle_libraries()
+
+``FATLINK_BUNDLE_LIBRARIES``
+  Option, off: then nothing is installed, and no binary has a run path.
+``FATLINK_BUNDLE_LICENSES``
+  Cache variable: a folder with a licence text ``<soname>`` for each library that the system's packages
+  have none for.
+
+What is bundled: what fatlink links (zstd, lz4, nettle), what it opens by name (muParser), and what those
+need in turn (muParser: libgomp). What is not: the C and C++ run-times, which the base systems of Debian
+and Ubuntu have; the host's must be as new as those of the build.
+
+In ``share/doc/fatlink-runtime/licenses``: each library's licence under its soname, the common licences
+that it refers to, and ``SOURCES.txt``, which says of which packages they are: who passes on the archive
+owes nettle's and libgomp's sources to whoever asks. Appends to the global property
+``FATLINK_BUNDLED_LICENSES``, for the argument ``LICENSES`` of ``fatlink_write_sbom``.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/elf.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/library_license.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/run_path.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/spdx_license.cmake")
+
+option(FATLINK_BUNDLE_LIBRARIES "Install the shared libraries that fatlink uses beside it" OFF)
+set(FATLINK_BUNDLE_LICENSES "" CACHE PATH "Licence texts of bundled libraries, one <soname> each")
+
+function(fatlink_bundle_libraries)
+  if(ARGN)
+    message(FATAL_ERROR "fatlink_bundle_libraries: unknown argument: ${ARGN}")
+  endif()
+  if(NOT FATLINK_BUNDLE_LIBRARIES)
+    return()
+  endif()
+  get_target_property(muparser muparser::muparser LOCATION)
+  if(NOT muparser MATCHES "\\.so")
+    message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: muParser, which is opened at run time, is no shared "
+      "library here: ${muparser}. Install libmuparser-dev.")
+  endif()
+  _fatlink_bundled_files(
+    "${libzstd_LINK_LIBRARIES};${liblz4_LINK_LIBRARIES};${nettle_LINK_LIBRARIES};${muparser}" files)
+  set(sources "")
+  foreach(file IN LISTS files)
+    fatlink_read_elf("${file}" SONAME soname NEEDED needed)
+    install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}" RENAME "${soname}" COMPONENT runtime)
+    fatlink_install_library_license("${file}" "${soname}"
+      "${CMAKE_INSTALL_DATADIR}/doc/fatlink-runtime/licenses" source)
+    string(APPEND sources "${source}\n")
+    fatlink_spdx_license("${soname}" license)
+    string(REGEX REPLACE "[.+]" "[\\0]" expression "${soname}")
+    set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES "/${expression}$=${license}")
+  endforeach()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/bundled/SOURCES.txt" CONTENT "${sources}" @ONLY)
+  _fatlink_muparser_license("${CMAKE_CURRENT_BINARY_DIR}/bundled/muParser.txt")
+  install(DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bundled/"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/fatlink-runtime/licenses" COMPONENT runtime)
+  set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES
+    "/licenses/common-licenses/=NOASSERTION" "/licenses/muParser[.]txt$=BSD-2-Clause")
+  fatlink_run_path(fatlink_program "${CMAKE_INSTALL_BINDIR}")
+  fatlink_run_path(fatlink_linkd "${CMAKE_INSTALL_LIBEXECDIR}")
+  fatlink_run_path(fatlink_shared "${CMAKE_INSTALL_LIBDIR}")
+endfunction()
+
+# The real files of `libraries`, and of what they need, each once. A static one is in the program.
+function(_fatlink_bundled_files libraries out)
+  set(files "")
+  while(libraries)
+    list(POP_FRONT libraries library)
+    if(NOT library MATCHES "\\.so(\\.[0-9.]+)?$")
+      continue()
+    endif()
+    file(REAL_PATH "${library}" file)
+    if(file IN_LIST files)
+      continue()
+    endif()
+    list(APPEND files "${file}")
+    fatlink_read_elf("${file}" SONAME soname NEEDED needed)
+    foreach(name IN LISTS needed)
+      _fatlink_needed_file("${name}" "${file}" found)
+      list(APPEND libraries ${found})
+    endforeach()
+  endwhile()
+  set(${out} "${files}" PARENT_SCOPE)
+endfunction()
+
+# What muParser's own sources say, which since 2.3 is not what Debian's copyright file says.
+function(_fatlink_muparser_license output)
+  get_target_property(folders muparser::muparser INTERFACE_INCLUDE_DIRECTORIES)
+  find_file(header muParserDLL.h PATHS ${folders} NO_CACHE)
+  if(header)
+    file(READ "${header}" text LIMIT 4096)
+    string(FIND "${text}" "*/" end)
+    string(SUBSTRING "${text}" 0 ${end} text)
+    file(WRITE "${output}" "${text}*/\n")
+  endif()
+endfunction()
+
+# Of glibc and of gcc's run-time: the loader, libc and libstdc++ must be of one system.
+function(_fatlink_needed_file name by out)
+  set(${out} "" PARENT_SCOPE)
+  if(name MATCHES "^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|stdc\\+\\+|gcc_s))\\.so")
+    return()
+  endif()
+  cmake_path(GET by PARENT_PATH folder)
+  foreach(place IN ITEMS "${folder}" ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
+    if(EXISTS "${place}/${name}")
+      set(${out} "${place}/${name}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: ${by} needs ${name}, which was not found. Install it.")
+endfunction()
