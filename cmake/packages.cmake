@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # fatlink's packages, one an install component.
 include(FatlinkAddPackage)
+include("${PROJECT_SOURCE_DIR}/cmake/packaging/sbom_dependencies.cmake")
+foreach(component IN ITEMS runtime transforms development tests)
+  fatlink_sbom_dependencies(${component} ${component}_parts)
+endforeach()
 
 fatlink_add_package(fatlink-runtime
   COMPONENT runtime
@@ -13,6 +17,7 @@ and the kernel apply_transform."
   OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-runtime.lintian-overrides"
   DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/debian/triggers"
   PROVIDES_CONTRACTS apply_transform
+  SBOM ${runtime_parts}
   # muParser is opened when it is needed, nvJitLink too: the vendor's package repository has it.
   DEB_DEPENDS libmuparser2v5
   DEB_RECOMMENDS fatlink-transforms "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2"
@@ -27,6 +32,7 @@ fatlink_add_package(fatlink-development
   DESCRIPTION "Headers, the static library, the CMake package and the contracts of
 fatlink. Device code needs nvcc of CUDA 13."
   COPYRIGHT "The developers of fatlink"
+  SBOM ${development_parts}
   DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" libzstd-dev liblz4-dev nettle-dev
   DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0"
   RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" libzstd-devel lz4-devel nettle-devel)
@@ -40,6 +46,7 @@ compiler and sources: /usr/libexec/fatlink-tests/run. What the machine lacks, a
 GPU or nvJitLink, is skipped with the reason."
     COPYRIGHT "The developers of fatlink"
     OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-tests.lintian-overrides"
+    SBOM ${tests_parts}
     DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
     DEB_RECOMMENDS python3
     RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" fatlink-transforms

@@ -5,9 +5,11 @@ packaging
 What is installed, by component, and the same layout in the build tree, so that
 ``find_package(fatlink)`` works from either, and from an install tree that was moved.
 
-``runtime``      the program, its helper, the shared library, the library fatbins
-``transforms``   the transforms' fatbins, each with its ``.json``
+``runtime``      the program, its helper, the shared library, the library fatbins, the manual page, the
+                 shells' completions; on request libraries of others
+``transforms``   the transforms' fatbins, each with its ``.json``, and their links ready made
 ``development``  headers, static library, CMake package, contracts, ``fatlink.pc``
+``tests``        fatlink's own tests, and what they read
 #]=======================================================================]
 include(CMakePackageConfigHelpers)
 include("${CMAKE_CURRENT_LIST_DIR}/packaging/bundle_libraries.cmake")

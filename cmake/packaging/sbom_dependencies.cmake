@@ -14,7 +14,7 @@ scope or below.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/spdx_license.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../detail/package/spdx_license.cmake")
 
 function(fatlink_sbom_dependencies component out)
   if(ARGN)

@@ -10,4 +10,5 @@ CUDA 13 knows."
   CHANGELOG "${CMAKE_CURRENT_LIST_DIR}/../../CHANGELOG.md"
   COPYRIGHT "The developers of fatlink"
   CONTRACTS apply_transform
+  SBOM "CUDA Toolkit=${CUDAToolkit_VERSION}=LicenseRef-NVIDIA-CUDA-EULA=BUILD_TOOL_OF"
   ANY_ARCHITECTURE)

@@ -54,7 +54,7 @@ class Sbom(unittest.TestCase):
 
     def cmake(self, arguments, env=EPOCH, cmake=CMAKE):
         script = self.folder / "write.cmake"
-        script.write_text(f'include("{SOURCE}/cmake/packaging/sbom.cmake")\nfatlink_write_sbom({arguments})\n')
+        script.write_text(f'include("{SOURCE}/cmake/detail/package/sbom.cmake")\nfatlink_write_sbom({arguments})\n')
         inherited = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"}
         return subprocess.run([cmake, "-P", script], text=True, capture_output=True, env={**inherited, **env})
 

@@ -37,8 +37,12 @@ set(CPACK_RPM_PACKAGE_AUTOPROV ON)
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost reproducible
 %define use_source_date_epoch_as_buildtime 1
 %define clamp_mtime_to_source_date_epoch 1
-%define _build_id_links none
-%define __os_install_post %{nil}")
+%define _build_id_links none")
+# rpmbuild would strip what the SPDX document has the checksum of, and what may not be changed.
+if(NOT CPACK_RPM_SPEC_MORE_DEFINE MATCHES "__spec_install_post")
+  string(APPEND CPACK_RPM_SPEC_MORE_DEFINE
+    "\n%define __spec_install_post /bin/true\n%define debug_package %{nil}")
+endif()
 # Folders of the system, which no package of ours owns.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
   /usr/lib64 /usr/lib/cmake /usr/lib64/pkgconfig /usr/libexec /usr/share/man /usr/share/man/man1

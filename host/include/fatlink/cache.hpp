@@ -135,7 +135,7 @@ class link_cache {
   cache_cleaning clear();
 
  private:
-  struct state;
+  struct FATLINK_PRIVATE state;
   void write_figures();
   std::unique_ptr<state> state_;
 };

@@ -4,3 +4,5 @@
 #pragma once
 
 #define FATLINK_API [[gnu::visibility("default")]]
+/// Declared in a public header, and known to the library alone.
+#define FATLINK_PRIVATE [[gnu::visibility("hidden")]]

@@ -114,7 +114,7 @@ class fatbin {
   [[nodiscard]] fatbin_entry const* find(entry_kind kind, target wanted) const noexcept;
 
  private:
-  struct contents;
+  struct FATLINK_PRIVATE contents;
   explicit fatbin(std::shared_ptr<contents const> made);
   std::shared_ptr<contents const> contents_;
 };

@@ -68,8 +68,8 @@ class linker {
                          link_options const& options);
 
  private:
-  class session;
-  struct state;
+  class FATLINK_PRIVATE session;
+  struct FATLINK_PRIVATE state;
   std::shared_ptr<state> state_;  // copies share what they found
 };
 

@@ -30,7 +30,7 @@ class npy_reader {
   void read(std::size_t first, std::span<float> to) const;
 
  private:
-  struct state;
+  struct FATLINK_PRIVATE state;
   std::unique_ptr<state> state_;
 };
 
@@ -49,7 +49,7 @@ class npy_writer {
   void commit();
 
  private:
-  struct state;
+  struct FATLINK_PRIVATE state;
   std::unique_ptr<state> state_;
 };
 

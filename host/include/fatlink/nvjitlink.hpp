@@ -62,11 +62,11 @@ class nvjitlink {
   [[nodiscard]] unsigned major() const noexcept;               ///< 13 of 13.0
   [[nodiscard]] unsigned minor() const noexcept;
 
-  struct api;  ///< the functions; private to the library
+  struct FATLINK_PRIVATE api;  ///< the functions; private to the library
   [[nodiscard]] api const& functions() const noexcept;
 
  private:
-  struct state;
+  struct FATLINK_PRIVATE state;
   explicit nvjitlink(std::unique_ptr<state> opened);
   std::unique_ptr<state> state_;
 };
