@@ -45,7 +45,6 @@ if(FATLINK_BUILD_TESTS)
 compiler and sources: /usr/libexec/fatlink-tests/run. What the machine lacks, a
 GPU or nvJitLink, is skipped with the reason."
     COPYRIGHT "The developers of fatlink"
-    OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-tests.lintian-overrides"
     SBOM ${tests_parts}
     DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
     DEB_RECOMMENDS python3

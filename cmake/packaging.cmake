@@ -13,6 +13,7 @@ What is installed, by component, and the same layout in the build tree, so that
 #]=======================================================================]
 include(CMakePackageConfigHelpers)
 include("${CMAKE_CURRENT_LIST_DIR}/packaging/bundle_libraries.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/packaging/notices.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/packaging/redistributable.cmake")
 
 set(FATLINK_SHARE_DIR "${CMAKE_INSTALL_DATADIR}/fatlink")
@@ -24,6 +25,8 @@ install(TARGETS fatlink_shared fatlink_static fatlink_program EXPORT fatlinkTarg
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)
 install(TARGETS fatlink_linkd RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}" COMPONENT runtime)
+fatlink_install_notices(runtime CLI/CLI.hpp fmt/format.h nlohmann/json.hpp)
+fatlink_install_notices(development fmt/format.h nlohmann/json.hpp)
 fatlink_bundle_libraries()
 fatlink_bundle_cuda(DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/fatlink" TYPE INCLUDE COMPONENT development)

@@ -16,3 +16,4 @@ install(DIRECTORY fixtures cli cpu gpu DESTINATION "${destination}" COMPONENT te
   FILES_MATCHING PATTERN "*.py" PATTERN "*.fatbin" PATTERN "__pycache__" EXCLUDE)
 install(PROGRAMS installed/run DESTINATION "${destination}" COMPONENT tests)
 install(FILES installed/python_suite.py DESTINATION "${destination}" COMPONENT tests)
+fatlink_install_notices(tests fmt/format.h nlohmann/json.hpp gtest/gtest.h)

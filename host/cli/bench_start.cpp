@@ -107,7 +107,7 @@ class scratch {
     if (::mkdtemp(pattern.data()) == nullptr) fail("no temporary folder");
     path_ = pattern;
     ::setenv("FATLINK_CACHE_DIR", cache().c_str(), 1);
-    ::unsetenv("FATLINK_SYSTEM_CACHE");
+    ::setenv("FATLINK_SYSTEM_CACHE", "", 1);  // a link that is shipped would be no miss
   }
   ~scratch()
   {

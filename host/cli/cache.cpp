@@ -244,8 +244,10 @@ void add_cache(CLI::App& app, int& exit_status)
       [](bool json) { return clean(json, link_cache(settings()).clear()); }, exit_status);
   verb->footer(
       "Folder: $FATLINK_CACHE_DIR, else $XDG_CACHE_HOME/fatlink, else ~/.cache/fatlink. Read-only\n"
-      "layers after it: $FATLINK_SYSTEM_CACHE (several, with colons), `cache` in each folder that\n"
-      "fatlink list searches. Limit: $FATLINK_CACHE_LIMIT, for example 512M (default 1G).");
+      "layers after it: $FATLINK_SYSTEM_CACHE (several, with colons; empty: none), else `cache` "
+      "in\n"
+      "each folder that fatlink list searches. Limit: $FATLINK_CACHE_LIMIT, for example 512M "
+      "(default 1G).");
 }
 
 }  // namespace fatlink::cli

@@ -38,12 +38,9 @@ std::vector<search_folder> search_path()
 
 cache_settings cache_settings_of_program()
 {
-  auto settings = default_cache_settings();
-  std::error_code ignored;
-  for (auto const& folder : search_path())
-    if (auto layer = folder.path / "cache"; std::filesystem::is_directory(layer, ignored))
-      settings.layers.push_back(std::move(layer));
-  return settings;
+  std::vector<std::filesystem::path> layers;
+  for (auto const& folder : search_path()) layers.push_back(folder.path / "cache");
+  return default_cache_settings(layers);
 }
 
 std::filesystem::path fatbin_file(std::string const& given)

@@ -23,7 +23,8 @@ std::filesystem::path data_folder();
 /// Where names are looked up.
 std::vector<search_folder> search_path();
 
-/// The cache's settings by the environment, its read-only layers those of every searched folder.
+/// The cache's settings by the environment; its read-only layers, unless that names others, are
+/// `cache` in every searched folder.
 cache_settings cache_settings_of_program();
 
 /// The file that `given` means: a name that is looked up, or a file.

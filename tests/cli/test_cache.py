@@ -14,7 +14,7 @@ from fatlink_cli import HOOK, LIBRARY, PROGRAM, SHARE, TESTS, CliTest
 PAIR = [LIBRARY, SHARE / "relu_poly.fatbin"]
 FAULTY = TESTS / "libfaulty_system.so"
 # The leak checker cannot work where strace does.
-TRACED = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+TRACED = {**os.environ, "FATLINK_SYSTEM_CACHE": "", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 LONG = os.environ.get("FATLINK_CACHE_STRESS") == "long"
 CODES = ("ENOSPC", "EIO", "EDQUOT", "EROFS", "EACCES", "EBUSY", "ESTALE", "EMFILE")
 

@@ -18,7 +18,8 @@ case "$*" in
 esac
 """
 FILES = {"bash": ("host/completions/fatlink.bash", "share/bash-completion/completions/fatlink"),
-         "zsh": ("host/completions/_fatlink", "share/zsh/vendor-completions/_fatlink"),
+         "zsh": ("host/completions/_fatlink", "share/zsh/vendor-completions/_fatlink",
+                 "share/zsh/site-functions/_fatlink"),
          "fish": ("host/completions/fatlink.fish", "share/fish/vendor_completions.d/fatlink.fish")}
 EIGHTIES = ["sm_80", "sm_86", "sm_87", "sm_88", "sm_89"]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manual page says what the program does: neither less nor more."""
+import gzip
 import os
 import pathlib
 import re
@@ -29,7 +30,9 @@ def plain(line):
 class Manual(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.source = file_of("host/man/fatlink.1.in", "share/man/man1/fatlink.1").read_text()
+        page = file_of("host/man/fatlink.1.in", "share/man/man1/fatlink.1", "share/man/man1/fatlink.1.gz")
+        content = page.read_bytes()
+        cls.source = (gzip.decompress(content) if page.suffix == ".gz" else content).decode()
         cls.lines = [line for line in cls.source.splitlines() if not line.startswith('.\\"')]
 
     def section(self, title, macro="SS"):

@@ -271,9 +271,11 @@ TEST(CacheSettings, FollowTheEnvironment)
   EXPECT_EQ(environment_of("HOME", "/h"), "/h/.cache/fatlink");
   EXPECT_EQ(environment_of(nullptr, nullptr), "");
   ::setenv("FATLINK_SYSTEM_CACHE", "/a::/b", 1);
-  EXPECT_THAT(default_cache_settings("/nowhere").layers, ElementsAre("/a", "/b"));
-  EXPECT_THAT(default_cache_settings("/tmp").layers, ElementsAre("/a", "/b", "/tmp"));
+  EXPECT_THAT(default_cache_settings({"/nowhere", "/tmp"}).layers, ElementsAre("/a", "/b"));
+  ::setenv("FATLINK_SYSTEM_CACHE", "", 1);
+  EXPECT_THAT(default_cache_settings({"/tmp"}).layers, ElementsAre());
   ::unsetenv("FATLINK_SYSTEM_CACHE");
+  EXPECT_THAT(default_cache_settings({"/nowhere", "/tmp"}).layers, ElementsAre("/tmp"));
   ::setenv("FATLINK_CACHE_LIMIT", "3M", 1);
   EXPECT_EQ(default_cache_settings().folder_limit, 3U << 20U);
   for (auto const* wrong : {"", "0", "3T", "M", "-1", "3MM"}) {

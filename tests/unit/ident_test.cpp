@@ -40,8 +40,8 @@ TEST(Ident, NeedsNoContract)
 TEST(Ident, NamesPackages)
 {
   // {"fatlink":1,"package":"p 2.0","contract_package":"q"}
-  auto const found = parse_ident(
-      "eyJmYXRsaW5rIjoxLCJwYWNrYWdlIjoicCAyLjAiLCJjb250cmFjdF9wYWNrYWdlIjoicSJ9");
+  auto const found =
+      parse_ident("eyJmYXRsaW5rIjoxLCJwYWNrYWdlIjoicCAyLjAiLCJjb250cmFjdF9wYWNrYWdlIjoicSJ9");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->package, "p 2.0");
   EXPECT_EQ(found->contract_package, "q");

@@ -59,10 +59,10 @@ struct cache_settings {
 };
 
 /// The settings by the environment. Folder: $FATLINK_CACHE_DIR, else $XDG_CACHE_HOME/fatlink, else
-/// ~/.cache/fatlink. Layers: $FATLINK_SYSTEM_CACHE (several, with colons), then `beside` where it
-/// is a folder. Limit: $FATLINK_CACHE_LIMIT, bytes, or with K, M or G.
-/// @throws usage_error a limit that is no size.
-cache_settings default_cache_settings(std::filesystem::path const& beside = {});
+/// ~/.cache/fatlink. Layers: $FATLINK_SYSTEM_CACHE where it is set (several, with colons; empty:
+/// none), else those of `layers` that are folders. Limit: $FATLINK_CACHE_LIMIT, bytes, or with K, M
+/// or G. @throws usage_error a limit that is no size.
+cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers = {});
 
 /// Figures of the user's folder, over all processes that used it.
 struct cache_statistics {

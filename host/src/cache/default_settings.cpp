@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <iterator>
 
 #include "detail/environment.hpp"
 #include "fatlink/cache.hpp"
@@ -42,14 +45,16 @@ std::uint64_t parse_size(std::string const& text)
 
 }  // namespace
 
-cache_settings default_cache_settings(std::filesystem::path const& beside)
+cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers)
 {
   cache_settings found;
   found.folder = default_folder();
-  found.layers = detail::folders_in("FATLINK_SYSTEM_CACHE");
   std::error_code ignored;
-  if (!beside.empty() && std::filesystem::is_directory(beside, ignored))
-    found.layers.push_back(beside);
+  if (std::getenv("FATLINK_SYSTEM_CACHE") != nullptr)
+    found.layers = detail::folders_in("FATLINK_SYSTEM_CACHE");
+  else
+    std::copy_if(layers.begin(), layers.end(), std::back_inserter(found.layers),
+                 [&](auto const& layer) { return std::filesystem::is_directory(layer, ignored); });
   if (auto const limit = detail::environment("FATLINK_CACHE_LIMIT"); !limit.empty())
     found.folder_limit = parse_size(limit);
   return found;

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+fatlink_install_notices
+-----------------------
+Installs the licences of the header-only libraries that are compiled into fatlink's binaries, which ask
+for that.
+
+  fatlink_install_notices(<component> <header>...)
+
+Each text is the copyright file of the Debian package that has the header, else ``<folder of the
+header>`` in ``FATLINK_BUNDLE_LICENSES``; one that is not found is warned of.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/library_license.cmake")
+
+function(fatlink_install_notices component)
+  foreach(header IN LISTS ARGN)
+    cmake_path(GET header PARENT_PATH name)
+    find_file(found "${header}" NO_CACHE)
+    set(package "")
+    if(found)
+      file(REAL_PATH "${found}" real)
+      _fatlink_debian_package("${real}" package)
+    endif()
+    set(text "/usr/share/doc/${package}/copyright")
+    if(package STREQUAL "" OR NOT EXISTS "${text}")
+      set(text "${FATLINK_BUNDLE_LICENSES}/${name}")
+    endif()
+    if(EXISTS "${text}" AND NOT IS_DIRECTORY "${text}")
+      install(FILES "${text}" RENAME "${name}.txt" COMPONENT "${component}"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/fatlink-${component}/third-party")
+    else()
+      message(WARNING "fatlink: no licence text of ${header} was found, and packages need it. Put it "
+        "in FOLDER/${name} and name the folder with -DFATLINK_BUNDLE_LICENSES=FOLDER.")
+    endif()
+    unset(found)
+  endforeach()
+endfunction()

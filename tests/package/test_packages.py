@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages that projects outside fatlink make: our own transforms built alone, and an outsider's. What they
+hold, what they depend on, that they are the same bytes from any folder, and that what they install is found."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
+SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
+CMAKE = os.environ["FATLINK_CMAKE"]
+NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
+EPOCH = "1700000000"
+
+
+def run(*words, **options):
+    done = subprocess.run([str(word) for word in words], text=True, capture_output=True, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{words}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def needs(tool):
+    return unittest.skipIf(shutil.which(tool) is None, f"{tool} is not installed")
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-packages-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.prefix = cls.folder / "installed"
+        for component in ("runtime", "development"):
+            run(CMAKE, "--install", BUILD, "--prefix", cls.prefix, "--component", component)
+        kinds = ["TGZ"] + ["DEB"] * bool(shutil.which("dpkg-deb")) + ["RPM"] * bool(shutil.which("rpmbuild"))
+        cls.made = {place: cls.transforms(cls.folder / place, kinds) for place in ("one", "another/longer")}
+        cls.halve = cls.package(SOURCE / "tests/consumer/transform", cls.folder / "halve", kinds)
+
+    @classmethod
+    def transforms(cls, place, kinds):
+        """fatlink-transforms from a copy of its sources, as a distributor has them."""
+        shutil.copytree(SOURCE / "kernels/transforms", place / "kernels/transforms")
+        for file in ("LICENSE", "CHANGELOG.md"):
+            shutil.copy(SOURCE / file, place)
+        return cls.package(place / "kernels/transforms", place, kinds)
+
+    @classmethod
+    def package(cls, source, place, kinds):
+        """{"fatlink-halve_1.0_all.deb": path, …} of a project that finds the installed fatlink."""
+        run(CMAKE, "-S", source, "-B", place / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={cls.prefix}",
+            f"-DCUDAToolkit_ROOT={NVCC.parent.parent}")
+        run(CMAKE, "--build", place / "build")
+        for kind in kinds:
+            run(pathlib.Path(shutil.which(CMAKE)).with_name("cpack"), "--config", place / "build/CPackConfig.cmake",
+                "-G", kind, "-B", place / "packages", env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
+        return {file.name: file for file in (place / "packages").iterdir() if file.is_file()}
+
+    def of(self, packages, ending):
+        found = [file for name, file in packages.items() if name.endswith(ending)]
+        if not found:
+            self.skipTest(f"no tool here makes {ending}")
+        return found[0]
+
+    def test_are_the_same_bytes_from_any_folder(self):
+        one, other = self.made.values()
+        self.assertEqual(one.keys(), other.keys())
+        for name in one:
+            self.assertEqual(one[name].read_bytes(), other[name].read_bytes(), name)
+
+    def test_are_one_file_a_kind_with_the_projects_version(self):
+        names = set(self.made["one"])
+        self.assertIn("fatlink-transforms-0.1.0-any.tar.gz", names)
+        self.assertLessEqual(names, {"fatlink-transforms-0.1.0-any.tar.gz", "fatlink-transforms_0.1.0_all.deb",
+                                     "fatlink-transforms-0.1.0-1.noarch.rpm"})
+
+    def test_of_debian_depend_on_the_contract_by_name_and_version(self):
+        for packages in (self.made["one"], self.halve):
+            depends = run("dpkg-deb", "-f", self.of(packages, ".deb"), "Depends")
+            self.assertEqual(depends, "fatlink-contract-apply-transform-1\n")
+
+    @needs("rpm")
+    def test_of_rpm_require_it_too(self):
+        required = run("rpm", "-qp", "--requires", self.of(self.made["one"], ".rpm"))
+        self.assertIn("fatlink-contract-apply-transform-1\n", required)
+
+    @needs("lintian")
+    def test_of_debian_pass_lintian(self):
+        for packages in (self.made["one"], self.halve):
+            done = subprocess.run(["lintian", "--allow-root", self.of(packages, ".deb")], text=True, capture_output=True)
+            tags = [line for line in done.stdout.splitlines() if "fatlink-transform-halve" not in line
+                    or not line.endswith((" no-copyright-file", "no-changelog"))]
+            self.assertEqual(tags, [], done.stderr)
+
+    def test_carry_documents_of_what_is_in_them(self):
+        root = self.unpacked(self.made["one"])
+        documents = root / "share/doc/fatlink-transforms"
+        for name in ("copyright", "changelog.gz"):
+            self.assertGreater((documents / name).stat().st_size, 0)
+        stated = json.loads((documents / "fatlink-transforms.spdx.json").read_text())
+        self.assertEqual(stated["spdxVersion"], "SPDX-2.3")
+        files = {file["fileName"] for file in stated["files"]}
+        self.assertTrue(any(name.endswith("share/fatlink/gelu.fatbin") for name in files), files)
+
+    def unpacked(self, *many):
+        place = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        for packages in many:
+            run("tar", "xzf", self.of(packages, ".tar.gz"), "-C", place, "--strip-components=1")
+        return place
+
+    def fatlink(self, root, *words, env=None, status=0):
+        done = subprocess.run([root / "bin/fatlink", *words], text=True, capture_output=True, cwd="/",
+                              env={"PATH": os.environ["PATH"], "HOME": str(self.folder / "home"), **(env or {})})
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def installed_with(self, *packages):
+        root = self.unpacked(*packages)
+        run(CMAKE, "--install", BUILD, "--prefix", root, "--component", "runtime")
+        return root
+
+    def test_an_outsiders_transform_installed_beside_is_listed_and_runs_by_name(self):
+        root = self.installed_with(self.halve)
+        shown = json.loads(self.fatlink(root, "list", "--json", "halve"))["fatbins"][0]
+        self.assertEqual(shown["package"], "fatlink-transform-halve 1.0")
+        self.assertEqual(shown["libraries"][0]["works"], True)
+        self.assertIn("works with apply_transform", self.fatlink(root, "list"))
+        said = self.fatlink(root, "run", "--transform", "halve", "--device", "cpu", "--mode", "ptx", "--elements", "99")
+        self.assertIn("verified", said)
+
+    def test_links_that_are_shipped_serve_a_machine_without_nvjitlink(self):
+        root = self.installed_with(self.made["one"])
+        nowhere = {"FATLINK_NVJITLINK": "/nowhere"}
+        for transform in ("relu_poly", "gelu", "damped_sine", "softsign", "identity"):
+            ran = json.loads(self.fatlink(root, "run", "--json", "--device", "cpu", "--elements", "999",
+                                          "--transform", transform, env=nowhere))
+            self.assertEqual([mode["verified"] for mode in ran["modes"]], [True, True])
+            self.assertEqual(ran["modes"][1]["cache"], "hit")
+        for target in ("sm_75", "sm_90", "sm_121"):
+            for mode in ("ptx", "lto"):
+                said = self.fatlink(root, "link", "--target", target, "--mode", mode, "-o",
+                                    str(self.folder / "o.cubin"), "apply_transform", "gelu", env=nowhere)
+                self.assertIn("from the cache", said)
+
+    def test_without_a_time_are_refused(self):
+        env = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+        done = subprocess.run(["cpack", "--config", self.folder / "halve/build/CPackConfig.cmake", "-G", "TGZ"],
+                              cwd=self.folder, text=True, capture_output=True, env=env)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("SOURCE_DATE_EPOCH is not set", done.stderr)
+
+
+class TooOld(unittest.TestCase):
+    def test_a_fatlink_that_is_too_old_names_the_package_to_install(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "CMakeLists.txt").write_text(
+                "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\nfind_package(fatlink 0.9 REQUIRED)\n")
+            done = subprocess.run([CMAKE, "-S", folder, "-B", f"{folder}/b", f"-DCMAKE_PREFIX_PATH={BUILD}"],
+                                  text=True, capture_output=True)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("install the package fatlink-development 0.9", " ".join(done.stderr.split()))
+
+
+if __name__ == "__main__":
+    unittest.main()
