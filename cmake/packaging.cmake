@@ -40,10 +40,10 @@ function(fatlink_package folder prefix destination)
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/FatlinkConfig.cmake.in"
     "${folder}/fatlinkConfig.cmake" INSTALL_PREFIX "${prefix}"
     INSTALL_DESTINATION "${destination}" PATH_VARS FATLINK_SHARE_DIR)
-  write_basic_package_version_file("${folder}/fatlinkConfigVersion.cmake"
-    COMPATIBILITY SameMinorVersion)
+  write_basic_package_version_file("${folder}/fatlinkVersion.cmake" COMPATIBILITY SameMinorVersion)
   # CMake's refusal has room for a version alone: it says there what to install.
-  file(APPEND "${folder}/fatlinkConfigVersion.cmake" [[
+  file(WRITE "${folder}/fatlinkConfigVersion.cmake" [[
+include("${CMAKE_CURRENT_LIST_DIR}/fatlinkVersion.cmake")
 if(NOT PACKAGE_VERSION_COMPATIBLE AND NOT PACKAGE_VERSION_UNSUITABLE)
   string(APPEND PACKAGE_VERSION "; install the package fatlink-development ${PACKAGE_FIND_VERSION}")
 endif()
@@ -61,7 +61,8 @@ file(COPY ${build_side} "${PROJECT_SOURCE_DIR}/cmake/detail"
 # The install tree.
 fatlink_package("${PROJECT_BINARY_DIR}/install_side" "${CMAKE_INSTALL_PREFIX}" "${package_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/install_side/fatlinkConfig.cmake"
-              "${PROJECT_BINARY_DIR}/install_side/fatlinkConfigVersion.cmake" ${build_side}
+              "${PROJECT_BINARY_DIR}/install_side/fatlinkConfigVersion.cmake"
+              "${PROJECT_BINARY_DIR}/install_side/fatlinkVersion.cmake" ${build_side}
   DESTINATION "${package_dir}" COMPONENT development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/detail" DESTINATION "${package_dir}"
   COMPONENT development)

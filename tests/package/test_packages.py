@@ -88,11 +88,10 @@ class Packages(unittest.TestCase):
 
     @needs("lintian")
     def test_of_debian_pass_lintian(self):
-        for packages in (self.made["one"], self.halve):
+        # The outsider's example has no LICENSE of its own, and lintian is right to say so.
+        for packages, tags in ((self.made["one"], []), (self.halve, ["E: fatlink-transform-halve: no-copyright-file"])):
             done = subprocess.run(["lintian", "--allow-root", self.of(packages, ".deb")], text=True, capture_output=True)
-            tags = [line for line in done.stdout.splitlines() if "fatlink-transform-halve" not in line
-                    or not line.endswith((" no-copyright-file", "no-changelog"))]
-            self.assertEqual(tags, [], done.stderr)
+            self.assertEqual(done.stdout.splitlines(), tags, done.stderr)
 
     def test_carry_documents_of_what_is_in_them(self):
         root = self.unpacked(self.made["one"])

@@ -37,11 +37,16 @@ function(fatlink_write_documents folder)
     fatlink_gzip("${CHANGELOG}" "${folder}/changelog.gz")
   endif()
   if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB")
+    # Debian's own is called so beside another, and takes the name of one that is not there.
+    set(name "changelog.Debian.gz")
+    if(NOT CHANGELOG)
+      set(name "changelog.gz")
+    endif()
     string(TIMESTAMP day "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH
     file(WRITE "${folder}/changelog.Debian"
       "${PROJECT} (${VERSION}) unstable; urgency=medium\n\n  * ${PROJECT} ${VERSION}.\n\n"
       " -- ${CONTACT}  ${day}\n")
-    fatlink_gzip("${folder}/changelog.Debian" "${folder}/changelog.Debian.gz")
+    fatlink_gzip("${folder}/changelog.Debian" "${folder}/${name}")
     file(REMOVE "${folder}/changelog.Debian")
   endif()
 endfunction()
