@@ -50,12 +50,21 @@ function(fatlink_add_cache_layer target)
   _fatlink_fatbins("${me}" "${arg_LIBRARY}" library)
   _fatlink_fatbins("${me}" "${arg_TRANSFORMS}" transforms)
   set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")
-  # The toolkit's own nvJitLink, unless another is named.
+  if(NOT CUDAToolkit_NVCC_EXECUTABLE)
+    message(FATAL_ERROR "${me}: no nvcc, whose toolkit has the nvJitLink; find_package(CUDAToolkit 13) first")
+  endif()
+  # The toolkit's own nvJitLink, whatever else is on this machine.
   cmake_path(GET CUDAToolkit_NVCC_EXECUTABLE PARENT_PATH toolkit)
   cmake_path(GET toolkit PARENT_PATH toolkit)
+  find_library(linker NAMES libnvJitLink.so.13 PATHS "${toolkit}/lib64" "${toolkit}/lib"
+    "${toolkit}/targets/x86_64-linux/lib" NO_DEFAULT_PATH NO_CACHE)
+  if(NOT linker)
+    message(FATAL_ERROR "${me}: no libnvJitLink.so.13 in ${toolkit}; install the toolkit's nvJitLink "
+      "(Debian, Ubuntu: libnvjitlink-13-0)")
+  endif()
   set(commands "")
   foreach(transform IN LISTS transforms)
-    list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E env "CUDA_HOME=${toolkit}"
+    list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E env "FATLINK_NVJITLINK=${linker}"
       $<TARGET_FILE:fatlink::program> cache warm --no-cache --json --target ${targets}
       --emit cubin,ptx --layer "${layer}" "${library}" "${transform}" > "${layer}.log")
   endforeach()
@@ -63,7 +72,7 @@ function(fatlink_add_cache_layer target)
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${layer}"
     ${commands}
     COMMAND "${CMAKE_COMMAND}" -E touch "${layer}.stamp"
-    DEPENDS "${library}" ${transforms} fatlink::program
+    DEPENDS "${library}" ${transforms} "${linker}" fatlink::program
     COMMENT "Linking ahead for ${targets}"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS "${layer}.stamp")

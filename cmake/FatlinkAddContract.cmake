@@ -19,7 +19,7 @@ Declares a contract: the header with a library's hooks, under a name and a versi
   Also installs the contract there, for authors of transforms: ``<name>.cmake``, which declares it
   wherever it lies, and ``<name>/`` with the header. ``find_package(fatlink)`` declares those in
   ``share/fatlink/contracts`` of its own prefix and of each in ``CMAKE_PREFIX_PATH``. A header that
-  includes others is installed without them.
+  includes others of its project cannot be installed: it would come alone.
 ``INSTALL_COMPONENT``
   The component it is installed with. Default: ``development``.
 
@@ -67,6 +67,12 @@ function(fatlink_add_contract name)
     FATLINK_CONTRACT_VERSION "${arg_VERSION}" FATLINK_CONTRACT_HEADER "${arg_HEADER}"
     FATLINK_CONTRACT_PACKAGE "${package}" FATLINK_CONTRACT_INSTALLED OFF)
   if(arg_INSTALL_DESTINATION)
+    file(STRINGS "${arg_HEADER}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
+    if(includes)
+      list(JOIN includes ", " includes)
+      message(FATAL_ERROR "${me}: HEADER ${arg_HEADER} would be installed without what it includes "
+        "(${includes}), and its digest says nothing of that: a contract is one header")
+    endif()
     if(NOT arg_INSTALL_COMPONENT)
       set(arg_INSTALL_COMPONENT development)
     endif()

@@ -33,8 +33,10 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
   The component they are installed with. Default: ``transforms``.
 
 Beside the fatbin ``<stem>.json`` holds the reference, if any, and the fatbin's SHA-256: readers
-refuse a fatbin that is not the one stated. The file is ``<stem>.fatbin`` in ``FATLINK_DATA_DIR`` where that is set, else in the
-current binary directory; the target's property ``FATLINK_FATBIN`` has its path. Every
+refuse a fatbin that is not the one stated. The file is ``<stem>.fatbin`` in ``FATLINK_DATA_DIR`` where
+that is set, else in the current binary directory. It is the same bytes in whatever folder it is built,
+unless ``OPTIONS`` has ``-lineinfo``, or a header's absolute path gets into the code (``__FILE__``,
+``assert``). The target's property ``FATLINK_FATBIN`` has its path. Every
 entry's ident says contract, toolkit and float flags. After each build the fatbin is read
 back by ``fatlink inspect``: a missing entry fails the build. Missing, unknown or
 malformed arguments stop configuration.
@@ -42,6 +44,7 @@ malformed arguments stop configuration.
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc_version.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/package_text.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/stated_path.cmake")
 
@@ -81,6 +84,7 @@ function(fatlink_add_fatbin target)
   _fatlink_reference("${me}" "${arg_REFERENCE}" reference)
   fatlink_package_text("${me}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
 
+  fatlink_nvcc_version("${me}" toolkit)
   fatlink_stated_path("${source}" stated_path)
 
   # Of the function, not of the directory that included this first.
@@ -89,17 +93,17 @@ function(fatlink_add_fatbin target)
   set(settings "${CMAKE_CURRENT_BINARY_DIR}/${target}.settings.cmake")
   set(depfile "${CMAKE_CURRENT_BINARY_DIR}/${target}.fatbin.d")
   file(CONFIGURE OUTPUT "${settings}" @ONLY CONTENT [[
-set(NVCC "@CUDAToolkit_NVCC_EXECUTABLE@")
-set(TOOLKIT "@CUDAToolkit_VERSION@")
-set(SOURCE "@source@")
-set(STATED_PATH "@stated_path@")
-set(PACKAGE "@package@")
-set(FATBIN "@fatbin@")
-set(DEPFILE "@depfile@")
-set(ARCHITECTURES "@arg_ARCHITECTURES@")
-set(OPTIONS "@arg_OPTIONS@")
-set(FLOAT_FLAGS "@float_flags@")
-set(REFERENCE "@reference@")
+set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
+set(TOOLKIT [==[@toolkit@]==])
+set(SOURCE [==[@source@]==])
+set(STATED_PATH [==[@stated_path@]==])
+set(PACKAGE [==[@package@]==])
+set(FATBIN [==[@fatbin@]==])
+set(DEPFILE [==[@depfile@]==])
+set(ARCHITECTURES [==[@arg_ARCHITECTURES@]==])
+set(OPTIONS [==[@arg_OPTIONS@]==])
+set(FLOAT_FLAGS [==[@float_flags@]==])
+set(REFERENCE [==[@reference@]==])
 @contract_settings@
 ]])
   set(outputs "${fatbin}" "${folder}/${arg_OUTPUT_NAME}.json")
@@ -171,7 +175,7 @@ function(_fatlink_contract_settings me contract settings_out header_out)
   get_target_property(package fatlink_contract_${contract} FATLINK_CONTRACT_PACKAGE)
   set(${header_out} "${header}" PARENT_SCOPE)
   set(${settings_out}
-    "set(CONTRACT \"${contract}\")\nset(VERSION ${version})\nset(HEADER \"${header}\")\nset(CONTRACT_PACKAGE \"${package}\")"
+    "set(CONTRACT ${contract})\nset(VERSION ${version})\nset(HEADER [==[${header}]==])\nset(CONTRACT_PACKAGE [==[${package}]==])"
     PARENT_SCOPE)
 endfunction()
 

@@ -6,7 +6,8 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
 
   fatlink_add_package(<package>
     COMPONENT <component> SUMMARY <text>
-    [DESCRIPTION <text>] [LICENSE <file>] [COPYRIGHT <text>] [CHANGELOG <file>] [OVERRIDES <file>]
+    [DESCRIPTION <text>] [LICENSE <file>] [LICENSE_ID <SPDX expression>] [COPYRIGHT <text>]
+    [CHANGELOG <file>] [OVERRIDES <file>]
     [DEB_CONTROL <file>...]
     [CONTRACTS <name>...] [PROVIDES_CONTRACTS <name>...]
     [DEB_DEPENDS <dependency>...] [DEB_RECOMMENDS <dependency>...]
@@ -18,6 +19,8 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
   One line, and a paragraph.
 ``LICENSE``
   The licence's text; default: ``LICENSE`` beside the project's ``CMakeLists.txt``, where it is.
+``LICENSE_ID``
+  Its SPDX identifier, as ``MIT``, for the RPM and the SPDX document. Default: not stated.
 ``COPYRIGHT``
   Who holds the copyright. Default: ``The authors of <project>``.
 ``CHANGELOG``
@@ -49,7 +52,7 @@ set_property(GLOBAL PROPERTY FATLINK_PACKAGE_DETAIL "${CMAKE_CURRENT_LIST_DIR}/d
 
 function(fatlink_add_package package)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ANY_ARCHITECTURE"
-    "COMPONENT;SUMMARY;DESCRIPTION;LICENSE;COPYRIGHT;CHANGELOG;OVERRIDES"
+    "COMPONENT;SUMMARY;DESCRIPTION;LICENSE;LICENSE_ID;COPYRIGHT;CHANGELOG;OVERRIDES"
     "CONTRACTS;PROVIDES_CONTRACTS;DEB_CONTROL;DEB_DEPENDS;DEB_RECOMMENDS;RPM_REQUIRES;RPM_SUGGESTS;SBOM")
   set(me "fatlink_add_package(${package})")
   if(arg_UNPARSED_ARGUMENTS)
@@ -63,6 +66,11 @@ function(fatlink_add_package package)
   if(NOT package MATCHES "^[a-z0-9][a-z0-9+.-]+$")
     message(FATAL_ERROR "${me}: a package's name is lower-case letters, digits and + . -")
   endif()
+  get_property(components GLOBAL PROPERTY FATLINK_PACKAGED_COMPONENTS)
+  if(arg_COMPONENT IN_LIST components)
+    message(FATAL_ERROR "${me}: the component ${arg_COMPONENT} is a package already")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY FATLINK_PACKAGED_COMPONENTS "${arg_COMPONENT}")
   if(NOT PROJECT_VERSION)
     message(FATAL_ERROR "${me}: the project has no VERSION, which is its packages'")
   endif()
@@ -73,6 +81,9 @@ function(fatlink_add_package package)
     set(arg_COPYRIGHT "The authors of ${PROJECT_NAME}")
   endif()
   _fatlink_file_of_project("${me}" LICENSE LICENSE)
+  if(NOT arg_LICENSE)
+    message(WARNING "${me}: there is no LICENSE, so the package says nothing of who may use it")
+  endif()
   _fatlink_file_of_project("${me}" CHANGELOG CHANGELOG.md)
   _fatlink_file_of_project("${me}" OVERRIDES "")
   _fatlink_contract_packages("${me}" "${arg_CONTRACTS}" needed)
@@ -85,8 +96,11 @@ function(fatlink_add_package package)
   _fatlink_rpm("${package}" "${arg_COMPONENT}" "${arg_SUMMARY}" "${arg_DESCRIPTION}"
     "${arg_RPM_REQUIRES};${needed}" "${arg_RPM_SUGGESTS}" "${provided}" "${arg_ANY_ARCHITECTURE}")
   string(TOUPPER "${arg_COMPONENT}" upper)
+  if(arg_LICENSE_ID)
+    _fatlink_set(RPM_PACKAGE_LICENSE "${arg_LICENSE_ID}")
+  endif()
   _fatlink_set(DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${arg_DEB_CONTROL}")
-  set(architecture "linux-x86_64")
+  set(architecture "linux-${CMAKE_HOST_SYSTEM_PROCESSOR}")
   if(arg_ANY_ARCHITECTURE)
     set(architecture "any")
   endif()
@@ -176,15 +190,17 @@ endfunction()
 # What stage.cmake is to know of a package, and that it is to run last of its component's rules.
 function(_fatlink_write_facts package)
   get_property(detail GLOBAL PROPERTY FATLINK_PACKAGE_DETAIL)
-  set(script "${PROJECT_BINARY_DIR}/packages/${package}.cmake")
-  set(facts "set(PACKAGE [==[${package}]==])\nset(PROJECT [==[${PROJECT_NAME}]==])\n"
-    "set(VERSION [==[${PROJECT_VERSION}]==])\nset(CONTACT [==[@CPACK_PACKAGE_CONTACT@]==])\n")
   get_property(arg_LICENSES GLOBAL PROPERTY FATLINK_BUNDLED_LICENSES)
-  foreach(fact IN ITEMS SUMMARY LICENSE COPYRIGHT CHANGELOG OVERRIDES SBOM LICENSES)
-    list(APPEND facts "set(${fact} [==[${arg_${fact}}]==])\n")
+  set(script "${PROJECT_BINARY_DIR}/packages/${package}.cmake")
+  set(arg_PACKAGE "${package}")
+  set(arg_PROJECT "${PROJECT_NAME}")
+  set(arg_VERSION "${PROJECT_VERSION}")
+  set(facts "set(CONTACT [==[@CPACK_PACKAGE_CONTACT@]==])\nset(SUPPLIER [==[@CPACK_PACKAGE_VENDOR@]==])\n")
+  foreach(fact IN ITEMS PACKAGE PROJECT VERSION SUMMARY LICENSE LICENSE_ID COPYRIGHT CHANGELOG OVERRIDES
+                        SBOM LICENSES)
+    string(APPEND facts "set(${fact} [==[${arg_${fact}}]==])\n")
   endforeach()
-  list(APPEND facts "include([==[${detail}/stage.cmake]==])\n")
-  list(JOIN facts "" facts)
+  string(APPEND facts "include([==[${detail}/stage.cmake]==])\n")
   set_property(GLOBAL APPEND PROPERTY FATLINK_PACKAGE_SCRIPTS "${script}" "${arg_COMPONENT}")
   file(WRITE "${script}.in" "${facts}")
 endfunction()

@@ -14,6 +14,7 @@ fill their hooks, from fatbins compiled once; runs and verifies them, without a
 GPU on a reference device. The program, its helper process, the shared library,
 and the kernel apply_transform."
   COPYRIGHT "The developers of fatlink"
+  LICENSE_ID Apache-2.0
   OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-runtime.lintian-overrides"
   DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/debian/triggers"
   PROVIDES_CONTRACTS apply_transform
@@ -32,6 +33,7 @@ fatlink_add_package(fatlink-development
   DESCRIPTION "Headers, the static library, the CMake package and the contracts of
 fatlink. Device code needs nvcc of CUDA 13."
   COPYRIGHT "The developers of fatlink"
+  LICENSE_ID Apache-2.0
   SBOM ${development_parts}
   DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" libzstd-dev liblz4-dev nettle-dev
   DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0"
@@ -45,6 +47,7 @@ if(FATLINK_BUILD_TESTS)
 compiler and sources: /usr/libexec/fatlink-tests/run. What the machine lacks, a
 GPU or nvJitLink, is skipped with the reason."
     COPYRIGHT "The developers of fatlink"
+  LICENSE_ID Apache-2.0
     SBOM ${tests_parts}
     DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
     DEB_RECOMMENDS python3

@@ -16,7 +16,14 @@ include("${CMAKE_CURRENT_LIST_DIR}/packaging/bundle_libraries.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/packaging/notices.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/packaging/redistributable.cmake")
 
-set(FATLINK_SHARE_DIR "${CMAKE_INSTALL_DATADIR}/fatlink")
+foreach(pair IN ITEMS CMAKE_INSTALL_DATADIR=share CMAKE_INSTALL_LIBEXECDIR=libexec CMAKE_INSTALL_BINDIR=bin)
+  string(REGEX MATCH "(.+)=(.+)" pair "${pair}")
+  if(NOT "${${CMAKE_MATCH_1}}" STREQUAL "${CMAKE_MATCH_2}")
+    message(FATAL_ERROR "fatlink: ${CMAKE_MATCH_1} is ${${CMAKE_MATCH_1}}, and has to be ${CMAKE_MATCH_2}: "
+      "an install tree may be moved, as each of its files finds the others from where it lies")
+  endif()
+endforeach()
+set(FATLINK_SHARE_DIR "share/fatlink")
 # Not in the folder of an architecture: a project without a language, of device code alone, knows none.
 set(package_dir "lib/cmake/fatlink")
 
@@ -28,7 +35,8 @@ install(TARGETS fatlink_linkd RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}" 
 fatlink_install_notices(runtime CLI/CLI.hpp fmt/format.h nlohmann/json.hpp)
 fatlink_install_notices(development fmt/format.h nlohmann/json.hpp)
 fatlink_bundle_libraries()
-fatlink_bundle_cuda(DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
+# Where the program looks, and the loader does not: it is not offered to other programs.
+fatlink_bundle_cuda(DESTINATION lib/fatlink COMPONENT runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/fatlink" TYPE INCLUDE COMPONENT development)
 install(EXPORT fatlinkTargets NAMESPACE fatlink:: DESTINATION "${package_dir}"
   COMPONENT development)

@@ -49,7 +49,7 @@ endif()
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "PWD=${here}"
           "${NVCC}" -fatbin ${code} -std=c++17 ${include_contract} ${stated_path} ${OPTIONS}
-          "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT "${FATBIN}" -o "${made}"
+          "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT fatbin -o "${made}"
           "${here}/${source}"
   WORKING_DIRECTORY "${folder}"
   OUTPUT_VARIABLE said ERROR_VARIABLE said
@@ -63,8 +63,12 @@ if(NOT result EQUAL 0)
   message(FATAL_ERROR "nvcc failed on ${SOURCE}")
 endif()
 
+# Real names, their spaces escaped, which nvcc does not do to a target.
+string(REPLACE " " "\\ " escaped_folder "${folder}")
+string(REPLACE " " "\\ " escaped_fatbin "${FATBIN}")
 file(READ "${DEPFILE}" dependencies)
-string(REPLACE "${here}/" "${folder}/" dependencies "${dependencies}")
+string(REGEX REPLACE "^fatbin[ \t]*:" "${escaped_fatbin} :" dependencies "${dependencies}")
+string(REPLACE "${here}/" "${escaped_folder}/" dependencies "${dependencies}")
 file(WRITE "${DEPFILE}" "${dependencies}")
 
 execute_process(COMMAND "${INSPECT}" inspect ${expected} "${made}"

@@ -15,8 +15,7 @@ distributed. None unless asked for: nvJitLink is found at run time.
 A library that Attachment A of the licence does not list stops configuration. One that is listed is
 installed as it is, under its soname: the licence allows no change, so these are files to CMake, which
 ``install/strip`` and ``CPACK_STRIP_FILES`` leave alone; rpmbuild, which strips whatever it finds, is told
-not to by ``CPACK_RPM_SPEC_MORE_DEFINE``, set for the caller: include CPack after this, and keep it. The
-licence goes with it, as ``share/doc/fatlink-<component>/CUDA-EULA.txt``.
+not to (detail/package/cpack.cmake). The licence goes with it, as ``share/doc/fatlink-<component>/CUDA-EULA.txt``.
 
 Appends what it installs to the global property ``FATLINK_BUNDLED_LICENSES``, for the argument
 ``LICENSES`` of ``fatlink_write_sbom``. Unknown or missing arguments stop configuration.
@@ -58,11 +57,6 @@ function(fatlink_bundle_cuda)
     RENAME CUDA-EULA.txt COMPONENT "${arg_COMPONENT}")
   set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES
     "/CUDA-EULA[.]txt$=LicenseRef-NVIDIA-CUDA-EULA")
-  if(NOT CPACK_RPM_SPEC_MORE_DEFINE MATCHES "__spec_install_post")
-    string(APPEND CPACK_RPM_SPEC_MORE_DEFINE
-      "\n%define __spec_install_post /bin/true\n%define debug_package %{nil}")
-    set(CPACK_RPM_SPEC_MORE_DEFINE "${CPACK_RPM_SPEC_MORE_DEFINE}" PARENT_SCOPE)
-  endif()
 endfunction()
 
 # The licence's file: the one named, else the toolkit's, of an installer or of wheels.

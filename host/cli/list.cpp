@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,16 @@ using catalogue = std::vector<installed_fatbin>;
 bool in_use(installed_fatbin const& one)
 {
   return one.hidden_by.empty() && one.problem.empty();
+}
+
+/// What another wrote, without what a terminal would obey.
+std::string plain(std::string text)
+{
+  auto const obeyed = [](char letter) {
+    return std::iscntrl(static_cast<unsigned char>(letter)) != 0;
+  };
+  std::replace_if(text.begin(), text.end(), obeyed, ' ');
+  return text;
 }
 
 std::string contract_of(installed_fatbin const& one)
@@ -88,8 +99,8 @@ void print_libraries(installed_fatbin const& transform)
   if (!works.empty()) fmt::print("    works with {}\n", fmt::join(works, ", "));
   for (auto const& with : transform.libraries)
     for (auto const& found : with.findings)
-      fmt::print("    not with {}: {} [{}]\n      hint: {}\n", with.library, found.message,
-                 found.id, found.hint);
+      fmt::print("    not with {}: {} [{}]\n      hint: {}\n", plain(with.library),
+                 plain(found.message), found.id, plain(found.hint));
   if (transform.libraries.empty())
     fmt::print("    no library installed has its contract or calls what it defines\n");
 }
@@ -97,13 +108,13 @@ void print_libraries(installed_fatbin const& transform)
 void print_one(installed_fatbin const& one)
 {
   auto const package = one.ident ? one.ident->package : std::string{};
-  fmt::print("  {:<18} {:<20} {:<26} {} ({})\n", one.name,
-             one.problem.empty() ? contract_of(one) : "unusable", package, one.folder.path.string(),
-             to_string(one.folder.origin));
-  if (!one.problem.empty()) fmt::print("    {}\n", one.problem);
+  fmt::print("  {:<18} {:<20} {:<26} {} ({})\n", plain(one.name),
+             one.problem.empty() ? plain(contract_of(one)) : "unusable", plain(package),
+             one.folder.path.string(), to_string(one.folder.origin));
+  if (!one.problem.empty()) fmt::print("    {}\n", plain(one.problem));
   if (!one.hidden_by.empty()) fmt::print("    hidden by {}\n", one.hidden_by.string());
   if (!in_use(one)) return;
-  if (!one.summary.empty()) fmt::print("    {}\n", one.summary);
+  if (!one.summary.empty()) fmt::print("    {}\n", plain(one.summary));
   if (one.role == fatbin_role::library) fmt::print("    calls {}\n", fmt::join(one.symbols, ", "));
   if (one.role == fatbin_role::transform) print_libraries(one);
 }

@@ -5,12 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "detail/json_file.hpp"
+#include "detail/read_file.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 
 namespace fatlink {
 namespace {
+
+constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 30U;  // as fatbin::read
 
 /// A file of the path, and what it holds where it can be read.
 struct listed {
@@ -64,7 +67,21 @@ void describe(installed_fatbin& shown, fatbin const& input)
   shown.targets = targets_of(input);
   shown.symbols =
       signatures(shown.role == fatbin_role::library ? interface.hooks : interface.definitions);
-  shown.summary = summary_of(shown.file);
+}
+
+/// The fatbin alone, whatever the .json beside it says; nothing where it is none.
+std::optional<fatbin> without_json(std::filesystem::path const& file)
+try {
+  return fatbin::from_bytes(detail::read_file(file, k_most_bytes, {}), file.string());
+} catch (error const&) {
+  return std::nullopt;
+}
+
+/// One that is refused for its .json is of a kind all the same.
+void describe_refused(installed_fatbin& shown)
+try {
+  if (auto const alone = without_json(shown.file)) describe(shown, *alone);
+} catch (error const&) {
 }
 
 listed read(std::filesystem::path const& file, search_folder const& folder)
@@ -76,9 +93,11 @@ listed read(std::filesystem::path const& file, search_folder const& folder)
   try {
     auto input = fatbin::read(file);
     describe(found.shown, input);
+    found.shown.summary = summary_of(file);
     found.contents = std::move(input);
   } catch (error const& unusable) {
     found.shown.problem = unusable.what();
+    describe_refused(found.shown);
   }
   return found;
 }

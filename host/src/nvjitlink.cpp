@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 
+#include "detail/environment.hpp"
 #include "detail/library_file.hpp"
 #include "detail/loader_search.hpp"
 #include "detail/nvjitlink_api.hpp"
@@ -56,7 +56,7 @@ std::string bind_all(detail::shared_library const& library, nvjitlink::api& api)
 std::vector<nvjitlink_candidate> candidates()
 {
   namespace fs = std::filesystem;
-  if (auto const* named = std::getenv("FATLINK_NVJITLINK"); named != nullptr && *named != '\0')
+  if (auto const named = detail::environment("FATLINK_NVJITLINK"); !named.empty())
     return {{named, "$FATLINK_NVJITLINK", "not tried"}};
 
   std::vector<nvjitlink_candidate> places;
@@ -65,9 +65,10 @@ std::vector<nvjitlink_candidate> candidates()
   };
   std::error_code ignored;
   auto const program = fs::read_symlink("/proc/self/exe", ignored);
-  if (!ignored) add(program.parent_path().parent_path() / "lib", "beside the program");
+  for (auto const* folder : {"lib/fatlink", "lib"})
+    if (!ignored) add(program.parent_path().parent_path() / folder, "beside the program");
   for (auto const* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (auto const* root = std::getenv(variable); root != nullptr && *root != '\0')
+    if (auto const root = detail::environment(variable); !root.empty())
       for (auto const* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
         add(fs::path(root) / folder, fmt::format("${}", variable));
   places.push_back({k_file, "dynamic loader", "not tried"});

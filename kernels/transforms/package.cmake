@@ -9,6 +9,7 @@ CUDA 13 knows."
   LICENSE "${CMAKE_CURRENT_LIST_DIR}/../../LICENSE"
   CHANGELOG "${CMAKE_CURRENT_LIST_DIR}/../../CHANGELOG.md"
   COPYRIGHT "The developers of fatlink"
+  LICENSE_ID Apache-2.0
   CONTRACTS apply_transform
   SBOM "CUDA Toolkit=${CUDAToolkit_VERSION}=LicenseRef-NVIDIA-CUDA-EULA=BUILD_TOOL_OF"
   ANY_ARCHITECTURE)

@@ -88,10 +88,9 @@ class Packages(unittest.TestCase):
 
     @needs("lintian")
     def test_of_debian_pass_lintian(self):
-        # The outsider's example has no LICENSE of its own, and lintian is right to say so.
-        for packages, tags in ((self.made["one"], []), (self.halve, ["E: fatlink-transform-halve: no-copyright-file"])):
+        for packages in (self.made["one"], self.halve):
             done = subprocess.run(["lintian", "--allow-root", self.of(packages, ".deb")], text=True, capture_output=True)
-            self.assertEqual(done.stdout.splitlines(), tags, done.stderr)
+            self.assertEqual(done.stdout, "", done.stderr)
 
     def test_carry_documents_of_what_is_in_them(self):
         root = self.unpacked(self.made["one"])

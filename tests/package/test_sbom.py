@@ -61,7 +61,7 @@ class Sbom(unittest.TestCase):
     def write(self, more="", cmake=CMAKE, document=None, summary="Links"):
         document = document or self.document
         done = self.cmake(f'"{document}" ROOT "{self.root}" NAME fatlink-runtime VERSION 0.1.0 '
-                          f'SUMMARY [[{summary}]] {more}', cmake=cmake)
+                          f'SUMMARY [[{summary}]] LICENSE Apache-2.0 SUPPLIER fatlink {more}', cmake=cmake)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(document.read_text())
 

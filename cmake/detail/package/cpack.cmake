@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# What all packages of fatlink_add_package have in common: CPack's variables, before include(CPack).
+# What all packages of fatlink_add_package have in common: CPack's variables, before include(CPack). Those
+# of taste are as the project has set them.
+macro(_fatlink_default name value)
+  if(NOT DEFINED CPACK_${name})
+    set(CPACK_${name} "${value}")
+  endif()
+endmacro()
 set(CPACK_PACKAGE_NAME "${PROJECT_NAME}")
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
-set(CPACK_PACKAGE_VENDOR "The developers of ${PROJECT_NAME}")
+_fatlink_default(PACKAGE_VENDOR "The developers of ${PROJECT_NAME}")
 if(NOT CPACK_PACKAGE_CONTACT)
   # No mailbox reads this: who publishes packages names themselves.
   set(CPACK_PACKAGE_CONTACT "The developers of ${PROJECT_NAME} <developers@${PROJECT_NAME}.invalid>")
 endif()
-set(CPACK_GENERATOR TGZ DEB RPM)
+_fatlink_default(GENERATOR "TGZ;DEB;RPM")
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 1)  # an archive cut for several threads is other bytes
@@ -20,7 +26,7 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION science)
+_fatlink_default(DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
@@ -29,20 +35,20 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
-set(CPACK_RPM_PACKAGE_RELEASE 1)
-set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
-set(CPACK_RPM_PACKAGE_GROUP Development/Libraries)
+_fatlink_default(RPM_PACKAGE_RELEASE 1)
+_fatlink_default(RPM_PACKAGE_LICENSE NOASSERTION)
+_fatlink_default(RPM_PACKAGE_GROUP Development/Libraries)
 set(CPACK_RPM_PACKAGE_AUTOREQ ON)
 set(CPACK_RPM_PACKAGE_AUTOPROV ON)
-set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost reproducible
+# rpmbuild would strip what the SPDX document has the checksum of, and what may not be changed.
+string(APPEND CPACK_RPM_SPEC_MORE_DEFINE "
+%define _buildhost reproducible
 %define use_source_date_epoch_as_buildtime 1
 %define clamp_mtime_to_source_date_epoch 1
-%define _build_id_links none")
-# rpmbuild would strip what the SPDX document has the checksum of, and what may not be changed.
-if(NOT CPACK_RPM_SPEC_MORE_DEFINE MATCHES "__spec_install_post")
-  string(APPEND CPACK_RPM_SPEC_MORE_DEFINE
-    "\n%define __spec_install_post /bin/true\n%define debug_package %{nil}")
-endif()
+%define _build_id_links none
+%define __spec_install_post /bin/true
+%define debug_package %{nil}
+%global __provides_exclude_from ^/usr/(lib/fatlink|libexec)/.*$")
 # Folders of the system, which no package of ours owns.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
   /usr/lib64 /usr/lib/cmake /usr/lib64/pkgconfig /usr/libexec /usr/share/man /usr/share/man/man1

@@ -44,7 +44,7 @@ function(fatlink_write_documents folder)
     endif()
     string(TIMESTAMP day "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH
     file(WRITE "${folder}/changelog.Debian"
-      "${PROJECT} (${VERSION}) unstable; urgency=medium\n\n  * ${PROJECT} ${VERSION}.\n\n"
+      "${PROJECT} (${VERSION}$ENV{FATLINK_PACKAGING_RELEASE}) unstable; urgency=medium\n\n  * ${PROJECT} ${VERSION}.\n\n"
       " -- ${CONTACT}  ${day}\n")
     fatlink_gzip("${folder}/changelog.Debian" "${folder}/${name}")
     file(REMOVE "${folder}/changelog.Debian")

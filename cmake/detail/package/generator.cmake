@@ -11,6 +11,10 @@ else()
 endif()
 # For stage.cmake, which installs what a package has more than an install tree.
 set(ENV{FATLINK_PACKAGING} "${CPACK_GENERATOR}")
+set(ENV{FATLINK_PACKAGING_RELEASE} "")
+if(CPACK_DEBIAN_PACKAGE_RELEASE)
+  set(ENV{FATLINK_PACKAGING_RELEASE} "-${CPACK_DEBIAN_PACKAGE_RELEASE}")
+endif()
 set(ENV{FATLINK_PACKAGING_PREFIX} "${CPACK_PACKAGING_INSTALL_PREFIX}")
 # A component's synopsis comes before its description; CPack would put the project's before both.
 if(CPACK_GENERATOR STREQUAL "DEB")

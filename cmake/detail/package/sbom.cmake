@@ -6,18 +6,21 @@ Writes what a package holds and is made of, as an SPDX 2.3 document.
 
   fatlink_write_sbom(<file.spdx.json>
     ROOT <folder> NAME <package> VERSION <version> SUMMARY <text>
+    [LICENSE <SPDX expression>] [SUPPLIER <organization>]
     [DEPENDS <name=version=licence=relationship>...]
     [LICENSES <expression=licence>...])
 
 ``ROOT``
   The staged package: its files are listed as ``./usr/bin/fatlink``. Symbolic links are not, and
   neither is the document itself, which may lie under it.
+``LICENSE``, ``SUPPLIER``
+  Of the package and its files; not stated: NOASSERTION.
 ``DEPENDS``
   What the package is made of, as ``fatlink_sbom_dependencies`` gives it. The version may be empty.
   The relationship is SPDX's: of the package to the other (``DYNAMIC_LINK``), or for one that ends in
   ``_OF`` of the other to the package (``BUILD_TOOL_OF``). One that is named twice has both.
 ``LICENSES``
-  Files under another licence than fatlink's: those whose name matches the regular expression.
+  Files under another licence than the package's: those whose name matches the regular expression.
 
 The same contents give the same bytes: the document's namespace is a digest of them, and its time is
 ``$SOURCE_DATE_EPOCH``, which must be set. Missing, unknown or malformed arguments stop CMake. Works in
@@ -31,7 +34,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/sbom_files.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/sbom_packages.cmake")
 
 function(fatlink_write_sbom output)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOT;NAME;VERSION;SUMMARY" "DEPENDS;LICENSES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOT;NAME;VERSION;SUMMARY;LICENSE;SUPPLIER" "DEPENDS;LICENSES")
   set(me "fatlink_write_sbom(${output})")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${me}: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
@@ -48,6 +51,11 @@ function(fatlink_write_sbom output)
     message(FATAL_ERROR "${me}: set SOURCE_DATE_EPOCH to the seconds since 1970 of the release: "
       "the document states when it was made, and has to be the same every time")
   endif()
+  foreach(stated IN ITEMS LICENSE SUPPLIER)
+    if("${arg_${stated}}" STREQUAL "")
+      set(arg_${stated} NOASSERTION)
+    endif()
+  endforeach()
   # A list in quotes is the same list: scripts that are generated have them.
   set(arg_DEPENDS ${arg_DEPENDS})
   set(arg_LICENSES ${arg_LICENSES})
@@ -61,7 +69,7 @@ function(fatlink_write_sbom output)
   string(TIMESTAMP created "%Y-%m-%dT%H:%M:%SZ" UTC)
   string(CONCAT after_namespace
     ",\n\"creationInfo\": {\"created\": \"${created}\", \"creators\": "
-    "[\"Organization: fatlink\", \"Tool: fatlink_write_sbom-1\"]},\n"
+    "[\"Tool: fatlink_write_sbom-1\"]},\n"
     "\"packages\": [\n${package}${dependency_packages}\n],\n"
     "\"files\": [\n${files}\n],\n${licenses}"
     "\"relationships\": [\n"

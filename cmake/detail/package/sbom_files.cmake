@@ -92,7 +92,7 @@ function(_fatlink_sbom_file_type root name out)
 endfunction()
 
 function(_fatlink_sbom_file_license name licenses out)
-  set(${out} Apache-2.0 PARENT_SCOPE)
+  set(${out} "${arg_LICENSE}" PARENT_SCOPE)
   foreach(pair IN LISTS licenses)
     if(NOT pair MATCHES "^(.+)=([^=]+)$")
       message(FATAL_ERROR "fatlink_write_sbom: LICENSES ${pair}: is not <expression>=<licence>")

@@ -24,13 +24,18 @@ function(_fatlink_sbom_package out)
     set(terms NOASSERTION)
   endif()
   list(JOIN terms " AND " concluded)
-  foreach(field IN ITEMS NAME VERSION SUMMARY)
+  set(supplier NOASSERTION)
+  if(NOT arg_SUPPLIER STREQUAL "NOASSERTION")
+    set(supplier "Organization: ${arg_SUPPLIER}")
+  endif()
+  _fatlink_json_text("${supplier}" SUPPLIER)
+  foreach(field IN ITEMS NAME VERSION SUMMARY LICENSE)
     _fatlink_json_text("${arg_${field}}" ${field})
   endforeach()
   set(${out} "{\"name\": ${NAME}, \"SPDXID\": \"SPDXRef-Package\", \"versionInfo\": ${VERSION}, \
-\"summary\": ${SUMMARY}, \"supplier\": \"Organization: fatlink\", \
+\"summary\": ${SUMMARY}, \"supplier\": ${SUPPLIER}, \
 \"downloadLocation\": \"NOASSERTION\", \"filesAnalyzed\": true, \
-\"packageVerificationCode\": ${verification}, \"licenseDeclared\": \"Apache-2.0\", \
+\"packageVerificationCode\": ${verification}, \"licenseDeclared\": ${LICENSE}, \
 \"licenseConcluded\": \"${concluded}\", \"copyrightText\": \"NOASSERTION\"}" PARENT_SCOPE)
 endfunction()
 

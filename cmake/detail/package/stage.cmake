@@ -28,5 +28,5 @@ if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB" AND OVERRIDES)
   configure_file("${OVERRIDES}" "${root}/share/lintian/overrides/${PACKAGE}" COPYONLY)
 endif()
 fatlink_write_sbom("${documents}/${PACKAGE}.spdx.json" ROOT "${staged}" NAME "${PACKAGE}"
-  VERSION "${VERSION}" SUMMARY "${SUMMARY}" DEPENDS ${SBOM} LICENSES ${LICENSES})
+  VERSION "${VERSION}" SUMMARY "${SUMMARY}" LICENSE "${LICENSE_ID}" SUPPLIER "${SUPPLIER}" DEPENDS ${SBOM} LICENSES ${LICENSES})
 fatlink_settle("${staged}")

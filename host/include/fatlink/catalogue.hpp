@@ -56,7 +56,8 @@ struct installed_fatbin {
   std::filesystem::path file;
   search_folder folder;
   std::filesystem::path hidden_by;  ///< the file of that name that goes before; empty: none
-  std::string problem;              ///< why it cannot be read; then nothing below is known
+  /// Why it cannot be used: damaged, or refused for its .json; what is below may be unknown then.
+  std::string problem;
   fatbin_role role = fatbin_role::other;
   std::optional<fatlink::ident> ident;
   std::vector<fatlink::target> targets;  ///< it has entries for, each once

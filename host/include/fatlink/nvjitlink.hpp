@@ -3,7 +3,9 @@
 // opens and has the functions wins, nothing else is tried once one was named explicitly:
 //   1. $FATLINK_NVJITLINK, a file: used or an error, never passed over. (A link that a shipped
 //      layer of the cache has for hosts without any needs none.)
-//   2. a folder `lib` beside the program's: bundled copies, and a build tree's link to its toolkit
+//   2. `lib/fatlink` beside the program's folder, a copy that a package bundles; `lib` there, a
+//   build
+//      tree's link to its toolkit
 //   3. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
 //   4. the dynamic loader: libnvJitLink.so.13
 //   5. /usr/local/cuda

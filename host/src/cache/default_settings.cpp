@@ -50,7 +50,7 @@ cache_settings default_cache_settings(std::vector<std::filesystem::path> const& 
   cache_settings found;
   found.folder = default_folder();
   std::error_code ignored;
-  if (std::getenv("FATLINK_SYSTEM_CACHE") != nullptr)
+  if (::secure_getenv("FATLINK_SYSTEM_CACHE") != nullptr)
     found.layers = detail::folders_in("FATLINK_SYSTEM_CACHE");
   else
     std::copy_if(layers.begin(), layers.end(), std::back_inserter(found.layers),

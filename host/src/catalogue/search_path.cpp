@@ -61,9 +61,11 @@ char const* to_string(folder_origin origin) noexcept
 std::vector<search_folder> default_search_path(std::filesystem::path const& beside)
 {
   std::vector<search_folder> path;
-  auto const add = [&](std::filesystem::path const& folder, folder_origin origin) {
+  auto const add = [&](std::filesystem::path const& named, folder_origin origin) {
+    // "/a/./b/" is "/a/b".
+    auto folder = (named / "").lexically_normal().parent_path();
     auto const same = [&](search_folder const& other) { return other.path == folder; };
-    if (!folder.empty() && std::none_of(path.begin(), path.end(), same))
+    if (!named.empty() && std::none_of(path.begin(), path.end(), same))
       path.push_back({folder, origin});
   };
   for (auto const& folder : detail::folders_in("FATLINK_PATH"))

@@ -12,11 +12,12 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <system_error>
+
+#include "detail/environment.hpp"
 
 extern char** environ;
 
@@ -66,8 +67,8 @@ std::vector<std::filesystem::path> prefixes()
 
 std::string find_program()
 {
-  if (auto const* named = std::getenv("FATLINK_LINKD"); named != nullptr && *named != '\0') {
-    if (::access(named, X_OK) != 0)
+  if (auto const named = environment("FATLINK_LINKD"); !named.empty()) {
+    if (::access(named.c_str(), X_OK) != 0)
       fail_to_start(fmt::format("{} (from $FATLINK_LINKD): {}", named,
                                 std::generic_category().message(errno)),
                     named);

@@ -75,7 +75,8 @@ finding mismatch(preflight_input const& first, preflight_input const& other)
 {
   auto const same_name = first.ident->contract == other.ident->contract;
   auto const ordered = first.ident->version < other.ident->version;
-  auto hint = std::string("build both against the same version of the contract's header");
+  auto hint = fmt::format("install versions of {} and {} that are built against the same contract",
+                          package_of(first), package_of(other));
   if (same_name && first.ident->version != other.ident->version)
     hint = ordered ? remedy(first, other) : remedy(other, first);
   return {.id = "contract-mismatch",
