@@ -167,8 +167,12 @@ function(_fatlink_contract_settings me contract settings_out header_out)
     return()
   endif()
   if(NOT TARGET fatlink_contract_${contract})
+    get_property(known GLOBAL PROPERTY FATLINK_CONTRACTS)
+    list(REMOVE_DUPLICATES known)
+    list(JOIN known ", " known)
     message(FATAL_ERROR "${me}: CONTRACT ${contract} is not known; call "
-      "fatlink_add_contract(${contract} ...) first, or find_package the library that has it")
+      "fatlink_add_contract(${contract} ...) first, or add the prefix where its library is installed to "
+      "CMAKE_PREFIX_PATH before find_package(fatlink). Known are: ${known}")
   endif()
   get_target_property(version fatlink_contract_${contract} FATLINK_CONTRACT_VERSION)
   get_target_property(header fatlink_contract_${contract} FATLINK_CONTRACT_HEADER)

@@ -11,7 +11,7 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
     [DEB_CONTROL <file>...]
     [CONTRACTS <name>...] [PROVIDES_CONTRACTS <name>...]
     [DEB_DEPENDS <dependency>...] [DEB_RECOMMENDS <dependency>...]
-    [RPM_REQUIRES <dependency>...] [RPM_SUGGESTS <dependency>...]
+    [RPM_REQUIRES <dependency>...] [RPM_RECOMMENDS <dependency>...]
     [SBOM <name=version=licence=relationship>...]
     [ANY_ARCHITECTURE])
 
@@ -34,7 +34,7 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
   them, in those versions. DEB and RPM say so as ``fatlink-contract-<name>-<version>``.
 ``PROVIDES_CONTRACTS``
   Contracts that the package's libraries have.
-``DEB_DEPENDS``, ``DEB_RECOMMENDS``, ``RPM_REQUIRES``, ``RPM_SUGGESTS``
+``DEB_DEPENDS``, ``DEB_RECOMMENDS``, ``RPM_REQUIRES``, ``RPM_RECOMMENDS``
   What else it needs or is better with. Shared libraries that programs are linked with are found.
 ``SBOM``
   What is part of it or needed by it, for its SPDX document (share/doc/<package>).
@@ -53,7 +53,7 @@ set_property(GLOBAL PROPERTY FATLINK_PACKAGE_DETAIL "${CMAKE_CURRENT_LIST_DIR}/d
 function(fatlink_add_package package)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ANY_ARCHITECTURE"
     "COMPONENT;SUMMARY;DESCRIPTION;LICENSE;LICENSE_ID;COPYRIGHT;CHANGELOG;OVERRIDES"
-    "CONTRACTS;PROVIDES_CONTRACTS;DEB_CONTROL;DEB_DEPENDS;DEB_RECOMMENDS;RPM_REQUIRES;RPM_SUGGESTS;SBOM")
+    "CONTRACTS;PROVIDES_CONTRACTS;DEB_CONTROL;DEB_DEPENDS;DEB_RECOMMENDS;RPM_REQUIRES;RPM_RECOMMENDS;SBOM")
   set(me "fatlink_add_package(${package})")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${me}: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
@@ -94,7 +94,7 @@ function(fatlink_add_package package)
   _fatlink_deb("${package}" "${arg_COMPONENT}" "${arg_SUMMARY}\n${arg_DESCRIPTION}"
     "${arg_DEB_DEPENDS};${needed}" "${arg_DEB_RECOMMENDS}" "${provided}" "${arg_ANY_ARCHITECTURE}")
   _fatlink_rpm("${package}" "${arg_COMPONENT}" "${arg_SUMMARY}" "${arg_DESCRIPTION}"
-    "${arg_RPM_REQUIRES};${needed}" "${arg_RPM_SUGGESTS}" "${provided}" "${arg_ANY_ARCHITECTURE}")
+    "${arg_RPM_REQUIRES};${needed}" "${arg_RPM_RECOMMENDS}" "${provided}" "${arg_ANY_ARCHITECTURE}")
   string(TOUPPER "${arg_COMPONENT}" upper)
   if(arg_LICENSE_ID)
     _fatlink_set(RPM_PACKAGE_LICENSE "${arg_LICENSE_ID}")
@@ -170,17 +170,20 @@ function(_fatlink_deb package component description depends recommends provides 
   endif()
 endfunction()
 
-function(_fatlink_rpm package component summary description requires suggests provides any)
+function(_fatlink_rpm package component summary description requires recommends provides any)
   string(TOUPPER "${component}" upper)
-  foreach(list IN ITEMS requires suggests provides)
+  foreach(list IN ITEMS requires recommends provides)
     list(REMOVE_ITEM ${list} "")
     list(JOIN ${list} ", " ${list})
   endforeach()
   _fatlink_set(RPM_${upper}_PACKAGE_NAME "${package}")
-  _fatlink_set(RPM_${upper}_PACKAGE_SUMMARY "${summary}")
   _fatlink_set(RPM_${upper}_PACKAGE_DESCRIPTION "${description}")
+  # CPack has no name for this tag (and asks for rpmbuild's older tags): it goes along with another.
+  if(recommends)
+    string(PREPEND recommends "\nRecommends: ")
+  endif()
+  _fatlink_set(RPM_${upper}_PACKAGE_SUMMARY "${summary}${recommends}")
   _fatlink_set(RPM_${upper}_PACKAGE_REQUIRES "${requires}")
-  _fatlink_set(RPM_${upper}_PACKAGE_SUGGESTS "${suggests}")
   _fatlink_set(RPM_${upper}_PACKAGE_PROVIDES "${provides}")
   if(any)
     _fatlink_set(RPM_${upper}_PACKAGE_ARCHITECTURE noarch)

@@ -23,7 +23,7 @@ and the kernel apply_transform."
   DEB_DEPENDS libmuparser2v5
   DEB_RECOMMENDS fatlink-transforms "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2"
   RPM_REQUIRES "libmuparser.so.2()(64bit)"
-  RPM_SUGGESTS fatlink-transforms libnvjitlink-13-0)
+  RPM_RECOMMENDS fatlink-transforms libnvjitlink-13-0)
 
 include("${PROJECT_SOURCE_DIR}/kernels/transforms/package.cmake")
 
@@ -52,5 +52,5 @@ GPU or nvJitLink, is skipped with the reason."
     DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
     DEB_RECOMMENDS python3
     RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" fatlink-transforms
-    RPM_SUGGESTS python3)
+    RPM_RECOMMENDS python3)
 endif()

@@ -83,7 +83,7 @@ libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
 includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
 
 Name: fatlink
-Description: @PROJECT_DESCRIPTION@
+Description: @PROJECT_DESCRIPTION@ (C++20)
 Version: @PROJECT_VERSION@
 Requires.private: libzstd liblz4 nettle
 Libs: -L${libdir} -lfatlink

@@ -67,9 +67,9 @@ endif()
 string(REPLACE " " "\\ " escaped_folder "${folder}")
 string(REPLACE " " "\\ " escaped_fatbin "${FATBIN}")
 file(READ "${DEPFILE}" dependencies)
-string(REGEX REPLACE "^fatbin[ \t]*:" "${escaped_fatbin} :" dependencies "${dependencies}")
+string(REGEX REPLACE "^fatbin[ \t]*:" "" dependencies "${dependencies}")
 string(REPLACE "${here}/" "${escaped_folder}/" dependencies "${dependencies}")
-file(WRITE "${DEPFILE}" "${dependencies}")
+file(WRITE "${DEPFILE}" "${escaped_fatbin} :${dependencies}")
 
 execute_process(COMMAND "${INSPECT}" inspect ${expected} "${made}"
   OUTPUT_QUIET RESULT_VARIABLE result)

@@ -37,6 +37,22 @@ void add_verbs(CLI::App& app, std::string_view asked, int& status)
     if (!any || is_asked(one)) one.add(app, status);
 }
 
+/// "run, link, check, …"
+std::string verb_names()
+{
+  std::string names;
+  for (auto const& one : k_verbs) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return names;
+}
+
+/// Whether the first word is meant as a verb and is none.
+bool is_unknown_verb(std::string_view word)
+{
+  return !word.empty() && word.front() != '-' &&
+         std::none_of(std::begin(k_verbs), std::end(k_verbs),
+                      [&](verb const& one) { return one.name == word; });
+}
+
 std::string first_line(std::string text)
 {
   text.erase(std::min(text.find('\n'), text.size()));
@@ -57,6 +73,9 @@ int main(int argc, char** argv)
 
   auto const json = std::any_of(
       argv + 1, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
+  if (argc > 1 && is_unknown_verb(argv[1]))
+    return fatlink::cli::report_usage(fmt::format("{}: there is no such verb", argv[1]),
+                                      fmt::format("the verbs are {}", verb_names()), json);
   try {
     app.parse(argc, argv);
   } catch (CLI::Success const& asked) {

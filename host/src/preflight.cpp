@@ -30,6 +30,18 @@ error_details refusal(std::string const& what, std::vector<finding> const& findi
           .hint = first->hint};
 }
 
+/// Where two inputs are of different contracts, that their types differ goes without saying.
+void drop_consequences(std::vector<finding>& findings)
+{
+  std::vector<std::vector<std::string>> mismatched;
+  for (auto const& found : findings)
+    if (found.id == "contract-mismatch") mismatched.push_back(found.files);
+  std::erase_if(findings, [&](finding const& found) {
+    return found.id == "signature-mismatch" &&
+           std::find(mismatched.begin(), mismatched.end(), found.files) != mismatched.end();
+  });
+}
+
 }  // namespace
 
 char const* to_string(severity level) noexcept
@@ -60,6 +72,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_duplicates(described, findings);
   detail::check_float_flags(described, request, findings);
   detail::check_toolkits(described, request, findings);
+  drop_consequences(findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
   return findings;

@@ -54,6 +54,12 @@ class SearchPath(Named):
         self.assertEqual(self.listed("mine", env=env)[0]["origin"], "user")
         self.assertEqual(self.listed("mine", env={"XDG_DATA_HOME": "data"}), [], "a relative one is ignored")
 
+    def test_one_folder_named_twice_hides_nothing(self):
+        self.install(self.folder / "named", "mine")
+        twice = {"FATLINK_PATH": f"{self.folder}/named:{self.folder}/named/:{self.folder}/./named"}
+        found, = self.listed("mine", env=twice)
+        self.assertEqual(found["hidden_by"], "")
+
     def test_serves_every_verb_that_takes_fatbins(self):
         self.install(self.system / "fatlink", "mine")
         self.assertIn("links", self.fatlink("check", "apply_transform", "mine").stdout)
@@ -118,6 +124,20 @@ class List(Named):
         self.assertIn("works with apply_transform", text)
         self.assertNotIn("broken", self.fatlink("list", "--names").stdout)
 
+    def test_one_refused_for_its_json_is_a_transform_all_the_same(self):
+        self.install(self.system / "fatlink", "odd").with_suffix(".json").write_text("{nonsense")
+        found, = self.listed("odd")
+        self.assertEqual(found["kind"], "transform")
+        self.assertIn("odd.json", found["problem"])
+
+    def test_a_summary_cannot_drive_the_terminal(self):
+        file = self.install(self.system / "fatlink", "loud").with_suffix(".json")
+        told = json.loads(file.read_text())
+        file.write_text(json.dumps({**told, "summary": "x\u001b[31m red\nline"}))
+        text = self.fatlink("list", "loud").stdout
+        self.assertIn("x [31m red line", text)
+        self.assertNotIn("\u001b", text)
+
     def test_selects_by_kind_and_name(self):
         self.assertEqual(self.fatlink("list", "--kind", "library", "--names").stdout, "apply_transform\n")
         self.assertIn("gelu\n", self.fatlink("list", "--kind", "transform", "--names").stdout)
@@ -175,6 +195,19 @@ class Versions(Named):
         self.build("older", HOOK, version=1, package="gelus 1.0")
         done = self.fatlink("run", "--library", "library.fatbin", "--transform", "older.fatbin", status=4)
         self.assertRegex(done.stderr, "hint: +install a version of package gelus that is built against apply_transform/2")
+
+    def test_another_header_under_the_same_version_names_both_packages(self):
+        self.build("library", self.LIBRARY, version=2, package="fatlink-runtime 2.0")
+        self.build("changed", HOOK, version=2, package="gelus 1.0", header_sha256=64 * "a")
+        done = self.fatlink("run", "--library", "library.fatbin", "--transform", "changed.fatbin", status=4)
+        self.assertRegex(done.stderr, "hint: +install versions of package fatlink-runtime and package gelus that are "
+                                      "built against the same contract")
+
+    def test_another_contract_is_told_as_such_and_not_as_another_type(self):
+        self.build("other", HOOK.replace("float", "double"), version=1, package="gelus 1.0", contract="blend")
+        done = self.fatlink("run", "--transform", "other.fatbin", status=4)
+        self.assertRegex(done.stderr, "hint: +other.fatbin is for libraries with blend/1: pass one that is for apply_transform/1")
+        self.assertNotIn("signature-mismatch", done.stderr)
 
     def test_the_list_says_so_before_anything_is_run(self):
         newer = self.build("newer", HOOK, version=2, package="gelus 2.1")

@@ -137,6 +137,21 @@ class Builds(BuildSide):
         self.assertEqual(made[2], made[3])
         self.assertNotEqual(made[0], made[2])
 
+    def test_in_a_folder_with_a_space_a_second_build_does_nothing(self):
+        place = self.folder / "a longer/path"
+        place.mkdir(parents=True)
+        for name in ("hook.cuh", "t.cu"):
+            shutil.copy(self.folder / name, place)
+        (place / "CMakeLists.txt").write_text(HEAD + FATBIN.replace("CONTRACT c)", "CONTRACT c OPTIONS \"-DNAME=\\\"x y\\\"\")"))
+        run = lambda *words: subprocess.run([CMAKE, *words], cwd=place, text=True, capture_output=True)
+        self.assertEqual(run("-S", ".", "-B", "b", "-G", "Ninja").returncode, 0)
+        first, second = run("--build", "b"), run("--build", "b")
+        self.assertIn("Compiling device code", first.stdout, first.stdout + first.stderr)
+        self.assertNotIn("Compiling device code", second.stdout)
+        time.sleep(1.1)
+        (place / "hook.cuh").write_text(HEADER + "// changed\n")
+        self.assertIn("Compiling device code", run("--build", "b").stdout)
+
     def test_nvccs_errors_name_the_real_file(self):
         self.write("t.cu", "nonsense;\n")
         self.assertEqual(self.configure(FATBIN).returncode, 0)
@@ -243,6 +258,12 @@ class Misuse(BuildSide):
             with self.subTest(arguments=arguments):
                 self.assert_stops(f"fatlink_add_contract({arguments})", says)
 
+    def test_of_a_contract_that_would_be_installed_without_what_it_includes(self):
+        self.write("more.cuh", "#pragma once\n")
+        self.write("hook.cuh", '#include "more.cuh"\n' + HEADER)
+        self.assert_stops(CONTRACT.replace(")", " INSTALL_DESTINATION c)"), "would be installed without what it includes")
+        self.assertEqual(self.configure(CONTRACT).returncode, 0)
+
     def test_of_one_contract_declared_twice(self):
         self.assert_stops(2 * CONTRACT, "fatlink_add_contract(c): is declared already")
 
@@ -266,6 +287,12 @@ class Misuse(BuildSide):
                 ("pp NONSENSE COMPONENT c SUMMARY s", "fatlink_add_package(pp): unknown argument: NONSENSE")):
             with self.subTest(arguments=arguments):
                 self.assert_stops(f"fatlink_add_package({arguments})", says)
+        done = self.configure('set(PROJECT_VERSION 1)\nfatlink_add_package(pp COMPONENT c SUMMARY "a; b [x")\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("there is no LICENSE", " ".join(done.stderr.split()))
+        self.assertIn("set(SUMMARY [==[a; b [x]==])", (self.folder / "b/packages/pp.cmake").read_text())
+        self.assert_stops("set(PROJECT_VERSION 1)\n" + 2 * "fatlink_add_package(pp COMPONENT c SUMMARY s)\n",
+                          "the component c is a package already")
         for arguments, says in (
                 ("pp COMPONENT c SUMMARY s CONTRACTS other", "fatlink_add_package(pp): the contract other is not known"),
                 ("pp COMPONENT c SUMMARY s LICENSE none", "none: no such file")):

@@ -100,10 +100,11 @@ message(STATUS "licences: ${{licenses}}")
     def test_rpmbuild_leaves_it_alone(self):
         if shutil.which("rpmbuild") is None or shutil.which("rpm") is None:
             self.skipTest("rpmbuild is not installed")
-        more = "set(CPACK_GENERATOR RPM)\nset(CPACK_STRIP_FILES ON)\ninclude(CPack)\n"
+        more = (f'include("{SOURCE}/cmake/FatlinkAddPackage.cmake")\n'
+                "fatlink_add_package(bundling COMPONENT runtime SUMMARY s)\n")
         self.done(*self.configure(*self.bundle("nvJitLink"), more=more))
         cpack = pathlib.Path(shutil.which(CMAKE)).parent / "cpack"
-        self.done(cpack, "--config", "b/CPackConfig.cmake", "-B", "p")
+        self.done("env", "SOURCE_DATE_EPOCH=1700000000", cpack, "--config", "b/CPackConfig.cmake", "-G", "RPM", "-B", "p")
         dump = self.done("rpm", "-qp", "--dump", *(self.folder / "p").glob("*.rpm"))
         self.assertIn(digest(self.library), dump)
 

@@ -86,6 +86,13 @@ class Packages(unittest.TestCase):
         required = run("rpm", "-qp", "--requires", self.of(self.made["one"], ".rpm"))
         self.assertIn("fatlink-contract-apply-transform-1\n", required)
 
+    @needs("rpm")
+    def test_state_the_licence_and_supplier_of_their_project(self):
+        self.assertEqual(run("rpm", "-qp", "--qf", "%{LICENSE}", self.of(self.halve, ".rpm")), "0BSD")
+        stated = json.loads((self.unpacked(self.halve) / "share/doc/fatlink-transform-halve"
+                             / "fatlink-transform-halve.spdx.json").read_text())["packages"][0]
+        self.assertEqual((stated["licenseDeclared"], stated["supplier"]), ("0BSD", "Organization: The developers of halve"))
+
     @needs("lintian")
     def test_of_debian_pass_lintian(self):
         for packages in (self.made["one"], self.halve):

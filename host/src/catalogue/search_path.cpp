@@ -37,8 +37,9 @@ std::string hint_for(std::string const& name, std::vector<search_folder> const& 
   std::error_code ignored;
   if (std::filesystem::exists(name, ignored)) return fmt::format("for the file, write ./{}", name);
   auto const like = detail::nearest(names_in(path), name);
-  return fmt::format("{}fatlink list shows what is installed; a file is written with its .fatbin",
-                     like.empty() ? "" : fmt::format("did you mean {}? ", like));
+  return fmt::format(
+      "{}fatlink list shows what is installed; a file is named with its .fatbin, or a slash",
+      like.empty() ? "" : fmt::format("did you mean {}? ", like));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace fatlink::detail {
 
 /// The remedy for every malformed one.
 constexpr char const* k_json_example =
-    R"(see kernels/transforms/relu_poly.json: "name", "summary", "hook", "reference", "tolerance_ulp")";
+    R"(see share/fatlink/relu_poly.json: "name", "summary", "hook", "reference", "tolerance_ulp")";
 
 /// @throws file_error (stage verify) unreadable, larger than 1 MiB, no JSON, no object.
 nlohmann::json read_json(std::filesystem::path const& path);

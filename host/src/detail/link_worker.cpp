@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -42,13 +43,13 @@ struct broken {
        .input = input,
        .code = {},
        .log = {},
-       .hint = fmt::format("install {} in libexec beside the program's bin, name it in "
-                           "FATLINK_LINKD, or link with --in-process",
+       .hint = fmt::format("install {} in libexec beside the program's bin (package "
+                           "fatlink-runtime), name it in FATLINK_LINKD, or link with --in-process",
                            k_program)});
 }
 
-/// Where a `libexec` may be: above the folder that holds this code, twice above it
-/// (lib/<multiarch>), and above the program's.
+/// Where a `libexec` may be: above the folder that holds this code, or twice above it where that is
+/// in the prefix, too (lib/<multiarch>, libexec/<tests>); and above the program's.
 std::vector<std::filesystem::path> prefixes()
 {
   std::vector<std::filesystem::path> found;
@@ -58,10 +59,14 @@ std::vector<std::filesystem::path> prefixes()
       where.dli_fname != nullptr) {
     auto const file = std::filesystem::canonical(where.dli_fname, ignored);
     auto const above = file.parent_path().parent_path();
-    if (!ignored) found.insert(found.end(), {above, above.parent_path()});
+    if (!ignored) found.push_back(above);
+    if (!ignored && (above.filename() == "lib" || above.filename() == "libexec"))
+      found.push_back(above.parent_path());
   }
   auto const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  if (!ignored) found.push_back(program.parent_path().parent_path());
+  auto const beside = program.parent_path().parent_path();
+  if (!ignored && std::find(found.begin(), found.end(), beside) == found.end())
+    found.push_back(beside);
   return found;
 }
 

@@ -77,6 +77,9 @@ finding mismatch(preflight_input const& first, preflight_input const& other)
   auto const ordered = first.ident->version < other.ident->version;
   auto hint = fmt::format("install versions of {} and {} that are built against the same contract",
                           package_of(first), package_of(other));
+  if (!same_name)
+    hint = fmt::format("{} is for libraries with {}: pass one that is for {}", other.file->name(),
+                       contract_of(*other.ident), contract_of(*first.ident));
   if (same_name && first.ident->version != other.ident->version)
     hint = ordered ? remedy(first, other) : remedy(other, first);
   return {.id = "contract-mismatch",
