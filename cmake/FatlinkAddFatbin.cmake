@@ -35,8 +35,8 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
 Beside the fatbin ``<stem>.json`` holds the reference, if any, and the fatbin's SHA-256: readers
 refuse a fatbin that is not the one stated. The file is ``<stem>.fatbin`` in ``FATLINK_DATA_DIR`` where
 that is set, else in the current binary directory. It is the same bytes in whatever folder it is built,
-unless ``OPTIONS`` has ``-lineinfo``, or a header's absolute path gets into the code (``__FILE__``,
-``assert``). The target's property ``FATLINK_FATBIN`` has its path. Every
+unless ``OPTIONS`` has ``-lineinfo``, or it includes, by an absolute path (``-I`` too), a header with
+``__FILE__`` or with something private: names of that are made of the path. The target's property ``FATLINK_FATBIN`` has its path. Every
 entry's ident says contract, toolkit and float flags. After each build the fatbin is read
 back by ``fatlink inspect``: a missing entry fails the build. Missing, unknown or
 malformed arguments stop configuration.
@@ -84,6 +84,7 @@ function(fatlink_add_fatbin target)
   _fatlink_reference("${me}" "${arg_REFERENCE}" reference)
   fatlink_package_text("${me}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
 
+  _fatlink_relative_header("${source}" "${contract_header}" relative_header)
   fatlink_nvcc_version("${me}" toolkit)
   fatlink_stated_path("${source}" stated_path)
 
@@ -97,6 +98,7 @@ set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
 set(TOOLKIT [==[@toolkit@]==])
 set(SOURCE [==[@source@]==])
 set(STATED_PATH [==[@stated_path@]==])
+set(RELATIVE_HEADER [==[@relative_header@]==])
 set(PACKAGE [==[@package@]==])
 set(FATBIN [==[@fatbin@]==])
 set(DEPFILE [==[@depfile@]==])
@@ -181,6 +183,21 @@ function(_fatlink_contract_settings me contract settings_out header_out)
   set(${settings_out}
     "set(CONTRACT ${contract})\nset(VERSION ${version})\nset(HEADER [==[${header}]==])\nset(CONTRACT_PACKAGE [==[${package}]==])"
     PARENT_SCOPE)
+endfunction()
+
+# The way from the source's folder to a header of the same project; nothing for one of another.
+function(_fatlink_relative_header source header out)
+  set(${out} "" PARENT_SCOPE)
+  set(inside FALSE)
+  if(header)
+    cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${header}" NORMALIZE inside)
+  endif()
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${source}" NORMALIZE source_inside)
+  if(inside AND source_inside)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY "${folder}")
+    set(${out} "${header}" PARENT_SCOPE)
+  endif()
 endfunction()
 
 function(_fatlink_reference me reference result)

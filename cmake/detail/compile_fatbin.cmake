@@ -8,13 +8,11 @@ include("${SETTINGS}")
 include("${CMAKE_CURRENT_LIST_DIR}/base64.cmake")
 
 set(json "{\"fatlink\":1")
-set(include_contract "")
 if(CONTRACT)
   file(SHA256 "${HEADER}" digest)
   string(APPEND json
     ",\"contract\":\"${CONTRACT}\",\"version\":${VERSION},\"header_sha256\":\"${digest}\""
     ",\"contract_package\":\"${CONTRACT_PACKAGE}\"")
-  set(include_contract -include "${HEADER}")
 endif()
 string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\""
   ",\"package\":\"${PACKAGE}\"}")
@@ -45,6 +43,13 @@ set(stated_path -Xcicc --orig_src_path_name -Xcicc "${STATED_PATH}")
 if(OPTIONS MATCHES "lineinfo" OR NOT STATED_PATH)
   set(here "${folder}")
   set(stated_path "")
+endif()
+set(include_contract "")
+if(CONTRACT)
+  set(include_contract -include "${HEADER}")
+  if(RELATIVE_HEADER)  # from the source's folder
+    set(include_contract -include "${here}/${RELATIVE_HEADER}")
+  endif()
 endif()
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "PWD=${here}"

@@ -121,8 +121,9 @@ class Builds(BuildSide):
             for folder in (self.folder, self.folder / "a longer/path"):
                 # What is private to a source is named after its path.
                 (self.folder / "t.cu").write_text("#include \"more.cuh\"\n" + TRANSFORM.replace("2 * x", "more(x)"))
+                (self.folder / "hook.cuh").write_text(HEADER + "static __device__ const char* file() { return __FILE__; }\n")
                 (self.folder / "more.cuh").write_text("namespace { __device__ __noinline__ float more(float x) "
-                                                      "{ static float sum; return sum += 2 * x; } }\n")
+                                                      "{ static float sum; return sum += 2 * x + file()[5]; } }\n")
                 (folder / "sub").mkdir(parents=True, exist_ok=True)
                 for name in ("hook.cuh", "t.cu", "more.cuh"):
                     if folder != self.folder:
