@@ -29,6 +29,7 @@ configuration.
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/FatlinkAddFatbin.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/toolkit_root.cmake")
 
 function(fatlink_add_cache_layer target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY;INSTALL_DESTINATION;INSTALL_COMPONENT"
@@ -54,8 +55,7 @@ function(fatlink_add_cache_layer target)
     message(FATAL_ERROR "${me}: no nvcc, whose toolkit has the nvJitLink; find_package(CUDAToolkit 13) first")
   endif()
   # The toolkit's own nvJitLink, whatever else is on this machine.
-  cmake_path(GET CUDAToolkit_NVCC_EXECUTABLE PARENT_PATH toolkit)
-  cmake_path(GET toolkit PARENT_PATH toolkit)
+  fatlink_toolkit_root("${me}" toolkit)
   find_library(linker NAMES libnvJitLink.so.13 PATHS "${toolkit}/lib64" "${toolkit}/lib"
     "${toolkit}/targets/x86_64-linux/lib" NO_DEFAULT_PATH NO_CACHE)
   if(NOT linker)

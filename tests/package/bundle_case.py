@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -11,7 +12,15 @@ import unittest
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 CMAKE = os.environ["FATLINK_CMAKE"]
-TOOLKIT = pathlib.Path(os.environ["FATLINK_NVCC"]).parent.parent
+
+
+def toolkit():
+    """The folder of the toolkit, as nvcc says: what is found as nvcc may be a script elsewhere."""
+    done = subprocess.run([os.environ["FATLINK_NVCC"], "-v", "__dummy"], text=True, capture_output=True)
+    return pathlib.Path(re.search(r"TOP=(.*)", done.stdout + done.stderr)[1]).resolve()
+
+
+TOOLKIT = toolkit()
 
 # As the vendor's text is laid out, with what must not be taken for a listed library.
 LICENCE = """2.6. Attachment A
