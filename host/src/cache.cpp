@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/cache.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -13,6 +11,7 @@
 
 #include "cache/memory_layer.hpp"
 #include "cache/user_layer.hpp"
+#include "detail/format.hpp"
 #include "detail/sha256.hpp"
 #include "fatlink/error.hpp"
 
@@ -28,7 +27,7 @@ constexpr char const* k_no_folder = "there is no folder for it: set HOME, or FAT
                        char const* hint = "mend that, or name another folder in FATLINK_CACHE_DIR")
 {
   throw file_error(stage::linker,
-                   {.message = fmt::format("the cache {}: {}", folder.string(), why.message),
+                   {.message = detail::format("the cache {}: {}", folder.string(), why.message),
                     .input = folder.string(),
                     .code = {},
                     .log = {},
@@ -96,7 +95,7 @@ struct link_cache::state {
     ++faults;
     last_fault = why.message;
     if (said.insert(why.code).second)
-      unsaid.push_back(fmt::format("the cache is not used as it should be: {}", why.message));
+      unsaid.push_back(detail::format("the cache is not used as it should be: {}", why.message));
   }
 
   /// What `work` answers; where it has a fault, that is said, and it answers nothing.

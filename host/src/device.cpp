@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/device.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
 #include "detail/cpu_device.hpp"
 #include "detail/driver.hpp"
+#include "detail/format.hpp"
 #include "detail/gpu_device.hpp"
 
 namespace fatlink {
@@ -28,7 +27,7 @@ int parse_ordinal(std::string_view name)
   auto const* const end = digits.data() + digits.size();
   auto const [rest, code] = std::from_chars(digits.data(), end, ordinal);
   if (code == std::errc{} && rest == end && ordinal >= 0) return ordinal;
-  throw usage_error(stage::device, {.message = fmt::format("device '{}': no such device", name),
+  throw usage_error(stage::device, {.message = detail::format("device '{}': no such device", name),
                                     .input = std::string(name),
                                     .code = {},
                                     .log = {},

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/fatbin.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "detail/byte_reader.hpp"
 #include "detail/decompress.hpp"
+#include "detail/format.hpp"
 #include "detail/json_file.hpp"
 #include "detail/read_file.hpp"
 #include "detail/sha256.hpp"
@@ -44,15 +43,16 @@ class reader {
     if (entries_.empty()) fail("corrupt-fatbin", 0, "holds no entries");
     return std::move(entries_);
   } catch (detail::out_of_bytes const& end) {
-    corrupt(end.offset, fmt::format("truncated: {} bytes are needed here, the file has {} in all",
-                                    end.wanted, end.size));
+    corrupt(end.offset,
+            detail::format("truncated: {} bytes are needed here, the file has {} in all",
+                           end.wanted, end.size));
   }
 
  private:
   [[noreturn]] void fail(char const* id, std::uint64_t offset, std::string const& why) const
   {
     throw format_error(id, offset,
-                       {.message = fmt::format("{}: {}, at byte {}", name_, why, offset),
+                       {.message = detail::format("{}: {}, at byte {}", name_, why, offset),
                         .input = name_,
                         .code = id,
                         .log = {},
@@ -68,9 +68,9 @@ class reader {
   {
     if (bytes_.read<std::uint32_t>(at) != k_magic) corrupt(at, "bytes after the last container");
     if (auto const version = bytes_.read<std::uint16_t>(at + 4); version != k_version)
-      corrupt(at + 4, fmt::format("container version {} is not known", version));
+      corrupt(at + 4, detail::format("container version {} is not known", version));
     if (auto const size = bytes_.read<std::uint16_t>(at + 6); size != k_container_header)
-      corrupt(at + 6, fmt::format("container header of {} bytes is not known", size));
+      corrupt(at + 6, detail::format("container header of {} bytes is not known", size));
     auto const length = bytes_.read<std::uint64_t>(at + 8);
     auto const begin = at + k_container_header;
     (void)bytes_.view(begin, length);
@@ -83,9 +83,9 @@ class reader {
   {
     auto const header = bytes_.read<std::uint32_t>(at + 0x04);
     if (header < k_least_entry_header || header % 8 != 0)
-      corrupt(at + 4, fmt::format("entry header of {} bytes", header));
+      corrupt(at + 4, detail::format("entry header of {} bytes", header));
     if (auto const version = bytes_.read<std::uint16_t>(at + 2); version != k_entry_version)
-      corrupt(at + 2, fmt::format("entry version {:#x} is not known", version));
+      corrupt(at + 2, detail::format("entry version {:#x} is not known", version));
     if (header > end - at) corrupt(at + 4, "entry header past the container's end");
     auto const padded = bytes_.read<std::uint64_t>(at + 0x08);
     if (padded > end - at - header) corrupt(at + 8, "entry payload past the container's end");
@@ -118,13 +118,13 @@ class reader {
       case entry_kind::ltoir:
         return static_cast<entry_kind>(kind);
     }
-    corrupt(at, fmt::format("entry kind {} is not known", kind));
+    corrupt(at, detail::format("entry kind {} is not known", kind));
   }
 
   [[nodiscard]] target target_of(std::uint64_t at, std::uint64_t flags) const
   {
     auto const number = bytes_.read<std::uint32_t>(at + 0x1C);
-    if (number < 10 || number > 999) corrupt(at + 0x1C, fmt::format("architecture {}", number));
+    if (number < 10 || number > 999) corrupt(at + 0x1C, detail::format("architecture {}", number));
     auto const suffix = (flags & k_flag_arch_specific) != 0     ? 'a'
                         : (flags & k_flag_family_specific) != 0 ? 'f'
                                                                 : '\0';
@@ -164,7 +164,7 @@ class reader {
   {
     if (length == 0) return {};
     if (offset > header || length > header - offset)
-      corrupt(at, fmt::format("{} outside the entry's header", what));
+      corrupt(at, detail::format("{} outside the entry's header", what));
     auto text = bytes_.text(at + offset, length);
     text.erase(text.find_last_not_of(std::string_view("\0 ", 2)) + 1);
     return text;
@@ -179,7 +179,7 @@ class reader {
 {
   throw format_error(
       "corrupt-fatbin", entry.offset,
-      {.message = fmt::format("{}: the PTX entry at byte {}: {}", name, entry.offset, why),
+      {.message = detail::format("{}: the PTX entry at byte {}: {}", name, entry.offset, why),
        .input = std::string(name),
        .code = "corrupt-fatbin",
        .log = {},
@@ -262,14 +262,15 @@ namespace {
 {
   auto beside = path;
   beside.replace_extension(".json");
-  throw format_error("digest-mismatch", 0,
-                     {.message = fmt::format("{}: is not the file that {} states (sha256 {:.12}…) "
-                                             "[digest-mismatch]",
-                                             path.string(), beside.filename().string(), stated),
-                      .input = path.string(),
-                      .code = {},
-                      .log = {},
-                      .hint = "install the fatbin and its .json together, or build it again"});
+  throw format_error(
+      "digest-mismatch", 0,
+      {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
+                                 "[digest-mismatch]",
+                                 path.string(), beside.filename().string(), stated),
+       .input = path.string(),
+       .code = {},
+       .log = {},
+       .hint = "install the fatbin and its .json together, or build it again"});
 }
 
 }  // namespace

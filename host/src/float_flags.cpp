@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/float_flags.hpp"
 
-#include <fmt/format.h>
+#include "detail/format.hpp"
 
 namespace fatlink {
 namespace {
@@ -29,8 +29,8 @@ float_flags parse_float_flags(std::string_view options) noexcept
 
 std::string to_string(float_flags const& flags)
 {
-  return fmt::format("-ftz={:d} -prec_div={:d} -prec_sqrt={:d} -fmad={:d}", flags.ftz,
-                     flags.prec_div, flags.prec_sqrt, flags.fmad);
+  return detail::format("-ftz={:d} -prec_div={:d} -prec_sqrt={:d} -fmad={:d}", flags.ftz,
+                        flags.prec_div, flags.prec_sqrt, flags.fmad);
 }
 
 }  // namespace fatlink

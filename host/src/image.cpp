@@ -2,11 +2,11 @@
 #include "fatlink/image.hpp"
 
 #include <elf.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "detail/byte_reader.hpp"
+#include "detail/format.hpp"
 #include "detail/ptx_tokens.hpp"
 
 namespace fatlink {
@@ -17,7 +17,7 @@ constexpr std::uint16_t k_em_cuda = 190;
 [[noreturn]] void fail(std::uint64_t offset, std::string const& why)
 {
   throw file_error(stage::image,
-                   {.message = fmt::format("linked image: {}, at byte {}", why, offset),
+                   {.message = detail::format("linked image: {}, at byte {}", why, offset),
                     .input = "linked image",
                     .code = {},
                     .log = {},
@@ -111,7 +111,8 @@ std::vector<std::string> functions_in_cubin(bytes_view cubin)
 try {
   return read_functions(detail::byte_reader(cubin));
 } catch (detail::out_of_bytes const& end) {
-  fail(end.offset, fmt::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+  fail(end.offset,
+       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
 }
 
 std::vector<std::string> functions_in_ptx(std::string_view ptx)

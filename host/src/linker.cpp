@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/linker.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <set>
 #include <utility>
 
+#include "detail/format.hpp"
 #include "detail/link_key.hpp"
 #include "detail/link_session.hpp"
 #include "detail/link_worker.hpp"
@@ -65,8 +64,8 @@ void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)
     for (auto const& input : inputs) names += (names.empty() ? "" : ", ") + input.name();
     throw link_error(
         stage::linker,
-        {.message = fmt::format("{}: {} was not inlined: the {} link left a call to it", names,
-                                hook.name, to_string(image.mode)),
+        {.message = detail::format("{}: {} was not inlined: the {} link left a call to it", names,
+                                   hook.name, to_string(image.mode)),
          .input = names,
          .code = "NOT_INLINED",
          .log = {},
@@ -81,7 +80,7 @@ void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)
   auto const mode = std::string(to_string(options.mode));
   throw usage_error(
       stage::linker,
-      {.message = fmt::format("{} cannot be emitted in {} mode", to_string(options.emit), mode),
+      {.message = detail::format("{} cannot be emitted in {} mode", to_string(options.emit), mode),
        .input = to_string(options.emit),
        .code = {},
        .log = {},
@@ -108,7 +107,7 @@ void state_inlining(linked_image& image, std::set<std::string> const& hooks)
     image.hooks.push_back({hook, inlined});
     if (image.mode == link_mode::lto && !inlined)
       image.warnings.push_back(
-          fmt::format("{} was not inlined: the LTO link left a call to it", hook));
+          detail::format("{} was not inlined: the LTO link left a call to it", hook));
   }
 }
 
@@ -194,7 +193,7 @@ class linker::session {
     image_.times.preflight_ms = watch.lap();
     if (has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& found : findings)
-      image_.warnings.push_back(fmt::format("{} [{}]", found.message, found.id));
+      image_.warnings.push_back(detail::format("{} [{}]", found.message, found.id));
   }
 
   void obtain()
@@ -273,7 +272,7 @@ class linker::session {
     if (!is_as_keyed) {
       with_.forget_file();
       if (with_.cache)
-        product.warnings.push_back(fmt::format(
+        product.warnings.push_back(detail::format(
             "the cache does not keep this link: another nvJitLink made it than {}", file_.path));
     }
     return {{std::move(product.bytes), std::move(product.warnings)}, is_as_keyed};

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/npy.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cstring>
 #include <string>
 
+#include "detail/format.hpp"
 #include "detail/read_file.hpp"
 #include "fatlink/output_file.hpp"
 
@@ -19,7 +18,7 @@ constexpr std::size_t k_most_header = 1 << 20;
 
 [[noreturn]] void fail(std::filesystem::path const& path, std::string const& why)
 {
-  throw file_error(stage::input, {.message = fmt::format("{}: {}", path.string(), why),
+  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), why),
                                   .input = path.string(),
                                   .code = {},
                                   .log = {},
@@ -31,14 +30,14 @@ std::string_view value_of(std::string_view header, std::string_view key,
                           std::filesystem::path const& path)
 {
   for (char const quote : {'\'', '"'}) {
-    auto const name = fmt::format("{}{}{}", quote, key, quote);
+    auto const name = detail::format("{}{}{}", quote, key, quote);
     auto const at = header.find(name);
     if (at == std::string_view::npos) continue;
     auto rest = header.substr(at + name.size());
     auto const colon = rest.find_first_not_of(" :");
     if (colon != std::string_view::npos) return rest.substr(colon);
   }
-  fail(path, fmt::format("its header has no '{}'", key));
+  fail(path, detail::format("its header has no '{}'", key));
 }
 
 void check_type(std::string_view header, std::filesystem::path const& path)
@@ -46,7 +45,7 @@ void check_type(std::string_view header, std::filesystem::path const& path)
   auto const value = value_of(header, "descr", path);
   auto const end = value.size() > 1 ? value.find(value.front(), 1) : std::string_view::npos;
   auto const type = end == std::string_view::npos ? value.substr(0, 16) : value.substr(1, end - 1);
-  if (type != "<f4") fail(path, fmt::format("dtype is {}, not <f4 (float32)", type));
+  if (type != "<f4") fail(path, detail::format("dtype is {}, not <f4 (float32)", type));
 }
 
 std::size_t read_shape(std::string_view header, std::filesystem::path const& path)
@@ -62,7 +61,7 @@ std::size_t read_shape(std::string_view header, std::filesystem::path const& pat
   auto const after = std::string_view(rest, static_cast<std::size_t>(last - rest));
   if (code != std::errc{} || after.find_first_not_of(", ") != std::string_view::npos ||
       after.find(',') == std::string_view::npos)
-    fail(path, fmt::format("shape is ({}), not one dimension", shape));
+    fail(path, detail::format("shape is ({}), not one dimension", shape));
   if (count == 0) fail(path, "holds no elements");
   return count;
 }
@@ -81,7 +80,8 @@ struct npy_reader::state {
     read_bytes(0, head);
     if (!std::string_view(head).starts_with(k_magic)) fail(path, "is no .npy file");
     auto const major = static_cast<unsigned char>(head[6]);
-    if (major < 1 || major > 3) fail(path, fmt::format("version {} of .npy is not known", major));
+    if (major < 1 || major > 3)
+      fail(path, detail::format("version {} of .npy is not known", major));
     auto const length_bytes = major == 1 ? 2U : 4U;
     std::string length(length_bytes, '\0');
     read_bytes(8, length);
@@ -100,11 +100,11 @@ struct npy_reader::state {
   {
     auto const there = file.size - begin;
     if (count > there / sizeof(float))
-      fail(path, fmt::format("cut short: {} elements need {} bytes of data, {} are there", count,
-                             fmt::group_digits(count * 4), there));
+      fail(path, detail::format("cut short: {} elements need {} bytes of data, {} are there", count,
+                                fmt::group_digits(count * 4), there));
     if (count * sizeof(float) != there)
       fail(path,
-           fmt::format("{} bytes follow its {} elements", there - count * sizeof(float), count));
+           detail::format("{} bytes follow its {} elements", there - count * sizeof(float), count));
   }
 
   void read_bytes(std::size_t offset, std::span<char> to) const
@@ -144,7 +144,8 @@ struct npy_writer::state {
 npy_writer::npy_writer(std::filesystem::path const& path, std::size_t count)
     : state_(new state{.file = output_file(path), .path = path, .missing = count})
 {
-  auto header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", count);
+  auto header =
+      detail::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", count);
   constexpr std::size_t k_preamble = 10;
   header.append(63 - (k_preamble + header.size()) % 64, ' ');
   header += '\n';
@@ -169,7 +170,7 @@ void npy_writer::append(std::span<float const> values)
 void npy_writer::commit()
 {
   if (state_->missing != 0)
-    fail(state_->path, fmt::format("{} elements were never written", state_->missing));
+    fail(state_->path, detail::format("{} elements were never written", state_->missing));
   state_->file.commit();
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/nvjitlink.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <mutex>
 
 #include "detail/environment.hpp"
+#include "detail/format.hpp"
 #include "detail/library_file.hpp"
 #include "detail/loader_search.hpp"
 #include "detail/nvjitlink_api.hpp"
@@ -28,7 +27,7 @@ bool bind(detail::shared_library const& library, std::string const& name, Functi
 {
   auto* symbol = library.find({name});
   for (auto minor = k_newest_minor + 1; symbol == nullptr && minor-- > 0;)
-    symbol = library.find({fmt::format("__{}_{}_{}", name, k_major, minor)});
+    symbol = library.find({detail::format("__{}_{}_{}", name, k_major, minor)});
   function = reinterpret_cast<Function>(symbol);
   return symbol != nullptr;
 }
@@ -70,7 +69,7 @@ std::vector<nvjitlink_candidate> candidates()
   for (auto const* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (auto const root = detail::environment(variable); !root.empty())
       for (auto const* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
-        add(fs::path(root) / folder, fmt::format("${}", variable));
+        add(fs::path(root) / folder, detail::format("${}", variable));
   places.push_back({k_file, "dynamic loader", "not tried"});
   add("/usr/local/cuda/lib64", "default toolkit");
   return places;
@@ -80,7 +79,7 @@ std::string listing(std::vector<nvjitlink_candidate> const& tried)
 {
   std::string text;
   for (auto const& place : tried)
-    text += fmt::format("{} ({}): {}\n", place.path, place.reason, place.outcome);
+    text += detail::format("{} ({}): {}\n", place.path, place.reason, place.outcome);
   return text;
 }
 
@@ -102,9 +101,9 @@ struct nvjitlink::state {
     library = detail::shared_library::open(place.path, why);
     if (!library) return why;
     if (auto const missing = bind_all(library, api); !missing.empty())
-      return fmt::format("exports no {}", missing);
+      return detail::format("exports no {}", missing);
     if (api.version(&major, &minor) != 0 || major != k_major)
-      return fmt::format("is version {}.{}; CUDA {} is needed", major, minor, k_major);
+      return detail::format("is version {}.{}; CUDA {} is needed", major, minor, k_major);
     path = library.path();
     reason = place.reason;
     identity = detail::nvjitlink_identity(path).value_or("");
@@ -175,12 +174,13 @@ std::shared_ptr<nvjitlink const> nvjitlink::open(std::string const& file)
   place.outcome = opened->open(place);
   if (place.outcome.empty())
     return std::shared_ptr<nvjitlink const>(new nvjitlink(std::move(opened)));
-  throw unavailable_error(stage::linker, {.message = fmt::format("nvJitLink: {} cannot be used: {}",
-                                                                 file, place.outcome),
-                                          .input = file,
-                                          .code = {},
-                                          .log = listing({place}),
-                                          .hint = k_remedy});
+  throw unavailable_error(
+      stage::linker,
+      {.message = detail::format("nvJitLink: {} cannot be used: {}", file, place.outcome),
+       .input = file,
+       .code = {},
+       .log = listing({place}),
+       .hint = k_remedy});
 }
 
 std::shared_ptr<nvjitlink const> nvjitlink::open()
@@ -195,10 +195,11 @@ std::shared_ptr<nvjitlink const> nvjitlink::open()
   auto const named = tried.size() == 1;
   throw unavailable_error(
       stage::linker,
-      {.message = named ? fmt::format("nvJitLink: {} (from $FATLINK_NVJITLINK) cannot be used: {}",
-                                      tried.front().path, tried.front().outcome)
-                        : fmt::format("nvJitLink: {} was found in none of {} places", k_file,
-                                      tried.size()),
+      {.message = named
+                      ? detail::format("nvJitLink: {} (from $FATLINK_NVJITLINK) cannot be used: {}",
+                                       tried.front().path, tried.front().outcome)
+                      : detail::format("nvJitLink: {} was found in none of {} places", k_file,
+                                       tried.size()),
        .input = named ? tried.front().path : k_file,
        .code = {},
        .log = listing(tried),

@@ -2,7 +2,6 @@
 #include "fatlink/output_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
+
+#include "detail/format.hpp"
 
 namespace fatlink {
 namespace {
@@ -77,7 +78,7 @@ void output_file::fail(char const* doing) const
 {
   auto const reason = std::generic_category().message(errno);
   throw file_error(stage::report,
-                   {.message = fmt::format("{}: {}: {}", path_.string(), doing, reason),
+                   {.message = detail::format("{}: {}: {}", path_.string(), doing, reason),
                     .input = path_.string(),
                     .code = {},
                     .log = {},

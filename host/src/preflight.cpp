@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/preflight.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "detail/format.hpp"
 #include "detail/preflight_rules.hpp"
 
 namespace fatlink {
@@ -23,8 +23,8 @@ error_details refusal(std::string const& what, std::vector<finding> const& findi
   });
   if (first == findings.end())
     return {.message = "refused", .input = {}, .code = {}, .log = {}, .hint = {}};
-  return {.message = fmt::format("cannot link{}: {} [{}]", what, first->message, first->id),
-          .input = fmt::format("{}", fmt::join(first->files, ", ")),
+  return {.message = detail::format("cannot link{}: {} [{}]", what, first->message, first->id),
+          .input = detail::format("{}", fmt::join(first->files, ", ")),
           .code = first->id,
           .log = {},
           .hint = first->hint};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/ptx_interface.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
+#include "detail/format.hpp"
 #include "detail/ptx_tokens.hpp"
 
 namespace fatlink {
@@ -31,8 +31,8 @@ class interface_reader {
  private:
   [[noreturn]] void fail(std::string const& why) const
   {
-    throw file_error(stage::fatbin, {.message = fmt::format("{}: its PTX {} (line {})", name_, why,
-                                                            tokens_.line()),
+    throw file_error(stage::fatbin, {.message = detail::format("{}: its PTX {} (line {})", name_,
+                                                               why, tokens_.line()),
                                      .input = std::string(name_),
                                      .code = {},
                                      .log = {},
@@ -161,7 +161,7 @@ class interface_reader {
     auto const* const end = digits.data() + digits.size();
     if (auto const [rest, code] = std::from_chars(digits.data(), end, value);
         code != std::errc{} || rest != end)
-      fail(fmt::format("has '{}' where a number belongs", digits));
+      fail(detail::format("has '{}' where a number belongs", digits));
     return value;
   }
 
@@ -185,7 +185,7 @@ class interface_reader {
 std::string describe(ptx_parameter const& parameter)
 {
   if (parameter.count == 0) return parameter.type;
-  return fmt::format("{}[{}]", parameter.type, parameter.count);
+  return detail::format("{}[{}]", parameter.type, parameter.count);
 }
 
 std::vector<std::string> describe(std::vector<ptx_parameter> const& parameters)
@@ -201,9 +201,9 @@ std::string to_string(ptx_function const& function)
 {
   auto const result = function.results.empty()
                           ? std::string{}
-                          : fmt::format("({}) ", fmt::join(describe(function.results), ", "));
-  return fmt::format("{}{}({})", result, function.name,
-                     fmt::join(describe(function.parameters), ", "));
+                          : detail::format("({}) ", fmt::join(describe(function.results), ", "));
+  return detail::format("{}{}({})", result, function.name,
+                        fmt::join(describe(function.parameters), ", "));
 }
 
 ptx_interface read_ptx_interface(std::string_view ptx, std::string_view name)

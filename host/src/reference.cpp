@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/reference.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "detail/expression.hpp"
+#include "detail/format.hpp"
 #include "detail/json_file.hpp"
 
 namespace fatlink {
@@ -16,7 +15,7 @@ namespace {
 [[noreturn]] void fail(std::string const& file, std::string const& why,
                        char const* hint = detail::k_json_example)
 {
-  throw file_error(stage::verify, {.message = fmt::format("{}: {}", file, why),
+  throw file_error(stage::verify, {.message = detail::format("{}: {}", file, why),
                                    .input = file,
                                    .code = {},
                                    .log = {},
@@ -26,11 +25,11 @@ namespace {
 template <typename Value>
 Value field(nlohmann::json const& json, char const* name, std::string const& file)
 {
-  if (!json.contains(name)) fail(file, fmt::format("\"{}\" is missing", name));
+  if (!json.contains(name)) fail(file, detail::format("\"{}\" is missing", name));
   try {
     return json.at(name).get<Value>();
   } catch (nlohmann::json::type_error const&) {
-    fail(file, fmt::format("\"{}\" is of the wrong type", name));
+    fail(file, detail::format("\"{}\" is of the wrong type", name));
   }
 }
 
@@ -39,7 +38,7 @@ void check_expression(reference const& read)
   try {
     detail::expression(read.expression).at(0.5);
   } catch (detail::expression_error const& error) {
-    fail(read.file, fmt::format("\"reference\": {}", error.what()),
+    fail(read.file, detail::format("\"reference\": {}", error.what()),
          "it is an expression in x, for example \"max(0, x*x - 1)\"");
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/target.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "detail/format.hpp"
 #include "fatlink/error.hpp"
 
 namespace fatlink {
@@ -22,7 +22,7 @@ constexpr unsigned k_oldest_family = 100;  // first with `f` features
 
 [[noreturn]] void reject(std::string_view text, std::string const& why, std::string hint)
 {
-  throw usage_error(stage::input, {.message = fmt::format("target '{}': {}", text, why),
+  throw usage_error(stage::input, {.message = detail::format("target '{}': {}", text, why),
                                    .input = std::string(text),
                                    .code = {},
                                    .log = {},
@@ -33,24 +33,24 @@ constexpr unsigned k_oldest_family = 100;  // first with `f` features
 {
   auto const digits = text.find_first_of("0123456789");
   auto const guess = digits == std::string_view::npos ? "90" : text.substr(digits);
-  reject(text, "not a target", fmt::format("write it as nvcc does: sm_{}", guess));
+  reject(text, "not a target", detail::format("write it as nvcc does: sm_{}", guess));
 }
 
 void check_number(std::string_view text, unsigned number)
 {
   if (number < k_oldest)
-    reject(text, "older than CUDA 13 supports", fmt::format("the oldest is sm_{}", k_oldest));
+    reject(text, "older than CUDA 13 supports", detail::format("the oldest is sm_{}", k_oldest));
   if (std::find(k_known.begin(), k_known.end(), number) == k_known.end())
     reject(text, "no such architecture",
-           fmt::format("known are sm_{}", fmt::join(k_known, ", sm_")));
+           detail::format("known are sm_{}", fmt::join(k_known, ", sm_")));
 }
 
 void check_suffix(std::string_view text, unsigned number, char suffix)
 {
   if (suffix == 'a' && number < k_oldest_exact)
-    reject(text, "has no architecture-specific features", fmt::format("write sm_{}", number));
+    reject(text, "has no architecture-specific features", detail::format("write sm_{}", number));
   if (suffix == 'f' && number < k_oldest_family)
-    reject(text, "has no family-specific features", fmt::format("write sm_{}", number));
+    reject(text, "has no family-specific features", detail::format("write sm_{}", number));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ link_mode parse_link_mode(std::string_view text)
 {
   if (text == "ptx") return link_mode::ptx;
   if (text == "lto") return link_mode::lto;
-  throw usage_error(stage::input, {.message = fmt::format("link mode '{}': no such mode", text),
+  throw usage_error(stage::input, {.message = detail::format("link mode '{}': no such mode", text),
                                    .input = std::string(text),
                                    .code = {},
                                    .log = {},
@@ -86,7 +86,7 @@ target::target(std::string_view text)
 
 std::string target::name() const
 {
-  auto text = fmt::format("sm_{}", number_);
+  auto text = detail::format("sm_{}", number_);
   if (suffix_ != 0) text += suffix_;
   return text;
 }

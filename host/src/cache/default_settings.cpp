@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -7,6 +6,7 @@
 #include <iterator>
 
 #include "detail/environment.hpp"
+#include "detail/format.hpp"
 #include "fatlink/cache.hpp"
 #include "fatlink/error.hpp"
 
@@ -36,7 +36,7 @@ std::uint64_t parse_size(std::string const& text)
       number < std::uint64_t{1} << 33U)
     return number << (10 * (shift + 1));
   throw usage_error(stage::input,
-                    {.message = fmt::format("FATLINK_CACHE_LIMIT={}: is no size", text),
+                    {.message = detail::format("FATLINK_CACHE_LIMIT={}: is no size", text),
                      .input = text,
                      .code = {},
                      .log = {},

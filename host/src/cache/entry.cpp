@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/entry.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "detail/format.hpp"
 #include "detail/sequence.hpp"
 #include "detail/sha256.hpp"
 
@@ -22,7 +21,7 @@ entry decode_sound(bytes_view bytes)
                   [](std::byte a, char b) { return std::to_integer<char>(a) == b; }))
     throw detail::sequence_error("is no cache entry");
   if (auto const version = from.number<std::uint32_t>(); version != k_entry_version)
-    throw detail::sequence_error(fmt::format("is of version {}", version));
+    throw detail::sequence_error(detail::format("is of version {}", version));
   entry found;
   found.parts = from.text();
   found.link.warnings = from.texts();

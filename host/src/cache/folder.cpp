@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +11,8 @@
 #include <csignal>
 #include <ctime>
 #include <system_error>
+
+#include "detail/format.hpp"
 
 namespace fatlink::cache {
 namespace {
@@ -36,7 +37,7 @@ std::string temporary_name(std::string const& name)
   std::uint64_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != sizeof random)
     random = static_cast<std::uint64_t>(::getpid()) << 32U | static_cast<unsigned>(::clock());
-  return fmt::format("{}.{:016x}{}", name, random, k_temporary);
+  return detail::format("{}.{:016x}{}", name, random, k_temporary);
 }
 
 bool write_all(int file, bytes_view bytes)
@@ -106,7 +107,8 @@ void folder::fail(char const* doing, std::string const& name) const
 {
   auto const code = errno;
   auto const file = name.empty() ? path_.string() : (path_ / name).string();
-  throw fault{fmt::format("{} {}: {}", doing, file, std::generic_category().message(code)), code};
+  throw fault{detail::format("{} {}: {}", doing, file, std::generic_category().message(code)),
+              code};
 }
 
 bool folder::is_trusted(unsigned owner) const
@@ -122,12 +124,12 @@ void folder::check() const
   struct stat facts {};
   if (::fstat(descriptor(), &facts) != 0) fail("opening", {});
   if (!is_trusted(facts.st_uid))
-    throw fault{fmt::format("{} belongs to user {}, not to this one{}", path_.string(),
-                            facts.st_uid, remedy(kind_)),
+    throw fault{detail::format("{} belongs to user {}, not to this one{}", path_.string(),
+                               facts.st_uid, remedy(kind_)),
                 EPERM};
   auto const others = kind_ == kind::own ? S_IWGRP | S_IWOTH : S_IWOTH;
   if ((facts.st_mode & static_cast<unsigned>(others)) != 0)
-    throw fault{fmt::format("others may write to {}: chmod go-w it", path_.string()), EPERM};
+    throw fault{detail::format("others may write to {}: chmod go-w it", path_.string()), EPERM};
 }
 
 std::optional<folder> folder::open(std::filesystem::path const& given, kind what)
@@ -141,8 +143,8 @@ std::optional<folder> folder::open(std::filesystem::path const& given, kind what
   if (missing) return std::nullopt;
   if (made.descriptor() < 0) {
     if (errno == ENOTDIR || errno == ELOOP)
-      throw fault{fmt::format("{} is no folder, or a symbolic link, which is not followed{}",
-                              path.string(), remedy(what)),
+      throw fault{detail::format("{} is no folder, or a symbolic link, which is not followed{}",
+                                 path.string(), remedy(what)),
                   errno};
     made.fail("opening", {});
   }

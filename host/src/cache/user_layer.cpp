@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/user_layer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <span>
+
+#include "detail/format.hpp"
 
 namespace fatlink::cache {
 namespace {
@@ -84,19 +84,20 @@ void claim_folder(folder const& in)
   if (in.facts(k_tag_file)) return;
   for (auto const& file : in.list())
     if (file.name != "lock" && file.name != "ledger" && written_as(file.name) != k_tag_file)
-      throw fault{fmt::format("{} holds files that are not the cache's ({}): name another folder "
-                              "in FATLINK_CACHE_DIR",
-                              in.path().string(), file.name),
-                  ENOTEMPTY};
+      throw fault{
+          detail::format("{} holds files that are not the cache's ({}): name another folder "
+                         "in FATLINK_CACHE_DIR",
+                         in.path().string(), file.name),
+          ENOTEMPTY};
   in.write(k_tag_file, std::as_bytes(std::span(k_tag)));
 }
 
 lock must_lock_ledger(folder const& in)
 {
   if (auto held = lock::ledger(in, k_patience)) return std::move(*held);
-  throw fault{
-      fmt::format("another process holds the lock of {} and does not let go", in.path().string()),
-      ETIMEDOUT};
+  throw fault{detail::format("another process holds the lock of {} and does not let go",
+                             in.path().string()),
+              ETIMEDOUT};
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where names are looked up, and the lookup.
-#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "detail/environment.hpp"
+#include "detail/format.hpp"
 #include "detail/nearest.hpp"
 #include "fatlink/catalogue.hpp"
 #include "fatlink/error.hpp"
@@ -28,18 +28,19 @@ std::string listing(std::vector<search_folder> const& path)
 {
   std::string text;
   for (auto const& folder : path)
-    text += fmt::format("{} ({})\n", folder.path.string(), to_string(folder.origin));
+    text += detail::format("{} ({})\n", folder.path.string(), to_string(folder.origin));
   return text;
 }
 
 std::string hint_for(std::string const& name, std::vector<search_folder> const& path)
 {
   std::error_code ignored;
-  if (std::filesystem::exists(name, ignored)) return fmt::format("for the file, write ./{}", name);
+  if (std::filesystem::exists(name, ignored))
+    return detail::format("for the file, write ./{}", name);
   auto const like = detail::nearest(names_in(path), name);
-  return fmt::format(
+  return detail::format(
       "{}fatlink list shows what is installed; a file is named with its .fatbin, or a slash",
-      like.empty() ? "" : fmt::format("did you mean {}? ", like));
+      like.empty() ? "" : detail::format("did you mean {}? ", like));
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ std::filesystem::path find_fatbin(std::string const& name, std::vector<search_fo
     if (std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return file;
   }
   throw file_error(stage::input,
-                   {.message = fmt::format("{}: no fatbin of that name is installed", name),
+                   {.message = detail::format("{}: no fatbin of that name is installed", name),
                     .input = name,
                     .code = {},
                     .log = listing(path),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/cpu_device.hpp"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include <thread>
 
 #include "cpu/machine.hpp"
+#include "detail/format.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -142,12 +141,13 @@ class cpu_device final : public device_backend {
   cpu_device(target linked_for, cpu_options const& options) : options_(options)
   {
     auto const cores = std::max(std::thread::hardware_concurrency(), 1U);
-    info_ = {.kind = device_kind::cpu,
-             .ordinal = 0,
-             .name = fmt::format("reference device on {} CPU core{}", cores, cores == 1 ? "" : "s"),
-             .target = linked_for,
-             .memory_bytes = 0,
-             .multiprocessors = cores};
+    info_ = {
+        .kind = device_kind::cpu,
+        .ordinal = 0,
+        .name = detail::format("reference device on {} CPU core{}", cores, cores == 1 ? "" : "s"),
+        .target = linked_for,
+        .memory_bytes = 0,
+        .multiprocessors = cores};
   }
 
   [[nodiscard]] device_info const& info() const noexcept override { return info_; }
@@ -253,8 +253,8 @@ class cpu_device final : public device_backend {
       return found->data + (address - found->base);
     throw device_error(
         stage::device,
-        {.message = fmt::format("{} {} failed: {} bytes at {:#x} are {}", doing, info_.name, bytes,
-                                address, cpu::describe(*regions, address)),
+        {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", doing, info_.name,
+                                   bytes, address, cpu::describe(*regions, address)),
          .input = info_.name,
          .code = "illegal-address",
          .log = {},

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/decompress.hpp"
 
-#include <fmt/format.h>
 #include <lz4.h>
 #include <zstd.h>
 
 #include <limits>
+
+#include "detail/format.hpp"
 
 namespace fatlink::detail {
 
@@ -14,11 +15,11 @@ std::string decompress_zstd(bytes_view frame, std::size_t size, std::string& err
   std::string text(size, '\0');
   auto const written = ZSTD_decompress(text.data(), size, frame.data(), frame.size());
   if (ZSTD_isError(written) != 0) {
-    error = fmt::format("zstd: {}", ZSTD_getErrorName(written));
+    error = detail::format("zstd: {}", ZSTD_getErrorName(written));
     return {};
   }
   if (written == size) return text;
-  error = fmt::format("zstd: {} bytes instead of {}", written, size);
+  error = detail::format("zstd: {} bytes instead of {}", written, size);
   return {};
 }
 
@@ -34,7 +35,7 @@ std::string decompress_lz4(bytes_view block, std::size_t size, std::string& erro
                                            static_cast<int>(block.size()), static_cast<int>(size));
   if (written >= 0 && static_cast<std::size_t>(written) == size) return text;
   error = written < 0 ? "lz4: damaged block"
-                      : fmt::format("lz4: {} bytes instead of {}", written, size);
+                      : detail::format("lz4: {} bytes instead of {}", written, size);
   return {};
 }
 

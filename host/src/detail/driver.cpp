@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/driver.hpp"
 
-#include <fmt/format.h>
-
+#include "detail/format.hpp"
 #include "detail/shared_library.hpp"
 
 namespace fatlink::detail {
@@ -16,7 +15,7 @@ constexpr char const* k_without_gpu =
 [[noreturn]] void fail_open(std::string const& why, std::string const& code = {})
 {
   throw unavailable_error(stage::device,
-                          {.message = fmt::format("no CUDA driver to run on: {}", why),
+                          {.message = detail::format("no CUDA driver to run on: {}", why),
                            .input = k_file,
                            .code = code,
                            .log = {},
@@ -27,7 +26,7 @@ template <typename Function>
 void bind(shared_library const& library, char const* name, Function& function)
 {
   function = reinterpret_cast<Function>(library.find({name}));
-  if (function == nullptr) fail_open(fmt::format("{} exports no {}", library.path(), name));
+  if (function == nullptr) fail_open(detail::format("{} exports no {}", library.path(), name));
 }
 
 // The suffixes are those that cuda.h of CUDA 13 maps the plain names to.
@@ -70,7 +69,7 @@ std::string name_of(driver const& api, CUresult code)
 {
   char const* name = nullptr;
   if (api.get_error_name(code, &name) != CUDA_SUCCESS || name == nullptr)
-    return fmt::format("CUresult {}", static_cast<int>(code));
+    return detail::format("CUresult {}", static_cast<int>(code));
   return name;
 }
 
@@ -106,7 +105,7 @@ driver open_driver()
   if (!library) fail_open(why);
   auto const api = bind_all(library);
   if (auto const code = api.init(0); code != CUDA_SUCCESS)
-    fail_open(fmt::format("cuInit: {}", words_of(api, code)), name_of(api, code));
+    fail_open(detail::format("cuInit: {}", words_of(api, code)), name_of(api, code));
   return api;
 }
 
@@ -121,13 +120,13 @@ driver const& driver::open()
 void driver::check(CUresult code, char const* doing, std::string const& subject) const
 {
   if (code == CUDA_SUCCESS) return;
-  throw device_error(stage::device,
-                     {.message = fmt::format("{}{}{} failed: {}", doing, subject.empty() ? "" : " ",
-                                             subject, words_of(*this, code)),
-                      .input = subject,
-                      .code = name_of(*this, code),
-                      .log = {},
-                      .hint = remedy(code)});
+  throw device_error(stage::device, {.message = detail::format("{}{}{} failed: {}", doing,
+                                                               subject.empty() ? "" : " ", subject,
+                                                               words_of(*this, code)),
+                                     .input = subject,
+                                     .code = name_of(*this, code),
+                                     .log = {},
+                                     .hint = remedy(code)});
 }
 
 }  // namespace fatlink::detail

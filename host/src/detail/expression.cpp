@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/expression.hpp"
 
-#include <fmt/format.h>
 #include <muParserDLL.h>
 
 #include <cmath>
 #include <numbers>
 
 #include "cpu/half.hpp"
+#include "detail/format.hpp"
 #include "detail/shared_library.hpp"
 #include "fatlink/error.hpp"
 
@@ -34,9 +34,9 @@ struct api {
 [[noreturn]] void fail(std::string const& why)
 {
   throw unavailable_error(stage::verify,
-                          {.message = fmt::format("muParser, which evaluates references, cannot "
-                                                  "be used: {}",
-                                                  why),
+                          {.message = detail::format("muParser, which evaluates references, cannot "
+                                                     "be used: {}",
+                                                     why),
                            .input = k_file,
                            .code = {},
                            .log = {},
@@ -47,7 +47,7 @@ template <typename Function>
 void bind(shared_library const& library, char const* name, Function& function)
 {
   function = reinterpret_cast<Function>(library.find({name}));
-  if (function == nullptr) fail(fmt::format("{} exports no {}", k_file, name));
+  if (function == nullptr) fail(detail::format("{} exports no {}", k_file, name));
 }
 
 api open_muparser()

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/gpu_device.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "detail/driver.hpp"
+#include "detail/format.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -20,7 +19,7 @@ int attribute(driver const& api, CUdevice gpu, CUdevice_attribute which)
 device_info info_of(driver const& api, int ordinal)
 {
   CUdevice gpu = 0;
-  api.check(api.device_get(&gpu, ordinal), "opening", fmt::format("gpu:{}", ordinal));
+  api.check(api.device_get(&gpu, ordinal), "opening", detail::format("gpu:{}", ordinal));
   std::array<char, 256> name{};
   api.check(api.device_get_name(name.data(), static_cast<int>(name.size()), gpu),
             "asking a GPU's name");
@@ -44,7 +43,7 @@ class gpu_device final : public device_backend {
   gpu_device(driver const& api, int ordinal) : api_(api), info_(info_of(api, ordinal))
   {
     CUdevice gpu = 0;
-    api_.check(api_.device_get(&gpu, ordinal), "opening", fmt::format("gpu:{}", ordinal));
+    api_.check(api_.device_get(&gpu, ordinal), "opening", detail::format("gpu:{}", ordinal));
     api_.check(api_.primary_context_retain(&context_, gpu), "creating a context on", info_.name);
   }
 
@@ -55,7 +54,7 @@ class gpu_device final : public device_backend {
     enter();
     CUdeviceptr address = 0;
     api_.check(api_.mem_alloc(&address, std::max<std::size_t>(bytes, 1)), "allocating",
-               fmt::format("{} bytes on {}", bytes, info_.name));
+               detail::format("{} bytes on {}", bytes, info_.name));
     return address;
   }
   void release(device_address address) noexcept override
@@ -118,7 +117,7 @@ class gpu_device final : public device_backend {
         api_.module_get_function(&kernel, static_cast<CUmodule>(module), name.c_str());
     if (code == CUDA_ERROR_NOT_FOUND)
       throw file_error(stage::device,
-                       {.message = fmt::format("kernel {} is not in the linked image", name),
+                       {.message = detail::format("kernel {} is not in the linked image", name),
                         .input = name,
                         .code = "CUDA_ERROR_NOT_FOUND",
                         .log = {},
@@ -219,12 +218,12 @@ std::shared_ptr<device_backend> open_gpu(int ordinal)
   if (ordinal >= count)
     throw unavailable_error(
         stage::device,
-        {.message = fmt::format("gpu:{}: no such GPU; the driver shows {}", ordinal, count),
-         .input = fmt::format("gpu:{}", ordinal),
+        {.message = detail::format("gpu:{}: no such GPU; the driver shows {}", ordinal, count),
+         .input = detail::format("gpu:{}", ordinal),
          .code = {},
          .log = {},
          .hint = count == 0 ? "fatlink link and inspect need no GPU"
-                            : fmt::format("pass --device gpu:0 to gpu:{}", count - 1)});
+                            : detail::format("pass --device gpu:0 to gpu:{}", count - 1)});
   return std::make_shared<gpu_device>(api, ordinal);
 }
 

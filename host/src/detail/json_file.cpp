@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/json_file.hpp"
 
-#include <fmt/format.h>
-
+#include "detail/format.hpp"
 #include "detail/read_file.hpp"
 
 namespace fatlink::detail {
@@ -13,7 +12,7 @@ constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 
 [[noreturn]] void fail(std::string const& file, std::string const& why)
 {
-  throw file_error(stage::verify, {.message = fmt::format("{}: {}", file, why),
+  throw file_error(stage::verify, {.message = detail::format("{}: {}", file, why),
                                    .input = file,
                                    .code = {},
                                    .log = {},
@@ -30,7 +29,7 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
     if (!json.is_object()) fail(name, "is no JSON object");
     return json;
   } catch (nlohmann::json::parse_error const& error) {
-    fail(name, fmt::format("is no JSON (at byte {})", error.byte));
+    fail(name, detail::format("is no JSON (at byte {})", error.byte));
   } catch (nlohmann::json::out_of_range const&) {
     fail(name, "holds a number that is out of range");
   }

@@ -2,7 +2,6 @@
 #include "detail/library_file.hpp"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <link.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "detail/byte_reader.hpp"
+#include "detail/format.hpp"
 #include "detail/read_file.hpp"
 #include "detail/sha256.hpp"
 
@@ -174,7 +174,7 @@ std::optional<std::string> version_in(std::string const& names)
     std::from_chars(digits, names.data() + names.size(), minor);
     newest = std::max(newest, minor);
   }
-  if (newest >= 0) return fmt::format("13.{}", newest);
+  if (newest >= 0) return detail::format("13.{}", newest);
   if (names.find(k_function) != std::string::npos && names.find("__nvJitLink") == std::string::npos)
     return "13.?";
   return std::nullopt;
@@ -189,8 +189,8 @@ try {
   auto const version = version_in(file.names());
   if (!version) return std::nullopt;
   auto const build_id = file.build_id();
-  return fmt::format("{} {} {}", *version, build_id.empty() ? file.sha256() : build_id,
-                     file.size());
+  return detail::format("{} {} {}", *version, build_id.empty() ? file.sha256() : build_id,
+                        file.size());
 } catch (file_error const&) {
   return std::nullopt;
 } catch (not_a_library const&) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/link_key.hpp"
 
-#include <fmt/format.h>
-
+#include "detail/format.hpp"
 #include "detail/sha256.hpp"
 
 namespace fatlink {
@@ -29,10 +28,10 @@ std::vector<std::string> detail::nvjitlink_options(std::vector<fatbin> const& in
   std::vector<std::string> texts{"-arch=" + options.target.name()};
   if (options.mode == link_mode::ptx) return texts;  // PTX has its flags baked in
   auto const flags = flags_of(inputs, options);
-  texts.insert(
-      texts.end(),
-      {"-lto", fmt::format("-ftz={:d}", flags.ftz), fmt::format("-prec-div={:d}", flags.prec_div),
-       fmt::format("-prec-sqrt={:d}", flags.prec_sqrt), fmt::format("-fma={:d}", flags.fmad)});
+  texts.insert(texts.end(), {"-lto", detail::format("-ftz={:d}", flags.ftz),
+                             detail::format("-prec-div={:d}", flags.prec_div),
+                             detail::format("-prec-sqrt={:d}", flags.prec_sqrt),
+                             detail::format("-fma={:d}", flags.fmad)});
   if (options.emit == image_kind::ptx) texts.emplace_back("-ptx");
   return texts;
 }

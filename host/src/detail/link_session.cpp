@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/link_session.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <sstream>
 
+#include "detail/format.hpp"
 #include "detail/stderr_capture.hpp"
 
 namespace fatlink::detail {
@@ -113,8 +112,8 @@ class session {
     auto const first_line = log.substr(0, log.find('\n'));
     auto const subject = input.empty() ? names() : input;
     throw link_error(stage::linker,
-                     {.message = fmt::format("{}: {} failed{}{}", subject, doing,
-                                             first_line.empty() ? "" : ": ", first_line),
+                     {.message = detail::format("{}: {} failed{}{}", subject, doing,
+                                                first_line.empty() ? "" : ": ", first_line),
                       .input = subject,
                       .code = code == 0 ? "" : nvjitlink_result_name(code),
                       .log = log,

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -19,6 +18,7 @@
 #include <system_error>
 
 #include "detail/environment.hpp"
+#include "detail/format.hpp"
 
 extern char** environ;
 
@@ -38,14 +38,14 @@ struct broken {
 [[noreturn]] void fail_to_start(std::string const& why, std::string const& input)
 {
   throw unavailable_error(
-      stage::linker,
-      {.message = fmt::format("the link helper cannot be used: {}", why),
-       .input = input,
-       .code = {},
-       .log = {},
-       .hint = fmt::format("install {} in libexec beside the program's bin (package "
-                           "fatlink-runtime), name it in FATLINK_LINKD, or link with --in-process",
-                           k_program)});
+      stage::linker, {.message = detail::format("the link helper cannot be used: {}", why),
+                      .input = input,
+                      .code = {},
+                      .log = {},
+                      .hint = detail::format(
+                          "install {} in libexec beside the program's bin (package "
+                          "fatlink-runtime), name it in FATLINK_LINKD, or link with --in-process",
+                          k_program)});
 }
 
 /// Where a `libexec` may be: above the folder that holds this code, or twice above it where that is
@@ -74,8 +74,8 @@ std::string find_program()
 {
   if (auto const named = environment("FATLINK_LINKD"); !named.empty()) {
     if (::access(named.c_str(), X_OK) != 0)
-      fail_to_start(fmt::format("{} (from $FATLINK_LINKD): {}", named,
-                                std::generic_category().message(errno)),
+      fail_to_start(detail::format("{} (from $FATLINK_LINKD): {}", named,
+                                   std::generic_category().message(errno)),
                     named);
     return named;
   }
@@ -85,7 +85,7 @@ std::string find_program()
     if (::access(path.c_str(), X_OK) == 0) return path;
     tried += (tried.empty() ? "" : ", ") + path;
   }
-  fail_to_start(fmt::format("no {} at {}", k_program, tried), k_program);
+  fail_to_start(detail::format("no {} at {}", k_program, tried), k_program);
 }
 
 /// posix_spawn's settings: the socket as standard input and output, no other descriptor, every
@@ -131,8 +131,8 @@ class spawn_settings {
 
 std::string describe_end(int status)
 {
-  if (WIFSIGNALED(status)) return fmt::format("SIG{}", sigabbrev_np(WTERMSIG(status)));
-  return fmt::format("exit status {}", WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) return detail::format("SIG{}", sigabbrev_np(WTERMSIG(status)));
+  return detail::format("exit status {}", WEXITSTATUS(status));
 }
 
 std::string names_of(link_request const& request)
@@ -256,7 +256,8 @@ std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit,
   ::close(ends[1]);
   if (code != 0) {
     ::close(ends[0]);
-    fail_to_start(fmt::format("{}: {}", program, std::generic_category().message(code)), program);
+    fail_to_start(detail::format("{}: {}", program, std::generic_category().message(code)),
+                  program);
   }
   std::unique_ptr<link_worker> made(new link_worker(process, ends[0]));
   try {
@@ -266,11 +267,11 @@ std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit,
     made->hello_ = decode_hello(said.body);
   } catch (broken const& why) {
     fail_to_start(
-        fmt::format("{} {}", program,
-                    why.timed_out ? "did not start in time" : "ended with " + made->end()),
+        detail::format("{} {}", program,
+                       why.timed_out ? "did not start in time" : "ended with " + made->end()),
         program);
   } catch (protocol_error const& error) {
-    fail_to_start(fmt::format("{}: {}", program, error.what()), program);
+    fail_to_start(detail::format("{}: {}", program, error.what()), program);
   }
   return made;
 }
@@ -278,7 +279,7 @@ std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit,
 link_product link_worker::link(link_request const& request, std::chrono::milliseconds limit)
 {
   auto const fail = [&](std::string const& why, std::string const& code, char const* hint) {
-    throw link_error(stage::linker, {.message = fmt::format("{}: {}", names_of(request), why),
+    throw link_error(stage::linker, {.message = detail::format("{}: {}", names_of(request), why),
                                      .input = names_of(request),
                                      .code = code,
                                      .log = {},
@@ -298,14 +299,14 @@ link_product link_worker::link(link_request const& request, std::chrono::millise
     if (why.timed_out) ::kill(process_, SIGKILL);
     auto const how = end();
     if (why.timed_out)
-      fail(
-          fmt::format("nvJitLink did not end within {} ms; its process was stopped", limit.count()),
-          "ETIMEDOUT", k_damaged);
-    fail(fmt::format("nvJitLink's process died linking them ({})", how), how, k_damaged);
+      fail(detail::format("nvJitLink did not end within {} ms; its process was stopped",
+                          limit.count()),
+           "ETIMEDOUT", k_damaged);
+    fail(detail::format("nvJitLink's process died linking them ({})", how), how, k_damaged);
   } catch (protocol_error const& error) {
     ::kill(process_, SIGKILL);
     (void)end();
-    fail(fmt::format("nvJitLink's process answered nonsense: {}", error.what()), "EPROTO",
+    fail(detail::format("nvJitLink's process answered nonsense: {}", error.what()), "EPROTO",
          k_damaged);
   }
   return {};

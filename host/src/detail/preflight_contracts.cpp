@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether all inputs were built against one contract, by their idents.
-#include <fmt/format.h>
 
+#include "detail/format.hpp"
 #include "detail/preflight_rules.hpp"
 
 namespace fatlink::detail {
@@ -15,8 +15,8 @@ finding uncontracted(fatbin const& input)
           .severity = severity::warning,
           .files = {input.name()},
           .symbol = {},
-          .message = fmt::format("{} states no contract; only widths and arity could be checked",
-                                 input.name()),
+          .message = detail::format("{} states no contract; only widths and arity could be checked",
+                                    input.name()),
           .hint = "build it with fatlink_add_fatbin(… CONTRACT …)"};
 }
 
@@ -26,22 +26,23 @@ finding too_old(fatbin const& input, int format)
           .severity = severity::error,
           .files = {input.name()},
           .symbol = {},
-          .message = fmt::format("{} describes itself in format {}, and this fatlink reads {}",
-                                 input.name(), format, k_ident_format),
-          .hint = fmt::format("install a newer package {}", k_runtime_package)};
+          .message = detail::format("{} describes itself in format {}, and this fatlink reads {}",
+                                    input.name(), format, k_ident_format),
+          .hint = detail::format("install a newer package {}", k_runtime_package)};
 }
 
 std::string contract_of(ident const& stated)
 {
-  return fmt::format("{}/{}", stated.contract, stated.version);
+  return detail::format("{}/{}", stated.contract, stated.version);
 }
 
 std::string describe(preflight_input const& input)
 {
   auto const& stated = *input.ident;
-  return fmt::format("{}{} is built against contract {} (header {:.12})", input.file->name(),
-                     stated.package.empty() ? "" : fmt::format(" (package {})", stated.package),
-                     contract_of(stated), stated.header_sha256);
+  return detail::format(
+      "{}{} is built against contract {} (header {:.12})", input.file->name(),
+      stated.package.empty() ? "" : detail::format(" (package {})", stated.package),
+      contract_of(stated), stated.header_sha256);
 }
 
 bool is_library(preflight_input const& input)
@@ -62,31 +63,32 @@ std::string remedy(preflight_input const& older, preflight_input const& newer)
 {
   auto const wanted = contract_of(*newer.ident);
   if (!is_library(older))
-    return fmt::format("install a version of {} that is built against {}", package_of(older),
-                       wanted);
+    return detail::format("install a version of {} that is built against {}", package_of(older),
+                          wanted);
   auto const& by = newer.ident->contract_package;
-  return fmt::format("install {}, whose library has {}; or a version of {} built against {}",
-                     by.empty() ? "a newer version of " + package_of(older)
-                                : fmt::format("package {} or newer", by),
-                     wanted, package_of(newer), contract_of(*older.ident));
+  return detail::format("install {}, whose library has {}; or a version of {} built against {}",
+                        by.empty() ? "a newer version of " + package_of(older)
+                                   : detail::format("package {} or newer", by),
+                        wanted, package_of(newer), contract_of(*older.ident));
 }
 
 finding mismatch(preflight_input const& first, preflight_input const& other)
 {
   auto const same_name = first.ident->contract == other.ident->contract;
   auto const ordered = first.ident->version < other.ident->version;
-  auto hint = fmt::format("install versions of {} and {} that are built against the same contract",
-                          package_of(first), package_of(other));
+  auto hint =
+      detail::format("install versions of {} and {} that are built against the same contract",
+                     package_of(first), package_of(other));
   if (!same_name)
-    hint = fmt::format("{} is for libraries with {}: pass one that is for {}", other.file->name(),
-                       contract_of(*other.ident), contract_of(*first.ident));
+    hint = detail::format("{} is for libraries with {}: pass one that is for {}",
+                          other.file->name(), contract_of(*other.ident), contract_of(*first.ident));
   if (same_name && first.ident->version != other.ident->version)
     hint = ordered ? remedy(first, other) : remedy(other, first);
   return {.id = "contract-mismatch",
           .severity = severity::error,
           .files = {first.file->name(), other.file->name()},
           .symbol = {},
-          .message = fmt::format("{} and {}", describe(first), describe(other)),
+          .message = detail::format("{} and {}", describe(first), describe(other)),
           .hint = std::move(hint)};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which entries can link: kind, architecture and float flags.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "detail/format.hpp"
 #include "detail/preflight_rules.hpp"
 
 namespace fatlink::detail {
@@ -30,10 +30,10 @@ finding lacks_kind(fatbin const& input, link_mode mode)
           .severity = severity::error,
           .files = {input.name()},
           .symbol = {},
-          .message = fmt::format("{} holds no {}, which {} mode needs", input.name(),
-                                 lto ? "LTO-IR" : "PTX", to_string(mode)),
-          .hint = fmt::format("link with --mode {}, or compile it with nvcc -dlto -fatbin",
-                              lto ? "ptx" : "lto")};
+          .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
+                                    lto ? "LTO-IR" : "PTX", to_string(mode)),
+          .hint = detail::format("link with --mode {}, or compile it with nvcc -dlto -fatbin",
+                                 lto ? "ptx" : "lto")};
 }
 
 finding lacks_target(fatbin const& input, entry_kind kind, target wanted)
@@ -44,10 +44,10 @@ finding lacks_target(fatbin const& input, entry_kind kind, target wanted)
           .severity = severity::error,
           .files = {input.name()},
           .symbol = {},
-          .message = fmt::format("{} is compiled for {}, which does not link for {}", input.name(),
-                                 fmt::join(names, ", "), wanted.name()),
-          .hint = fmt::format("compile it for {} or older (ARCHITECTURES {})", wanted.name(),
-                              wanted.number())};
+          .message = detail::format("{} is compiled for {}, which does not link for {}",
+                                    input.name(), fmt::join(names, ", "), wanted.name()),
+          .hint = detail::format("compile it for {} or older (ARCHITECTURES {})", wanted.name(),
+                                 wanted.number())};
 }
 
 }  // namespace
@@ -82,9 +82,10 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
            .severity = severity::error,
            .files = {first->file->name(), input.file->name()},
            .symbol = {},
-           .message = fmt::format("{} is compiled with {} and {} with {}; one LTO link has one set",
-                                  first->file->name(), to_string(flags), input.file->name(),
-                                  to_string(entry->float_flags())),
+           .message =
+               detail::format("{} is compiled with {} and {} with {}; one LTO link has one set",
+                              first->file->name(), to_string(flags), input.file->name(),
+                              to_string(entry->float_flags())),
            .hint = "compile both with the same float flags, or link with --mode ptx"});
     }
   }

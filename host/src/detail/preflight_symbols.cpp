@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether every hook is defined once, with the type its library declares.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 
+#include "detail/format.hpp"
 #include "detail/nearest.hpp"
 #include "detail/preflight_rules.hpp"
 
@@ -40,7 +40,7 @@ std::string nearest(preflight_inputs const& inputs, std::string const& hook)
   auto best_distance = hook.size() / 2 + 1;
   for (auto const& input : inputs)
     for (auto const& function : input.interface.definitions) {
-      auto const mangled = fmt::format("_Z{}{}", hook.size(), hook);
+      auto const mangled = detail::format("_Z{}{}", hook.size(), hook);
       auto const distance =
           function.name.starts_with(mangled) ? 0 : edit_distance(function.name, hook);
       if (distance >= best_distance) continue;
@@ -63,19 +63,19 @@ fatbin const* variable_of(preflight_inputs const& inputs, std::string const& nam
 finding missing(preflight_inputs const& inputs, preflight_input const& library,
                 ptx_function const& hook)
 {
-  auto hint =
-      fmt::format("pass a transform that defines {} (--transform, or one more input)", hook.name);
+  auto hint = detail::format("pass a transform that defines {} (--transform, or one more input)",
+                             hook.name);
   if (auto const* by = variable_of(inputs, hook.name); by != nullptr)
-    hint = fmt::format("{} defines a variable of that name: define a function", by->name());
+    hint = detail::format("{} defines a variable of that name: define a function", by->name());
   else if (auto const other = nearest(inputs, hook.name); other.starts_with("_Z"))
-    hint = fmt::format("{} is its C++ name: declare the definition extern \"C\"", other);
+    hint = detail::format("{} is its C++ name: declare the definition extern \"C\"", other);
   else if (!other.empty())
-    hint = fmt::format("did you mean {}? Rename the definition to {}", other, hook.name);
+    hint = detail::format("did you mean {}? Rename the definition to {}", other, hook.name);
   return {.id = "missing-hook",
           .severity = severity::error,
           .files = {library.file->name()},
           .symbol = hook.name,
-          .message = fmt::format("{} is defined by no input", to_string(hook)),
+          .message = detail::format("{} is defined by no input", to_string(hook)),
           .hint = std::move(hint)};
 }
 
@@ -85,8 +85,8 @@ finding mismatch(preflight_input const& library, ptx_function const& hook, defin
           .severity = severity::error,
           .files = {library.file->name(), by.file->name()},
           .symbol = hook.name,
-          .message = fmt::format("{} declares {} and {} defines {}", library.file->name(),
-                                 to_string(hook), by.file->name(), to_string(*by.function)),
+          .message = detail::format("{} declares {} and {} defines {}", library.file->name(),
+                                    to_string(hook), by.file->name(), to_string(*by.function)),
           .hint = "define it with the type that the library's contract declares"};
 }
 
@@ -133,15 +133,15 @@ void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& find
   auto const note = [&](std::string const& name, fatbin const& file, bool is_hook) {
     auto const [entry, inserted] = first.emplace(name, &file);
     if (inserted) return;
-    findings.push_back(
-        {.id = "duplicate-symbol",
-         .severity = severity::error,
-         .files = {entry->second->name(), file.name()},
-         .symbol = name,
-         .message =
-             fmt::format("{} is defined by {} and by {}", name, entry->second->name(), file.name()),
-         .hint = is_hook ? "pass one of the two"
-                         : "pass one of the two, or declare what is private static"});
+    findings.push_back({.id = "duplicate-symbol",
+                        .severity = severity::error,
+                        .files = {entry->second->name(), file.name()},
+                        .symbol = name,
+                        .message = detail::format("{} is defined by {} and by {}", name,
+                                                  entry->second->name(), file.name()),
+                        .hint = is_hook
+                                    ? "pass one of the two"
+                                    : "pass one of the two, or declare what is private static"});
   };
   for (auto const& input : inputs) {
     for (auto const& kernel : input.interface.kernels) note(kernel.name, *input.file, true);
@@ -163,13 +163,13 @@ void check_kernel(preflight_inputs const& inputs, preflight_request const& reque
   }
   if (std::find(known.begin(), known.end(), request.kernel) != known.end()) return;
   auto hint = known.empty() ? std::string("pass the library's fatbin, which holds the kernels")
-                            : fmt::format("kernels there are: {}", fmt::join(known, ", "));
+                            : detail::format("kernels there are: {}", fmt::join(known, ", "));
   findings.push_back({.id = "unknown-kernel",
                       .severity = severity::error,
                       .files = files,
                       .symbol = request.kernel,
-                      .message = fmt::format("kernel {} is in no input ({})", request.kernel,
-                                             fmt::join(files, ", ")),
+                      .message = detail::format("kernel {} is in no input ({})", request.kernel,
+                                                fmt::join(files, ", ")),
                       .hint = std::move(hint)});
 }
 

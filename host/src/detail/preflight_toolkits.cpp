@@ -2,10 +2,10 @@
 // Which toolkit made an input, and whether the nvJitLink at hand reads it. Measured with 12.9,
 // 13.0 and 13.5, every producer against every linker (tests/cli/test_toolkits.py): nvJitLink reads
 // LTO-IR of its own major version up to its own minor, and PTX of any version up to its own.
-#include <fmt/format.h>
 
 #include <charconv>
 
+#include "detail/format.hpp"
 #include "detail/preflight_rules.hpp"
 
 namespace fatlink {
@@ -51,34 +51,35 @@ std::optional<toolkit_version> toolkit_of(fatbin const& input, fatbin_entry cons
 
 finding too_new(fatbin const& input, toolkit_version made, toolkit_version linker, char const* what)
 {
-  return {.id = "toolkit-too-new",
-          .severity = severity::error,
-          .files = {input.name()},
-          .symbol = {},
-          .message = fmt::format("{} holds {} of CUDA {}, which nvJitLink {} cannot read",
-                                 input.name(), what, to_string(made), to_string(linker)),
-          .hint = fmt::format("install nvJitLink {} or newer (package libnvjitlink-{}-{}; fatlink "
-                              "doctor shows which is used), or compile it with CUDA {}",
-                              to_string(made), made.major, made.minor, to_string(linker))};
+  return {
+      .id = "toolkit-too-new",
+      .severity = severity::error,
+      .files = {input.name()},
+      .symbol = {},
+      .message = detail::format("{} holds {} of CUDA {}, which nvJitLink {} cannot read",
+                                input.name(), what, to_string(made), to_string(linker)),
+      .hint = detail::format("install nvJitLink {} or newer (package libnvjitlink-{}-{}; fatlink "
+                             "doctor shows which is used), or compile it with CUDA {}",
+                             to_string(made), made.major, made.minor, to_string(linker))};
 }
 
 finding other_major(fatbin const& input, toolkit_version made, toolkit_version linker)
 {
-  return {
-      .id = "toolkit-major",
-      .severity = severity::error,
-      .files = {input.name()},
-      .symbol = {},
-      .message = fmt::format("{} holds LTO-IR of CUDA {}; nvJitLink {} reads that of CUDA {} alone",
+  return {.id = "toolkit-major",
+          .severity = severity::error,
+          .files = {input.name()},
+          .symbol = {},
+          .message =
+              detail::format("{} holds LTO-IR of CUDA {}; nvJitLink {} reads that of CUDA {} alone",
                              input.name(), to_string(made), to_string(linker), linker.major),
-      .hint = fmt::format("compile it with CUDA {}, or link with --mode ptx", linker.major)};
+          .hint = detail::format("compile it with CUDA {}, or link with --mode ptx", linker.major)};
 }
 
 }  // namespace
 
 std::string to_string(toolkit_version version)
 {
-  return fmt::format("{}.{}", version.major, version.minor);
+  return detail::format("{}.{}", version.major, version.minor);
 }
 
 std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry)

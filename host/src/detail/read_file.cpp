@@ -2,7 +2,6 @@
 #include "detail/read_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,12 +9,14 @@
 #include <system_error>
 #include <utility>
 
+#include "detail/format.hpp"
+
 namespace fatlink::detail {
 namespace {
 
 [[noreturn]] void fail(std::filesystem::path const& path, std::string const& why, std::string hint)
 {
-  throw file_error(stage::input, {.message = fmt::format("{}: {}", path.string(), why),
+  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), why),
                                   .input = path.string(),
                                   .code = {},
                                   .log = {},
@@ -70,7 +71,7 @@ byte_buffer read_file(std::filesystem::path const& path, std::uint64_t most,
 {
   auto const opened = open_regular(path, hint);
   if (opened.size > most)
-    fail(path, fmt::format("{} bytes are more than the {} allowed", opened.size, most), hint);
+    fail(path, detail::format("{} bytes are more than the {} allowed", opened.size, most), hint);
   byte_buffer bytes(static_cast<std::size_t>(opened.size));
   if (!read_at(*opened.file, 0, bytes, path)) fail(path, "shrank while it was read", hint);
   return bytes;
