@@ -9,6 +9,7 @@
 #include "defaults.hpp"
 #include "failure.hpp"
 #include "fatlink/device.hpp"
+#include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "verbs.hpp"
 
@@ -28,6 +29,16 @@ nlohmann::json examine_nvjitlink()
   json["reason"] = found->reason();
   json["version"] = fmt::format("{}.{}", found->major(), found->minor());
   return json;
+}
+
+nlohmann::json examine_link_helper()
+{
+  try {
+    return {{"found", true}, {"path", find_link_helper().string()}};
+  } catch (unavailable_error const& missing) {
+    return {
+        {"found", false}, {"reason", missing.details().message}, {"hint", missing.details().hint}};
+  }
 }
 
 nlohmann::json examine_driver()
@@ -79,6 +90,12 @@ void print_text(nlohmann::json const& found)
   for (auto const& place : linker["tried"])
     fmt::print("  {} ({}): {}\n", place["path"].get<std::string>(),
                place["reason"].get<std::string>(), place["outcome"].get<std::string>());
+  auto const& helper = found["link_helper"];
+  if (helper["found"].get<bool>())
+    fmt::print("Link helper: {}\n", helper["path"].get<std::string>());
+  else
+    fmt::print("Link helper: none; {}; {}\n", helper["reason"].get<std::string>(),
+               helper["hint"].get<std::string>());
   auto const& driver = found["driver"];
   if (driver["found"].get<bool>())
     fmt::print("Driver: CUDA {}\n", driver["cuda"].get<std::string>());
@@ -101,14 +118,16 @@ void print_text(nlohmann::json const& found)
 void add_doctor(CLI::App& app, int& exit_status)
 {
   auto json = std::make_shared<bool>(false);
-  auto* verb =
-      app.add_subcommand("doctor", "Show which nvJitLink, driver and devices are found, and why.");
+  auto* verb = app.add_subcommand(
+      "doctor", "Show which nvJitLink, link helper, driver and devices are found, and why.");
   verb->add_flag("--json", *json, "one JSON object on standard output");
   verb->footer(
-      "Exits 5 where no nvJitLink is found. A machine without a GPU is fine: it can link.");
+      "Exits 5 where no nvJitLink or no link helper is found. A machine without a GPU is fine: it "
+      "can link.");
   verb->callback([json, &exit_status] {
     nlohmann::json const found{{"version", FATLINK_VERSION},
                                {"nvjitlink", examine_nvjitlink()},
+                               {"link_helper", examine_link_helper()},
                                {"driver", examine_driver()},
                                {"gpus", examine_gpus()},
                                {"search_path", examine_search_path()}};
@@ -116,7 +135,9 @@ void add_doctor(CLI::App& app, int& exit_status)
       print_json(found);
     else
       print_text(found);
-    exit_status = found["nvjitlink"]["found"].get<bool>() ? k_done : k_unavailable;
+    auto const can_link =
+        found["nvjitlink"]["found"].get<bool>() && found["link_helper"]["found"].get<bool>();
+    exit_status = can_link ? k_done : k_unavailable;
   });
 }
 

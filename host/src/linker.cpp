@@ -287,6 +287,11 @@ class linker::session {
   linked_image image_;
 };
 
+std::filesystem::path find_link_helper()
+{
+  return detail::link_worker::program();
+}
+
 linker::linker() : state_(std::make_shared<state>()) {}
 
 linker::linker(std::shared_ptr<nvjitlink const> library) : linker()

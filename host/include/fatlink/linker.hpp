@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,10 @@ namespace FATLINK_API fatlink {
 /// Where nvJitLink runs. In a process of its own (fatlink-linkd) damaged inputs that crash or hang
 /// it fail the link and nothing else; in the host's own, a first link starts somewhat sooner.
 enum class isolation { in_process, worker };
+
+/// The fatlink-linkd that links run in: $FATLINK_LINKD, else in the libexec beside this library or
+/// the program. @throws unavailable_error none can be executed; names the places.
+std::filesystem::path find_link_helper();
 
 struct link_options {
   fatlink::target target;

@@ -70,24 +70,6 @@ std::vector<std::filesystem::path> prefixes()
   return found;
 }
 
-std::string find_program()
-{
-  if (auto const named = environment("FATLINK_LINKD"); !named.empty()) {
-    if (::access(named.c_str(), X_OK) != 0)
-      fail_to_start(detail::format("{} (from $FATLINK_LINKD): {}", named,
-                                   std::generic_category().message(errno)),
-                    named);
-    return named;
-  }
-  std::string tried;
-  for (auto const& prefix : prefixes()) {
-    auto const path = (prefix / "libexec" / k_program).string();
-    if (::access(path.c_str(), X_OK) == 0) return path;
-    tried += (tried.empty() ? "" : ", ") + path;
-  }
-  fail_to_start(detail::format("no {} at {}", k_program, tried), k_program);
-}
-
 /// posix_spawn's settings: the socket as standard input and output, no other descriptor, every
 /// signal as at the start of a process.
 class spawn_settings {
@@ -244,10 +226,28 @@ link_worker::~link_worker()
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
+std::filesystem::path link_worker::program()
+{
+  if (auto const named = environment("FATLINK_LINKD"); !named.empty()) {
+    if (::access(named.c_str(), X_OK) != 0)
+      fail_to_start(detail::format("{} (from $FATLINK_LINKD): {}", named,
+                                   std::generic_category().message(errno)),
+                    named);
+    return named;
+  }
+  std::string tried;
+  for (auto const& prefix : prefixes()) {
+    auto path = prefix / "libexec" / k_program;
+    if (::access(path.c_str(), X_OK) == 0) return path;
+    tried += (tried.empty() ? "" : ", ") + path.string();
+  }
+  fail_to_start(detail::format("no {} at {}", k_program, tried), k_program);
+}
+
 std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit,
                                                 std::string const& library)
 {
-  auto const program = find_program();
+  auto const program = link_worker::program().string();
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     fail_to_start(std::generic_category().message(errno), program);

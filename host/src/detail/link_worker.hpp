@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ namespace fatlink::detail {
 
 class link_worker {
  public:
+  /// The helper there is (see find_link_helper). @throws unavailable_error none.
+  static std::filesystem::path program();
   /// Starts a helper and waits until it has opened nvJitLink: `library`, or where that is empty
   /// the one it finds.
   /// @throws unavailable_error no helper, or no nvJitLink where it looked.
