@@ -40,4 +40,9 @@ endforeach()
 if(NOT CUDAToolkit_ROOT AND EXISTS "${PROJECT_SOURCE_DIR}/.cuda/bin/nvcc")
   set(CUDAToolkit_ROOT "${PROJECT_SOURCE_DIR}/.cuda")
 endif()
+# For a project of CMake 3.25, the FindCUDAToolkit of CMake 3.25 deprecates a library that CUDA 13 no longer
+# has, and stops: what it asks for is said to be an older one meanwhile.
+set(fatlink_minimum "${CMAKE_MINIMUM_REQUIRED_VERSION}")
+set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
 fatlink_require(CUDAToolkit 13 DEBIAN "the CUDA Toolkit 13")
+set(CMAKE_MINIMUM_REQUIRED_VERSION "${fatlink_minimum}")
