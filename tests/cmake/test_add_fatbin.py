@@ -227,6 +227,9 @@ class Misuse(BuildSide):
         self.assertNotEqual(done.returncode, 0, lists)
         self.assertIn(says, " ".join(done.stderr.split()))
 
+    def test_no_nvcc(self):
+        self.assert_stops('set(CUDAToolkit_NVCC_EXECUTABLE "")\n' + FATBIN, "no nvcc was found")
+
     def test_of_fatlink_add_fatbin_names_the_target(self):
         for arguments, says in (
                 ("", "fatlink_add_fatbin(t): SOURCES takes one file, not 0"),
