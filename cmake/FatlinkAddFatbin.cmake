@@ -36,7 +36,8 @@ Beside the fatbin ``<stem>.json`` holds the reference, if any, and the fatbin's 
 refuse a fatbin that is not the one stated. The file is ``<stem>.fatbin`` in ``FATLINK_DATA_DIR`` where
 that is set, else in the current binary directory. It is the same bytes in whatever folder it is built,
 unless ``OPTIONS`` has ``-lineinfo``, or it includes, by an absolute path (``-I`` too), a header with
-``__FILE__`` or with something private: names of that are made of the path. The target's property ``FATLINK_FATBIN`` has its path. Every
+``__FILE__`` or with something private: names of that are made of the path; or the toolkit lies elsewhere
+(one in the project's own folder moves with it). The target's property ``FATLINK_FATBIN`` has its path. Every
 entry's ident says contract, toolkit and float flags. After each build the fatbin is read
 back by ``fatlink inspect``: a missing entry fails the build. Missing, unknown or
 malformed arguments stop configuration.
@@ -85,7 +86,8 @@ function(fatlink_add_fatbin target)
   _fatlink_reference("${me}" "${arg_REFERENCE}" reference)
   fatlink_package_text("${me}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
 
-  _fatlink_relative_header("${source}" "${contract_header}" relative_header)
+  _fatlink_way("${PROJECT_SOURCE_DIR}" "${source}" "${contract_header}" relative_header)
+  _fatlink_way("${CMAKE_SOURCE_DIR}" "${source}" "${CUDAToolkit_NVCC_EXECUTABLE}" relative_nvcc)
   fatlink_nvcc_version("${me}" toolkit)
   fatlink_stated_path("${source}" stated_path)
 
@@ -96,6 +98,7 @@ function(fatlink_add_fatbin target)
   set(depfile "${CMAKE_CURRENT_BINARY_DIR}/${target}.fatbin.d")
   file(CONFIGURE OUTPUT "${settings}" @ONLY CONTENT [[
 set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
+set(RELATIVE_NVCC [==[@relative_nvcc@]==])
 set(TOOLKIT [==[@toolkit@]==])
 set(SOURCE [==[@source@]==])
 set(STATED_PATH [==[@stated_path@]==])
@@ -186,18 +189,18 @@ function(_fatlink_contract_settings me contract settings_out header_out)
     PARENT_SCOPE)
 endfunction()
 
-# The way from the source's folder to a header of the same project; nothing for one of another.
-function(_fatlink_relative_header source header out)
+# The way from the source's folder to a file, where both are in the folder `base`; else nothing.
+function(_fatlink_way base source file out)
   set(${out} "" PARENT_SCOPE)
   set(inside FALSE)
-  if(header)
-    cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${header}" NORMALIZE inside)
+  if(file)
+    cmake_path(IS_PREFIX base "${file}" NORMALIZE inside)
   endif()
-  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${source}" NORMALIZE source_inside)
+  cmake_path(IS_PREFIX base "${source}" NORMALIZE source_inside)
   if(inside AND source_inside)
     cmake_path(GET source PARENT_PATH folder)
-    cmake_path(RELATIVE_PATH header BASE_DIRECTORY "${folder}")
-    set(${out} "${header}" PARENT_SCOPE)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${folder}")
+    set(${out} "${file}" PARENT_SCOPE)
   endif()
 endfunction()
 

@@ -35,7 +35,8 @@ file(REMOVE "${FATBIN}")
 
 # The source's path and the current folder go into LTO-IR, and names of what is private to a source are
 # made of the path (measured: CUDA 13.0). Under names that are the same everywhere, a fatbin is the same
-# bytes wherever it is built. Lines for a debugger need the real ones.
+# bytes wherever it is built. Lines for a debugger need the real ones. The paths of the toolkit's headers go
+# into LTO-IR, too; nvcc makes them of its own: one in the project is called by its way from the source.
 cmake_path(GET SOURCE PARENT_PATH folder)
 cmake_path(GET SOURCE FILENAME source)
 set(here "/proc/self/cwd")
@@ -43,6 +44,10 @@ set(stated_path -Xcicc --orig_src_path_name -Xcicc "${STATED_PATH}")
 if(OPTIONS MATCHES "lineinfo" OR NOT STATED_PATH)
   set(here "${folder}")
   set(stated_path "")
+endif()
+set(nvcc "${NVCC}")
+if(RELATIVE_NVCC)
+  set(nvcc "${here}/${RELATIVE_NVCC}")
 endif()
 set(include_contract "")
 if(CONTRACT)
@@ -53,7 +58,7 @@ if(CONTRACT)
 endif()
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "PWD=${here}"
-          "${NVCC}" -fatbin ${code} -std=c++17 ${include_contract} ${stated_path} ${OPTIONS}
+          "${nvcc}" -fatbin ${code} -std=c++17 ${include_contract} ${stated_path} ${OPTIONS}
           "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT fatbin -o "${made}"
           "${here}/${source}"
   WORKING_DIRECTORY "${folder}"

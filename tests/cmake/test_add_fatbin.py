@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -137,6 +138,24 @@ class Builds(BuildSide):
         self.assertEqual(made[0], made[1])
         self.assertEqual(made[2], made[3])
         self.assertNotEqual(made[0], made[2])
+
+    def test_is_the_same_bytes_with_a_toolkit_in_the_project(self):
+        said = subprocess.run([NVCC, "-v", "__dummy"], text=True, capture_output=True).stderr
+        toolkit = pathlib.Path(re.search(r"TOP=(.+)", said).group(1)).resolve()
+        made = []
+        for folder in (self.folder, self.folder / "a longer/path"):
+            (folder / "sub").mkdir(parents=True, exist_ok=True)
+            (folder / "toolkit").symlink_to(toolkit)
+            (folder / "hook.cuh").write_text(HEADER)
+            (folder / "sub/t.cu").write_text(TRANSFORM.replace("2 * x", "x * threadIdx.x + __shfl_sync(~0u, x, 1)"))
+            (folder / "CMakeLists.txt").write_text(
+                HEAD.replace(NVCC, f"{folder}/toolkit/bin/nvcc") + FATBIN.replace("t.cu", "sub/t.cu"))
+            for words in (("-S", ".", "-B", "b", "-G", "Ninja"), ("--build", "b"), ("--build", "b")):
+                done = subprocess.run([CMAKE, *words], cwd=folder, text=True, capture_output=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertNotIn("Compiling device code", done.stdout)
+            made.append((folder / "b/t.fatbin").read_bytes())
+        self.assertEqual(made[0], made[1])
 
     def test_in_a_folder_with_a_space_a_second_build_does_nothing(self):
         place = self.folder / "a longer/path"
