@@ -67,6 +67,12 @@ api open_muparser()
   bind(library, "mupEval", found.evaluate);
   bind(library, "mupError", found.has_error);
   bind(library, "mupGetErrorMsg", found.message);
+  // At the first number it reads, libstdc++ keeps how muParser's locale writes them; other threads
+  // look for that without synchronisation. So one is read before there are any.
+  auto* const parser = found.create(muBASETYPE_FLOAT);
+  found.set_expression(parser, "0.5");
+  found.evaluate(parser);
+  found.release(parser);
   return found;
 }
 
