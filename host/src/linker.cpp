@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "detail/format.hpp"
+#include "detail/leased_worker.hpp"
 #include "detail/link_key.hpp"
 #include "detail/link_session.hpp"
-#include "detail/link_worker.hpp"
+#include "linker/inlining.hpp"
 
 namespace fatlink {
 namespace {
@@ -19,21 +19,6 @@ bool has_error(std::vector<finding> const& findings)
 {
   return std::any_of(findings.begin(), findings.end(),
                      [](finding const& found) { return found.severity == severity::error; });
-}
-
-/// The hooks of all inputs that another input defines.
-std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target wanted)
-{
-  std::set<std::string> asked;
-  std::set<std::string> defined;
-  for (auto const& input : inputs) {
-    auto const& interface = interface_of(input, wanted);
-    for (auto const& hook : interface.hooks) asked.insert(hook.name);
-    for (auto const& function : interface.definitions) defined.insert(function.name);
-    for (auto const& function : interface.weak) defined.insert(function.name);
-  }
-  std::erase_if(asked, [&](std::string const& name) { return !defined.contains(name); });
-  return asked;
 }
 
 /// The inputs' own PTX for the target; preflight saw to it that each has some.
@@ -56,25 +41,6 @@ void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& opti
   if (has_error(findings)) throw refused_error(options.target, std::move(findings));
 }
 
-void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)
-{
-  for (auto const& hook : image.hooks) {
-    if (hook.inlined) continue;
-    std::string names;
-    for (auto const& input : inputs) names += (names.empty() ? "" : ", ") + input.name();
-    throw link_error(
-        stage::linker,
-        {.message = detail::format("{}: {} was not inlined: the {} link left a call to it", names,
-                                   hook.name, to_string(image.mode)),
-         .input = names,
-         .code = "NOT_INLINED",
-         .log = {},
-         .hint = image.mode == link_mode::ptx
-                     ? "a ptx link never inlines: link in lto mode"
-                     : "a recursive, very large or __noinline__ function stays a call"});
-  }
-}
-
 [[noreturn]] void refuse_emit(link_options const& options)
 {
   auto const mode = std::string(to_string(options.mode));
@@ -85,30 +51,6 @@ void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)
        .code = {},
        .log = {},
        .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
-}
-
-std::vector<std::string> functions_in(linked_image const& image)
-{
-  if (image.kind == image_kind::ptx_set) {
-    std::vector<std::string> all;
-    for (auto const& part : image.parts)
-      for (auto& name : functions_in_ptx(part.text)) all.push_back(std::move(name));
-    return all;
-  }
-  if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
-  return functions_in_ptx({reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
-}
-
-void state_inlining(linked_image& image, std::set<std::string> const& hooks)
-{
-  auto const functions = functions_in(image);
-  for (auto const& hook : hooks) {
-    auto const inlined = is_inlined(functions, hook);
-    image.hooks.push_back({hook, inlined});
-    if (image.mode == link_mode::lto && !inlined)
-      image.warnings.push_back(
-          detail::format("{} was not inlined: the LTO link left a call to it", hook));
-  }
 }
 
 /// Milliseconds since it was made, or since the last lap.
@@ -174,8 +116,8 @@ class linker::session {
       image_.parts = ptx_of(inputs_, options_.target);
     else
       obtain();
-    state_inlining(image_, filled_hooks(inputs_, options_.target));
-    if (options_.require_inlined) check_inlined(image_, inputs_);
+    detail::state_inlining(image_, inputs_);
+    if (options_.require_inlined) detail::check_inlined(image_, inputs_);
     return std::move(image_);
   }
 
@@ -286,11 +228,6 @@ class linker::session {
   std::shared_ptr<cached_link const> product_;
   linked_image image_;
 };
-
-std::filesystem::path find_link_helper()
-{
-  return detail::link_worker::program();
-}
 
 linker::linker() : state_(std::make_shared<state>()) {}
 

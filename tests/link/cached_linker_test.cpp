@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "cache/entry.hpp"
-#include "detail/link_worker.hpp"
+#include "detail/leased_worker.hpp"
 #include "environment.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"

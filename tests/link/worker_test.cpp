@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "detail/link_worker.hpp"
+#include "detail/leased_worker.hpp"
 #include "environment.hpp"
 #include "expect_error.hpp"
 #include "fatlink/linker.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison and selection. Source: PTX ISA 9.0, "Comparison and Selection Instructions".
+// setp and set. Source: PTX ISA 9.0, "Comparison and Selection Instructions".
 #include <array>
 #include <optional>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/link_worker.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -13,12 +12,11 @@
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <mutex>
 #include <system_error>
 
-#include "detail/environment.hpp"
 #include "detail/format.hpp"
+#include "fatlink/linker.hpp"
+#include "linker/find_link_helper.hpp"
 
 extern char** environ;
 
@@ -27,48 +25,10 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr char const* k_program = "fatlink-linkd";
-constexpr auto k_longest_start = std::chrono::seconds(30);  // a busy machine, a slow disk
-
 /// What ended a conversation with a helper.
 struct broken {
   bool timed_out = false;
 };
-
-[[noreturn]] void fail_to_start(std::string const& why, std::string const& input)
-{
-  throw unavailable_error(
-      stage::linker, {.message = detail::format("the link helper cannot be used: {}", why),
-                      .input = input,
-                      .code = {},
-                      .log = {},
-                      .hint = detail::format(
-                          "install {} in libexec beside the program's bin (package "
-                          "fatlink-runtime), name it in FATLINK_LINKD, or link with --in-process",
-                          k_program)});
-}
-
-/// Where a `libexec` may be: above the folder that holds this code, or twice above it where that is
-/// in the prefix, too (lib/<multiarch>, libexec/<tests>); and above the program's.
-std::vector<std::filesystem::path> prefixes()
-{
-  std::vector<std::filesystem::path> found;
-  std::error_code ignored;
-  Dl_info where{};
-  if (::dladdr(reinterpret_cast<void const*>(&prefixes), &where) != 0 &&
-      where.dli_fname != nullptr) {
-    auto const file = std::filesystem::canonical(where.dli_fname, ignored);
-    auto const above = file.parent_path().parent_path();
-    if (!ignored) found.push_back(above);
-    if (!ignored && (above.filename() == "lib" || above.filename() == "libexec"))
-      found.push_back(above.parent_path());
-  }
-  auto const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  auto const beside = program.parent_path().parent_path();
-  if (!ignored && std::find(found.begin(), found.end(), beside) == found.end())
-    found.push_back(beside);
-  return found;
-}
 
 /// posix_spawn's settings: the socket as standard input and output, no other descriptor, every
 /// signal as at the start of a process.
@@ -137,33 +97,6 @@ void wait_for(int socket, short what, clock::time_point until)
   }
 }
 
-class idle_list {
- public:
-  std::unique_ptr<link_worker> take()
-  {
-    std::lock_guard const lock(mutex_);
-    if (workers_.empty()) return nullptr;
-    auto taken = std::move(workers_.back());
-    workers_.pop_back();
-    return taken;
-  }
-  void keep(std::unique_ptr<link_worker> worker)
-  {
-    std::lock_guard const lock(mutex_);
-    workers_.push_back(std::move(worker));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<link_worker>> workers_;
-};
-
-idle_list& idle_workers()
-{
-  static idle_list list;
-  return list;
-}
-
 }  // namespace
 
 void link_worker::send(bytes_view bytes, deadline until)
@@ -226,38 +159,20 @@ link_worker::~link_worker()
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-std::filesystem::path link_worker::program()
-{
-  if (auto const named = environment("FATLINK_LINKD"); !named.empty()) {
-    if (::access(named.c_str(), X_OK) != 0)
-      fail_to_start(detail::format("{} (from $FATLINK_LINKD): {}", named,
-                                   std::generic_category().message(errno)),
-                    named);
-    return named;
-  }
-  std::string tried;
-  for (auto const& prefix : prefixes()) {
-    auto path = prefix / "libexec" / k_program;
-    if (::access(path.c_str(), X_OK) == 0) return path;
-    tried += (tried.empty() ? "" : ", ") + path.string();
-  }
-  fail_to_start(detail::format("no {} at {}", k_program, tried), k_program);
-}
-
 std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit,
                                                 std::string const& library)
 {
-  auto const program = link_worker::program().string();
+  auto const program = find_link_helper().string();
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    fail_to_start(std::generic_category().message(errno), program);
+    fail_without_helper(std::generic_category().message(errno), program);
   int process = 0;
   auto const code = spawn_settings(ends[1]).spawn(program, library, process);
   ::close(ends[1]);
   if (code != 0) {
     ::close(ends[0]);
-    fail_to_start(detail::format("{}: {}", program, std::generic_category().message(code)),
-                  program);
+    fail_without_helper(detail::format("{}: {}", program, std::generic_category().message(code)),
+                        program);
   }
   std::unique_ptr<link_worker> made(new link_worker(process, ends[0]));
   try {
@@ -266,12 +181,12 @@ std::unique_ptr<link_worker> link_worker::start(std::chrono::milliseconds limit,
       throw unavailable_error(stage::linker, decode_failure(said.body, said.header.kind).details);
     made->hello_ = decode_hello(said.body);
   } catch (broken const& why) {
-    fail_to_start(
+    fail_without_helper(
         detail::format("{} {}", program,
                        why.timed_out ? "did not start in time" : "ended with " + made->end()),
         program);
   } catch (protocol_error const& error) {
-    fail_to_start(detail::format("{}: {}", program, error.what()), program);
+    fail_without_helper(detail::format("{}: {}", program, error.what()), program);
   }
   return made;
 }
@@ -310,26 +225,6 @@ link_product link_worker::link(link_request const& request, std::chrono::millise
          k_damaged);
   }
   return {};
-}
-
-void end_idle_workers()
-{
-  while (idle_workers().take()) continue;
-}
-
-leased_worker::leased_worker(std::string const& library, std::string const& identity)
-{
-  auto const serves = [&](link_worker& worker) {
-    return worker.is_alive() && (identity.empty() || worker.hello().identity == identity);
-  };
-  do worker_ = idle_workers().take();
-  while (worker_ && !serves(*worker_));
-  if (!worker_) worker_ = link_worker::start(k_longest_start, library);
-}
-
-leased_worker::~leased_worker()
-{
-  if (worker_->is_alive()) idle_workers().keep(std::move(worker_));
 }
 
 }  // namespace fatlink::detail

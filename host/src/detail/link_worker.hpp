@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's end of fatlink-linkd, the helper process that owns nvJitLink: damaged inputs that
 // crash or hang nvJitLink take the helper down, not the host. A helper survives from link to
-// link; one that dies is replaced by the next link. Threads: each link has a helper of its own;
-// idle ones are kept for the next.
+// link (leased_worker.hpp). Threads: one at a time may use a helper.
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,8 +15,6 @@ namespace fatlink::detail {
 
 class link_worker {
  public:
-  /// The helper there is (see find_link_helper). @throws unavailable_error none.
-  static std::filesystem::path program();
   /// Starts a helper and waits until it has opened nvJitLink: `library`, or where that is empty
   /// the one it finds.
   /// @throws unavailable_error no helper, or no nvJitLink where it looked.
@@ -52,25 +48,6 @@ class link_worker {
   int socket_;
   bool alive_ = true;
   worker_hello hello_;
-};
-
-/// Ends the helpers that wait for work, so that the next ones see this process's environment.
-void end_idle_workers();
-
-/// A helper for as long as this lives: an idle one of this process, or a new one. Afterwards it
-/// waits for the next, if it is still alive.
-class leased_worker {
- public:
-  /// @throws as link_worker::start.
-  /// With an `identity` (see nvjitlink_file), idle ones that opened another nvJitLink are ended.
-  explicit leased_worker(std::string const& library = {}, std::string const& identity = {});
-  ~leased_worker();
-  leased_worker(leased_worker const&) = delete;
-  leased_worker& operator=(leased_worker const&) = delete;
-  link_worker* operator->() const noexcept { return worker_.get(); }
-
- private:
-  std::unique_ptr<link_worker> worker_;
 };
 
 }  // namespace fatlink::detail

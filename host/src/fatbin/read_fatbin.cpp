@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The container format: its bytes to entries, an entry's payload to PTX.
+#include <utility>
+
+#include "detail/byte_reader.hpp"
+#include "detail/decompress.hpp"
+#include "detail/format.hpp"
+#include "fatlink/fatbin.hpp"
+
+namespace fatlink {
+namespace {
+
+// The container's layout, as FACTS records it from nvcc 13.0.
+constexpr std::uint32_t k_magic = 0xBA55ED50;
+constexpr std::uint16_t k_version = 1;
+constexpr std::uint16_t k_container_header = 16;
+constexpr std::uint16_t k_entry_version = 0x0101;
+constexpr std::uint32_t k_least_entry_header = 64;
+constexpr std::uint64_t k_flag_lz4 = 0x2000;
+constexpr std::uint64_t k_flag_zstd = 0x8000;
+constexpr std::uint64_t k_flag_arch_specific = 0x100000;
+constexpr std::uint64_t k_flag_family_specific = 0x200000;
+constexpr std::uint64_t k_most_ptx = std::uint64_t{256} << 20;
+constexpr char const* k_hint = "build it again, or copy it again in full";
+
+class reader {
+ public:
+  reader(bytes_view image, std::string_view name) : bytes_(image), name_(name) {}
+
+  std::vector<fatbin_entry> read()
+  try {
+    if (bytes_.size() == 0) fail("empty-input", 0, "the file is empty");
+    if (bytes_.size() < 4 || bytes_.read<std::uint32_t>(0) != k_magic)
+      fail("not-a-fatbin", 0, "not a fatbin (no fatbin magic)");
+    for (std::uint64_t at = 0; at < bytes_.size();) at = read_container(at);
+    if (entries_.empty()) fail("corrupt-fatbin", 0, "holds no entries");
+    return std::move(entries_);
+  } catch (detail::out_of_bytes const& end) {
+    corrupt(end.offset,
+            detail::format("truncated: {} bytes are needed here, the file has {} in all",
+                           end.wanted, end.size));
+  }
+
+ private:
+  [[noreturn]] void fail(char const* id, std::uint64_t offset, std::string const& why) const
+  {
+    throw format_error(id, offset,
+                       {.message = detail::format("{}: {}, at byte {}", name_, why, offset),
+                        .input = name_,
+                        .code = id,
+                        .log = {},
+                        .hint = k_hint});
+  }
+  [[noreturn]] void corrupt(std::uint64_t offset, std::string const& why) const
+  {
+    fail("corrupt-fatbin", offset, why);
+  }
+
+  /// Returns the offset after the container.
+  std::uint64_t read_container(std::uint64_t at)
+  {
+    if (bytes_.read<std::uint32_t>(at) != k_magic) corrupt(at, "bytes after the last container");
+    if (auto const version = bytes_.read<std::uint16_t>(at + 4); version != k_version)
+      corrupt(at + 4, detail::format("container version {} is not known", version));
+    if (auto const size = bytes_.read<std::uint16_t>(at + 6); size != k_container_header)
+      corrupt(at + 6, detail::format("container header of {} bytes is not known", size));
+    auto const length = bytes_.read<std::uint64_t>(at + 8);
+    auto const begin = at + k_container_header;
+    (void)bytes_.view(begin, length);
+    for (auto entry = begin; entry < begin + length;) entry = read_entry(entry, begin + length);
+    return begin + length;
+  }
+
+  /// Returns the offset after the entry, which must end by `end`.
+  std::uint64_t read_entry(std::uint64_t at, std::uint64_t end)
+  {
+    auto const header = bytes_.read<std::uint32_t>(at + 0x04);
+    if (header < k_least_entry_header || header % 8 != 0)
+      corrupt(at + 4, detail::format("entry header of {} bytes", header));
+    if (auto const version = bytes_.read<std::uint16_t>(at + 2); version != k_entry_version)
+      corrupt(at + 2, detail::format("entry version {:#x} is not known", version));
+    if (header > end - at) corrupt(at + 4, "entry header past the container's end");
+    auto const padded = bytes_.read<std::uint64_t>(at + 0x08);
+    if (padded > end - at - header) corrupt(at + 8, "entry payload past the container's end");
+    entries_.push_back(read_fields(at, header, padded));
+    return at + header + padded;
+  }
+
+  fatbin_entry read_fields(std::uint64_t at, std::uint32_t header, std::uint64_t padded)
+  {
+    fatbin_entry entry;
+    entry.kind = kind_of(at);
+    entry.flags = bytes_.read<std::uint64_t>(at + 0x28);
+    entry.target = target_of(at, entry.flags);
+    entry.version_minor = bytes_.read<std::uint16_t>(at + 0x18);
+    entry.version_major = bytes_.read<std::uint16_t>(at + 0x1A);
+    entry.offset = at;
+    read_payload(entry, at, header, padded);
+    entry.options = options_of(at, header);
+    entry.ident_text = header_text(at, header, bytes_.read<std::uint32_t>(at + 0x20),
+                                   bytes_.read<std::uint32_t>(at + 0x24), "ident");
+    return entry;
+  }
+
+  [[nodiscard]] entry_kind kind_of(std::uint64_t at) const
+  {
+    auto const kind = bytes_.read<std::uint16_t>(at);
+    switch (static_cast<entry_kind>(kind)) {
+      case entry_kind::ptx:
+      case entry_kind::elf:
+      case entry_kind::ltoir:
+        return static_cast<entry_kind>(kind);
+    }
+    corrupt(at, detail::format("entry kind {} is not known", kind));
+  }
+
+  [[nodiscard]] target target_of(std::uint64_t at, std::uint64_t flags) const
+  {
+    auto const number = bytes_.read<std::uint32_t>(at + 0x1C);
+    if (number < 10 || number > 999) corrupt(at + 0x1C, detail::format("architecture {}", number));
+    auto const suffix = (flags & k_flag_arch_specific) != 0     ? 'a'
+                        : (flags & k_flag_family_specific) != 0 ? 'f'
+                                                                : '\0';
+    return target(number, suffix);
+  }
+
+  void read_payload(fatbin_entry& entry, std::uint64_t at, std::uint32_t header,
+                    std::uint64_t padded)
+  {
+    auto const compressed = bytes_.read<std::uint32_t>(at + 0x10);
+    auto const raw = bytes_.read<std::uint64_t>(at + 0x38);
+    if (compressed > padded) corrupt(at + 0x10, "compressed size past the entry's payload");
+    auto const is_zstd = (entry.flags & k_flag_zstd) != 0;
+    auto const is_lz4 = (entry.flags & k_flag_lz4) != 0;
+    if (is_zstd && is_lz4) corrupt(at + 0x28, "both compression flags set");
+    if (compressed != 0 && !is_zstd && !is_lz4) corrupt(at + 0x28, "unknown compression");
+    entry.compression = compressed == 0 ? compression::none
+                        : is_zstd       ? compression::zstd
+                                        : compression::lz4;
+    entry.payload = bytes_.view(at + header, compressed == 0 ? padded : compressed);
+    entry.uncompressed_size = compressed == 0 ? padded : raw;
+    if (entry.payload.empty()) corrupt(at + 8, "entry without payload");
+  }
+
+  [[nodiscard]] std::string options_of(std::uint64_t at, std::uint32_t header) const
+  {
+    auto const pair = bytes_.read<std::uint32_t>(at + 0x14);
+    if (pair == 0) return {};
+    if (pair > header - 8) corrupt(at + 0x14, "options outside the entry's header");
+    return header_text(at, header, bytes_.read<std::uint32_t>(at + pair),
+                       bytes_.read<std::uint32_t>(at + pair + 4), "options");
+  }
+
+  [[nodiscard]] std::string header_text(std::uint64_t at, std::uint32_t header,
+                                        std::uint32_t offset, std::uint32_t length,
+                                        char const* what) const
+  {
+    if (length == 0) return {};
+    if (offset > header || length > header - offset)
+      corrupt(at, detail::format("{} outside the entry's header", what));
+    auto text = bytes_.text(at + offset, length);
+    text.erase(text.find_last_not_of(std::string_view("\0 ", 2)) + 1);
+    return text;
+  }
+
+  detail::byte_reader bytes_;
+  std::string name_;
+  std::vector<fatbin_entry> entries_;
+};
+
+[[noreturn]] void fail_ptx(fatbin_entry const& entry, std::string_view name, std::string const& why)
+{
+  throw format_error(
+      "corrupt-fatbin", entry.offset,
+      {.message = detail::format("{}: the PTX entry at byte {}: {}", name, entry.offset, why),
+       .input = std::string(name),
+       .code = "corrupt-fatbin",
+       .log = {},
+       .hint = k_hint});
+}
+
+}  // namespace
+
+std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name)
+{
+  return reader(image, name).read();
+}
+
+std::string read_ptx(fatbin_entry const& entry, std::string_view name)
+{
+  if (entry.kind != entry_kind::ptx) fail_ptx(entry, name, "is no PTX");
+  if (entry.uncompressed_size > k_most_ptx) fail_ptx(entry, name, "is above 256 MiB");
+  auto const size = static_cast<std::size_t>(entry.uncompressed_size);
+  std::string error;
+  std::string text;
+  if (entry.compression == compression::none)
+    text.assign(reinterpret_cast<char const*>(entry.payload.data()), size);
+  else if (entry.compression == compression::zstd)
+    text = detail::decompress_zstd(entry.payload, size, error);
+  else
+    text = detail::decompress_lz4(entry.payload, size, error);
+  if (!error.empty()) fail_ptx(entry, name, error);
+  text.erase(text.find_last_not_of('\0') + 1);
+  return text;
+}
+
+}  // namespace fatlink

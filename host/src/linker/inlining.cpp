@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linker/inlining.hpp"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "detail/format.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/preflight.hpp"
+
+namespace fatlink {
+namespace {
+
+/// The hooks of all inputs that another input defines.
+std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target wanted)
+{
+  std::set<std::string> asked;
+  std::set<std::string> defined;
+  for (auto const& input : inputs) {
+    auto const& interface = interface_of(input, wanted);
+    for (auto const& hook : interface.hooks) asked.insert(hook.name);
+    for (auto const& function : interface.definitions) defined.insert(function.name);
+    for (auto const& function : interface.weak) defined.insert(function.name);
+  }
+  std::erase_if(asked, [&](std::string const& name) { return !defined.contains(name); });
+  return asked;
+}
+
+std::vector<std::string> functions_in(linked_image const& image)
+{
+  if (image.kind == image_kind::ptx_set) {
+    std::vector<std::string> all;
+    for (auto const& part : image.parts)
+      for (auto& name : functions_in_ptx(part.text)) all.push_back(std::move(name));
+    return all;
+  }
+  if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
+  return functions_in_ptx({reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
+}
+
+}  // namespace
+
+void detail::state_inlining(linked_image& image, std::vector<fatbin> const& inputs)
+{
+  auto const functions = functions_in(image);
+  for (auto const& hook : filled_hooks(inputs, image.target)) {
+    auto const inlined = is_inlined(functions, hook);
+    image.hooks.push_back({hook, inlined});
+    if (image.mode == link_mode::lto && !inlined)
+      image.warnings.push_back(
+          detail::format("{} was not inlined: the LTO link left a call to it", hook));
+  }
+}
+
+void detail::check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)
+{
+  for (auto const& hook : image.hooks) {
+    if (hook.inlined) continue;
+    std::string names;
+    for (auto const& input : inputs) names += (names.empty() ? "" : ", ") + input.name();
+    throw link_error(
+        stage::linker,
+        {.message = detail::format("{}: {} was not inlined: the {} link left a call to it", names,
+                                   hook.name, to_string(image.mode)),
+         .input = names,
+         .code = "NOT_INLINED",
+         .log = {},
+         .hint = image.mode == link_mode::ptx
+                     ? "a ptx link never inlines: link in lto mode"
+                     : "a recursive, very large or __noinline__ function stays a call"});
+  }
+}
+
+}  // namespace fatlink

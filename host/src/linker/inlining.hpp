@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a link left calls to what fills the hooks.
+#pragma once
+
+#include <vector>
+
+#include "fatlink/fatbin.hpp"
+#include "fatlink/image.hpp"
+
+namespace fatlink::detail {
+
+/// Adds to `image` each hook that an input fills, and whether it is inlined; of an LTO link that
+/// left a call to one, a warning.
+void state_inlining(linked_image& image, std::vector<fatbin> const& inputs);
+
+/// After state_inlining. @throws link_error a hook is still called (NOT_INLINED).
+void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs);
+
+}  // namespace fatlink::detail
