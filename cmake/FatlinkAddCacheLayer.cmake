@@ -29,6 +29,7 @@ configuration.
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/FatlinkAddFatbin.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/require_nvcc.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/toolkit_root.cmake")
 
 function(fatlink_add_cache_layer target)
@@ -51,9 +52,7 @@ function(fatlink_add_cache_layer target)
   _fatlink_fatbins("${me}" "${arg_LIBRARY}" library)
   _fatlink_fatbins("${me}" "${arg_TRANSFORMS}" transforms)
   set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")
-  if(NOT CUDAToolkit_NVCC_EXECUTABLE)
-    message(FATAL_ERROR "${me}: no nvcc, whose toolkit has the nvJitLink; find_package(CUDAToolkit 13) first")
-  endif()
+  fatlink_require_nvcc("${me}")
   # The toolkit's own nvJitLink, whatever else is on this machine.
   fatlink_toolkit_root("${me}" toolkit)
   find_library(linker NAMES libnvJitLink.so.13 PATHS "${toolkit}/lib64" "${toolkit}/lib"

@@ -247,7 +247,12 @@ class Misuse(BuildSide):
         self.assertIn(says, " ".join(done.stderr.split()))
 
     def test_no_nvcc(self):
-        self.assert_stops('set(CUDAToolkit_NVCC_EXECUTABLE "")\n' + FATBIN, "no nvcc was found")
+        no_nvcc = 'set(CUDAToolkit_NVCC_EXECUTABLE "")\n'
+        self.assert_stops(no_nvcc + FATBIN, "fatlink_add_fatbin(t): no nvcc was found")
+        layer = "fatlink_add_cache_layer(links LIBRARY a.fatbin TRANSFORMS b.fatbin)\n"
+        for name in ("a", "b"):
+            self.write(f"{name}.fatbin", "")
+        self.assert_stops(no_nvcc + layer, "fatlink_add_cache_layer(links): no nvcc was found")
 
     def test_of_fatlink_add_fatbin_names_the_target(self):
         for arguments, says in (
