@@ -144,6 +144,32 @@ TEST(FatbinReader, SurvivesRandomMutations)
   }
 }
 
+TEST(FatbinReader, NamesTheFormOfAFileThatIsNotAFatbin)
+{
+  for (auto const& [name, description] :
+       {std::pair("object.o", "an ELF relocatable object (x86-64) with relocatable device code"),
+        std::pair("relocatable.cubin", "a relocatable CUDA cubin for sm_90"),
+        std::pair("transform.ltoir", "raw LTO-IR for sm_75 (container version 1.65)")})
+    expect_format_error(fixtures::bytes(std::string("forms/") + name), "not-a-fatbin", description);
+  expect_format_error({std::byte{0x50}, std::byte{0xED}}, "not-a-fatbin", "the first 2 bytes");
+}
+
+TEST(FatbinReader, SurvivesTruncatedAndMutatedFilesOfOtherForms)
+{
+  std::mt19937 random(7);
+  for (auto const* name : {"object.o", "relocatable.cubin", "transform.ltoir"}) {
+    auto const good = fixtures::bytes(std::string("forms/") + name);
+    for (std::size_t n = 0; n < good.size(); ++n)
+      EXPECT_THROW(read_fatbin(bytes_view(good).first(n)), format_error) << name << " kept " << n;
+    for (int i = 0; i < 20000; ++i) {
+      auto bytes = good;
+      for (auto k = random() % 4 + 1; k > 0; --k)
+        bytes[4 + random() % 60] = static_cast<std::byte>(random());
+      EXPECT_THROW(read_fatbin(bytes), format_error) << name;
+    }
+  }
+}
+
 TEST(FatbinReader, RefusesPtxThatDoesNotDecompress)
 {
   auto bytes = fixtures::bytes("transform.fatbin");

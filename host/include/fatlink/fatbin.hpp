@@ -24,9 +24,9 @@
 
 namespace FATLINK_API fatlink {
 
-/// A file that is no well-formed fatbin. `id()` is the finding: "not-a-fatbin",
-/// "empty-input", "corrupt-fatbin" or "digest-mismatch"; `offset()` is the byte where reading
-/// stopped.
+/// A file that is not a well-formed fatbin. `id()` is the finding: "not-a-fatbin" (the message
+/// names the format that the file has), "empty-input", "corrupt-fatbin" or "digest-mismatch";
+/// `offset()` is the byte where reading stopped.
 class format_error : public file_error {
  public:
   format_error(std::string id, std::uint64_t offset, error_details details);

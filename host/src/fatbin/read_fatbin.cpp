@@ -5,6 +5,7 @@
 #include "detail/byte_reader.hpp"
 #include "detail/decompress.hpp"
 #include "detail/format.hpp"
+#include "fatbin/recognize_form.hpp"
 #include "fatlink/fatbin.hpp"
 
 namespace fatlink {
@@ -30,8 +31,7 @@ class reader {
   std::vector<fatbin_entry> read()
   try {
     if (bytes_.size() == 0) fail("empty-input", 0, "the file is empty");
-    if (bytes_.size() < 4 || bytes_.read<std::uint32_t>(0) != k_magic)
-      fail("not-a-fatbin", 0, "not a fatbin (no fatbin magic)");
+    if (bytes_.size() < 4 || bytes_.read<std::uint32_t>(0) != k_magic) fail_other_form();
     for (std::uint64_t at = 0; at < bytes_.size();) at = read_container(at);
     if (entries_.empty()) fail("corrupt-fatbin", 0, "holds no entries");
     return std::move(entries_);
@@ -42,14 +42,20 @@ class reader {
   }
 
  private:
-  [[noreturn]] void fail(char const* id, std::uint64_t offset, std::string const& why) const
+  [[noreturn]] void fail(char const* id, std::uint64_t offset, std::string const& why,
+                         std::string const& hint = k_hint) const
   {
     throw format_error(id, offset,
                        {.message = detail::format("{}: {}, at byte {}", name_, why, offset),
                         .input = name_,
                         .code = id,
                         .log = {},
-                        .hint = k_hint});
+                        .hint = hint});
+  }
+  [[noreturn]] void fail_other_form() const
+  {
+    auto const form = detail::recognize_form(bytes_.view(0, bytes_.size()));
+    fail("not-a-fatbin", 0, "not a fatbin but " + form.description, form.remedy);
   }
   [[noreturn]] void corrupt(std::uint64_t offset, std::string const& why) const
   {

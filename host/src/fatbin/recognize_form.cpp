@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatbin/recognize_form.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "detail/byte_reader.hpp"
+#include "detail/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr auto k_fatbin_magic = "\x50\xED\x55\xBA"sv;
+constexpr char const* k_unpack = "unpack it and pass the .fatbin";
+
+struct magic {
+  std::string_view bytes;
+  char const* description;
+  char const* remedy;
+};
+
+// The first match wins: a Debian package is an ar archive.
+constexpr std::array k_magics{
+    magic{"!<arch>\ndebian-binary"sv, "a Debian package", "install it with apt"},
+    magic{"!<arch>\n"sv, "an ar archive", k_compile_remedy},
+    magic{"!<thin>\n"sv, "a thin ar archive", k_compile_remedy},
+    magic{"\xED\xAB\xEE\xDB"sv, "an RPM package", "install it with dnf"},
+    magic{"BC\xC0\xDE"sv, "LLVM bitcode", k_compile_remedy},
+    magic{"\xDE\xC0\x17\x0B"sv, "LLVM bitcode", k_compile_remedy},
+    magic{"\x93NUMPY"sv, "a .npy file", "pass it as elements: fatlink run --input FILE.npy"},
+    magic{"PK\x03\x04"sv, "a zip archive", k_unpack},
+    magic{"\x1F\x8B"sv, "gzip-compressed data", "decompress it and pass the .fatbin"},
+    magic{"\x28\xB5\x2F\xFD"sv, "zstd-compressed data", "decompress it and pass the .fatbin"},
+    magic{"\xFD"
+          "7zXZ"sv,
+          "xz-compressed data", "decompress it and pass the .fatbin"},
+};
+
+/// Raw LTO-IR: u32 magic 0x7F4E43ED, u8 container version major and minor at 4, u16 tag and value
+/// pairs from 0x18, of which the first is tag 1: the architecture times 10.
+/// Source: no public specification; observed with nvcc 12.9 to 13.5.
+constexpr auto k_ltoir_magic = "\xED\x43\x4E\x7F"sv;
+
+file_form describe_ltoir(byte_reader const& bytes)
+try {
+  auto const major = bytes.read<std::uint8_t>(4);
+  auto const minor = bytes.read<std::uint8_t>(5);
+  auto const has_target = bytes.read<std::uint16_t>(0x18) == 1;
+  auto const target =
+      has_target ? format(" for sm_{}", bytes.read<std::uint16_t>(0x1A) / 10) : std::string{};
+  return {format("raw LTO-IR{} (container version {}.{})", target, major, minor), k_compile_remedy};
+} catch (out_of_bytes const&) {
+  return {"truncated raw LTO-IR", k_compile_remedy};
+}
+
+file_form describe_unknown(bytes_view bytes)
+{
+  auto const is_zero = [](std::byte value) { return value == std::byte{0}; };
+  if (std::all_of(bytes.begin(), bytes.end(), is_zero))
+    return {format("{} zero bytes", bytes.size()),
+            "the copy or download is incomplete: get the file again"};
+  std::string head;
+  for (auto const value : bytes.first(std::min<std::size_t>(bytes.size(), 4)))
+    head += format(" {:02x}", std::to_integer<unsigned>(value));
+  return {format("unknown data that begins with{}", head), k_compile_remedy};
+}
+
+}  // namespace
+
+file_form recognize_form(bytes_view bytes)
+{
+  byte_reader const reader(bytes);
+  auto const head = reader.text(0, std::min<std::uint64_t>(reader.size(), 64));
+  if (head.starts_with("\x7F"
+                       "ELF"))
+    return recognize_elf(bytes);
+  if (k_fatbin_magic.starts_with(head))
+    return {format("the first {} bytes of one", bytes.size()), "copy or build it again in full"};
+  if (head.starts_with(k_ltoir_magic)) return describe_ltoir(reader);
+  for (auto const& known : k_magics)
+    if (head.starts_with(known.bytes)) return {known.description, known.remedy};
+  auto text = recognize_text(bytes);
+  return text.description.empty() ? describe_unknown(bytes) : text;
+}
+
+}  // namespace fatlink::detail
