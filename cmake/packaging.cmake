@@ -16,14 +16,6 @@ include("${CMAKE_CURRENT_LIST_DIR}/packaging/bundle_libraries.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/packaging/notices.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/packaging/redistributable.cmake")
 
-foreach(pair IN ITEMS CMAKE_INSTALL_DATADIR=share CMAKE_INSTALL_LIBEXECDIR=libexec CMAKE_INSTALL_BINDIR=bin)
-  string(REGEX MATCH "(.+)=(.+)" pair "${pair}")
-  if(NOT "${${CMAKE_MATCH_1}}" STREQUAL "${CMAKE_MATCH_2}")
-    message(FATAL_ERROR "fatlink: ${CMAKE_MATCH_1} is ${${CMAKE_MATCH_1}}, and has to be ${CMAKE_MATCH_2}: "
-      "an install tree may be moved, as each of its files finds the others from where it lies")
-  endif()
-endforeach()
-set(FATLINK_SHARE_DIR "share/fatlink")
 # Not in the folder of an architecture: a project without a language, of device code alone, knows none.
 set(package_dir "lib/cmake/fatlink")
 
@@ -43,11 +35,11 @@ install(EXPORT fatlinkTargets NAMESPACE fatlink:: DESTINATION "${package_dir}"
 export(EXPORT fatlinkTargets NAMESPACE fatlink::
   FILE "${PROJECT_BINARY_DIR}/lib/cmake/fatlink/fatlinkTargets.cmake")
 
-# fatlink_package(<folder> <prefix> <destination>): the config files as they are for one tree.
-function(fatlink_package folder prefix destination)
+# fatlink_package(<folder> <prefix> <destination> <data> <libexec>): the config files of one tree.
+function(fatlink_package folder prefix destination FATLINK_SHARE_DIR FATLINK_LIBEXEC_DIR)
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/FatlinkConfig.cmake.in"
     "${folder}/fatlinkConfig.cmake" INSTALL_PREFIX "${prefix}"
-    INSTALL_DESTINATION "${destination}" PATH_VARS FATLINK_SHARE_DIR)
+    INSTALL_DESTINATION "${destination}" PATH_VARS FATLINK_SHARE_DIR FATLINK_LIBEXEC_DIR)
   write_basic_package_version_file("${folder}/fatlinkVersion.cmake" COMPATIBILITY SameMinorVersion)
   # CMake's refusal has room for a version alone: it says there what to install.
   file(WRITE "${folder}/fatlinkConfigVersion.cmake" [[
@@ -62,12 +54,14 @@ set(build_side FatlinkAddCacheLayer.cmake FatlinkAddContract.cmake FatlinkAddFat
 list(TRANSFORM build_side PREPEND "${PROJECT_SOURCE_DIR}/cmake/")
 
 # The build tree: as if installed to it.
-fatlink_package("${PROJECT_BINARY_DIR}/lib/cmake/fatlink" "${PROJECT_BINARY_DIR}" lib/cmake/fatlink)
+fatlink_package("${PROJECT_BINARY_DIR}/lib/cmake/fatlink" "${PROJECT_BINARY_DIR}" lib/cmake/fatlink
+  share/fatlink libexec)
 file(COPY ${build_side} "${PROJECT_SOURCE_DIR}/cmake/detail"
   DESTINATION "${PROJECT_BINARY_DIR}/lib/cmake/fatlink")
 
 # The install tree.
-fatlink_package("${PROJECT_BINARY_DIR}/install_side" "${CMAKE_INSTALL_PREFIX}" "${package_dir}")
+fatlink_package("${PROJECT_BINARY_DIR}/install_side" "${CMAKE_INSTALL_PREFIX}" "${package_dir}"
+  "${CMAKE_INSTALL_DATADIR}/fatlink" "${CMAKE_INSTALL_LIBEXECDIR}")
 install(FILES "${PROJECT_BINARY_DIR}/install_side/fatlinkConfig.cmake"
               "${PROJECT_BINARY_DIR}/install_side/fatlinkConfigVersion.cmake"
               "${PROJECT_BINARY_DIR}/install_side/fatlinkVersion.cmake" ${build_side}
@@ -75,12 +69,23 @@ install(FILES "${PROJECT_BINARY_DIR}/install_side/fatlinkConfig.cmake"
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/detail" DESTINATION "${package_dir}"
   COMPONENT development)
 
-# pkg-config: relative to where the file lies.
-file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+# pkg-config: relative to the file, as far as the folders are in the prefix.
+fatlink_install_way("${CMAKE_INSTALL_LIBDIR}/pkgconfig" "" pc_prefix)
+if(NOT IS_ABSOLUTE "${pc_prefix}")
+  string(PREPEND pc_prefix "\${pcfiledir}/")
+endif()
+foreach(folder IN ITEMS LIBDIR INCLUDEDIR LIBEXECDIR DATADIR)
+  set(pc_${folder} "${CMAKE_INSTALL_${folder}}")
+  if(NOT IS_ABSOLUTE "${pc_${folder}}")
+    set(pc_${folder} "\${prefix}/${pc_${folder}}")
+  endif()
+endforeach()
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/install_side/fatlink.pc" @ONLY CONTENT [[
-prefix=${pcfiledir}/@prefix_from_pc@
-libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
-includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+prefix=@pc_prefix@
+libdir=@pc_LIBDIR@
+includedir=@pc_INCLUDEDIR@
+sharedir=@pc_DATADIR@/fatlink
+link_helper=@pc_LIBEXECDIR@/fatlink-linkd
 
 Name: fatlink
 Description: @PROJECT_DESCRIPTION@ (C++20)

@@ -19,7 +19,7 @@ namespace {
 
 cache_settings settings()
 {
-  return cache_settings_of_program();
+  return default_cache_settings();
 }
 
 nlohmann::json names_of(std::vector<std::filesystem::path> const& paths)

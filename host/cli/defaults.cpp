@@ -24,23 +24,9 @@ namespace {
 
 }  // namespace
 
-std::filesystem::path data_folder()
-{
-  std::error_code ignored;
-  auto const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  return program.parent_path().parent_path() / "share" / "fatlink";
-}
-
 std::vector<search_folder> search_path()
 {
-  return default_search_path(data_folder());
-}
-
-cache_settings cache_settings_of_program()
-{
-  std::vector<std::filesystem::path> layers;
-  for (auto const& folder : search_path()) layers.push_back(folder.path / "cache");
-  return default_cache_settings(layers);
+  return default_search_path(installed_data_folder());
 }
 
 std::filesystem::path fatbin_file(std::string const& given)
@@ -67,7 +53,7 @@ std::filesystem::path fatbin_or_default(std::string const& given, shipped_fatbin
 
 std::filesystem::path bench_fatbin()
 {
-  auto file = data_folder() / "bench" / "bench.fatbin";
+  auto file = installed_data_folder() / "bench" / "bench.fatbin";
   if (!std::filesystem::exists(file)) fail_missing(file.string(), "fatlink-runtime", {}, {});
   return file;
 }

@@ -17,15 +17,8 @@ constexpr char const* k_default_library = "apply_transform";
 constexpr char const* k_default_transform = "relu_poly";
 constexpr char const* k_default_kernel = "apply_transform";
 
-/// The folder with the shipped fatbins; it need not exist.
-std::filesystem::path data_folder();
-
 /// Where names are looked up.
 std::vector<search_folder> search_path();
-
-/// The cache's settings by the environment; its read-only layers, unless that names others, are
-/// `cache` in every searched folder.
-cache_settings cache_settings_of_program();
 
 /// The file that `given` means: a name that is looked up, or a file.
 /// @throws file_error as find_fatbin.

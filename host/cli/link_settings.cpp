@@ -9,7 +9,7 @@ fatlink::linker link_settings::linker() const
 {
   auto const limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000));
   fatlink::linker with(in_process ? isolation::in_process : isolation::worker, limit);
-  if (!no_cache) with.use(std::make_shared<link_cache>(cache_settings_of_program()));
+  if (!no_cache) with.use(std::make_shared<link_cache>(default_cache_settings()));
   return with;
 }
 

@@ -46,6 +46,7 @@ class Consumers(unittest.TestCase):
         run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "installed")
         run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
         (cls.folder / "first").rename(cls.folder / "moved")
+        cls.tested = set()  # build folders of projects that were built and passed their tests
         cls.trees = {"build": BUILD, "install": cls.folder / "installed", "moved": cls.folder / "moved"}
         # A toolkit that only the build tree knows is no part of an install tree.
         found = json.loads(run(BUILD / "bin" / "fatlink", "doctor", "--json"))["nvjitlink"]["path"]
@@ -54,6 +55,8 @@ class Consumers(unittest.TestCase):
     def use(self, cmake, tree, project):
         prefix = self.trees[tree]
         build = self.folder / f"{project}-{tree}-{pathlib.Path(cmake).parent.parent.name}"
+        if build in self.tested:
+            return build
         run(cmake, "-S", PROJECTS / project, "-B", build, "-G", GENERATORS[project],
             f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCUDAToolkit_ROOT={NVCC.parent.parent}",
             f"-DFATLINK_SHARE={prefix}/share/fatlink")
@@ -61,6 +64,7 @@ class Consumers(unittest.TestCase):
         run(cmake, "--build", build)
         run(pathlib.Path(cmake).parent / "ctest", "--test-dir", build, "--no-tests=error", "--output-on-failure",
             env=self.env)
+        self.tested.add(build)
         return build
 
     def test_with_this_cmake(self):
@@ -93,6 +97,65 @@ class Consumers(unittest.TestCase):
         build = self.use(shutil.which(CMAKE), "install", "transform")
         run(CMAKE, "--install", build, "--prefix", self.folder / "installed")
         self.assertTrue((self.folder / "installed/share/fatlink/halve.fatbin").exists())
+
+    def run_alone(self, program, tree, **env):
+        """Runs an application with an empty cache and nothing of fatlink's in the system's folders."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        return run(program, self.trees[tree] / "share/fatlink", cwd="/", env={
+            "FATLINK_NVJITLINK": self.env["FATLINK_NVJITLINK"], "FATLINK_CACHE_DIR": str(folder / "cache"),
+            "XDG_DATA_DIRS": str(folder), "XDG_DATA_HOME": str(folder), "HOME": str(folder), **env})
+
+    def test_an_embedding_application_gets_its_first_link_from_the_installed_layer(self):
+        for tree in ("install", "moved"):
+            build = self.use(shutil.which(CMAKE), tree, "application")
+            for kind in ("fatlink", "static"):
+                with self.subTest(tree=tree, kind=kind):
+                    printed = self.run_alone(build / f"application_{kind}", tree)
+                    self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache hit$")
+
+    def test_a_static_application_in_another_folder_finds_the_installed_helper(self):
+        for tree in self.trees:
+            with self.subTest(tree=tree):
+                build = self.use(shutil.which(CMAKE), tree, "application")
+                printed = self.run_alone(build / "application_static", tree, FATLINK_SYSTEM_CACHE="")
+                self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache miss$")
+
+    def test_a_static_application_in_the_moved_prefix_finds_the_helper_there(self):
+        prefix = self.folder / "before"
+        run(CMAKE, "--install", BUILD, "--prefix", prefix)
+        self.trees["before"] = prefix
+        build = self.use(shutil.which(CMAKE), "before", "application")
+        run(CMAKE, "--install", build, "--prefix", prefix)
+        self.trees["after"] = prefix.rename(self.folder / "after")
+        printed = self.run_alone(self.trees["after"] / "bin/application_static", "after", FATLINK_SYSTEM_CACHE="")
+        self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache miss$")
+
+    def test_a_program_without_a_helper_beside_it_searches_the_usual_libexec_folders(self):
+        program = self.folder / "alone/bin/fatlink"
+        program.parent.mkdir(parents=True)
+        shutil.copy(BUILD / "bin/fatlink", program)
+        done = subprocess.run([program, "doctor", "--json"], text=True, capture_output=True)
+        helper = json.loads(done.stdout)["link_helper"]
+        usual = [f"{folder}/fatlink-linkd" for folder in
+                 ("/usr/local/libexec", "/usr/libexec", "/usr/local/lib/fatlink", "/usr/lib/fatlink")]
+        if helper["found"]:  # fatlink is installed on this machine
+            self.assertIn(helper["path"], usual)
+        else:
+            self.assertIn(f"no fatlink-linkd at {self.folder}/alone/libexec/fatlink-linkd, {', '.join(usual)}",
+                          helper["reason"])
+
+    def test_the_package_states_the_helper_and_a_project_may_state_another(self):
+        build = self.use(shutil.which(CMAKE), "moved", "application")
+        helper = self.trees["moved"] / "libexec/fatlink-linkd"
+        program = (build / "application_static").read_bytes()
+        self.assertTrue(str(helper).encode() in program, f"{helper} is not stated in the program")
+        other = self.folder / "application-other-helper"
+        run(CMAKE, "-S", PROJECTS / "application", "-B", other, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.trees['moved']}", "-DFATLINK_LINK_HELPER=/opt/elsewhere/fatlink-linkd")
+        run(CMAKE, "--build", other, "--target", "application_static")
+        program = (other / "application_static").read_bytes()
+        self.assertTrue(b"/opt/elsewhere/fatlink-linkd" in program)
+        self.assertFalse(str(helper).encode() in program)
 
     def test_pkg_config_finds_the_moved_library(self):
         if shutil.which("pkg-config") is None:

@@ -11,13 +11,17 @@
 #include "cache/entry.hpp"
 #include "cache/lock.hpp"
 #include "cache_fixture.hpp"
+#include "environment.hpp"
 #include "expect_error.hpp"
+#include "fatlink/linker.hpp"
 
 using namespace fatlink;
 using namespace fixtures;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 namespace {
 
@@ -261,6 +265,25 @@ TEST_F(CacheFolder, LinksItselfWhereAnotherProcessDoesNotGetDoneInTime)
   impatient.patience = std::chrono::milliseconds(20);
   link_cache cache(impatient);
   EXPECT_EQ(ask(cache, "c"), cache_outcome::miss);
+}
+
+TEST(CacheSettings, HaveALayerInEveryFolderThatNamesAreSearchedIn)
+{
+  fixtures::folder const folder;
+  std::filesystem::create_directory(folder.path() / "cache");
+  fixtures::variable const search("FATLINK_PATH", folder.path().string());
+  EXPECT_THAT(default_cache_settings().layers, Contains(folder.path() / "cache"));
+}
+
+TEST(CacheSettings, HaveTheLayerOfTheStatedHelpersInstallation)
+{
+  fixtures::folder const prefix;
+  auto const layer = prefix.path() / "share/fatlink/cache";
+  std::filesystem::create_directories(layer);
+  EXPECT_THAT(default_cache_settings().layers, Not(Contains(layer)));
+  set_default_link_helper(prefix.path() / "libexec/fatlink-linkd");
+  EXPECT_THAT(default_cache_settings().layers, Contains(layer));
+  set_default_link_helper({});
 }
 
 TEST(CacheSettings, FollowTheEnvironment)

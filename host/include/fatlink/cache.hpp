@@ -58,11 +58,16 @@ struct cache_settings {
   std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
 
-/// The settings by the environment. Folder: $FATLINK_CACHE_DIR, else $XDG_CACHE_HOME/fatlink, else
-/// ~/.cache/fatlink. Layers: $FATLINK_SYSTEM_CACHE where it is set (several, with colons; empty:
-/// none), else those of `layers` that are folders. Limit: $FATLINK_CACHE_LIMIT, bytes, or with K, M
-/// or G. @throws usage_error a limit that is no size.
-cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers = {});
+/// The settings by the environment, as the program uses them. Folder: $FATLINK_CACHE_DIR, else
+/// $XDG_CACHE_HOME/fatlink, else ~/.cache/fatlink. Layers: $FATLINK_SYSTEM_CACHE where it is set
+/// (several, with colons; empty: none), else `cache` in every folder that fatbins are searched in
+/// (default_search_path) and in the installed data folders, as far as these folders exist.
+/// Limit: $FATLINK_CACHE_LIMIT, bytes, or with K, M or G. @throws usage_error a limit that is no
+/// size.
+cache_settings default_cache_settings();
+
+/// The same, but without $FATLINK_SYSTEM_CACHE the layers are those of `layers` that are folders.
+cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers);
 
 /// Figures of the user's folder, over all processes that used it.
 struct cache_statistics {

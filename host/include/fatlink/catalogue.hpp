@@ -26,6 +26,10 @@ struct search_folder {
   folder_origin origin = folder_origin::environment;
 };
 
+/// The folder with the fatbins that were installed with this library: share/fatlink of its prefix.
+/// It need not exist.
+std::filesystem::path installed_data_folder();
+
 /// In the order searched, no folder twice: $FATLINK_PATH (several, with colons); `fatlink` in
 /// $XDG_DATA_HOME, else in ~/.local/share; `beside`, unless empty; `fatlink` in each of
 /// $XDG_DATA_DIRS, else in /usr/local/share and /usr/share (the XDG base directory specification;

@@ -26,9 +26,22 @@ namespace FATLINK_API fatlink {
 /// it fail the link and nothing else; in the host's own, a first link starts somewhat sooner.
 enum class isolation { in_process, worker };
 
-/// The fatlink-linkd that links run in: $FATLINK_LINKD, else in the libexec beside this library or
-/// the program. @throws unavailable_error none can be executed; names the places.
+/// The fatlink-linkd that links run in: $FATLINK_LINKD; else the first that can be executed of: the
+/// installed one, by the folder of this library or of the program; the default one, below; those in
+/// /usr/local/libexec, /usr/libexec, /usr/local/lib/fatlink and /usr/lib/fatlink.
+/// @throws unavailable_error none can be executed; names the places.
 std::filesystem::path find_link_helper();
+
+/// States the helper of a program that has this library linked in, and is installed elsewhere than
+/// fatlink. The cache layers of that installation are used too (default_cache_settings). The last
+/// call counts. Programs that link to the CMake target fatlink::static need no call: the package
+/// defines FATLINK_LINK_HELPER for them, the absolute path of the helper it was installed with.
+void set_default_link_helper(std::filesystem::path file);
+
+#ifdef FATLINK_LINK_HELPER
+/// Calls set_default_link_helper before `main`.
+inline bool const link_helper_is_stated = (set_default_link_helper(FATLINK_LINK_HELPER), true);
+#endif
 
 struct link_options {
   fatlink::target target;

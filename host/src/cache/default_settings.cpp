@@ -7,7 +7,9 @@
 
 #include "detail/environment.hpp"
 #include "detail/format.hpp"
+#include "detail/installed_files.hpp"
 #include "fatlink/cache.hpp"
+#include "fatlink/catalogue.hpp"
 #include "fatlink/error.hpp"
 
 namespace fatlink {
@@ -43,7 +45,25 @@ std::uint64_t parse_size(std::string const& text)
                      .hint = "pass bytes, or a number with K, M or G, for example 512M"});
 }
 
+/// `cache` in each folder that names are searched in, the installed ones included.
+std::vector<std::filesystem::path> installed_layers()
+{
+  std::vector<std::filesystem::path> layers;
+  auto const add = [&](std::filesystem::path const& folder) {
+    if (std::find(layers.begin(), layers.end(), folder / "cache") == layers.end())
+      layers.push_back(folder / "cache");
+  };
+  for (auto const& folder : default_search_path(installed_data_folder())) add(folder.path);
+  for (auto const& folder : detail::data_folders()) add(folder);
+  return layers;
+}
+
 }  // namespace
+
+cache_settings default_cache_settings()
+{
+  return default_cache_settings(installed_layers());
+}
 
 cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers)
 {

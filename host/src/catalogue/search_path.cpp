@@ -5,6 +5,7 @@
 
 #include "detail/environment.hpp"
 #include "detail/format.hpp"
+#include "detail/installed_files.hpp"
 #include "detail/nearest.hpp"
 #include "fatlink/catalogue.hpp"
 #include "fatlink/error.hpp"
@@ -58,6 +59,18 @@ char const* to_string(folder_origin origin) noexcept
       break;
   }
   return "system";
+}
+
+std::filesystem::path installed_data_folder()
+{
+  auto const folders = detail::data_folders();
+  if (folders.empty()) return {};
+  auto const exists = [](std::filesystem::path const& folder) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(folder, ignored);
+  };
+  auto const first = std::find_if(folders.begin(), folders.end(), exists);
+  return first == folders.end() ? folders.front() : *first;
 }
 
 std::vector<search_folder> default_search_path(std::filesystem::path const& beside)

@@ -2,16 +2,15 @@
 // Where the link helper is.
 #include "linker/find_link_helper.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
 #include "detail/environment.hpp"
 #include "detail/format.hpp"
+#include "detail/installed_files.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/linker.hpp"
 
@@ -20,26 +19,18 @@ namespace {
 
 constexpr char const* k_program = "fatlink-linkd";
 
-/// Where a `libexec` may be: above the folder that holds this code, or twice above it where that is
-/// in the prefix, too (lib/<multiarch>, libexec/<tests>); and above the program's.
-std::vector<std::filesystem::path> prefixes()
+/// Searched last, for applications that are installed elsewhere than fatlink.
+constexpr char const* k_system_folders[] = {"/usr/local/libexec", "/usr/libexec",
+                                            "/usr/local/lib/fatlink", "/usr/lib/fatlink"};
+
+/// Every file that may be the helper, in the order to try them.
+std::vector<std::filesystem::path> helper_files()
 {
-  std::vector<std::filesystem::path> found;
-  std::error_code ignored;
-  Dl_info where{};
-  if (::dladdr(reinterpret_cast<void const*>(&prefixes), &where) != 0 &&
-      where.dli_fname != nullptr) {
-    auto const file = std::filesystem::canonical(where.dli_fname, ignored);
-    auto const above = file.parent_path().parent_path();
-    if (!ignored) found.push_back(above);
-    if (!ignored && (above.filename() == "lib" || above.filename() == "libexec"))
-      found.push_back(above.parent_path());
-  }
-  auto const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  auto const beside = program.parent_path().parent_path();
-  if (!ignored && std::find(found.begin(), found.end(), beside) == found.end())
-    found.push_back(beside);
-  return found;
+  std::vector<std::filesystem::path> files;
+  for (auto const& folder : detail::helper_folders()) files.push_back(folder / k_program);
+  if (auto file = detail::default_link_helper(); !file.empty()) files.push_back(std::move(file));
+  for (std::filesystem::path const folder : k_system_folders) files.push_back(folder / k_program);
+  return files;
 }
 
 }  // namespace
@@ -53,7 +44,8 @@ void detail::fail_without_helper(std::string const& why, std::string const& inpu
                       .log = {},
                       .hint = detail::format(
                           "install {} in libexec beside the program's bin (package "
-                          "fatlink-runtime), name it in FATLINK_LINKD, or link with --in-process",
+                          "fatlink-runtime), name it in FATLINK_LINKD, or link with --in-process "
+                          "(C++: isolation::in_process)",
                           k_program)});
 }
 
@@ -67,10 +59,9 @@ std::filesystem::path find_link_helper()
     return named;
   }
   std::string tried;
-  for (auto const& prefix : prefixes()) {
-    auto path = prefix / "libexec" / k_program;
-    if (::access(path.c_str(), X_OK) == 0) return path;
-    tried += (tried.empty() ? "" : ", ") + path.string();
+  for (auto const& file : helper_files()) {
+    if (::access(file.c_str(), X_OK) == 0) return file;
+    tried += (tried.empty() ? "" : ", ") + file.string();
   }
   detail::fail_without_helper(detail::format("no {} at {}", k_program, tried), k_program);
 }

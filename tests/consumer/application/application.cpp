@@ -33,7 +33,8 @@ try {
     stream.synchronize();
     out.read(values);
     if (values != std::vector<float>{0, 0, 3, 9}) return 1;
-    std::printf("%s: %zu bytes, right\n", to_string(mode), image.bytes.size());
+    std::printf("%s: %zu bytes, right, cache %s\n", to_string(mode), image.bytes.size(),
+                to_string(image.cache));
   }
   return 0;
 } catch (fatlink::error const& failed) {
