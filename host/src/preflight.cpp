@@ -30,15 +30,16 @@ error_details refusal(std::string const& what, std::vector<finding> const& findi
           .hint = first->hint};
 }
 
-/// Where two inputs are of different contracts, that their types differ goes without saying.
-void drop_consequences(std::vector<finding>& findings)
+/// Drops each finding `consequence` whose files are those of a finding `cause`.
+void drop_consequences(std::vector<finding>& findings, std::string_view cause,
+                       std::string_view consequence)
 {
-  std::vector<std::vector<std::string>> mismatched;
-  for (auto const& found : findings)
-    if (found.id == "contract-mismatch") mismatched.push_back(found.files);
-  std::erase_if(findings, [&](finding const& found) {
-    return found.id == "signature-mismatch" &&
-           std::find(mismatched.begin(), mismatched.end(), found.files) != mismatched.end();
+  std::vector<std::vector<std::string>> explained;
+  for (auto const& known : findings)
+    if (known.id == cause) explained.push_back(known.files);
+  std::erase_if(findings, [&](finding const& known) {
+    return known.id == consequence &&
+           std::find(explained.begin(), explained.end(), known.files) != explained.end();
   });
 }
 
@@ -69,10 +70,13 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_contracts(described, findings);
   detail::check_kernel(described, request, findings);
   detail::check_hooks(described, findings);
+  detail::check_definitions(described, findings);
+  detail::check_unused(described, findings);
   detail::check_duplicates(described, findings);
   detail::check_float_flags(described, request, findings);
   detail::check_toolkits(described, request, findings);
-  drop_consequences(findings);
+  drop_consequences(findings, "contract-mismatch", "signature-mismatch");
+  drop_consequences(findings, "removed-functions", "no-ltoir");
   std::stable_sort(findings.begin(), findings.end(),
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
   return findings;

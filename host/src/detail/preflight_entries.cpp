@@ -26,14 +26,18 @@ bool all_specific(fatbin const& input, entry_kind kind)
 finding lacks_kind(fatbin const& input, link_mode mode)
 {
   auto const lto = mode == link_mode::lto;
+  auto const links_otherwise =
+      !targets_of(input, lto ? entry_kind::ptx : entry_kind::ltoir).empty();
   return {.id = lto ? "no-ltoir" : "no-ptx",
           .severity = severity::error,
           .files = {input.name()},
           .symbol = {},
           .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
                                     lto ? "LTO-IR" : "PTX", to_string(mode)),
-          .hint = detail::format("link with --mode {}, or compile it with nvcc -dlto -fatbin",
-                                 lto ? "ptx" : "lto")};
+          .hint = detail::format(
+              "{}compile it with nvcc -dlto -fatbin -arch=sm_75",
+              links_otherwise ? detail::format("link with --mode {}, or ", lto ? "ptx" : "lto")
+                              : std::string{})};
 }
 
 finding lacks_target(fatbin const& input, entry_kind kind, target wanted)

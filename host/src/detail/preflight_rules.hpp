@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/preflight.hpp"
@@ -17,6 +19,12 @@ struct preflight_input {
 };
 using preflight_inputs = std::vector<preflight_input>;
 
+/// Whether the CUDA device runtime defines the function (vprintf, malloc, …).
+bool is_system_function(std::string_view name);
+
+/// "(b32) f(b32), (b32) g(b32)"; after three of them "and 2 more".
+std::string list_functions(std::vector<ptx_function> const& functions);
+
 /// arch-too-new, arch-specific, no-ltoir, no-ptx: no entry of an input links.
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
@@ -29,6 +37,11 @@ void check_kernel(preflight_inputs const& inputs, preflight_request const& reque
 void check_hooks(preflight_inputs const& inputs, std::vector<finding>& findings);
 /// duplicate-symbol.
 void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// removed-functions, no-definition: an input that defines nothing. An error where a hook is
+/// missing or no input has a kernel, else a warning. Follows check_hooks.
+void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// unused-input: a warning where no other input calls what an input defines.
+void check_unused(preflight_inputs const& inputs, std::vector<finding>& findings);
 /// toolkit-too-new, toolkit-major.
 void check_toolkits(preflight_inputs const& inputs, preflight_request const& request,
                     std::vector<finding>& findings);

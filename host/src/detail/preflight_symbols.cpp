@@ -18,6 +18,15 @@ namespace {
 constexpr std::array<std::string_view, 5> k_system{"vprintf", "__assertfail", "malloc", "free",
                                                    "__assert_fail"};
 
+}  // namespace
+
+bool is_system_function(std::string_view name)
+{
+  return std::find(k_system.begin(), k_system.end(), name) != k_system.end();
+}
+
+namespace {
+
 struct definition {
   fatbin const* file;
   ptx_function const* function;
@@ -119,7 +128,7 @@ void check_hooks(preflight_inputs const& inputs, std::vector<finding>& findings)
   auto const opaque = std::any_of(inputs.begin(), inputs.end(), lacks_ptx);
   for (auto const& input : inputs)
     for (auto const& hook : input.interface.hooks) {
-      if (std::find(k_system.begin(), k_system.end(), hook.name) != k_system.end()) continue;
+      if (is_system_function(hook.name)) continue;
       auto const definitions = definitions_of(inputs, hook.name);
       if (definitions.empty() && !opaque) findings.push_back(missing(inputs, input, hook));
       for (auto const& by : definitions)

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs that give a link nothing: their functions were removed by nvcc, or nothing calls them.
+// Source: nvcc 13.0. Without -dlto or -rdc=true it compiles a whole program, in which only kernels
+// and what they call are kept; in every mode it removes static and inline functions that nothing
+// in the same file calls.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "detail/format.hpp"
+#include "detail/preflight_rules.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+bool has_entry(fatbin const& input, entry_kind kind)
+{
+  auto const& entries = input.entries();
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](fatbin_entry const& entry) { return entry.kind == kind; });
+}
+
+bool calls_nothing(ptx_interface const& interface)
+{
+  return std::all_of(interface.hooks.begin(), interface.hooks.end(),
+                     [](ptx_function const& hook) { return is_system_function(hook.name); });
+}
+
+/// No function, no variable, no hook; what it holds is known from its PTX.
+bool defines_nothing(preflight_input const& input)
+{
+  auto const& interface = input.interface;
+  return has_entry(*input.file, entry_kind::ptx) && interface.definitions.empty() &&
+         interface.weak.empty() && interface.variables.empty() && calls_nothing(interface);
+}
+
+bool has_kernel(preflight_inputs const& inputs)
+{
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](preflight_input const& input) { return !input.interface.kernels.empty(); });
+}
+
+finding removed_functions(fatbin const& input, severity level)
+{
+  return {.id = "removed-functions",
+          .severity = level,
+          .files = {input.name()},
+          .symbol = {},
+          .message = detail::format("{} defines no device function: the device functions were "
+                                    "removed, because it was compiled without -dlto",
+                                    input.name()),
+          .hint = "compile with -dlto: nvcc -dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin"};
+}
+
+finding no_definition(fatbin const& input, severity level)
+{
+  return {.id = "no-definition",
+          .severity = level,
+          .files = {input.name()},
+          .symbol = {},
+          .message = detail::format("{} defines no function that other files can call; nvcc "
+                                    "removes static and inline functions",
+                                    input.name()),
+          .hint = "define the hook as extern \"C\" __device__, without static or inline"};
+}
+
+bool names(std::vector<ptx_function> const& functions, std::string const& name)
+{
+  return std::any_of(functions.begin(), functions.end(),
+                     [&](ptx_function const& function) { return function.name == name; });
+}
+
+/// Whether an input other than `owner` calls `name`, or has a weak definition that it replaces.
+bool is_used(preflight_inputs const& inputs, preflight_input const& owner, std::string const& name)
+{
+  return std::any_of(inputs.begin(), inputs.end(), [&](preflight_input const& other) {
+    return &other != &owner &&
+           (names(other.interface.hooks, name) || names(other.interface.weak, name));
+  });
+}
+
+bool is_unused(preflight_inputs const& inputs, preflight_input const& input)
+{
+  auto const& interface = input.interface;
+  if (interface.definitions.empty() || !interface.kernels.empty()) return false;
+  return std::none_of(
+      interface.definitions.begin(), interface.definitions.end(),
+      [&](ptx_function const& function) { return is_used(inputs, input, function.name); });
+}
+
+/// Names of the hooks of all inputs, each once.
+std::vector<std::string> hooks_of(preflight_inputs const& inputs)
+{
+  std::vector<std::string> hooks;
+  for (auto const& input : inputs)
+    for (auto const& hook : input.interface.hooks)
+      if (!is_system_function(hook.name)) hooks.push_back(hook.name);
+  std::sort(hooks.begin(), hooks.end());
+  hooks.erase(std::unique(hooks.begin(), hooks.end()), hooks.end());
+  return hooks;
+}
+
+finding unused_input(preflight_inputs const& inputs, preflight_input const& input)
+{
+  auto const hooks = hooks_of(inputs);
+  return {.id = "unused-input",
+          .severity = severity::warning,
+          .files = {input.file->name()},
+          .symbol = input.interface.definitions.front().name,
+          .message = detail::format("{} defines {}, which no other input calls", input.file->name(),
+                                    list_functions(input.interface.definitions)),
+          .hint = hooks.empty() ? "no input calls a hook: pass the library whose kernel calls it"
+                                : detail::format("leave it out, or define a hook of the inputs: {}",
+                                                 fmt::join(hooks, ", "))};
+}
+
+}  // namespace
+
+std::string list_functions(std::vector<ptx_function> const& functions)
+{
+  constexpr std::size_t k_most_listed = 3;
+  std::vector<std::string> texts;
+  for (auto const& function : functions)
+    if (texts.size() < k_most_listed) texts.push_back(to_string(function));
+  auto const rest = functions.size() - texts.size();
+  return detail::format("{}{}", fmt::join(texts, ", "),
+                        rest == 0 ? std::string{} : detail::format(" and {} more", rest));
+}
+
+void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings)
+{
+  auto const misses_hook = std::any_of(findings.begin(), findings.end(), [](finding const& known) {
+    return known.id == "missing-hook";
+  });
+  auto const level = misses_hook || !has_kernel(inputs) ? severity::error : severity::warning;
+  std::vector<finding> causes;
+  for (auto const& input : inputs) {
+    if (!defines_nothing(input)) continue;
+    auto const is_removed = !has_entry(*input.file, entry_kind::ltoir);
+    if (input.interface.kernels.empty())
+      causes.push_back((is_removed ? removed_functions : no_definition)(*input.file, level));
+    else if (is_removed && misses_hook)
+      causes.push_back(removed_functions(*input.file, level));
+  }
+  // Before the missing hook that they explain.
+  findings.insert(findings.begin(), causes.begin(), causes.end());
+}
+
+void check_unused(preflight_inputs const& inputs, std::vector<finding>& findings)
+{
+  auto const is_readable = [](preflight_input const& input) {
+    return has_entry(*input.file, entry_kind::ptx);
+  };
+  if (!has_kernel(inputs) || !std::all_of(inputs.begin(), inputs.end(), is_readable)) return;
+  for (auto const& input : inputs)
+    if (is_unused(inputs, input)) findings.push_back(unused_input(inputs, input));
+}
+
+}  // namespace fatlink::detail
