@@ -2,6 +2,7 @@
 // The reference device: kernels that work, and kernels that do not, which end in errors.
 #include "kernels_suite.hpp"
 
+#include "arithmetic_suite.hpp"
 #include "elementwise_suite.hpp"
 
 #include <gmock/gmock.h>
@@ -12,6 +13,7 @@ namespace fatlink {
 
 INSTANTIATE_TEST_SUITE_P(Cpu, Kernels, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Elementwise, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Arithmetic, testing::Values("cpu"));
 
 namespace {
 

@@ -123,6 +123,20 @@ TEST_F(Ptx, WideArithmeticCarries)
             (values{1, 1, 2, 2}));
 }
 
+/// ptxas folds each of these to the value expected here.
+TEST_F(Ptx, SubtractionLeavesTheCarryThatHardwareLeaves)
+{
+  EXPECT_EQ(run("sub.cc.u32 %r1, 5, 7; addc.u32 %v, %t, 0;"), (values{0, 1, 2, 3}));
+  EXPECT_EQ(run("sub.cc.u32 %r1, 7, 5; addc.u32 %v, %t, 0;"), (values{1, 2, 3, 4}));
+  EXPECT_EQ(run("add.cc.u32 %r1, 5, 7; subc.u32 %v, 100, 1;"), values(4, 98));
+  EXPECT_EQ(run("add.cc.u32 %r1, 0xFFFFFFFF, 7; subc.u32 %v, 100, 1;"), values(4, 99));
+  EXPECT_EQ(run("sub.cc.u32 %r1, 5, 7; madc.lo.u32 %v, %t, 3, 10;"), (values{10, 13, 16, 19}));
+  EXPECT_EQ(run("mad.lo.cc.u32 %r1, 1, 1, 1; subc.cc.u32 %r2, 0, 0; addc.u32 %v, %t, 0;"),
+            (values{0, 1, 2, 3}));
+  EXPECT_EQ(run("sub.cc.u64 %rd4, 5, 7; subc.u64 %rd5, 100, 1; cvt.u32.u64 %v, %rd5;"),
+            values(4, 98));
+}
+
 TEST_F(Ptx, BitInstructionsFollowTheirFormulas)
 {
   EXPECT_EQ(run("lop3.b32 %v, %t, 0xC, 0xA, 0xE8;"), (values{8, 8, 10, 10}));

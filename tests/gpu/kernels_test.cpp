@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reference device is compared with.
+#include "arithmetic_suite.hpp"
 #include "elementwise_suite.hpp"
 #include "kernels_suite.hpp"
 
@@ -7,5 +8,6 @@ namespace fatlink {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Kernels, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Elementwise, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Arithmetic, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -10,22 +10,27 @@ namespace {
 
 enum carry_flags : std::uint32_t { k_carry_in = 1, k_carry_out = 2 };
 
-/// add and sub with the carry of the condition code; a borrow is a carry of 0 … 1 subtracted.
+/// add and sub with the condition code's carry. As in hardware, a subtraction adds the complement
+/// of b and 1: its carry is 1 where nothing was borrowed, and subc borrows where the carry is 0.
+/// So that add.cc, sub.cc, addc, subc and madc may follow one another, which compilers rely on.
+/// The PTX ISA speaks of a borrow; ptxas folds `sub.cc 5,7; addc 0,0` to 0.
 template <typename T, bool Subtract>
 void with_carry(warp& w, operation const& o, lane_mask mask)
 {
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
   auto* const d = w.at(o.d);
+  auto const has_carry_in = (o.flags & k_carry_in) != 0;
   for (auto left = mask; left != 0; left &= left - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(left));
-    auto const in = (o.flags & k_carry_in) != 0 ? w.carry >> i & 1U : 0U;
+    auto const carry_in = has_carry_in ? w.carry >> i & 1U : (Subtract ? 1U : 0U);
     auto const x = load<T>(a, i);
-    auto const y = load<T>(b, i);
-    auto const sum = static_cast<T>(Subtract ? x - y - in : x + y + in);
+    auto const y = Subtract ? static_cast<T>(~load<T>(b, i)) : load<T>(b, i);
+    auto const sum = static_cast<T>(x + y + carry_in);
     store<T>(d, i, sum);
-    auto const out = Subtract ? (x < y || (x == y && in != 0)) : (sum < x || (in != 0 && sum == x));
-    if ((o.flags & k_carry_out) != 0) w.carry = (w.carry & ~(1U << i)) | (out ? 1U << i : 0U);
+    auto const carry_out = sum < x || (carry_in != 0 && sum == x);
+    if ((o.flags & k_carry_out) != 0)
+      w.carry = (w.carry & ~(1U << i)) | (carry_out ? 1U << i : 0U);
   }
 }
 

@@ -118,7 +118,7 @@ class warp {
   [[noreturn]] void fail_in(cpu::code const& at, fault kind, std::string const& why, unsigned lane,
                             operation const& op) const;
 
-  lane_mask carry = 0;          ///< the condition code's carry, a bit a lane
+  lane_mask carry = 0;          ///< the condition code's carry, a bit a lane; no borrow: 1
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
   std::uint64_t executed = 0;   ///< instructions, each counted for every lane of its group
 
