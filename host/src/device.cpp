@@ -2,6 +2,7 @@
 #include "fatlink/device.hpp"
 
 #include <charconv>
+#include <utility>
 
 #include "detail/cpu_device.hpp"
 #include "detail/driver.hpp"
@@ -34,7 +35,34 @@ int parse_ordinal(std::string_view name)
                                     .hint = "write gpu, gpu:1, cpu or cpu:sm_80"});
 }
 
+[[noreturn]] void fail_buffer(std::string message, char const* hint)
+{
+  throw usage_error(stage::device, {.message = std::move(message),
+                                    .input = "device_buffer",
+                                    .code = {},
+                                    .log = {},
+                                    .hint = hint});
+}
+
 }  // namespace
+
+std::size_t buffer_bytes(std::size_t count, std::size_t element_bytes)
+{
+  std::size_t bytes = 0;
+  if (!__builtin_mul_overflow(count, element_bytes, &bytes)) return bytes;
+  fail_buffer(detail::format("cannot allocate {} elements of {} bytes: more than 2^64 bytes", count,
+                             element_bytes),
+              "allocate fewer elements");
+}
+
+void check_buffer_access(char const* access, std::size_t first, std::size_t count, std::size_t size)
+{
+  if (first <= size && count <= size - first) return;
+  fail_buffer(
+      detail::format("{} {} element{} from element {} on exceeds a buffer of {} element{}", access,
+                     count, count == 1 ? "" : "s", first, size, size == 1 ? "" : "s"),
+      "pass elements that are in the buffer, or allocate a larger one");
+}
 
 char const* to_string(device_kind kind) noexcept
 {

@@ -281,6 +281,27 @@ TEST_F(Ptx, SaysWhereTextIsNoPtx)
   }
 }
 
+TEST_F(Ptx, LaunchesCheckCountAndSizeOfTheirArguments)
+{
+  auto const text = k_header + kernel_of("mov.u32 %v, 1;");
+  program in(memory_, std::array{module_text{text, "a.ptx"}});
+  auto const expect_refusal = [&](std::vector<std::size_t> const& sizes, char const* says) {
+    std::vector<std::byte> const bytes(16);
+    std::vector<std::span<std::byte const>> arguments;
+    for (auto const size : sizes) arguments.emplace_back(bytes.data(), size);
+    try {
+      launch(in, in.find("k"), {}, arguments);
+      ADD_FAILURE() << "no failure; expected " << says;
+    } catch (failure const& failed) {
+      EXPECT_EQ(failed.kind(), fault::launch);
+      EXPECT_THAT(failed.what(), testing::HasSubstr(says));
+    }
+  };
+  expect_refusal({}, "kernel k: takes 1 arguments, given 0");
+  expect_refusal({8, 8}, "takes 1 arguments, given 2");
+  expect_refusal({1}, "argument 0 is of 8 bytes, given 1");
+}
+
 // ---- threads that never end
 
 TEST_F(Ptx, EndlessAndDeadlockedThreadsAreStopped)

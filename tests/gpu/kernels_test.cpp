@@ -2,6 +2,7 @@
 // What the reference device is compared with.
 #include "arithmetic_suite.hpp"
 #include "elementwise_suite.hpp"
+#include "interface_suite.hpp"
 #include "kernels_suite.hpp"
 
 namespace fatlink {
@@ -9,5 +10,6 @@ namespace fatlink {
 INSTANTIATE_TEST_SUITE_P(Gpu, Kernels, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Elementwise, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Arithmetic, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Interface, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -67,16 +67,23 @@ class device_backend {
   [[nodiscard]] virtual device_info const& info() const noexcept = 0;
   virtual device_address allocate(std::size_t bytes) = 0;
   virtual void release(device_address address) noexcept = 0;
+  /// Complete when it returns: work queued later on any stream sees the bytes.
   virtual void copy_in(device_address to, bytes_view from) = 0;
   virtual void copy_out(std::span<std::byte> to, device_address from) = 0;
   virtual void copy_on_device(device_address to, device_address from, std::size_t bytes,
                               handle stream) = 0;
+  /// Complete when it returns, as copy_in.
   virtual void fill(device_address to, std::byte value, std::size_t bytes) = 0;
+  /// Queued on `stream`.
+  virtual void fill(device_address to, std::byte value, std::size_t bytes, handle stream) = 0;
 
   virtual handle load(linked_image const& image) = 0;
   virtual void unload(handle module) noexcept = 0;
+  /// `parameter_sizes`: of the parameters that launches will pass, in bytes.
   /// @throws file_error (stage device) the image has no such kernel.
-  virtual handle find_kernel(handle module, std::string const& name) = 0;
+  /// @throws usage_error the kernel has another number of parameters, or parameters of other sizes.
+  virtual handle find_kernel(handle module, std::string const& name,
+                             std::span<std::size_t const> parameter_sizes) = 0;
   /// `arguments[i]` points at the i-th argument's value, `sizes[i]` bytes long.
   virtual void launch(handle kernel, handle stream, launch_shape const& shape,
                       std::span<void const* const> arguments,
@@ -121,14 +128,26 @@ class event {
   std::shared_ptr<void> handle_;
 };
 
+/// The size of `count` elements in bytes. @throws usage_error it is more than std::size_t holds.
+std::size_t buffer_bytes(std::size_t count, std::size_t element_bytes);
+
+/// @throws usage_error elements [first, first + count) are not all in a buffer of `size` elements;
+///   `access`, "writing" or "reading", is for the message.
+void check_buffer_access(char const* access, std::size_t first, std::size_t count,
+                         std::size_t size);
+
 /// `count` objects of T in the device's memory, uninitialised, freed with the last copy.
+/// What has no stream is complete when it returns: a launch on any stream that is queued later
+/// sees its effect. None of it waits for work that was queued earlier on a stream: synchronize
+/// first.
 template <typename T>
 class device_buffer {
  public:
+  /// @throws usage_error the size in bytes overflows. @throws device_error no memory left.
   device_buffer(std::shared_ptr<device_backend> backend, std::size_t count)
       : backend_(std::move(backend)),
         count_(count),
-        address_(new device_address(backend_->allocate(count * sizeof(T))),
+        address_(new device_address(backend_->allocate(buffer_bytes(count, sizeof(T)))),
                  [keep = backend_](device_address* address) {
                    keep->release(*address);
                    delete address;
@@ -142,17 +161,26 @@ class device_buffer {
   [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(*address_); }
 
   /// Copies to elements [first, first + from.size()). Blocking.
+  /// @throws usage_error they are not all in the buffer.
   void write(std::span<T const> from, std::size_t first = 0)
   {
+    check_buffer_access("writing", first, from.size(), count_);
     backend_->copy_in(*address_ + first * sizeof(T), std::as_bytes(from));
   }
   /// Copies elements [first, first + to.size()). Blocking.
+  /// @throws usage_error they are not all in the buffer.
   void read(std::span<T> to, std::size_t first = 0) const
   {
+    check_buffer_access("reading", first, to.size(), count_);
     backend_->copy_out(std::as_writable_bytes(to), *address_ + first * sizeof(T));
   }
-  /// Sets every byte.
+  /// Sets every byte. Blocking.
   void fill(std::byte value) { backend_->fill(*address_, value, count_ * sizeof(T)); }
+  /// Queues setting every byte.
+  void fill(std::byte value, stream const& on)
+  {
+    backend_->fill(*address_, value, count_ * sizeof(T), on.get());
+  }
 
  private:
   std::shared_ptr<device_backend> backend_;
@@ -192,11 +220,15 @@ class loaded_module {
  public:
   loaded_module(std::shared_ptr<device_backend> backend, linked_image const& image);
 
+  /// Count and size of every parameter are compared with the kernel's, here and not at launches;
+  /// types of one size cannot be told apart.
   /// @throws file_error (stage device) no kernel of this name in the image.
+  /// @throws usage_error the kernel's parameters are others; both lists of sizes are named.
   template <typename... Parameters>
   [[nodiscard]] fatlink::kernel<Parameters...> kernel(std::string const& name) const
   {
-    return {backend_, handle_, backend_->find_kernel(handle_.get(), name)};
+    static constexpr std::array<std::size_t, sizeof...(Parameters)> k_sizes{sizeof(Parameters)...};
+    return {backend_, handle_, backend_->find_kernel(handle_.get(), name, k_sizes)};
   }
 
  private:
@@ -219,11 +251,14 @@ class device {
     return {backend_, count};
   }
   [[nodiscard]] std::uint64_t instructions() const noexcept { return backend_->instructions(); }
-  /// Queues a device-to-device copy of `count` elements.
+  /// Queues a device-to-device copy of the first `count` elements.
+  /// @throws usage_error one of the buffers has fewer.
   template <typename T>
   void copy(device_buffer<T> const& to, device_buffer<T> const& from, std::size_t count,
             stream const& on) const
   {
+    check_buffer_access("reading", 0, count, from.size());
+    check_buffer_access("writing", 0, count, to.size());
     backend_->copy_on_device(to.address(), from.address(), count * sizeof(T), on.get());
   }
 

@@ -9,6 +9,7 @@
 
 #include "cpu/machine.hpp"
 #include "detail/format.hpp"
+#include "detail/kernel_parameters.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -131,6 +132,13 @@ std::vector<cpu::module_text> texts_of(linked_image const& image)
   return texts;
 }
 
+std::vector<std::size_t> sizes_of(std::vector<cpu::slot> const& parameters)
+{
+  std::vector<std::size_t> sizes;
+  for (auto const& parameter : parameters) sizes.push_back(parameter.size);
+  return sizes;
+}
+
 cpu::dimensions dimensions_of(extent const& from) noexcept
 {
   return {from.x, from.y, from.z};
@@ -176,6 +184,10 @@ class cpu_device final : public device_backend {
     if (bytes != 0)
       std::memset(place(to, bytes, "filling memory of"), std::to_integer<int>(value), bytes);
   }
+  void fill(device_address to, std::byte value, std::size_t bytes, handle) override
+  {
+    fill(to, value, bytes);
+  }
 
   handle load(linked_image const& image) override
   {
@@ -193,11 +205,13 @@ class cpu_device final : public device_backend {
     });
   }
   void unload(handle module) noexcept override { delete static_cast<loaded*>(module); }
-  handle find_kernel(handle module, std::string const& name) override
+  handle find_kernel(handle module, std::string const& name,
+                     std::span<std::size_t const> parameter_sizes) override
   {
     auto& in = *static_cast<loaded*>(module);
     return translated([&] {
       auto const& found = in.program.find(name);
+      check_kernel_parameters(name, sizes_of(found.entry->parameters), parameter_sizes);
       std::lock_guard const lock(mutex_);
       in.kernels.push_back(std::make_unique<found_kernel>(found_kernel{&in.program, &found}));
       return in.kernels.back().get();

@@ -49,10 +49,11 @@ driver bind_all(shared_library const& library)
   bind(library, "cuMemcpyHtoD_v2", api.copy_in);
   bind(library, "cuMemcpyDtoH_v2", api.copy_out);
   bind(library, "cuMemcpyDtoDAsync_v2", api.copy_on_device);
-  bind(library, "cuMemsetD8_v2", api.memset_bytes);
+  bind(library, "cuMemsetD8Async", api.memset_bytes);
   bind(library, "cuModuleLoadDataEx", api.module_load);
   bind(library, "cuModuleUnload", api.module_unload);
   bind(library, "cuModuleGetFunction", api.module_get_function);
+  bind(library, "cuFuncGetParamInfo", api.func_get_param_info);
   bind(library, "cuLaunchKernel", api.launch_kernel);
   bind(library, "cuStreamCreate", api.stream_create);
   bind(library, "cuStreamDestroy_v2", api.stream_destroy);

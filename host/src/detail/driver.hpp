@@ -29,10 +29,11 @@ struct driver {
   decltype(&::cuMemcpyHtoD) copy_in;
   decltype(&::cuMemcpyDtoH) copy_out;
   decltype(&::cuMemcpyDtoDAsync) copy_on_device;
-  decltype(&::cuMemsetD8) memset_bytes;
+  decltype(&::cuMemsetD8Async) memset_bytes;
   decltype(&::cuModuleLoadDataEx) module_load;
   decltype(&::cuModuleUnload) module_unload;
   decltype(&::cuModuleGetFunction) module_get_function;
+  decltype(&::cuFuncGetParamInfo) func_get_param_info;  ///< of driver 12.4 and newer
   decltype(&::cuLaunchKernel) launch_kernel;
   decltype(&::cuStreamCreate) stream_create;
   decltype(&::cuStreamDestroy) stream_destroy;

@@ -5,6 +5,7 @@
 
 #include "detail/driver.hpp"
 #include "detail/format.hpp"
+#include "detail/kernel_parameters.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -64,11 +65,14 @@ class gpu_device final : public device_backend {
   void copy_in(device_address to, bytes_view from) override
   {
     enter();
+    if (from.empty()) return;
     api_.check(api_.copy_in(to, from.data(), from.size()), "copying to", info_.name);
+    finish_default_stream("copying to");
   }
   void copy_out(std::span<std::byte> to, device_address from) override
   {
     enter();
+    if (to.empty()) return;
     api_.check(api_.copy_out(to.data(), from, to.size()), "copying from", info_.name);
   }
   void copy_on_device(device_address to, device_address from, std::size_t bytes,
@@ -80,9 +84,16 @@ class gpu_device final : public device_backend {
   }
   void fill(device_address to, std::byte value, std::size_t bytes) override
   {
+    fill(to, value, bytes, nullptr);
+    finish_default_stream("filling memory of");
+  }
+  void fill(device_address to, std::byte value, std::size_t bytes, handle stream) override
+  {
     enter();
-    api_.check(api_.memset_bytes(to, static_cast<unsigned char>(value), bytes), "filling memory of",
-               info_.name);
+    if (bytes == 0) return;
+    api_.check(api_.memset_bytes(to, static_cast<unsigned char>(value), bytes,
+                                 static_cast<CUstream>(stream)),
+               "filling memory of", info_.name);
   }
 
   handle load(linked_image const& image) override
@@ -109,7 +120,8 @@ class gpu_device final : public device_backend {
   {
     if (entered()) (void)api_.module_unload(static_cast<CUmodule>(module));
   }
-  handle find_kernel(handle module, std::string const& name) override
+  handle find_kernel(handle module, std::string const& name,
+                     std::span<std::size_t const> parameter_sizes) override
   {
     enter();
     CUfunction kernel = nullptr;
@@ -123,6 +135,7 @@ class gpu_device final : public device_backend {
                         .log = {},
                         .hint = "fatlink inspect shows the kernels of a fatbin"});
     api_.check(code, "finding the kernel", name);
+    check_kernel_parameters(name, parameters_of(kernel), parameter_sizes);
     return kernel;
   }
   void launch(handle kernel, handle stream, launch_shape const& shape,
@@ -186,6 +199,25 @@ class gpu_device final : public device_backend {
   }
 
  private:
+  /// Streams of fatlink do not wait for the default stream (CU_STREAM_NON_BLOCKING), on which
+  /// memsets and the end of copies from pageable memory are asynchronous to the host.
+  void finish_default_stream(char const* doing)
+  {
+    api_.check(api_.stream_synchronize(nullptr), doing, info_.name);
+  }
+  /// Sizes of a kernel's parameters, in bytes.
+  [[nodiscard]] std::vector<std::size_t> parameters_of(CUfunction kernel) const
+  {
+    std::vector<std::size_t> sizes;
+    for (;;) {
+      std::size_t offset = 0;
+      std::size_t size = 0;
+      auto const code = api_.func_get_param_info(kernel, sizes.size(), &offset, &size);
+      if (code == CUDA_ERROR_INVALID_VALUE) return sizes;  // an index past the last one
+      api_.check(code, "reading the parameters of a kernel on", info_.name);
+      sizes.push_back(size);
+    }
+  }
   /// A context is current to one thread at a time of its choosing, so every call sets it.
   [[nodiscard]] bool entered() const noexcept
   {
