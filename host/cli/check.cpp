@@ -10,8 +10,10 @@
 
 #include "defaults.hpp"
 #include "failure.hpp"
+#include "fatlink/installed_library.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
+#include "fatlink/transform_check.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -35,6 +37,7 @@ struct judgement {
   fatlink::target target;
   link_mode mode;
   std::vector<finding> findings;
+  installed_library const* library = nullptr;  ///< installed, and judged with; null: none
 
   [[nodiscard]] bool links() const
   {
@@ -75,6 +78,12 @@ std::vector<target> targets_of(arguments const& given)
   return found;
 }
 
+nlohmann::json library_to_json(installed_library const* library)
+{
+  if (library == nullptr) return nullptr;
+  return {{"name", library->name}, {"file", library->contents.name()}};
+}
+
 nlohmann::json to_json(std::vector<judgement> const& all)
 {
   auto json = nlohmann::json{{"links", true}, {"targets", nlohmann::json::array()}};
@@ -83,6 +92,7 @@ nlohmann::json to_json(std::vector<judgement> const& all)
     for (auto const& found : one.findings) findings.push_back(finding_to_json(found));
     json["targets"].push_back({{"target", one.target.name()},
                                {"mode", to_string(one.mode)},
+                               {"library", library_to_json(one.library)},
                                {"findings", findings},
                                {"links", one.links()}});
     if (!one.links()) json["links"] = false;
@@ -90,31 +100,68 @@ nlohmann::json to_json(std::vector<judgement> const& all)
   return json;
 }
 
+/// The verdict on a line of text.
+char const* verdict(judgement const& judged)
+{
+  auto const is_unjudged = [](finding const& known) { return known.id == "not-judged"; };
+  if (std::any_of(judged.findings.begin(), judged.findings.end(), is_unjudged))
+    return "cannot be judged";
+  return judged.links() ? "links" : "does not link";
+}
+
 void print_text(std::vector<judgement> const& all)
 {
+  installed_library const* library = nullptr;
   for (auto const& one : all) {
-    fmt::print("{:<8} {}  {}\n", one.target.name(), to_string(one.mode),
-               one.links() ? "links" : "does not link");
+    if (std::exchange(library, one.library) != one.library)
+      fmt::print("With the installed library {} ({}):\n", one.library->name,
+                 one.library->contents.name());
+    fmt::print("{:<8} {}  {}\n", one.target.name(), to_string(one.mode), verdict(one));
     for (auto const& found : one.findings)
       fmt::print("  {}: {} [{}]\n    hint: {}\n", to_string(found.severity), found.message,
                  found.id, found.hint);
   }
 }
 
-int check(arguments const& given)
+std::vector<preflight_request> requests_of(arguments const& given)
 {
-  auto const inputs = read_fatbins(given.inputs);
   auto const linker = linker_version(given.linker);
   if (!linker) print_warnings({"no nvJitLink is found: toolkit versions are not judged"});
-  std::vector<judgement> all;
+  std::vector<preflight_request> requests;
   for (auto const& wanted : targets_of(given))
     for (auto const mode : {link_mode::ptx, link_mode::lto})
       if (given.mode == "both" || given.mode == to_string(mode))
-        all.push_back(
-            {wanted, mode,
-             preflight(
-                 inputs,
-                 {.target = wanted, .mode = mode, .kernel = given.kernel, .linker = linker})});
+        requests.push_back(
+            {.target = wanted, .mode = mode, .kernel = given.kernel, .linker = linker});
+  return requests;
+}
+
+/// `installed` is empty unless the inputs lack a library; `selected` are those that they are for.
+std::vector<judgement> judge(std::vector<fatbin> const& inputs,
+                             std::vector<preflight_request> const& requests,
+                             std::vector<installed_library> const& installed,
+                             std::vector<installed_library> const& selected)
+{
+  std::vector<judgement> all;
+  for (auto const& library : selected)
+    for (auto const& request : requests)
+      all.push_back(
+          {request.target, request.mode, preflight_with(library, inputs, request), &library});
+  if (!selected.empty()) return all;
+  for (auto const& request : requests)
+    all.push_back({request.target, request.mode,
+                   lacks_library(inputs) ? preflight_without(installed, inputs, request)
+                                         : preflight(inputs, request)});
+  return all;
+}
+
+int check(arguments const& given)
+{
+  auto const inputs = read_fatbins(given.inputs);
+  auto const installed =
+      lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
+  auto const selected = select_libraries(installed, inputs);
+  auto const all = judge(inputs, requests_of(given), installed, selected);
   if (given.json)
     std::cout << to_json(all).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   else
@@ -129,8 +176,10 @@ void add_check(CLI::App& app, int& exit_status)
 {
   auto given = std::make_shared<arguments>();
   auto* verb = app.add_subcommand("check", "Say what would not link, and why. Needs no CUDA.");
-  verb->add_option("FATBIN", given->inputs,
-                   "the library's fatbin, then the transforms'; names or files")
+  verb->add_option(
+          "FATBIN", given->inputs,
+          "the library's fatbin, then the transforms'; names or files. Without a library:\n"
+          "judged with every installed one that the transforms are for")
       ->required();
   verb->add_option("--target", given->targets, "GPU architectures, with commas, or all")
       ->delimiter(',')
@@ -145,7 +194,9 @@ void add_check(CLI::App& app, int& exit_status)
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer(
       "Example: fatlink check --target all apply_transform.fatbin gelu.fatbin\n"
-      "Exit status 4 when a target asked for does not link.");
+      "A transform alone is judged with each installed library of the contract that it states or,\n"
+      "where it states none, of each that calls what it defines; it must link with all of them.\n"
+      "Exit status 4 when a target asked for does not link, or cannot be judged.");
   verb->callback([given, &exit_status] { exit_status = check(*given); });
 }
 

@@ -8,17 +8,11 @@
 #include <algorithm>
 
 #include "detail/format.hpp"
+#include "detail/interface_queries.hpp"
 #include "detail/preflight_rules.hpp"
 
 namespace fatlink::detail {
 namespace {
-
-bool has_entry(fatbin const& input, entry_kind kind)
-{
-  auto const& entries = input.entries();
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](fatbin_entry const& entry) { return entry.kind == kind; });
-}
 
 bool calls_nothing(ptx_interface const& interface)
 {
@@ -64,18 +58,11 @@ finding no_definition(fatbin const& input, severity level)
           .hint = "define the hook as extern \"C\" __device__, without static or inline"};
 }
 
-bool names(std::vector<ptx_function> const& functions, std::string const& name)
-{
-  return std::any_of(functions.begin(), functions.end(),
-                     [&](ptx_function const& function) { return function.name == name; });
-}
-
 /// Whether an input other than `owner` calls `name`, or has a weak definition that it replaces.
 bool is_used(preflight_inputs const& inputs, preflight_input const& owner, std::string const& name)
 {
   return std::any_of(inputs.begin(), inputs.end(), [&](preflight_input const& other) {
-    return &other != &owner &&
-           (names(other.interface.hooks, name) || names(other.interface.weak, name));
+    return &other != &owner && calls(other.interface, name);
   });
 }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The installed libraries, and which of them a transform is for.
+// Needs neither CUDA nor a GPU. Threads: no shared state.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fatlink/catalogue.hpp"
+#include "fatlink/export.hpp"
+#include "fatlink/fatbin.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// A library of a search path: a fatbin with a kernel and a hook, or a weak default for one.
+struct installed_library {
+  std::string name;
+  fatbin contents;
+};
+
+/// The libraries of `path`, sorted by name; of several with one name, the first. Files that cannot
+/// be read are left out (list_installed shows them). Reads every file.
+std::vector<installed_library> read_libraries(std::vector<search_folder> const& path);
+
+/// The elements of `libraries` that `transforms` are for, in the same order. For a transform that
+/// states a contract: those with this contract in this version, or where there are none, those with
+/// the contract in another version. For one that states none: those that call a function it
+/// defines.
+std::vector<installed_library> select_libraries(std::span<installed_library const> libraries,
+                                                std::span<fatbin const> transforms);
+
+}  // namespace fatlink

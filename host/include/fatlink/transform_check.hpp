@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preflight of transforms that are passed without their library: with an installed library, or with
+// findings that say why none could be used.
+// Needs neither CUDA nor a GPU. Threads: no shared state.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fatlink/export.hpp"
+#include "fatlink/installed_library.hpp"
+#include "fatlink/preflight.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// Whether `inputs` lack a library: none of them has a kernel. Inputs without PTX, whose kernels
+/// are not known, count only where all inputs are such.
+bool lacks_library(std::span<fatbin const> inputs);
+
+/// preflight() of `library` with `transforms`. A hook of the library that the transforms leave open
+/// is a warning, where they define another one, and nothing that resembles it.
+/// @throws format_error as preflight.
+std::vector<finding> preflight_with(installed_library const& library,
+                                    std::span<fatbin const> transforms,
+                                    preflight_request const& request);
+
+/// preflight() of `transforms`, for which select_libraries() selects none of `libraries`. Adds the
+/// error `not-judged` (no library of the contract, no PTX) or `unused-definition` (no library
+/// calls what a transform defines; a warning where the inputs declare hooks of their own).
+/// @throws format_error as preflight.
+std::vector<finding> preflight_without(std::span<installed_library const> libraries,
+                                       std::span<fatbin const> transforms,
+                                       preflight_request const& request);
+
+}  // namespace fatlink

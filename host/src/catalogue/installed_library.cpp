@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/installed_library.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "detail/interface_queries.hpp"
+#include "fatlink/error.hpp"
+
+namespace fatlink {
+namespace {
+
+std::optional<fatbin> read_library(std::filesystem::path const& file)
+try {
+  auto contents = fatbin::read(file);
+  auto const& interface = detail::interface_of_any(contents);
+  if (interface.kernels.empty() || (interface.hooks.empty() && interface.weak.empty())) return {};
+  return contents;
+} catch (error const&) {
+  return {};
+}
+
+bool states_contract(std::optional<ident> const& stated)
+{
+  return stated && !stated->contract.empty();
+}
+
+bool has_contract(installed_library const& library, ident const& wanted)
+{
+  auto const& stated = library.contents.ident();
+  return stated && stated->contract == wanted.contract;
+}
+
+bool has_contract_version(installed_library const& library, ident const& wanted)
+{
+  return has_contract(library, wanted) && library.contents.ident()->version == wanted.version;
+}
+
+bool calls_a_definition(installed_library const& library, fatbin const& transform)
+{
+  auto const& definitions = detail::interface_of_any(transform);
+  auto const is_called = [&](ptx_function const& function) {
+    return detail::calls(detail::interface_of_any(library.contents), function.name);
+  };
+  return std::any_of(definitions.definitions.begin(), definitions.definitions.end(), is_called) ||
+         std::any_of(definitions.weak.begin(), definitions.weak.end(), is_called);
+}
+
+/// Names of the libraries that `transform` is for.
+std::set<std::string> names_for(std::span<installed_library const> libraries,
+                                fatbin const& transform)
+{
+  auto const select = [&](auto const& is_selected) {
+    std::set<std::string> names;
+    for (auto const& library : libraries)
+      if (is_selected(library)) names.insert(library.name);
+    return names;
+  };
+  auto const& stated = transform.ident();
+  if (!states_contract(stated))
+    return select([&](auto const& library) { return calls_a_definition(library, transform); });
+  auto exact = select([&](auto const& library) { return has_contract_version(library, *stated); });
+  if (!exact.empty()) return exact;
+  return select([&](auto const& library) { return has_contract(library, *stated); });
+}
+
+}  // namespace
+
+std::vector<installed_library> read_libraries(std::vector<search_folder> const& path)
+{
+  std::vector<installed_library> libraries;
+  std::set<std::string> names;
+  for (auto const& folder : path) {
+    std::error_code ignored;
+    for (auto const& file : std::filesystem::directory_iterator(folder.path, ignored)) {
+      auto name = file.path().stem().string();
+      if (file.path().extension() != ".fatbin" || !names.insert(name).second) continue;
+      if (auto contents = read_library(file.path()))
+        libraries.push_back({std::move(name), std::move(*contents)});
+    }
+  }
+  std::sort(libraries.begin(), libraries.end(),
+            [](auto const& a, auto const& b) { return a.name < b.name; });
+  return libraries;
+}
+
+std::vector<installed_library> select_libraries(std::span<installed_library const> libraries,
+                                                std::span<fatbin const> transforms)
+{
+  std::set<std::string> names;
+  for (auto const& transform : transforms) names.merge(names_for(libraries, transform));
+  std::vector<installed_library> selected;
+  for (auto const& library : libraries)
+    if (names.contains(library.name)) selected.push_back(library);
+  return selected;
+}
+
+}  // namespace fatlink

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/transform_check.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "fixtures.hpp"
+
+using namespace fatlink;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+/// The libraries of a folder into which fixtures are copied under other names.
+std::vector<installed_library> install(
+    std::initializer_list<std::pair<char const*, char const*>> files)
+{
+  fixtures::folder const folder;
+  for (auto const& [fixture, name] : files)
+    std::filesystem::copy_file(fixtures::path(fixture), folder.path() / name);
+  return read_libraries({{folder.path(), folder_origin::environment}});
+}
+
+std::vector<std::string> names(std::vector<installed_library> const& libraries)
+{
+  std::vector<std::string> all;
+  for (auto const& library : libraries) all.push_back(library.name);
+  return all;
+}
+
+std::vector<std::string> ids(std::vector<finding> const& findings)
+{
+  std::vector<std::string> all;
+  for (auto const& known : findings) all.push_back(known.id);
+  return all;
+}
+
+std::vector<std::string> selected(std::vector<installed_library> const& libraries,
+                                  char const* transform)
+{
+  std::array const inputs{fixtures::fatbin(transform)};
+  return names(select_libraries(libraries, inputs));
+}
+
+}  // namespace
+
+TEST(InstalledLibraries, AreTheReadableFatbinsWithKernelsAndHooks)
+{
+  EXPECT_THAT(names(install({{"library.fatbin", "b.fatbin"},
+                             {"library.fatbin", "a.fatbin"},
+                             {"transform.fatbin", "transform.fatbin"},
+                             {"make_fixtures", "damaged.fatbin"},
+                             {"library.fatbin", "other.txt"}})),
+              ElementsAre("a", "b"));
+  EXPECT_THAT(install({}), IsEmpty());
+}
+
+TEST(InstalledLibraries, AreSelectedByContractOrByTheHooksThatATransformDefines)
+{
+  auto const libraries = install({{"library.fatbin", "a.fatbin"}});
+  EXPECT_THAT(selected(libraries, "transform.fatbin"), ElementsAre("a"));
+  EXPECT_THAT(selected(libraries, "uncontracted.fatbin"), ElementsAre("a"));
+  EXPECT_THAT(selected({}, "transform.fatbin"), IsEmpty());
+}
+
+TEST(TransformCheck, KnowsInputsWithoutALibrary)
+{
+  EXPECT_TRUE(lacks_library(std::array{fixtures::fatbin("transform.fatbin")}));
+  EXPECT_FALSE(lacks_library(std::array{fixtures::fatbin("library.fatbin")}));
+  EXPECT_FALSE(lacks_library(
+      std::array{fixtures::fatbin("transform.fatbin"), fixtures::fatbin("library.fatbin")}));
+}
+
+TEST(TransformCheck, FindsNothingToReportWithTheLibraryOfTheContract)
+{
+  auto const libraries = install({{"library.fatbin", "a.fatbin"}});
+  std::array const transforms{fixtures::fatbin("transform.fatbin")};
+  for (auto const mode : {link_mode::ptx, link_mode::lto})
+    EXPECT_THAT(preflight_with(libraries[0], transforms, {"sm_90", mode, {}}), IsEmpty());
+}
+
+TEST(TransformCheck, IsAnErrorWithoutALibraryToJudgeWith)
+{
+  std::array const contracted{fixtures::fatbin("transform.fatbin")};
+  EXPECT_THAT(ids(preflight_without({}, contracted, {"sm_90", link_mode::lto, {}})),
+              ElementsAre("not-judged"));
+  std::array const uncontracted{fixtures::fatbin("uncontracted.fatbin")};
+  EXPECT_THAT(ids(preflight_without({}, uncontracted, {"sm_90", link_mode::lto, {}})),
+              ElementsAre("unused-definition", "uncontracted"));
+}
