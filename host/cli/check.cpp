@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -163,7 +162,7 @@ int check(arguments const& given)
   auto const selected = select_libraries(installed, inputs);
   auto const all = judge(inputs, requests_of(given), installed, selected);
   if (given.json)
-    std::cout << to_json(all).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    print_json(to_json(all));
   else
     print_text(all);
   auto const links = [](judgement const& one) { return one.links(); };

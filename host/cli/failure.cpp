@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "fatlink/preflight.hpp"
+#include "standard_streams.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -30,20 +30,20 @@ int status_of(std::exception const& failure)
 
 void print_field(char const* name, std::string const& value)
 {
-  if (!value.empty()) fmt::print(stderr, "  {:<7} {}\n", name, value);
+  if (!value.empty()) print_error("  {:<7} {}\n", name, value);
 }
 
 void print_log(std::string const& log)
 {
   if (log.empty()) return;
-  fmt::print(stderr, "  log:\n");
+  print_error("  log:\n");
   std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) fmt::print(stderr, "    {}\n", line);
+  for (std::string line; std::getline(lines, line);) print_error("    {}\n", line);
 }
 
 void print_details(error_details const& details)
 {
-  fmt::print(stderr, "fatlink: error: {}\n", details.message);
+  print_error("fatlink: error: {}\n", details.message);
   if (details.message.find(details.input) == std::string::npos)
     print_field("inputs:", details.input);
   if (details.message.find(details.code) == std::string::npos) print_field("code:", details.code);
@@ -57,8 +57,7 @@ void print_other_findings(refused_error const& refused)
   bool first = true;
   for (auto const& found : refused.findings()) {
     if (found.severity == severity::error && std::exchange(first, false)) continue;
-    fmt::print(stderr, "fatlink: {}: {} [{}]\n", to_string(found.severity), found.message,
-               found.id);
+    print_error("fatlink: {}: {} [{}]\n", to_string(found.severity), found.message, found.id);
     print_field("hint:", found.hint);
   }
 }
@@ -82,7 +81,9 @@ nlohmann::json to_json(error const& failure)
 
 void print_json(nlohmann::json const& object)
 {
-  std::cout << object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+  auto const text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main checks standard output at the end
+  std::fflush(stdout);                                     // the process may take a while to end
 }
 
 nlohmann::json finding_to_json(finding const& found)
@@ -124,7 +125,7 @@ int report_usage(std::string const& message, std::string const& hint, bool json)
 
 void print_warnings(std::vector<std::string> const& warnings)
 {
-  for (auto const& warning : warnings) fmt::print(stderr, "fatlink: warning: {}\n", warning);
+  for (auto const& warning : warnings) print_error("fatlink: warning: {}\n", warning);
 }
 
 }  // namespace fatlink::cli

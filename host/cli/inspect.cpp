@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "defaults.hpp"
+#include "failure.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "verbs.hpp"
@@ -127,9 +127,7 @@ int inspect(arguments const& given)
     files.push_back(to_json(file));
   }
   if (given.json)
-    std::cout << nlohmann::json{{"files", files}}.dump(2, ' ', false,
-                                                       nlohmann::json::error_handler_t::replace)
-              << '\n';
+    print_json(nlohmann::json{{"files", files}});
   else
     for (auto const& file : files) print_text(file);
   return k_done;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
+#include <cstdio>
+#include <sstream>
 #include <string_view>
 
 #include "failure.hpp"
+#include "standard_streams.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -59,34 +61,52 @@ std::string first_line(std::string text)
   return text;
 }
 
-}  // namespace
-
-int main(int argc, char** argv)
+int run_program(int argc, char** argv, bool json)
 {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error that names it
   CLI::App app("Links CUDA fatbins with holes at run time: safe, fast, explained.", "fatlink");
   app.set_version_flag("--version", "fatlink " FATLINK_VERSION);
   app.require_subcommand(1);
   app.footer(k_footer);
   int status = fatlink::cli::k_done;
   add_verbs(app, argc > 1 ? argv[1] : "", status);
-
-  auto const json = std::any_of(
-      argv + 1, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
   if (argc > 1 && is_unknown_verb(argv[1]))
     return fatlink::cli::report_usage(fmt::format("{}: there is no such verb", argv[1]),
                                       fmt::format("the verbs are {}", verb_names()), json);
   try {
     app.parse(argc, argv);
   } catch (CLI::Success const& asked) {
-    return app.exit(asked);  // --help, --version
+    std::ostringstream text;  // --help, --version
+    auto const asked_status = app.exit(asked, text);
+    (void)std::fputs(text.str().c_str(), stdout);
+    return asked_status;
   } catch (CLI::ParseError const& wrong) {
     auto const chosen = app.get_subcommands();
     auto const verb = chosen.empty() ? std::string{} : chosen.front()->get_name() + ' ';
     return fatlink::cli::report_usage(first_line(wrong.what()),
                                       fmt::format("fatlink {}--help", verb), json);
   } catch (std::exception const& failure) {
+    // A print that failed is reported once, when standard output is finished.
+    if (fatlink::cli::has_output_failed()) return fatlink::cli::k_bad_file;
     return fatlink::cli::report_failure(failure, json);
   }
   return status;
+}
+
+/// `status`, unless output was lost: an error object of --json among it.
+int finish(int status)
+try {
+  fatlink::cli::finish_standard_output();
+  return status;
+} catch (fatlink::file_error const& failure) {
+  return fatlink::cli::report_failure(failure, false);
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  fatlink::cli::prepare_standard_streams();
+  auto const json = std::any_of(
+      argv + 1, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
+  return finish(run_program(argc, argv, json));
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "progress.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include "standard_streams.hpp"
 
 namespace fatlink::cli {
 
@@ -17,7 +16,7 @@ progress::progress()
 
 progress::~progress()
 {
-  if (shown_) std::fputs("\r\x1b[K", stderr);
+  if (shown_) print_error("\r\x1b[K");
 }
 
 void progress::show(char const* doing, double fraction)
@@ -26,8 +25,7 @@ void progress::show(char const* doing, double fraction)
   if (!on_terminal_ || now - start_ < 1s || now - last_ < 100ms) return;
   last_ = now;
   shown_ = true;
-  fmt::print(stderr, "\r\x1b[K{} {:.0f} %", doing, 100 * fraction);
-  std::fflush(stderr);
+  print_error("\r\x1b[K{} {:.0f} %", doing, 100 * fraction);
 }
 
 }  // namespace fatlink::cli
