@@ -17,6 +17,7 @@
 #include "failure.hpp"
 #include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"
+#include "options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -266,18 +267,14 @@ void add_bench(CLI::App& app, int& exit_status)
 {
   auto given = std::make_shared<arguments>();
   auto* verb = app.add_subcommand("bench", "Time kernels and links against the alternatives.");
-  verb->add_option("--elements", given->elements,
-                   "floats a launch; several, with commas (default: 2^28)")
-      ->delimiter(',')
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 36));
+  add_counts(*verb, "--elements", given->elements, {1, std::uint64_t{1} << 36},
+             "floats a launch, as 65536, 1e6 or 256Mi; several, with commas (default: 256Mi)");
   verb->add_option("--transform", given->transform,
                    "fatbin (default: relu_poly, the only one with single-source rows)");
-  verb->add_option("--repeat", given->repeat, "rounds")
-      ->check(CLI::Range(1U, 10000U))
-      ->capture_default_str();
+  add_count(*verb, "--repeat", given->repeat, {1, 10000}, "rounds");
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer(
-      "Example: fatlink bench --elements 1048576,268435456. Without a GPU: links for sm_90, and "
+      "Example: fatlink bench --elements 1Mi,256Mi. Without a GPU: links for sm_90, and "
       "the reference device.");
   verb->callback([given, &exit_status] { exit_status = bench(*given); });
 }

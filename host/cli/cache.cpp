@@ -12,6 +12,7 @@
 #include "failure.hpp"
 #include "fatlink/linker.hpp"
 #include "link_settings.hpp"
+#include "options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -204,15 +205,9 @@ void add_warm(CLI::App& verb, int& exit_status)
       ->delimiter(',')
       ->allow_extra_args(false)
       ->required();
-  sub->add_option("--mode", given->mode, "ptx, lto or both")
-      ->check(CLI::IsMember({"ptx", "lto", "both"}))
-      ->capture_default_str();
-  sub->add_option("--emit", given->emit,
-                  "cubin, or ptx for the reference device (lto mode), or both: cubin,ptx")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"cubin", "ptx"}))
-      ->capture_default_str();
+  add_choice(*sub, "--mode", given->mode, {"ptx", "lto", "both"}, "ptx, lto or both");
+  add_choices(*sub, "--emit", given->emit, {"cubin", "ptx"},
+              "cubin, or ptx for the reference device (lto mode), or both: cubin,ptx");
   sub->add_option("--layer", given->layer,
                   "fill this folder, to be shipped as a read-only layer: it serves hosts with the "
                   "same nvJitLink, and hosts with none");
@@ -246,8 +241,8 @@ void add_cache(CLI::App& app, int& exit_status)
       "Folder: $FATLINK_CACHE_DIR, else $XDG_CACHE_HOME/fatlink, else ~/.cache/fatlink. Read-only\n"
       "layers after it: $FATLINK_SYSTEM_CACHE (several, with colons; empty: none), else `cache` "
       "in\n"
-      "each folder that fatlink list searches. Limit: $FATLINK_CACHE_LIMIT, for example 512M "
-      "(default 1G).");
+      "each folder that fatlink list searches. Limit: $FATLINK_CACHE_LIMIT, for example 512Mi "
+      "(default 1Gi).");
 }
 
 }  // namespace fatlink::cli

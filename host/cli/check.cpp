@@ -13,6 +13,7 @@
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/transform_check.hpp"
+#include "options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -184,9 +185,7 @@ void add_check(CLI::App& app, int& exit_status)
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  verb->add_option("--mode", given->mode, "ptx, lto or both")
-      ->check(CLI::IsMember({"ptx", "lto", "both"}))
-      ->capture_default_str();
+  add_choice(*verb, "--mode", given->mode, {"ptx", "lto", "both"}, "ptx, lto or both");
   verb->add_option("--kernel", given->kernel, "must be in an input");
   verb->add_option("--nvjitlink", given->linker,
                    "judge toolkits against this version, as 13.0 (default: the one found)");

@@ -115,14 +115,6 @@ int report_failure(std::exception const& failure, bool json)
   return status_of(failure);
 }
 
-int report_usage(std::string const& message, std::string const& hint, bool json)
-{
-  return report_failure(
-      usage_error(stage::input,
-                  {.message = message, .input = {}, .code = {}, .log = {}, .hint = hint}),
-      json);
-}
-
 void print_warnings(std::vector<std::string> const& warnings)
 {
   for (auto const& warning : warnings) print_error("fatlink: warning: {}\n", warning);

@@ -21,9 +21,6 @@ void print_json(nlohmann::json const& object);
 /// Prints what `failure` knows and returns the exit status for it.
 int report_failure(std::exception const& failure, bool json);
 
-/// The same for a command line that does not parse; CLI11's words in one line.
-int report_usage(std::string const& message, std::string const& hint, bool json);
-
 /// "fatlink: warning: …" lines on standard error.
 void print_warnings(std::vector<std::string> const& warnings);
 

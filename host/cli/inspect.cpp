@@ -11,6 +11,7 @@
 #include "failure.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
+#include "options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -25,6 +26,16 @@ struct arguments {
 std::string name_of(fatbin_entry const& entry)
 {
   return fmt::format("{}:{}", to_string(entry.kind), entry.target.name());
+}
+
+/// KIND:TARGET. @throws usage_error another form, or an unknown KIND.
+void check_form(std::string const& expected)
+{
+  auto const colon = expected.find(':');
+  if (colon == std::string::npos)
+    fail_usage(fmt::format("--expect: '{}' is not KIND:TARGET", expected), expected,
+               "write it as ptx:sm_75 or ltoir:sm_90a");
+  check_choice("--expect", expected.substr(0, colon), {"ptx", "ltoir", "elf"});
 }
 
 void check_expected(fatbin const& file, std::vector<std::string> const& expected)
@@ -143,7 +154,8 @@ void add_inspect(CLI::App& app, int& exit_status)
   verb->add_option("--expect", given->expected,
                    "KIND:TARGET, as ptx:sm_75 or ltoir:sm_90a: fail where no entry is one")
       ->take_all()
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->each(check_form);
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer("Example: fatlink inspect --expect ltoir:sm_75 relu_poly.fatbin");
   verb->callback([given, &exit_status] { exit_status = inspect(*given); });

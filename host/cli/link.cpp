@@ -11,6 +11,7 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/output_file.hpp"
 #include "link_settings.hpp"
+#include "options.hpp"
 #include "report.hpp"
 #include "verbs.hpp"
 
@@ -102,12 +103,8 @@ void add_link(CLI::App& app, int& exit_status)
                    "the library's fatbin, then the transforms'; names or files")
       ->required();
   verb->add_option("--target", given->target, "GPU architecture: sm_90, sm_90a")->required();
-  verb->add_option("--mode", given->mode, "ptx or lto")
-      ->check(CLI::IsMember({"ptx", "lto"}))
-      ->capture_default_str();
-  verb->add_option("--emit", given->emit, "cubin or ptx (lto mode only)")
-      ->check(CLI::IsMember({"cubin", "ptx"}))
-      ->capture_default_str();
+  add_choice(*verb, "--mode", given->mode, {"ptx", "lto"}, "ptx or lto");
+  add_choice(*verb, "--emit", given->emit, {"cubin", "ptx"}, "cubin or ptx (lto mode only)");
   verb->add_option("--kernel", given->kernel, "refuse inputs without this kernel");
   verb->add_option("-o,--output", given->output, "file to write")->required();
   add_link_settings(*verb, given->link);

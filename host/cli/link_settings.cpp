@@ -2,6 +2,7 @@
 #include "link_settings.hpp"
 
 #include "defaults.hpp"
+#include "options.hpp"
 
 namespace fatlink::cli {
 
@@ -18,9 +19,8 @@ void add_link_settings(CLI::App& verb, link_settings& to)
   verb.add_flag(
       "--in-process", to.in_process,
       "run nvJitLink in this process, not in fatlink-linkd: a damaged input may crash it");
-  verb.add_option("--link-timeout", to.limit_s, "seconds a link may take, in fatlink-linkd")
-      ->check(CLI::Range(0.01, 600.0))
-      ->capture_default_str();
+  add_seconds(verb, "--link-timeout", to.limit_s, 0.01, 600,
+              "how long a link may take in fatlink-linkd, 0.01 to 600");
   verb.add_flag("--no-cache", to.no_cache,
                 "link anew; neither take the link from the cache nor put it there");
   verb.add_flag("--require-inlined", to.require_inlined,

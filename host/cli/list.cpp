@@ -10,6 +10,7 @@
 
 #include "defaults.hpp"
 #include "failure.hpp"
+#include "options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -174,8 +175,7 @@ void add_list(CLI::App& app, int& exit_status)
   auto* verb = app.add_subcommand(
       "list", "Show which libraries and transforms are installed, and what works with what.");
   verb->add_option("NAME", given->names, "these alone");
-  verb->add_option("--kind", given->kind, "library or transform")
-      ->check(CLI::IsMember({"library", "transform"}));
+  add_choice(*verb, "--kind", given->kind, {"library", "transform"}, "library or transform");
   auto* names = verb->add_flag("--names", given->names_only, "the names alone, one a line");
   verb->add_flag("--json", given->json, "one JSON object on standard output")->excludes(names);
   verb->footer(

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: parses the command line, hands over to a verb, turns failures into statuses.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -9,6 +7,7 @@
 
 #include "failure.hpp"
 #include "standard_streams.hpp"
+#include "usage.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -39,11 +38,10 @@ void add_verbs(CLI::App& app, std::string_view asked, int& status)
     if (!any || is_asked(one)) one.add(app, status);
 }
 
-/// "run, link, check, …"
-std::string verb_names()
+std::vector<std::string> verb_names()
 {
-  std::string names;
-  for (auto const& one : k_verbs) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  std::vector<std::string> names;
+  for (auto const& one : k_verbs) names.emplace_back(one.name);
   return names;
 }
 
@@ -55,12 +53,6 @@ bool is_unknown_verb(std::string_view word)
                       [&](verb const& one) { return one.name == word; });
 }
 
-std::string first_line(std::string text)
-{
-  text.erase(std::min(text.find('\n'), text.size()));
-  return text;
-}
-
 int run_program(int argc, char** argv, bool json)
 {
   CLI::App app("Links CUDA fatbins with holes at run time: safe, fast, explained.", "fatlink");
@@ -70,8 +62,7 @@ int run_program(int argc, char** argv, bool json)
   int status = fatlink::cli::k_done;
   add_verbs(app, argc > 1 ? argv[1] : "", status);
   if (argc > 1 && is_unknown_verb(argv[1]))
-    return fatlink::cli::report_usage(fmt::format("{}: there is no such verb", argv[1]),
-                                      fmt::format("the verbs are {}", verb_names()), json);
+    return fatlink::cli::report_failure(fatlink::cli::unknown_command(argv[1], verb_names()), json);
   try {
     app.parse(argc, argv);
   } catch (CLI::Success const& asked) {
@@ -80,10 +71,9 @@ int run_program(int argc, char** argv, bool json)
     (void)std::fputs(text.str().c_str(), stdout);
     return asked_status;
   } catch (CLI::ParseError const& wrong) {
-    auto const chosen = app.get_subcommands();
-    auto const verb = chosen.empty() ? std::string{} : chosen.front()->get_name() + ' ';
-    return fatlink::cli::report_usage(first_line(wrong.what()),
-                                      fmt::format("fatlink {}--help", verb), json);
+    return fatlink::cli::report_failure(fatlink::cli::translate(wrong, app), json);
+  } catch (fatlink::usage_error const& failure) {
+    return fatlink::cli::report_failure(fatlink::cli::add_help(failure, app), json);
   } catch (std::exception const& failure) {
     // A print that failed is reported once, when standard output is finished.
     if (fatlink::cli::has_output_failed()) return fatlink::cli::k_bad_file;

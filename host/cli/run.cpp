@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "failure.hpp"
 #include "fatlink/linker.hpp"
 #include "link_settings.hpp"
+#include "options.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "verbs.hpp"
@@ -29,28 +29,13 @@ struct arguments {
   std::string mode = "both";
   std::string device;
   cpu_options cpu;
-  std::string elements = "65536";
+  std::size_t elements = 65536;
   std::string input;
   std::string output;
   std::uint64_t seed = 0;
   link_settings link;
   bool json = false;
 };
-
-std::size_t parse_elements(std::string const& text)
-{
-  std::size_t count = 0;
-  auto const [rest, code] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (code == std::errc{} && rest == text.data() + text.size() && count > 0 &&
-      count <= k_most_elements)
-    return count;
-  throw usage_error(stage::input,
-                    {.message = fmt::format("--elements {}: not a number of elements", text),
-                     .input = text,
-                     .code = {},
-                     .log = {},
-                     .hint = "pass a whole number from 1 to 2^40, for example 65536"});
-}
 
 /// Everything read and checked that needs no device.
 struct prepared {
@@ -75,9 +60,8 @@ prepared prepare(arguments const& given, run_summary& summary)
   if (transforms.empty()) transforms.push_back(fatbin_or_default({}, k_shipped_transform));
   prepared ready;
   ready.modes = modes_of(given.mode);
-  ready.elements = given.input.empty()
-                       ? generated_elements(parse_elements(given.elements), given.seed)
-                       : npy_elements(npy_reader(given.input));
+  ready.elements = given.input.empty() ? generated_elements(given.elements, given.seed)
+                                       : npy_elements(npy_reader(given.input));
   auto const start = std::chrono::steady_clock::now();
   ready.inputs = {fatbin::read(library)};
   for (auto const& transform : transforms) ready.inputs.push_back(fatbin::read(transform));
@@ -174,24 +158,22 @@ void add_run(CLI::App& app, int& exit_status)
       ->allow_extra_args(false);
   verb->add_option("--kernel", given->kernel, "(const float*, float*, size_t)")
       ->capture_default_str();
-  verb->add_option("--mode", given->mode, "ptx, lto or both")
-      ->check(CLI::IsMember({"ptx", "lto", "both"}))
-      ->capture_default_str();
+  add_choice(*verb, "--mode", given->mode, {"ptx", "lto", "both"}, "ptx, lto or both");
   verb->add_option("--device", given->device,
                    "gpu, gpu:N, or cpu, the reference device (default: gpu, or cpu where there is "
-                   "none); cpu:sm_80 links for another target than sm_90");
-  verb->add_option("--instruction-budget", given->cpu.instruction_budget,
-                   "on cpu: how many instructions a warp may execute; 0: any number")
-      ->capture_default_str();
+                   "none); cpu:sm_80 links for another target than sm_90")
+      ->each(check_device);
+  add_count(*verb, "--instruction-budget", given->cpu.instruction_budget, {},
+            "on cpu: how many instructions a warp may execute; 0: any number");
   verb->add_flag("--check-races", given->cpu.check_races,
                  "on cpu: two threads writing one address is an error");
-  auto* elements = verb->add_option("--elements", given->elements, "how many to generate")
-                       ->capture_default_str();
+  auto* elements = add_count(*verb, "--elements", given->elements, {1, k_most_elements},
+                             "how many to generate, as 65536, 1e6, 1.5M or 64Ki");
   verb->add_option("--input", given->input, ".npy of float32, one dimension, instead")
       ->excludes(elements);
   verb->add_option("--output", given->output,
                    ".npy for the last mode's results, written once they verify");
-  verb->add_option("--seed", given->seed, "of the generated elements")->capture_default_str();
+  add_count(*verb, "--seed", given->seed, {}, "of the generated elements");
   add_link_settings(*verb, given->link);
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer("Example: fatlink run --transform gelu --elements 1000000");

@@ -214,7 +214,7 @@ class Tends(CacheTest):
         self.assertEqual(self.stats()["stored"], 2)
 
     def test_a_limit_that_is_none_is_said(self):
-        self.assert_fails(2, "cache", "stats", says=["FATLINK_CACHE_LIMIT=many: is no size"],
+        self.assert_fails(2, "cache", "stats", says=["FATLINK_CACHE_LIMIT: 'many' is not a whole number"],
                           env={"FATLINK_CACHE_LIMIT": "many"})
 
     def test_a_verb_it_does_not_have(self):

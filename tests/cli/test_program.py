@@ -5,7 +5,8 @@ from fatlink_cli import LIBRARY, SHARE, CliTest
 
 class Program(CliTest):
     def test_an_unknown_verb_is_named_with_those_there_are(self):
-        self.assert_fails(2, "rnu", says=["rnu: there is no such verb"], hint="the verbs are run, link, check")
+        self.assert_fails(2, "rnu", says=["unknown command 'rnu'; did you mean 'run'?"],
+                          hint="the commands are run, link, check")
 
     def test_every_verb_has_help(self):
         self.assertIn("Exit status", self.fatlink("--help").stdout)

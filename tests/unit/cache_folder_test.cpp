@@ -299,12 +299,15 @@ TEST(CacheSettings, FollowTheEnvironment)
   EXPECT_THAT(default_cache_settings({"/tmp"}).layers, ElementsAre());
   ::unsetenv("FATLINK_SYSTEM_CACHE");
   EXPECT_THAT(default_cache_settings({"/nowhere", "/tmp"}).layers, ElementsAre("/tmp"));
-  ::setenv("FATLINK_CACHE_LIMIT", "3M", 1);
+  ::setenv("FATLINK_CACHE_LIMIT", "3Mi", 1);
   EXPECT_EQ(default_cache_settings().folder_limit, 3U << 20U);
+  ::setenv("FATLINK_CACHE_LIMIT", "3M", 1);
+  EXPECT_EQ(default_cache_settings().folder_limit, 3000000U);
   for (auto const* wrong : {"", "0", "3T", "M", "-1", "3MM"}) {
     ::setenv("FATLINK_CACHE_LIMIT", wrong, 1);
     if (*wrong != '\0')
-      expect_error<usage_error>([] { (void)default_cache_settings(); }, "is no size");
+      expect_error<usage_error>([] { (void)default_cache_settings(); },
+                                "is not a whole number of bytes");
   }
   ::unsetenv("FATLINK_CACHE_LIMIT");
 }

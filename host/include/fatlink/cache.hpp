@@ -62,8 +62,8 @@ struct cache_settings {
 /// $XDG_CACHE_HOME/fatlink, else ~/.cache/fatlink. Layers: $FATLINK_SYSTEM_CACHE where it is set
 /// (several, with colons; empty: none), else `cache` in every folder that fatbins are searched in
 /// (default_search_path) and in the installed data folders, as far as these folders exist.
-/// Limit: $FATLINK_CACHE_LIMIT, bytes, or with K, M or G. @throws usage_error a limit that is no
-/// size.
+/// Limit: $FATLINK_CACHE_LIMIT, bytes, as 512Mi (Ki, Mi, Gi: powers of 1024), 1.5G (k, M, G: powers
+/// of 1000) or 1e9. @throws usage_error a limit that is no whole number above 0.
 cache_settings default_cache_settings();
 
 /// The same, but without $FATLINK_SYSTEM_CACHE the layers are those of `layers` that are folders.

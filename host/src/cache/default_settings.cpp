@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <iterator>
 
 #include "detail/environment.hpp"
 #include "detail/format.hpp"
 #include "detail/installed_files.hpp"
+#include "detail/number.hpp"
 #include "fatlink/cache.hpp"
 #include "fatlink/catalogue.hpp"
 #include "fatlink/error.hpp"
@@ -26,23 +26,16 @@ std::filesystem::path default_folder()
   return cache.empty() ? cache : cache / "fatlink";
 }
 
-std::uint64_t parse_size(std::string const& text)
+std::uint64_t parse_limit(std::string const& text)
 {
-  std::uint64_t number = 0;
-  auto const* const end = text.data() + text.size();
-  auto const [rest, code] = std::from_chars(text.data(), end, number);
-  auto const unit = std::string_view(rest, static_cast<std::size_t>(end - rest));
-  auto const shift = std::string_view("KMG").find(unit.empty() ? '?' : unit.front());
-  if (code == std::errc{} && number > 0 && unit.empty()) return number;
-  if (code == std::errc{} && number > 0 && unit.size() == 1 && shift != std::string_view::npos &&
-      number < std::uint64_t{1} << 33U)
-    return number << (10 * (shift + 1));
+  if (auto const limit = detail::read_count(text); limit && *limit > 0) return *limit;
   throw usage_error(stage::input,
-                    {.message = detail::format("FATLINK_CACHE_LIMIT={}: is no size", text),
+                    {.message = detail::format(
+                         "FATLINK_CACHE_LIMIT: '{}' is not a whole number of bytes above 0", text),
                      .input = text,
                      .code = {},
                      .log = {},
-                     .hint = "pass bytes, or a number with K, M or G, for example 512M"});
+                     .hint = "write it as 512Mi, 1.5G or 1e9; see fatlink cache --help"});
 }
 
 /// `cache` in each folder that names are searched in, the installed ones included.
@@ -76,7 +69,7 @@ cache_settings default_cache_settings(std::vector<std::filesystem::path> const& 
     std::copy_if(layers.begin(), layers.end(), std::back_inserter(found.layers),
                  [&](auto const& layer) { return std::filesystem::is_directory(layer, ignored); });
   if (auto const limit = detail::environment("FATLINK_CACHE_LIMIT"); !limit.empty())
-    found.folder_limit = parse_size(limit);
+    found.folder_limit = parse_limit(limit);
   return found;
 }
 

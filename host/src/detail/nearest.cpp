@@ -8,14 +8,21 @@ namespace fatlink::detail {
 
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
+  // Rows of the table for a[0..i): the one being filled, the one before it, and the one before
+  // that.
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> previous(row.size());
+  std::vector<std::size_t> second(row.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
-    auto diagonal = row[0]++;
+    second.swap(previous);
+    previous.swap(row);
+    row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      auto const substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+      row[j + 1] =
+          std::min({previous[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, previous[j + 1] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        row[j + 1] = std::min(row[j + 1], second[j - 1] + 1);
     }
   }
   return row.back();

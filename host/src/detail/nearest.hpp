@@ -9,7 +9,8 @@
 
 namespace fatlink::detail {
 
-/// Levenshtein's: how many letters must be inserted, removed or replaced.
+/// How many letters must be inserted, removed or replaced, or neighbours swapped (optimal string
+/// alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The one of `words` most like `word`; empty where none shares half of its letters.
