@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "detail/interface_queries.hpp"
 #include "detail/json_file.hpp"
 #include "detail/read_file.hpp"
 #include "fatlink/error.hpp"
@@ -59,14 +60,14 @@ std::string summary_of(std::filesystem::path file)
 void describe(installed_fatbin& shown, fatbin const& input)
 {
   auto const& interface = interface_of_any(input);
-  if (!interface.hooks.empty() && !interface.kernels.empty())
+  auto const hooks = detail::hooks_of(interface);
+  if (!hooks.empty() && !interface.kernels.empty())
     shown.role = fatbin_role::library;
   else if (!interface.definitions.empty() && interface.kernels.empty())
     shown.role = fatbin_role::transform;
   shown.ident = input.ident();
   shown.targets = targets_of(input);
-  shown.symbols =
-      signatures(shown.role == fatbin_role::library ? interface.hooks : interface.definitions);
+  shown.symbols = signatures(shown.role == fatbin_role::library ? hooks : interface.definitions);
 }
 
 /// The fatbin alone, whatever the .json beside it says; nothing where it is none.

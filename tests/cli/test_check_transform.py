@@ -143,6 +143,18 @@ class WithoutAContract(CheckTransform):
         self.assertIn('_Z14user_transformf is the C++ name of user_transform, which apply_transform calls: '
                       'declare the definition extern "C"', text)
 
+    def test_a_function_in_a_namespace_is_told_to_be_extern_c(self):
+        mangled = self.compile("mangled", "namespace own { " + HOOK.replace('extern "C" ', "") + "}\n")
+        _, text = self.check(mangled, status=4)
+        self.assertIn("is the C++ name of user_transform", text)
+
+    def test_an_instantiated_template_is_not_a_hook(self):
+        template = ("template <class T> __device__ T user_transform(T x) { return x; }\n"
+                    "template __device__ float user_transform<float>(float);\n")
+        judged, text = self.check(self.compile("template", template), status=4)
+        self.assertEqual([self.errors(one) for one in judged], [["unused-definition"]] * 2)
+        self.assertIn("is the C++ name of user_transform", text)
+
     def test_a_name_like_no_hook_is_told_to_pass_the_library(self):
         other = self.compile("other", HOOK.replace("user_transform", "unrelated_name_entirely"))
         _, text = self.check(other, status=4)

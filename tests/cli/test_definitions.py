@@ -79,6 +79,14 @@ class UnusedInputs(Definitions):
             self.assertEqual(finding["severity"], "warning")
             self.assertIn("unused.fatbin defines (b32) other(b32), which no other input calls", finding["message"])
 
+    def test_templates_that_two_inputs_instantiate_do_not_make_one_used(self):
+        template = ("template <class T> __device__ T twice(T x) { return 2 * x; }\n"
+                    "template __device__ float twice<float>(float);\n")
+        unused = self.compile("unused", template + 'extern "C" __device__ float other(float x) { return twice(x); }')
+        used = self.compile("used", template + HOOK.replace("return x", "return twice(x)"))
+        ids = [f["id"] for f in self.findings("lto", LIBRARY, used, unused, status=0)]
+        self.assertEqual(ids.count("unused-input"), 1)
+
     def test_link_and_run_warn_too(self):
         unused = self.compile("unused", 'extern "C" __device__ float other(float x) { return x; }')
         self.need_nvjitlink()

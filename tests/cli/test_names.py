@@ -106,6 +106,17 @@ class List(Named):
         text = self.fatlink("list").stdout
         self.assertRegex(text, r"(?s)Libraries\n  apply_transform .*Transforms\n.*  gelu .*works with apply_transform")
 
+    def test_functions_of_the_device_runtime_are_not_hooks(self):
+        kernel = 'extern "C" __global__ void apply(float* x) { printf("x"); *x = %s; }\n'
+        hook = 'extern "C" __device__ float user_transform(float);\n'
+        (self.system / "fatlink").mkdir(parents=True)
+        for name, source in (("calls", hook + kernel % "user_transform(*x)"), ("prints", kernel % "1")):
+            shutil.move(self.compile(name, "#include <cstdio>\n" + source), self.system / f"fatlink/{name}.fatbin")
+        library, = self.listed("calls")
+        self.assertEqual((library["kind"], library["symbols"]), ("library", ["(b32) user_transform(b32)"]))
+        other, = self.listed("prints")
+        self.assertEqual((other["kind"], other["symbols"]), ("other", []))
+
     def test_one_that_another_hides_is_shown_with_it(self):
         mine = self.install(self.home / ".local/share/fatlink", "gelu", "identity")
         first, second = self.listed("gelu")

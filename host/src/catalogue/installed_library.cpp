@@ -15,7 +15,8 @@ std::optional<fatbin> read_library(std::filesystem::path const& file)
 try {
   auto contents = fatbin::read(file);
   auto const& interface = detail::interface_of_any(contents);
-  if (interface.kernels.empty() || (interface.hooks.empty() && interface.weak.empty())) return {};
+  auto const has_hook = !detail::hooks_of(interface).empty() || !interface.weak.empty();
+  if (interface.kernels.empty() || !has_hook) return {};
   return contents;
 } catch (error const&) {
   return {};
@@ -39,12 +40,12 @@ bool has_contract_version(installed_library const& library, ident const& wanted)
 
 bool calls_a_definition(installed_library const& library, fatbin const& transform)
 {
-  auto const& definitions = detail::interface_of_any(transform);
-  auto const is_called = [&](ptx_function const& function) {
-    return detail::calls(detail::interface_of_any(library.contents), function.name);
-  };
-  return std::any_of(definitions.definitions.begin(), definitions.definitions.end(), is_called) ||
-         std::any_of(definitions.weak.begin(), definitions.weak.end(), is_called);
+  auto const& caller = detail::interface_of_any(library.contents);
+  auto const& definer = detail::interface_of_any(transform);
+  auto const functions = detail::defined_functions(definer);
+  return std::any_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
+    return detail::calls(caller, definer, function.name);
+  });
 }
 
 /// Names of the libraries that `transform` is for.

@@ -26,19 +26,17 @@ void sort_by_severity(std::vector<finding>& findings)
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
 }
 
-bool is_called(fatbins inputs, std::string_view name)
-{
-  return std::any_of(inputs.begin(), inputs.end(), [&](fatbin const& input) {
-    return detail::calls(interface_of_any(input), name);
-  });
-}
-
 /// Functions that `transform` defines and none of `inputs` calls.
 std::vector<ptx_function> unused_functions(fatbins inputs, fatbin const& transform)
 {
-  std::vector<ptx_function> functions;
-  for (auto const& function : interface_of_any(transform).definitions)
-    if (!is_called(inputs, function.name)) functions.push_back(function);
+  auto const& definer = interface_of_any(transform);
+  auto functions = detail::defined_functions(definer);
+  std::erase_if(functions, [&](ptx_function const& function) {
+    return std::any_of(inputs.begin(), inputs.end(), [&](fatbin const& input) {
+      auto const& caller = interface_of_any(input);
+      return &caller != &definer && detail::calls(caller, definer, function.name);
+    });
+  });
   return functions;
 }
 
@@ -47,7 +45,7 @@ std::vector<ptx_function> unused_functions(fatbins inputs, fatbin const& transfo
 bool define_a_hook(fatbins transforms, ptx_interface const& library)
 {
   return std::any_of(transforms.begin(), transforms.end(), [&](fatbin const& transform) {
-    auto const& functions = interface_of_any(transform).definitions;
+    auto const functions = detail::defined_functions(interface_of_any(transform));
     return std::any_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
       return detail::has_name(library.hooks, function.name);
     });
@@ -115,7 +113,7 @@ finding lacks_contract_library(fatbin const& transform)
 std::string suggestion(std::span<installed_library const> libraries, ptx_function const& function)
 {
   for (auto const& library : libraries)
-    for (auto const& hook : interface_of_any(library.contents).hooks)
+    for (auto const& hook : detail::hooks_of(interface_of_any(library.contents)))
       if (detail::is_mangled(function.name, hook.name))
         return detail::format(
             "{} is the C++ name of {}, which {} calls: declare the definition "
@@ -123,7 +121,8 @@ std::string suggestion(std::span<installed_library const> libraries, ptx_functio
             function.name, hook.name, library.name);
   for (auto const& library : libraries) {
     std::vector<std::string> hooks;
-    for (auto const& hook : interface_of_any(library.contents).hooks) hooks.push_back(hook.name);
+    for (auto const& hook : detail::hooks_of(interface_of_any(library.contents)))
+      hooks.push_back(hook.name);
     auto const name = detail::nearest(hooks, function.name);
     if (!name.empty())
       return detail::format("did you mean {}, which {} calls? ", name, library.name);
@@ -164,10 +163,7 @@ finding only_variables(fatbin const& transform)
 bool declares_hooks(fatbins inputs)
 {
   return std::any_of(inputs.begin(), inputs.end(), [](fatbin const& input) {
-    auto const& hooks = interface_of_any(input).hooks;
-    return std::any_of(hooks.begin(), hooks.end(), [](ptx_function const& hook) {
-      return !detail::is_system_function(hook.name);
-    });
+    return !detail::hooks_of(interface_of_any(input)).empty();
   });
 }
 
@@ -178,7 +174,7 @@ std::optional<finding> judge_without(std::span<installed_library const> librarie
   auto const& stated = transform.ident();
   if (stated && !stated->contract.empty()) return lacks_contract_library(transform);
   auto const& interface = interface_of_any(transform);
-  if (interface.definitions.empty() && !interface.variables.empty())
+  if (detail::defined_functions(interface).empty() && !interface.variables.empty())
     return only_variables(transform);
   auto const functions = unused_functions(inputs, transform);
   if (functions.empty()) return {};  // preflight says that it defines nothing, or another calls it

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "detail/preflight_rules.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -24,10 +26,29 @@ inline bool has_name(std::vector<ptx_function> const& functions, std::string_vie
                      [&](ptx_function const& function) { return function.name == name; });
 }
 
-/// Whether a module calls `name`, or has a weak definition that another one replaces.
-inline bool calls(ptx_interface const& interface, std::string_view name)
+/// Whether `caller` calls the function `name` of `definer`, or has a weak definition that the
+/// strong one of `definer` replaces. (Two modules may hold weak definitions of one inline function
+/// or template.)
+inline bool calls(ptx_interface const& caller, ptx_interface const& definer, std::string_view name)
 {
-  return has_name(interface.hooks, name) || has_name(interface.weak, name);
+  return has_name(caller.hooks, name) ||
+         (has_name(caller.weak, name) && has_name(definer.definitions, name));
+}
+
+/// The functions that a module defines, strong ones first.
+inline std::vector<ptx_function> defined_functions(ptx_interface const& interface)
+{
+  auto functions = interface.definitions;
+  functions.insert(functions.end(), interface.weak.begin(), interface.weak.end());
+  return functions;
+}
+
+/// The functions that `interface` calls in other modules, without those of the device runtime.
+inline std::vector<ptx_function> hooks_of(ptx_interface const& interface)
+{
+  auto hooks = interface.hooks;
+  std::erase_if(hooks, [](ptx_function const& hook) { return is_system_function(hook.name); });
+  return hooks;
 }
 
 inline bool has_entry(fatbin const& input, entry_kind kind)
@@ -37,10 +58,11 @@ inline bool has_entry(fatbin const& input, entry_kind kind)
                      [&](fatbin_entry const& entry) { return entry.kind == kind; });
 }
 
-/// Whether `symbol` is the C++ name of `name`, as `_Z14user_transformf` is of user_transform.
+/// Whether `symbol` is a C++ name of `name`, in whatever scope: _Z14user_transformf.
 inline bool is_mangled(std::string_view symbol, std::string_view name)
 {
-  return symbol.starts_with("_Z" + std::to_string(name.size()) + std::string(name));
+  auto const scoped = std::to_string(name.size()) + std::string(name);
+  return symbol.starts_with("_Z") && symbol.find(scoped) != std::string_view::npos;
 }
 
 }  // namespace fatlink::detail

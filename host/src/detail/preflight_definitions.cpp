@@ -14,18 +14,12 @@
 namespace fatlink::detail {
 namespace {
 
-bool calls_nothing(ptx_interface const& interface)
-{
-  return std::all_of(interface.hooks.begin(), interface.hooks.end(),
-                     [](ptx_function const& hook) { return is_system_function(hook.name); });
-}
-
 /// No function, no variable, no hook; what it holds is known from its PTX.
 bool defines_nothing(preflight_input const& input)
 {
   auto const& interface = input.interface;
-  return has_entry(*input.file, entry_kind::ptx) && interface.definitions.empty() &&
-         interface.weak.empty() && interface.variables.empty() && calls_nothing(interface);
+  return has_entry(*input.file, entry_kind::ptx) && defined_functions(interface).empty() &&
+         interface.variables.empty() && hooks_of(interface).empty();
 }
 
 bool has_kernel(preflight_inputs const& inputs)
@@ -48,40 +42,40 @@ finding removed_functions(fatbin const& input, severity level)
 
 finding no_definition(fatbin const& input, severity level)
 {
-  return {.id = "no-definition",
-          .severity = level,
-          .files = {input.name()},
-          .symbol = {},
-          .message = detail::format("{} defines no function that other files can call; nvcc "
-                                    "removes static and inline functions",
-                                    input.name()),
-          .hint = "define the hook as extern \"C\" __device__, without static or inline"};
+  return {
+      .id = "no-definition",
+      .severity = level,
+      .files = {input.name()},
+      .symbol = {},
+      .message = detail::format("{} defines no function that other files can call; nvcc "
+                                "removes static and inline functions",
+                                input.name()),
+      .hint = "define the hook with a body, as extern \"C\" __device__, without static or inline"};
 }
 
-/// Whether an input other than `owner` calls `name`, or has a weak definition that it replaces.
+/// Whether an input other than `owner` calls its function `name`.
 bool is_used(preflight_inputs const& inputs, preflight_input const& owner, std::string const& name)
 {
   return std::any_of(inputs.begin(), inputs.end(), [&](preflight_input const& other) {
-    return &other != &owner && calls(other.interface, name);
+    return &other != &owner && calls(other.interface, owner.interface, name);
   });
 }
 
 bool is_unused(preflight_inputs const& inputs, preflight_input const& input)
 {
-  auto const& interface = input.interface;
-  if (interface.definitions.empty() || !interface.kernels.empty()) return false;
-  return std::none_of(
-      interface.definitions.begin(), interface.definitions.end(),
-      [&](ptx_function const& function) { return is_used(inputs, input, function.name); });
+  auto const functions = defined_functions(input.interface);
+  if (functions.empty() || !input.interface.kernels.empty()) return false;
+  return std::none_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
+    return is_used(inputs, input, function.name);
+  });
 }
 
 /// Names of the hooks of all inputs, each once.
-std::vector<std::string> hooks_of(preflight_inputs const& inputs)
+std::vector<std::string> hook_names(preflight_inputs const& inputs)
 {
   std::vector<std::string> hooks;
   for (auto const& input : inputs)
-    for (auto const& hook : input.interface.hooks)
-      if (!is_system_function(hook.name)) hooks.push_back(hook.name);
+    for (auto const& hook : hooks_of(input.interface)) hooks.push_back(hook.name);
   std::sort(hooks.begin(), hooks.end());
   hooks.erase(std::unique(hooks.begin(), hooks.end()), hooks.end());
   return hooks;
@@ -89,13 +83,14 @@ std::vector<std::string> hooks_of(preflight_inputs const& inputs)
 
 finding unused_input(preflight_inputs const& inputs, preflight_input const& input)
 {
-  auto const hooks = hooks_of(inputs);
+  auto const hooks = hook_names(inputs);
+  auto const functions = defined_functions(input.interface);
   return {.id = "unused-input",
           .severity = severity::warning,
           .files = {input.file->name()},
-          .symbol = input.interface.definitions.front().name,
+          .symbol = functions.front().name,
           .message = detail::format("{} defines {}, which no other input calls", input.file->name(),
-                                    list_functions(input.interface.definitions)),
+                                    list_functions(functions)),
           .hint = hooks.empty() ? "no input calls a hook: pass the library whose kernel calls it"
                                 : detail::format("leave it out, or define a hook of the inputs: {}",
                                                  fmt::join(hooks, ", "))};
