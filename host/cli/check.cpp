@@ -2,6 +2,7 @@
 // fatlink check: preflight alone, for one or many targets. Needs neither CUDA nor a GPU; where
 // an nvJitLink is found, toolkits are judged against it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -78,6 +79,16 @@ std::vector<target> targets_of(arguments const& given)
   return found;
 }
 
+/// The hooks that the inputs leave to another transform.
+std::vector<std::string> open_hooks(judgement const& judged)
+{
+  std::vector<std::string> names;
+  for (auto const& known : judged.findings)
+    if (known.id == "missing-hook" && known.severity == severity::warning)
+      names.push_back(known.symbol);
+  return names;
+}
+
 nlohmann::json library_to_json(installed_library const* library)
 {
   if (library == nullptr) return nullptr;
@@ -94,6 +105,7 @@ nlohmann::json to_json(std::vector<judgement> const& all)
                                {"mode", to_string(one.mode)},
                                {"library", library_to_json(one.library)},
                                {"findings", findings},
+                               {"open_hooks", open_hooks(one)},
                                {"links", one.links()}});
     if (!one.links()) json["links"] = false;
   }
@@ -101,12 +113,15 @@ nlohmann::json to_json(std::vector<judgement> const& all)
 }
 
 /// The verdict on a line of text.
-char const* verdict(judgement const& judged)
+std::string verdict(judgement const& judged)
 {
   auto const is_unjudged = [](finding const& known) { return known.id == "not-judged"; };
   if (std::any_of(judged.findings.begin(), judged.findings.end(), is_unjudged))
     return "cannot be judged";
-  return judged.links() ? "links" : "does not link";
+  if (!judged.links()) return "does not link";
+  auto const open = open_hooks(judged);
+  return open.empty() ? "links"
+                      : fmt::format("links once another input defines {}", fmt::join(open, ", "));
 }
 
 void print_text(std::vector<judgement> const& all)

@@ -174,6 +174,8 @@ class WithoutAContract(CheckTransform):
         self.assertEqual({one["library"]["name"] for one in judged}, {"two"})
         left = next(f for f in judged[0]["findings"] if f["id"] == "missing-hook")
         self.assertEqual((left["severity"], left["symbol"]), ("warning", "post"))
+        self.assertEqual(judged[0]["open_hooks"], ["post"])
+        self.assertIn("sm_90    ptx  links once another input defines post\n", text)
         judged, _ = self.check(self.compile("both", PRE + PRE.replace("pre", "psot")), status=4)
         self.assertEqual(self.errors(judged[0]), ["missing-hook"])
 

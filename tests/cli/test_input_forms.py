@@ -4,6 +4,7 @@ import gzip
 import io
 import shutil
 import subprocess
+import tarfile
 import unittest
 import zipfile
 
@@ -83,6 +84,10 @@ class OtherFiles(InputForms):
         with zipfile.ZipFile(packed, "w") as archive:
             archive.writestr("t.fatbin", "x")
         self.assert_content(packed.getvalue(), "a zip archive", hint="unpack it")
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.addfile(tarfile.TarInfo("t.fatbin"))
+        self.assert_content(packed.getvalue(), "a tar archive", hint="unpack it")
         self.assert_content(b"!<arch>\ndebian-binary   0 ", "a Debian package", hint="install it")
 
     def test_other_binary_data(self):

@@ -58,7 +58,7 @@ try {
   if (has(".nv_fatbin")) return " with whole-program device code (section .nv_fatbin)";
   return " without device code";
 } catch (out_of_bytes const&) {
-  return " (truncated)";
+  return ", truncated";
 }
 
 std::string describe_type(std::uint16_t type)

@@ -57,6 +57,12 @@ try {
   return {"truncated raw LTO-IR", k_compile_remedy};
 }
 
+/// POSIX tar has its magic in the header of the first member, at 257.
+bool is_tar(byte_reader const& bytes)
+{
+  return bytes.size() >= 512 && bytes.text(257, 5) == "ustar";
+}
+
 file_form describe_unknown(bytes_view bytes)
 {
   auto const is_zero = [](std::byte value) { return value == std::byte{0}; };
@@ -83,6 +89,7 @@ file_form recognize_form(bytes_view bytes)
   if (head.starts_with(k_ltoir_magic)) return describe_ltoir(reader);
   for (auto const& known : k_magics)
     if (head.starts_with(known.bytes)) return {known.description, known.remedy};
+  if (is_tar(reader)) return {"a tar archive", k_unpack};
   auto text = recognize_text(bytes);
   return text.description.empty() ? describe_unknown(bytes) : text;
 }
