@@ -250,7 +250,140 @@ TEST_F(Ptx, UndefinedDuplicateAndWrongPrototypesAreErrors)
       {library, {"b.ptx", ".visible .func (.param .b64 r) f (.param .b64 x) { ret; }\n"}});
 }
 
+TEST_F(Ptx, WeakAndStrongDefinitionsOfOtherTypesDoNotLink)
+{
+  std::string const weak = definition(".weak", 1);
+  std::string const wide = ".visible .func (.param .b64 r) f (.param .b64 x) { ret; }\n";
+  expect_failure(fault::prototype,
+                 "a.ptx defines (4 bytes) f(4 bytes), b.ptx defines (8 bytes) f(8 bytes)",
+                 {{"a.ptx", caller(weak.c_str())}, {"b.ptx", wide}});
+  expect_failure(fault::prototype, "b.ptx defines (4 bytes) f(4 bytes), c.ptx defines (8 bytes)",
+                 {{"a.ptx", kernel_of("mov.u32 %v, 1;")}, {"b.ptx", weak}, {"c.ptx", wide}});
+}
+
+// ---- functions that take any number of arguments, as nvcc writes them
+
+namespace {
+
+/// Adds up `count` numbers of 32 bits that follow it.
+constexpr char const* k_sum =
+    ".visible .func (.param .b32 r) sum(.param .b32 count, .param .align 8 .b8 %VAParam[])\n{\n"
+    ".reg .pred %p1; .reg .b32 %n, %s, %x; .reg .b64 %a;\n"
+    "ld.param.u32 %n, [count]; mov.u64 %a, %VAParam; mov.u32 %s, 0;\n"
+    "$l: setp.eq.u32 %p1, %n, 0; @%p1 bra $e; ld.local.u32 %x, [%a]; add.u32 %s, %s, %x;\n"
+    "add.s64 %a, %a, 4; sub.u32 %n, %n, 1; bra $l;\n"
+    "$e: st.param.b32 [r], %s; ret; }\n";
+
+constexpr char const* k_sum_declaration =
+    ".extern .func (.param .b32 r) sum(.param .b32 count, .param .align 8 .b8 %VAParam[]);\n";
+
+constexpr char const* k_call_with_three =
+    "{ .param .b32 n; st.param.b32 [n], 3; .param .align 8 .b8 all[16]; st.param.b32 [all], %t;"
+    " st.param.b32 [all+4], 10; st.param.b32 [all+8], 100; .param .b32 r; call (r), ";
+
+}  // namespace
+
+TEST_F(Ptx, VariadicFunctionsTakeTheirArguments)
+{
+  auto const call = std::string(k_call_with_three) + "sum, (n, all); ld.param.b32 %v, [r]; }";
+  EXPECT_EQ(run({{"a.ptx", k_sum + kernel_of(call)}}, 3), (values{110, 111, 112}));
+  EXPECT_EQ(run({{"a.ptx", k_sum_declaration + kernel_of(call)}, {"b.ptx", k_sum}}, 2),
+            (values{110, 111}));
+  EXPECT_EQ(run({{"a.ptx", k_sum + kernel_of("{ .param .b32 n; st.param.b32 [n], 0; "
+                                             ".param .b32 r; call (r), sum, (n); "
+                                             "ld.param.b32 %v, [r]; }")}},
+                1),
+            (values{0}));
+}
+
+TEST_F(Ptx, VariadicFunctionsAreCalledByAddress)
+{
+  auto const call =
+      "p: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[]);\n"
+      "mov.u64 %rd5, sum;" +
+      std::string(k_call_with_three) + "%rd5, (n, all), p; ld.param.b32 %v, [r]; }";
+  EXPECT_EQ(run({{"a.ptx", k_sum + kernel_of(call)}}, 3), (values{110, 111, 112}));
+}
+
+TEST_F(Ptx, VariadicFunctionsStillNeedTheirNamedArguments)
+{
+  expect_failure(fault::prototype, "the arguments are not those of sum",
+                 {{"a.ptx", k_sum + kernel_of("{ .param .b64 n; .param .align 8 .b8 all[8]; .param "
+                                              ".b32 r; call (r), sum, (n, all); }")}});
+  expect_failure(fault::prototype,
+                 "a.ptx declares (4 bytes) sum(4 bytes), b.ptx defines (4 bytes) sum(4 bytes, ...)",
+                 {{"a.ptx", ".extern .func (.param .b32 r) sum(.param .b32 n);\n" + kernel_of("")},
+                  {"b.ptx", k_sum}});
+}
+
+// ---- lines of the source, which nvcc -lineinfo records
+
+TEST_F(Ptx, FaultsNameTheLineOfTheSource)
+{
+  auto const file = std::string(".file 1 \"/src/wild.cu\"\n.file 2 \"wild.cuh\", 1, 2\n");
+  expect_failure(fault::address, "(a.ptx:9, /src/wild.cu:7): reads 4 bytes",
+                 {{"a.ptx", kernel_of(".loc 1 7 3\nld.global.u32 %v, [16];") + file}});
+  expect_failure(fault::address, "(a.ptx:9, wild.cuh:5, inlined at /src/wild.cu:11): reads",
+                 {{"a.ptx", kernel_of(".loc 2 5 3, function_name $L__info_string0, inlined_at 1 11 "
+                                      "9\nld.global.u32 %v, [16];") +
+                                file}});
+  expect_failure(fault::refused, "a.ptx:9, /src/wild.cu:7: in k: the reference device does not",
+                 {{"a.ptx", kernel_of(".loc 1 7 3\nwgmma.fence.sync.aligned;") + file}});
+  expect_failure(fault::prototype, "a.ptx:16, /src/wild.cu:7: in k: ",
+                 {{"a.ptx", k_sum + kernel_of(".loc 1 7 3\ncall sum;") + file}});
+  expect_failure(fault::address, "(a.ptx:9): reads",
+                 {{"a.ptx", kernel_of(".loc 9 7 3\nld.global.u32 %v, [16];") + file}});
+  expect_failure(fault::address, "(a.ptx:9): reads",
+                 {{"a.ptx", kernel_of(".loc 1 7 0\nld.global.u32 %v, [16];") + file}});
+}
+
 // ---- what is refused before it runs
+
+TEST_F(Ptx, TexturesSurfacesAndTheDeviceHeapAreNamedAsLimits)
+{
+  auto const k_texture = "does not support textures and surfaces";
+  for (auto const* text : {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
+                           "tex.level.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}], %f6;",
+                           "suld.b.2d.b32.trap {%r3}, [%rd2, {%r2, %r2}];",
+                           "sust.b.2d.b32.trap [%rd2, {%r4, %r4}], {%r3};",
+                           "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
+                           "txq.width.b32 %r1, [%rd1];"})
+    expect_failure(fault::refused, k_texture, text);
+  for (auto const* text : {".global .texref t;\n", ".global .surfref s;\n",
+                           ".global .samplerref s = {addr_mode_0 = wrap};\n"})
+    expect_failure(fault::refused, k_texture, {{"a.ptx", text + kernel_of("mov.u32 %v, 1;")}});
+  auto const heap = std::string(
+      ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n");
+  auto const k_heap = "does not support the device heap";
+  expect_failure(
+      fault::refused, k_heap,
+      {{"a.ptx", heap + kernel_of("{ .param .b64 n; .param .b64 r; call (r), malloc, (n); }")}});
+  expect_failure(fault::refused, k_heap,
+                 {{"a.ptx", heap + kernel_of("{ .param .b64 p; call free, (p); }")}});
+  EXPECT_EQ(run({{"a.ptx", heap + ".visible .func g() { .param .b64 p; call free, (p); ret; }\n" +
+                               kernel_of("mov.u32 %v, 3;")}},
+                1),
+            values{3});  // what the kernel does not reach is not refused
+}
+
+TEST_F(Ptx, MessagesHaveInstructionsOnOneLine)
+{
+  expect_failure(fault::refused, "does not execute 'call (r), malloc, (n)'",
+                 {{"a.ptx", ".extern .func (.param .b64 r) malloc(.param .b64 n);\n" +
+                                kernel_of("{ .param .b64 n; .param .b64 r; call (r),\n\tmalloc, "
+                                          "\n\t(n); }")}});
+  expect_failure(fault::address, "ld.global.u32 %v, [16] (a.ptx", "ld.global.u32 \t%v,\n\t[16];");
+}
+
+TEST_F(Ptx, CodeOfWrongTypesIsInvalidOnEveryDevice)
+{
+  expect_failure(fault::invalid, "a.ptx:8: in k: 'add.u32 %v, %rd1, 1' is invalid",
+                 "add.u32 %v, %rd1, 1;");
+  expect_failure(fault::invalid, "%p1 is a predicate", "add.u32 %v, %p1, 1;");
+  expect_failure(fault::prototype, "the arguments are not those of g",
+                 {{"a.ptx", ".visible .func g(.param .b32 x) { ret; }\n" +
+                                kernel_of("{ .param .b64 x; call g, (x); }")}});
+}
 
 TEST_F(Ptx, RefusesUnknownInstructionsNamingThemAndTheirLine)
 {
@@ -258,10 +391,10 @@ TEST_F(Ptx, RefusesUnknownInstructionsNamingThemAndTheirLine)
                  "a.ptx:8: in k: the reference device does not execute 'wgmma.fence",
                  "wgmma.fence.sync.aligned;");
   expect_failure(fault::refused, "unknown modifier .v9", "add.v9.u32 %v, %t, 1;");
-  expect_failure(fault::refused, "%rd1 is of another width", "add.u32 %v, %rd1, 1;");
+  expect_failure(fault::invalid, "%rd1 is of another width", "add.u32 %v, %rd1, 1;");
   expect_failure(fault::refused, "unknown special register %nonsense", "mov.u32 %v, %nonsense;");
   expect_failure(fault::refused, "too few operands", "add.u32 %v, %t;");
-  expect_failure(fault::refused, "outside of out", "ld.param.u64 %rd4, [out+8];");
+  expect_failure(fault::invalid, "outside of out", "ld.param.u64 %rd4, [out+8];");
   expect_failure(fault::unresolved, "nothing is used by a.ptx", "mov.u64 %rd4, nothing;");
 }
 

@@ -45,6 +45,66 @@ class Run(RunSuite, CliTest):
         self.assert_fails(5, "run", "--device", "cpu", "--transform", matrix,
                           says=["matrix.fatbin:", "in user_transform", "does not execute 'ldmatrix"])
 
+    WILD = HOOK.replace("return x", "float const* p = reinterpret_cast<float*>(16);\n  return x + *p")
+    SMALL_LIBRARY = """
+extern "C" __device__ float user_transform(float);
+extern "C" __global__ void apply_transform(float const* in, float* out, unsigned long long n)
+{
+  auto const i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = user_transform(in[i]);
+}
+"""
+
+    def test_errors_name_the_line_of_the_source_where_it_was_compiled_with_lineinfo(self):
+        wild = self.compile("wild", self.WILD, "-dlto", "-lineinfo", "-arch=sm_75")
+        library = self.compile("small", self.SMALL_LIBRARY, "-dlto", "-lineinfo", "-arch=sm_75")
+        self.assert_fails(5, "run", "--device", "cpu", "--transform", wild, "--mode", "ptx",
+                          says=["wild.fatbin:", "wild.cu:2)"], hint="hint:   fix the device code\n")
+        self.assert_fails(5, "run", "--device", "cpu", "--transform", wild, "--mode", "lto", "--library", library,
+                          says=["linked PTX:", "wild.cu:2, inlined at ", "small.cu:6)"],
+                          hint="hint:   fix the device code\n")
+
+    def test_where_no_line_is_recorded_none_is_named_and_the_hint_says_how(self):
+        advice = "compile with nvcc -lineinfo to see source lines (for lto mode, the library too)"
+        bare = self.compile("bare", self.WILD, "-dlto", "-arch=sm_75")
+        lines = self.compile("lines", self.WILD, "-dlto", "-lineinfo", "-arch=sm_75")
+        for transform, mode in ((bare, "ptx"), (bare, "lto"), (lines, "lto")):  # apply_transform has no lines
+            with self.subTest(transform=transform.stem, mode=mode):
+                failed = self.assert_fails(5, "run", "--device", "cpu", "--transform", transform, "--mode", mode,
+                                           says=["reads 4 bytes at 0x10"], hint=advice)
+                self.assertNotIn(".cu:", failed.stderr)
+
+    def test_textures_and_the_device_heap_are_limits_of_the_reference_device(self):
+        fetch = self.compile("fetch", HOOK.replace(
+            "return x", "return tex2D<float>(static_cast<cudaTextureObject_t>(x), x, 0.5f)"), "-dlto", "-arch=sm_75")
+        heap = self.compile("heap", HOOK.replace(
+            "return x", "float* p = new float[static_cast<int>(x)]; p[0] = x; float y = p[static_cast<int>(x) - 1];"
+            " delete[] p; return y"), "-dlto", "-arch=sm_75")
+        for transform, feature in ((fetch, "textures and surfaces"), (heap, "the device heap (malloc, free, new, delete)")):
+            for mode in ("ptx", "lto"):
+                with self.subTest(transform=transform.stem, mode=mode):
+                    failed = self.assert_fails(
+                        5, "run", "--device", "cpu", "--transform", transform, "--mode", mode,
+                        says=["the reference device does not execute", f"it does not support {feature}"],
+                        hint="the reference device has no textures, surfaces, device heap")
+                    self.assertIn("--device gpu", failed.stderr)
+
+    def test_a_strong_definition_of_another_type_is_no_advice_to_use_a_gpu(self):
+        library = self.compile("library", """
+extern "C" __device__ float user_transform(float);
+extern "C" __device__ __noinline__ __attribute__((weak)) float post(float x) { return x + 1; }
+extern "C" __global__ void apply_transform(float const* in, float* out, unsigned long long n)
+{
+  auto const i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = post(user_transform(in[i]));
+}
+""", "-dlto", "-arch=sm_75")
+        wide = self.compile("wide_post", HOOK + 'extern "C" __device__ double post(double x) { return x; }\n',
+                            "-dlto", "-arch=sm_75")
+        failed = self.assert_fails(4, "run", "--device", "cpu", "--library", library, "--transform", wide,
+                                   "--mode", "ptx", says=["post"])
+        self.assertNotIn("--device gpu", failed.stderr)
+
     def test_hooks_of_another_type_do_not_link(self):
         wide = self.compile("wide", 'extern "C" __device__ double user_transform(double x) { return x; }',
                             "-dlto", "-arch=sm_75")

@@ -247,10 +247,10 @@ destination static_place(decoding& d, access const& how, syntax::operand const& 
   auto const at = d.slot_of(base.index);
   auto const offset = static_cast<std::uint64_t>(address.offset);
   auto const size = std::uint64_t{how.count} * size_of(how.as);
-  if (offset > at.size || size > at.size - offset) d.refuse("outside of " + variable.name);
-  if ((at.offset + offset) % size != 0) d.refuse("not aligned to its size");
+  if (offset > at.size || size > at.size - offset) d.reject("outside of " + variable.name);
+  if ((at.offset + offset) % size != 0) d.reject("not aligned to its size");
   auto const of_kernel = d.is_kernel_parameter(base.index);
-  if (of_kernel && Store) d.refuse("writes a kernel's parameter");
+  if (of_kernel && Store) d.reject("writes a kernel's parameter");
   return {k_no_operand, at.offset + offset,
           of_kernel ? pick<Store, place_parameter>(d, how.as, false)
                     : pick<Store, place_in_frame>(d, how.as, false)};
@@ -293,7 +293,7 @@ elements take_elements(decoding& d, access const& how, syntax::operand const& op
 {
   std::vector<syntax::operand> parts{operand};
   if (operand.kind == operand_kind::vector) parts = operand.parts;
-  if (parts.size() != how.count) d.refuse("the vector is of another length");
+  if (parts.size() != how.count) d.reject("the vector is of another length");
   auto width = std::max(size_of(how.as), 2U);
   for (auto const& part : parts) width = std::max(width, d.width_of(part));
   auto const held = width == 8 ? type::b64 : width == 4 ? type::b32 : type::b16;

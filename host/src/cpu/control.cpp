@@ -7,6 +7,7 @@
 #include "cpu/decoder.hpp"
 #include "cpu/device_print.hpp"
 #include "cpu/lanes.hpp"
+#include "cpu/limits.hpp"
 
 namespace fatlink::cpu {
 namespace {
@@ -47,13 +48,24 @@ void call_direct(warp& w, operation const& o, lane_mask mask)
   w.call(mask, *w.launch().functions[site.callee], site);
 }
 
-bool accepts(code const& callee, call_site const& site) noexcept
+/// `expected` of the callee, the last one the room of a variadic list where `is_variadic`.
+template <typename Size>
+bool accepts(std::vector<slot> const& given, std::size_t count, bool is_variadic,
+             Size const& expected)
 {
-  auto const same = [](std::vector<slot> const& a, std::vector<slot> const& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](slot const& x, slot const& y) { return x.size == y.size; });
-  };
-  return same(callee.parameters, site.arguments) && same(callee.results, site.results);
+  auto const named = is_variadic ? count - 1 : count;
+  if (given.size() != named && !(is_variadic && given.size() == count)) return false;
+  for (std::size_t i = 0; i < named; ++i)
+    if (given[i].size != expected(i)) return false;
+  return true;
+}
+
+bool accepts(code const& callee, call_site const& site)
+{
+  auto const parameter = [&](std::size_t i) { return callee.parameters[i].size; };
+  auto const result = [&](std::size_t i) { return callee.results[i].size; };
+  return accepts(site.arguments, callee.parameters.size(), callee.is_variadic, parameter) &&
+         accepts(site.results, callee.results.size(), false, result);
 }
 
 /// Calls one function; lanes that call others come back here.
@@ -139,7 +151,7 @@ void decode_brx(decoding& d)
   auto const& name = d.operand(1).name;
   auto const found = std::find_if(tables.begin(), tables.end(),
                                   [&](auto const& table) { return table.name == name; });
-  if (found == tables.end()) d.refuse("no .branchtargets of that name");
+  if (found == tables.end()) d.reject("no .branchtargets of that name");
   std::vector<std::uint32_t> targets;
   for (auto const& label : found->labels) targets.push_back(d.label(label));
   auto const a = d.source(0, type::u32);
@@ -161,16 +173,19 @@ std::vector<slot> slots_of(decoding const& d, syntax::operand const& list)
   return found;
 }
 
-void check_sizes(decoding const& d, std::vector<slot> const& given,
-                 std::vector<syntax::variable> const& wanted)
+void check_call(decoding const& d, call_site const& site, syntax::function const& callee)
 {
-  auto const same = std::equal(given.begin(), given.end(), wanted.begin(), wanted.end(),
-                               [](slot const& a, auto const& b) { return a.size == b.bytes(); });
-  if (!same) d.refuse("the arguments are not those of the function");
+  auto const parameter = [&](std::size_t i) { return callee.parameters[i].bytes(); };
+  auto const result = [&](std::size_t i) { return callee.results[i].bytes(); };
+  if (!accepts(site.arguments, callee.parameters.size(), is_variadic(callee), parameter))
+    d.reject_call("the arguments are not those of " + callee.name);
+  if (!accepts(site.results, callee.results.size(), false, result))
+    d.reject_call("the result is not that of " + callee.name);
 }
 
 void decode_builtin(decoding& d, call_site const& site, builtin which)
 {
+  if (which == builtin::heap) d.refuse_feature(k_device_heap);
   static constexpr std::array<std::uint32_t, 2> k_print{8, 8};
   static constexpr std::array<std::uint32_t, 5> k_assert{8, 8, 4, 8, 8};
   auto const fits = [&](auto const& sizes) {
@@ -180,9 +195,10 @@ void decode_builtin(decoding& d, call_site const& site, builtin which)
   auto const is_print = which == builtin::printf;
   if (is_print ? !fits(k_print) || site.results.size() > 1
                : !fits(k_assert) || !site.results.empty())
-    d.refuse("the arguments are not those of the function");
+    d.reject_call(std::string("the arguments are not those of ") +
+                  (is_print ? "vprintf" : "__assertfail"));
   if (is_print && !site.results.empty() && site.results[0].size != 4)
-    d.refuse("the result is not that of the function");
+    d.reject_call("the result is not that of vprintf");
   d.emit(is_print ? &call_printf : &call_assert_fail).immediate = d.made().calls.size();
 }
 
@@ -203,14 +219,13 @@ void decode_call(decoding& d)
       decode_builtin(d, site, static_cast<builtin>(found->index));
     } else if (found->is == entity::kind::function) {
       auto const& is = *d.modules().functions[found->index].what;
-      if (is.is_entry) d.refuse("calls a kernel");
-      check_sizes(d, site.arguments, is.parameters);
-      check_sizes(d, site.results, is.results);
+      if (is.is_entry) d.reject("calls a kernel");
+      check_call(d, site, is);
       site.callee = found->index;
       d.refer_to(found->index);
       d.emit(&call_direct).immediate = d.made().calls.size();
     } else {
-      d.refuse(callee.name + " is no function");
+      d.reject(callee.name + " is no function");
     }
   } else {
     auto const a = d.source(callee, type::b64);

@@ -38,7 +38,7 @@ operand_offset decoding::register_at(unsigned index)
 std::uint32_t decoding::predicate_at(unsigned index)
 {
   if (function_.registers[index].type != type::pred)
-    refuse(function_.registers[index].name + " is no predicate");
+    reject(function_.registers[index].name + " is no predicate");
   auto& offset = offsets_[index];
   if (offset == 0) offset = code_.predicates++;
   return offset * 2;
@@ -77,8 +77,8 @@ operand_offset decoding::source(syntax::operand const& from, type as)
   switch (from.kind) {
     case operand_kind::register_: {
       auto const& one = function_.registers[from.index];
-      if (from.negated || one.type == type::pred) refuse(one.name + " is a predicate");
-      if (size_of(one.type) != width) refuse(one.name + " is of another width");
+      if (from.negated || one.type == type::pred) reject(one.name + " is a predicate");
+      if (size_of(one.type) != width) reject(one.name + " is of another width");
       return register_at(from.index);
     }
     case operand_kind::integer:
@@ -106,7 +106,7 @@ operand_offset decoding::special(syntax::operand const& from, type as)
 operand_offset decoding::address(syntax::operand const& from, type as)
 {
   auto const width = size_of(as);
-  if (width < 4) refuse("an address in 16 bits");
+  if (width < 4) reject("an address in 16 bits");
   auto const offset = static_cast<std::uint64_t>(from.offset);
   if (from.kind == operand_kind::symbol) {
     auto const* const found = find(from.name);
@@ -149,10 +149,10 @@ operand_offset decoding::destination(syntax::operand const& from, type as)
 {
   auto const width = std::max(size_of(as), 2U);
   if (from.kind == operand_kind::sink) return new_register(width);
-  if (from.kind != operand_kind::register_) refuse("the destination is no register");
+  if (from.kind != operand_kind::register_) reject("the destination is no register");
   auto const& one = function_.registers[from.index];
   if (one.type == type::pred || size_of(one.type) != width)
-    refuse(one.name + " is of another width");
+    reject(one.name + " is of another width");
   return register_at(from.index);
 }
 
@@ -164,7 +164,7 @@ std::uint32_t decoding::predicate(std::size_t index)
 std::uint32_t decoding::predicate(syntax::operand const& from)
 {
   if (from.kind == operand_kind::integer) return from.bits != 0 ? k_true : k_false;
-  if (from.kind != operand_kind::register_) refuse("an operand that is no predicate");
+  if (from.kind != operand_kind::register_) reject("an operand that is no predicate");
   return predicate_at(from.index) + (from.negated ? 1 : 0);
 }
 
@@ -172,7 +172,7 @@ std::uint32_t decoding::predicate_destination(syntax::operand const& from)
 {
   if (from.kind == operand_kind::sink) return code_.predicates++ * 2;
   if (from.kind != operand_kind::register_ || from.negated)
-    refuse("the destination is no predicate");
+    reject("the destination is no predicate");
   return predicate_at(from.index);
 }
 

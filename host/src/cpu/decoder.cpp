@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "cpu/limits.hpp"
 #include "cpu/memory.hpp"
 
 namespace fatlink::cpu {
@@ -53,6 +54,14 @@ decoding::decoding(linked_modules const& modules, unsigned index, address_map co
   lay_out_variables();
 }
 
+/// A variadic function gets room for the longest list of arguments that any call passes to it.
+std::uint64_t decoding::bytes_of(unsigned variable) const
+{
+  auto const last = function_.results.size() + function_.parameters.size();
+  auto const is_list = is_variadic(function_) && variable + 1 == last;
+  return is_list ? modules_.variadic_bytes[index_] : function_.variables[variable].bytes();
+}
+
 /// Parameters of a kernel lie in the launch's; every other .param and .local in the frame.
 void decoding::lay_out_variables()
 {
@@ -65,8 +74,9 @@ void decoding::lay_out_variables()
     auto& end = is_kernel_parameter(static_cast<unsigned>(i)) ? parameters : local;
     end = aligned(end, one.align);
     local_offsets_[i] = static_cast<std::uint32_t>(end);
-    end += one.bytes();
-    slot const at{local_offsets_[i], static_cast<std::uint32_t>(one.bytes())};
+    auto const bytes = bytes_of(static_cast<unsigned>(i));
+    end += bytes;
+    slot const at{local_offsets_[i], static_cast<std::uint32_t>(bytes)};
     if (i < function_.results.size())
       code_.results.push_back(at);
     else if (i < parameter_count)
@@ -75,19 +85,49 @@ void decoding::lay_out_variables()
       throw failure(fault::refused, code_.source + ": " + code_.name + ": too much local memory",
                     code_.source, function_.line);
   }
+  code_.is_variadic = is_variadic(function_);
   code_.local_bytes = static_cast<std::uint32_t>(aligned(local, k_alignment));
   code_.parameter_bytes = static_cast<std::uint32_t>(parameters);
 }
 
+std::string decoding::place() const
+{
+  return at_ == nullptr ? code_.source + ":" + std::to_string(function_.line)
+                        : place_of(code_.source, code_.instructions.back());
+}
+
+void decoding::fail(fault kind, std::string const& message) const
+{
+  throw failure(kind, place() + ": in " + code_.name + ": " + message, code_.source,
+                at_ == nullptr ? function_.line : at_->line,
+                at_ == nullptr ? std::string() : code_.instructions.back().location);
+}
+
 void decoding::refuse(std::string const& why) const
 {
-  auto const text = at_ == nullptr ? code_.name : std::string(at_->text);
-  auto const line = at_ == nullptr ? function_.line : at_->line;
-  throw failure(fault::refused,
-                code_.source + ":" + std::to_string(line) + ": in " + code_.name +
-                    ": the reference device does not execute '" + text + "'" +
-                    (why.empty() ? "" : ": " + why),
-                code_.source, line);
+  auto const text = at_ == nullptr ? code_.name : line_of(at_->text);
+  fail(fault::refused,
+       "the reference device does not execute '" + text + "'" + (why.empty() ? "" : ": " + why));
+}
+
+void decoding::refuse_feature(std::string const& feature) const
+{
+  refuse("it does not support " + feature);
+}
+
+void decoding::reject(std::string const& why) const
+{
+  fail(fault::invalid, "'" + line_of(at_->text) + "' is invalid: " + why);
+}
+
+void decoding::reject_call(std::string const& why) const
+{
+  fail(fault::prototype, "'" + line_of(at_->text) + "': " + why);
+}
+
+std::string decoding::location_of(syntax::instruction const& instruction) const
+{
+  return describe(instruction.location, modules_.modules[module_].files);
 }
 
 void decoding::decode(syntax::instruction const& next)
@@ -95,9 +135,13 @@ void decoding::decode(syntax::instruction const& next)
   at_ = &next;
   words_ = next.modifiers;
   starts_.push_back(static_cast<unsigned>(code_.operations.size()));
-  code_.instructions.push_back({next.line, next.text});
+  code_.instructions.push_back({next.line, next.text, location_of(next)});
   auto const found = families().find(next.name);
-  if (found == families().end()) refuse("unknown instruction");
+  if (found == families().end()) {
+    auto const* const limit = limit_of(next.name);
+    if (limit != nullptr) refuse_feature(limit);
+    refuse("unknown instruction");
+  }
   found->second(*this);
   if (!words_.empty()) refuse("unknown modifier ." + std::string(words_.front()));
 }
@@ -107,7 +151,7 @@ void decoding::finish()
 {
   at_ = nullptr;
   starts_.push_back(static_cast<unsigned>(code_.operations.size()));
-  code_.instructions.push_back({function_.line, "the end of the body"});
+  code_.instructions.push_back({function_.line, "the end of the body", {}});
   emit_return(*this);
   for (auto& one : code_.operations)
     if ((one.flags & k_branch) != 0) one.immediate = starts_[one.immediate];
@@ -163,13 +207,13 @@ unsigned decoding::add_list(std::vector<operand_offset> const& operands)
 
 unsigned decoding::label(syntax::operand const& from) const
 {
-  if (from.kind != operand_kind::label) refuse("a target that is no label");
+  if (from.kind != operand_kind::label) reject("a target that is no label");
   return from.index;
 }
 
 slot decoding::slot_of(unsigned index) const
 {
-  return {local_offsets_[index], static_cast<std::uint32_t>(function_.variables[index].bytes())};
+  return {local_offsets_[index], static_cast<std::uint32_t>(bytes_of(index))};
 }
 
 bool decoding::is_kernel_parameter(unsigned index) const noexcept

@@ -92,12 +92,23 @@ class decoding {
   /// The common form, of exactly these operands: the destination, then a, b, c, e.
   operation& emit(handler run, type result, std::initializer_list<type> sources);
 
+  /// A limit of this device: other devices may execute the instruction.
   [[noreturn]] void refuse(std::string const& why = {}) const;
+  /// A feature that this device does not support.
+  [[noreturn]] void refuse_feature(std::string const& feature) const;
+  /// Operands of wrong types or counts: no device executes the instruction.
+  [[noreturn]] void reject(std::string const& why) const;
+  /// A call whose arguments differ from the function's parameters.
+  [[noreturn]] void reject_call(std::string const& why) const;
 
  private:
   operand_offset register_at(unsigned index);
   std::uint32_t predicate_at(unsigned index);
   void lay_out_variables();
+  [[nodiscard]] std::uint64_t bytes_of(unsigned variable) const;
+  [[nodiscard]] std::string place() const;
+  [[nodiscard]] std::string location_of(syntax::instruction const& instruction) const;
+  [[noreturn]] void fail(fault kind, std::string const& message) const;
   operand_offset special(syntax::operand const& from, type as);
   operand_offset address(syntax::operand const& from, type as);
   std::uint64_t immediate(syntax::operand const& from, type as) const;

@@ -13,6 +13,7 @@ std::optional<builtin> find_builtin(std::string const& name)
 {
   if (name == "vprintf") return builtin::printf;
   if (name == "__assertfail") return builtin::assert_fail;
+  if (name == "malloc" || name == "free") return builtin::heap;
   return {};
 }
 
@@ -29,7 +30,9 @@ std::string prototype_of(syntax::function const& of)
     std::string text = "(";
     for (auto const& one : all) {
       if (text.size() > 1) text += ", ";
-      text += std::to_string(one.bytes()) + (one.bytes() == 1 ? " byte" : " bytes");
+      text += one.is_variadic()
+                  ? "..."
+                  : std::to_string(one.bytes()) + (one.bytes() == 1 ? " byte" : " bytes");
     }
     return text + ")";
   };
@@ -49,6 +52,7 @@ class symbol_table {
     for (unsigned i = 0; i < made_.modules.size(); ++i) define_all(i);
     for (unsigned i = 0; i < made_.modules.size(); ++i) resolve_all(i);
     for (unsigned i = 0; i < made_.modules.size(); ++i) check_uses(i);
+    measure_calls();
     return std::move(made_);
   }
 
@@ -98,8 +102,11 @@ class symbol_table {
   {
     auto& names = made_.names[module];
     for (auto& [name, what] : names)  // the chosen one of several weak and strong definitions
-      if (auto const found = global_.find(name); found != global_.end() && !is_local(module, what))
+      if (auto const found = global_.find(name);
+          found != global_.end() && !is_local(module, what)) {
+        check_definitions(module, what, found->second.what);
         what = found->second.what;
+      }
     for (auto const& one : made_.modules[module].functions)
       if (!one.has_body) resolve(module, one);
     for (auto const& one : made_.modules[module].variables)
@@ -127,6 +134,13 @@ class symbol_table {
     }
   }
 
+  void check_definitions(unsigned module, entity const& own, entity const& chosen) const
+  {
+    auto const is_other = own.is != chosen.is || own.index != chosen.index;
+    if (is_other && own.is == entity::kind::function)
+      check_prototype(module, *made_.functions[own.index].what, chosen);
+  }
+
   void check_prototype(unsigned module, syntax::function const& declared, entity const& found) const
   {
     auto const& source = made_.modules[module].name;
@@ -139,7 +153,8 @@ class symbol_table {
         same_shape(declared.parameters, is->parameters))
       return;
     throw failure(fault::prototype,
-                  "the prototypes differ: " + source + " declares " + prototype_of(declared) +
+                  "the prototypes differ: " + source +
+                      (declared.has_body ? " defines " : " declares ") + prototype_of(declared) +
                       ", " + made_.modules[owner].name + " defines " + prototype_of(*is),
                   made_.modules[owner].name, is->line);
   }
@@ -184,6 +199,53 @@ class symbol_table {
     check_name(module, operand.name, at.line);
   }
 
+  /// Notes how long the argument lists of variadic functions are. A call by address may be of any.
+  void measure_calls()
+  {
+    made_.variadic_bytes.resize(made_.functions.size());
+    for (unsigned i = 0; i < made_.functions.size(); ++i)
+      if (is_variadic(*made_.functions[i].what)) variadic_.push_back(i);
+    if (variadic_.empty()) return;
+    for (unsigned i = 0; i < made_.modules.size(); ++i) measure_calls(i);
+  }
+
+  void measure_calls(unsigned module)
+  {
+    for (auto const& function : made_.modules[module].functions)
+      for (auto const& one : function.instructions)
+        if (one.name == "call") measure_call(module, function, one);
+  }
+
+  void measure_call(unsigned module, syntax::function const& caller, syntax::instruction const& at)
+  {
+    auto const callee = std::find_if(at.operands.begin(), at.operands.end(), [](auto const& one) {
+      return one.kind != syntax::operand_kind::list;
+    });
+    if (callee == at.operands.end()) return;
+    auto const arguments = std::next(callee);
+    if (arguments == at.operands.end() || arguments->kind != syntax::operand_kind::list) return;
+    if (arguments->parts.empty()) return;
+    auto const& last = arguments->parts.back();
+    if (last.kind != syntax::operand_kind::variable) return;
+    note_call(module, *callee, caller.variables[last.index].bytes());
+  }
+
+  void note_call(unsigned module, syntax::operand const& callee, std::uint64_t bytes)
+  {
+    if (callee.kind != syntax::operand_kind::symbol) {
+      for (auto const index : variadic_) note_bytes(index, bytes);
+      return;
+    }
+    auto const name = made_.names[module].find(callee.name);
+    if (name != made_.names[module].end() && name->second.is == entity::kind::function)
+      note_bytes(name->second.index, bytes);
+  }
+
+  void note_bytes(unsigned function, std::uint64_t bytes)
+  {
+    made_.variadic_bytes[function] = std::max(made_.variadic_bytes[function], bytes);
+  }
+
   static bool is_table(syntax::function const& in, std::string const& name)
   {
     return std::any_of(in.tables.begin(), in.tables.end(),
@@ -201,6 +263,7 @@ class symbol_table {
 
   linked_modules made_;
   std::unordered_map<std::string, definition> global_;
+  std::vector<unsigned> variadic_;  ///< functions, by index
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links PTX modules by name, with a linker's rules: a local symbol is its module's own; a strong
 // definition beats weak ones, of which the first wins; two strong ones are an error, as are a
-// symbol that is used and nobody defines, and a declaration that differs from the definition.
+// symbol that is used and nobody defines, and a declaration or another definition, weak or strong,
+// that differs from the definition chosen.
 // Source: PTX ISA 9.0, "Linking Directives".
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace fatlink::cpu {
 
-enum class builtin { printf, assert_fail };
+enum class builtin { printf, assert_fail, heap };
 
 /// What a name stands for in a module.
 struct entity {
@@ -35,6 +36,8 @@ struct linked_modules {
   std::vector<defined<syntax::function>> functions;            ///< with bodies
   std::vector<defined<syntax::variable>> variables;            ///< global, const and shared
   std::vector<std::unordered_map<std::string, entity>> names;  ///< for each module
+  /// For each function, where it is variadic: bytes of the longest argument list of all calls.
+  std::vector<std::uint64_t> variadic_bytes;
 
   linked_modules() = default;
   linked_modules(linked_modules&&) = default;

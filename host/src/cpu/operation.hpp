@@ -60,9 +60,31 @@ struct call_site {
 };
 
 struct instruction_text {
-  unsigned line;
+  unsigned line;  ///< of the PTX
   std::string_view text;
+  std::string location;  ///< in the source: "wild.cu:7"; empty where nothing is known
 };
+
+/// An instruction on one line, for messages: nvcc spreads calls over several.
+inline std::string line_of(std::string_view text)
+{
+  std::string line;
+  for (auto const c : text) {
+    auto const is_blank = c == ' ' || (c >= '\t' && c <= '\r');
+    if (!is_blank)
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  }
+  return line;
+}
+
+/// "wild.fatbin:24, wild.cu:7": where an instruction stands, for messages.
+inline std::string place_of(std::string const& source, instruction_text const& instruction)
+{
+  auto const place = source + ":" + std::to_string(instruction.line);
+  return instruction.location.empty() ? place : place + ", " + instruction.location;
+}
 
 /// A decoded function. Immutable while kernels run.
 struct code {
@@ -70,6 +92,7 @@ struct code {
   std::string source;  ///< the module's name
   unsigned index = 0;  ///< among linked_modules::functions
   bool is_entry = false;
+  bool is_variadic = false;  ///< its last parameter takes any number of arguments
   std::vector<operation> operations;
   std::vector<instruction_text> instructions;
   std::vector<std::byte> constants;

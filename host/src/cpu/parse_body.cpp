@@ -72,7 +72,8 @@ class body_parser {
 
   void parse_directive()
   {
-    if (from_.at(".loc") || from_.at(".file")) return from_.skip_line();
+    if (from_.at(".loc")) return void(location_ = parse_location(from_));
+    if (from_.at(".file")) return from_.skip_line();
     if (from_.at(".pragma")) return from_.skip_past(";");
     if (from_.accept(".reg")) return parse_registers();
     auto const in = parse_space(from_.peek().text.substr(1));
@@ -150,6 +151,7 @@ class body_parser {
     syntax::instruction made;
     auto const begin = from_.peek();
     made.line = begin.line;
+    made.location = location_;
     if (from_.accept("@")) {
       made.guard_negated = from_.accept("!");
       auto const guard = parse_operand(0);
@@ -207,6 +209,10 @@ class body_parser {
       made.offset = base.offset + parse_offset();
       base.offset = 0;
       made.parts.push_back(std::move(base));
+    }
+    while (from_.accept(",")) {
+      made.kind = operand_kind::texel;
+      made.parts.push_back(parse_operand(depth + 1));
     }
     from_.expect("]");
     return made;
@@ -292,6 +298,7 @@ class body_parser {
   token_reader& from_;
   syntax::function& to_;
   std::vector<scope> scopes_;
+  syntax::source_location location_;  ///< of the next instructions
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "cpu/limits.hpp"
 #include "cpu/parser.hpp"
 
 namespace fatlink::cpu {
@@ -37,6 +38,8 @@ declared_type parse_declared_type(token_reader& from)
     } else if (auto const type = parse_type(word)) {
       found.type = *type;
       has_type = true;
+    } else if (word == "texref" || word == "surfref" || word == "samplerref") {
+      from.refuse(std::string(k_textures) + ": ." + std::string(word));
     } else if (word != "ptr" && !parse_space(word)) {  // .ptr .global .align 8: a promise
       from.fail("unknown type '." + std::string(word) + "'");
     }

@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "cpu/limits.hpp"
+
 namespace fatlink::cpu {
 namespace {
 
@@ -20,7 +22,7 @@ std::optional<linkage> parse_linkage(std::string_view word)
 /// Module-level statements that say nothing about what is computed.
 bool skip_statement(token_reader& from)
 {
-  if (from.at(".file") || from.at(".version") || from.at(".target") || from.at(".loc")) {
+  if (from.at(".version") || from.at(".target") || from.at(".loc")) {
     from.skip_line();
   } else if (from.at(".section")) {
     from.next();
@@ -81,6 +83,7 @@ syntax::function parse_function(token_reader& from, linkage linkage)
 void parse_statement(token_reader& from, syntax::module& to)
 {
   if (skip_statement(from)) return;
+  if (from.at(".file")) return parse_file(from, to.files);
   if (from.accept(".address_size")) {
     if (from.expect_count("an address size", 64) != 64)
       from.fail("only 64-bit addresses are known");
@@ -167,6 +170,13 @@ void token_reader::skip_past(std::string_view end)
 void token_reader::fail(std::string const& why) const
 {
   throw failure(fault::syntax, source_ + ":" + std::to_string(peek().line) + ": " + why, source_,
+                peek().line);
+}
+
+void token_reader::refuse(std::string const& limit) const
+{
+  throw failure(fault::refused,
+                source_ + ":" + std::to_string(peek().line) + ": " + unsupported(limit), source_,
                 peek().line);
 }
 

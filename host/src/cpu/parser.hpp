@@ -39,6 +39,8 @@ class token_reader {
   /// Takes tokens to the next `end`, and it. Nested braces are taken whole.
   void skip_past(std::string_view end);
   [[noreturn]] void fail(std::string const& why) const;
+  /// @throws failure (refused): a limit of the reference device.
+  [[noreturn]] void refuse(std::string const& limit) const;
 
  private:
   lexer lexer_;
@@ -52,6 +54,13 @@ class token_reader {
 void parse_variables(token_reader& from, space in, syntax::linkage linkage,
                      std::vector<syntax::variable>& to);
 syntax::variable parse_parameter(token_reader& from);
+
+/// `.file 1 "wild.cu", …`, the whole line. What has another form is skipped.
+void parse_file(token_reader& from, std::map<unsigned, std::string>& to);
+
+/// `.loc 1 7 3, function_name …, inlined_at 1 11 9`, the whole line. Nothing where the column is 0:
+/// compilers write that at the beginning of a function, even one whose lines they do not record.
+syntax::source_location parse_location(token_reader& from);
 
 /// A number as an operand; `negative` after a minus.
 /// @throws failure (syntax) out of range, or no number.

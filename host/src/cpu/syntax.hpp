@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,7 +23,20 @@ struct initial_value {
   std::int64_t addend = 0;
 };
 
-/// A variable or a parameter. `count` elements; 0 for an array of unknown size.
+/// A line of the source that was compiled: `file` is a key of module::files. Line 0: not known.
+struct source_position {
+  unsigned file = 0;
+  unsigned line = 0;
+};
+
+/// What `.loc` says of the instructions after it.
+struct source_location {
+  source_position position;
+  source_position inlined_at;  ///< of the call, where the code was inlined
+};
+
+/// A variable or a parameter. `count` elements; 0 for an array of unknown size, which as the last
+/// parameter of a function holds any number of arguments.
 struct variable {
   std::string name;
   cpu::space space = cpu::space::global;
@@ -34,6 +48,8 @@ struct variable {
   unsigned line = 0;
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return count * size_of(type); }
+  /// Of a parameter: any number of arguments (`%VAParam[]`).
+  [[nodiscard]] bool is_variadic() const noexcept { return count == 0; }
 };
 
 enum class operand_kind : std::uint8_t {
@@ -46,6 +62,7 @@ enum class operand_kind : std::uint8_t {
   symbol,     ///< `name` at module scope, plus `offset`
   label,      ///< `index`: an instruction's
   address,    ///< [parts[0] + offset]; no parts: an absolute one
+  texel,      ///< [texture, coordinates]
   vector,     ///< {parts}
   list,       ///< (parts), of a call
   pair,       ///< parts[0] | parts[1]
@@ -65,6 +82,7 @@ struct operand {
 struct instruction {
   std::string_view text;  ///< from the guard to before the semicolon
   unsigned line = 0;
+  source_location location;
   std::string_view name;                    ///< "add"
   std::vector<std::string_view> modifiers;  ///< "rn", "f32": without their dots
   int guard = -1;                           ///< index into function::registers
@@ -99,11 +117,21 @@ struct function {
   std::vector<std::string> prototypes;
 };
 
+/// Whether `of` takes any number of arguments after its named ones.
+inline bool is_variadic(function const& of) noexcept
+{
+  return !of.is_entry && !of.parameters.empty() && of.parameters.back().is_variadic();
+}
+
 struct module {
   std::string name;                         ///< for messages
   std::shared_ptr<std::string const> text;  ///< what `instruction::text` points into
+  std::map<unsigned, std::string> files;    ///< sources, as `.file` names them
   std::vector<variable> variables;
   std::vector<function> functions;
 };
+
+/// "wild.cu:7", "wild.cuh:5, inlined at wild.cu:11"; empty where nothing is known.
+std::string describe(source_location const& location, std::map<unsigned, std::string> const& files);
 
 }  // namespace fatlink::cpu::syntax

@@ -43,12 +43,13 @@ bool fits(std::uint64_t offset, std::uint64_t size, std::uint64_t room) noexcept
 void warp::fail_in(cpu::code const& at, fault kind, std::string const& why, unsigned lane,
                    operation const& op) const
 {
-  auto const& [line, text] = at.instructions[op.instruction];
+  auto const& instruction = at.instructions[op.instruction];
   throw failure(kind,
                 "kernel " + launch_->entry->name + ", block " + triple(block_->index()) +
-                    " thread " + triple(block_->thread(index_, lane)) + ": " + std::string(text) +
-                    " (" + at.source + ":" + std::to_string(line) + "): " + why,
-                at.source, line);
+                    " thread " + triple(block_->thread(index_, lane)) + ": " +
+                    line_of(instruction.text) + " (" + place_of(at.source, instruction) +
+                    "): " + why,
+                at.source, instruction.line, instruction.location);
 }
 
 void warp::fail(fault kind, std::string const& why, unsigned lane, operation const& op) const

@@ -24,6 +24,8 @@ char const* name_of(cpu::fault kind) noexcept
       return "syntax";
     case cpu::fault::refused:
       return "refused-instruction";
+    case cpu::fault::invalid:
+      return "invalid-instruction";
     case cpu::fault::unresolved:
       return "unresolved-symbol";
     case cpu::fault::duplicate:
@@ -50,29 +52,37 @@ char const* name_of(cpu::fault kind) noexcept
   return "";
 }
 
-char const* remedy(cpu::fault kind) noexcept
+char const* remedy(cpu::failure const& failed) noexcept
 {
-  switch (kind) {
+  switch (failed.kind()) {
     case cpu::fault::syntax:
       return "link again; if it happens again, report it with the inputs";
     case cpu::fault::refused:
-      return "run it on a GPU: --device gpu";
+      return "the reference device has no textures, surfaces, device heap (malloc, new), matrix "
+             "instructions, asynchronous copies, clusters or dynamic alloca; run it on a GPU: "
+             "--device gpu";
+    case cpu::fault::invalid:
+      return "fix the device code that made this PTX";
     case cpu::fault::unresolved:
       return "pass the input that defines it";
     case cpu::fault::duplicate:
       return "pass only one input that defines it";
     case cpu::fault::prototype:
-      return "define the hook with the type that the contract's header declares";
+      return "fix the type: define the function as the contract's header declares it, and compile "
+             "again";
     case cpu::fault::no_kernel:
       return "fatlink inspect shows the kernels of a fatbin";
     case cpu::fault::launch:
-      return "the launch shape and arguments are the host program's";
+      return "check the grid, block and arguments that the host program passes";
     case cpu::fault::memory:
       return "use fewer --elements";
     case cpu::fault::endless:
-      return "mend the loop, or raise --instruction-budget (0: no limit)";
+      return "fix the loop, or raise --instruction-budget (0: no limit)";
     default:
-      return "mend the device code; nvcc -lineinfo adds its lines to the PTX";
+      return failed.location().empty()
+                 ? "fix the device code; compile with nvcc -lineinfo to see source lines (for lto "
+                   "mode, the library too)"
+                 : "fix the device code";
   }
 }
 
@@ -82,11 +92,12 @@ char const* remedy(cpu::fault kind) noexcept
                         .input = failed.source(),
                         .code = name_of(failed.kind()),
                         .log = {},
-                        .hint = remedy(failed.kind())};
+                        .hint = remedy(failed)};
   switch (failed.kind()) {
     case cpu::fault::syntax:
     case cpu::fault::no_kernel:
       throw file_error(stage::device, details);
+    case cpu::fault::invalid:
     case cpu::fault::unresolved:
     case cpu::fault::duplicate:
     case cpu::fault::prototype:
@@ -272,7 +283,7 @@ class cpu_device final : public device_backend {
          .input = info_.name,
          .code = "illegal-address",
          .log = {},
-         .hint = "the address and the size are the host program's"});
+         .hint = "check the address and the size that the host program passes"});
   }
 
   cpu_options options_;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reference device does not support, in words for messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fatlink::cpu {
+
+constexpr char const* k_textures = "textures and surfaces";
+constexpr char const* k_device_heap = "the device heap (malloc, free, new, delete)";
+
+/// The feature that the instruction `name` ("tex") belongs to; null: none that is known.
+char const* limit_of(std::string_view name) noexcept;
+
+inline std::string unsupported(std::string_view feature)
+{
+  return "the reference device does not support " + std::string(feature);
+}
+
+}  // namespace fatlink::cpu
