@@ -15,6 +15,7 @@
 
 #include "bench_report.hpp"
 #include "fatlink/error.hpp"
+#include "interrupts.hpp"
 
 extern char** environ;
 
@@ -130,6 +131,7 @@ nlohmann::json bench_starts(std::filesystem::path const& library,
                             std::filesystem::path const& transform, std::string const& target,
                             unsigned rounds)
 {
+  deferred_interrupts const interrupts;  // the folder goes first, then the process
   scratch const folder;
   std::vector<std::vector<std::string>> const commands{
       {"fatlink", "link", "--json", "--target", target, "-o", folder.output(), library, transform},
@@ -140,6 +142,7 @@ nlohmann::json bench_starts(std::filesystem::path const& library,
     starts cold(command[1]);
     starts warm(command[1]);
     for (unsigned i = 0; i < rounds; ++i) {
+      if (interrupts.is_pending()) fail("a signal ends it");
       folder.empty();
       std::filesystem::remove(folder.output());
       cold.add(run_child(command), "miss");

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "failure.hpp"
+#include "interrupts.hpp"
 #include "standard_streams.hpp"
 #include "usage.hpp"
 #include "verbs.hpp"
@@ -77,6 +78,7 @@ int run_program(int argc, char** argv, bool json)
   } catch (std::exception const& failure) {
     // A print that failed is reported once, when standard output is finished.
     if (fatlink::cli::has_output_failed()) return fatlink::cli::k_bad_file;
+    fatlink::cli::end_at_broken_pipe(failure);
     return fatlink::cli::report_failure(failure, json);
   }
   return status;
@@ -96,6 +98,7 @@ try {
 int main(int argc, char** argv)
 {
   fatlink::cli::prepare_standard_streams();
+  fatlink::cli::remove_temporaries_on_signals();
   auto const json = std::any_of(
       argv + 1, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
   return finish(run_program(argc, argv, json));

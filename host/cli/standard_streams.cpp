@@ -14,15 +14,17 @@ namespace fatlink::cli {
 namespace {
 
 bool is_sigpipe_ignored = false;
+int text_descriptor = STDOUT_FILENO;
 int first_error = 0;  ///< errno of the first write to standard output that failed
 
 /// fopencookie's: 0 tells stdio that nothing could be written.
 ssize_t write_output(void* /*cookie*/, char const* text, std::size_t size)
 {
   for (std::size_t done = 0; done < size;) {
-    auto const written = ::write(STDOUT_FILENO, text + done, size - done);
+    auto const written = ::write(text_descriptor, text + done, size - done);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
+      if (text_descriptor == STDERR_FILENO) break;  // dropped
       if (first_error == 0) first_error = errno;
       return 0;
     }
@@ -92,6 +94,18 @@ void prepare_standard_streams()
   is_sigpipe_ignored = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   std::signal(SIGXFSZ, SIG_IGN);
   record_output_errors();
+}
+
+void print_text_to_standard_error()
+{
+  std::fflush(stdout);
+  text_descriptor = STDERR_FILENO;
+}
+
+void end_at_broken_pipe(std::exception const& failure)
+{
+  auto const* known = dynamic_cast<file_error const*>(&failure);
+  if (known != nullptr && known->details().code == "EPIPE" && !is_sigpipe_ignored) end_by_sigpipe();
 }
 
 bool has_output_failed()

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <exception>
 #include <string>
 
 namespace fatlink::cli {
@@ -22,6 +23,13 @@ bool has_output_failed();
 /// other command-line tools do, unless SIGPIPE was ignored when the program was started.
 /// @throws file_error output was lost: a full disk, a closed descriptor.
 void finish_standard_output();
+
+/// From here on, what is printed goes to standard error: standard output holds results.
+void print_text_to_standard_error();
+
+/// Ends the process as finish_standard_output where `failure` is that the reader of a pipe, to
+/// which results were written, has gone. Otherwise returns.
+void end_at_broken_pipe(std::exception const& failure);
 
 /// Writes to standard error; failures are ignored.
 void print_error(std::string const& text) noexcept;

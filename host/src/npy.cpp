@@ -120,6 +120,12 @@ npy_reader::npy_reader(std::filesystem::path const& path)
   state_->read_header();
 }
 
+npy_reader::npy_reader(int stream, std::string const& name)
+    : state_(new state{.path = name, .file = detail::open_stream(stream, name)})
+{
+  state_->read_header();
+}
+
 npy_reader::~npy_reader() = default;
 npy_reader::npy_reader(npy_reader&&) noexcept = default;
 npy_reader& npy_reader::operator=(npy_reader&&) noexcept = default;
@@ -136,13 +142,17 @@ void npy_reader::read(std::size_t first, std::span<float> to) const
 }
 
 struct npy_writer::state {
-  output_file file;
-  std::filesystem::path path;
+  std::unique_ptr<output_file> file;
   std::size_t missing;
 };
 
 npy_writer::npy_writer(std::filesystem::path const& path, std::size_t count)
-    : state_(new state{.file = output_file(path), .path = path, .missing = count})
+    : npy_writer(std::make_unique<output_file>(path), count)
+{
+}
+
+npy_writer::npy_writer(std::unique_ptr<output_file> file, std::size_t count)
+    : state_(new state{.file = std::move(file), .missing = count})
 {
   auto header =
       detail::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", count);
@@ -152,8 +162,8 @@ npy_writer::npy_writer(std::filesystem::path const& path, std::size_t count)
   std::string preamble(k_magic);
   preamble +=
       {'\1', '\0', static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
-  state_->file.write(std::as_bytes(std::span(preamble)));
-  state_->file.write(std::as_bytes(std::span(header)));
+  state_->file->write(std::as_bytes(std::span(preamble)));
+  state_->file->write(std::as_bytes(std::span(header)));
 }
 
 npy_writer::~npy_writer() = default;
@@ -162,16 +172,16 @@ npy_writer& npy_writer::operator=(npy_writer&&) noexcept = default;
 
 void npy_writer::append(std::span<float const> values)
 {
-  if (values.size() > state_->missing) fail(state_->path, "more elements than announced");
-  state_->file.write(std::as_bytes(values));
+  if (values.size() > state_->missing) fail(state_->file->path(), "more elements than announced");
+  state_->file->write(std::as_bytes(values));
   state_->missing -= values.size();
 }
 
 void npy_writer::commit()
 {
   if (state_->missing != 0)
-    fail(state_->path, detail::format("{} elements were never written", state_->missing));
-  state_->file.commit();
+    fail(state_->file->path(), detail::format("{} elements were never written", state_->missing));
+  state_->file->commit();
 }
 
 }  // namespace fatlink

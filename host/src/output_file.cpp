@@ -7,20 +7,18 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "detail/format.hpp"
+#include "detail/temporary_name.hpp"
+#include "detail/unnamed_file.hpp"
 
 namespace fatlink {
 namespace {
 
-mode_t creation_mode()
-{
-  auto const mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
-}
+constexpr char const* k_keeping = "cannot be kept in a temporary file ($TMPDIR, else /tmp)";
 
 /// A device or FIFO is written as it is: there is nothing to rename over.
 bool is_special(std::filesystem::path const& path)
@@ -29,7 +27,36 @@ bool is_special(std::filesystem::path const& path)
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+std::filesystem::path folder_of(std::filesystem::path const& path)
+{
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
+/// False with errno at the first write that fails.
+bool write_all(int file, bytes_view bytes)
+{
+  while (!bytes.empty()) {
+    auto const written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+char const* remedy(int code)
+{
+  if (code == ENOSPC || code == EDQUOT) return "free space there, or name a file on another disk";
+  if (code == EFBIG) return "raise the limit on file sizes (ulimit -f), or write less";
+  if (code == EPIPE) return "keep the reader of the pipe running";
+  return "name a file in a folder that is there and that you may write to";
+}
+
 }  // namespace
+
+struct output_file::temporary : detail::temporary_name {
+  using temporary_name::temporary_name;
+};
 
 output_file::output_file(std::filesystem::path path) : path_(std::move(path))
 {
@@ -37,52 +64,91 @@ output_file::output_file(std::filesystem::path path) : path_(std::move(path))
     errno = EISDIR;
     fail("cannot be written");
   }
-  if (is_special(path_)) {
+  if (is_special(path_))
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  } else {
-    temporary_ = path_.string() + ".XXXXXX";
-    descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
-    if (descriptor_ < 0) temporary_.clear();
-  }
+  else
+    open_beside();
   if (descriptor_ < 0) fail("cannot be written");
-  if (!temporary_.empty()) ::fchmod(descriptor_, creation_mode());
+}
+
+output_file::output_file(int stream, std::string name)
+    : path_(std::move(name)),
+      descriptor_(detail::open_scratch(detail::scratch_folder())),
+      stream_(stream)
+{
+  if (descriptor_ < 0) fail(k_keeping);
 }
 
 output_file::~output_file()
 {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (temporary_) temporary_->remove();
+}
+
+void output_file::open_beside()
+{
+  descriptor_ = detail::open_unnamed(folder_of(path_));
+  is_unnamed_ = descriptor_ >= 0;
+  if (is_unnamed_) return;
+  temporary_ = std::make_unique<temporary>(AT_FDCWD, detail::add_random(path_.string()));
+  descriptor_ = ::open(temporary_->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) temporary_.reset();
 }
 
 void output_file::write(bytes_view bytes)
 {
-  while (!bytes.empty()) {
-    auto const written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("cannot be written");
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
+  if (!write_all(descriptor_, bytes)) fail(stream_ >= 0 ? k_keeping : "cannot be written");
 }
 
 void output_file::commit()
 {
-  auto const closed = ::close(descriptor_);
-  descriptor_ = -1;
+  if (stream_ >= 0) return copy_to_stream();
+  if (is_unnamed_) put_in_place();
+  auto const closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0) fail("cannot be written");
-  if (temporary_.empty()) return;
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place");
-  temporary_.clear();
+  if (!temporary_) return;
+  if (std::rename(temporary_->c_str(), path_.c_str()) != 0) fail("cannot be put in place");
+  temporary_.reset();
+}
+
+/// Gives the unnamed file its name. A name that exists cannot be given: the file then receives a
+/// temporary one, which commit() renames.
+void output_file::put_in_place()
+{
+  auto const self = detail::format("/proc/self/fd/{}", descriptor_);
+  auto const give = [&](char const* name) {
+    return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (give(path_.c_str())) return;
+  if (errno != EEXIST) fail("cannot be put in place");
+  temporary_ = std::make_unique<temporary>(AT_FDCWD, detail::add_random(path_.string()));
+  if (!give(temporary_->c_str())) fail("cannot be put in place");
+}
+
+void output_file::copy_to_stream()
+{
+  std::vector<std::byte> part(std::size_t{1} << 20);
+  if (::lseek(descriptor_, 0, SEEK_SET) != 0) fail("cannot be read back");
+  for (;;) {
+    auto const size = ::read(descriptor_, part.data(), part.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) fail("cannot be read back");
+    if (size == 0) return;
+    if (!write_all(stream_, bytes_view(part).first(static_cast<std::size_t>(size))))
+      fail("cannot be written");
+  }
 }
 
 void output_file::fail(char const* doing) const
 {
-  auto const reason = std::generic_category().message(errno);
+  auto const code = errno;
+  auto const reason = std::generic_category().message(code);
   throw file_error(stage::report,
                    {.message = detail::format("{}: {}: {}", path_.string(), doing, reason),
                     .input = path_.string(),
-                    .code = {},
+                    .code = code == EPIPE ? "EPIPE" : "",
                     .log = {},
-                    .hint = "name a file in a folder that is there and that you may write to"});
+                    .hint = remedy(code)});
 }
 
 }  // namespace fatlink

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fatlink-linkd: owns nvJitLink, so that what crashes or hangs it takes no host down. Speaks
-// detail/worker_protocol.hpp on standard input and output; ends when its host does.
+// detail/worker_protocol.hpp on standard input and output; ends when its host does, in the middle
+// of a link, too (host_watch.hpp).
 //   fatlink-linkd [LIBRARY]     LIBRARY: the nvJitLink to open; else, and if it cannot be, searched
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "detail/worker_protocol.hpp"
 #include "fatlink/nvjitlink.hpp"
+#include "host_watch.hpp"
 #include "sandbox.hpp"
 
 namespace {
@@ -59,7 +61,7 @@ try {
   return failure_of(failed, false);
 }
 
-int serve(nvjitlink const& library)
+int serve(nvjitlink const& library, host_watch& watch)
 {
   for (;;) {
     std::array<std::byte, k_message_header> header{};
@@ -67,8 +69,10 @@ int serve(nvjitlink const& library)
     auto const said = decode_header(header);
     byte_buffer body(said.size);
     if (said.kind != message_kind::request || !read_all(body)) return 2;
-    ::alarm(k_longest_link);  // should the host be gone, too
+    ::alarm(k_longest_link);  // should the host be stopped
+    watch.begin_link();
     auto const reply = answer(library, body);
+    watch.end_link();
     ::alarm(0);
     if (!write_all(reply)) return 0;
   }
@@ -88,6 +92,7 @@ std::shared_ptr<nvjitlink const> open_library(char const* named)
 
 int main(int argc, char** argv)
 try {
+  auto const host = ::getppid();
   limit_resources();
   std::shared_ptr<nvjitlink const> library;
   try {
@@ -99,7 +104,8 @@ try {
   if (!write_all(encode(worker_hello{library->major(), library->minor(), library->path(),
                                      library->reason(), library->identity()})))
     return 0;
-  return serve(*library);
+  host_watch watch(host);
+  return serve(*library, watch);
 } catch (std::exception const& error) {
   std::fprintf(stderr, "fatlink-linkd: %s\n", error.what());
   return 2;

@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "fatlink/error.hpp"
 #include "fatlink/export.hpp"
+#include "fatlink/output_file.hpp"
 
 namespace FATLINK_API fatlink {
 
@@ -20,6 +22,9 @@ class npy_reader {
   /// @throws file_error missing, unreadable, not a .npy, another dtype than '<f4', another
   ///   shape than one dimension, no elements, or shorter or longer than its shape says.
   explicit npy_reader(std::filesystem::path const& path);
+  /// Reads the open descriptor `stream`, which may be a pipe, to its end; errors call it `name`.
+  /// What cannot be read twice is kept in an unnamed temporary file ($TMPDIR, else /tmp).
+  npy_reader(int stream, std::string const& name);
   ~npy_reader();
   npy_reader(npy_reader&&) noexcept;
   npy_reader& operator=(npy_reader&&) noexcept;
@@ -34,11 +39,13 @@ class npy_reader {
   std::unique_ptr<state> state_;
 };
 
-/// A .npy file being written: appears at `path` only by commit(), complete, or not at all.
+/// A .npy file being written: appears at its path only by commit(), complete, or not at all.
 class npy_writer {
  public:
   /// @throws file_error the folder is not there or not writable.
   npy_writer(std::filesystem::path const& path, std::size_t count);
+  /// Writes to `file` and commits it.
+  npy_writer(std::unique_ptr<output_file> file, std::size_t count);
   ~npy_writer();  ///< without commit(): removes the partial file
   npy_writer(npy_writer&&) noexcept;
   npy_writer& operator=(npy_writer&&) noexcept;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that appears at its path only by commit(): written beside it under a temporary name,
-// then renamed, so that nobody ever sees half of it. Threads: none.
+// A file that appears at its path only by commit(), complete: it is written without a name, where
+// the file system has such files (O_TMPFILE), else beside the path under a temporary name. A device
+// or FIFO is written directly. Threads: none.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "fatlink/bytes.hpp"
@@ -14,23 +16,36 @@ namespace FATLINK_API fatlink {
 
 class output_file {
  public:
-  /// Creates the temporary beside `path`. @throws file_error names `path` and the cause.
+  /// Opens a file that will be at `path`. @throws file_error names `path` and the cause.
   explicit output_file(std::filesystem::path path);
+  /// Keeps the bytes in an unnamed temporary file and copies them to `stream`, an open descriptor,
+  /// by commit(); `stream` stays open. Errors call it `name`. @throws file_error no temporary file.
+  output_file(int stream, std::string name);
   ~output_file();  ///< without commit(): removes the temporary
   output_file(output_file const&) = delete;
   output_file& operator=(output_file const&) = delete;
 
+  /// What errors call it.
+  [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
   /// @throws file_error a failed or short write.
   void write(bytes_view bytes);
-  /// Flushes and renames into place. @throws file_error as write.
+  /// Flushes and puts the file in place. @throws file_error as write; code EPIPE where the reader
+  /// of
+  ///   a pipe has gone.
   void commit();
 
  private:
+  struct FATLINK_PRIVATE temporary;
+  FATLINK_PRIVATE void open_beside();
+  FATLINK_PRIVATE void put_in_place();
+  FATLINK_PRIVATE void copy_to_stream();
   [[noreturn]] void fail(char const* doing) const;
 
   std::filesystem::path path_;
-  std::string temporary_;
   int descriptor_ = -1;
+  int stream_ = -1;                       ///< what commit() copies to; -1: none
+  bool is_unnamed_ = false;               ///< commit() gives the file its name
+  std::unique_ptr<temporary> temporary_;  ///< the name that commit() changes; null: none
 };
 
 }  // namespace fatlink

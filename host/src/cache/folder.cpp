@@ -3,16 +3,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <system_error>
 
 #include "detail/format.hpp"
+#include "detail/temporary_name.hpp"
 
 namespace fatlink::cache {
 namespace {
@@ -30,14 +29,6 @@ char const* remedy(folder::kind what)
 {
   return what == folder::kind::own ? ": name another in FATLINK_CACHE_DIR"
                                    : ": this layer is left out";
-}
-
-std::string temporary_name(std::string const& name)
-{
-  std::uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != sizeof random)
-    random = static_cast<std::uint64_t>(::getpid()) << 32U | static_cast<unsigned>(::clock());
-  return detail::format("{}.{:016x}{}", name, random, k_temporary);
 }
 
 bool write_all(int file, bytes_view bytes)
@@ -200,7 +191,8 @@ std::optional<byte_buffer> folder::read(std::string const& name, std::uint64_t m
 void folder::write(std::string const& name, bytes_view bytes) const
 {
   file_size_guard const guarded;
-  auto const temporary = temporary_name(name);
+  detail::temporary_name const temporary(descriptor(),
+                                         detail::add_random(name) + std::string(k_temporary));
   auto const mode = kind_ == kind::own ? 0600 : 0644;
   auto const give_up = [&](char const* doing) {
     auto const code = errno;

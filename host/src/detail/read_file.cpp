@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "detail/format.hpp"
+#include "detail/unnamed_file.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -26,6 +28,28 @@ namespace {
 std::string reason(int code)
 {
   return std::generic_category().message(code);
+}
+
+/// Copies `stream` to its end; the number of bytes.
+std::uint64_t copy_stream(int stream, descriptor const& copy, std::string const& name)
+{
+  std::vector<std::byte> part(std::size_t{1} << 20);
+  for (std::uint64_t size = 0;;) {
+    auto const got = ::read(stream, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(name, reason(errno), "redirect it from a file or a pipe");
+    if (got == 0) return size;
+    for (ssize_t done = 0; done < got;) {
+      auto const put =
+          ::write(copy.get(), part.data() + done, static_cast<std::size_t>(got - done));
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0)
+        fail(name, "cannot be kept in a temporary file: " + reason(errno),
+             "set TMPDIR to a folder with free space");
+      done += put;
+    }
+    size += static_cast<std::uint64_t>(got);
+  }
 }
 
 }  // namespace
@@ -50,6 +74,21 @@ opened_file open_regular(std::filesystem::path const& path, std::string const& h
   if (S_ISDIR(status.st_mode)) fail(path, "is a directory", hint);
   if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file", hint);
   return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
+}
+
+opened_file open_stream(int stream, std::string const& name)
+{
+  struct stat status {};
+  if (::fstat(stream, &status) != 0) fail(name, reason(errno), "redirect it from a file or a pipe");
+  auto const is_whole = S_ISREG(status.st_mode) && ::lseek(stream, 0, SEEK_CUR) == 0;
+  auto file = std::make_unique<descriptor>(is_whole ? ::fcntl(stream, F_DUPFD_CLOEXEC, 3)
+                                                    : open_scratch(scratch_folder()));
+  if (file->get() < 0)
+    fail(name, "cannot be kept in a temporary file: " + reason(errno),
+         "set TMPDIR to a folder with free space");
+  auto const size =
+      is_whole ? static_cast<std::uint64_t>(status.st_size) : copy_stream(stream, *file, name);
+  return {std::move(file), size};
 }
 
 bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> to,

@@ -38,6 +38,11 @@ struct opened_file {
 /// @throws file_error missing, a directory, no regular file, unreadable.
 opened_file open_regular(std::filesystem::path const& path, std::string const& hint);
 
+/// The open descriptor `stream`, which may be a pipe, for read_at: itself where it is a regular
+/// file at its start, else a copy of what it holds to its end, in a file without a name.
+/// @throws file_error names `name`.
+opened_file open_stream(int stream, std::string const& name);
+
 /// All bytes of `path`. @throws file_error as open_regular, or larger than `most`.
 byte_buffer read_file(std::filesystem::path const& path, std::uint64_t most,
                       std::string const& hint);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fatlink/device.hpp"
+#include "fatlink/error.hpp"
+#include "options.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+// What CUDA 13 compiles for: nvcc --list-gpu-code, without the family ones.
+constexpr std::array k_targets{"sm_75",  "sm_80",   "sm_86",  "sm_87",   "sm_88",  "sm_89",
+                               "sm_90",  "sm_90a",  "sm_100", "sm_100a", "sm_103", "sm_103a",
+                               "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"};
+
+std::vector<target> native_targets()
+{
+  std::string reason;
+  std::vector<target> targets;
+  for (auto const& gpu : list_gpus(reason)) targets.push_back(gpu.target);
+  if (!targets.empty()) return targets;
+  throw unavailable_error(
+      stage::device,
+      {.message = fmt::format("target 'native': there is no GPU: {}", reason),
+       .input = "native",
+       .code = {},
+       .log = {},
+       .hint = "name the target, as sm_90, or run this on the machine with the GPU"});
+}
+
+std::vector<std::string> accepted_words()
+{
+  std::vector<std::string> words{"native", "all"};
+  words.insert(words.end(), k_targets.begin(), k_targets.end());
+  return words;
+}
+
+/// "sm_" and a number, of whatever architecture.
+bool is_spelled_right(std::string const& word)
+{
+  auto const end = word.find_last_not_of("af");
+  return word.starts_with("sm_") && word.find_first_not_of("0123456789", 3) > end;
+}
+
+/// The error of `failure` with the word that was probably meant, where the spelling is wrong.
+usage_error add_suggestion(usage_error const& failure, std::string const& word)
+{
+  auto details = failure.details();
+  auto const is_number = word.find_first_of("0123456789") == 0;
+  if (!is_spelled_right(word))
+    details.message += did_you_mean(suggest(accepted_words(), is_number ? "sm_" + word : word));
+  return {failure.where(), details};
+}
+
+target parse_target(std::string const& word)
+try {
+  return target(word);
+} catch (usage_error const& failure) {
+  throw add_suggestion(failure, word);
+}
+
+std::vector<target> expand(std::string const& word)
+{
+  if (word == "native") return native_targets();
+  if (word == "all") return {k_targets.begin(), k_targets.end()};
+  return {parse_target(word)};
+}
+
+}  // namespace
+
+std::vector<target> parse_targets(std::vector<std::string> const& words)
+{
+  std::vector<target> targets;
+  for (auto const& word : words)
+    for (auto const& expanded : expand(word))
+      if (std::find(targets.begin(), targets.end(), expanded) == targets.end())
+        targets.push_back(expanded);
+  return targets;
+}
+
+CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help)
+{
+  return verb.add_option("--target", words, help)->delimiter(',')->allow_extra_args(false);
+}
+
+}  // namespace fatlink::cli
