@@ -13,6 +13,7 @@
 #include "fatlink/linker.hpp"
 #include "link_settings.hpp"
 #include "options.hpp"
+#include "targets.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -118,7 +119,7 @@ struct warming {
 std::vector<link_options> links_of(warming const& given)
 {
   std::vector<link_options> all;
-  for (auto const& target : given.targets)
+  for (auto const& target : parse_targets(given.targets))
     for (auto const mode : {link_mode::ptx, link_mode::lto})
       for (auto const& emit : given.emit) {
         if (given.mode != "both" && given.mode != to_string(mode)) continue;
@@ -201,9 +202,8 @@ void add_warm(CLI::App& verb, int& exit_status)
   sub->add_option("FATBIN", given->inputs,
                   "the library's fatbin, then the transforms'; names or files")
       ->required();
-  sub->add_option("--target", given->targets, "GPU architectures: sm_80,sm_90")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+  add_targets(*sub, given->targets,
+              "GPU architectures, as sm_80,sm_90; native: this machine's; all: every one")
       ->required();
   add_choice(*sub, "--mode", given->mode, {"ptx", "lto", "both"}, "ptx, lto or both");
   add_choices(*sub, "--emit", given->emit, {"cubin", "ptx"},

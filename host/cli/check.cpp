@@ -15,15 +15,11 @@
 #include "fatlink/preflight.hpp"
 #include "fatlink/transform_check.hpp"
 #include "options.hpp"
+#include "targets.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
-
-// What CUDA 13 compiles for: nvcc --list-gpu-code, without the family ones.
-constexpr std::array k_targets{"sm_75",  "sm_80",   "sm_86",  "sm_87",   "sm_88",  "sm_89",
-                               "sm_90",  "sm_90a",  "sm_100", "sm_100a", "sm_103", "sm_103a",
-                               "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"};
 
 struct arguments {
   std::vector<std::string> inputs;
@@ -65,18 +61,6 @@ std::optional<toolkit_version> linker_version(std::string const& told)
                                    .code = {},
                                    .log = {},
                                    .hint = "write it as 13.0"});
-}
-
-std::vector<target> targets_of(arguments const& given)
-{
-  std::vector<target> found;
-  for (auto const& name : given.targets) {
-    if (name == "all")
-      found.insert(found.end(), k_targets.begin(), k_targets.end());
-    else
-      found.emplace_back(name);
-  }
-  return found;
 }
 
 /// The hooks that the inputs leave to another transform.
@@ -143,7 +127,7 @@ std::vector<preflight_request> requests_of(arguments const& given)
   auto const linker = linker_version(given.linker);
   if (!linker) print_warnings({"no nvJitLink is found: toolkit versions are not judged"});
   std::vector<preflight_request> requests;
-  for (auto const& wanted : targets_of(given))
+  for (auto const& wanted : parse_targets(given.targets))
     for (auto const mode : {link_mode::ptx, link_mode::lto})
       if (given.mode == "both" || given.mode == to_string(mode))
         requests.push_back(
@@ -196,9 +180,8 @@ void add_check(CLI::App& app, int& exit_status)
           "the library's fatbin, then the transforms'; names or files. Without a library:\n"
           "judged with every installed one that the transforms are for")
       ->required();
-  verb->add_option("--target", given->targets, "GPU architectures, with commas, or all")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+  add_targets(*verb, given->targets,
+              "GPU architectures, with commas; native: this machine's; all: every one")
       ->capture_default_str();
   add_choice(*verb, "--mode", given->mode, {"ptx", "lto", "both"}, "ptx, lto or both");
   verb->add_option("--kernel", given->kernel, "must be in an input");

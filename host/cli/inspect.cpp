@@ -12,6 +12,7 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "options.hpp"
+#include "targets.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -28,14 +29,20 @@ std::string name_of(fatbin_entry const& entry)
   return fmt::format("{}:{}", to_string(entry.kind), entry.target.name());
 }
 
-/// KIND:TARGET. @throws usage_error another form, or an unknown KIND.
-void check_form(std::string const& expected)
+/// KIND:TARGET, and each TARGET that `native` or `all` means. @throws usage_error another form, or
+/// an unknown KIND.
+std::vector<std::string> expand_expected(std::string const& expected)
 {
   auto const colon = expected.find(':');
   if (colon == std::string::npos)
     fail_usage(fmt::format("--expect: '{}' is not KIND:TARGET", expected), expected,
                "write it as ptx:sm_75 or ltoir:sm_90a");
-  check_choice("--expect", expected.substr(0, colon), {"ptx", "ltoir", "elf"});
+  auto const kind = expected.substr(0, colon);
+  check_choice("--expect", kind, {"ptx", "ltoir", "elf"});
+  std::vector<std::string> entries;
+  for (auto const& target : parse_targets({expected.substr(colon + 1)}))
+    entries.push_back(fmt::format("{}:{}", kind, target.name()));
+  return entries;
 }
 
 void check_expected(fatbin const& file, std::vector<std::string> const& expected)
@@ -131,10 +138,13 @@ void print_text(nlohmann::json const& file)
 
 int inspect(arguments const& given)
 {
+  std::vector<std::string> expected;
+  for (auto const& word : given.expected)
+    for (auto& entry : expand_expected(word)) expected.push_back(std::move(entry));
   auto files = nlohmann::json::array();
   for (auto const& path : given.files) {
     auto const file = fatbin::read(fatbin_file(path));
-    check_expected(file, given.expected);
+    check_expected(file, expected);
     files.push_back(to_json(file));
   }
   if (given.json)
@@ -152,10 +162,10 @@ void add_inspect(CLI::App& app, int& exit_status)
   auto* verb = app.add_subcommand("inspect", "Show a fatbin's entries, idents, kernels and hooks.");
   verb->add_option("FATBIN", given->files, "names or files")->required();
   verb->add_option("--expect", given->expected,
-                   "KIND:TARGET, as ptx:sm_75 or ltoir:sm_90a: fail where no entry is one")
+                   "KIND:TARGET, as ptx:sm_75 or ltoir:sm_90a: fail where no entry is one; TARGET "
+                   "native: this machine's, all: every one")
       ->take_all()
-      ->allow_extra_args(false)
-      ->each(check_form);
+      ->allow_extra_args(false);
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer("Example: fatlink inspect --expect ltoir:sm_75 relu_poly.fatbin");
   verb->callback([given, &exit_status] { exit_status = inspect(*given); });

@@ -13,6 +13,8 @@
 #include "link_settings.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "streams.hpp"
+#include "targets.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -20,7 +22,7 @@ namespace {
 
 struct arguments {
   std::vector<std::string> inputs;
-  std::string target;
+  std::vector<std::string> targets;
   std::string mode = "lto";
   std::string emit = "cubin";
   std::string kernel;
@@ -57,39 +59,96 @@ void print_text(linked_image const& image, std::string const& output)
   fmt::print("\n");
 }
 
-void must_not_overwrite(arguments const& given)
+constexpr std::string_view k_target_field = "{target}";
+
+void must_not_overwrite(std::vector<std::string> const& inputs, std::string const& output)
 {
   std::error_code ignored;
-  for (auto const& input : given.inputs)
-    if (std::filesystem::equivalent(fatbin_file(input), given.output, ignored))
-      throw usage_error(stage::input, {.message = fmt::format("{} is an input, too", given.output),
-                                       .input = given.output,
-                                       .code = {},
-                                       .log = {},
-                                       .hint = "name another file with --output"});
+  for (auto const& input : inputs)
+    if (std::filesystem::equivalent(fatbin_file(input), output, ignored))
+      fail_usage(fmt::format("{} is an input, too", output), output,
+                 "name another file with --output");
+}
+
+bool is_pattern(std::string const& output)
+{
+  return output.find(k_target_field) != std::string::npos;
+}
+
+/// "out.cubin": "out.{target}.cubin".
+std::string pattern_like(std::filesystem::path const& output)
+{
+  auto name = output.stem().string() + "." + std::string(k_target_field);
+  return (output.parent_path() / name).string() + output.extension().string();
+}
+
+std::string path_for(target const& wanted, std::string pattern)
+{
+  for (std::size_t at = 0; (at = pattern.find(k_target_field, at)) != std::string::npos;)
+    pattern.replace(at, k_target_field.size(), wanted.name());
+  return pattern;
+}
+
+/// A target's image and the file that it will be in.
+struct linked_file {
+  fatlink::target target;
+  std::string path;
+  std::unique_ptr<output_file> file;
+  linked_image image = {};
+};
+
+/// All files are opened before anything is linked.
+std::vector<linked_file> open_files(arguments const& given)
+{
+  check_output(given.output, given.json);
+  auto const targets = parse_targets(given.targets);
+  if (targets.size() > 1 && !is_pattern(given.output))
+    fail_usage(fmt::format("{}: one file for {} targets", given.output, targets.size()),
+               given.output,
+               fmt::format("put the target into its name: --output '{}'",
+                           pattern_like(is_stream(given.output) ? "out.cubin" : given.output)));
+  std::vector<linked_file> files;
+  for (auto const& wanted : targets) {
+    auto path = path_for(wanted, given.output);
+    if (!is_stream(path)) must_not_overwrite(given.inputs, path);
+    files.push_back({.target = wanted, .path = path, .file = create_output(path)});
+  }
+  return files;
+}
+
+void report(std::vector<linked_file> const& files, arguments const& given, double read_ms)
+{
+  auto images = nlohmann::json::array();
+  for (auto const& one : files) {
+    if (given.json)
+      images.push_back(to_json(one.image, read_ms, one.path));
+    else
+      print_text(one.image, one.path);
+  }
+  if (given.json)
+    print_json(is_pattern(given.output) ? nlohmann::json{{"images", images}} : images[0]);
 }
 
 int link(arguments const& given)
 {
-  link_options const options{.target = given.target,
-                             .mode = parse_link_mode(given.mode),
-                             .emit = given.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
-                             .kernel = given.kernel,
-                             .require_inlined = given.link.require_inlined};
   auto const start = std::chrono::steady_clock::now();
   auto const inputs = read_fatbins(given.inputs);
   auto const read_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  must_not_overwrite(given);
-  output_file output(given.output);
-  auto const image = given.link.linker().link(inputs, options);
-  output.write(image.bytes);
-  output.commit();
-  print_warnings(image.warnings);
-  if (given.json)
-    print_json(to_json(image, read_ms, given.output));
-  else
-    print_text(image, given.output);
+  auto files = open_files(given);
+  auto linker = given.link.linker();
+  for (auto& one : files) {
+    one.image =
+        linker.link(inputs, {.target = one.target,
+                             .mode = parse_link_mode(given.mode),
+                             .emit = given.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
+                             .kernel = given.kernel,
+                             .require_inlined = given.link.require_inlined});
+    print_warnings(one.image.warnings);
+    one.file->write(one.image.bytes);
+  }
+  for (auto& one : files) one.file->commit();
+  report(files, given, read_ms);
   return k_done;
 }
 
@@ -102,11 +161,18 @@ void add_link(CLI::App& app, int& exit_status)
   verb->add_option("FATBIN", given->inputs,
                    "the library's fatbin, then the transforms'; names or files")
       ->required();
-  verb->add_option("--target", given->target, "GPU architecture: sm_90, sm_90a")->required();
+  add_targets(
+      *verb, given->targets,
+      "GPU architecture: sm_90, sm_90a; native: this machine's; several, with commas, or all, "
+      "with {target} in --output")
+      ->required();
   add_choice(*verb, "--mode", given->mode, {"ptx", "lto"}, "ptx or lto");
   add_choice(*verb, "--emit", given->emit, {"cubin", "ptx"}, "cubin or ptx (lto mode only)");
   verb->add_option("--kernel", given->kernel, "refuse inputs without this kernel");
-  verb->add_option("-o,--output", given->output, "file to write")->required();
+  verb->add_option(
+          "-o,--output", given->output,
+          "file to write; -: standard output; {target} in its name: a file for each target")
+      ->required();
   add_link_settings(*verb, given->link);
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer(

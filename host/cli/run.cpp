@@ -15,6 +15,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "streams.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -61,7 +62,7 @@ prepared prepare(arguments const& given, run_summary& summary)
   prepared ready;
   ready.modes = modes_of(given.mode);
   ready.elements = given.input.empty() ? generated_elements(given.elements, given.seed)
-                                       : npy_elements(npy_reader(given.input));
+                                       : npy_elements(open_npy(given.input));
   auto const start = std::chrono::steady_clock::now();
   ready.inputs = {fatbin::read(library)};
   for (auto const& transform : transforms) ready.inputs.push_back(fatbin::read(transform));
@@ -73,8 +74,7 @@ prepared prepare(arguments const& given, run_summary& summary)
     summary.transform += (summary.transform.empty() ? "" : " + ") + transform.stem().string();
     summary.files.push_back(transform.string());
   }
-  if (!given.output.empty())
-    ready.output = std::make_unique<npy_writer>(given.output, ready.elements->size());
+  if (!given.output.empty()) ready.output = create_npy(given.output, ready.elements->size());
   summary.files.insert(summary.files.begin(), library.string());
   summary.library = library.stem().string();
   summary.elements = ready.elements->size();
@@ -119,6 +119,7 @@ void link_all(prepared const& ready, arguments const& given, run_summary& summar
 
 int run(arguments const& given)
 {
+  check_output(given.output, given.json);
   run_summary summary;
   auto ready = prepare(given, summary);
   check_inputs(ready, given.kernel);
@@ -169,10 +170,12 @@ void add_run(CLI::App& app, int& exit_status)
                  "on cpu: two threads writing one address is an error");
   auto* elements = add_count(*verb, "--elements", given->elements, {1, k_most_elements},
                              "how many to generate, as 65536, 1e6, 1.5M or 64Ki");
-  verb->add_option("--input", given->input, ".npy of float32, one dimension, instead")
+  verb->add_option("--input", given->input,
+                   ".npy of float32, one dimension, instead; -: standard input")
       ->excludes(elements);
-  verb->add_option("--output", given->output,
-                   ".npy for the last mode's results, written once they verify");
+  verb->add_option(
+      "--output", given->output,
+      ".npy for the last mode's results, written once they verify; -: standard output");
   add_count(*verb, "--seed", given->seed, {}, "of the generated elements");
   add_link_settings(*verb, given->link);
   verb->add_flag("--json", given->json, "one JSON object on standard output");

@@ -90,9 +90,7 @@ _fatlink_values() {
       [[ $current == cpu:* ]] && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
     'link --emit') _fatlink_offer 'cubin ptx' ;;
     'cache warm --emit') _fatlink_list 'cubin ptx' ;;
-    'link --target') _fatlink_offer "$targets" ;;
-    'check --target') _fatlink_list "$targets all" ;;
-    'cache warm --target') _fatlink_list "$targets" ;;
+    'link --target' | 'check --target' | 'cache warm --target') _fatlink_list "$targets native all" ;;
     'inspect --expect')
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
     'list --kind') _fatlink_offer 'library transform' ;;

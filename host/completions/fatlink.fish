@@ -65,9 +65,7 @@ complete -c fatlink -n '__fatlink_at run check cache/warm' -l mode -xa 'ptx lto 
 complete -c fatlink -n '__fatlink_at link' -l mode -xa 'ptx lto' -d 'Link mode'
 complete -c fatlink -n '__fatlink_at link' -l emit -xa 'cubin ptx' -d 'What to write'
 complete -c fatlink -n '__fatlink_at cache/warm' -l emit -xa '(__fatlink_list cubin ptx)' -d 'What to keep'
-complete -c fatlink -n '__fatlink_at link' -l target -xa "$targets" -d 'GPU architecture'
-complete -c fatlink -n '__fatlink_at check' -l target -xa "(__fatlink_list $targets all)" -d 'GPU architectures'
-complete -c fatlink -n '__fatlink_at cache/warm' -l target -xa "(__fatlink_list $targets)" -d 'GPU architectures'
+complete -c fatlink -n '__fatlink_at link check cache/warm' -l target -xa "(__fatlink_list $targets native all)" -d 'GPU architectures'
 
 complete -c fatlink -n '__fatlink_at run' -l library -xka '(__fatlink_files .fatbin; __fatlink_names --kind library)' -d 'Fatbin with the kernel'
 complete -c fatlink -n '__fatlink_at run bench' -l transform -xka '(__fatlink_files .fatbin; __fatlink_names --kind transform)' -d 'Fatbin that fills its hook'

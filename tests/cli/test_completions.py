@@ -74,8 +74,8 @@ class Completions:
     def test_every_target_that_check_judges(self):
         judged = self.fatlink_json("check", "--target", "all", LIBRARY, status=4)["targets"]
         targets = {one["target"] for one in judged}
-        self.assert_offered({"link --target ": targets, "check --target ": targets | {"all"},
-                             "cache warm --target ": targets})
+        offered = targets | {"native", "all"}
+        self.assert_offered({"link --target ": offered, "check --target ": offered, "cache warm --target ": offered})
 
     def test_installed_names_of_the_kind_that_fits(self):
         self.assert_offered({"run --transform ge": ["gelu"], "run --library ": ["apply_transform"],
