@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <stdexcept>
 
 #include "detail/json_file.hpp"
 #include "detail/sha256.hpp"
@@ -34,6 +35,32 @@ std::string made_by(std::string const& toolkit)
   return places::fixture("toolkits/cuda_" + toolkit + ".fatbin");
 }
 
+/// The LTO-IR entry of the fatbin at `path`, which is its last, in a container of its own.
+fatbin ltoir_only(std::string const& path)
+{
+  auto const whole = fatbin::read(path);
+  auto const& entry = whole.entries().back();
+  if (entry.kind != entry_kind::ltoir) throw std::runtime_error(path + ": LTO-IR is not last");
+  auto const header = whole.bytes().first(8);
+  auto const body = whole.bytes().subspan(entry.offset);
+  auto const size = static_cast<std::uint64_t>(body.size());
+  byte_buffer bytes(header.begin(), header.end());
+  for (unsigned shift = 0; shift < 64; shift += 8)
+    bytes.push_back(static_cast<std::byte>(size >> shift & 0xFFU));
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return fatbin::from_bytes(std::move(bytes), "ltoir_only.fatbin");
+}
+
+/// What preflight says of the toolkit of `input` where nvJitLink `linker` links for sm_90.
+std::vector<finding> toolkit_findings(fatbin const& input, toolkit_version linker)
+{
+  std::vector const inputs{input};
+  auto findings = preflight(
+      inputs, {.target = "sm_90", .mode = link_mode::lto, .kernel = {}, .linker = linker});
+  std::erase_if(findings, [](finding const& result) { return !result.id.starts_with("toolkit-"); });
+  return findings;
+}
+
 }  // namespace
 
 TEST(Toolkits, AreEstimatedFromTheEntrysVersion)
@@ -45,7 +72,8 @@ TEST(Toolkits, AreEstimatedFromTheEntrysVersion)
   EXPECT_EQ(toolkit(entry_kind::ptx, 7, 8), "unknown");
   EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 64), "12.9");
   EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 65), "13.0");
-  EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 67), "13.5");
+  EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 66), "13.1");  // or newer
+  EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 67), "13.3");  // or newer
   EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 99), "unknown");
   EXPECT_EQ(toolkit(entry_kind::elf, 1, 8), "unknown");
 }
@@ -56,7 +84,8 @@ TEST(Toolkits, OfRealFatbins)
     auto const read = fatbin::read(made_by(version));
     ASSERT_EQ(read.entries().size(), 2U);
     for (auto const& entry : read.entries())
-      EXPECT_EQ(to_string(toolkit_of(entry).value()), version);
+      EXPECT_EQ(to_string(toolkit_of(entry).value()),
+                entry.version_minor == 67 ? "13.3" : version);  // LTO-IR 1.67: 13.3 or newer
   }
 }
 
@@ -70,6 +99,28 @@ TEST(Toolkits, JudgeAgainstTheLinker)
   EXPECT_EQ(findings[0].id, "toolkit-too-new");
   EXPECT_THAT(findings[0].message,
               testing::HasSubstr("holds PTX of CUDA 13.5, which nvJitLink 13.0 cannot read"));
+}
+
+TEST(Toolkits, LtoirOf13_3OrNewerWithoutPtxLinksWithNvjitlink13_3And13_4)
+{
+  auto const input = ltoir_only(made_by("13.5"));
+  ASSERT_EQ(input.entries().size(), 1U);
+  EXPECT_TRUE(toolkit_findings(input, {13, 3}).empty());
+  EXPECT_TRUE(toolkit_findings(input, {13, 4}).empty());
+  auto const findings = toolkit_findings(input, {13, 2});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].id, "toolkit-too-new");
+  EXPECT_THAT(
+      findings[0].message,
+      testing::HasSubstr("holds LTO-IR of CUDA 13.3 or newer, which nvJitLink 13.2 cannot read"));
+  EXPECT_THAT(findings[0].hint, testing::HasSubstr("install nvJitLink 13.3 or newer"));
+}
+
+TEST(Toolkits, PtxOfTheSameFatbinTellsTheToolkitOfLtoirExactly)
+{
+  auto const findings = toolkit_findings(fatbin::read(made_by("13.5")), {13, 4});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].message, testing::HasSubstr("holds LTO-IR of CUDA 13.5, which"));
 }
 
 TEST(Fatbin, IsRefusedWhereItsJsonStatesAnotherDigest)
