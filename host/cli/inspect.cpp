@@ -64,10 +64,12 @@ void check_expected(fatbin const& file, std::vector<std::string> const& expected
   }
 }
 
-std::vector<std::string> signatures(std::vector<ptx_function> const& functions)
+/// Functions or variables as text.
+template <typename Symbol>
+std::vector<std::string> signatures(std::vector<Symbol> const& symbols)
 {
   std::vector<std::string> texts;
-  for (auto const& function : functions) texts.push_back(to_string(function));
+  for (auto const& symbol : symbols) texts.push_back(to_string(symbol));
   return texts;
 }
 
@@ -97,6 +99,8 @@ nlohmann::json to_json(fatbin_entry const& entry, fatbin const& file)
   json["definitions"] = signatures(interface.definitions);
   json["weak"] = signatures(interface.weak);
   json["hooks"] = signatures(interface.hooks);
+  json["variables"] = signatures(interface.variables);
+  json["external_variables"] = signatures(interface.external_variables);
   return json;
 }
 
@@ -133,6 +137,8 @@ void print_text(nlohmann::json const& file)
     print_list("hook", entry, "hooks");
     print_list("defines", entry, "definitions");
     print_list("weak", entry, "weak");
+    print_list("variable", entry, "variables");
+    print_list("needs", entry, "external_variables");
   }
 }
 

@@ -136,7 +136,7 @@ bool fills_a_hook(fatbin const& library, fatbin const& transform)
   });
 }
 
-/// What keeps them from working together; a hook left over may be another transform's.
+/// What keeps them from working together; a hook or variable left over may be another transform's.
 std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
 {
   std::vector const pair{library, transform};
@@ -146,7 +146,9 @@ std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
                      [&](finding const& one) { return one.message == other.message; }))
       found.push_back(std::move(other));
   auto const fills = fills_a_hook(library, transform);
-  std::erase_if(found, [&](finding const& one) { return fills && one.id == "missing-hook"; });
+  std::erase_if(found, [&](finding const& one) {
+    return fills && (one.id == "missing-hook" || one.id == "missing-variable");
+  });
   return found;
 }
 

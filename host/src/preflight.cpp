@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "detail/format.hpp"
-#include "detail/preflight_rules.hpp"
+#include "detail/symbol_index.hpp"
 
 namespace fatlink {
 namespace {
@@ -69,10 +69,14 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_entries(described, request, findings);
   detail::check_contracts(described, findings);
   detail::check_kernel(described, request, findings);
-  detail::check_hooks(described, findings);
+  detail::symbol_index const symbols(described);
+  detail::check_hooks(described, symbols, findings);
+  detail::check_function_types(symbols, findings);
+  detail::check_variables(described, symbols, findings);
+  detail::check_variable_types(symbols, findings);
   detail::check_definitions(described, findings);
   detail::check_unused(described, findings);
-  detail::check_duplicates(described, findings);
+  detail::check_duplicates(described, symbols, findings);
   detail::check_float_flags(described, request, findings);
   detail::check_toolkits(described, request, findings);
   drop_consequences(findings, "contract-mismatch", "signature-mismatch");

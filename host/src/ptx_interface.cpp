@@ -1,80 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/ptx_interface.hpp"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <charconv>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "detail/format.hpp"
-#include "detail/ptx_tokens.hpp"
+#include "detail/ptx_accesses.hpp"
+#include "detail/ptx_source.hpp"
+#include "detail/ptx_variables.hpp"
 
 namespace fatlink {
 namespace {
 
-using detail::ptx_tokens;
+using detail::named_function;
+using detail::ptx_source;
 
 enum class linkage { internal, visible, external, weak };
 
+struct parameter_list {
+  std::vector<ptx_parameter> parameters;
+  std::vector<std::string_view> names;
+  bool is_variadic = false;
+};
+
 class interface_reader {
  public:
-  interface_reader(std::string_view ptx, std::string_view name) : tokens_(ptx), name_(name) {}
+  interface_reader(std::string_view ptx, std::string_view name) : source_(ptx, name) {}
 
   ptx_interface read()
   {
-    if (tokens_.next() != ".version") fail("does not begin with .version");
-    while (!tokens_.at_end()) read_statement();
-    drop_defined_hooks();
+    if (source_.next() != ".version") source_.fail("does not begin with .version");
+    while (!source_.at_end()) read_statement();
+    drop_defined_here();
+    describe_accesses();
     return std::move(found_);
   }
 
  private:
-  [[noreturn]] void fail(std::string const& why) const
-  {
-    throw file_error(stage::fatbin, {.message = detail::format("{}: its PTX {} (line {})", name_,
-                                                               why, tokens_.line()),
-                                     .input = std::string(name_),
-                                     .code = {},
-                                     .log = {},
-                                     .hint = "build the fatbin again with nvcc"});
-  }
-
   void read_statement()
   {
-    auto const word = tokens_.next();
-    if (word == ".visible" || word == ".common") return void(linkage_ = linkage::visible);
+    auto const word = source_.next();
+    if (word == ".visible") return void(linkage_ = linkage::visible);
     if (word == ".extern") return void(linkage_ = linkage::external);
-    if (word == ".weak") return void(linkage_ = linkage::weak);
+    if (word == ".weak" || word == ".common") return void(linkage_ = linkage::weak);
     if (word == ".entry")
       read_function(true);
     else if (word == ".func")
       read_function(false);
     else if (word == ".global" || word == ".const" || word == ".shared")
-      read_variable();
+      add_variables(word.substr(1));
     else if (word == "{")
       skip_block();
     else if (word == ";")
       linkage_ = linkage::internal;
   }
 
-  // [.align N] [.attribute(…)] .TYPE NAME[COUNT] [= …]
-  void read_variable()
+  void add_variables(std::string_view space)
   {
-    std::string name;
-    for (auto word = tokens_.peek(); word != "[" && word != "=" && word != ";";
-         word = tokens_.peek()) {
-      if (tokens_.at_end()) fail("ends inside a variable");
-      tokens_.next();
-      if (!word.starts_with('.')) name = std::string(word);
+    for (auto& variable : read_variables(source_, space)) {
+      variable.is_weak = linkage_ == linkage::weak;
+      if (linkage_ == linkage::external)
+        found_.external_variables.push_back(std::move(variable));
+      else if (linkage_ != linkage::internal)
+        found_.variables.push_back(std::move(variable));
     }
-    if (linkage_ == linkage::visible) found_.variables.push_back(std::move(name));
+    linkage_ = linkage::internal;
   }
 
   void skip_block()
   {
     for (int depth = 1; depth > 0;) {
-      if (tokens_.at_end()) fail("ends inside a block");
-      auto const word = tokens_.next();
+      if (source_.at_end()) source_.fail("ends inside a block");
+      auto const word = source_.next();
       depth += word == "{" ? 1 : word == "}" ? -1 : 0;
     }
     linkage_ = linkage::internal;
@@ -82,25 +80,58 @@ class interface_reader {
 
   void read_function(bool is_kernel)
   {
-    ptx_function function;
-    if (tokens_.peek() == "(") function.results = read_parameters();
-    function.name = std::string(tokens_.next());
-    if (function.name.empty()) fail("has a function without a name");
-    if (tokens_.peek() == "(") function.parameters = read_parameters();
+    named_function head;
+    auto& function = head.function;
+    if (source_.peek() == "(") std::tie(function.results, head.result_names) = read_results();
+    function.name = std::string(source_.next());
+    if (function.name.empty()) source_.fail("has a function without a name");
+    if (source_.peek() == "(") {
+      auto list = read_parameters();
+      function.parameters = std::move(list.parameters);
+      function.is_variadic = list.is_variadic;
+      head.parameter_names = std::move(list.names);
+    }
     auto const where = linkage_;
+    function.is_weak = where == linkage::weak;
     auto const has_body = skip_to_body();
+    if (has_body) read_body(head);
+    linkage_ = linkage::internal;
     file_away(std::move(function), is_kernel, has_body, where);
   }
 
-  /// Skips directives like .maxntid; true at a body, which is skipped too.
+  std::pair<std::vector<ptx_parameter>, std::vector<std::string_view>> read_results()
+  {
+    auto list = read_parameters();
+    if (list.is_variadic) source_.fail("has a result of unknown size");
+    return {std::move(list.parameters), std::move(list.names)};
+  }
+
+  /// Skips directives like .maxntid; true past the brace that opens a body.
   bool skip_to_body()
   {
-    while (!tokens_.at_end()) {
-      auto const word = tokens_.next();
-      if (word == ";") return linkage_ = linkage::internal, false;
-      if (word == "{") return skip_block(), true;
+    while (!source_.at_end()) {
+      auto const word = source_.next();
+      if (word == ";") return false;
+      if (word == "{") return true;
     }
-    fail("ends inside a function's head");
+    source_.fail("ends inside a function's head");
+  }
+
+  void read_body(named_function& head)
+  {
+    accesses_.begin_body(head);
+    std::vector<std::string_view> statement;
+    for (int depth = 1; depth > 0;) {
+      if (source_.at_end()) source_.fail("ends inside a block");
+      auto const word = source_.next();
+      depth += word == "{" ? 1 : word == "}" ? -1 : 0;
+      if (word == ";") accesses_.read_statement(statement);
+      if (word == ";" || word == "{" || word == "}" || word == ":")
+        statement.clear();
+      else
+        statement.push_back(word);
+    }
+    accesses_.end_body(head);
   }
 
   void file_away(ptx_function function, bool is_kernel, bool has_body, linkage where)
@@ -115,96 +146,88 @@ class interface_reader {
       found_.hooks.push_back(std::move(function));
   }
 
-  std::vector<ptx_parameter> read_parameters()
+  parameter_list read_parameters()
   {
-    std::vector<ptx_parameter> parameters;
-    tokens_.next();  // "("
-    while (tokens_.peek() != ")") {
-      if (tokens_.at_end()) fail("ends inside a parameter list");
-      if (tokens_.peek() == ",") tokens_.next();
-      parameters.push_back(read_parameter());
+    parameter_list list;
+    source_.next();  // "("
+    while (source_.peek() != ")") {
+      if (source_.at_end()) source_.fail("ends inside a parameter list");
+      if (list.is_variadic) source_.fail("has an unsized parameter that is not the last");
+      if (source_.peek() == ",") source_.next();
+      read_parameter(list);
     }
-    tokens_.next();
-    return parameters;
+    source_.next();
+    return list;
   }
 
-  // .param [.align N] .TYPE [.ptr [.SPACE] [.align N]] NAME[COUNT]
-  ptx_parameter read_parameter()
+  // .param [.align N] .TYPE [.ptr [.SPACE] [.align N]] NAME[COUNT]; NAME[] is `...`
+  void read_parameter(parameter_list& list)
   {
     ptx_parameter parameter;
+    std::string_view name;
     auto is_pointer = false;
-    for (auto word = tokens_.peek(); word != "," && word != ")"; word = tokens_.peek()) {
-      if (tokens_.at_end()) fail("ends inside a parameter");
-      tokens_.next();
+    for (auto word = source_.peek(); word != "," && word != ")"; word = source_.peek()) {
+      if (source_.at_end()) source_.fail("ends inside a parameter");
+      source_.next();
       if (word == ".ptr")
         is_pointer = true;
       else if (word == ".align")
         read_align(parameter, is_pointer);
       else if (word == "[")
-        parameter.count = read_number(tokens_.next());
+        list.is_variadic = !read_count(parameter);
       else if (word.starts_with('.') && word != ".param" && word != ".reg" && !is_pointer)
         parameter.type = std::string(word.substr(1));
+      else if (!word.starts_with('.') && word != "]")
+        name = word;
     }
-    if (parameter.type.empty()) fail("has a parameter without a type");
-    return parameter;
+    if (parameter.type.empty()) source_.fail("has a parameter without a type");
+    if (list.is_variadic) return;
+    list.parameters.push_back(std::move(parameter));
+    list.names.push_back(name);
+  }
+
+  /// The COUNT after a "["; false for `[]`.
+  bool read_count(ptx_parameter& parameter)
+  {
+    if (source_.peek() == "]") return false;
+    parameter.count = source_.read_number(source_.next());
+    return true;
   }
 
   void read_align(ptx_parameter& parameter, bool is_pointer)
   {
-    auto const value = read_number(tokens_.next());
+    auto const value = source_.read_number(source_.next());
     if (!is_pointer) parameter.align = static_cast<unsigned>(value);  // else: of what it points at
   }
 
-  [[nodiscard]] unsigned long read_number(std::string_view digits) const
+  /// An .extern that the module itself defines is not asked of others.
+  void drop_defined_here()
   {
-    unsigned long value = 0;
-    auto const* const end = digits.data() + digits.size();
-    if (auto const [rest, code] = std::from_chars(digits.data(), end, value);
-        code != std::errc{} || rest != end)
-      fail(detail::format("has '{}' where a number belongs", digits));
-    return value;
+    std::set<std::string_view> defined;
+    for (auto const* list : {&found_.definitions, &found_.weak})
+      for (auto const& function : *list) defined.insert(function.name);
+    for (auto const& variable : found_.variables) defined.insert(variable.name);
+    auto const is_defined = [&](auto const& symbol) { return defined.contains(symbol.name); };
+    std::erase_if(found_.hooks, is_defined);
+    std::erase_if(found_.external_variables, is_defined);
   }
 
-  /// An .extern that the module itself defines is no hook.
-  void drop_defined_hooks()
+  void describe_accesses()
   {
-    auto const defined_here = [this](ptx_function const& hook) {
-      auto const same = [&](ptx_function const& other) { return other.name == hook.name; };
-      return std::any_of(found_.definitions.begin(), found_.definitions.end(), same) ||
-             std::any_of(found_.weak.begin(), found_.weak.end(), same);
-    };
-    std::erase_if(found_.hooks, defined_here);
+    for (auto& hook : found_.hooks) accesses_.describe_callee(hook);
+    for (auto* list : {&found_.definitions, &found_.weak, &found_.hooks})
+      accesses_.drop_untyped(*list);
+    for (auto& kernel : found_.kernels)  // a kernel's parameters have their types
+      for (auto& parameter : kernel.parameters) parameter.accessed_as.clear();
   }
 
-  ptx_tokens tokens_;
-  std::string_view name_;
+  ptx_source source_;
   linkage linkage_ = linkage::internal;
+  detail::ptx_accesses accesses_;
   ptx_interface found_;
 };
 
-std::string describe(ptx_parameter const& parameter)
-{
-  if (parameter.count == 0) return parameter.type;
-  return detail::format("{}[{}]", parameter.type, parameter.count);
-}
-
-std::vector<std::string> describe(std::vector<ptx_parameter> const& parameters)
-{
-  std::vector<std::string> texts;
-  for (auto const& parameter : parameters) texts.push_back(describe(parameter));
-  return texts;
-}
-
 }  // namespace
-
-std::string to_string(ptx_function const& function)
-{
-  auto const result = function.results.empty()
-                          ? std::string{}
-                          : detail::format("({}) ", fmt::join(describe(function.results), ", "));
-  return detail::format("{}{}({})", result, function.name,
-                        fmt::join(describe(function.parameters), ", "));
-}
 
 ptx_interface read_ptx_interface(std::string_view ptx, std::string_view name)
 {

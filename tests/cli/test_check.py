@@ -63,7 +63,7 @@ class Check(AnyStatus):
                     self.assertIn("wrong.fatbin defines", text)
 
     def test_a_type_that_the_ptx_cannot_tell_is_reported_uncontracted(self):
-        wrong = self.compile("wrong", 'extern "C" __device__ int user_transform(int x) { return x; }')
+        wrong = self.compile("wrong", 'extern "C" __device__ float user_transform(int x) { return 1; }')
         for mode in ("ptx", "lto"):
             said = self.fatlink_json("check", "--mode", mode, LIBRARY, wrong)
             self.assertEqual([f["id"] for f in said["targets"][0]["findings"]], ["uncontracted"])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as PTX: parsed, linked, decoded, and each kernel run by a few threads for a few
-// instructions. Whatever it is, it ends in a result or a failure.
+// Any text as PTX: its interface read, parsed, linked, decoded, and each kernel run by a few
+// threads for a few instructions. Whatever it is, it ends in a result or a failure.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "cpu/machine.hpp"
 #include "cpu/parser.hpp"
+#include "fatlink/ptx_interface.hpp"
 
 using namespace fatlink::cpu;
 
@@ -44,6 +45,10 @@ bool is_small(syntax::module const& parsed)
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {
   std::string_view const text(reinterpret_cast<char const*>(data), size);
+  try {
+    (void)fatlink::read_ptx_interface(text, "fuzz");
+  } catch (fatlink::file_error const&) {
+  }
   try {
     auto const parsed = parse_module(text, "fuzz");
     if (!is_small(parsed)) return 0;

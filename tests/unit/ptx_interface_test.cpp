@@ -42,6 +42,122 @@ TEST(PtxInterface, ReadsEveryFormOfParameter)
   EXPECT_EQ(found.hooks[0].name, "vprintf");
 }
 
+TEST(PtxInterface, ReadsVariablesAsNvccWritesThem)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.visible .global .align 4 .f32 scale = 0f3F800000;
+.visible .const .align 4 .b8 table[12] = {1, 0, 0, 0, 2, 0, 0, 0, 3};
+.visible .global .attribute(.managed) .align 4 .u32 counter = 3;
+.visible .global .align 8 .u64 pointer = generic(scale);
+.weak .global .align 4 .u32 shared_default = 4;
+.common .global .align 4 .b8 mergeable[8];
+.global .align 4 .u32 private_one = 5;
+.extern .shared .align 16 .b8 tile[];
+.extern .global .align 8 .b8 pair[16];
+.extern .global .align 4 .f32 scale;
+.visible .global .align 16 .v4 .f32 lanes, matrix[2][0x3];
+)");
+  std::vector<std::string> texts;
+  for (auto const& variable : module.variables) texts.push_back(to_string(variable));
+  EXPECT_EQ(texts, (std::vector<std::string>{"global f32 scale", "const b8 table[12]",
+                                             "managed global u32 counter", "global u64 pointer",
+                                             "global u32 shared_default", "global b8 mergeable[8]",
+                                             "global v4.f32 lanes", "global v4.f32 matrix[6]"}));
+  EXPECT_FALSE(module.variables[0].is_weak);
+  EXPECT_TRUE(module.variables[4].is_weak);
+  EXPECT_TRUE(module.variables[5].is_weak);
+  ASSERT_EQ(module.external_variables.size(), 2U);  // scale is defined here
+  EXPECT_EQ(to_string(module.external_variables[0], with_alignment::yes),
+            "shared align 16 b8 tile[]");
+  EXPECT_EQ(to_string(module.external_variables[1]), "global b8 pair[16]");
+}
+
+TEST(PtxInterface, ReadsVariadicFunctions)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.extern .func (.param .b32 func_retval0) note
+(
+	.param .b64 note_param_0,
+	.param .align 8 .b8 %VAParam[]
+)
+;
+.visible .func only(.param .align 8 .b8 only_vararg[]) { ret; }
+)");
+  EXPECT_EQ(to_string(module.hooks.at(0)), "(b32) note(b64, ...)");
+  EXPECT_EQ(to_string(module.definitions.at(0)), "only(...)");
+  EXPECT_TRUE(module.definitions[0].is_variadic);
+}
+
+TEST(PtxInterface, ReadsWhatInstructionsTellOfParameters)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.extern .func (.param .b32 func_retval0) hook(.param .b32 hook_param_0, .param .b32 hook_param_1);
+.visible .func (.param .b32 func_retval0) narrow(.param .b32 p0, .param .b32 p1, .param .b32 p2)
+{
+	ld.param.s8 %rs1, [p0];
+	@!%p1 ld.param.f32 %f9, [p2+0];
+	ld.param.u32 %r9, [p2];
+	{ // callseq 0, 0
+	.param .b32 param0;
+	st.param.f32 [param0+0], %f1;
+	.param .b32 param1;
+	st.param.b32 [param1+0], 7;
+	.param .b32 retval0;
+	call.uni (retval0),
+	hook,
+	(
+	param0,
+	param1
+	);
+	ld.param.f32 %f2, [retval0+0];
+	}
+	st.param.b32 [func_retval0+0], %r1;
+	ret;
+}
+)");
+  auto const& hook = module.hooks.at(0);
+  EXPECT_EQ(hook.results[0].accessed_as, "f32");
+  EXPECT_EQ(hook.parameters[0].accessed_as, "f32");
+  EXPECT_EQ(hook.parameters[1].accessed_as, "b32");
+  auto const& narrow = module.definitions.at(0);
+  EXPECT_EQ(narrow.results[0].accessed_as, "b32");
+  EXPECT_EQ(narrow.parameters[0].accessed_as, "s8");
+  EXPECT_EQ(narrow.parameters[1].accessed_as, "");  // nothing reads it
+  EXPECT_EQ(narrow.parameters[2].accessed_as, "");  // read as both
+}
+
+TEST(PtxInterface, TakesNoB32ForAnIntegerWhereFloatsAreWrittenSoToo)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.visible .func (.param .b32 func_retval0) f(.param .b32 p)
+{
+	ld.param.b32 %r1, [p];
+	add.rn.f32 %r2, %r1, 0f3F800000;
+	st.param.b32 [func_retval0], %r2;
+	ret;
+}
+)");
+  EXPECT_EQ(module.definitions.at(0).parameters[0].accessed_as, "");
+  EXPECT_EQ(module.definitions.at(0).results[0].accessed_as, "");
+}
+
+TEST(PtxInterface, RefusesDamagedVariablesAndParameters)
+{
+  auto const refuses = [](char const* text, char const* says) {
+    expect_error<file_error>([&] { read_ptx_interface(std::string(".version 9.0\n") + text); },
+                             says);
+  };
+  refuses(".visible .global .f32 x", "ends inside a variable");
+  refuses(".visible .global .f32 ;", "has a variable without a name");
+  refuses(".visible .global .b8 x[4;", "has an array without its ']'");
+  refuses(".visible .global .b8 x[99999999999][9999999999];", "has an array that is too large");
+  refuses(".visible .global .attribute .f32 x;", "has an attribute without parentheses");
+  refuses(".visible .global .attribute(.managed", "ends inside an attribute");
+  refuses(".func f(.param .b8 p[], .param .b32 q) {}",
+          "has an unsized parameter that is not the last");
+  refuses(".func (.param .b8 r[]) f() {}", "has a result of unknown size");
+}
+
 TEST(PtxInterface, IgnoresCommentsStringsAndPrototypesDefinedLater)
 {
   auto const found = read_ptx_interface(R"(// .visible .func nothing() {}

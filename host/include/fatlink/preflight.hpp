@@ -18,7 +18,8 @@ namespace FATLINK_API fatlink {
 enum class severity { warning, error };
 char const* to_string(severity level) noexcept;
 
-/// One thing preflight found. `id` is from DESIGN's table: "missing-hook", "uncontracted", …
+/// One thing preflight found. `id` names the rule: "missing-hook", "missing-variable",
+/// "signature-mismatch", "uncertain-type", "duplicate-symbol", "uncontracted", …
 struct finding {
   std::string id;
   fatlink::severity severity;

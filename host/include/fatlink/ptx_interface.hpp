@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a PTX module offers and asks for: kernels (.entry), definitions (.visible .func with a
-// body) and hooks (.extern .func without one). LTO-IR cannot be read, but nvcc writes the same
-// interface into its PTX sibling, so this describes both.
-// Reads declarations only, never instructions. Source: PTX ISA 9.0, "Directives".
+// body), hooks (.extern .func without one) and variables. LTO-IR cannot be read, but nvcc writes
+// the same interface into its PTX sibling, so this describes both, with one exception: an inline
+// function whose every call was inlined is in the LTO-IR and not in the PTX.
+//
+// What is known of a function's type: arity, and the width and alignment of each parameter. PTX
+// declares float, int, bool, char and short all as .b32. Instructions tell more where there are
+// any (`ptx_parameter::accessed_as`); a parameter that no instruction reads stays unknown, and
+// unsigned is never told from signed, nor a pointer from a 64-bit integer.
+// Source: PTX ISA 9.0, "Directives"; instructions: observed with nvcc 13.0 for sm_75 and sm_100.
 #pragma once
 
 #include <string>
@@ -21,24 +27,58 @@ struct ptx_parameter {
   unsigned align = 0;       ///< bytes, 0 when not stated
   unsigned long count = 0;  ///< array elements, 0 for a scalar
 
-  friend bool operator==(ptx_parameter const&, ptx_parameter const&) = default;
+  /// The type that the module's ld.param and st.param name for a scalar: "f32", "s8"; empty where
+  /// none does, or several disagree. Of a hook: what callers pass and read, which is its declared
+  /// type. Of a definition: results as declared; parameters as the body reads them, where a float
+  /// whose bits are used as an integer reads "u32" (or "u8", if the body uses only those bits).
+  /// "b32" is an integer: it is given only where the module's compiler writes "f32" for floats.
+  std::string accessed_as = {};
+
+  /// Equal declarations; `accessed_as` is not compared.
+  friend bool operator==(ptx_parameter const& a, ptx_parameter const& b)
+  {
+    return a.type == b.type && a.align == b.align && a.count == b.count;
+  }
 };
 
 struct ptx_function {
   std::string name;
-  std::vector<ptx_parameter> results;  ///< none or one
-  std::vector<ptx_parameter> parameters;
+  std::vector<ptx_parameter> results;     ///< none or one
+  std::vector<ptx_parameter> parameters;  ///< without the `...` of a variadic function
+  bool is_variadic = false;               ///< takes `...`: `.param .align 8 .b8 p[]` at the end
+  bool is_weak = false;                   ///< .weak: other modules may define it too
 };
 
-/// "(b32) user_transform(b32)", "apply_transform(b64, b64, b64)".
-std::string to_string(ptx_function const& function);
+enum class with_alignment { no, yes };
+
+/// "(b32) user_transform(b32)", "apply_transform(b64, b64, b64)", "(b32) log(b64, ...)"; with
+/// alignments "(align 16 b8[16]) f(align 16 b8[16])".
+std::string to_string(ptx_function const& function, with_alignment alignment = with_alignment::no);
+
+/// A module-scope variable: `.visible .global .align 4 .f32 scale` is {"scale", "global", "f32",
+/// 4}. Arrays, structs and unions are arrays of b8.
+struct ptx_variable {
+  std::string name;
+  std::string space;        ///< "global", "const" or "shared"
+  std::string type;         ///< without the dot; vectors as "v4.f32"
+  unsigned align = 0;       ///< bytes, 0 when not stated
+  unsigned long count = 0;  ///< array elements, 0 for a scalar; of several dimensions their product
+  bool is_unsized = false;  ///< declared with `[]`; .extern .shared: dynamic shared memory
+  bool is_managed = false;  ///< __managed__
+  bool is_weak = false;     ///< .weak or .common: other modules may define it too
+};
+
+/// "global f32 scale", "const b8 table[16]", "shared b8 tile[]", "managed global u32 counter";
+/// with alignment "global align 4 f32 scale".
+std::string to_string(ptx_variable const& variable, with_alignment alignment = with_alignment::no);
 
 struct ptx_interface {
-  std::vector<ptx_function> kernels;      ///< .entry
-  std::vector<ptx_function> definitions;  ///< .visible .func with a body
-  std::vector<ptx_function> weak;         ///< .weak .func with a body: may be defined twice
-  std::vector<ptx_function> hooks;        ///< .extern .func never defined in this module
-  std::vector<std::string> variables;     ///< .visible .global, .const and .shared
+  std::vector<ptx_function> kernels;             ///< .entry
+  std::vector<ptx_function> definitions;         ///< .visible .func with a body
+  std::vector<ptx_function> weak;                ///< .weak .func with a body: may be defined twice
+  std::vector<ptx_function> hooks;               ///< .extern .func never defined in this module
+  std::vector<ptx_variable> variables;           ///< .visible, .weak and .common definitions
+  std::vector<ptx_variable> external_variables;  ///< .extern ones never defined in this module
 };
 
 /// @throws file_error (stage fatbin) text that is no PTX; names `name` and the line.

@@ -58,7 +58,9 @@ bool resembles(std::vector<ptx_function> const& unused, fatbin const& transform,
                std::string const& hook)
 {
   auto const& variables = interface_of_any(transform).variables;
-  if (std::find(variables.begin(), variables.end(), hook) != variables.end()) return true;
+  if (std::any_of(variables.begin(), variables.end(),
+                  [&](ptx_variable const& variable) { return variable.name == hook; }))
+    return true;
   return std::any_of(unused.begin(), unused.end(), [&](ptx_function const& function) {
     return detail::is_mangled(function.name, hook) ||
            !detail::nearest({function.name}, hook).empty();
@@ -150,7 +152,7 @@ finding unused_definition(std::span<installed_library const> libraries, fatbin c
 
 finding only_variables(fatbin const& transform)
 {
-  auto const& name = interface_of_any(transform).variables.front();
+  auto const& name = interface_of_any(transform).variables.front().name;
   return {.id = "unused-definition",
           .severity = severity::error,
           .files = {transform.name()},

@@ -15,8 +15,10 @@ finding uncontracted(fatbin const& input)
           .severity = severity::warning,
           .files = {input.name()},
           .symbol = {},
-          .message = detail::format("{} states no contract; only widths and arity could be checked",
-                                    input.name()),
+          .message = detail::format(
+              "{} states no contract; only widths and arity could be checked, and int and float "
+              "of one width look alike where its code does not tell them apart",
+              input.name()),
           .hint = "build it with fatlink_add_fatbin(… CONTRACT …)"};
 }
 

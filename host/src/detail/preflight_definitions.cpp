@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "detail/format.hpp"
 #include "detail/interface_queries.hpp"
@@ -61,10 +62,21 @@ bool is_used(preflight_inputs const& inputs, preflight_input const& owner, std::
   });
 }
 
+/// Whether an input declares one of `variables` extern.
+bool declares_any(preflight_inputs const& inputs, std::vector<ptx_variable> const& variables)
+{
+  std::set<std::string_view> declared;
+  for (auto const& input : inputs)
+    for (auto const& variable : input.interface.external_variables) declared.insert(variable.name);
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](auto const& variable) { return declared.contains(variable.name); });
+}
+
 bool is_unused(preflight_inputs const& inputs, preflight_input const& input)
 {
   auto const functions = defined_functions(input.interface);
   if (functions.empty() || !input.interface.kernels.empty()) return false;
+  if (declares_any(inputs, input.interface.variables)) return false;
   return std::none_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
     return is_used(inputs, input, function.name);
   });

@@ -18,6 +18,7 @@ struct preflight_input {
   std::optional<fatlink::ident> const& ident;  ///< of the first entry that has one
 };
 using preflight_inputs = std::vector<preflight_input>;
+class symbol_index;
 
 /// Whether the CUDA device runtime defines the function (vprintf, malloc, …).
 bool is_system_function(std::string_view name);
@@ -33,10 +34,19 @@ void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findi
 /// unknown-kernel.
 void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
                   std::vector<finding>& findings);
-/// missing-hook, signature-mismatch.
-void check_hooks(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// missing-hook.
+void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
+                 std::vector<finding>& findings);
+/// signature-mismatch, uncertain-type: all declarations and definitions of one name, weak or not.
+void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
+/// missing-variable.
+void check_variables(preflight_inputs const& inputs, symbol_index const& symbols,
+                     std::vector<finding>& findings);
+/// signature-mismatch of variables.
+void check_variable_types(symbol_index const& symbols, std::vector<finding>& findings);
 /// duplicate-symbol.
-void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& findings);
+void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
+                      std::vector<finding>& findings);
 /// removed-functions, no-definition: an input that defines nothing. An error where a hook is
 /// missing or no input has a kernel, else a warning. Follows check_hooks.
 void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether every hook is defined once, with the type its library declares.
+// Whether every hook is defined once, and all that the inputs say of one name is of one type.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -7,8 +7,9 @@
 #include <map>
 
 #include "detail/format.hpp"
+#include "detail/function_types.hpp"
 #include "detail/nearest.hpp"
-#include "detail/preflight_rules.hpp"
+#include "detail/symbol_index.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -27,21 +28,6 @@ bool is_system_function(std::string_view name)
 
 namespace {
 
-struct definition {
-  fatbin const* file;
-  ptx_function const* function;
-};
-
-std::vector<definition> definitions_of(preflight_inputs const& inputs, std::string const& name)
-{
-  std::vector<definition> found;
-  for (auto const& input : inputs)
-    for (auto const* list : {&input.interface.definitions, &input.interface.weak})
-      for (auto const& function : *list)
-        if (function.name == name) found.push_back({input.file, &function});
-  return found;
-}
-
 /// The definition most like `hook`; C++-mangled names hold it whole.
 std::string nearest(preflight_inputs const& inputs, std::string const& hook)
 {
@@ -59,87 +45,163 @@ std::string nearest(preflight_inputs const& inputs, std::string const& hook)
   return best;
 }
 
-/// The input that defines a variable of this name.
-fatbin const* variable_of(preflight_inputs const& inputs, std::string const& name)
+std::string missing_hint(preflight_inputs const& inputs, symbol_group const& group,
+                         ptx_function const& hook)
 {
-  for (auto const& input : inputs) {
-    auto const& all = input.interface.variables;
-    if (std::find(all.begin(), all.end(), name) != all.end()) return input.file;
-  }
-  return nullptr;
+  for (auto const& variable : group.variables)
+    return detail::format("{} {} a variable of that name: define a function",
+                          variable.input->file->name(),
+                          variable.is_external ? "declares" : "defines");
+  auto const other = nearest(inputs, hook.name);
+  if (other.starts_with("_Z"))
+    return detail::format("{} is its C++ name: declare the definition extern \"C\"", other);
+  if (!other.empty())
+    return detail::format("did you mean {}? Rename the definition to {}", other, hook.name);
+  auto const advice = detail::format(
+      "pass a transform that defines {} (--transform, or one more input)", hook.name);
+  if (inputs.size() < 2) return advice;
+  return advice + "; a definition that is inline or static does not count, nvcc removes it";
 }
 
-finding missing(preflight_inputs const& inputs, preflight_input const& library,
-                ptx_function const& hook)
+finding missing(preflight_inputs const& inputs, symbol_group const& group,
+                preflight_input const& library, ptx_function const& hook)
 {
-  auto hint = detail::format("pass a transform that defines {} (--transform, or one more input)",
-                             hook.name);
-  if (auto const* by = variable_of(inputs, hook.name); by != nullptr)
-    hint = detail::format("{} defines a variable of that name: define a function", by->name());
-  else if (auto const other = nearest(inputs, hook.name); other.starts_with("_Z"))
-    hint = detail::format("{} is its C++ name: declare the definition extern \"C\"", other);
-  else if (!other.empty())
-    hint = detail::format("did you mean {}? Rename the definition to {}", other, hook.name);
   return {.id = "missing-hook",
           .severity = severity::error,
           .files = {library.file->name()},
           .symbol = hook.name,
           .message = detail::format("{} is defined by no input", to_string(hook)),
-          .hint = std::move(hint)};
+          .hint = missing_hint(inputs, group, hook)};
 }
 
-finding mismatch(preflight_input const& library, ptx_function const& hook, definition const& by)
+char const* verb_of(symbol_role role)
 {
+  switch (role) {
+    case symbol_role::hook:
+      return "declares";
+    case symbol_role::weak_definition:
+      return "defines the weak default";
+    case symbol_role::kernel:
+      return "defines the kernel";
+    case symbol_role::definition:
+      break;
+  }
+  return "defines";
+}
+
+std::string mismatch_hint(function_symbol const& first, function_symbol const& second)
+{
+  if ((first.role == symbol_role::kernel) != (second.role == symbol_role::kernel))
+    return "a kernel is no device function: rename one of the two";
+  if (to_string(*first.function) == to_string(*second.function) &&
+      first.function->parameters == second.function->parameters)
+    return "define it with the type that the library declares; if it uses the bits of a float on "
+           "purpose, build both with one contract (fatlink_add_fatbin(… CONTRACT …))";
+  if (first.role == symbol_role::hook)
+    return "define it with the type that the library's contract declares";
+  return detail::format("define it with the type of {}'s, or rename one of the two",
+                        first.input->file->name());
+}
+
+finding mismatch(function_symbol const& first, function_symbol const& second)
+{
+  auto const [own, other] = describe_types(*first.function, *second.function);
   return {.id = "signature-mismatch",
           .severity = severity::error,
-          .files = {library.file->name(), by.file->name()},
-          .symbol = hook.name,
-          .message = detail::format("{} declares {} and {} defines {}", library.file->name(),
-                                    to_string(hook), by.file->name(), to_string(*by.function)),
-          .hint = "define it with the type that the library's contract declares"};
+          .files = {first.input->file->name(), second.input->file->name()},
+          .symbol = first.function->name,
+          .message = detail::format("{} {} {} and {} {} {}", first.input->file->name(),
+                                    verb_of(first.role), own, second.input->file->name(),
+                                    verb_of(second.role), other),
+          .hint = mismatch_hint(first, second)};
 }
 
-bool lacks_ptx(preflight_input const& input)
+finding uncertain(function_symbol const& first, function_symbol const& second)
 {
-  auto const& entries = input.file->entries();
-  return std::none_of(entries.begin(), entries.end(),
-                      [](auto const& entry) { return entry.kind == entry_kind::ptx; });
+  auto const [own, other] = describe_types(*first.function, *second.function);
+  return {
+      .id = "uncertain-type",
+      .severity = severity::warning,
+      .files = {first.input->file->name(), second.input->file->name()},
+      .symbol = first.function->name,
+      .message = detail::format(
+          "{} uses {} and {} uses {}: another type, or the bits of the same one; int and float "
+          "of one width cannot be told apart here",
+          first.input->file->name(), own, second.input->file->name(), other),
+      .hint = "build both with one contract (fatlink_add_fatbin(… CONTRACT …)), which checks it"};
 }
 
-bool is_hook(preflight_inputs const& inputs, std::string const& name)
+bool is_strong(function_symbol const& symbol)
 {
-  return std::any_of(inputs.begin(), inputs.end(), [&](preflight_input const& input) {
-    auto const& hooks = input.interface.hooks;
-    return std::any_of(hooks.begin(), hooks.end(),
-                       [&](ptx_function const& hook) { return hook.name == name; });
-  });
+  return symbol.role == symbol_role::definition ||
+         (symbol.role == symbol_role::kernel && !symbol.function->is_weak);
 }
 
-bool same_type(ptx_function const& a, ptx_function const& b)
+/// What all others of the name are compared with: a library's declaration, else what may be
+/// replaced. Null where all are strong: they are duplicates.
+function_symbol const* reference_of(symbol_group const& group)
 {
-  return a.results == b.results && a.parameters == b.parameters;
+  for (auto const& symbol : group.functions)
+    if (symbol.role == symbol_role::hook) return &symbol;
+  for (auto const& symbol : group.functions)
+    if (!is_strong(symbol)) return &symbol;
+  return nullptr;
+}
+
+void compare(function_symbol const& first, function_symbol const& second,
+             std::vector<finding>& findings)
+{
+  auto const kernel_and_function =
+      (first.role == symbol_role::kernel) != (second.role == symbol_role::kernel);
+  auto const agreement =
+      kernel_and_function ? type_agreement::different : compare_types(first, second);
+  if (agreement == type_agreement::different) findings.push_back(mismatch(first, second));
+  if (agreement == type_agreement::uncertain) findings.push_back(uncertain(first, second));
+}
+
+bool names_kernel(symbol_group const& group)
+{
+  return std::any_of(group.functions.begin(), group.functions.end(),
+                     [](auto const& symbol) { return symbol.role == symbol_role::kernel; });
+}
+
+bool is_hook(symbol_group const& group)
+{
+  return std::any_of(group.functions.begin(), group.functions.end(),
+                     [](auto const& symbol) { return symbol.role == symbol_role::hook; });
 }
 
 }  // namespace
 
-void check_hooks(preflight_inputs const& inputs, std::vector<finding>& findings)
+void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
+                 std::vector<finding>& findings)
 {
   // LTO-IR alone shows no symbols: an input without PTX may well define any hook.
-  auto const opaque = std::any_of(inputs.begin(), inputs.end(), lacks_ptx);
+  if (any_lacks_ptx(inputs)) return;
   for (auto const& input : inputs)
     for (auto const& hook : input.interface.hooks) {
-      if (is_system_function(hook.name)) continue;
-      auto const definitions = definitions_of(inputs, hook.name);
-      if (definitions.empty() && !opaque) findings.push_back(missing(inputs, input, hook));
-      for (auto const& by : definitions)
-        if (!same_type(hook, *by.function)) findings.push_back(mismatch(input, hook, by));
+      auto const& group = symbols.find(hook.name);
+      if (is_system_function(hook.name) || is_function_defined(group) || names_kernel(group))
+        continue;
+      findings.push_back(missing(inputs, group, input, hook));
     }
 }
 
-void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& findings)
+void check_function_types(symbol_index const& symbols, std::vector<finding>& findings)
 {
-  std::map<std::string, fatbin const*> first;
-  auto const note = [&](std::string const& name, fatbin const& file, bool is_hook) {
+  for (auto const& group : symbols.groups()) {
+    auto const* reference = reference_of(group);
+    if (reference == nullptr || is_system_function(reference->function->name)) continue;
+    for (auto const& symbol : group.functions)
+      if (&symbol != reference) compare(*reference, symbol, findings);
+  }
+}
+
+void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
+                      std::vector<finding>& findings)
+{
+  std::map<std::string_view, fatbin const*> first;
+  auto const add = [&](std::string const& name, fatbin const& file, bool is_shared_name) {
     auto const [entry, inserted] = first.emplace(name, &file);
     if (inserted) return;
     findings.push_back({.id = "duplicate-symbol",
@@ -148,15 +210,17 @@ void check_duplicates(preflight_inputs const& inputs, std::vector<finding>& find
                         .symbol = name,
                         .message = detail::format("{} is defined by {} and by {}", name,
                                                   entry->second->name(), file.name()),
-                        .hint = is_hook
+                        .hint = is_shared_name
                                     ? "pass one of the two"
                                     : "pass one of the two, or declare what is private static"});
   };
   for (auto const& input : inputs) {
-    for (auto const& kernel : input.interface.kernels) note(kernel.name, *input.file, true);
+    for (auto const& kernel : input.interface.kernels)
+      if (!kernel.is_weak) add(kernel.name, *input.file, true);
     for (auto const& function : input.interface.definitions)
-      note(function.name, *input.file, is_hook(inputs, function.name));
-    for (auto const& variable : input.interface.variables) note(variable, *input.file, false);
+      add(function.name, *input.file, is_hook(symbols.find(function.name)));
+    for (auto const& variable : input.interface.variables)
+      if (!variable.is_weak) add(variable.name, *input.file, false);
   }
 }
 

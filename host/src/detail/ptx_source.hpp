@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX text as tokens, with errors that name the file and the line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "detail/ptx_tokens.hpp"
+
+namespace fatlink::detail {
+
+class ptx_source : public ptx_tokens {
+ public:
+  ptx_source(std::string_view ptx, std::string_view name) : ptx_tokens(ptx), name_(name) {}
+
+  /// @throws file_error "NAME: its PTX REASON (line N)".
+  [[noreturn]] void fail(std::string const& reason) const;
+  /// `digits`, decimal or 0x…. @throws file_error anything else.
+  [[nodiscard]] unsigned long read_number(std::string_view digits) const;
+
+ private:
+  std::string_view name_;
+};
+
+}  // namespace fatlink::detail

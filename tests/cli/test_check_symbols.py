@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions and variables of several inputs that do not fit are refused by check and by link."""
+import json
+import unittest
+
+from fatlink_cli import CliTest
+
+KERNEL = ('extern "C" __device__ float user_transform(float);\n'
+          'extern "C" __global__ void apply_transform(float const* in, float* out, unsigned long n) {{\n'
+          "for (auto i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i += blockDim.x * gridDim.x)\n"
+          "out[i] = {}; }}\n")
+TRANSFORM = 'extern "C" __device__ float user_transform(float x) {{ return {}; }}\n'
+MODES = ("ptx", "lto")
+
+
+class SymbolsTest(CliTest):
+    def findings(self, mode, *inputs, level="error"):
+        """What check finds; link agrees whether it links."""
+        done = self.check("check", "--target", "sm_90", "--mode", mode, "--json", *inputs)
+        found = done["targets"][0]["findings"]
+        errors = [f for f in found if f["severity"] == "error"]
+        self.assertEqual(done["links"], not errors)
+        status = 4 if errors else 0
+        linked = self.fatlink("link", "--target", "sm_90", "--mode", mode, "-o", "o.cubin", *inputs, status=status)
+        if errors:
+            self.assertIn(f"[{errors[0]['id']}]", linked.stderr)
+        return [f for f in found if f["severity"] == level and f["id"] != "uncontracted"]
+
+    def check(self, *words):
+        """The JSON of a check that links or is refused."""
+        try:
+            return json.loads(self.fatlink(*words, status=0).stdout)
+        except AssertionError:
+            return json.loads(self.fatlink(*words, status=4).stdout)
+
+    def assert_refused(self, finding, *inputs, says=(), hint=""):
+        for mode in MODES:
+            with self.subTest(mode=mode, inputs=[i.stem for i in inputs]):
+                found = self.findings(mode, *inputs)
+                self.assertEqual([f["id"] for f in found], [finding])
+                for part in says:
+                    self.assertIn(part, found[0]["message"])
+                self.assertIn(hint, found[0]["hint"])
+
+    def assert_links(self, *inputs):
+        for mode in MODES:
+            with self.subTest(mode=mode, inputs=[i.stem for i in inputs]):
+                self.assertEqual(self.findings(mode, *inputs), [])
+
+
+class Functions(SymbolsTest):
+    def test_a_weak_default_and_a_definition_of_another_type_are_refused(self):
+        library = self.compile("library", 'extern "C" inline __device__ __noinline__ float post(float x) { return x; }\n' +
+                               KERNEL.format("post(user_transform(in[i]))"))
+        hook = TRANSFORM.format("x + 1")
+        other = self.compile("other", hook + 'extern "C" __device__ double post(double x) { return x * 3; }')
+        self.assert_refused("signature-mismatch", library, other,
+                            says=["library.fatbin defines the weak default (b32) post(b32)",
+                                  "other.fatbin defines (b64) post(b64)"], hint="library.fatbin's, or rename one of the two")
+        same = self.compile("same", hook + 'extern "C" __device__ float post(float x) { return x * 3; }')
+        self.assert_links(library, same)
+
+    def test_weak_definitions_of_several_types_are_refused(self):
+        library = self.compile("library", 'extern "C" inline __device__ __noinline__ float post(float x) { return x; }\n' +
+                               KERNEL.format("post(user_transform(in[i]))"))
+        other = self.compile("other", 'extern "C" inline __device__ __noinline__ float post(float x, float y) { return x * y; }\n' +
+                             TRANSFORM.format("post(x, 2)"))
+        self.assert_refused("signature-mismatch", library, other,
+                            says=["library.fatbin defines the weak default (b32) post(b32)",
+                                  "other.fatbin defines the weak default (b32) post(b32, b32)"])
+
+    def test_a_kernel_of_the_name_of_a_hook_is_refused(self):
+        library = self.compile("library", KERNEL.format("user_transform(in[i])"))
+        kernel = self.compile("kernel", 'extern "C" __global__ void user_transform(float* x) { *x = 1; }')
+        self.assert_refused("signature-mismatch", library, kernel,
+                            says=["library.fatbin declares (b32) user_transform(b32)",
+                                  "kernel.fatbin defines the kernel user_transform(u64)"], hint="rename")
+
+    def test_kernels_of_one_template_in_two_inputs_link(self):
+        kernel = "template <class T> __global__ void fill(T* x) { *x = 1; }\ntemplate __global__ void fill<int>(int*);\n"
+        library = self.compile("library", kernel + KERNEL.format("user_transform(in[i])"))
+        self.assert_links(library, self.compile("other", kernel + TRANSFORM.format("x")))
+
+    def test_char_short_bool_and_int_for_a_float_are_told_by_the_instructions(self):
+        library = self.compile("library", KERNEL.format("user_transform(in[i])"))
+        for name, read in (("char", "s8"), ("unsigned char", "u8"), ("short", "u16"), ("bool", "s8")):
+            wrong = self.compile("wrong", f'extern "C" __device__ float user_transform({name} x) {{ return x; }}')
+            self.assert_refused("signature-mismatch", library, wrong,
+                                says=["declares (f32) user_transform(f32)", f"defines (f32) user_transform({read})"])
+        for name in ("int", "char", "bool"):
+            wrong = self.compile("wrong", f'extern "C" __device__ {name} user_transform(float x) {{ return x > 1; }}')
+            self.assert_refused("signature-mismatch", library, wrong,
+                                says=["declares (f32) user_transform(f32)", "defines (b32) user_transform(f32)"])
+
+    def test_int_and_float_that_the_instructions_do_not_tell_apart_are_reported(self):
+        library = self.compile("library", KERNEL.format("user_transform(in[i])"))
+        bits = self.compile("bits", TRANSFORM.format("__int_as_float(__float_as_int(x) & 0x7fffffff)"))
+        other = self.compile("other", 'extern "C" __device__ float user_transform(int x) { return x; }')
+        for transform in (bits, other):
+            self.assert_links(library, transform)
+            found = self.findings("lto", library, transform, level="warning")
+            self.assertEqual([f["id"] for f in found], ["uncertain-type"])
+            self.assertIn("int and float of one width cannot be told apart", found[0]["message"])
+        unread = self.compile("unread", 'extern "C" __device__ float user_transform(int x) { return 1; }')
+        self.assertIn("int and float of one width look alike",
+                      self.fatlink("check", library, unread).stdout)
+
+    def test_structs_that_differ_by_alignment_are_printed_with_it(self):
+        library = self.compile("library", "struct __align__(16) quad { float f[4]; };\n"
+                               'extern "C" __device__ float user_transform(quad);\n'
+                               'extern "C" __global__ void k(quad* x) { x->f[0] = user_transform(*x); }')
+        other = self.compile("other", "struct quad { float f[4]; };\n"
+                             'extern "C" __device__ float user_transform(quad x) { return x.f[0]; }')
+        self.assert_refused("signature-mismatch", library, other,
+                            says=["user_transform(align 16 b8[16])", "user_transform(align 4 b8[16])"])
+
+    def test_variadic_functions_are_read_printed_and_compared(self):
+        library = self.compile("library", 'extern "C" __device__ int note(char const*, ...);\n'
+                               'extern "C" __global__ void k(int* x) { *x = note("", 1, 2.0); }')
+        same = self.compile("same", 'extern "C" __device__ int note(char const*, ...) { return 3; }')
+        fixed = self.compile("fixed", 'extern "C" __device__ int note(char const*) { return 3; }')
+        self.assertIn("hook        (b32) note(b64, ...)", self.fatlink("inspect", library).stdout)
+        self.assert_links(library, same)
+        self.assert_refused("signature-mismatch", library, fixed,
+                            says=["declares (b32) note(b64, ...)", "defines (b32) note(b64)"])
+
+    def test_an_inline_hook_is_refused_with_the_reason(self):
+        library = self.compile("library", KERNEL.format("user_transform(in[i])"))
+        inline = self.compile("used", 'extern "C" inline __device__ float user_transform(float x) { return x; }\n'
+                              'extern "C" __device__ float another_name(float x) { return user_transform(x); }')
+        self.assert_refused("missing-hook", library, inline,
+                            hint="a definition that is inline or static does not count, nvcc removes it")
+
+
+class Variables(SymbolsTest):
+    DECLARED = ('extern "C" { extern __device__ float scale; extern __constant__ float offset; extern __device__ int table[4];\n'
+                "extern __managed__ int counter; extern __device__ int open_table[];\n"
+                "__global__ void k(float* x) { *x = *x * scale + offset + table[2] + counter + open_table[1]; } }")
+    DEFINED = {"scale": "__device__ float scale = 2;", "offset": "__constant__ float offset = 3;",
+               "table": "__device__ int table[4];", "counter": "__managed__ int counter;",
+               "open_table": "__device__ int open_table[9];"}
+
+    def define(self, name, **changes):
+        lines = {**self.DEFINED, **changes}
+        return self.compile(name, 'extern "C" { ' + " ".join(lines.values()) + " }")
+
+    def test_variables_that_fit_link(self):
+        library = self.compile("library", self.DECLARED)
+        self.assert_links(library, self.define("same"))
+        self.assert_links(library, self.define("aligned", scale="__device__ __align__(16) float scale;"))
+
+    def test_an_undefined_variable_is_refused_and_never_a_silent_zero(self):
+        library = self.compile("library", self.DECLARED)
+        for name, text in {"scale": "global f32 scale", "offset": "const f32 offset", "table": "global b8 table[16]",
+                           "counter": "managed global u32 counter", "open_table": "global b8 open_table[]"}.items():
+            self.assert_refused("missing-variable", library, self.define("without", **{name: ""}),
+                                says=[f"library.fatbin declares {text}, which no input defines"], hint="define it")
+        self.assert_refused("missing-variable", library, self.define("private", scale="static __device__ float scale = 2;"))
+
+    def test_a_misspelt_variable_is_named(self):
+        self.assert_refused("missing-variable", self.compile("library", self.DECLARED),
+                            self.define("misspelt", scale="__device__ float scales = 2;"), hint="did you mean scales?")
+
+    def test_a_variable_of_another_type_size_space_or_alignment_is_refused(self):
+        library = self.compile("library", self.DECLARED)
+        for name, other, says in (
+                ("scale", "__device__ int scale;", ["declares global f32 scale", "defines global u32 scale"]),
+                ("scale", "__device__ double scale;", ["declares global f32 scale", "defines global f64 scale"]),
+                ("scale", "__constant__ float scale;", ["declares global f32 scale", "defines const f32 scale"]),
+                ("scale", "__managed__ float scale;", ["defines managed global f32 scale"]),
+                ("counter", "__device__ int counter;", ["managed global u32 counter", "defines global u32 counter"]),
+                ("offset", "__device__ float offset;", ["declares const f32 offset", "defines global f32 offset"]),
+                ("table", "__device__ int table[5];", ["global b8 table[16]", "global b8 table[20]"]),
+                ("table", "__device__ char table[16];", ["global align 4 b8 table[16]", "global align 1 b8 table[16]"])):
+            self.assert_refused("signature-mismatch", library, self.define("other", **{name: other}), says=says)
+
+    def test_a_function_of_the_name_of_a_variable_is_no_definition(self):
+        self.assert_refused("missing-variable", self.compile("library", self.DECLARED),
+                            self.define("function", scale="__device__ float scale() { return 1; }"),
+                            hint="function.fatbin has a function of that name")
+
+    def test_dynamic_shared_memory_is_not_missing(self):
+        first = self.compile("first", 'extern "C" { extern __shared__ float tile[]; __global__ void k(float* x) { tile[0] = *x; } }')
+        second = self.compile("second", 'extern "C" { extern __shared__ double tile[]; __global__ void l(double* x) { tile[0] = *x; } }')
+        self.assert_links(first)
+        self.assert_links(first, second)
+
+    def test_inspect_shows_variables(self):
+        text = self.fatlink("inspect", self.compile("library", self.DECLARED), self.define("same")).stdout
+        self.assertIn("needs       managed global u32 counter", text)
+        self.assertIn("variable    const f32 offset", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
