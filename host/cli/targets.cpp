@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "fatlink/device.hpp"
 #include "fatlink/error.hpp"
@@ -12,11 +11,6 @@
 
 namespace fatlink::cli {
 namespace {
-
-// What CUDA 13 compiles for: nvcc --list-gpu-code, without the family ones.
-constexpr std::array k_targets{"sm_75",  "sm_80",   "sm_86",  "sm_87",   "sm_88",  "sm_89",
-                               "sm_90",  "sm_90a",  "sm_100", "sm_100a", "sm_103", "sm_103a",
-                               "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"};
 
 std::vector<target> native_targets()
 {
@@ -36,7 +30,7 @@ std::vector<target> native_targets()
 std::vector<std::string> accepted_words()
 {
   std::vector<std::string> words{"native", "all"};
-  words.insert(words.end(), k_targets.begin(), k_targets.end());
+  for (auto const& known : known_targets()) words.push_back(known.name());
   return words;
 }
 
@@ -67,7 +61,7 @@ try {
 std::vector<target> expand(std::string const& word)
 {
   if (word == "native") return native_targets();
-  if (word == "all") return {k_targets.begin(), k_targets.end()};
+  if (word == "all") return {known_targets().begin(), known_targets().end()};
   return {parse_target(word)};
 }
 

@@ -28,7 +28,7 @@ struct listed {
 /// What `input` offers and asks for, by its PTX of whichever target.
 ptx_interface const& interface_of_any(fatbin const& input)
 {
-  return interface_of(input, target("sm_121"));
+  return interface_of(input, target("sm_121"), link_mode::ptx);
 }
 
 std::vector<std::string> signatures(std::vector<ptx_function> const& functions)

@@ -141,7 +141,7 @@ fatbin_entry const* fatbin::find(entry_kind kind, target wanted) const noexcept
 {
   fatbin_entry const* best = nullptr;
   for (auto const& entry : contents_->entries) {
-    if (entry.kind != kind || !entry.target.links_for(wanted)) continue;
+    if (entry.kind != kind || !entry.target.is_known() || !entry.target.links_for(wanted)) continue;
     if (best == nullptr || best->target < entry.target) best = &entry;
   }
   return best;

@@ -11,6 +11,7 @@
 #include "detail/link_key.hpp"
 #include "detail/link_session.hpp"
 #include "linker/inlining.hpp"
+#include "linker/type_witness.hpp"
 
 namespace fatlink {
 namespace {
@@ -26,9 +27,28 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
 {
   std::vector<ptx_part> parts;
   for (auto const& input : inputs)
-    if (auto const* entry = input.find(entry_kind::ptx, wanted); entry != nullptr)
+    if (auto const* entry = linked_entry(input, wanted, link_mode::ptx); entry != nullptr)
       parts.push_back({input.name(), read_ptx(*entry, input.name())});
   return parts;
+}
+
+/// Of each input the entry that preflight judged, in a fatbin of its own.
+std::vector<detail::link_input> link_inputs(std::vector<fatbin> const& inputs,
+                                            link_options const& options)
+{
+  std::vector<detail::link_input> parts;
+  for (auto const& input : inputs)
+    parts.push_back(
+        detail::link_input::write(input, *linked_entry(input, options.target, options.mode)));
+  return parts;
+}
+
+detail::link_request make_request(std::vector<detail::link_input> const& inputs,
+                                  std::vector<std::string> const& options, image_kind emit)
+{
+  detail::link_request request{.emit = emit, .options = options, .inputs = {}};
+  for (auto const& input : inputs) request.inputs.push_back({input.name(), input.bytes()});
+  return request;
 }
 
 /// Only once nvJitLink is found is it known what it reads.
@@ -116,6 +136,8 @@ class linker::session {
       image_.parts = ptx_of(inputs_, options_.target);
     else
       obtain();
+    if (!options_.kernel.empty() && has_opaque_input())
+      detail::check_kernel(image_, inputs_, options_.kernel);
     detail::state_inlining(image_, inputs_);
     if (options_.require_inlined) detail::check_inlined(image_, inputs_);
     return std::move(image_);
@@ -127,6 +149,13 @@ class linker::session {
   [[nodiscard]] std::string const& identity() const { return identity_; }
 
  private:
+  [[nodiscard]] bool has_opaque_input() const
+  {
+    return std::any_of(inputs_.begin(), inputs_.end(), [&](fatbin const& input) {
+      return is_opaque(input, options_.target, options_.mode);
+    });
+  }
+
   void judge()
   {
     stopwatch watch;
@@ -186,11 +215,10 @@ class linker::session {
     detail::leased_worker const worker(file_.path, file_.identity);
     image_.times.open_ms = watch.lap();
     refuse_toolkits(inputs_, options_, {worker->hello().major, worker->hello().minor});
-    detail::link_request request{.emit = options_.emit,
-                                 .options = detail::nvjitlink_options(inputs_, options_),
-                                 .inputs = {}};
-    for (auto const& input : inputs_) request.inputs.push_back({input.name(), input.bytes()});
-    return made_by(worker->hello().identity, worker->link(request, with_.limit));
+    return made_by(worker->hello().identity,
+                   link_with([&](auto const& inputs, auto const& texts, image_kind emit) {
+                     return worker->link(make_request(inputs, texts, emit), with_.limit);
+                   }));
   }
 
   link_cache::made link_here()
@@ -199,10 +227,19 @@ class linker::session {
     auto const library = with_.opened();
     image_.times.open_ms = watch.lap();
     refuse_toolkits(inputs_, options_, {library->major(), library->minor()});
-    return made_by(
-        library->identity(),
-        detail::link_unchecked(*library, inputs_, detail::nvjitlink_options(inputs_, options_),
-                               options_.emit));
+    return made_by(library->identity(),
+                   link_with([&](auto const& inputs, auto const& texts, image_kind emit) {
+                     return detail::link_unchecked(*library, inputs, texts, emit);
+                   }));
+  }
+
+  /// Checks by links what preflight could not read, and links.
+  detail::link_product link_with(detail::link_function const& link)
+  {
+    auto findings = detail::check_opaque_types(inputs_, options_, link);
+    if (has_error(findings)) throw refused_error(options_.target, std::move(findings));
+    return link(link_inputs(inputs_, options_), detail::nvjitlink_options(inputs_, options_),
+                options_.emit);
   }
 
   /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.

@@ -11,9 +11,35 @@
 namespace fatlink {
 namespace {
 
-detail::preflight_input describe(fatbin const& input, target wanted)
+detail::preflight_input describe(fatbin const& input, preflight_request const& request)
 {
-  return {.file = &input, .interface = interface_of(input, wanted), .ident = input.ident()};
+  return {.file = &input,
+          .interface = interface_of(input, request.target, request.mode),
+          .ident = input.ident(),
+          .is_opaque = is_opaque(input, request.target, request.mode)};
+}
+
+/// The PTX entry that states the types of `ltoir`; null where none or several are of its
+/// architecture.
+fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) noexcept
+{
+  fatbin_entry const* ptx = nullptr;
+  for (auto const& entry : input.entries()) {
+    if (entry.target != ltoir.target || &entry == &ltoir || entry.kind == entry_kind::elf) continue;
+    if (entry.kind == entry_kind::ltoir || ptx != nullptr) return nullptr;
+    ptx = &entry;
+  }
+  return ptx;
+}
+
+/// The PTX entry that links for `wanted`, else any.
+fatbin_entry const* find_any_ptx(fatbin const& input, target wanted) noexcept
+{
+  auto const* ptx = input.find(entry_kind::ptx, wanted);
+  if (ptx != nullptr) return ptx;
+  for (auto const& entry : input.entries())
+    if (entry.kind == entry_kind::ptx) ptx = &entry;
+  return ptx;
 }
 
 error_details refusal(std::string const& what, std::vector<finding> const& findings)
@@ -50,25 +76,38 @@ char const* to_string(severity level) noexcept
   return level == severity::error ? "error" : "warning";
 }
 
-ptx_interface const& interface_of(fatbin const& input, target wanted)
+fatbin_entry const* linked_entry(fatbin const& input, target wanted, link_mode mode) noexcept
+{
+  return input.find(mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx, wanted);
+}
+
+bool is_opaque(fatbin const& input, target wanted, link_mode mode) noexcept
+{
+  if (mode != link_mode::lto) return false;
+  auto const* entry = linked_entry(input, wanted, mode);
+  return entry != nullptr && find_ptx_of(input, *entry) == nullptr;
+}
+
+ptx_interface const& interface_of(fatbin const& input, target wanted, link_mode mode)
 {
   static ptx_interface const empty;
-  auto const* entry = input.find(entry_kind::ptx, wanted);
-  if (entry == nullptr)
-    for (auto const& other : input.entries())
-      if (other.kind == entry_kind::ptx) entry = &other;
-  return entry == nullptr ? empty : input.interface(*entry);
+  auto const* linked = linked_entry(input, wanted, mode);
+  auto const* ptx = linked == nullptr        ? find_any_ptx(input, wanted)
+                    : mode == link_mode::ptx ? linked
+                                             : find_ptx_of(input, *linked);
+  return ptx == nullptr ? empty : input.interface(*ptx);
 }
 
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request)
 {
   detail::preflight_inputs described;
-  for (auto const& input : inputs) described.push_back(describe(input, request.target));
+  for (auto const& input : inputs) described.push_back(describe(input, request));
 
   std::vector<finding> findings;
   detail::check_entries(described, request, findings);
   detail::check_contracts(described, findings);
   detail::check_kernel(described, request, findings);
+  detail::check_types(described, request, findings);
   detail::symbol_index const symbols(described);
   detail::check_hooks(described, symbols, findings);
   detail::check_function_types(symbols, findings);
@@ -89,7 +128,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
                                           std::string const& kernel)
 {
-  // Of the newest, for which every generic entry links.
+  // For the newest, for which every generic entry links.
   auto findings = preflight(inputs, {.target = target("sm_121"), .mode = mode, .kernel = kernel});
   std::erase_if(findings, [](finding const& found) {
     return found.severity != severity::error || found.id.starts_with("arch-");

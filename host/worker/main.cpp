@@ -51,9 +51,9 @@ byte_buffer failure_of(error const& failed, bool is_unavailable)
 byte_buffer answer(nvjitlink const& library, bytes_view body)
 try {
   auto const request = decode_request(body);
-  std::vector<fatbin> inputs;
-  for (auto const& one : request.inputs)
-    inputs.push_back(fatbin::from_bytes({one.bytes.begin(), one.bytes.end()}, one.name));
+  std::vector<link_input> inputs;
+  for (auto const& input : request.inputs)
+    inputs.push_back(link_input::read(input.bytes, input.name));
   return encode(link_unchecked(library, inputs, request.options, request.emit));
 } catch (unavailable_error const& failed) {
   return failure_of(failed, true);

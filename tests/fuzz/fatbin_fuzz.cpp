@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a fatbin: read, its PTX decompressed and read, judged beside itself.
+// Any bytes as a fatbin: read, its PTX decompressed and read, judged beside itself; each entry
+// written and read back.
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
+#include "fatbin/write_fatbin.hpp"
 #include "fatlink/preflight.hpp"
+
+namespace {
+
+/// Aborts where what was written does not read back as one entry that is written alike.
+void write_and_read_back(fatlink::fatbin_entry const& entry)
+{
+  auto const bytes = fatlink::detail::write_fatbin(entry);
+  auto const entries = fatlink::read_fatbin(bytes);
+  if (entries.size() != 1 || fatlink::detail::write_fatbin(entries[0]) != bytes) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {
@@ -16,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
       (void)preflight(
           inputs,
           {.target = target(90), .mode = mode, .kernel = "k", .linker = toolkit_version{13, 0}});
+    for (auto const& entry : inputs[0].entries()) write_and_read_back(entry);
   } catch (file_error const&) {
   }
   return 0;

@@ -27,6 +27,15 @@ link_options options(char const* wanted, link_mode mode)
   return {.target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}};
 }
 
+/// The entries that a link of `mode` for sm_90 takes of `inputs`.
+std::vector<detail::link_input> entries_of(std::vector<fatbin> const& inputs, link_mode mode)
+{
+  std::vector<detail::link_input> list;
+  for (auto const& input : inputs)
+    list.push_back(detail::link_input::write(input, *linked_entry(input, "sm_90", mode)));
+  return list;
+}
+
 class Linker : public fixtures::needs_nvjitlink {};
 class LinkSession : public fixtures::needs_nvjitlink {};
 
@@ -75,8 +84,8 @@ TEST_F(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
   auto inputs = pair();
   inputs.push_back(fixtures::fatbin("uncontracted.fatbin"));
   try {
-    detail::link_unchecked(*nvjitlink::open(), inputs, {"-arch=sm_90", "-no-cache"},
-                           image_kind::cubin);
+    detail::link_unchecked(*nvjitlink::open(), entries_of(inputs, link_mode::ptx),
+                           {"-arch=sm_90", "-no-cache"}, image_kind::cubin);
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_THAT(failed.details().log, testing::HasSubstr("@E@"));
@@ -87,7 +96,9 @@ TEST_F(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
 TEST_F(LinkSession, NamesTheInputThatNvjitlinkRefuses)
 {
   try {
-    detail::link_unchecked(*nvjitlink::open(), {fixtures::fatbin("specific.fatbin")},
+    auto const specific = fixtures::fatbin("specific.fatbin");
+    detail::link_unchecked(*nvjitlink::open(),
+                           {detail::link_input::write(specific, specific.entries()[1])},
                            {"-arch=sm_80", "-lto"}, image_kind::cubin);
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
@@ -99,8 +110,8 @@ TEST_F(LinkSession, NamesTheInputThatNvjitlinkRefuses)
 TEST_F(LinkSession, CarriesTheLogOfAFailedCreate)
 {
   try {
-    detail::link_unchecked(*nvjitlink::open(), pair(), {"-arch=sm_90", "-nonsense"},
-                           image_kind::cubin);
+    detail::link_unchecked(*nvjitlink::open(), entries_of(pair(), link_mode::lto),
+                           {"-arch=sm_90", "-nonsense"}, image_kind::cubin);
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_EQ(failed.details().code, "NVJITLINK_ERROR_UNRECOGNIZED_OPTION");

@@ -11,7 +11,9 @@
 #include "detail/leased_worker.hpp"
 #include "environment.hpp"
 #include "expect_error.hpp"
+#include "fatbin/write_fatbin.hpp"
 #include "fatlink/linker.hpp"
+#include "fixtures.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
 
@@ -136,6 +138,36 @@ TEST(HostileWorker, HangsAreStopped)
   hostile const taken("hang");
   linker with(isolation::worker, 300ms);
   EXPECT_EQ(code_of(with), "ETIMEDOUT");
+}
+
+TEST(HostileWorker, ThatTakesTooLongIsReportedWithTheTimeLimit)
+{
+  hostile const taken("hang");
+  linker with(isolation::worker, 300ms);
+  try {
+    (void)with.link(pair(), lto());
+    ADD_FAILURE() << "linked";
+  } catch (link_error const& failed) {
+    EXPECT_THAT(failed.what(), testing::HasSubstr("longer than its time limit of 0.3 s"));
+    EXPECT_THAT(failed.details().hint, testing::StartsWith("raise the time limit (--link-timeout"));
+  }
+}
+
+TEST(WorkerRequest, OfMoreThanOneEntryIsRefusedByTheHelper)
+{
+  auto const whole = fixtures::bytes("two_types_sass.fatbin");
+  auto const sass = detail::write_fatbin(fixtures::fatbin("two_types_sass.fatbin").entries().at(1));
+  hostile const taken("print nothing");  // an nvJitLink that would link anything
+  auto const worker = detail::link_worker::start(5s);
+  for (auto const& [bytes, says] : {std::pair{whole, "2 entries"}, {sass, "SASS"}})
+    expect_error<link_error>(
+        [&, &bytes = bytes] {
+          (void)worker->link({.emit = image_kind::cubin,
+                              .options = {"-arch=sm_90"},
+                              .inputs = {{"t.fatbin", bytes}}},
+                             5s);
+        },
+        says);
 }
 
 TEST(HostileWorker, CannotReachFilesNetworkOrOtherProcesses)

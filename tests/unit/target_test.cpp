@@ -55,6 +55,27 @@ TEST(Target, FamilyCodeLinksWithinItsFamily)
   EXPECT_FALSE(target("sm_100f").links_for("sm_120"));
 }
 
+TEST(Target, ListsEveryTargetOfCuda13Once)
+{
+  std::string names;
+  for (auto const& known : fatlink::known_targets()) names += known.name() + " ";
+  EXPECT_EQ(names,
+            "sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_103 sm_103a "
+            "sm_110 sm_110a sm_120 sm_120a sm_121 sm_121a ");
+}
+
+TEST(Target, KnowsWhichArchitecturesNvjitlinkTakes)
+{
+  for (auto const number : {50U, 61U, 70U, 75U, 86U, 90U, 121U})
+    EXPECT_TRUE(target(number).is_known()) << number;
+  for (auto const number : {10U, 72U, 74U, 76U, 83U, 91U, 101U, 130U})
+    EXPECT_FALSE(target(number).is_known()) << number;
+  EXPECT_TRUE(target(90, 'a').is_known());
+  EXPECT_TRUE(target(100, 'f').is_known());
+  EXPECT_FALSE(target(75, 'a').is_known());
+  EXPECT_FALSE(target(90, 'f').is_known());
+}
+
 TEST(LinkMode, KnowsTwoModes)
 {
   EXPECT_EQ(fatlink::parse_link_mode("lto"), fatlink::link_mode::lto);

@@ -53,6 +53,7 @@ struct fatbin_entry {
   std::uint16_t version_major = 0;  ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
   std::uint16_t version_minor = 0;
   std::uint64_t flags = 0;
+  std::uint64_t scramble_key = 0;  ///< of LTO-IR; nvJitLink cannot decompress it without
   fatlink::compression compression = fatlink::compression::none;
   std::uint64_t offset = 0;             ///< of the entry's header in the file
   bytes_view payload;                   ///< as stored, without padding
@@ -109,8 +110,9 @@ class fatbin {
   /// @throws format_error as read_ptx; file_error text that is no PTX.
   [[nodiscard]] ptx_interface const& interface(fatbin_entry const& entry) const;
 
-  /// The newest entry of `kind` that links for `wanted`; exact `a`/`f` matches first.
-  /// Null when there is none. Lives as long as any copy of this fatbin.
+  /// The newest entry of `kind` that links for `wanted`; exact `a`/`f` matches first. Entries of
+  /// unknown architectures (target::is_known) are passed over. Null when there is none. Lives as
+  /// long as any copy of this fatbin.
   [[nodiscard]] fatbin_entry const* find(entry_kind kind, target wanted) const noexcept;
 
  private:

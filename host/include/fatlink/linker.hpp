@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links fatbins to one image with nvJitLink. Preflight runs first; a finding of severity error
-// stops the link before nvJitLink sees a byte. What nvJitLink prints on the process's standard
-// error is captured; its `@E@` lines fail the link in both modes.
-// Threads: one linker may be used by several threads. In one process links are serialised while
-// nvJitLink's standard error is captured; workers link side by side.
+// stops the link before nvJitLink sees a byte. Of each input nvJitLink receives only the entry that
+// preflight judged (linked_entry), in a fatbin that fatlink writes. What nvJitLink prints on the
+// process's standard error is captured; a line there or in its logs that begins with `error` or
+// `fatal` fails the link, whatever the status.
+// In lto mode, inputs whose types preflight cannot read (is_opaque) are first compared with the
+// other inputs by links of their own; not where the cache has the link. Threads: one linker may be
+// used by several threads. In one process links are serialised while nvJitLink's standard error is
+// captured; workers link side by side.
 #pragma once
 
 #include <chrono>
@@ -63,7 +67,7 @@ class linker {
   /// Finds nvJitLink at the first link, not now.
   linker();
   explicit linker(std::shared_ptr<nvjitlink const> library);
-  /// `limit`: how long a link may take; of a worker alone.
+  /// `limit`: time limit for one link; enforced only with `isolation::worker`.
   explicit linker(isolation where, std::chrono::milliseconds limit = std::chrono::seconds(60));
 
   /// Asks `cache` before it links, and tells it what it linked. Where it has the link, neither
@@ -72,7 +76,8 @@ class linker {
 
   /// Links `inputs`, the library's fatbin first. The float flags the entries record are
   /// passed on, so both modes compute alike. Deterministic: the same inputs, the same bytes.
-  /// @throws refused_error preflight found an error.
+  /// @throws refused_error preflight found an error, or the check by a link did:
+  ///   signature-mismatch, missing-hook, unchecked-types.
   /// @throws link_error nvJitLink failed; log and code are complete. Or its worker died (code
   ///   SIGSEGV, …) or took too long (ETIMEDOUT); or a call is left (NOT_INLINED).
   /// @throws unavailable_error no nvJitLink, and the cache does not have the link.

@@ -62,9 +62,19 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
                                           std::string const& kernel = {});
 
-/// The interface of `input` for `wanted`: from its PTX entry that links for it, else from any
-/// PTX entry. Empty when it holds no PTX. Lives as long as the fatbin.
-ptx_interface const& interface_of(fatbin const& input, target wanted);
+/// The only entry of `input` that a link gives to nvJitLink: of the PTX in ptx mode, of the LTO-IR
+/// in lto mode, the newest that links for `wanted`. Null when none does.
+fatbin_entry const* linked_entry(fatbin const& input, target wanted, link_mode mode) noexcept;
+
+/// Whether nothing states the types of linked_entry(): it is LTO-IR, and `input` does not hold
+/// exactly one PTX entry of the same architecture. PTX of another architecture may declare other
+/// types (`__CUDA_ARCH__`).
+bool is_opaque(fatbin const& input, target wanted, link_mode mode) noexcept;
+
+/// The interface of linked_entry(): its own in ptx mode, that of the PTX entry of the same
+/// architecture in lto mode. Empty where is_opaque(). Where no entry links, that of any PTX entry.
+/// Lives as long as the fatbin.
+ptx_interface const& interface_of(fatbin const& input, target wanted, link_mode mode);
 
 /// A link refused for what preflight found.
 class refused_error : public error {

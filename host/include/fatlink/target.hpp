@@ -5,6 +5,7 @@
 #pragma once
 
 #include <compare>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,11 @@ class target {
   /// Whether code compiled for *this* (a PTX or LTO-IR entry) links for `wanted`.
   [[nodiscard]] bool links_for(target wanted) const noexcept;
 
+  /// Whether every nvJitLink of CUDA 13 takes PTX and LTO-IR of this architecture: those of
+  /// CUDA 13 and older ones down to sm_30. nvJitLink 13.0 ignores the entries of others (sm_74,
+  /// sm_83) or refuses them.
+  [[nodiscard]] bool is_known() const noexcept;
+
   // clang-tidy 14 takes the 0 of a rewritten a < b for a pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
   friend constexpr auto operator<=>(target const&, target const&) = default;
@@ -55,5 +61,9 @@ class target {
   unsigned number_ = 0;
   char suffix_ = 0;
 };
+
+/// The targets of CUDA 13, oldest first: each generic one, followed by its architecture-specific
+/// one. Family-specific targets (sm_100f) are left out.
+std::span<target const> known_targets() noexcept;
 
 }  // namespace fatlink

@@ -17,7 +17,7 @@ namespace fatlink::detail {
 /// The interface of `input` by its PTX for the newest target; empty where it has no PTX.
 inline ptx_interface const& interface_of_any(fatbin const& input)
 {
-  return interface_of(input, target("sm_121"));
+  return interface_of(input, target("sm_121"), link_mode::ptx);
 }
 
 inline bool has_name(std::vector<ptx_function> const& functions, std::string_view name)

@@ -8,14 +8,13 @@ namespace fatlink {
 namespace {
 
 /// Raised whenever the same inputs and options would be linked otherwise by fatlink itself.
-constexpr char const* k_key_format = "1";
+constexpr char const* k_key_format = "2";
 
 /// The entries' own float flags: preflight saw to it that in LTO mode all inputs agree.
 float_flags flags_of(std::vector<fatbin> const& inputs, link_options const& options)
 {
-  auto const kind = options.mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx;
   for (auto const& input : inputs)
-    if (auto const* entry = input.find(kind, options.target); entry != nullptr)
+    if (auto const* entry = linked_entry(input, options.target, options.mode); entry != nullptr)
       return entry->float_flags();
   return {};
 }

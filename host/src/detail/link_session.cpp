@@ -2,16 +2,15 @@
 #include "detail/link_session.hpp"
 
 #include <chrono>
-#include <sstream>
 
 #include "detail/format.hpp"
 #include "detail/stderr_capture.hpp"
+#include "linker/nvjitlink_log.hpp"
 
 namespace fatlink::detail {
 namespace {
 
 constexpr int k_input_fatbin = 4;  // NVJITLINK_INPUT_FATBIN
-constexpr std::string_view k_error_mark = "@E@";
 
 std::string remedy(int code, std::string const& log)
 {
@@ -37,7 +36,7 @@ std::string remedy(int code, std::string const& log)
 
 class session {
  public:
-  session(nvjitlink const& library, std::vector<fatbin> const& inputs)
+  session(nvjitlink const& library, std::vector<link_input> const& inputs)
       : api_(library.functions()), inputs_(inputs), handle_(nullptr, {&api_})
   {
   }
@@ -52,7 +51,7 @@ class session {
     check(code, "creating the link", {});
   }
 
-  void add(fatbin const& input)
+  void add(link_input const& input)
   {
     check(api_.add_data(handle_.get(), k_input_fatbin, input.bytes().data(), input.bytes().size(),
                         input.name().c_str()),
@@ -76,20 +75,19 @@ class session {
     return bytes;
   }
 
-  /// Ends the capture; an `@E@` line fails the link, whatever nvJitLink returned.
+  /// Ends the capture and reads both logs. An error line fails the link, whatever the status.
   void finish()
   {
-    printed_ = capture_.finish();
-    if (printed_.find(k_error_mark) != std::string::npos)
-      fail(0, "nvJitLink reported an error on standard error", {});
+    auto const text = all_logs();
+    if (!first_error_line(text).empty()) fail(0, "linking", {});
   }
 
+  /// The lines of both logs and of standard error that report more than progress.
   std::vector<std::string> warnings()
   {
     std::vector<std::string> lines;
-    std::istringstream text(read_log(api_.info_log_size, api_.info_log) + printed_);
-    for (std::string line; std::getline(text, line);)
-      if (!line.empty()) lines.push_back("nvJitLink: " + line);
+    for (auto const& line : lines_of(all_logs()))
+      if (!is_progress_line(line)) lines.push_back("nvJitLink: " + line);
     return lines;
   }
 
@@ -107,9 +105,9 @@ class session {
 
   [[noreturn]] void fail(int code, std::string const& doing, std::string const& input)
   {
-    if (printed_.empty()) printed_ = capture_.finish();
-    auto const log = read_log(api_.error_log_size, api_.error_log) + printed_;
-    auto const first_line = log.substr(0, log.find('\n'));
+    auto const log = all_logs();
+    auto const error_line = first_error_line(log);
+    auto const first_line = error_line.empty() ? log.substr(0, log.find('\n')) : error_line;
     auto const subject = input.empty() ? names() : input;
     throw link_error(stage::linker,
                      {.message = detail::format("{}: {} failed{}{}", subject, doing,
@@ -127,6 +125,14 @@ class session {
     return text;
   }
 
+  /// The error log, what was printed on standard error, and the info log. Ends the capture.
+  std::string all_logs()
+  {
+    if (printed_.empty()) printed_ = capture_.finish();
+    return read_log(api_.error_log_size, api_.error_log) + printed_ +
+           read_log(api_.info_log_size, api_.info_log);
+  }
+
   std::string read_log(int (*size_of)(nvjitlink::api::handle, std::size_t*),
                        int (*read)(nvjitlink::api::handle, char*)) const
   {
@@ -139,7 +145,7 @@ class session {
   }
 
   nvjitlink::api const& api_;
-  std::vector<fatbin> const& inputs_;
+  std::vector<link_input> const& inputs_;
   stderr_capture capture_;
   std::string printed_;
   std::unique_ptr<struct nvJitLink, destroyer> handle_;
@@ -147,7 +153,7 @@ class session {
 
 }  // namespace
 
-link_product link_unchecked(nvjitlink const& library, std::vector<fatbin> const& inputs,
+link_product link_unchecked(nvjitlink const& library, std::vector<link_input> const& inputs,
                             std::vector<std::string> const& options, image_kind emit)
 {
   session link(library, inputs);

@@ -9,21 +9,22 @@
 
 #include "detail/nvjitlink_api.hpp"
 #include "fatlink/bytes.hpp"
-#include "fatlink/fatbin.hpp"
 #include "fatlink/image.hpp"
+#include "linker/link_input.hpp"
 
 namespace fatlink::detail {
 
 /// What a link made.
 struct link_product {
   byte_buffer bytes;
-  std::vector<std::string> warnings;  ///< what nvJitLink said besides, one line each
+  std::vector<std::string> warnings;  ///< nvJitLink's other lines, progress reports left out
   double ms = 0;
 };
 
 /// Links `inputs` with nvJitLink's own `options`. Standard error is captured meanwhile.
-/// @throws link_error any result but success, an `@E@` line, an empty product; with all logs.
-link_product link_unchecked(nvjitlink const& library, std::vector<fatbin> const& inputs,
+/// @throws link_error any result but success, an error line on standard error or in either log
+///   (nvjitlink_log.hpp), an empty product; with all logs.
+link_product link_unchecked(nvjitlink const& library, std::vector<link_input> const& inputs,
                             std::vector<std::string> const& options, image_kind emit);
 
 }  // namespace fatlink::detail

@@ -77,6 +77,11 @@ std::string describe_end(int status)
   return detail::format("exit status {}", WEXITSTATUS(status));
 }
 
+double seconds(std::chrono::milliseconds time)
+{
+  return std::chrono::duration<double>(time).count();
+}
+
 std::string names_of(link_request const& request)
 {
   std::string text;
@@ -214,9 +219,12 @@ link_product link_worker::link(link_request const& request, std::chrono::millise
     if (why.timed_out) ::kill(process_, SIGKILL);
     auto const how = end();
     if (why.timed_out)
-      fail(detail::format("nvJitLink did not end within {} ms; its process was stopped",
-                          limit.count()),
-           "ETIMEDOUT", k_damaged);
+      fail(detail::format("the link took longer than its time limit of {} s; nvJitLink's process "
+                          "was stopped",
+                          seconds(limit)),
+           "ETIMEDOUT",
+           "raise the time limit (--link-timeout SECONDS; in C++ the linker's limit); a damaged "
+           "input can hang nvJitLink, too");
     fail(detail::format("nvJitLink's process died linking them ({})", how), how, k_damaged);
   } catch (protocol_error const& error) {
     ::kill(process_, SIGKILL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether all inputs were built against one contract, by their idents.
+#include <algorithm>
 
 #include "detail/format.hpp"
 #include "detail/preflight_rules.hpp"
@@ -9,17 +10,25 @@ namespace {
 
 constexpr char const* k_runtime_package = "fatlink-runtime";
 
-finding uncontracted(fatbin const& input)
+/// What is checked of the types of inputs that state no contract.
+char const* remaining_check(preflight_inputs const& inputs)
 {
-  return {.id = "uncontracted",
-          .severity = severity::warning,
-          .files = {input.name()},
-          .symbol = {},
-          .message = detail::format(
-              "{} states no contract; only widths and arity could be checked, and int and float "
-              "of one width look alike where its code does not tell them apart",
-              input.name()),
-          .hint = "build it with fatlink_add_fatbin(… CONTRACT …)"};
+  auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
+  return std::any_of(inputs.begin(), inputs.end(), is_opaque)
+             ? "its types are not compared before the link"
+             : "only widths and arity could be checked, and int and float of one width look alike "
+               "where its code does not tell them apart";
+}
+
+finding uncontracted(fatbin const& input, preflight_inputs const& inputs)
+{
+  return {
+      .id = "uncontracted",
+      .severity = severity::warning,
+      .files = {input.name()},
+      .symbol = {},
+      .message = detail::format("{} states no contract; {}", input.name(), remaining_check(inputs)),
+      .hint = "build it with fatlink_add_fatbin(… CONTRACT …)"};
 }
 
 finding too_old(fatbin const& input, int format)
@@ -108,7 +117,7 @@ void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findi
     if (input.ident && input.ident->format > k_ident_format)
       findings.push_back(too_old(*input.file, input.ident->format));
     else if (!input.ident || input.ident->contract.empty())
-      findings.push_back(uncontracted(*input.file));
+      findings.push_back(uncontracted(*input.file, inputs));
     else if (first == nullptr)
       first = &input;
     else if (!same_contract(*first->ident, *input.ident))

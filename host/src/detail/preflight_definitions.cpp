@@ -15,18 +15,26 @@
 namespace fatlink::detail {
 namespace {
 
+/// Whether the interface of `input` lists all that it holds.
+bool is_readable(preflight_input const& input)
+{
+  return !input.is_opaque && has_entry(*input.file, entry_kind::ptx);
+}
+
 /// No function, no variable, no hook; what it holds is known from its PTX.
 bool defines_nothing(preflight_input const& input)
 {
   auto const& interface = input.interface;
-  return has_entry(*input.file, entry_kind::ptx) && defined_functions(interface).empty() &&
+  return is_readable(input) && defined_functions(interface).empty() &&
          interface.variables.empty() && hooks_of(interface).empty();
 }
 
+/// Whether an input holds kernels, or may hold some.
 bool has_kernel(preflight_inputs const& inputs)
 {
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [](preflight_input const& input) { return !input.interface.kernels.empty(); });
+  return std::any_of(inputs.begin(), inputs.end(), [](preflight_input const& input) {
+    return input.is_opaque || !input.interface.kernels.empty();
+  });
 }
 
 finding removed_functions(fatbin const& input, severity level)
@@ -142,9 +150,6 @@ void check_definitions(preflight_inputs const& inputs, std::vector<finding>& fin
 
 void check_unused(preflight_inputs const& inputs, std::vector<finding>& findings)
 {
-  auto const is_readable = [](preflight_input const& input) {
-    return has_entry(*input.file, entry_kind::ptx);
-  };
   if (!has_kernel(inputs) || !std::all_of(inputs.begin(), inputs.end(), is_readable)) return;
   for (auto const& input : inputs)
     if (is_unused(inputs, input)) findings.push_back(unused_input(inputs, input));

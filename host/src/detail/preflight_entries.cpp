@@ -54,6 +54,32 @@ finding lacks_target(fatbin const& input, entry_kind kind, target wanted)
                                  wanted.number())};
 }
 
+std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : input.entries())
+    if (entry.kind == kind && !entry.target.is_known()) names.push_back(entry.target.name());
+  return names;
+}
+
+/// Of an input with entries of `kind` for `names`, which no nvJitLink of CUDA 13 knows.
+finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::string> const& names,
+                       fatbin_entry const* linked)
+{
+  auto const what = kind == entry_kind::ltoir ? "LTO-IR" : "PTX";
+  return {.id = "arch-unknown",
+          .severity = linked == nullptr ? severity::error : severity::warning,
+          .files = {input.name()},
+          .symbol = {},
+          .message = detail::format(
+              "{} holds {} for {}, which CUDA 13 does not have; {}", input.name(), what,
+              fmt::join(names, ", "),
+              linked == nullptr
+                  ? "no other entry links"
+                  : detail::format("its {} for {} is linked", what, linked->target.name())),
+          .hint = "compile it for an architecture of nvcc --list-gpu-arch"};
+}
+
 }  // namespace
 
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
@@ -61,7 +87,10 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
 {
   auto const kind = request.mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx;
   for (auto const& input : inputs) {
-    if (input.file->find(kind, request.target) != nullptr) continue;
+    auto const* linked = linked_entry(*input.file, request.target, request.mode);
+    auto const unknown = unknown_targets(*input.file, kind);
+    if (!unknown.empty()) findings.push_back(unknown_target(*input.file, kind, unknown, linked));
+    if (linked != nullptr || !unknown.empty()) continue;
     findings.push_back(targets_of(*input.file, kind).empty()
                            ? lacks_kind(*input.file, request.mode)
                            : lacks_target(*input.file, kind, request.target));

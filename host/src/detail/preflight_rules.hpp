@@ -16,6 +16,7 @@ struct preflight_input {
   fatbin const* file;
   ptx_interface const& interface;
   std::optional<fatlink::ident> const& ident;  ///< of the first entry that has one
+  bool is_opaque;                              ///< see fatlink::is_opaque()
 };
 using preflight_inputs = std::vector<preflight_input>;
 class symbol_index;
@@ -26,7 +27,8 @@ bool is_system_function(std::string_view name);
 /// "(b32) f(b32), (b32) g(b32)"; after three of them "and 2 more".
 std::string list_functions(std::vector<ptx_function> const& functions);
 
-/// arch-too-new, arch-specific, no-ltoir, no-ptx: no entry of an input links.
+/// arch-too-new, arch-specific, arch-unknown, no-ltoir, no-ptx: no entry of an input links.
+/// arch-unknown as a warning: an entry is passed over.
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
 /// fatlink-too-old, uncontracted, contract-mismatch.
@@ -34,6 +36,9 @@ void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findi
 /// unknown-kernel.
 void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
                   std::vector<finding>& findings);
+/// unreadable-types, unchecked-types: of inputs whose types cannot be read before the link.
+void check_types(preflight_inputs const& inputs, preflight_request const& request,
+                 std::vector<finding>& findings);
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings);

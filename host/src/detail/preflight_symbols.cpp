@@ -235,6 +235,8 @@ void check_kernel(preflight_inputs const& inputs, preflight_request const& reque
     for (auto const& kernel : input.interface.kernels) known.push_back(kernel.name);
   }
   if (std::find(known.begin(), known.end(), request.kernel) != known.end()) return;
+  auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
+  if (std::any_of(inputs.begin(), inputs.end(), is_opaque)) return;  // the linked image shows it
   auto hint = known.empty() ? std::string("pass the library's fatbin, which holds the kernels")
                             : detail::format("kernels there are: {}", fmt::join(known, ", "));
   findings.push_back({.id = "unknown-kernel",

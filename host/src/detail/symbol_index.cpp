@@ -8,6 +8,7 @@ namespace {
 
 bool lacks_ptx(preflight_input const& input)
 {
+  if (input.is_opaque) return true;
   auto const& entries = input.file->entries();
   return std::none_of(entries.begin(), entries.end(),
                       [](auto const& entry) { return entry.kind == entry_kind::ptx; });

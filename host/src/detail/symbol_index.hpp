@@ -57,7 +57,7 @@ class symbol_index {
 /// Whether `group` holds a function definition, weak ones included; kernels are none.
 bool is_function_defined(symbol_group const& group);
 
-/// Whether an input holds no PTX: LTO-IR shows no symbols, so it may well define any name.
+/// Whether no PTX describes an input: LTO-IR shows no symbols, so it may define any name.
 bool any_lacks_ptx(preflight_inputs const& inputs);
 
 }  // namespace fatlink::detail

@@ -5,22 +5,14 @@
 #include "detail/byte_reader.hpp"
 #include "detail/decompress.hpp"
 #include "detail/format.hpp"
+#include "fatbin/layout.hpp"
 #include "fatbin/recognize_form.hpp"
 #include "fatlink/fatbin.hpp"
 
 namespace fatlink {
 namespace {
 
-// The container's layout, as FACTS records it from nvcc 13.0.
-constexpr std::uint32_t k_magic = 0xBA55ED50;
-constexpr std::uint16_t k_version = 1;
-constexpr std::uint16_t k_container_header = 16;
-constexpr std::uint16_t k_entry_version = 0x0101;
-constexpr std::uint32_t k_least_entry_header = 64;
-constexpr std::uint64_t k_flag_lz4 = 0x2000;
-constexpr std::uint64_t k_flag_zstd = 0x8000;
-constexpr std::uint64_t k_flag_arch_specific = 0x100000;
-constexpr std::uint64_t k_flag_family_specific = 0x200000;
+using namespace layout;
 constexpr std::uint64_t k_most_ptx = std::uint64_t{256} << 20;
 constexpr char const* k_hint = "build it again, or copy it again in full";
 
@@ -100,6 +92,7 @@ class reader {
     entry.target = target_of(at, entry.flags);
     entry.version_minor = bytes_.read<std::uint16_t>(at + 0x18);
     entry.version_major = bytes_.read<std::uint16_t>(at + 0x1A);
+    entry.scramble_key = bytes_.read<std::uint64_t>(at + 0x30);
     entry.offset = at;
     read_payload(entry, at, header, padded);
     entry.options = options_of(at, header);

@@ -1,28 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linker/inlining.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "detail/format.hpp"
+#include "detail/preflight_rules.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
 
 namespace fatlink {
 namespace {
 
+std::set<std::string> without_system_functions(std::set<std::string> names)
+{
+  std::erase_if(names, [](std::string const& name) { return detail::is_system_function(name); });
+  return names;
+}
+
 /// The hooks of all inputs that another input defines.
-std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target wanted)
+std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target wanted, link_mode mode)
 {
   std::set<std::string> asked;
   std::set<std::string> defined;
+  auto has_opaque = false;
   for (auto const& input : inputs) {
-    auto const& interface = interface_of(input, wanted);
+    auto const& interface = interface_of(input, wanted, mode);
+    has_opaque = has_opaque || is_opaque(input, wanted, mode);
     for (auto const& hook : interface.hooks) asked.insert(hook.name);
     for (auto const& function : interface.definitions) defined.insert(function.name);
     for (auto const& function : interface.weak) defined.insert(function.name);
   }
+  // The hooks of an opaque library cannot be read: then each definition may fill one.
+  if (has_opaque && asked.empty()) return defined;
+  if (has_opaque) return without_system_functions(std::move(asked));  // the link has succeeded
   std::erase_if(asked, [&](std::string const& name) { return !defined.contains(name); });
   return asked;
 }
@@ -44,13 +59,30 @@ std::vector<std::string> functions_in(linked_image const& image)
 void detail::state_inlining(linked_image& image, std::vector<fatbin> const& inputs)
 {
   auto const functions = functions_in(image);
-  for (auto const& hook : filled_hooks(inputs, image.target)) {
+  for (auto const& hook : filled_hooks(inputs, image.target, image.mode)) {
     auto const inlined = is_inlined(functions, hook);
     image.hooks.push_back({hook, inlined});
     if (image.mode == link_mode::lto && !inlined)
       image.warnings.push_back(
           detail::format("{} was not inlined: the LTO link left a call to it", hook));
   }
+}
+
+void detail::check_kernel(linked_image const& image, std::vector<fatbin> const& inputs,
+                          std::string const& kernel)
+{
+  auto const functions = functions_in(image);
+  if (std::find(functions.begin(), functions.end(), kernel) != functions.end()) return;
+  std::vector<std::string> files;
+  for (auto const& input : inputs) files.push_back(input.name());
+  throw refused_error(
+      image.target,
+      {{.id = "unknown-kernel",
+        .severity = severity::error,
+        .files = files,
+        .symbol = kernel,
+        .message = detail::format("kernel {} is in no input ({})", kernel, fmt::join(files, ", ")),
+        .hint = detail::format("functions of the linked image: {}", fmt::join(functions, ", "))}});
 }
 
 void detail::check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)

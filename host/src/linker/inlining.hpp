@@ -16,4 +16,9 @@ void state_inlining(linked_image& image, std::vector<fatbin> const& inputs);
 /// After state_inlining. @throws link_error a hook is still called (NOT_INLINED).
 void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs);
 
+/// Checks that `image` holds `kernel`: preflight cannot, where an input is opaque.
+/// @throws refused_error unknown-kernel.
+void check_kernel(linked_image const& image, std::vector<fatbin> const& inputs,
+                  std::string const& kernel);
+
 }  // namespace fatlink::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// One input of a link as nvJitLink receives it: a fatbin that holds exactly one PTX or LTO-IR
+// entry, written by write_fatbin(). nvJitLink receives nothing else, so it cannot choose another
+// entry than the one that preflight judged. Threads: immutable.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/fatbin.hpp"
+
+namespace fatlink::detail {
+
+class link_input {
+ public:
+  /// Writes `entry`, a PTX or LTO-IR entry of `file`.
+  /// @throws format_error its PTX does not decompress.
+  static link_input write(fatbin const& file, fatbin_entry const& entry);
+  /// Writes PTX that fatlink generated.
+  static link_input from_ptx(std::string_view text, target architecture, std::string name);
+  /// Reads bytes that another process wrote.
+  /// @throws format_error bytes that write() does not make: no fatbin, not exactly one entry, SASS.
+  static link_input read(bytes_view bytes, std::string name);
+
+  [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< the file's
+  [[nodiscard]] bytes_view bytes() const noexcept { return bytes_; }
+
+ private:
+  link_input(std::string name, byte_buffer bytes) : name_(std::move(name)), bytes_(std::move(bytes))
+  {
+  }
+
+  std::string name_;
+  byte_buffer bytes_;
+};
+
+}  // namespace fatlink::detail

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linker/type_witness.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "detail/format.hpp"
+#include "detail/link_key.hpp"
+#include "detail/preflight_rules.hpp"
+#include "linker/nvjitlink_log.hpp"
+#include "linker/witness_ptx.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr char const* k_witness_name = "the types that the other inputs state";
+
+/// What the link of one opaque input with the witness showed.
+struct observation {
+  std::set<std::string> mismatched;
+  std::set<std::string> undefined;
+};
+
+/// The name in quotes after `text`; empty where `line` does not hold `text`.
+std::string quoted_after(std::string const& line, std::string_view text)
+{
+  auto const begin = line.find(text);
+  if (begin == std::string::npos) return {};
+  auto const name = begin + text.size();
+  return line.substr(name, line.find('\'', name) - name);
+}
+
+observation read_log(std::string const& log)
+{
+  observation result;
+  for (auto const& line : lines_of(log)) {
+    if (auto name = quoted_after(line, "Prototype doesn't match for '"); !name.empty())
+      result.mismatched.insert(std::move(name));
+    if (auto name = quoted_after(line, "Undefined reference to '"); !name.empty())
+      result.undefined.insert(std::move(name));
+  }
+  return result;
+}
+
+/// @throws link_error a failure of another kind.
+observation observe(fatbin const& input, std::string const& witness, link_options const& options,
+                    std::vector<std::string> const& texts, link_function const& link)
+try {
+  (void)link({link_input::write(input, *linked_entry(input, options.target, options.mode)),
+              link_input::from_ptx(witness, k_witness_target, k_witness_name)},
+             texts, image_kind::cubin);
+  return {};
+} catch (link_error const& failed) {
+  auto result = read_log(failed.details().log);
+  if (result.mismatched.empty() && result.undefined.empty()) throw;
+  return result;
+}
+
+/// What the kernels of `input` reach; see type_witness.hpp.
+ptx_interface read_reachable(fatbin const& input, link_options const& options,
+                             std::vector<std::string> texts, link_function const& link)
+{
+  texts.insert(texts.end(), {"-O0", "-ptx"});
+  auto const product =
+      link({link_input::write(input, *linked_entry(input, options.target, options.mode))}, texts,
+           image_kind::ptx);
+  std::string ptx(reinterpret_cast<char const*>(product.bytes.data()), product.bytes.size());
+  // A link makes every function internal, and an interface lists visible ones.
+  for (auto at = ptx.find("\n.func"); at != std::string::npos; at = ptx.find("\n.func", at + 1))
+    ptx.insert(at + 1, ".visible ");
+  return read_ptx_interface(ptx, input.name());
+}
+
+bool same_type(ptx_function const& a, ptx_function const& b)
+{
+  return a.results == b.results && a.parameters == b.parameters;
+}
+
+class checker {
+ public:
+  checker(std::vector<fatbin> const& inputs, link_options const& options)
+      : inputs_(inputs), options_(options)
+  {
+    for (auto const& input : inputs)
+      if (is_opaque(input, options.target, options.mode))
+        opaque_.push_back(&input);
+      else
+        state(input);
+  }
+
+  std::vector<finding> check(link_function const& link)
+  {
+    if (opaque_.empty() || (opaque_.size() == 1 && functions_.empty())) return {};
+    auto const witness = write_witness(stated_functions());
+    auto const texts = witness_options();
+    for (auto const* input : opaque_) {
+      report(*input, read_reachable(*input, options_, texts, link));
+      report(*input, observe(*input, witness, options_, texts, link));
+    }
+    report_missing();
+    return std::move(findings_);
+  }
+
+ private:
+  /// Records what `input`, a readable one, declares and defines.
+  void state(fatbin const& input)
+  {
+    auto const& interface = interface_of(input, options_.target, options_.mode);
+    for (auto const* list : {&interface.definitions, &interface.weak})
+      for (auto const& function : *list) record(function, input, true);
+    for (auto const& function : interface.hooks) record(function, input, false);
+  }
+
+  void record(ptx_function const& function, fatbin const& input, bool is_defined)
+  {
+    if (is_system_function(function.name) || function.is_variadic) return;
+    auto& stated = functions_[function.name];
+    if (stated.file.empty() || (is_defined && !stated.is_defined))
+      stated = {function, input.name(), is_defined};
+  }
+
+  [[nodiscard]] std::vector<stated_function> stated_functions() const
+  {
+    std::vector<stated_function> list;
+    for (auto const& [name, function] : functions_) list.push_back(function);
+    return list;
+  }
+
+  [[nodiscard]] std::vector<std::string> witness_options() const
+  {
+    auto options = options_;
+    options.emit = image_kind::cubin;
+    auto texts = nvjitlink_options(inputs_, options);
+    texts.emplace_back("-no-cache");  // a link from the driver's cache reports nothing
+    return texts;
+  }
+
+  void report(fatbin const& input, ptx_interface const& reachable)
+  {
+    for (auto const* list : {&reachable.definitions, &reachable.hooks})
+      for (auto const& function : *list)
+        if (auto const stated = functions_.find(function.name);
+            stated != functions_.end() && !same_type(stated->second.function, function))
+          report(input, stated->second, to_string(function));
+  }
+
+  void report(fatbin const& input, observation const& seen)
+  {
+    for (auto const& name : seen.mismatched)
+      if (auto const stated = functions_.find(name); stated != functions_.end())
+        report(input, stated->second, name + " with another type");
+    for (auto const& [name, stated] : functions_)
+      if (!stated.is_defined && !seen.undefined.contains(name)) filled_.insert(name);
+    for (auto const& name : seen.undefined)
+      if (!functions_.contains(name)) findings_.push_back(unstated(input, name));
+  }
+
+  void report_missing()
+  {
+    for (auto const& [name, stated] : functions_)
+      if (!stated.is_defined && !filled_.contains(name)) findings_.push_back(missing(stated));
+  }
+
+  /// Once for each function of `input`: its LTO-IR has `other`.
+  void report(fatbin const& input, stated_function const& stated, std::string const& other)
+  {
+    if (!reported_.emplace(&input, stated.function.name).second) return;
+    findings_.push_back(
+        {.id = "signature-mismatch",
+         .severity = severity::error,
+         .files = {stated.file, input.name()},
+         .symbol = stated.function.name,
+         .message = detail::format("{} {} {}, and the LTO-IR of {} has {}", stated.file,
+                                   stated.is_defined ? "defines" : "declares",
+                                   to_string(stated.function), input.name(), other),
+         .hint = "compile both with the type that the library's contract declares"});
+  }
+
+  /// `input` needs a function whose type no readable input states.
+  [[nodiscard]] finding unstated(fatbin const& input, std::string const& name) const
+  {
+    auto const is_only = opaque_.size() == 1;
+    return {.id = is_only ? "missing-hook" : "unchecked-types",
+            .severity = severity::error,
+            .files = {input.name()},
+            .symbol = name,
+            .message =
+                detail::format("{} calls {}, {}", input.name(), name,
+                               is_only ? "which is defined by no input"
+                                       : "which no input with readable types declares or defines"),
+            .hint = is_only ? detail::format("pass a transform that defines {}", name)
+                            : detail::format("compile the input that defines {} with "
+                                             "code=[compute_NN,lto_NN], NN its architecture",
+                                             name)};
+  }
+
+  [[nodiscard]] static finding missing(stated_function const& stated)
+  {
+    return {.id = "missing-hook",
+            .severity = severity::error,
+            .files = {stated.file},
+            .symbol = stated.function.name,
+            .message = detail::format("{} declares {}, and no input shows a definition of it",
+                                      stated.file, to_string(stated.function)),
+            .hint = detail::format("pass a transform that defines {}; one that holds kernels, too, "
+                                   "shows it only with PTX: code=[compute_NN,lto_NN]",
+                                   stated.function.name)};
+  }
+
+  std::vector<fatbin> const& inputs_;
+  link_options const& options_;
+  std::vector<fatbin const*> opaque_;
+  std::map<std::string, stated_function> functions_;
+  std::set<std::string> filled_;  ///< by an opaque input
+  std::set<std::pair<fatbin const*, std::string>> reported_;
+  std::vector<finding> findings_;
+};
+
+}  // namespace
+
+std::vector<finding> check_opaque_types(std::vector<fatbin> const& inputs,
+                                        link_options const& options, link_function const& link)
+{
+  if (options.mode != link_mode::lto) return {};
+  return checker(inputs, options).check(link);
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linker/witness_ptx.hpp"
+
+#include <fmt/ranges.h>
+
+#include "detail/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+/// ".param .align 8 .b8 p0[16]"
+std::string declare(ptx_parameter const& parameter, std::string const& name)
+{
+  auto const align = parameter.align == 0 ? "" : detail::format(".align {} ", parameter.align);
+  auto const count = parameter.count == 0 ? "" : detail::format("[{}]", parameter.count);
+  return detail::format(".param {}.{} {}{}", align, parameter.type, name, count);
+}
+
+std::vector<std::string> declare(std::vector<ptx_parameter> const& parameters, char prefix)
+{
+  std::vector<std::string> texts;
+  for (auto const& parameter : parameters)
+    texts.push_back(declare(parameter, detail::format("{}{}", prefix, texts.size())));
+  return texts;
+}
+
+/// "(r0) " and the like; empty for no names.
+std::string name_all(std::vector<ptx_parameter> const& parameters, char prefix)
+{
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    names.push_back(detail::format("{}{}", prefix, i));
+  return names.empty() ? "" : detail::format("({})", fmt::join(names, ", "));
+}
+
+std::string write_head(stated_function const& stated)
+{
+  auto const& function = stated.function;
+  auto const results = declare(function.results, 'r');
+  return detail::format("{} .func {}{} ({})\n{}\n", stated.is_defined ? ".weak" : ".extern",
+                        results.empty() ? "" : detail::format("({}) ", fmt::join(results, ", ")),
+                        function.name, fmt::join(declare(function.parameters, 'p'), ", "),
+                        stated.is_defined ? "{ ret; }" : ";");
+}
+
+std::string write_call(ptx_function const& function)
+{
+  std::string text = "{\n";
+  for (auto const& variable : declare(function.results, 'r')) text += variable + ";\n";
+  for (auto const& variable : declare(function.parameters, 'p')) text += variable + ";\n";
+  auto const results = name_all(function.results, 'r');
+  auto const parameters = name_all(function.parameters, 'p');
+  return text + detail::format("call {}{}{}{}{};\n}}\n", results, results.empty() ? "" : ", ",
+                               function.name, parameters.empty() ? "" : ", ", parameters);
+}
+
+}  // namespace
+
+std::string write_witness(std::vector<stated_function> const& functions)
+{
+  std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  for (auto const& stated : functions) text += write_head(stated);
+  text += ".visible .entry fatlink_witness ()\n{\n";
+  for (auto const& stated : functions) text += write_call(stated.function);
+  return text + "ret;\n}\n";
+}
+
+}  // namespace fatlink::detail

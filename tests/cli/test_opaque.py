@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LTO-IR whose types no PTX states: the link checks them, and `check` says that it did not."""
+import concurrent.futures
+import unittest
+
+from fatlink_cli import HOOK, LIBRARY, CliTest
+
+PRELUDE = "struct pair { float a, b; };\n"
+WRONG = {
+    "double": "double user_transform(double x) { return x; }",
+    "two": "float user_transform(float x, float y) { return x + y; }",
+    "pointer": "float user_transform(float const* x) { return *x; }",
+    "structure": "pair user_transform(pair p) { return p; }",
+    "long": "long user_transform(long x) { return x; }",
+}
+LTO_ONLY = ("-dlto", "-arch=lto_75")
+PTX_75_LTO_90 = ("-dc", "-gencode", "arch=compute_75,code=compute_75",
+                 "-gencode", "arch=compute_90,code=lto_90")
+# A library that has a default of its own, which its kernel calls.
+DEFAULT = """extern "C" __device__ __attribute__((weak)) double user_transform(double x) { return 3 * x; }
+extern "C" __global__ void k(double* p) { *p = user_transform(*p); }
+"""
+LIBRARY_SOURCE = """extern "C" __device__ %s user_transform(%s);
+extern "C" __global__ void k(%s* p) { *p = user_transform(*p); }
+"""
+# The hook is called through a pointer alone.
+BY_POINTER = """extern "C" __device__ double user_transform(double);
+typedef double function(double);
+extern "C" __global__ void k(function** p) { *p = &user_transform; }
+"""
+
+
+def by_architecture(source):
+    """`source` for sm_90, and the right type for older ones."""
+    return (f"{PRELUDE}#if __CUDA_ARCH__ >= 900\nextern \"C\" __device__ {source}\n"
+            f"#else\n{HOOK}#endif\n")
+
+
+class Opaque(CliTest):
+    def compile_all(self, sources, *options):
+        """Fatbins by name."""
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            made = {name: pool.submit(self.compile, name, source, *options) for name, source in sources.items()}
+        return {name: job.result() for name, job in made.items()}
+
+    def assert_refused(self, finding, *inputs, **options):
+        for place in ([], ["--in-process"]):
+            done = self.link("--no-cache", *place, *inputs, status=4, **options)
+            self.assertIn(f"[{finding}]", done.stderr)
+            self.assertIn("hint:", done.stderr)
+            self.assertFalse((self.folder / "out.cubin").exists())
+
+    def test_transforms_of_five_wrong_types_are_refused(self):
+        sources = {name: PRELUDE + f'extern "C" __device__ {source}' for name, source in WRONG.items()}
+        for name, wrong in self.compile_all(sources, *LTO_ONLY).items():
+            with self.subTest(type=name):
+                self.assert_refused("signature-mismatch", LIBRARY, wrong)
+
+    def test_transforms_whose_type_differs_by_architecture_are_refused(self):
+        sources = {name: by_architecture(source) for name, source in WRONG.items()}
+        for name, wrong in self.compile_all(sources, *PTX_75_LTO_90).items():
+            with self.subTest(type=name):
+                self.assert_refused("signature-mismatch", LIBRARY, wrong)
+
+    def test_a_transform_of_the_right_type_links_and_is_inlined(self):
+        for name, options in (("only", LTO_ONLY), ("newer", PTX_75_LTO_90)):
+            right = self.compile(name, HOOK, *options)
+            said = self.fatlink_json("link", "--target", "sm_90", "--require-inlined", "-o", "o", LIBRARY, right)
+            self.assertEqual(said["hooks"], [{"name": "user_transform", "inlined": True}])
+
+    def test_a_library_that_declares_another_type_is_refused(self):
+        sources = {"double": LIBRARY_SOURCE % ("double", "double", "double"), "default": DEFAULT,
+                   "by_pointer": BY_POINTER}
+        right = self.compile("right", HOOK)
+        for name, library in self.compile_all(sources, *LTO_ONLY).items():
+            with self.subTest(library=name):
+                self.assert_refused("signature-mismatch", library, right)
+
+    def test_a_library_that_declares_the_same_type_links_and_inlines(self):
+        library = self.compile("library", LIBRARY_SOURCE % ("float", "float", "float"), *LTO_ONLY)
+        said = self.fatlink_json("link", "--target", "sm_90", "--require-inlined", "-o", "o", library,
+                                 self.compile("right", HOOK))
+        self.assertTrue(said["inlined"])
+
+    def test_the_kernel_of_a_library_is_looked_up_in_the_linked_image(self):
+        library = self.compile("library", LIBRARY_SOURCE % ("float", "float", "float"), *LTO_ONLY)
+        right = self.compile("right", HOOK)
+        self.link("--kernel", "k", library, right)
+        done = self.link("--kernel", "nope", library, right, status=4)
+        self.assertIn("kernel nope is in no input", done.stderr)
+        self.assertIn("[unknown-kernel]", done.stderr)
+
+    def test_a_transform_without_the_hook_is_refused(self):
+        other = self.compile("other", HOOK.replace("user_transform", "another"), *LTO_ONLY)
+        self.assert_refused("missing-hook", LIBRARY, other)
+
+    def test_types_that_no_input_states_are_refused(self):
+        library = self.compile("library", LIBRARY_SOURCE % ("float", "float", "float"), *LTO_ONLY)
+        transform = self.compile("transform", HOOK, *LTO_ONLY)
+        self.assert_refused("unchecked-types", library, transform)
+        # A readable input that states nothing of the hook does not help.
+        kernel = self.compile("kernel", 'extern "C" __global__ void other() {}')
+        self.assert_refused("unchecked-types", library, transform, kernel)
+
+    def test_the_functions_of_the_device_run_time_are_no_hooks(self):
+        source = ('#include <cstdio>\n#include <cassert>\nextern "C" __device__ float user_transform(float x)\n'
+                  '{ assert(x > 0); void* p = malloc(4); printf("%f %p", x, p); free(p); return x; }\n')
+        self.link("--no-cache", LIBRARY, self.compile("prints", source, *LTO_ONLY))
+
+    def test_check_says_that_the_types_are_compared_by_the_link_alone(self):
+        wrong = self.compile("wrong", 'extern "C" __device__ int user_transform(int x) { return x; }', *LTO_ONLY)
+        said = self.fatlink_json("check", "--target", "sm_90", "--mode", "lto", LIBRARY, wrong)
+        findings = {f["id"]: f["message"] for f in said["targets"][0]["findings"]}
+        self.assertIn("only the link compares them", findings["unreadable-types"])
+        self.assertIn("float and int are alike", findings["unreadable-types"])
+        self.assertNotIn("could be checked", findings["uncontracted"])
+
+    def test_a_warm_link_compares_nothing_again(self):
+        inputs = [LIBRARY, self.compile("right", HOOK, *LTO_ONLY)]
+        self.link(*inputs)
+        nowhere = {"FATLINK_LINKD": "/nowhere"}
+        self.link(*inputs, env=nowhere)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preflight of inputs whose linked entry no PTX describes, and of unknown architectures.
+#include <gmock/gmock.h>
+
+#include "fatbin/write_fatbin.hpp"
+#include "fatlink/preflight.hpp"
+#include "fixtures.hpp"
+
+using namespace fatlink;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+namespace {
+
+std::vector<finding> judge(std::vector<fatbin> const& inputs, link_mode mode = link_mode::lto)
+{
+  return preflight(inputs, {.target = "sm_90", .mode = mode, .kernel = {}});
+}
+
+std::vector<std::string> ids(std::vector<finding> const& findings)
+{
+  std::vector<std::string> names;
+  for (auto const& one : findings) names.push_back(one.id);
+  return names;
+}
+
+finding const& find(std::vector<finding> const& findings, std::string const& id)
+{
+  for (auto const& one : findings)
+    if (one.id == id) return one;
+  ADD_FAILURE() << "no finding " << id;
+  return findings.at(0);
+}
+
+/// `name` with its entries of `kind` for the architecture `number`.
+fatbin with_architecture(std::string const& name, entry_kind kind, unsigned char number)
+{
+  auto bytes = fixtures::bytes(name);
+  auto const file = fixtures::fatbin(name);
+  for (auto const& entry : file.entries())
+    if (entry.kind == kind) bytes[entry.offset + 0x1C] = std::byte{number};
+  return fatbin::from_bytes(std::move(bytes), name);
+}
+
+}  // namespace
+
+TEST(OpaqueInput, IsWarnedOfByPreflightThatComparedNoTypes)
+{
+  for (auto const* name : {"transform_ltoir.fatbin", "two_types_ltoir.fatbin"}) {
+    auto const findings = judge({fixtures::fatbin("library.fatbin"), fixtures::fatbin(name)});
+    auto const& warning = find(findings, "unreadable-types");
+    EXPECT_EQ(warning.severity, severity::warning);
+    EXPECT_THAT(warning.message, HasSubstr("only the link compares them"));
+    EXPECT_THAT(warning.hint, HasSubstr("lto_"));
+    EXPECT_THAT(find(findings, "uncontracted").message,
+                testing::AllOf(HasSubstr("not compared before the link"),
+                               Not(HasSubstr("could be checked"))));
+  }
+}
+
+TEST(OpaqueInput, IsNotSoInPtxModeWherePtxIsLinked)
+{
+  auto const findings =
+      judge({fixtures::fatbin("library.fatbin"), fixtures::fatbin("two_types_ltoir.fatbin")},
+            link_mode::ptx);
+  EXPECT_THAT(ids(findings), ElementsAre("uncontracted"));
+  EXPECT_THAT(findings[0].message, HasSubstr("only widths and arity could be checked"));
+}
+
+TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
+{
+  auto const findings =
+      judge({fixtures::fatbin("library_ltoir.fatbin"), fixtures::fatbin("transform_ltoir.fatbin")});
+  auto const& error = find(findings, "unchecked-types");
+  EXPECT_EQ(error.severity, severity::error);
+  EXPECT_THAT(error.files, ElementsAre("library_ltoir.fatbin", "transform_ltoir.fatbin"));
+  EXPECT_THAT(error.hint, HasSubstr("code=[compute_75,lto_75]"));
+}
+
+TEST(OpaqueInput, HasTheInterfaceOfTheEntryThatIsLinked)
+{
+  auto const file = fixtures::fatbin("two_types_ltoir.fatbin");
+  EXPECT_TRUE(interface_of(file, "sm_90", link_mode::lto).definitions.empty());
+  EXPECT_EQ(interface_of(file, "sm_90", link_mode::ptx).definitions.size(), 1U);
+  EXPECT_TRUE(is_opaque(file, "sm_90", link_mode::lto));
+  EXPECT_FALSE(is_opaque(fixtures::fatbin("several.fatbin"), "sm_103", link_mode::lto));
+}
+
+TEST(OpaqueInput, IsOneWithTwoPtxEntriesOfOneArchitecture)
+{
+  auto bytes = fixtures::bytes("transform.fatbin");
+  auto const second = detail::write_fatbin(fixtures::fatbin("lz4.fatbin").entries()[0]);
+  bytes.insert(bytes.end(), second.begin(), second.end());
+  EXPECT_TRUE(is_opaque(fatbin::from_bytes(bytes, "two"), "sm_90", link_mode::lto));
+}
+
+TEST(UnknownArchitecture, IsRefusedByName)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
+    auto const kind = mode == link_mode::ptx ? entry_kind::ptx : entry_kind::ltoir;
+    for (auto const number : {74, 76, 83}) {
+      auto const findings =
+          judge({fixtures::fatbin("library.fatbin"),
+                 with_architecture("transform.fatbin", kind, static_cast<unsigned char>(number))},
+                mode);
+      auto const& error = find(findings, "arch-unknown");
+      EXPECT_EQ(error.severity, severity::error);
+      EXPECT_THAT(error.message, HasSubstr("transform.fatbin holds"));
+      EXPECT_THAT(error.message, HasSubstr("sm_" + std::to_string(number)));
+    }
+  }
+}
+
+TEST(UnknownArchitecture, IsPassedOverForAnEntryThatLinks)
+{
+  auto bytes = fixtures::bytes("transform.fatbin");
+  auto const newer = with_architecture("transform.fatbin", entry_kind::ptx, 83);
+  bytes.insert(bytes.end(), newer.bytes().begin(), newer.bytes().end());
+  auto const both = fatbin::from_bytes(bytes, "both.fatbin");
+  EXPECT_EQ(linked_entry(both, "sm_90", link_mode::ptx)->target, target("sm_75"));
+  auto const findings = judge({fixtures::fatbin("library.fatbin"), both}, link_mode::ptx);
+  EXPECT_THAT(find(findings, "arch-unknown").message, HasSubstr("its PTX for sm_75 is linked"));
+}
+
+TEST(KnownArchitecture, OfOlderToolkitsIsLinked)
+{
+  auto const findings = judge({fixtures::fatbin("library.fatbin"),
+                               with_architecture("transform.fatbin", entry_kind::ptx, 70)},
+                              link_mode::ptx);
+  EXPECT_THAT(findings, IsEmpty());
+}
