@@ -2,9 +2,11 @@
 // Types of LTO-IR that no PTX describes, checked by links of their own.
 #include "linker/witness_ptx.hpp"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include "expect_error.hpp"
+#include "fatbin/write_fatbin.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
 #include "needs_nvjitlink.hpp"
@@ -26,6 +28,55 @@ linked_image link(std::vector<std::string> const& names, isolation where = isola
   for (auto const& name : names) inputs.push_back(fixtures::fatbin(name));
   return linker(where).link(inputs, lto());
 }
+
+/// LTO-IR that NVRTC makes of `source`, in a fatbin; NVRTC makes no PTX beside it.
+class nvrtc {
+ public:
+  nvrtc() : library_(::dlopen("libnvrtc.so.13", RTLD_NOW))
+  {
+    if (library_ == nullptr) library_ = ::dlopen("/usr/local/cuda/lib64/libnvrtc.so.13", RTLD_NOW);
+  }
+  [[nodiscard]] bool is_there() const { return library_ != nullptr; }
+
+  [[nodiscard]] fatbin compile(std::string const& name, std::string const& source) const
+  {
+    void* program = nullptr;
+    auto const create =
+        function<int(void**, char const*, char const*, int, void*, void*)>("nvrtcCreateProgram");
+    EXPECT_EQ(create(&program, source.c_str(), "t.cu", 0, nullptr, nullptr), 0);
+    char const* options[] = {"-arch=compute_75", "-dlto"};
+    EXPECT_EQ(function<int(void*, int, char const**)>("nvrtcCompileProgram")(program, 2, options),
+              0);
+    std::size_t size = 0;
+    EXPECT_EQ(function<int(void*, std::size_t*)>("nvrtcGetLTOIRSize")(program, &size), 0);
+    byte_buffer ltoir(size);
+    EXPECT_EQ(function<int(void*, std::byte*)>("nvrtcGetLTOIR")(program, ltoir.data()), 0);
+    return pack(name, ltoir);
+  }
+
+ private:
+  template <typename Function>
+  [[nodiscard]] Function* function(char const* name) const
+  {
+    return reinterpret_cast<Function*>(::dlsym(library_, name));
+  }
+
+  static fatbin pack(std::string const& name, byte_buffer const& ltoir)
+  {
+    fatbin_entry entry;
+    entry.kind = entry_kind::ltoir;
+    entry.target = target("sm_75");
+    entry.version_major = 1;
+    entry.version_minor = 65;
+    entry.flags = 0x11;  // 64-bit, Linux
+    entry.payload = ltoir;
+    entry.uncompressed_size = ltoir.size();
+    entry.options = "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1";
+    return fatbin::from_bytes(detail::write_fatbin(entry), name);
+  }
+
+  void* library_;
+};
 
 class TypeWitness : public fixtures::needs_nvjitlink {};
 
@@ -77,4 +128,21 @@ TEST_F(TypeWitness, RefusesAHookThatTheLtoirDoesNotDefine)
         (void)link({"library.fatbin", "library_ltoir.fatbin"});
       },
       "library.fatbin declares (b32) user_transform(b32), and no input shows a definition of it");
+}
+
+TEST_F(TypeWitness, ChecksLtoirOfNvrtc)
+{
+  nvrtc const compiler;
+  if (!compiler.is_there()) GTEST_SKIP() << "no NVRTC on this machine";
+  auto const library = fixtures::fatbin("library.fatbin");
+  auto const right = compiler.compile(
+      "right", "extern \"C\" __device__ float user_transform(float x) { return 3 * x; }");
+  EXPECT_TRUE(linker().link({library, right}, lto()).inlined());
+  auto const wrong = compiler.compile(
+      "wrong", "extern \"C\" __device__ double user_transform(double x) { return 3 * x; }");
+  expect_error<refused_error>(
+      [&] {
+        (void)linker().link({library, wrong}, lto());
+      },
+      "has user_transform with another type [signature-mismatch]");
 }
