@@ -366,6 +366,14 @@ TEST_F(Ptx, TexturesSurfacesAndTheDeviceHeapAreNamedAsLimits)
             values{3});  // what the kernel does not reach is not refused
 }
 
+TEST_F(Ptx, CallsByAddressWithOtherArgumentsAreMismatches)
+{
+  expect_failure(fault::prototype, "the arguments are not those of g",
+                 {{"a.ptx", ".visible .func g(.param .b32 x) { ret; }\n" +
+                                kernel_of("p: .callprototype _ (.param .b64 _); mov.u64 %rd5, g; "
+                                          "{ .param .b64 x; call %rd5, (x), p; }")}});
+}
+
 TEST_F(Ptx, MessagesHaveInstructionsOnOneLine)
 {
   expect_failure(fault::refused, "does not execute 'call (r), malloc, (n)'",

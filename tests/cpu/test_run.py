@@ -92,7 +92,7 @@ extern "C" __global__ void apply_transform(float const* in, float* out, unsigned
     def test_a_strong_definition_of_another_type_is_no_advice_to_use_a_gpu(self):
         library = self.compile("library", """
 extern "C" __device__ float user_transform(float);
-extern "C" __device__ __noinline__ __attribute__((weak)) float post(float x) { return x + 1; }
+extern "C" inline __device__ __noinline__ float post(float x) { return x + 1; }
 extern "C" __global__ void apply_transform(float const* in, float* out, unsigned long long n)
 {
   auto const i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -101,9 +101,11 @@ extern "C" __global__ void apply_transform(float const* in, float* out, unsigned
 """, "-dlto", "-arch=sm_75")
         wide = self.compile("wide_post", HOOK + 'extern "C" __device__ double post(double x) { return x; }\n',
                             "-dlto", "-arch=sm_75")
-        failed = self.assert_fails(4, "run", "--device", "cpu", "--library", library, "--transform", wide,
-                                   "--mode", "ptx", says=["post"])
-        self.assertNotIn("--device gpu", failed.stderr)
+        for mode in ("ptx", "lto"):
+            with self.subTest(mode=mode):
+                failed = self.assert_fails(4, "run", "--device", "cpu", "--library", library, "--transform", wide,
+                                           "--mode", mode, says=["post"])
+                self.assertNotIn("--device gpu", failed.stderr)
 
     def test_hooks_of_another_type_do_not_link(self):
         wide = self.compile("wide", 'extern "C" __device__ double user_transform(double x) { return x; }',

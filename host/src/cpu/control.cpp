@@ -84,7 +84,7 @@ void call_indirect(warp& w, operation const& o, lane_mask mask)
   if (callee == nullptr || callee->is_entry)
     w.fail(fault::address, "calls what is no function", lane, o);
   if (!accepts(*callee, site))
-    w.fail(fault::address, "calls " + callee->name + ", whose parameters are others", lane, o);
+    w.fail(fault::prototype, "the arguments are not those of " + callee->name, lane, o);
   lane_mask same = 0;
   for (auto left = mask; left != 0; left &= left - 1) {
     auto const other = static_cast<unsigned>(std::countr_zero(left));

@@ -68,8 +68,7 @@ char const* remedy(cpu::failure const& failed) noexcept
     case cpu::fault::duplicate:
       return "pass only one input that defines it";
     case cpu::fault::prototype:
-      return "fix the type: define the function as the contract's header declares it, and compile "
-             "again";
+      return "fix the type: every declaration and definition of the function must be the same";
     case cpu::fault::no_kernel:
       return "fatlink inspect shows the kernels of a fatbin";
     case cpu::fault::launch:
