@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -52,10 +53,13 @@ std::optional<toolkit_version> linker_version(std::string const& told)
       return toolkit_version{found->major(), found->minor()};
     return {};
   }
+  auto const* const end = told.data() + told.size();
   toolkit_version version;
-  char rest = 0;
-  if (std::sscanf(told.c_str(), "%u.%u%c", &version.major, &version.minor, &rest) == 2)
-    return version;
+  auto const [dot, major_code] = std::from_chars(told.data(), end, version.major);
+  if (major_code == std::errc{} && dot != end && *dot == '.') {
+    auto const [rest, minor_code] = std::from_chars(dot + 1, end, version.minor);
+    if (minor_code == std::errc{} && rest == end) return version;
+  }
   throw usage_error(stage::input, {.message = fmt::format("--nvjitlink {}: no version", told),
                                    .input = told,
                                    .code = {},

@@ -77,16 +77,3 @@ class NativeWithoutGpu(CliTest):
 
     def test_run_on_the_reference_device_takes_no_native(self):
         self.assert_fails(2, "run", "--device", "cpu:native", *[], says=["'native'"], hint="see fatlink run --help")
-
-
-@unittest.skipUnless(gpus(), "no GPU on this machine")
-class Native(CliTest):
-    def test_native_is_the_target_of_the_gpu(self):
-        targets = list(dict.fromkeys(gpu["target"] for gpu in gpus()))
-        found = self.fatlink_json("link", "--target", "native", "-o", "o.{target}", *PAIR)
-        self.assertEqual([one["target"] for one in found["images"]], targets)
-        found = self.fatlink_json("check", "--target", "native", "--mode", "lto", *PAIR)
-        self.assertEqual([one["target"] for one in found["targets"]], targets)
-        found = self.fatlink_json("cache", "warm", "--target", "native", "--mode", "lto", *PAIR)
-        self.assertEqual([one["target"] for one in found["links"]], targets)
-        self.assert_fails(3, "inspect", "--expect", "elf:native", LIBRARY, says=[f"holds no elf:{targets[0]} entry"])

@@ -144,6 +144,12 @@ class Numbers(UsageTest):
         for text in ("60", "0.5e2", "599.5"):
             self.fatlink(*LINK, "--link-timeout", text, LIBRARY, RELU)
 
+    def test_a_version_of_nvjitlink_is_two_numbers(self):
+        for text in ("-1.0", "13.-5", "4294967309.0", "13.0x", "13", "13.", " 13.0", "13.0.1"):
+            with self.subTest(text=text):
+                done = self.assert_fails(2, "check", f"--nvjitlink={text}", LIBRARY, RELU, says=[f"--nvjitlink {text}"])
+                self.assertIn("see fatlink check --help", done.stderr)
+
     def test_counts_of_bench(self):
         self.assert_refused(["bench"], "--repeat", "0", "a whole number from 1 to 10000")
         self.assert_refused(["bench"], "--repeat", "1e5", "a whole number from 1 to 10000")
