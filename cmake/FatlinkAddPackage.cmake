@@ -12,7 +12,7 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
     [CONTRACTS <name>...] [PROVIDES_CONTRACTS <name>...]
     [DEB_DEPENDS <dependency>...] [DEB_RECOMMENDS <dependency>...]
     [RPM_REQUIRES <dependency>...] [RPM_RECOMMENDS <dependency>...]
-    [SBOM <name=version=licence=relationship>...]
+    [SBOM <name=version=licence=relationship[=supplier=purl]>...]
     [ANY_ARCHITECTURE])
 
 ``SUMMARY``, ``DESCRIPTION``

@@ -11,5 +11,5 @@ CUDA 13 knows."
   COPYRIGHT "The developers of fatlink"
   LICENSE_ID Apache-2.0
   CONTRACTS apply_transform
-  SBOM "CUDA Toolkit=${CUDAToolkit_VERSION}=LicenseRef-NVIDIA-CUDA-EULA=BUILD_TOOL_OF"
+  SBOM "CUDA Toolkit=${CUDAToolkit_VERSION}=LicenseRef-NVIDIA-CUDA-EULA=BUILD_TOOL_OF=NVIDIA Corporation=pkg:generic/cuda-toolkit@${CUDAToolkit_VERSION}"
   ANY_ARCHITECTURE)

@@ -182,6 +182,21 @@ class Documents(Sbom):
         self.assertLess(time.monotonic() - begin, 5)
 
 
+    def test_parts_have_the_supplier_and_package_url_that_are_stated(self):
+        written = self.write('DEPENDS "zstd=1.5.4=BSD-3-Clause=DYNAMIC_LINK=Debian=pkg:deb/debian/libzstd1@1.5.4%2Bdfsg2-5?arch=amd64"'
+                             ' "lz4=1.9.4=BSD-2-Clause=DYNAMIC_LINK"')
+        self.assert_valid()
+        parts = {package["name"]: package for package in written["packages"]}
+        self.assertEqual(parts["zstd"]["supplier"], "Organization: Debian")
+        self.assertEqual(parts["zstd"]["externalRefs"], [{
+            "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+            "referenceLocator": "pkg:deb/debian/libzstd1@1.5.4%2Bdfsg2-5?arch=amd64"}])
+        self.assertEqual((parts["lz4"]["supplier"], parts["lz4"].get("externalRefs")), ("NOASSERTION", None))
+        self.assertEqual(parts["fatlink-runtime"]["supplier"], "Organization: fatlink")
+        self.assertEqual(parts["fatlink-runtime"]["externalRefs"][0]["referenceLocator"],
+                         "pkg:generic/fatlink-runtime@0.1.0")
+
+
 class Refusals(Sbom):
     def call(self, more="", name="NAME n"):
         return f'"{self.document}" ROOT "{self.root}" {name} VERSION 1 SUMMARY s {more}'
@@ -195,6 +210,8 @@ class Refusals(Sbom):
         self.assert_refused("no such folder", f'o.json ROOT "{self.root}/none" NAME n VERSION 1 SUMMARY s')
         self.assert_refused("DEPENDS zstd: is not <name>=<version>=<licence>=<relationship>",
                             self.call("DEPENDS zstd"))
+        self.assert_refused("zstd@1 is no package URL (pkg:<type>/<name>)",
+                            self.call("DEPENDS zstd=1=MIT=DYNAMIC_LINK=Debian=zstd@1"))
         self.assert_refused("the relationship is none of DEPENDS_ON, ", self.call("DEPENDS a=1=MIT=LIKES"))
         self.assert_refused("LICENSES MIT: is not <expression>=<licence>", self.call("LICENSES MIT"))
         self.assert_refused("a control character in: ", self.call(name='NAME "a\x01b"'))
@@ -255,6 +272,33 @@ class Dependencies(unittest.TestCase):
         self.assertIn(("zstd", "DEPENDS_ON"), self.of("development"))
         self.assertNotIn(("CUDA Toolkit", "BUILD_TOOL_OF"), self.of("development"))
         self.assertIn(("googletest", "STATIC_LINK"), self.of("tests"))
+
+    def urls(self, component):
+        """The supplier and the package URL by name and relationship."""
+        lines = (self.folder / "b" / component).read_text().splitlines()
+        return {(line.split("=")[0], line.split("=")[3]): tuple(line.split("=", 5)[4:]) for line in lines}
+
+    def test_every_part_has_a_supplier_and_a_package_url(self):
+        for component in ("runtime", "transforms", "development", "tests"):
+            for part, stated in self.urls(component).items():
+                with self.subTest(component=component, part=part):
+                    supplier, purl = stated
+                    self.assertNotIn(supplier, ("", "NOASSERTION"))
+                    self.assertRegex(purl, r"^pkg:(deb/[a-z]+|generic)/[a-z0-9.%B-]+(@[^@?+]+)?(\?arch=\w+)?$")
+
+    def test_libraries_of_the_host_are_of_their_projects_and_bundled_ones_of_the_distribution(self):
+        self.assertEqual(self.urls("runtime")["lz4", "DYNAMIC_LINK"][0], "The lz4 project")
+        self.assertNotIn(("libgomp", "RUNTIME_DEPENDENCY_OF"), self.urls("runtime"))
+        if shutil.which("dpkg-query") is None:
+            self.skipTest("bundled libraries are those of Debian's packages")
+        self.addCleanup(self.configure, "-DFATLINK_BUNDLE_LIBRARIES=OFF")
+        self.assertEqual(self.configure("-DFATLINK_BUNDLE_LIBRARIES=ON").returncode, 0)
+        bundled = self.urls("runtime")
+        for part, package in (("zstd", "libzstd"), ("lz4", "liblz4"), ("nettle", "libnettle")):
+            self.assertRegex(bundled[part, "DYNAMIC_LINK"][1], rf"^pkg:deb/\w+/{package}[\w-]*@.*\?arch=\w+$")
+        self.assertRegex(bundled["muParser", "OPTIONAL_DEPENDENCY_OF"][1], r"^pkg:deb/\w+/libmuparser")
+        self.assertRegex(bundled["libgomp", "RUNTIME_DEPENDENCY_OF"][1], r"^pkg:deb/\w+/libgomp1@")
+        self.assertRegex(bundled["fmt", "STATIC_LINK"][1], r"^pkg:deb/\w+/libfmt-dev@")
 
     def test_misuse(self):
         for wrong, words in (("documents;out", "no such component"),

@@ -7,8 +7,10 @@ Writes what a package holds and is made of, as an SPDX 2.3 document.
   fatlink_write_sbom(<file.spdx.json>
     ROOT <folder> NAME <package> VERSION <version> SUMMARY <text>
     [LICENSE <SPDX expression>] [SUPPLIER <organization>]
-    [DEPENDS <name=version=licence=relationship>...]
+    [DEPENDS <name=version=licence=relationship[=supplier=purl]>...]
     [LICENSES <expression=licence>...])
+
+The package's own purl is ``pkg:generic/<package>@<version>``.
 
 ``ROOT``
   The staged package: its files are listed as ``./usr/bin/fatlink``. Symbolic links are not, and
@@ -18,7 +20,8 @@ Writes what a package holds and is made of, as an SPDX 2.3 document.
 ``DEPENDS``
   What the package is made of, as ``fatlink_sbom_dependencies`` gives it. The version may be empty.
   The relationship is SPDX's: of the package to the other (``DYNAMIC_LINK``), or for one that ends in
-  ``_OF`` of the other to the package (``BUILD_TOOL_OF``). One that is named twice has both.
+  ``_OF`` of the other to the package (``BUILD_TOOL_OF``). One that is named twice has both. The supplier is
+  an organization; the purl, which may have ``=``, its package URL. Each may be empty: not stated.
 ``LICENSES``
   Files under another licence than the package's: those whose name matches the regular expression.
 
