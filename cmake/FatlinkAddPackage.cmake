@@ -13,6 +13,7 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
     [DEB_DEPENDS <dependency>...] [DEB_RECOMMENDS <dependency>...]
     [RPM_REQUIRES <dependency>...] [RPM_RECOMMENDS <dependency>...]
     [SBOM <name=version=licence=relationship[=supplier=purl]>...]
+    [ARCHIVE_COMPONENTS <component>...]
     [ANY_ARCHITECTURE])
 
 ``SUMMARY``, ``DESCRIPTION``
@@ -38,6 +39,9 @@ Makes a package of an install component: DEB, RPM and TGZ, with CPack.
   What else it needs or is better with. Shared libraries that programs are linked with are found.
 ``SBOM``
   What is part of it or needed by it, for its SPDX document (share/doc/<package>).
+``ARCHIVE_COMPONENTS``
+  Other components whose files the TGZ has, too: an archive depends on nothing. DEB and RPM depend on the
+  packages of those components, where DEB_DEPENDS and the like say so.
 ``ANY_ARCHITECTURE``
   It holds nothing for the host's processor: fatbins alone.
 
@@ -53,7 +57,7 @@ set_property(GLOBAL PROPERTY FATLINK_PACKAGE_DETAIL "${CMAKE_CURRENT_LIST_DIR}/d
 function(fatlink_add_package package)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ANY_ARCHITECTURE"
     "COMPONENT;SUMMARY;DESCRIPTION;LICENSE;LICENSE_ID;COPYRIGHT;CHANGELOG;OVERRIDES"
-    "CONTRACTS;PROVIDES_CONTRACTS;DEB_CONTROL;DEB_DEPENDS;DEB_RECOMMENDS;RPM_REQUIRES;RPM_RECOMMENDS;SBOM")
+    "CONTRACTS;PROVIDES_CONTRACTS;DEB_CONTROL;DEB_DEPENDS;DEB_RECOMMENDS;RPM_REQUIRES;RPM_RECOMMENDS;SBOM;ARCHIVE_COMPONENTS")
   set(me "fatlink_add_package(${package})")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${me}: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
@@ -200,9 +204,10 @@ function(_fatlink_write_facts package)
   set(arg_VERSION "${PROJECT_VERSION}")
   set(facts "set(CONTACT [==[@CPACK_PACKAGE_CONTACT@]==])\nset(SUPPLIER [==[@CPACK_PACKAGE_VENDOR@]==])\n")
   foreach(fact IN ITEMS PACKAGE PROJECT VERSION SUMMARY LICENSE LICENSE_ID COPYRIGHT CHANGELOG OVERRIDES
-                        SBOM LICENSES)
+                        SBOM LICENSES ARCHIVE_COMPONENTS)
     string(APPEND facts "set(${fact} [==[${arg_${fact}}]==])\n")
   endforeach()
+  string(APPEND facts "set(BUILD [==[${PROJECT_BINARY_DIR}]==])\n")
   string(APPEND facts "include([==[${detail}/stage.cmake]==])\n")
   set_property(GLOBAL APPEND PROPERTY FATLINK_PACKAGE_SCRIPTS "${script}" "${arg_COMPONENT}")
   file(WRITE "${script}.in" "${facts}")

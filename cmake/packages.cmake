@@ -18,6 +18,7 @@ and the kernel apply_transform."
   OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-runtime.lintian-overrides"
   DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/debian/triggers"
   PROVIDES_CONTRACTS apply_transform
+  ARCHIVE_COMPONENTS transforms  # so that `fatlink run` works from the archive alone
   SBOM ${runtime_parts}
   # muParser is opened when it is needed, nvJitLink too: the vendor's package repository has it.
   DEB_DEPENDS libmuparser2v5

@@ -3,10 +3,12 @@
 packaging
 ---------
 What is installed, by component, and the same layout in the build tree, so that
-``find_package(fatlink)`` works from either, and from an install tree that was moved.
+``find_package(fatlink)`` works from either, and from an install tree that was moved. The install
+folders are those of GNUInstallDirs. One that lies outside of ``CMAKE_INSTALL_PREFIX`` stays where it is
+when the tree is moved; the build tree always has ``libexec`` and ``share``.
 
 ``runtime``      the program, its helper, the shared library, the library fatbins, the manual page, the
-                 shells' completions; on request libraries of others
+                 shells' completions, README and LICENSE; on request libraries of others
 ``transforms``   the transforms' fatbins, each with its ``.json``, and their links ready made
 ``development``  headers, static library, CMake package, contracts, ``fatlink.pc``
 ``tests``        fatlink's own tests, and what they read
@@ -24,6 +26,8 @@ install(TARGETS fatlink_shared fatlink_static fatlink_program EXPORT fatlinkTarg
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)
 install(TARGETS fatlink_linkd RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}" COMPONENT runtime)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
 fatlink_install_notices(runtime CLI/CLI.hpp fmt/format.h nlohmann/json.hpp)
 fatlink_install_notices(development fmt/format.h nlohmann/json.hpp)
 fatlink_bundle_libraries()

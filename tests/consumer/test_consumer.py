@@ -183,6 +183,7 @@ class Consumers(unittest.TestCase):
         self.assertIn("fatlink/libexec/fatlink-linkd", targets.replace("bin/", ""))
         self.assertNotIn("unit_tests", targets)
         self.assertNotIn("FatlinkTargets", targets)
+        self.assertNotIn("-Werror", (build / "build.ninja").read_text())
 
 
 if __name__ == "__main__":

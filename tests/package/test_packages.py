@@ -157,6 +157,43 @@ class Packages(unittest.TestCase):
         self.assertIn("SOURCE_DATE_EPOCH is not set", done.stderr)
 
 
+class Archives(unittest.TestCase):
+    """fatlink's own archives of runtime and transforms, made of the build that is tested."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-archives-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        run(pathlib.Path(shutil.which(CMAKE)).with_name("cpack"), "--config", BUILD / "CPackConfig.cmake", "-G", "TGZ",
+            "-D", "CPACK_COMPONENTS_ALL=runtime;transforms", "-B", cls.folder, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
+        cls.files = {}
+        for name in ("runtime", "transforms"):
+            run("tar", "xzf", next(cls.folder.glob(f"fatlink-{name}-*.tar.gz")), "--one-top-level=" + name, "-C", cls.folder)
+            cls.files[name] = {path.relative_to(cls.folder / name): path for path in (cls.folder / name).rglob("*")
+                               if path.is_file() and not path.is_symlink()}
+
+    def test_of_the_runtime_run_the_default_transform_alone_and_without_nvjitlink(self):
+        program = next((self.folder / "runtime").glob("*/bin/fatlink"))
+        home = self.folder / "home"
+        results = json.loads(run(program, "run", "--json", "--device", "cpu", "--elements", "999", cwd="/", env={
+            "PATH": os.environ["PATH"], "HOME": str(home), "XDG_DATA_DIRS": "/nowhere", "FATLINK_NVJITLINK": "/nowhere",
+            **{name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}}))
+        self.assertEqual([(mode["verified"], mode["cache"]) for mode in results["modes"]], [(True, "off"), (True, "hit")])
+
+    def test_have_the_same_bytes_in_every_file_that_both_have(self):
+        common = self.files["runtime"].keys() & self.files["transforms"].keys()
+        self.assertTrue(any(path.name == "relu_poly.fatbin" for path in common), common)
+        for path in common:
+            self.assertEqual(self.files["runtime"][path].read_bytes(), self.files["transforms"][path].read_bytes(), path)
+            self.assertEqual(self.files["runtime"][path].stat().st_mode, self.files["transforms"][path].stat().st_mode)
+
+    def test_state_all_their_files(self):
+        for name, files in self.files.items():
+            document = next(path for path in files.values() if path.name == f"fatlink-{name}.spdx.json")
+            stated = {pathlib.Path(file["fileName"]) for file in json.loads(document.read_text())["files"]}
+            self.assertEqual({path for path in files if path.name != document.name}, stated)
+
+
 class TooOld(unittest.TestCase):
     def test_a_fatlink_that_is_too_old_names_the_package_to_install(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -20,9 +20,25 @@ endfunction()
 
 set(root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "$ENV{FATLINK_PACKAGING_PREFIX}/*$" "" staged "${root}")
+# The files of other components, without the documents of their packages.
+function(fatlink_install_components)
+  foreach(component IN LISTS ARGN)
+    execute_process(COMMAND "${CMAKE_COMMAND}" -E env --unset=FATLINK_PACKAGING
+      "${CMAKE_COMMAND}" "-DCMAKE_INSTALL_COMPONENT=${component}"
+      "-DCMAKE_INSTALL_PREFIX=${CMAKE_INSTALL_PREFIX}" -P "${BUILD}/cmake_install.cmake"
+      OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+endfunction()
+if("$ENV{FATLINK_PACKAGING}" STREQUAL "TGZ")
+  fatlink_install_components(${ARCHIVE_COMPONENTS})
+endif()
+
 set(documents "${root}/share/doc/${PACKAGE}")
 file(MAKE_DIRECTORY "${documents}")
 fatlink_write_documents("${documents}")
+if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB")
+  file(REMOVE "${documents}/LICENSE")  # its text is in `copyright`
+endif()
 fatlink_compress_manuals("${root}/share/man")
 if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB" AND OVERRIDES)
   configure_file("${OVERRIDES}" "${root}/share/lintian/overrides/${PACKAGE}" COPYONLY)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+hardening
+---------
+Compiler and linker options against the exploitation of memory errors, for what is shipped.
+
+  fatlink_harden(<target>...)
+
+``FATLINK_HARDENING``
+  Option, on. Off: the compiler's defaults.
+
+Compiled with: stack protector, stack clash protection, control-flow protection (x86), and
+``_FORTIFY_SOURCE`` 3, or 2 where compiler or C library know no 3. Linked with: RELRO, immediate binding,
+PIE. Where only the C library's start files lack control-flow protection, their entry points get landing
+pads (host/src/landing_pads.cpp), and the binary states it. The sanitizers exclude all of it; ``_FORTIFY_SOURCE`` needs an optimised configuration.
+#]=======================================================================]
+include_guard(GLOBAL)
+include(CheckCXXCompilerFlag)
+include(CheckCXXSourceCompiles)
+include(CheckLinkerFlag)
+include(CheckPIESupported)
+
+option(FATLINK_HARDENING "Compile and link with hardening options" ON)
+
+# The level of _FORTIFY_SOURCE, where the C library does not warn that it is too high.
+function(_fatlink_fortify_level out)
+  set(CMAKE_TRY_COMPILE_CONFIGURATION Release)
+  set(CMAKE_REQUIRED_FLAGS "-O2 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
+  check_cxx_source_compiles("#include <cstdio>\nint main() {}" FATLINK_HAS_FORTIFY_3)
+  set(${out} 2 PARENT_SCOPE)
+  if(FATLINK_HAS_FORTIFY_3)
+    set(${out} 3 PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(_fatlink_hardening_options compile_out link_out)
+  set(compile "")
+  foreach(option IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+    string(MAKE_C_IDENTIFIER "FATLINK_HAS${option}" known)
+    check_cxx_compiler_flag(${option} ${known})
+    if(${known})
+      list(APPEND compile ${option})
+    endif()
+  endforeach()
+  _fatlink_fortify_level(level)
+  # Some distributions' compilers define a level of their own.
+  set(optimised "$<CONFIG:Release,RelWithDebInfo,MinSizeRel>")
+  list(APPEND compile "$<${optimised}:-U_FORTIFY_SOURCE>" "$<${optimised}:-D_FORTIFY_SOURCE=${level}>")
+  set(link "")
+  check_linker_flag(CXX "LINKER:-z,relro,-z,now" FATLINK_HAS_RELRO_NOW)
+  if(FATLINK_HAS_RELRO_NOW)
+    list(APPEND link "LINKER:-z,relro,-z,now")
+  endif()
+  set(${compile_out} "${compile}" PARENT_SCOPE)
+  set(${link_out} "${link}" PARENT_SCOPE)
+endfunction()
+
+# Whether the C++ run-time has control-flow protection, and only the start files lack it.
+function(_fatlink_needs_landing_pads out)
+  set(CMAKE_REQUIRED_FLAGS "-fcf-protection=full")
+  set(program "#include <iostream>\nint main() { try { std::cout << 1; throw 1; } catch (int) {} return 0; }")
+  set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc "LINKER:-z,cet-report=error")
+  check_cxx_source_compiles("${program}" FATLINK_START_FILES_HAVE_CET)
+  string(APPEND program "\nextern \"C\" __attribute__((visibility(\"hidden\"))) void* __dso_handle;\n"
+    "void* __dso_handle = nullptr;")  # of a start file
+  list(APPEND CMAKE_REQUIRED_LINK_OPTIONS -nostartfiles "LINKER:-e,main,-z,ibt,-z,shstk")
+  check_cxx_source_compiles("${program}" FATLINK_RUN_TIME_HAS_CET)
+  set(${out} OFF PARENT_SCOPE)
+  if(FATLINK_RUN_TIME_HAS_CET AND NOT FATLINK_START_FILES_HAVE_CET)
+    set(${out} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(_fatlink_add_landing_pads target type)
+  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/host/src/landing_pads.cpp")
+  target_link_options(${target} PRIVATE "LINKER:-init,fatlink_init,-fini,fatlink_fini,-z,ibt,-z,shstk")
+  if(type STREQUAL "EXECUTABLE")
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/host/src/start_landing_pad.cpp")
+    target_link_options(${target} PRIVATE "LINKER:-e,fatlink_start")
+  endif()
+endfunction()
+
+function(fatlink_harden)
+  if(NOT FATLINK_HARDENING OR "${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize")
+    return()
+  endif()
+  check_pie_supported(LANGUAGES CXX)
+  _fatlink_hardening_options(compile link)
+  _fatlink_needs_landing_pads(landing_pads)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE ${compile})
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "EXECUTABLE|SHARED_LIBRARY")
+      target_link_options(${target} PRIVATE ${link})
+      set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+      if(landing_pads)
+        _fatlink_add_landing_pads(${target} ${type})
+      endif()
+    endif()
+  endforeach()
+endfunction()
