@@ -51,7 +51,7 @@ TEST(InstalledLibraries, AreTheReadableFatbinsWithKernelsAndHooks)
   EXPECT_THAT(names(install({{"library.fatbin", "b.fatbin"},
                              {"library.fatbin", "a.fatbin"},
                              {"transform.fatbin", "transform.fatbin"},
-                             {"make_fixtures", "damaged.fatbin"},
+                             {"stratified.py", "damaged.fatbin"},
                              {"library.fatbin", "other.txt"}})),
               ElementsAre("a", "b"));
   EXPECT_THAT(install({}), IsEmpty());
