@@ -15,6 +15,11 @@ nlohmann::json number(double value)
   return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";  // JSON has no such numbers
 }
 
+nlohmann::json to_json(extent const& size)
+{
+  return {size.x, size.y, size.z};
+}
+
 nlohmann::json first_failure(verification const& seen)
 {
   return {{"index", seen.first_failure},
@@ -124,6 +129,9 @@ nlohmann::json to_json(run_summary const& run)
                              {"library", run.library},
                              {"transform", run.transform},
                              {"files", run.files},
+                             {"kernel", run.kernel},
+                             {"grid", to_json(run.results.shape.grid)},
+                             {"block", to_json(run.results.shape.block)},
                              {"elements", run.elements},
                              {"modes", nlohmann::json::array()},
                              {"agree", nullptr}};

@@ -24,6 +24,7 @@ struct run_summary {
   std::string library;     ///< stems, as a person says them
   std::string transform;
   std::vector<std::string> files;  ///< of the library, then of the transforms
+  std::string kernel;
   std::size_t elements = 0;
   std::optional<reference> expected;
   std::vector<linked_image> images;

@@ -15,6 +15,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "run_kernel.hpp"
 #include "streams.hpp"
 #include "verbs.hpp"
 
@@ -26,7 +27,7 @@ constexpr std::size_t k_most_elements = std::size_t{1} << 40;
 struct arguments {
   std::string library;
   std::vector<std::string> transforms;
-  std::string kernel = k_default_kernel;
+  std::string kernel;
   std::string mode = "both";
   std::string device;
   cpu_options cpu;
@@ -41,6 +42,7 @@ struct arguments {
 /// Everything read and checked that needs no device.
 struct prepared {
   std::vector<fatbin> inputs;
+  run_kernel kernel;
   std::optional<reference> expected;
   std::unique_ptr<element_source> elements;
   std::unique_ptr<npy_writer> output;
@@ -68,6 +70,7 @@ prepared prepare(arguments const& given, run_summary& summary)
   for (auto const& transform : transforms) ready.inputs.push_back(fatbin::read(transform));
   summary.read_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  ready.kernel = select_kernel(ready.inputs, given.kernel);
   for (auto const& transform : transforms) {
     // Of several, the first that says what the kernel computes.
     if (!ready.expected) ready.expected = reference::beside(transform);
@@ -77,16 +80,18 @@ prepared prepare(arguments const& given, run_summary& summary)
   if (!given.output.empty()) ready.output = create_npy(given.output, ready.elements->size());
   summary.files.insert(summary.files.begin(), library.string());
   summary.library = library.stem().string();
+  summary.kernel = ready.kernel.name;
   summary.elements = ready.elements->size();
   summary.expected = ready.expected;
   return ready;
 }
 
 /// What no target can mend is refused without a device, so that it is said on any machine.
-void check_inputs(prepared const& ready, std::string const& kernel)
+void check_inputs(prepared const& ready)
 {
   for (auto const mode : ready.modes)
-    if (auto findings = preflight_any_target(ready.inputs, mode, kernel); !findings.empty())
+    if (auto findings = preflight_any_target(ready.inputs, mode, ready.kernel.name);
+        !findings.empty())
       throw refused_error(std::move(findings));
 }
 
@@ -109,7 +114,7 @@ void link_all(prepared const& ready, arguments const& given, run_summary& summar
         ready.inputs, {.target = summary.device.target,
                        .mode = mode,
                        .emit = summary.device.image_for(mode),
-                       .kernel = given.kernel,
+                       .kernel = ready.kernel.name,
                        .require_inlined = given.link.require_inlined && mode == link_mode::lto}));
     for (auto const& warning : summary.images.back().warnings)
       if (std::find(said.begin(), said.end(), warning) == said.end()) said.push_back(warning);
@@ -122,7 +127,7 @@ int run(arguments const& given)
   check_output(given.output, given.json);
   run_summary summary;
   auto ready = prepare(given, summary);
-  check_inputs(ready, given.kernel);
+  check_inputs(ready);
   auto const start = std::chrono::steady_clock::now();
   auto const on = open_chosen(given, summary);
   summary.device_ms =
@@ -132,10 +137,11 @@ int run(arguments const& given)
   progress shown;
   summary.results =
       execute(*on, summary.images, *ready.elements,
-              {.kernel = given.kernel,
+              {.kernel = ready.kernel.name,
                .reference = ready.expected,
                .output = ready.output.get(),
-               .progress = [&](char const* doing, double part) { shown.show(doing, part); }});
+               .progress = [&](char const* doing, double part) { shown.show(doing, part); },
+               .block = ready.kernel.block});
   if (ready.output && summary.verified()) ready.output->commit();
   if (given.json)
     print_json(to_json(summary));
@@ -157,8 +163,9 @@ void add_run(CLI::App& app, int& exit_status)
           "--transform", given->transforms,
           "name or fatbin that fills its hook (default: relu_poly); again for several hooks")
       ->allow_extra_args(false);
-  verb->add_option("--kernel", given->kernel, "(const float*, float*, size_t)")
-      ->capture_default_str();
+  verb->add_option("--kernel", given->kernel,
+                   "kernel to execute, of parameters (const float*, float*, size_t) (default: "
+                   "apply_transform, or the library's only kernel)");
   add_choice(*verb, "--mode", given->mode, {"ptx", "lto", "both"}, "ptx, lto or both");
   verb->add_option("--device", given->device,
                    "gpu, gpu:N, or cpu, the reference device (default: gpu, or cpu where there is "

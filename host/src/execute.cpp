@@ -8,8 +8,6 @@ namespace fatlink {
 namespace {
 
 constexpr std::size_t k_chunk = std::size_t{4} << 20;  // elements; 16 MiB a buffer
-constexpr unsigned k_block = 256;
-constexpr unsigned k_elements_a_thread = 4;
 constexpr double k_steps_without_reference = 4;
 constexpr std::byte k_poison{0xFF};  // NaNs: an element never written shows
 
@@ -88,7 +86,7 @@ class run {
   /// On a GPU two launches: the first pays for loading code to the multiprocessors.
   void time(on_device const& code, execution& done)
   {
-    auto const shape = elementwise_shape(device_.info(), count_);
+    auto const shape = report_.shape = elementwise_shape(device_.info(), count_, request_.block);
     auto begin = device_.create_event();
     auto end = device_.create_event();
     auto const launch = [&] {
@@ -148,12 +146,13 @@ class run {
 
 }  // namespace
 
-launch_shape elementwise_shape(device_info const&, std::size_t count) noexcept
+launch_shape elementwise_shape(device_info const&, std::size_t count, extent block) noexcept
 {
-  constexpr std::size_t k_most_blocks = 0x7FFFFFFF;  // CUDA's limit on gridDim.x
-  auto const blocks = (count + k_block * k_elements_a_thread - 1) / (k_block * k_elements_a_thread);
+  // CUDA's limit on gridDim.x; at 256 threads a block, more elements than memory holds.
+  constexpr std::size_t k_most_blocks = 0x7FFFFFFF;
+  auto const blocks = (count + block.x - 1) / block.x;
   return {.grid = static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, k_most_blocks)),
-          .block = k_block,
+          .block = block,
           .shared_bytes = 0};
 }
 

@@ -93,7 +93,7 @@ class interface_reader {
     }
     auto const where = linkage_;
     function.is_weak = where == linkage::weak;
-    auto const has_body = skip_to_body();
+    auto const has_body = read_head(function);
     if (has_body) read_body(head);
     linkage_ = linkage::internal;
     file_away(std::move(function), is_kernel, has_body, where);
@@ -106,11 +106,16 @@ class interface_reader {
     return {std::move(list.parameters), std::move(list.names)};
   }
 
-  /// Skips directives like .maxntid; true past the brace that opens a body.
-  bool skip_to_body()
+  /// Reads .reqntid and .maxntid, skips other directives; true past the brace that opens a body.
+  bool read_head(ptx_function& function)
   {
     while (!source_.at_end()) {
       auto const word = source_.next();
+      if (word == ".reqntid") function.required_block = read_extent();
+      if (word == ".maxntid") {
+        auto const [x, y, z] = read_extent();
+        function.max_block_threads = x * y * z;
+      }
       if (word == ";") return false;
       if (word == "{") return true;
     }
@@ -132,6 +137,18 @@ class interface_reader {
         statement.push_back(word);
     }
     accesses_.end_body(head);
+  }
+
+  // X[, Y[, Z]]
+  std::array<unsigned, 3> read_extent()
+  {
+    std::array<unsigned, 3> extent{1, 1, 1};
+    for (std::size_t i = 0; i < extent.size(); ++i) {
+      extent[i] = static_cast<unsigned>(source_.read_number(source_.next()));
+      if (source_.peek() != ",") break;
+      source_.next();
+    }
+    return extent;
   }
 
   void file_away(ptx_function function, bool is_kernel, bool has_body, linkage where)
@@ -165,17 +182,16 @@ class interface_reader {
   {
     ptx_parameter parameter;
     std::string_view name;
-    auto is_pointer = false;
     for (auto word = source_.peek(); word != "," && word != ")"; word = source_.peek()) {
       if (source_.at_end()) source_.fail("ends inside a parameter");
       source_.next();
       if (word == ".ptr")
-        is_pointer = true;
+        parameter.is_pointer = true;
       else if (word == ".align")
-        read_align(parameter, is_pointer);
+        read_align(parameter);
       else if (word == "[")
         list.is_variadic = !read_count(parameter);
-      else if (word.starts_with('.') && word != ".param" && word != ".reg" && !is_pointer)
+      else if (word.starts_with('.') && word != ".param" && word != ".reg" && !parameter.is_pointer)
         parameter.type = std::string(word.substr(1));
       else if (!word.starts_with('.') && word != "]")
         name = word;
@@ -194,10 +210,11 @@ class interface_reader {
     return true;
   }
 
-  void read_align(ptx_parameter& parameter, bool is_pointer)
+  void read_align(ptx_parameter& parameter)
   {
     auto const value = source_.read_number(source_.next());
-    if (!is_pointer) parameter.align = static_cast<unsigned>(value);  // else: of what it points at
+    if (!parameter.is_pointer)
+      parameter.align = static_cast<unsigned>(value);  // else: of what it points at
   }
 
   /// An .extern that the module itself defines is not asked of others.

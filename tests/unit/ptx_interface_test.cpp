@@ -158,6 +158,23 @@ TEST(PtxInterface, RefusesDamagedVariablesAndParameters)
   refuses(".func (.param .b8 r[]) f() {}", "has a result of unknown size");
 }
 
+TEST(PtxInterface, ReadsPointersAndLaunchBoundsOfKernels)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.target sm_90
+.visible .entry bounded(.param .u64 .ptr .global .align 4 in, .param .u64 n) .maxntid 64, 2 { ret; }
+.visible .entry required() .reqntid 128 .minnctapersm 2 { ret; }
+.visible .entry free() { ret; }
+)");
+  auto const& bounded = module.kernels.at(0);
+  EXPECT_TRUE(bounded.parameters[0].is_pointer);
+  EXPECT_FALSE(bounded.parameters[1].is_pointer);
+  EXPECT_EQ(bounded.max_block_threads, 128U);
+  EXPECT_EQ(module.kernels.at(1).required_block, (std::array{128U, 1U, 1U}));
+  EXPECT_EQ(module.kernels.at(2).max_block_threads, 0U);
+  EXPECT_EQ(module.kernels.at(2).required_block, (std::array{0U, 0U, 0U}));
+}
+
 TEST(PtxInterface, IgnoresCommentsStringsAndPrototypesDefinedLater)
 {
   auto const found = read_ptx_interface(R"(// .visible .func nothing() {}

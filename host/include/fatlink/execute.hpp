@@ -25,6 +25,7 @@ struct execution_request {
   npy_writer* output = nullptr;  ///< receives the last image's results; not committed
   /// Told the fraction done of the whole, in [0, 1], between chunks; may be empty.
   std::function<void(char const* doing, double fraction)> progress;
+  extent block = 256;  ///< threads of a block; see elementwise_shape
 };
 
 struct execution {
@@ -37,6 +38,7 @@ struct execution {
 struct execution_report {
   std::vector<execution> images;        ///< in the order given
   std::optional<verification> between;  ///< of the first two images, when there are two
+  launch_shape shape;                   ///< of every launch
   double verify_ms = 0;                 ///< copying the results back and checking them, wall time
 };
 
@@ -44,8 +46,10 @@ struct execution_report {
 execution_report execute(device const& on, std::span<linked_image const> images,
                          element_source const& input, execution_request const& request);
 
-/// The launch for `count` elements on `on`: block 256, the grid that the kernel's grid-stride
-/// loop wants.
-launch_shape elementwise_shape(device_info const& on, std::size_t count) noexcept;
+/// The launch for `count` elements on `on`: as many blocks as give each element a thread of its own
+/// in the first dimension, so that a kernel without a grid-stride loop processes every element,
+/// too.
+launch_shape elementwise_shape(device_info const& on, std::size_t count,
+                               extent block = 256) noexcept;
 
 }  // namespace fatlink

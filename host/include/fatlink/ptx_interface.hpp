@@ -11,6 +11,7 @@
 // Source: PTX ISA 9.0, "Directives"; instructions: observed with nvcc 13.0 for sm_75 and sm_100.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ struct ptx_parameter {
   std::string type;         ///< without the dot
   unsigned align = 0;       ///< bytes, 0 when not stated
   unsigned long count = 0;  ///< array elements, 0 for a scalar
+  bool is_pointer = false;  ///< `.ptr`, which nvcc 13.0 does not write and other compilers do
 
   /// The type that the module's ld.param and st.param name for a scalar: "f32", "s8"; empty where
   /// none does, or several disagree. Of a hook: what callers pass and read, which is its declared
@@ -43,10 +45,12 @@ struct ptx_parameter {
 
 struct ptx_function {
   std::string name;
-  std::vector<ptx_parameter> results;     ///< none or one
-  std::vector<ptx_parameter> parameters;  ///< without the `...` of a variadic function
-  bool is_variadic = false;               ///< takes `...`: `.param .align 8 .b8 p[]` at the end
-  bool is_weak = false;                   ///< .weak: other modules may define it too
+  std::vector<ptx_parameter> results;        ///< none or one
+  std::vector<ptx_parameter> parameters;     ///< without the `...` of a variadic function
+  bool is_variadic = false;                  ///< takes `...`: `.param .align 8 .b8 p[]` at the end
+  bool is_weak = false;                      ///< .weak: other modules may define it too
+  std::array<unsigned, 3> required_block{};  ///< .reqntid, threads of a block; 0 when not stated
+  unsigned max_block_threads = 0;            ///< .maxntid, its product; 0 when not stated
 };
 
 enum class with_alignment { no, yes };

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selects the kernel that `fatlink run` and `fatlink bench` execute, and checks its parameters,
+// from the PTX of the inputs: before anything is linked and before a device is opened.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "fatlink/device.hpp"
+#include "fatlink/fatbin.hpp"
+
+namespace fatlink::cli {
+
+/// A kernel with the parameters (const float*, float*, size_t).
+struct run_kernel {
+  std::string name;
+  extent block = 256;  ///< .reqntid where the PTX states it, else 256, or .maxntid if that is less
+};
+
+/// The kernel `requested`; if it is empty, the library's apply_transform, or its only kernel.
+/// `inputs`: the library first. A kernel that no PTX of the inputs holds is left to preflight.
+/// @throws usage_error its parameters are not three of 8 bytes; or `requested` is empty and the
+///   library has several kernels, none of them apply_transform. Names the kernels that fit.
+run_kernel select_kernel(std::span<fatbin const> inputs, std::string const& requested);
+
+}  // namespace fatlink::cli
