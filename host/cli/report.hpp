@@ -27,6 +27,8 @@ struct run_summary {
   std::string kernel;
   std::size_t elements = 0;
   std::optional<reference> expected;
+  std::string no_reference;               ///< why there is none; empty where there is
+  std::vector<std::string> filled_hooks;  ///< in order of name
   std::vector<linked_image> images;
   execution_report results;
 

@@ -16,6 +16,7 @@
 #include "progress.hpp"
 #include "report.hpp"
 #include "run_kernel.hpp"
+#include "run_reference.hpp"
 #include "streams.hpp"
 #include "verbs.hpp"
 
@@ -23,6 +24,7 @@ namespace fatlink::cli {
 namespace {
 
 constexpr std::size_t k_most_elements = std::size_t{1} << 40;
+constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 
 struct arguments {
   std::string library;
@@ -35,6 +37,7 @@ struct arguments {
   std::string input;
   std::string output;
   std::uint64_t seed = 0;
+  std::size_t print = 0;
   link_settings link;
   bool json = false;
 };
@@ -43,7 +46,7 @@ struct arguments {
 struct prepared {
   std::vector<fatbin> inputs;
   run_kernel kernel;
-  std::optional<reference> expected;
+  std::vector<std::filesystem::path> transforms;
   std::unique_ptr<element_source> elements;
   std::unique_ptr<npy_writer> output;
   std::vector<link_mode> modes;
@@ -58,10 +61,10 @@ std::vector<link_mode> modes_of(std::string const& text)
 prepared prepare(arguments const& given, run_summary& summary)
 {
   auto const library = fatbin_or_default(given.library, k_shipped_library);
-  std::vector<std::filesystem::path> transforms;
+  prepared ready;
+  auto& transforms = ready.transforms;
   for (auto const& transform : given.transforms) transforms.push_back(fatbin_file(transform));
   if (transforms.empty()) transforms.push_back(fatbin_or_default({}, k_shipped_transform));
-  prepared ready;
   ready.modes = modes_of(given.mode);
   ready.elements = given.input.empty() ? generated_elements(given.elements, given.seed)
                                        : npy_elements(open_npy(given.input));
@@ -72,8 +75,6 @@ prepared prepare(arguments const& given, run_summary& summary)
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   ready.kernel = select_kernel(ready.inputs, given.kernel);
   for (auto const& transform : transforms) {
-    // Of several, the first that says what the kernel computes.
-    if (!ready.expected) ready.expected = reference::beside(transform);
     summary.transform += (summary.transform.empty() ? "" : " + ") + transform.stem().string();
     summary.files.push_back(transform.string());
   }
@@ -82,8 +83,16 @@ prepared prepare(arguments const& given, run_summary& summary)
   summary.library = library.stem().string();
   summary.kernel = ready.kernel.name;
   summary.elements = ready.elements->size();
-  summary.expected = ready.expected;
   return ready;
+}
+
+/// After preflight, whose findings are more exact: a hook that nothing calls may be misspelt.
+void set_reference(prepared const& ready, run_summary& summary)
+{
+  auto choice = choose_reference(ready.inputs, ready.transforms);
+  summary.expected = std::move(choice.expected);
+  summary.no_reference = std::move(choice.reason);
+  summary.filled_hooks = std::move(choice.filled_hooks);
 }
 
 /// What no target can mend is refused without a device, so that it is said on any machine.
@@ -122,26 +131,35 @@ void link_all(prepared const& ready, arguments const& given, run_summary& summar
   print_warnings(said);
 }
 
+/// The progress line is erased when this returns, so results start on a line of their own.
+void execute_all(device const& on, prepared const& ready, arguments const& given,
+                 run_summary& summary)
+{
+  progress line;
+  summary.results =
+      execute(on, summary.images, *ready.elements,
+              {.kernel = ready.kernel.name,
+               .reference = summary.expected,
+               .output = ready.output.get(),
+               .progress = [&](char const* doing, double part) { line.show(doing, part); },
+               .block = ready.kernel.block,
+               .first_results = given.print});
+}
+
 int run(arguments const& given)
 {
   check_output(given.output, given.json);
   run_summary summary;
   auto ready = prepare(given, summary);
   check_inputs(ready);
+  set_reference(ready, summary);
   auto const start = std::chrono::steady_clock::now();
   auto const on = open_chosen(given, summary);
   summary.device_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   link_all(ready, given, summary);
 
-  progress shown;
-  summary.results =
-      execute(*on, summary.images, *ready.elements,
-              {.kernel = ready.kernel.name,
-               .reference = ready.expected,
-               .output = ready.output.get(),
-               .progress = [&](char const* doing, double part) { shown.show(doing, part); },
-               .block = ready.kernel.block});
+  execute_all(*on, ready, given, summary);
   if (ready.output && summary.verified()) ready.output->commit();
   if (given.json)
     print_json(to_json(summary));
@@ -184,6 +202,9 @@ void add_run(CLI::App& app, int& exit_status)
       "--output", given->output,
       ".npy for the last mode's results, written once they verify; -: standard output");
   add_count(*verb, "--seed", given->seed, {}, "of the generated elements");
+  add_count(*verb, "--print", given->print, {1, k_most_printed},
+            "show the first N results, with their inputs and expected values")
+      ->default_str("");
   add_link_settings(*verb, given->link);
   verb->add_flag("--json", given->json, "one JSON object on standard output");
   verb->footer("Example: fatlink run --transform gelu --elements 1000000");

@@ -36,7 +36,7 @@ _fatlink_options() {
   case $verb in
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
-           --elements --input --output --seed $linking" ;;
+           --elements --input --output --seed --print $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output $linking" ;;
     check) options+=' --target --mode --kernel --nvjitlink' ;;
     inspect) options+=' --expect' ;;
@@ -94,7 +94,7 @@ _fatlink_values() {
     'inspect --expect')
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
     'list --kind') _fatlink_offer 'library transform' ;;
-    *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --link-timeout' | \
+    *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
       *' --nvjitlink' | *' --repeat') ;;
     *) return 1 ;;
   esac

@@ -75,6 +75,7 @@ complete -c fatlink -n '__fatlink_at run' -l check-races -d 'On cpu, two threads
 complete -c fatlink -n '__fatlink_at run' -l input -xka '(__fatlink_files .npy)' -d 'Data instead of generated elements'
 complete -c fatlink -n '__fatlink_at run' -l output -xka '(__fatlink_files .npy)' -d 'File for the results'
 complete -c fatlink -n '__fatlink_at run' -l seed -x -d 'Of the generated elements'
+complete -c fatlink -n '__fatlink_at run' -l print -x -d 'Show the first results'
 complete -c fatlink -n '__fatlink_at run bench' -l elements -x -d 'How many'
 complete -c fatlink -n '__fatlink_at link' -s o -l output -rF -d 'File to write'
 complete -c fatlink -n '__fatlink_at check' -l nvjitlink -x -d 'Judge against this version'

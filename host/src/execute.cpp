@@ -126,6 +126,20 @@ class run {
     if (report_.between)
       *report_.between += compare_chunk(inputs, part(0), part(1), tolerance_between(), first);
     if (request_.output != nullptr) request_.output->append(part(out.size() - 1));
+    if (first < request_.first_results)
+      keep_results(inputs.first(std::min(inputs.size(), request_.first_results - first)), out);
+  }
+
+  void keep_results(std::span<float const> inputs, std::vector<std::vector<float>> const& out)
+  {
+    std::vector<double> expected(inputs.size());
+    if (request_.reference) request_.reference->evaluator()(inputs, expected);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      element_result result{.input = inputs[i]};
+      for (auto const& values : out) result.actual.push_back(values[i]);
+      if (request_.reference) result.expected = expected[i];
+      report_.first_results.push_back(std::move(result));
+    }
   }
 
   /// Two results within the tolerance of one value are within twice that, and a rounding.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main job on a GPU."""
+import re
 import unittest
 
 from fatlink_cli import CliTest, gpus
@@ -13,3 +14,10 @@ class Run(RunSuite, CliTest):
 
     def test_a_gpu_that_is_not_there(self):
         self.assert_fails(5, "run", "--device", "gpu:77", says=["gpu:77", "no such GPU"])
+
+    def test_kernel_time_and_bandwidth_are_those_of_the_kernel(self):
+        text = self.fatlink("run", "--device", "gpu", "--elements", 2**24).stdout
+        self.assertEqual(len(re.findall(r"^ +kernel [\d.]+ ms, [\d.]+ GB/s read and written$", text, re.M)), 2, text)
+        for mode in self.run_json("--elements", 2**24)["modes"]:
+            self.assertAlmostEqual(mode["gb_per_s"], 8 * 2**24 / mode["run_ms"] / 1e6, delta=1)
+            self.assertGreater(mode["gb_per_s"], 100)

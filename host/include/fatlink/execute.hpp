@@ -25,7 +25,8 @@ struct execution_request {
   npy_writer* output = nullptr;  ///< receives the last image's results; not committed
   /// Told the fraction done of the whole, in [0, 1], between chunks; may be empty.
   std::function<void(char const* doing, double fraction)> progress;
-  extent block = 256;  ///< threads of a block; see elementwise_shape
+  extent block = 256;             ///< threads of a block; see elementwise_shape
+  std::size_t first_results = 0;  ///< how many of the first results the report keeps
 };
 
 struct execution {
@@ -35,11 +36,19 @@ struct execution {
   double run_ms = 0;               ///< of the kernel, the device's own time
 };
 
+/// An element as it was computed.
+struct element_result {
+  float input = 0;
+  std::vector<float> actual = {};       ///< of each image, in the order given
+  std::optional<double> expected = {};  ///< nothing without a reference
+};
+
 struct execution_report {
   std::vector<execution> images;        ///< in the order given
   std::optional<verification> between;  ///< of the first two images, when there are two
-  launch_shape shape;                   ///< of every launch
-  double verify_ms = 0;                 ///< copying the results back and checking them, wall time
+  std::vector<element_result> first_results;
+  launch_shape shape;    ///< of every launch
+  double verify_ms = 0;  ///< copying the results back and checking them, wall time
 };
 
 /// @throws device_error, file_error as the device and the files do.

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `run` prints: values, tolerances, times, and no progress among the results."""
+import os
+import pty
+import re
+import struct
+import subprocess
+
+from fatlink_cli import HOOK, PROGRAM, CliTest
+
+# Slow enough on the reference device for progress to be shown, which takes a second.
+SLOW = HOOK.replace("return x;", "float y = x; for (int i = 0; i < 40000; ++i) y = y * 0.5f + x; return y;")
+
+
+def npy(values):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)},), }}".ljust(117) + "\n"
+    return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+            + struct.pack(f"<{len(values)}f", *values))
+
+
+def rendered(output):
+    """The lines that a terminal shows: a carriage return and ESC [ K erase the line."""
+    lines = []
+    for line in output.replace("\r\n", "\n").split("\n"):
+        lines.append(re.split(r"\r\x1b\[K", line)[-1])
+    return lines
+
+
+class RunReport(CliTest):
+    def on_terminal(self, *words):
+        """Standard output and standard error on one terminal."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.folder, stdout=theirs,
+                                   stderr=theirs, stdin=subprocess.DEVNULL, env=self.environment({}))
+        os.close(theirs)
+        output = b""
+        try:
+            while part := os.read(ours, 65536):
+                output += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=300), 0, output)
+        return output.decode()
+
+    def test_progress_is_erased_before_results_are_printed(self):
+        slow = self.compile("slow", SLOW)
+        output = self.on_terminal("run", "--device", "cpu", "--transform", slow, "--mode", "ptx",
+                                  "--elements", 8192, "--instruction-budget", 0)
+        self.assertIn("verifying", output, "too fast: no progress was shown")
+        lines = [line for line in rendered(output) if not line.startswith("fatlink: warning: ")]
+        self.assertTrue(lines[0].startswith("Device: "), lines)
+        self.assertFalse([line for line in lines if "verifying" in line or "uploading" in line])
+
+    def test_the_tolerance_stands_beside_the_error(self):
+        text = self.fatlink("run", "--device", "cpu", "--transform", "gelu").stdout
+        self.assertRegex(text, r"verified, max [\d.]+ ulp \(tolerance 16\)")
+        said = self.fatlink_json("run", "--device", "cpu", "--transform", "gelu")
+        self.assertEqual([mode["tolerance_ulp"] for mode in said["modes"]], [16, 16])
+
+    def test_print_shows_inputs_results_and_expected_values(self):
+        self.file("x.npy", npy([0.25, 2.0, -3.0, 1.0]))
+        words = ["run", "--device", "cpu", "--transform", "relu_poly", "--input", "x.npy", "--print", 3]
+        lines = self.fatlink(*words).stdout.splitlines()
+        table = [line.split() for line in lines[lines.index("Both modes agree.") + 1:]]
+        self.assertEqual(table, [["element", "input", "ptx", "lto", "expected"],
+                                 ["0", "0.25", "0", "0", "0"],
+                                 ["1", "2", "9", "9", "9"],
+                                 ["2", "-3", "0", "0", "0"]])
+        self.assertEqual(self.fatlink_json(*words)["results"][1],
+                         {"index": 1, "input": 2, "ptx": 9, "lto": 9, "expected": 9})
+
+    def test_print_shows_no_expected_values_without_a_reference(self):
+        words = ["run", "--device", "cpu", "--transform", self.compile("bare", HOOK), "--mode", "lto",
+                 "--elements", 2, "--print", 100]
+        said = self.fatlink_json(*words)["results"]
+        self.assertEqual(said, [{"index": 0, "input": 0.25, "lto": 0.25}, {"index": 1, "input": 0, "lto": 0}])
+        lines = self.fatlink(*words).stdout.splitlines()
+        self.assertEqual(lines[-3].split(), ["element", "input", "lto"])
+
+    def test_print_shows_numbers_that_json_does_not_have_as_text(self):
+        self.file("x.npy", npy([float("nan"), float("inf")]))
+        said = self.fatlink_json("run", "--device", "cpu", "--transform", "identity", "--input", "x.npy",
+                                 "--print", 2)["results"]
+        self.assertEqual([one["lto"] for one in said], ["nan", "inf"])
+
+    def test_nothing_is_printed_unless_asked(self):
+        self.assertEqual(self.fatlink_json("run", "--device", "cpu")["results"], [])
+        self.assertTrue(self.fatlink("run", "--device", "cpu").stdout.endswith("Both modes agree.\n"))
+
+    def test_print_takes_a_number_of_elements(self):
+        for wrong in ("0", "-1", "x"):
+            with self.subTest(wrong=wrong):
+                self.assert_fails(2, "run", "--device", "cpu", "--print", wrong, says=["--print"])
+
+    def test_the_reference_device_states_no_bandwidth(self):
+        said = self.fatlink_json("run", "--device", "cpu")
+        self.assertEqual([mode["gb_per_s"] for mode in said["modes"]], [None, None])
+        self.assertNotIn("GB/s", self.fatlink("run", "--device", "cpu").stdout)
