@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink doctor: what this machine has of what fatlink needs, where, and why that one.
+// fatlink doctor: what this machine has of what fatlink needs, where, why that one, and what works.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -7,14 +7,25 @@
 #include <nlohmann/json.hpp>
 
 #include "defaults.hpp"
+#include "doctor_verdicts.hpp"
 #include "failure.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
+#include "fatlink/reference.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
+
+/// Its message and hint, as a link would fail with them.
+nlohmann::json explain_missing_nvjitlink()
+try {
+  (void)nvjitlink::open();
+  return nlohmann::json::object();
+} catch (unavailable_error const& missing) {
+  return {{"message", missing.details().message}, {"hint", missing.details().hint}};
+}
 
 nlohmann::json examine_nvjitlink()
 {
@@ -24,7 +35,10 @@ nlohmann::json examine_nvjitlink()
   for (auto const& place : tried)
     json["tried"].push_back(
         {{"path", place.path}, {"reason", place.reason}, {"outcome", place.outcome}});
-  if (!found) return json;
+  if (!found) {
+    json.update(explain_missing_nvjitlink());
+    return json;
+  }
   json["path"] = found->path();
   json["reason"] = found->reason();
   json["version"] = fmt::format("{}.{}", found->major(), found->minor());
@@ -62,6 +76,39 @@ nlohmann::json examine_gpus()
   return json;
 }
 
+/// Whether references can be evaluated, which takes muParser.
+nlohmann::json examine_expressions()
+try {
+  reference identity;
+  identity.expression = "x";
+  (void)identity.evaluator();
+  return {{"found", true}};
+} catch (unavailable_error const& missing) {
+  return {
+      {"found", false}, {"reason", missing.details().message}, {"hint", missing.details().hint}};
+}
+
+nlohmann::json examine_cache()
+try {
+  link_cache cache(default_cache_settings());
+  auto const statistics = cache.statistics();
+  nlohmann::json json{{"path", cache.settings().folder.string()},
+                      {"usable", statistics.usable},
+                      {"entries", statistics.entries}};
+  if (statistics.usable) return json;
+  json["reason"] = statistics.why_not;
+  json["hint"] =
+      "links work without it; set FATLINK_CACHE_DIR to a folder of your own that nobody else can "
+      "write to";
+  return json;
+} catch (error const& unusable) {
+  return {{"path", ""},
+          {"usable", false},
+          {"entries", 0},
+          {"reason", unusable.details().message},
+          {"hint", unusable.details().hint}};
+}
+
 nlohmann::json examine_search_path()
 {
   auto json = nlohmann::json::array();
@@ -78,6 +125,16 @@ nlohmann::json examine_search_path()
   return json;
 }
 
+/// A place that was tried in vain; dlopen repeats the path in its message.
+void print_place(nlohmann::json const& place)
+{
+  auto const path = place["path"].get<std::string>();
+  auto outcome = place["outcome"].get<std::string>();
+  if (outcome == "chosen") return;  // it has a line of its own
+  if (outcome.starts_with(path + ": ")) outcome.erase(0, path.size() + 2);
+  fmt::print("  {} ({}): {}\n", path, place["reason"].get<std::string>(), outcome);
+}
+
 void print_text(nlohmann::json const& found)
 {
   fmt::print("fatlink {}\n", found["version"].get<std::string>());
@@ -87,9 +144,7 @@ void print_text(nlohmann::json const& found)
                linker["path"].get<std::string>(), linker["reason"].get<std::string>());
   else
     fmt::print("nvJitLink: not found; install CUDA 13's, or set FATLINK_NVJITLINK\n");
-  for (auto const& place : linker["tried"])
-    fmt::print("  {} ({}): {}\n", place["path"].get<std::string>(),
-               place["reason"].get<std::string>(), place["outcome"].get<std::string>());
+  for (auto const& place : linker["tried"]) print_place(place);
   auto const& helper = found["link_helper"];
   if (helper["found"].get<bool>())
     fmt::print("Link helper: {}\n", helper["path"].get<std::string>());
@@ -105,6 +160,9 @@ void print_text(nlohmann::json const& found)
     fmt::print("{}: {} ({}), {} MiB\n", gpu["device"].get<std::string>(),
                gpu["name"].get<std::string>(), gpu["target"].get<std::string>(),
                gpu["memory_bytes"].get<std::size_t>() >> 20);
+  auto const& cache = found["cache"];
+  if (auto const path = cache["path"].get<std::string>(); !path.empty())
+    fmt::print("Cache: {}, {} entries\n", path, cache["entries"].get<std::size_t>());
   fmt::print("Fatbins by name (fatlink list):\n");
   for (auto const& folder : found["search_path"])
     fmt::print(
@@ -119,22 +177,28 @@ void add_doctor(CLI::App& app, int& exit_status)
 {
   auto json = std::make_shared<bool>(false);
   auto* verb = app.add_subcommand(
-      "doctor", "Show which nvJitLink, link helper, driver and devices are found, and why.");
+      "doctor", "Show what works on this machine: what is found, where, why, and what to do.");
   verb->add_flag("--json", *json, "one JSON object on standard output");
   verb->footer(
       "Exits 5 where no nvJitLink or no link helper is found. A machine without a GPU is fine: it "
       "can link.");
   verb->callback([json, &exit_status] {
-    nlohmann::json const found{{"version", FATLINK_VERSION},
-                               {"nvjitlink", examine_nvjitlink()},
-                               {"link_helper", examine_link_helper()},
-                               {"driver", examine_driver()},
-                               {"gpus", examine_gpus()},
-                               {"search_path", examine_search_path()}};
-    if (*json)
+    nlohmann::json found{{"version", FATLINK_VERSION},
+                         {"nvjitlink", examine_nvjitlink()},
+                         {"link_helper", examine_link_helper()},
+                         {"driver", examine_driver()},
+                         {"gpus", examine_gpus()},
+                         {"expressions", examine_expressions()},
+                         {"cache", examine_cache()},
+                         {"search_path", examine_search_path()}};
+    auto const verdicts = judge_machine(found);
+    found["verdicts"] = to_json(verdicts);
+    if (*json) {
       print_json(found);
-    else
+    } else {
       print_text(found);
+      print_verdicts(verdicts);
+    }
     auto const can_link =
         found["nvjitlink"]["found"].get<bool>() && found["link_helper"]["found"].get<bool>();
     exit_status = can_link ? k_done : k_unavailable;

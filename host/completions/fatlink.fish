@@ -43,7 +43,7 @@ complete -c fatlink -n '__fatlink_at top' -a check -d 'Say what would not link, 
 complete -c fatlink -n '__fatlink_at top' -a inspect -d 'Show what fatbins hold'
 complete -c fatlink -n '__fatlink_at top' -a list -d 'Show the installed libraries and transforms'
 complete -c fatlink -n '__fatlink_at top' -a cache -d 'The cache of links'
-complete -c fatlink -n '__fatlink_at top' -a doctor -d 'Show what is found of nvJitLink, driver and devices'
+complete -c fatlink -n '__fatlink_at top' -a doctor -d 'Show what works on this machine'
 complete -c fatlink -n '__fatlink_at top' -a bench -d 'Time kernels and links'
 complete -c fatlink -n '__fatlink_at cache' -a path -d 'Print the user\'s folder'
 complete -c fatlink -n '__fatlink_at cache' -a stats -d 'Show how much is kept'

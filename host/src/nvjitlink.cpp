@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/nvjitlink.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <mutex>
+#include <set>
 
 #include "detail/environment.hpp"
 #include "detail/format.hpp"
@@ -14,12 +16,16 @@
 namespace fatlink {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr unsigned k_major = 13;
 constexpr unsigned k_newest_minor = 9;  // suffixes tried: _13_9 … _13_0
 constexpr char const* k_file = "libnvJitLink.so.13";
+constexpr char const* k_wheel_folder = "site-packages/nvidia/cu13/lib";
 constexpr char const* k_remedy =
-    "install CUDA 13's nvJitLink (Debian, Ubuntu: libnvjitlink-13-0; Python: nvidia-nvjitlink), "
-    "or set FATLINK_NVJITLINK to its libnvJitLink.so.13";
+    "install CUDA 13's nvJitLink (Debian, Ubuntu: libnvjitlink-13-0; in an active Python "
+    "environment: pip install nvidia-nvjitlink), or set FATLINK_NVJITLINK to its "
+    "libnvJitLink.so.13";
 
 /// The unsuffixed name, else the suffixed one that the newest minor exports.
 template <typename Function>
@@ -52,9 +58,50 @@ std::string bind_all(detail::shared_library const& library, nvjitlink::api& api)
   return {};
 }
 
+/// Where the vendor's wheels of CUDA 13 put libraries in a Python environment: in
+/// lib/python3.12/site-packages/nvidia/cu13/lib, whichever the minor version.
+std::vector<fs::path> wheel_folders(fs::path const& environment)
+{
+  std::vector<fs::path> folders;
+  std::error_code ignored;
+  for (auto const& entry : fs::directory_iterator(environment / "lib", ignored))
+    if (entry.path().filename().string().starts_with("python3."))
+      folders.push_back(entry.path() / k_wheel_folder);
+  if (folders.empty()) folders.push_back(environment / "lib/python3.*" / k_wheel_folder);
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::vector<fs::path> conda_folders(fs::path const& environment)
+{
+  auto folders = wheel_folders(environment);
+  folders.insert(folders.begin(), {environment / "lib", environment / "targets/x86_64-linux/lib"});
+  return folders;
+}
+
+/// The file that a candidate stands for, links resolved; it need not exist.
+fs::path real_file(nvjitlink_candidate const& place)
+{
+  auto const path = place.path.find('/') == std::string::npos
+                        ? detail::find_by_loader(place.path).value_or(place.path)
+                        : place.path;
+  std::error_code failure;
+  auto file = fs::weakly_canonical(path, failure);
+  return failure ? fs::path(path) : file;
+}
+
+/// Of several candidates that are one file, the first.
+std::vector<nvjitlink_candidate> without_duplicates(std::vector<nvjitlink_candidate> const& places)
+{
+  std::set<fs::path> files;
+  std::vector<nvjitlink_candidate> unique;
+  for (auto const& place : places)
+    if (files.insert(real_file(place)).second) unique.push_back(place);
+  return unique;
+}
+
 std::vector<nvjitlink_candidate> candidates()
 {
-  namespace fs = std::filesystem;
   if (auto const named = detail::environment("FATLINK_NVJITLINK"); !named.empty())
     return {{named, "$FATLINK_NVJITLINK", "not tried"}};
 
@@ -70,6 +117,10 @@ std::vector<nvjitlink_candidate> candidates()
     if (auto const root = detail::environment(variable); !root.empty())
       for (auto const* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
         add(fs::path(root) / folder, detail::format("${}", variable));
+  if (auto const root = detail::environment("VIRTUAL_ENV"); !root.empty())
+    for (auto const& folder : wheel_folders(root)) add(folder, "$VIRTUAL_ENV");
+  if (auto const root = detail::environment("CONDA_PREFIX"); !root.empty())
+    for (auto const& folder : conda_folders(root)) add(folder, "$CONDA_PREFIX");
   places.push_back({k_file, "dynamic loader", "not tried"});
   add("/usr/local/cuda/lib64", "default toolkit");
   return places;
@@ -144,7 +195,7 @@ nvjitlink::api const& nvjitlink::functions() const noexcept
 
 std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate>& tried)
 {
-  tried = candidates();
+  tried = without_duplicates(candidates());
   for (auto& place : tried) {
     auto opened = std::make_unique<state>();
     place.outcome = opened->open(place);

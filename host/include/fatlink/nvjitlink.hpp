@@ -7,8 +7,12 @@
 //   build
 //      tree's link to its toolkit
 //   3. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
-//   4. the dynamic loader: libnvJitLink.so.13
-//   5. /usr/local/cuda
+//   4. the active environments. $VIRTUAL_ENV: where the vendor's wheels put it,
+//      lib/python3.*/site-packages/nvidia/cu13/lib. $CONDA_PREFIX: lib, targets/x86_64-linux/lib,
+//      and the wheels' folder. A toolkit that is named goes before an environment that is active,
+//      and both before what the system has.
+//   5. the dynamic loader: libnvJitLink.so.13
+//   6. /usr/local/cuda
 // Threads: safe.
 #pragma once
 
@@ -44,7 +48,8 @@ class nvjitlink {
   /// @throws unavailable_error none found; the message lists what was tried.
   static std::shared_ptr<nvjitlink const> open();
 
-  /// Opens by the search order, reporting every candidate; null when none was found.
+  /// Opens by the search order, reporting every candidate; null when none was found. A file that
+  /// several rules lead to is reported once, for the first of them.
   static std::shared_ptr<nvjitlink const> find(std::vector<nvjitlink_candidate>& tried);
 
   /// Opens `file` and no other. @throws unavailable_error it cannot be used.

@@ -77,9 +77,12 @@ std::vector<search_folder> default_search_path(std::filesystem::path const& besi
 {
   std::vector<search_folder> path;
   auto const add = [&](std::filesystem::path const& named, folder_origin origin) {
-    // "/a/./b/" is "/a/b".
+    // "/a/./b/" is "/a/b"; a symbolic link to a folder is that folder.
     auto folder = (named / "").lexically_normal().parent_path();
-    auto const same = [&](search_folder const& other) { return other.path == folder; };
+    auto const same = [&](search_folder const& other) {
+      std::error_code absent;
+      return other.path == folder || std::filesystem::equivalent(other.path, folder, absent);
+    };
     if (!named.empty() && std::none_of(path.begin(), path.end(), same))
       path.push_back({folder, origin});
   };

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fatlink doctor`: verdicts with remedies, each place once, and the environments that are searched."""
+import os
+import pathlib
+import re
+import shutil
+
+from fatlink_cli import LIBRARY, SHARE, CliTest, gpus, nvjitlink
+
+WHEEL = "lib/python3.12/site-packages/nvidia/cu13/lib/libnvJitLink.so.13"
+VERDICTS = ["link", "run on a GPU", "run on the reference device", "cache", "helper"]
+# No toolkit that is named, and no environment but the test's own.
+BARE = {name: None for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "FATLINK_NVJITLINK",
+                                "LD_LIBRARY_PATH")}
+
+
+class Doctor(CliTest):
+    def verdicts(self, **options):
+        return self.fatlink_json("doctor", **options)["verdicts"]
+
+    def line(self, title, **options):
+        """The verdict's line of the text, without its title."""
+        found = re.findall(rf"^  {title}  +(.*)$", self.fatlink("doctor", **options).stdout, re.M)
+        self.assertEqual(len(found), 1, title)
+        return found[0]
+
+    def test_ends_with_a_verdict_a_line(self):
+        self.need_nvjitlink()
+        lines = self.fatlink("doctor").stdout.splitlines()
+        self.assertEqual(lines[-6], "What works:")
+        self.assertEqual([re.split("  +", line.strip())[0] for line in lines[-5:]], VERDICTS)
+        for line in lines[-5:]:
+            self.assertRegex(line, r"  (yes|yes, .+|no: .+; .+)$")
+
+    def test_a_machine_that_links_says_yes(self):
+        self.need_nvjitlink()
+        verdicts = self.verdicts()
+        self.assertEqual(list(verdicts), ["cache", "helper", "link", "run_on_gpu", "run_on_reference_device"])
+        for name in ("link", "run_on_reference_device", "cache", "helper"):
+            self.assertTrue(verdicts[name]["ok"], verdicts)
+        self.assertEqual(verdicts["run_on_gpu"]["ok"], bool(gpus()))
+
+    def test_without_a_driver_it_names_the_driver(self):
+        if gpus():
+            self.skipTest("there is a GPU on this machine")
+        self.assertRegex(self.line("run on a GPU"), r"^no: .*driver.*; install NVIDIA's driver \(580 or newer\)$")
+
+    def test_without_nvjitlink_it_says_how_to_install_it_and_what_still_works(self):
+        env = {"FATLINK_NVJITLINK": "/nowhere"}
+        self.assertRegex(self.line("link", status=5, env=env), r"^no: .*/nowhere.*; install CUDA 13's nvJitLink.*pip")
+        self.assertRegex(self.line("run on the reference device", status=5, env=env), "^yes, in ptx mode only; ")
+        verdicts = self.verdicts(status=5, env=env)
+        self.assertFalse(verdicts["link"]["ok"])
+        self.assertFalse(verdicts["run_on_gpu"]["ok"])
+        self.assertTrue(verdicts["helper"]["ok"])
+
+    def test_without_the_helper_it_says_where_it_belongs(self):
+        self.need_nvjitlink()
+        env = {"FATLINK_LINKD": "/nowhere"}
+        self.assertRegex(self.line("helper", status=5, env=env), "^no: .*/nowhere.*; install fatlink-linkd")
+        self.assertRegex(self.line("link", status=5, env=env), "^no: .*helper.*; .*--in-process")
+
+    def test_with_an_unusable_cache_it_says_why_and_what_to_do(self):
+        self.need_nvjitlink()
+        shared = self.folder / "shared"
+        shared.mkdir()
+        shared.chmod(0o777)
+        env = {"FATLINK_CACHE_DIR": str(shared)}
+        self.assertRegex(self.line("cache", env=env), "^no: .+; .*FATLINK_CACHE_DIR")
+        self.assertRegex(self.line("cache", env={"FATLINK_CACHE_LIMIT": "much"}), "^no: .*much.*; ")
+        self.assertTrue(self.verdicts(env=env)["link"]["ok"])
+
+    def test_shows_each_place_once(self):
+        self.need_nvjitlink()
+        toolkit = self.folder / "toolkit"
+        (toolkit / "lib").mkdir(parents=True)
+        (toolkit / "lib64").symlink_to("lib")
+        (toolkit / "lib/libnvJitLink.so.13").symlink_to(nvjitlink())
+        (self.folder / "alias").symlink_to(toolkit)
+        fatbins = self.folder / "fatbins"
+        fatbins.mkdir()
+        (self.folder / "more").symlink_to(fatbins)
+        env = {**BARE, "CUDA_HOME": str(toolkit), "CUDA_PATH": str(self.folder / "alias"),
+               "FATLINK_PATH": f"{fatbins}:{self.folder}/more"}
+        found = self.fatlink_json("doctor", env=env)
+        for places in ([place["path"] for place in found["nvjitlink"]["tried"] if "/" in place["path"]],
+                       [folder["folder"] for folder in found["search_path"]]):
+            real = list(map(os.path.realpath, places))
+            self.assertEqual(sorted(set(real)), sorted(real))
+        text = self.fatlink("doctor", env=env).stdout
+        real = list(map(os.path.realpath, re.findall(r"(?<![\w.])/[^\s:,]+", text)))
+        self.assertEqual(sorted(set(real)), sorted(real), text)
+
+
+class Environments(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.need_nvjitlink()
+        if self.fatlink_json("doctor", env=BARE)["nvjitlink"].get("reason") == "beside the program":
+            self.skipTest("an nvJitLink beside the program goes before every environment")
+        self.root = self.folder / "environment"
+
+    def install(self, place, copy=False):
+        file = self.root / place
+        file.parent.mkdir(parents=True)
+        if copy:
+            shutil.copy(os.path.realpath(nvjitlink()), file)
+        else:
+            file.symlink_to(os.path.realpath(nvjitlink()))
+        return file
+
+    def chosen(self, **env):
+        found = self.fatlink_json("doctor", env={**BARE, **env})["nvjitlink"]
+        place, = [place for place in found["tried"] if place["outcome"] == "chosen"]
+        self.assertEqual(found["reason"], place["reason"])
+        return place["path"], place["reason"]
+
+    def test_a_virtual_environments_wheel_is_found(self):
+        file = self.install(WHEEL)
+        self.assertEqual(self.chosen(VIRTUAL_ENV=str(self.root)), (str(file), "$VIRTUAL_ENV"))
+
+    def test_a_conda_environments_packages_and_wheels_are_found(self):
+        for place in ("lib/libnvJitLink.so.13", "targets/x86_64-linux/lib/libnvJitLink.so.13", WHEEL):
+            with self.subTest(place=place):
+                file = self.install(place)
+                self.assertEqual(self.chosen(CONDA_PREFIX=str(self.root)), (str(file), "$CONDA_PREFIX"))
+                shutil.rmtree(self.root)
+
+    def test_links_run_with_the_wheel_of_an_environment(self):
+        copy = self.install(WHEEL, copy=True)
+        env = {**BARE, "VIRTUAL_ENV": str(self.root)}
+        self.assertEqual(self.fatlink_json("doctor", env=env)["nvjitlink"]["path"], str(copy))
+        for words in ([], ["--in-process"]):
+            with self.subTest(words=words):
+                self.link(LIBRARY, SHARE / "gelu.fatbin", "--no-cache", *words, env=env)
+                self.assertTrue((self.folder / "out.cubin").stat().st_size > 1000)
+
+    def test_a_named_toolkit_goes_before_an_active_environment(self):
+        self.install(WHEEL)
+        toolkit = self.install("toolkit/lib64/libnvJitLink.so.13", copy=True).parent.parent
+        self.assertEqual(self.chosen(VIRTUAL_ENV=str(self.root), CUDA_HOME=str(toolkit))[1], "$CUDA_HOME")
+
+    def test_an_active_environment_goes_before_the_systems_toolkit(self):
+        other = self.install(WHEEL, copy=True)
+        self.assertEqual(self.chosen(VIRTUAL_ENV=str(self.root))[0], str(other))
+        self.assertNotEqual(self.chosen()[0], str(other))
+
+    def test_an_environment_without_the_wheel_is_listed_as_searched(self):
+        self.root.mkdir()
+        tried = self.fatlink_json("doctor", env={**BARE, "VIRTUAL_ENV": str(self.root)})["nvjitlink"]["tried"]
+        place, = [place for place in tried if place["reason"] == "$VIRTUAL_ENV"]
+        self.assertEqual(pathlib.Path(place["path"]).parent.parts[-3:], ("nvidia", "cu13", "lib"))
+        self.assertIn("No such file", place["outcome"])
