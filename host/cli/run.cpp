@@ -143,6 +143,7 @@ void execute_all(device const& on, prepared const& ready, arguments const& given
                .output = ready.output.get(),
                .progress = [&](char const* doing, double part) { line.show(doing, part); },
                .block = ready.kernel.block,
+               .elements_per_thread = ready.kernel.elements_per_thread,
                .first_results = given.print});
 }
 

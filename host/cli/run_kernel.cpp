@@ -15,6 +15,7 @@ namespace fatlink::cli {
 namespace {
 
 constexpr unsigned k_block = 256;
+constexpr unsigned k_vector = 4;              // floats in the float4 of elementwise.cuh
 constexpr std::size_t k_parameter_bytes = 8;  // of a pointer and of size_t
 constexpr char const* k_parameters = "(const float*, float*, size_t)";
 
@@ -97,6 +98,14 @@ std::string default_name(fatbin const& library)
                      library.name(), kernels.size(), k_default_kernel));
 }
 
+/// Whether it is fatlink's own apply_transform, by the package that the ident states.
+bool is_shipped(fatbin const& file, ptx_function const& kernel)
+{
+  auto const& ident = file.ident();
+  return kernel.name == k_default_kernel && ident && ident->contract == k_default_library &&
+         ident->package.starts_with(std::string(k_shipped_library.package) + ' ');
+}
+
 extent block_of(ptx_function const& kernel)
 {
   if (auto const [x, y, z] = kernel.required_block; x != 0) return {x, y, z};
@@ -116,6 +125,7 @@ run_kernel select_kernel(std::span<fatbin const> inputs, std::string const& requ
                                   "parameters of 8 bytes",
                                   describe(*function), file->name(), k_parameters));
       kernel.block = block_of(*function);
+      if (is_shipped(*file, *function)) kernel.elements_per_thread = k_vector;
       return kernel;
     }
   return kernel;

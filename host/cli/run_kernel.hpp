@@ -14,6 +14,8 @@ namespace fatlink::cli {
 /// A kernel with the parameters (const float*, float*, size_t).
 struct run_kernel {
   std::string name;
+  /// 4 for the vectorised kernel that fatlink ships, whose loop is grid-stride; 1 for any other.
+  unsigned elements_per_thread = 1;
   extent block = 256;  ///< .reqntid where the PTX states it, else 256, or .maxntid if that is less
 };
 

@@ -86,7 +86,8 @@ class run {
   /// On a GPU two launches: the first pays for loading code to the multiprocessors.
   void time(on_device const& code, execution& done)
   {
-    auto const shape = report_.shape = elementwise_shape(device_.info(), count_, request_.block);
+    auto const threads = (count_ + request_.elements_per_thread - 1) / request_.elements_per_thread;
+    auto const shape = report_.shape = elementwise_shape(device_.info(), threads, request_.block);
     auto begin = device_.create_event();
     auto end = device_.create_event();
     auto const launch = [&] {

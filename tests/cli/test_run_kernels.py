@@ -87,6 +87,11 @@ class RunKernels(CliTest):
         self.library(PLAIN % "first", FEWER, PLAIN % "second")
         self.assert_refused(says=["own.fatbin", "3 kernels", "none is apply_transform"], hint="--kernel first")
 
+    def test_only_the_shipped_kernel_gets_a_thread_for_four_elements(self):
+        self.assertEqual(self.fatlink_json("run", "--device", "cpu", "--elements", 4097)["grid"], [5, 1, 1])
+        self.library(PLAIN % "apply_transform")
+        self.assertEqual(self.run_own("--elements", 4097)["grid"], [17, 1, 1])
+
     def test_a_kernel_that_is_not_there_does_not_link(self):
         self.assert_fails(4, "run", "--device", "cpu", "--kernel", "nope", "--library", LIBRARY,
                           "--transform", SHARE / "gelu.fatbin", says=["kernel nope", "[unknown-kernel]"])

@@ -25,7 +25,9 @@ struct execution_request {
   npy_writer* output = nullptr;  ///< receives the last image's results; not committed
   /// Told the fraction done of the whole, in [0, 1], between chunks; may be empty.
   std::function<void(char const* doing, double fraction)> progress;
-  extent block = 256;             ///< threads of a block; see elementwise_shape
+  extent block = 256;  ///< threads of a block; see elementwise_shape
+  /// More than 1 only for a kernel that is known to process so many elements with each thread.
+  unsigned elements_per_thread = 1;
   std::size_t first_results = 0;  ///< how many of the first results the report keeps
 };
 
