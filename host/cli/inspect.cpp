@@ -73,6 +73,13 @@ std::vector<std::string> signatures(std::vector<Symbol> const& symbols)
   return texts;
 }
 
+nlohmann::json declarations(ident const& stated)
+{
+  auto json = nlohmann::json::object();
+  for (auto const& [name, type] : stated.hooks) json[name] = hook_declaration(name, type);
+  return json;
+}
+
 nlohmann::json to_json(fatbin_entry const& entry, fatbin const& file)
 {
   nlohmann::json json{{"kind", to_string(entry.kind)},
@@ -92,6 +99,7 @@ nlohmann::json to_json(fatbin_entry const& entry, fatbin const& file)
                      {"float", ident->float_flags},
                      {"package", ident->package},
                      {"contract_package", ident->contract_package},
+                     {"hooks", declarations(*ident)},
                      {"format", ident->format}};
   if (entry.kind != entry_kind::ptx) return json;
   auto const interface = read_ptx_interface(read_ptx(entry, file.name()), file.name());
@@ -118,6 +126,14 @@ void print_list(char const* title, nlohmann::json const& entry, char const* key)
   for (auto const& item : entry[key]) fmt::print("    {:<11} {}\n", title, item.get<std::string>());
 }
 
+void print_ident(nlohmann::json const& ident)
+{
+  fmt::print("    {:<11} {}/{} (header {:.12}), toolkit {}\n", "contract",
+             ident["contract"].get<std::string>(), ident["version"].get<int>(),
+             ident["header_sha256"].get<std::string>(), ident["toolkit"].get<std::string>());
+  print_list("declares", ident, "hooks");
+}
+
 void print_text(nlohmann::json const& file)
 {
   fmt::print("{}: {} bytes\n", file["file"].get<std::string>(), file["bytes"].get<std::size_t>());
@@ -128,11 +144,7 @@ void print_text(nlohmann::json const& file)
                entry["compression"].get<std::string>(), entry["stored_bytes"].get<std::size_t>(),
                entry["offset"].get<std::size_t>());
     fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
-    if (auto const ident = entry.find("ident"); ident != entry.end())
-      fmt::print("    {:<11} {}/{} (header {:.12}), toolkit {}\n", "contract",
-                 ident->at("contract").get<std::string>(), ident->at("version").get<int>(),
-                 ident->at("header_sha256").get<std::string>(),
-                 ident->at("toolkit").get<std::string>());
+    if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
     print_list("kernel", entry, "kernels");
     print_list("hook", entry, "hooks");
     print_list("defines", entry, "definitions");

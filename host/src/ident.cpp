@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/ident.hpp"
 
+#include <cxxabi.h>
+
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "detail/base64.hpp"
+#include "detail/format.hpp"
 
 namespace fatlink {
 namespace {
@@ -27,7 +32,21 @@ ident from_json(nlohmann::json const& json)
           .toolkit = json.value("toolkit", std::string{}),
           .float_flags = json.value("float", std::string{}),
           .package = json.value("package", std::string{}),
-          .contract_package = json.value("contract_package", std::string{})};
+          .contract_package = json.value("contract_package", std::string{}),
+          .hooks = json.value("hooks", std::map<std::string, std::string>{})};
+}
+
+// Longer ones stay mangled: an ident is foreign, and its names may expand to many times their
+// length.
+constexpr std::size_t k_longest_type = 128;
+
+/// "float (float)" of "FffE"; empty where it is no mangled type.
+std::string demangle(std::string const& type)
+{
+  if (type.size() > k_longest_type) return {};
+  std::unique_ptr<char, decltype(&std::free)> const text(
+      abi::__cxa_demangle(type.c_str(), nullptr, nullptr, nullptr), &std::free);
+  return text ? text.get() : std::string{};
 }
 
 }  // namespace
@@ -45,6 +64,16 @@ try {
   return format > k_ident_format ? newer : from_json(json);
 } catch (std::exception const&) {
   return std::nullopt;  // another tool's ident, or a damaged one
+}
+
+std::string hook_declaration(std::string const& name, std::string const& type)
+{
+  auto text = demangle(type);
+  auto const parameters = text.find(" (");
+  // A function that returns a pointer to a function has its name elsewhere.
+  if (parameters == std::string::npos || text.compare(parameters, 3, " (*") == 0)
+    return detail::format("{}: {}", name, type);
+  return text.replace(parameters, 2, " " + name + "(");
 }
 
 }  // namespace fatlink

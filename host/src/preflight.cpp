@@ -56,16 +56,24 @@ error_details refusal(std::string const& what, std::vector<finding> const& findi
           .hint = first->hint};
 }
 
+/// The files of a finding, whatever their order.
+std::vector<std::string> sorted_files(finding const& subject)
+{
+  auto files = subject.files;
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 /// Drops each finding `consequence` whose files are those of a finding `cause`.
 void drop_consequences(std::vector<finding>& findings, std::string_view cause,
                        std::string_view consequence)
 {
   std::vector<std::vector<std::string>> explained;
   for (auto const& known : findings)
-    if (known.id == cause) explained.push_back(known.files);
+    if (known.id == cause) explained.push_back(sorted_files(known));
   std::erase_if(findings, [&](finding const& known) {
     return known.id == consequence &&
-           std::find(explained.begin(), explained.end(), known.files) != explained.end();
+           std::find(explained.begin(), explained.end(), sorted_files(known)) != explained.end();
   });
 }
 

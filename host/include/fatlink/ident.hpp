@@ -3,10 +3,13 @@
 // base64-encoded JSON (it passes through a shell; nvcc's -Xfatbin -ident=TEXT):
 //   {"fatlink":1,"contract":"apply_transform","version":1,"header_sha256":"<64 hex>",
 //    "toolkit":"13.0.88","float":"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1",
-//    "package":"fatlink-transforms 0.1.0","contract_package":"fatlink-runtime 0.1.0"}
-// A package is its name, then a space and its version where that is known.
+//    "package":"fatlink-transforms 0.1.0","contract_package":"fatlink-runtime 0.1.0",
+//    "hooks":{"user_transform":"FffE"}}
+// A package is its name, then a space and its version where that is known. A hook has its type as
+// the Itanium C++ ABI mangles it: FffE is float(float).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +24,14 @@ inline constexpr int k_ident_format = 1;
 struct ident {
   std::string contract;       ///< "apply_transform"; empty: built without a CONTRACT
   int version = 0;            ///< of the contract
-  std::string header_sha256;  ///< of the contract's header, lower-case hex
+  std::string header_sha256;  ///< of the contract's header, lower-case hex; for information
   std::string toolkit;        ///< nvcc's version: "13.0.88"
   std::string float_flags;    ///< as entries record them
   std::string package;        ///< that ships this fatbin; empty: not known
   /// That ships a library with this contract; the first version known to have it.
   std::string contract_package;
+  /// The hooks that the contract declares, and their mangled types; empty: not recorded.
+  std::map<std::string, std::string> hooks;
   /// Above k_ident_format: made for a newer fatlink, and nothing else of it is known.
   int format = k_ident_format;
 };
@@ -34,5 +39,9 @@ struct ident {
 /// Decodes an entry's ident text. Anything that is not ours (empty, another tool's text,
 /// damaged) is no ident, which is not an error: the entry is then uncontracted.
 std::optional<ident> parse_ident(std::string_view text) noexcept;
+
+/// A hook as C++ declares it: "float user_transform(float)" of "user_transform" and "FffE"; the
+/// name and the mangled type where it is no simple function type.
+std::string hook_declaration(std::string const& name, std::string const& type);
 
 }  // namespace fatlink

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether all inputs were built against one contract, by their idents.
+// Whether the inputs were built against the same contracts, by their idents. Inputs may state
+// different contracts, as long as each has a part in the link and no hook belongs to two of them.
 #include <algorithm>
+#include <set>
 
+#include "detail/contract_identity.hpp"
 #include "detail/format.hpp"
 #include "detail/preflight_rules.hpp"
 
@@ -42,11 +45,6 @@ finding too_old(fatbin const& input, int format)
           .hint = detail::format("install a newer package {}", k_runtime_package)};
 }
 
-std::string contract_of(ident const& stated)
-{
-  return detail::format("{}/{}", stated.contract, stated.version);
-}
-
 std::string describe(preflight_input const& input)
 {
   auto const& stated = *input.ident;
@@ -83,46 +81,155 @@ std::string remedy(preflight_input const& older, preflight_input const& newer)
                         wanted, package_of(newer), contract_of(*older.ident));
 }
 
+std::string hint_for(preflight_input const& first, preflight_input const& other)
+{
+  if (first.ident->contract != other.ident->contract)
+    return detail::format("{} is for libraries with {}: pass one that is for {}",
+                          other.file->name(), contract_of(*other.ident), contract_of(*first.ident));
+  if (first.ident->version == other.ident->version)
+    return detail::format("install versions of {} and {} that are built against the same contract",
+                          package_of(first), package_of(other));
+  return first.ident->version < other.ident->version ? remedy(first, other) : remedy(other, first);
+}
+
+/// With the hook that makes two contracts of one name and version differ.
+std::string describe_difference(preflight_input const& first, preflight_input const& other)
+{
+  auto const same_name = first.ident->contract == other.ident->contract &&
+                         first.ident->version == other.ident->version;
+  auto const hook = same_name ? differing_hook(*first.ident, *other.ident) : std::string{};
+  if (hook.empty()) return detail::format("{} and {}", describe(first), describe(other));
+  return detail::format("{}, which {}, and {}, which {}", describe(first),
+                        describe_hook(*first.ident, hook), describe(other),
+                        describe_hook(*other.ident, hook));
+}
+
 finding mismatch(preflight_input const& first, preflight_input const& other)
 {
-  auto const same_name = first.ident->contract == other.ident->contract;
-  auto const ordered = first.ident->version < other.ident->version;
-  auto hint =
-      detail::format("install versions of {} and {} that are built against the same contract",
-                     package_of(first), package_of(other));
-  if (!same_name)
-    hint = detail::format("{} is for libraries with {}: pass one that is for {}",
-                          other.file->name(), contract_of(*other.ident), contract_of(*first.ident));
-  if (same_name && first.ident->version != other.ident->version)
-    hint = ordered ? remedy(first, other) : remedy(other, first);
   return {.id = "contract-mismatch",
           .severity = severity::error,
           .files = {first.file->name(), other.file->name()},
           .symbol = {},
-          .message = detail::format("{} and {}", describe(first), describe(other)),
-          .hint = std::move(hint)};
+          .message = describe_difference(first, other),
+          .hint = hint_for(first, other)};
 }
 
-bool same_contract(ident const& a, ident const& b)
+using input_pointers = std::vector<preflight_input const*>;
+
+/// Inputs that state one contract name must agree on its version and hooks.
+void check_versions(input_pointers const& inputs, std::vector<finding>& findings)
 {
-  return a.contract == b.contract && a.version == b.version && a.header_sha256 == b.header_sha256;
+  for (auto const* other : inputs) {
+    auto const first = std::find_if(inputs.begin(), inputs.end(), [&](auto const* input) {
+      return input->ident->contract == other->ident->contract;
+    });
+    if (!same_contract(*(*first)->ident, *other->ident))
+      findings.push_back(mismatch(**first, *other));
+  }
+}
+
+bool defines(preflight_input const& input, std::string const& name)
+{
+  for (auto const* list : {&input.interface.definitions, &input.interface.weak})
+    for (auto const& function : *list)
+      if (function.name == name) return true;
+  return false;
+}
+
+/// The hooks that `caller` calls and `definer` defines.
+std::vector<std::string> shared_hooks(preflight_input const& caller, preflight_input const& definer)
+{
+  std::vector<std::string> names;
+  for (auto const& hook : caller.interface.hooks)
+    if (defines(definer, hook.name)) names.push_back(hook.name);
+  return names;
+}
+
+/// `undeclared` calls or defines a hook of the other's contract without stating that contract.
+finding untyped(preflight_input const& undeclared, preflight_input const& declared,
+                std::string const& hook)
+{
+  return {.id = "uncontracted",
+          .severity = severity::warning,
+          .files = {undeclared.file->name()},
+          .symbol = hook,
+          .message = detail::format(
+              "{} {} {}, a hook of contract {}, and states contract {}, which "
+              "does not declare it; only widths and arity could be checked",
+              undeclared.file->name(), defines(undeclared, hook) ? "defines" : "calls", hook,
+              contract_of(*declared.ident), contract_of(*undeclared.ident)),
+          .hint = detail::format("build that code with fatlink_add_fatbin(… CONTRACT {} …)",
+                                 declared.ident->contract)};
+}
+
+/// A hook between inputs of different contracts belongs to one of the two.
+void check_shared_hooks(preflight_input const& caller, preflight_input const& definer,
+                        std::vector<finding>& findings)
+{
+  for (auto const& hook : shared_hooks(caller, definer)) {
+    auto const called = may_declare(*caller.ident, hook);
+    auto const defined = may_declare(*definer.ident, hook);
+    if (called && defined) return findings.push_back(mismatch(caller, definer));
+    if (called) findings.push_back(untyped(definer, caller, hook));
+    if (defined) findings.push_back(untyped(caller, definer, hook));
+  }
+}
+
+/// Whether a hook connects `input` to any other input, or another states its contract.
+bool has_part(preflight_input const& input, input_pointers const& contracted,
+              preflight_inputs const& all)
+{
+  return std::any_of(contracted.begin(), contracted.end(),
+                     [&](auto const* other) {
+                       return other != &input && other->ident->contract == input.ident->contract;
+                     }) ||
+         std::any_of(all.begin(), all.end(), [&](auto const& other) {
+           return &other != &input &&
+                  !(shared_hooks(other, input).empty() && shared_hooks(input, other).empty());
+         });
+}
+
+/// Reports inputs that have no part in the link, each with the first of another contract.
+void check_strays(input_pointers const& contracted, preflight_inputs const& all,
+                  std::vector<finding>& findings)
+{
+  std::set<std::set<preflight_input const*>> reported;
+  for (auto const* stray : contracted) {
+    if (has_part(*stray, contracted, all)) continue;
+    auto const other = std::find_if(contracted.begin(), contracted.end(), [&](auto const* input) {
+      return input->ident->contract != stray->ident->contract;
+    });
+    if (other == contracted.end() || !reported.insert({stray, *other}).second) continue;
+    auto const swapped = is_library(*stray) && !is_library(**other);
+    findings.push_back(swapped ? mismatch(*stray, **other) : mismatch(**other, *stray));
+  }
+}
+
+void check_contract_names(input_pointers const& contracted, preflight_inputs const& all,
+                          std::vector<finding>& findings)
+{
+  check_versions(contracted, findings);
+  for (auto const* caller : contracted)
+    for (auto const* definer : contracted)
+      if (caller->ident->contract != definer->ident->contract)
+        check_shared_hooks(*caller, *definer, findings);
+  check_strays(contracted, all, findings);
 }
 
 }  // namespace
 
 void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findings)
 {
-  preflight_input const* first = nullptr;
+  input_pointers contracted;
   for (auto const& input : inputs) {
     if (input.ident && input.ident->format > k_ident_format)
       findings.push_back(too_old(*input.file, input.ident->format));
     else if (!input.ident || input.ident->contract.empty())
       findings.push_back(uncontracted(*input.file, inputs));
-    else if (first == nullptr)
-      first = &input;
-    else if (!same_contract(*first->ident, *input.ident))
-      findings.push_back(mismatch(*first, input));
+    else
+      contracted.push_back(&input);
   }
+  check_contract_names(contracted, inputs, findings);
 }
 
 }  // namespace fatlink::detail
