@@ -11,7 +11,9 @@ they are installed, a first run links nothing and opens no nvJitLink.
     [INSTALL_DESTINATION <dir> [INSTALL_COMPONENT <name>]])
 
 ``LIBRARY``, ``TRANSFORMS``
-  Targets of ``fatlink_add_fatbin``, or fatbins. Each transform is linked with the library, alone.
+  Targets of ``fatlink_add_fatbin``, or fatbins. Each transform is linked with the library by itself. Where a
+  library has several hooks, transforms that are linked together are joined by ``+``: ``load+store`` is one link
+  with both. (A target or file whose own name has a ``+`` cannot be in such a group.)
 ``ARCHITECTURES``
   The GPUs it is for, e.g. ``80;90a``. Default: every generic one that CUDA 13 knows.
 ``INSTALL_DESTINATION``
@@ -50,7 +52,6 @@ function(fatlink_add_cache_layer target)
   list(JOIN arg_ARCHITECTURES "," targets)
 
   _fatlink_fatbins("${me}" "${arg_LIBRARY}" library)
-  _fatlink_fatbins("${me}" "${arg_TRANSFORMS}" transforms)
   set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")
   fatlink_require_nvcc("${me}")
   # The toolkit's own nvJitLink, whatever else is on this machine.
@@ -62,11 +63,16 @@ function(fatlink_add_cache_layer target)
       "(Debian, Ubuntu: libnvjitlink-13-0)")
   endif()
   set(commands "")
-  foreach(transform IN LISTS transforms)
+  set(transforms "")
+  foreach(element IN LISTS arg_TRANSFORMS)
+    _fatlink_transform_group("${me}" "${element}" names)
+    _fatlink_fatbins("${me}" "${names}" group)
+    list(APPEND transforms ${group})
     list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E env "FATLINK_NVJITLINK=${linker}"
       $<TARGET_FILE:fatlink::program> cache warm --no-cache --json --target ${targets}
-      --emit cubin,ptx --layer "${layer}" "${library}" "${transform}" > "${layer}.log")
+      --emit cubin,ptx --layer "${layer}" "${library}" ${group} > "${layer}.log")
   endforeach()
+  list(REMOVE_DUPLICATES transforms)
   add_custom_command(OUTPUT "${layer}.stamp"
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${layer}"
     ${commands}
@@ -83,6 +89,28 @@ function(fatlink_add_cache_layer target)
     install(DIRECTORY "${layer}/" DESTINATION "${arg_INSTALL_DESTINATION}"
       COMPONENT "${arg_INSTALL_COMPONENT}")
   endif()
+endfunction()
+
+# The transforms of an element of TRANSFORMS: itself, or those that it joins by "+".
+function(_fatlink_transform_group me element out)
+  set(${out} "${element}" PARENT_SCOPE)
+  cmake_path(ABSOLUTE_PATH element BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE file)
+  if(TARGET "${element}" OR EXISTS "${file}" OR NOT element MATCHES "[+]")
+    return()
+  endif()
+  if(element MATCHES "^[+]|[+]$|[+][+]")
+    message(FATAL_ERROR "${me}: TRANSFORMS ${element}: a group is two or more transforms joined by one +, "
+      "such as load+store")
+  endif()
+  string(REPLACE "+" ";" names "${element}")
+  set(known "")
+  foreach(name IN LISTS names)
+    if(name IN_LIST known)
+      message(FATAL_ERROR "${me}: TRANSFORMS ${element}: ${name} is named twice")
+    endif()
+    list(APPEND known "${name}")
+  endforeach()
+  set(${out} "${names}" PARENT_SCOPE)
 endfunction()
 
 # The files of targets of fatlink_add_fatbin, or files as they are.
