@@ -36,6 +36,7 @@ foreach(module IN ITEMS libzstd liblz4 nettle)
   endif()
 endforeach()
 
+include(detail/require_nvcc)
 # The toolkit: nvcc for the fatbins, headers for the types. Nothing of it is linked.
 if(NOT CUDAToolkit_ROOT AND EXISTS "${PROJECT_SOURCE_DIR}/.cuda/bin/nvcc")
   set(CUDAToolkit_ROOT "${PROJECT_SOURCE_DIR}/.cuda")
@@ -44,5 +45,10 @@ endif()
 # has, and stops: what it asks for is said to be an older one meanwhile.
 set(fatlink_minimum "${CMAKE_MINIMUM_REQUIRED_VERSION}")
 set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
+# A toolkit of another version is not found, and neither is one that is not whole: its nvcc is asked first.
+find_package(CUDAToolkit QUIET)
+if(CUDAToolkit_NVCC_EXECUTABLE)
+  fatlink_require_nvcc(fatlink)
+endif()
 fatlink_require(CUDAToolkit 13 DEBIAN "the CUDA Toolkit 13")
 set(CMAKE_MINIMUM_REQUIRED_VERSION "${fatlink_minimum}")
