@@ -4,7 +4,7 @@ fatlink_add_contract
 --------------------
 Declares a contract: the header with a library's hooks, under a name and a version.
 
-  fatlink_add_contract(<name> VERSION <n> HEADER <file>
+  fatlink_add_contract(<name> VERSION <n> HEADER <file> [HOOKS <hook>...]
     [PACKAGE <name> [PACKAGE_VERSION <v>]]
     [INSTALL_DESTINATION <dir> [INSTALL_COMPONENT <name>]])
 
@@ -12,6 +12,9 @@ Declares a contract: the header with a library's hooks, under a name and a versi
   A positive integer; raise it whenever a hook changes.
 ``HEADER``
   The header that declares the hooks. Relative to the current source directory.
+``HOOKS``
+  The hooks' names. Default: the device functions that the text of the header declares ``extern "C"``; name
+  them where a macro or an included header declares them.
 ``PACKAGE``, ``PACKAGE_VERSION``
   The package whose library has this contract, and the first version that has it: what someone is
   told to install whose library is older. Defaults: the project's name and version.
@@ -23,9 +26,13 @@ Declares a contract: the header with a library's hooks, under a name and a versi
 ``INSTALL_COMPONENT``
   The component it is installed with. Default: ``development``.
 
+A contract is its name, its version, and its hooks with their exact types: fatbins of the same three fit. The
+types are read by compiling the header by itself, as C++17, when a fatbin with this contract is built; comments
+and whatever else the header has are no part of it.
+
 Creates the interface target ``fatlink_contract_<name>``, whose properties
-``FATLINK_CONTRACT_VERSION``, ``FATLINK_CONTRACT_HEADER`` and ``FATLINK_CONTRACT_PACKAGE``
-``fatlink_add_fatbin`` reads. Missing, unknown or malformed arguments stop configuration.
+``FATLINK_CONTRACT_VERSION``, ``FATLINK_CONTRACT_HEADER``, ``FATLINK_CONTRACT_HOOKS`` and
+``FATLINK_CONTRACT_PACKAGE`` ``fatlink_add_fatbin`` reads. Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -33,7 +40,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/package_text.cmake")
 
 function(fatlink_add_contract name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" 
-    "VERSION;HEADER;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT" "")
+    "VERSION;HEADER;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT" "HOOKS")
   set(me "fatlink_add_contract(${name})")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${me}: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
@@ -52,9 +59,21 @@ function(fatlink_add_contract name)
     message(FATAL_ERROR "${me}: HEADER ${arg_HEADER}: no such file")
   endif()
 
+  foreach(hook IN LISTS arg_HOOKS)
+    if(NOT hook MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+      message(FATAL_ERROR "${me}: HOOKS ${hook}: write the name of a function, such as user_transform")
+    endif()
+  endforeach()
+  if("HOOKS" IN_LIST arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "${me}: no value for HOOKS")
+  endif()
+  if(TARGET fatlink_contract_${name}_hooks)
+    message(FATAL_ERROR "${me}: fatbins of an installed copy of the contract are added already: declare "
+      "it before them")
+  endif()
   fatlink_package_text("${me}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
 
-  # A project that declares the contract goes before an installed copy of it.
+  # A contract that the project declares replaces an installed copy of it.
   if(TARGET fatlink_contract_${name})
     get_target_property(installed fatlink_contract_${name} FATLINK_CONTRACT_INSTALLED)
     if(NOT installed)
@@ -65,13 +84,14 @@ function(fatlink_add_contract name)
   endif()
   set_target_properties(fatlink_contract_${name} PROPERTIES
     FATLINK_CONTRACT_VERSION "${arg_VERSION}" FATLINK_CONTRACT_HEADER "${arg_HEADER}"
-    FATLINK_CONTRACT_PACKAGE "${package}" FATLINK_CONTRACT_INSTALLED OFF)
+    FATLINK_CONTRACT_PACKAGE "${package}" FATLINK_CONTRACT_HOOKS "${arg_HOOKS}"
+    FATLINK_CONTRACT_INSTALLED OFF)
   if(arg_INSTALL_DESTINATION)
     file(STRINGS "${arg_HEADER}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
     if(includes)
       list(JOIN includes ", " includes)
       message(FATAL_ERROR "${me}: HEADER ${arg_HEADER} would be installed without what it includes "
-        "(${includes}), and its digest says nothing of that: a contract is one header")
+        "(${includes}), so it would not compile there: a contract is one header")
     endif()
     if(NOT arg_INSTALL_COMPONENT)
       set(arg_INSTALL_COMPONENT development)
@@ -97,6 +117,11 @@ function(_fatlink_write_contract name folder)
     set(stated " PACKAGE ${CMAKE_MATCH_1} PACKAGE_VERSION ${CMAKE_MATCH_2}")
   elseif(package)
     set(stated " PACKAGE ${package}")
+  endif()
+  get_target_property(hooks fatlink_contract_${name} FATLINK_CONTRACT_HOOKS)
+  if(hooks)
+    list(JOIN hooks " " hooks)
+    string(APPEND stated " HOOKS ${hooks}")
   endif()
   cmake_path(GET header FILENAME file)
   file(COPY "${header}" DESTINATION "${folder}/${name}")

@@ -14,9 +14,12 @@ Compile device code to one fatbin that holds PTX and LTO-IR.
   One CUDA source: a fatbin holds one translation unit. Include others from it.
 ``CONTRACT``
   A contract of ``fatlink_add_contract``. Its header is included before the source,
-  so that a hook of the wrong type does not compile.
+  so that a hook of the wrong type does not compile. A fatbin that neither defines nor calls a hook of the
+  contract fails the build.
 ``REFERENCE``
-  What the code computes, for verification.
+  What the code computes, for verification: a JSON object with ``name``, ``summary``, ``hook``, ``reference``
+  (an expression in x) and ``tolerance_ulp`` (at most 2^20); or with ``name`` and ``summary`` alone. Other keys,
+  an expression that does not parse and a hook that is none of the contract's fail the build.
 ``ARCHITECTURES``
   Compute capabilities, e.g. ``75;90a``. Default: the toolkit's oldest, 75, which links
   for every newer one.
@@ -38,12 +41,13 @@ that is set, else in the current binary directory. It is the same bytes in whate
 unless ``OPTIONS`` has ``-lineinfo``, or it includes, by an absolute path (``-I`` too), a header with
 ``__FILE__`` or with something private: names of that are made of the path; or the toolkit lies elsewhere
 (one in the project's own folder moves with it). The target's property ``FATLINK_FATBIN`` has its path. Every
-entry's ident says contract, toolkit and float flags. After each build the fatbin is read
-back by ``fatlink inspect``: a missing entry fails the build. Missing, unknown or
-malformed arguments stop configuration.
+entry's ident says contract, hooks, toolkit and float flags. After each build the fatbin is read
+back by ``fatlink inspect``: a missing entry or another ident fails the build. Missing, unknown or
+malformed arguments, and an nvcc that is not of CUDA 13, stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/detail/contract_hooks.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc_version.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/package_text.cmake")
@@ -80,6 +84,11 @@ function(fatlink_add_fatbin target)
     OUTPUT_VARIABLE source)
   set(fatbin "${folder}/${arg_OUTPUT_NAME}.fatbin")
   _fatlink_contract_settings("${me}" "${arg_CONTRACT}" contract_settings contract_header)
+  set(hooks_file "")
+  set(hooks_target "")
+  if(arg_CONTRACT)
+    fatlink_contract_hooks(${arg_CONTRACT} hooks_file hooks_target)
+  endif()
   fatlink_float_flags("${arg_OPTIONS}" float_flags)
   _fatlink_reference("${me}" "${arg_REFERENCE}" reference)
   fatlink_package_text("${me}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
@@ -108,19 +117,20 @@ set(ARCHITECTURES [==[@arg_ARCHITECTURES@]==])
 set(OPTIONS [==[@arg_OPTIONS@]==])
 set(FLOAT_FLAGS [==[@float_flags@]==])
 set(REFERENCE [==[@reference@]==])
+set(HOOKS_FILE [==[@hooks_file@]==])
 @contract_settings@
 ]])
   set(outputs "${fatbin}" "${folder}/${arg_OUTPUT_NAME}.json")
   add_custom_command(OUTPUT ${outputs}
     COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=$<TARGET_FILE:fatlink::program>"
             -P "${script}"
-    DEPENDS "${source}" ${contract_header} ${reference} "${settings}" "${script}"
+    DEPENDS "${source}" ${contract_header} ${hooks_file} ${reference} "${settings}" "${script}"
     DEPFILE "${depfile}"
     COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${outputs})
   # Needed to read the fatbin back; a newer program makes no other fatbin.
-  add_dependencies(${target} fatlink::program)
+  add_dependencies(${target} fatlink::program ${hooks_target})
   set_target_properties(${target} PROPERTIES FATLINK_FATBIN "${fatbin}")
   if(arg_INSTALL_DESTINATION)
     if(NOT arg_INSTALL_COMPONENT)

@@ -6,13 +6,16 @@
 cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
 include("${CMAKE_CURRENT_LIST_DIR}/base64.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/line_options.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/name_contract_header.cmake")
 
 set(json "{\"fatlink\":1")
 if(CONTRACT)
+  include("${HOOKS_FILE}")
   file(SHA256 "${HEADER}" digest)
   string(APPEND json
     ",\"contract\":\"${CONTRACT}\",\"version\":${VERSION},\"header_sha256\":\"${digest}\""
-    ",\"contract_package\":\"${CONTRACT_PACKAGE}\"")
+    ",\"contract_package\":\"${CONTRACT_PACKAGE}\",\"hooks\":${CONTRACT_HOOKS}")
 endif()
 string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\""
   ",\"package\":\"${PACKAGE}\"}")
@@ -39,9 +42,10 @@ file(REMOVE "${FATBIN}")
 # into LTO-IR, too; nvcc makes them of its own: one in the project is called by its way from the source.
 cmake_path(GET SOURCE PARENT_PATH folder)
 cmake_path(GET SOURCE FILENAME source)
+fatlink_line_options("${OPTIONS}" OPTIONS has_lines)
 set(here "/proc/self/cwd")
 set(stated_path -Xcicc --orig_src_path_name -Xcicc "${STATED_PATH}")
-if(OPTIONS MATCHES "lineinfo" OR NOT STATED_PATH)
+if(has_lines OR NOT STATED_PATH)
   set(here "${folder}")
   set(stated_path "")
 endif()
@@ -70,6 +74,13 @@ if(said)
 endif()
 if(NOT result EQUAL 0)
   file(REMOVE "${made}")
+  set(declaration "")
+  if(CONTRACT)
+    fatlink_name_contract_header("${said}" "${CONTRACT}/${VERSION}" "${HEADER}" "${CONTRACT_HOOKS}" declaration)
+  endif()
+  if(declaration)
+    message("${declaration}")
+  endif()
   message(FATAL_ERROR "nvcc failed on ${SOURCE}")
 endif()
 
@@ -81,11 +92,23 @@ string(REGEX REPLACE "^fatbin[ \t]*:" "" dependencies "${dependencies}")
 string(REPLACE "${here}/" "${escaped_folder}/" dependencies "${dependencies}")
 file(WRITE "${DEPFILE}" "${escaped_fatbin} :${dependencies}")
 
-execute_process(COMMAND "${INSPECT}" inspect ${expected} "${made}"
-  OUTPUT_QUIET RESULT_VARIABLE result)
+# A failure names the fatbin as it would be called.
+set(expected_hook "")
+if(CONTRACT)
+  set(expected_hook --expect-hook)
+endif()
+set(expected_reference "")
+if(REFERENCE)
+  set(expected_reference --expect-reference "${REFERENCE}")
+endif()
+execute_process(
+  COMMAND "${INSPECT}" inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference} "${made}"
+  OUTPUT_QUIET ERROR_VARIABLE said RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   file(REMOVE "${made}")
-  message(FATAL_ERROR "${FATBIN}: an entry that was asked for is missing")
+  string(REPLACE "${made}" "${FATBIN}" said "${said}")
+  message("${said}")
+  message(FATAL_ERROR "${FATBIN} is not what was asked for, and is not kept")
 endif()
 
 # Its .json: the reference, and what the bytes are.

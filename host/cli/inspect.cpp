@@ -9,6 +9,7 @@
 
 #include "defaults.hpp"
 #include "failure.hpp"
+#include "fatlink/build_check.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "options.hpp"
@@ -20,14 +21,11 @@ namespace {
 
 struct arguments {
   std::vector<std::string> files;
-  std::vector<std::string> expected;
+  build_expectations expected;
+  std::vector<std::string> targets;
+  bool ptx = false;
   bool json = false;
 };
-
-std::string name_of(fatbin_entry const& entry)
-{
-  return fmt::format("{}:{}", to_string(entry.kind), entry.target.name());
-}
 
 /// KIND:TARGET, and each TARGET that `native` or `all` means. @throws usage_error another form, or
 /// an unknown KIND.
@@ -43,25 +41,6 @@ std::vector<std::string> expand_expected(std::string const& expected)
   for (auto const& target : parse_targets({expected.substr(colon + 1)}))
     entries.push_back(fmt::format("{}:{}", kind, target.name()));
   return entries;
-}
-
-void check_expected(fatbin const& file, std::vector<std::string> const& expected)
-{
-  for (auto const& wanted : expected) {
-    auto const& entries = file.entries();
-    if (std::any_of(entries.begin(), entries.end(),
-                    [&](fatbin_entry const& entry) { return name_of(entry) == wanted; }))
-      continue;
-    std::vector<std::string> names;
-    for (auto const& entry : entries) names.push_back(name_of(entry));
-    throw file_error(stage::fatbin,
-                     {.message = fmt::format("{}: holds no {} entry; it holds {}", file.name(),
-                                             wanted, fmt::join(names, ", ")),
-                      .input = file.name(),
-                      .code = {},
-                      .log = {},
-                      .hint = "compile it with nvcc -dlto -fatbin and the architectures wanted"});
-  }
 }
 
 /// Functions or variables as text.
@@ -154,16 +133,60 @@ void print_text(nlohmann::json const& file)
   }
 }
 
+[[noreturn]] void fail_without_ptx(fatbin const& file, std::string const& scope)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : file.entries())
+    names.push_back(fmt::format("{}:{}", to_string(entry.kind), entry.target.name()));
+  throw file_error(stage::fatbin,
+                   {.message = fmt::format("{}: holds no PTX{}; it holds {}", file.name(), scope,
+                                           fmt::join(names, ", ")),
+                    .input = file.name(),
+                    .code = {},
+                    .log = {},
+                    .hint = "compile it with nvcc -dlto -fatbin, which writes PTX beside LTO-IR"});
+}
+
+/// The PTX entries that link for `targets`, each once; every PTX entry where there are no targets.
+std::vector<fatbin_entry const*> ptx_entries(fatbin const& file, std::vector<target> const& targets)
+{
+  std::vector<fatbin_entry const*> entries;
+  for (auto const& entry : file.entries())
+    if (entry.kind == entry_kind::ptx && targets.empty()) entries.push_back(&entry);
+  for (auto const wanted : targets) {
+    auto const* entry = file.find(entry_kind::ptx, wanted);
+    if (entry == nullptr) fail_without_ptx(file, fmt::format(" that links for {}", wanted.name()));
+    if (std::find(entries.begin(), entries.end(), entry) == entries.end()) entries.push_back(entry);
+  }
+  if (entries.empty()) fail_without_ptx(file, {});
+  return entries;
+}
+
+/// For one target the text alone, so that its lines have the numbers that errors name.
+void print_ptx(fatbin const& file, std::vector<target> const& targets)
+{
+  for (auto const* entry : ptx_entries(file, targets)) {
+    if (targets.size() != 1) fmt::print("// {}: ptx {}\n", file.name(), entry->target.name());
+    auto const text = read_ptx(*entry, file.name());
+    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+  }
+}
+
 int inspect(arguments const& given)
 {
-  std::vector<std::string> expected;
-  for (auto const& word : given.expected)
-    for (auto& entry : expand_expected(word)) expected.push_back(std::move(entry));
+  auto expected = given.expected;
+  expected.entries.clear();
+  for (auto const& word : given.expected.entries)
+    for (auto& entry : expand_expected(word)) expected.entries.push_back(std::move(entry));
+  auto const targets = parse_targets(given.targets);
   auto files = nlohmann::json::array();
   for (auto const& path : given.files) {
     auto const file = fatbin::read(fatbin_file(path));
-    check_expected(file, expected);
-    files.push_back(to_json(file));
+    check_build(file, expected);
+    if (given.ptx)
+      print_ptx(file, targets);
+    else
+      files.push_back(to_json(file));
   }
   if (given.json)
     print_json(nlohmann::json{{"files", files}});
@@ -179,13 +202,26 @@ void add_inspect(CLI::App& app, int& exit_status)
   auto given = std::make_shared<arguments>();
   auto* verb = app.add_subcommand("inspect", "Show a fatbin's entries, idents, kernels and hooks.");
   verb->add_option("FATBIN", given->files, "names or files")->required();
-  verb->add_option("--expect", given->expected,
+  verb->add_option("--expect", given->expected.entries,
                    "KIND:TARGET, as ptx:sm_75 or ltoir:sm_90a: fail where no entry is one; TARGET "
                    "native: this machine's, all: every one")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_flag("--json", given->json, "one JSON object on standard output");
-  verb->footer("Example: fatlink inspect --expect ltoir:sm_75 relu_poly.fatbin");
+  verb->add_option("--expect-ident", given->expected.ident,
+                   "fail where the ident text of an entry is another");
+  verb->add_flag("--expect-hook", given->expected.hook,
+                 "fail where no hook of the stated contract is defined or called");
+  verb->add_option("--expect-reference", given->expected.reference,
+                   "FILE, a .json: fail where it cannot be the fatbin's reference");
+  auto* ptx = verb->add_flag("--ptx", given->ptx, "print the PTX");
+  add_targets(*verb, given->targets,
+              "print only the PTX that links for these GPUs, with commas; native: this machine's; "
+              "all: every one")
+      ->needs(ptx);
+  verb->add_flag("--json", given->json, "one JSON object on standard output")->excludes(ptx);
+  verb->footer(
+      "Examples: fatlink inspect --expect ltoir:sm_75 relu_poly.fatbin\n"
+      "          fatlink inspect --ptx --target sm_90 relu_poly");
   verb->callback([given, &exit_status] { exit_status = inspect(*given); });
 }
 

@@ -39,7 +39,7 @@ _fatlink_options() {
            --elements --input --output --seed --print $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output $linking" ;;
     check) options+=' --target --mode --kernel --nvjitlink' ;;
-    inspect) options+=' --expect' ;;
+    inspect) options+=' --expect --expect-ident --expect-hook --expect-reference --ptx --target' ;;
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
     'cache warm') options+=" --target --mode --emit --layer $linking" ;;
@@ -90,12 +90,14 @@ _fatlink_values() {
       [[ $current == cpu:* ]] && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
     'link --emit') _fatlink_offer 'cubin ptx' ;;
     'cache warm --emit') _fatlink_list 'cubin ptx' ;;
-    'link --target' | 'check --target' | 'cache warm --target') _fatlink_list "$targets native all" ;;
+    'link --target' | 'check --target' | 'inspect --target' | 'cache warm --target')
+      _fatlink_list "$targets native all" ;;
+    'inspect --expect-reference') _fatlink_files '*.json' ;;
     'inspect --expect')
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
     'list --kind') _fatlink_offer 'library transform' ;;
     *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
-      *' --nvjitlink' | *' --repeat') ;;
+      *' --nvjitlink' | *' --repeat' | *' --expect-ident') ;;
     *) return 1 ;;
   esac
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/reference.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "detail/expression.hpp"
 #include "detail/format.hpp"
 #include "detail/json_file.hpp"
+#include "detail/nearest.hpp"
 
 namespace fatlink {
 namespace {
@@ -43,6 +47,34 @@ void check_expression(reference const& read)
   }
 }
 
+constexpr double k_largest_tolerance = 1U << 20U;  // ulp
+
+void check_tolerance(reference const& read)
+{
+  if (!(read.tolerance_ulp >= 0) || std::isinf(read.tolerance_ulp))
+    fail(read.file, "\"tolerance_ulp\" is not a number of ULP, 0 or more");
+  if (read.tolerance_ulp > k_largest_tolerance)
+    fail(read.file,
+         detail::format("\"tolerance_ulp\" is {}, above 2^20: it would verify anything",
+                        read.tolerance_ulp),
+         "state a tolerance of at most 1048576 ulp");
+}
+
+constexpr std::array k_keys{"name", "summary", "hook", "reference", "tolerance_ulp"};
+
+void check_keys(nlohmann::json const& json, std::string const& file)
+{
+  std::vector<std::string> const known(k_keys.begin(), k_keys.end());
+  for (auto const& [key, value] : json.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    auto const nearest = detail::nearest(known, key);
+    auto const hint = key == "sha256"   ? std::string("remove it: the build adds it")
+                      : nearest.empty() ? std::string(detail::k_json_example)
+                                        : detail::format("did you mean \"{}\"?", nearest);
+    fail(file, detail::format("unknown key \"{}\"", key), hint.c_str());
+  }
+}
+
 }  // namespace
 
 reference reference::read(std::filesystem::path const& path)
@@ -55,10 +87,19 @@ reference reference::read(std::filesystem::path const& path)
                  .expression = field<std::string>(json, "reference", file),
                  .tolerance_ulp = field<double>(json, "tolerance_ulp", file),
                  .file = file};
-  if (!(read.tolerance_ulp >= 0) || std::isinf(read.tolerance_ulp))
-    fail(file, "\"tolerance_ulp\" is not a number of ULP, 0 or more");
+  check_tolerance(read);
   check_expression(read);
   return read;
+}
+
+std::optional<reference> reference::read_source(std::filesystem::path const& path)
+{
+  auto const json = detail::read_json(path);
+  check_keys(json, path.string());
+  auto const describes_only = std::none_of(k_keys.begin() + 2, k_keys.end(),
+                                           [&](char const* key) { return json.contains(key); });
+  if (describes_only) return std::nullopt;
+  return read(path);
 }
 
 std::optional<reference> reference::beside(std::filesystem::path const& fatbin)

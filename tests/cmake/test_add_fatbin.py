@@ -105,7 +105,8 @@ class Builds(BuildSide):
                 "contract": "c", "version": 3, "toolkit": "13.0.88",
                 "header_sha256": hashlib.sha256(HEADER.encode()).hexdigest(),
                 "float": "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1",
-                "package": "outsider", "contract_package": "outsider", "format": 1})
+                "package": "outsider", "contract_package": "outsider", "format": 1,
+                "hooks": {"hook": "float hook(float)"}})
             if entry["kind"] == "ltoir":
                 self.assertEqual(entry["float_flags"], entry["ident"]["float"])
 

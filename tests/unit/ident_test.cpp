@@ -55,3 +55,29 @@ TEST(Ident, OfANewerFormatSaysThatAlone)
   EXPECT_EQ(found->format, 2);
   EXPECT_EQ(found->contract, "");
 }
+
+TEST(Ident, ListsTheHooksOfTheContract)
+{
+  // {"fatlink":1,"contract":"c","hooks":{"f":"FffE"}}
+  auto const found =
+      parse_ident("eyJmYXRsaW5rIjoxLCJjb250cmFjdCI6ImMiLCJob29rcyI6eyJmIjoiRmZmRSJ9fQ==");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->hooks, (std::map<std::string, std::string>{{"f", "FffE"}}));
+}
+
+TEST(HookDeclaration, ShowsTheTypeAsCppWritesIt)
+{
+  using fatlink::hook_declaration;
+  EXPECT_EQ(hook_declaration("f", "FffE"), "float f(float)");
+  EXPECT_EQ(hook_declaration("f", "FvvE"), "void f()");
+  EXPECT_EQ(hook_declaration("f", "FvPFffEE"), "void f(float (*)(float))");
+}
+
+TEST(HookDeclaration, KeepsMangledWhatIsNoSimpleFunctionType)
+{
+  using fatlink::hook_declaration;
+  EXPECT_EQ(hook_declaration("f", "FPFffEiE"), "f: FPFffEiE");
+  EXPECT_EQ(hook_declaration("f", "nonsense"), "f: nonsense");
+  auto const large = "Fv" + std::string(200, 'P') + "iE";
+  EXPECT_EQ(hook_declaration("f", large), "f: " + large);
+}

@@ -62,3 +62,23 @@ TEST(Reference, RefusesExpressionsInAnythingButX)
       "t.json", R"({"name":"t","summary":"s","hook":"h","reference":"2*y","tolerance_ulp":1})");
   expect_error<file_error>([&] { reference::read(path); }, "\"reference\"");
 }
+
+TEST(Reference, RefusesAToleranceAbove1048576Ulp)
+{
+  fixtures::folder const folder;
+  auto const write = [&](char const* tolerance) {
+    return folder.write("t.json",
+                        R"({"name":"t","summary":"s","hook":"h","reference":"x","tolerance_ulp":)" +
+                            std::string(tolerance) + "}");
+  };
+  EXPECT_EQ(reference::read(write("1048576")).tolerance_ulp, 1048576);
+  expect_error<file_error>([&] { reference::read(write("1048577")); }, "above 2^20");
+}
+
+TEST(Reference, OfASourceHasNoOtherKeys)
+{
+  fixtures::folder const folder;
+  auto const path = folder.write("t.json", R"({"name":"t","summary":"s","tolerance":1})");
+  expect_error<file_error>([&] { reference::read_source(path); }, "unknown key \"tolerance\"");
+  EXPECT_FALSE(reference::read_source(folder.write("t.json", R"({"name":"t","summary":"s"})")));
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+fatlink_line_options
+--------------------
+Replaces nvcc's options for line information by what they mean to the compiler, cicc.
+
+  fatlink_line_options(<options> <out-options> <out-has-lines>)
+
+Given ``-lineinfo``, nvcc passes ``--ident=<source>`` to fatbinary after all else, and the ident of ours is lost.
+``-Xcicc`` gives the same PTX and LTO-IR, and links to the same cubins (measured: CUDA 13.0).
+#]=======================================================================]
+include_guard(GLOBAL)
+
+function(fatlink_line_options options options_out has_lines_out)
+  set(replaced "")
+  set(has_lines FALSE)
+  foreach(option IN LISTS options)
+    if(option MATCHES "^(-lineinfo|--?generate-line-info)$")
+      list(APPEND replaced -Xcicc -generate-line-info)
+      set(has_lines TRUE)
+    elseif(option MATCHES "^(-src-in-ptx|--?source-in-ptx)$")
+      list(APPEND replaced -Xcicc -show-src)
+    else()
+      list(APPEND replaced "${option}")
+    endif()
+  endforeach()
+  set(${options_out} "${replaced}" PARENT_SCOPE)
+  set(${has_lines_out} ${has_lines} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the build side knows and checks of contracts, references and toolkits, with real nvcc."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+import unittest
+
+from test_add_fatbin import CMAKE, CONTRACT, FATBIN, HEAD, HEADER, NVCC, PROGRAM, SOURCE, TRANSFORM, BuildSide
+
+LIBRARY = 'extern "C" __global__ void k(float* x) { *x = hook(*x); }\n'
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+class ContractsCase(BuildSide):
+    def hooks(self, name="t"):
+        hooks = [entry["ident"]["hooks"] for entry in self.entries(name)]
+        self.assertTrue(all(one == hooks[0] for one in hooks), hooks)
+        return hooks[0]
+
+    def assert_build_fails(self, lists, *says, name="t"):
+        """The build fails with each of these texts, and leaves no fatbin."""
+        configured = self.configure(lists)
+        self.assertEqual(configured.returncode, 0, configured.stderr)
+        done = self.build()
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        for text in says:
+            self.assertIn(text, plain(done.stdout + done.stderr))
+        left = [path.name for path in (self.folder / "b").iterdir() if path.name.startswith(f"{name}.fatbin")]
+        self.assertEqual([path for path in left if not path.endswith(".d")], [])
+
+    def inspect(self, *words, status=0):
+        done = subprocess.run([PROGRAM, "inspect", *words], cwd=self.folder, text=True, capture_output=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def check(self, *inputs, status=0):
+        done = subprocess.run([PROGRAM, "check", "--json", *inputs], cwd=self.folder, text=True, capture_output=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return json.loads(done.stdout)["targets"][0]["findings"]
+
+
+class Hooks(ContractsCase):
+    def test_an_ident_lists_the_hooks_of_the_header_with_their_types(self):
+        self.write("hook.cuh", """
+            // extern "C" __device__ float commented(float);
+            #include <cstdint>
+            /* extern "C" { __device__ float also_commented(float); } */
+            #define UNUSED extern "C" __device__ float in_a_macro(float);
+            extern "C" __device__ float hook(float x);
+            struct pair { float a, b; };
+            extern "C" {
+            __device__ __attribute__((const)) int second(int, float const* p);
+            struct inner { int x; };
+            __device__ pair* third(pair* p, void (*f)(pair*)); float host_function(float);
+            __device__ inline float with_default(float x) { if (x > 0) { return x; } return 0; }
+            extern __device__ int variable;
+            }
+            namespace helpers { __device__ inline float overloaded(float x) { return x; }
+            __device__ inline double overloaded(double x) { return x; } }
+            static __device__ float private_function(float x) { return x; }
+            template <typename T> __device__ T templated(T x) { return x; }
+            #ifdef __cplusplus
+            extern "C"
+            {
+            #endif
+            __device__ void fourth(std::uint64_t);
+            #ifdef __cplusplus
+            }
+            #endif
+            """)
+        self.built(FATBIN)
+        self.assertEqual(self.hooks(), {
+            "hook": "float hook(float)", "second": "int second(int, float const*)",
+            "third": "pair* third(pair*, void (*)(pair*))", "fourth": "void fourth(unsigned long)",
+            "with_default": "float with_default(float)"})
+
+    def test_hooks_that_the_scan_cannot_see_are_named(self):
+        self.write("hook.cuh", '#define DECLARE(name) extern "C" __device__ float name(float)\nDECLARE(hook);\n')
+        self.assert_build_fails(FATBIN, "hook.cuh: contract c/3 declares no hook",
+                                "name them with fatlink_add_contract(c ... HOOKS <name>...)")
+        self.built(FATBIN.replace("hook.cuh", "hook.cuh HOOKS hook"))
+        self.assertEqual(self.hooks(), {"hook": "float hook(float)"})
+
+    def test_a_named_hook_that_is_no_extern_c_device_function_names_the_header(self):
+        self.write("hook.cuh", HEADER + "__device__ float plain(float);\n"
+                   'extern "C" float on_host(float);\nextern "C" __device__ int variable;\n')
+        for name, text in (("plain", 'plain is not a device function that it declares extern "C"'),
+                           ("on_host", "on_host"), ("variable", "variable"), ("absent", "absent")):
+            with self.subTest(name=name):
+                self.assert_build_fails(FATBIN.replace("hook.cuh", f"hook.cuh HOOKS hook {name}"), f"{self.folder}/hook.cuh", text)
+
+    def test_a_comment_in_the_header_does_not_change_the_identity(self):
+        self.built(FATBIN)
+        self.write("l.cu", LIBRARY)
+        (self.folder / "b/t.fatbin").rename(self.folder / "built_before.fatbin")
+        self.write("hook.cuh", "// what the hook is for\n" + HEADER)
+        self.built(CONTRACT + "fatlink_add_fatbin(l SOURCES l.cu CONTRACT c)\n")
+        self.assertEqual(self.check("b/l.fatbin", "built_before.fatbin"), [])
+
+    def test_a_hook_of_another_type_under_the_same_version_does_not_link(self):
+        self.built(FATBIN)
+        (self.folder / "b/t.fatbin").rename(self.folder / "built_before.fatbin")
+        self.write("l.cu", LIBRARY.replace("float", "int"))
+        self.write("hook.cuh", HEADER.replace("float", "int"))
+        self.built(CONTRACT + "fatlink_add_fatbin(l SOURCES l.cu CONTRACT c)\n")
+        finding, = self.check("b/l.fatbin", "built_before.fatbin", status=4)
+        self.assertEqual(finding["id"], "contract-mismatch")
+        self.assertIn("declares int hook(int)", finding["message"])
+        self.assertIn("declares float hook(float)", finding["message"])
+
+    def test_a_changed_header_changes_the_hooks_at_the_next_build(self):
+        for generator in ("Ninja", "Unix Makefiles"):
+            with self.subTest(generator=generator):
+                self.write("types.cuh", "typedef float element;\n")
+                self.write("hook.cuh", '#include "types.cuh"\nextern "C" __device__ element hook(element);\n')
+                self.write("t.cu", TRANSFORM.replace("float", "element"))
+                self.built(FATBIN, "-G", generator)
+                self.assertEqual(self.hooks(), {"hook": "float hook(float)"})
+                self.assertNotIn("Reading the hooks", self.build().stdout)
+                time.sleep(1.1)
+                self.write("types.cuh", "typedef double element;\n")
+                done = self.build()
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertEqual(self.hooks(), {"hook": "double hook(double)"})
+                self.assertNotIn("Reading the hooks", self.build().stdout)
+                subprocess.run(["rm", "-r", self.folder / "b"], check=True)
+
+    def test_several_directories_use_one_contract(self):
+        for folder in ("one", "two"):
+            (self.folder / folder).mkdir()
+            self.write(f"{folder}/CMakeLists.txt", f"fatlink_add_fatbin({folder} SOURCES ../t.cu CONTRACT c)\n")
+        self.write("a path", "")
+        for generator in ("Ninja", "Unix Makefiles"):
+            done = self.built(CONTRACT + "add_subdirectory(one)\nadd_subdirectory(two)\n", "-G", generator)
+            self.assertEqual(done.stdout.count("Reading the hooks"), 1, done.stdout)
+            self.assertEqual(self.hooks("two/two"), {"hook": "float hook(float)"})
+            subprocess.run(["rm", "-r", self.folder / "b"], check=True)
+
+
+class Definitions(ContractsCase):
+    def test_a_misspelt_definition_fails_the_build(self):
+        self.write("t.cu", 'extern "C" __device__ float hok(float x) { return x; }\n')
+        self.assert_build_fails(FATBIN, "t.fatbin: defines no hook of contract c/3 (float hook(float)) and calls none",
+                                "did you mean hok? Rename the definition to hook")
+
+    def test_a_definition_that_is_private_fails_the_build(self):
+        self.write("t.cu", "namespace { __device__ float hook(float x) { return 2 * x; } }\n")
+        self.assert_build_fails(FATBIN, "defines no hook of contract c/3",
+                                "define a hook outside namespaces and without static")
+
+    def test_an_overload_with_another_type_fails_the_build(self):
+        self.write("t.cu", "__device__ double hook(double x) { return 2 * x; }\n")
+        self.assert_build_fails(FATBIN, "defines no hook of contract c/3", "_Z4hookd is an overload of hook",
+                                "define it as float hook(float)")
+
+    def test_a_library_calls_a_hook_and_builds(self):
+        self.write("l.cu", LIBRARY)
+        self.built(CONTRACT + "fatlink_add_fatbin(l SOURCES l.cu CONTRACT c)\n")
+
+    def test_a_library_that_calls_no_hook_fails_the_build(self):
+        self.write("t.cu", LIBRARY.replace("hook(*x)", "2"))
+        self.assert_build_fails(FATBIN, "defines no hook of contract c/3 (float hook(float)) and calls none")
+
+    def test_another_ident_than_asked_for_fails_the_build(self):
+        self.write("nvcc", f'#!/bin/sh\nexec "{NVCC}" $(echo "$@" | sed "s/-Xfatbin=-ident=[^ ]*/-Xfatbin=-ident=other/")\n')
+        (self.folder / "nvcc").chmod(0o755)
+        self.assert_build_fails(f'set(CUDAToolkit_NVCC_EXECUTABLE "{self.folder}/nvcc")\n' + FATBIN,
+                                "t.fatbin: the ident of its ptx:sm_75 entry is not the one asked for")
+
+    def test_a_hook_of_another_type_names_the_contracts_header_and_shows_the_declaration(self):
+        self.write("t.cu", TRANSFORM.replace("float", "double"))
+        self.assert_build_fails(FATBIN, f"{self.folder}/t.cu(1): error",
+                                f'contract c/3 declares hook in {self.folder}/hook.cuh(1): {HEADER.strip()}')
+
+    def test_an_error_elsewhere_does_not_name_the_contract(self):
+        self.write("t.cu", TRANSFORM + "nonsense;\n")
+        self.assertEqual(self.configure(FATBIN).returncode, 0)
+        done = self.build()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("contract c/3 declares", done.stdout + done.stderr)
+
+
+class LineInformation(ContractsCase):
+    def test_contract_package_and_float_flags_survive_lineinfo(self):
+        for option in ("-lineinfo", "--generate-line-info", "-lineinfo -src-in-ptx"):
+            with self.subTest(option=option):
+                self.built(FATBIN.replace("CONTRACT c)", f"CONTRACT c OPTIONS {option} -use_fast_math)"))
+                for entry in self.entries():
+                    self.assertEqual(entry["ident"]["contract"], "c")
+                    self.assertEqual(entry["ident"]["package"], "outsider")
+                    self.assertEqual(entry["ident"]["float"], "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1")
+
+    def test_lineinfo_puts_lines_of_the_source_into_ptx(self):
+        self.built(FATBIN.replace("CONTRACT c)", "CONTRACT c OPTIONS -lineinfo)"))
+        ptx = self.inspect("--ptx", "--target", "sm_90", "b/t.fatbin")
+        self.assertRegex(ptx, r"\.loc\s+1 1 ")
+        self.assertIn(f'"{self.folder}/t.cu"', ptx)
+
+    def test_lineinfo_where_it_would_lose_the_ident_fails_the_build(self):
+        self.write("options", "-lineinfo\n")
+        self.assert_build_fails(FATBIN.replace("CONTRACT c)", f"CONTRACT c OPTIONS --options-file={self.folder}/options)"),
+                                "is not the one asked for", "-lineinfo in OPTIONS")
+
+
+class References(ContractsCase):
+    REFERENCE = {"name": "t", "summary": "2 x", "hook": "hook", "reference": "2*x", "tolerance_ulp": 1}
+    LISTS = FATBIN.replace("CONTRACT c)", "CONTRACT c REFERENCE r.json)")
+
+    def refuse(self, *says, **changes):
+        changed = {name: value for name, value in {**self.REFERENCE, **changes}.items() if value is not None}
+        self.write("r.json", json.dumps(changed))
+        self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: ", *says)
+        self.assertFalse((self.folder / "b/t.json").exists())
+
+    def test_a_sound_one_is_built_with_the_digest(self):
+        self.write("r.json", json.dumps(self.REFERENCE))
+        self.built(self.LISTS)
+        self.assertEqual(set(json.loads((self.folder / "b/t.json").read_text())), {*self.REFERENCE, "sha256"})
+
+    def test_a_summary_alone_is_enough_for_a_library(self):
+        self.write("r.json", json.dumps({"name": "t", "summary": "s"}))
+        self.built(self.LISTS)
+
+    def test_an_unknown_key_is_refused(self):
+        self.refuse('unknown key "tolerence_ulp"', 'did you mean "tolerance_ulp"?', tolerence_ulp=3)
+        self.refuse('unknown key "sha256"', "the build adds it", sha256=64 * "0")
+
+    def test_a_missing_or_mistyped_key_is_refused(self):
+        self.refuse('"hook" is missing', hook=None)
+        self.refuse('"reference" is missing', reference=None)
+        self.refuse('"tolerance_ulp" is of the wrong type', tolerance_ulp="4")
+
+    def test_a_tolerance_above_2_20_is_refused(self):
+        self.refuse('"tolerance_ulp" is 1048577, above 2^20', "1048576", tolerance_ulp=2**20 + 1)
+        self.refuse('"tolerance_ulp"', tolerance_ulp=-1)
+
+    def test_an_expression_that_does_not_parse_is_refused(self):
+        self.refuse('"reference": ', "expression in x", reference="2*y")
+        self.refuse('"reference": ', reference="2*")
+
+    def test_a_hook_of_another_contract_is_refused(self):
+        self.refuse('"hook" is "hok"', "c/3", 'did you mean "hook"?', hook="hok")
+
+    def test_no_json_is_refused(self):
+        self.write("r.json", "[]")
+        self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: is no JSON object")
+
+
+class Nvcc12(ContractsCase):
+    def fake_nvcc(self, version="12.9.86"):
+        path = self.folder / "toolkit" / "bin" / "nvcc"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'#!/bin/sh\necho "Cuda compilation tools, release {version[:4]}, V{version}"\n'
+                        f'echo "#$ TOP={path.parent.parent}" >&2\n')
+        path.chmod(0o755)
+        return path
+
+    def test_stops_the_configuration_of_a_project_that_adds_fatbins_or_a_layer(self):
+        for version in ("12.9.86", "14.0.1"):
+            nvcc = self.fake_nvcc(version)
+            lists = f'set(CUDAToolkit_NVCC_EXECUTABLE "{nvcc}")\n'
+            for name in ("a", "b"):
+                self.write(f"{name}.fatbin", "")
+            layer = "fatlink_add_cache_layer(t LIBRARY a.fatbin TRANSFORMS b.fatbin)\n"
+            for call, function in ((FATBIN, "fatlink_add_fatbin"), (layer, "fatlink_add_cache_layer")):
+                done = self.configure(lists + call)
+                self.assertNotEqual(done.returncode, 0)
+                said = plain(done.stderr)
+                self.assertIn(f"{function}(t): {nvcc} is of CUDA {version}; fatlink needs CUDA 13", said)
+                self.assertIn("-DCUDAToolkit_ROOT=", said)
+
+    def test_stops_the_configuration_of_fatlink_itself(self):
+        nvcc = self.fake_nvcc()
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([CMAKE, "-S", SOURCE, "-B", folder, f"-DCUDAToolkit_ROOT={nvcc.parent.parent}"],
+                                  text=True, capture_output=True)
+        self.assertNotEqual(done.returncode, 0)
+        said = plain(done.stderr)
+        self.assertIn(f"fatlink: {nvcc} is of CUDA 12.9.86; fatlink needs CUDA 13", said)
+        self.assertIn("-DCUDAToolkit_ROOT=", said)
+
+
+class CacheLayers(ContractsCase):
+    """A library with two hooks: its transforms are linked together."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("hook.cuh", HEADER + 'extern "C" __device__ float post(float);\n')
+        self.write("l.cu", LIBRARY.replace("hook(*x)", "post(hook(*x))"))
+        self.write("p.cu", TRANSFORM.replace("hook", "post"))
+        self.write("both.cu", TRANSFORM + TRANSFORM.replace("hook", "post"))
+        self.fatbins = CONTRACT + "".join(
+            f"fatlink_add_fatbin({name} SOURCES {name}.cu CONTRACT c)\n" for name in ("l", "t", "p", "both"))
+
+    def layer(self, transforms):
+        return self.fatbins + f"fatlink_add_cache_layer(layer LIBRARY l TRANSFORMS {transforms} ARCHITECTURES 90)\n"
+
+    def linked(self, *inputs):
+        """The provenance of a link that has only the layer, and no nvJitLink."""
+        done = subprocess.run([PROGRAM, "link", "--json", "--target", "sm_90", "-o", "o.cubin", *inputs], cwd=self.folder,
+                              text=True, capture_output=True,
+                              env={**os.environ, "FATLINK_SYSTEM_CACHE": str(self.folder / "b/layer"),
+                                   "FATLINK_CACHE_DIR": str(self.folder / "empty"), "FATLINK_NVJITLINK": "/nowhere"})
+        return done.returncode
+
+    def test_a_group_of_transforms_is_linked_together(self):
+        self.built(self.layer("t+p both"))
+        self.assertEqual(self.linked("b/l.fatbin", "b/t.fatbin", "b/p.fatbin"), 0)
+        self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
+        self.assertEqual(self.linked("b/l.fatbin", "b/p.fatbin", "b/t.fatbin", "b/both.fatbin"), 4)
+
+    def test_a_file_with_a_plus_in_its_name_is_no_group(self):
+        self.built(self.layer("both"))
+        (self.folder / "b/both.fatbin").rename(self.folder / "a+b.fatbin")
+        self.built(self.layer("${CMAKE_SOURCE_DIR}/a+b.fatbin"))
+
+    def test_a_transform_that_leaves_a_hook_open_fails_the_build_and_says_which(self):
+        self.assertEqual(self.configure(self.layer("t")).returncode, 0)
+        done = self.build()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("post(b32) is defined by no input [missing-hook]", plain(done.stdout + done.stderr))
+
+    def test_a_malformed_group_stops_configuration(self):
+        for transforms, says in (("t+", "fatlink_add_cache_layer(layer): TRANSFORMS t+: a group is two or more transforms"),
+                                 ("+t", "TRANSFORMS +t: a group"), ("t++p", "TRANSFORMS t++p: a group"),
+                                 ("t+t", "TRANSFORMS t+t: t is named twice"),
+                                 ("t+none", "none: no such target or file")):
+            with self.subTest(transforms=transforms):
+                done = self.configure(self.layer(transforms))
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(says, plain(done.stderr))
+
+
+if __name__ == "__main__":
+    unittest.main()
