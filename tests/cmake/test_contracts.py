@@ -2,8 +2,6 @@
 """What the build side knows and checks of contracts, references and toolkits, with real nvcc."""
 import json
 import os
-import pathlib
-import re
 import subprocess
 import tempfile
 import time
@@ -88,6 +86,25 @@ class Hooks(ContractsCase):
         self.built(FATBIN.replace("hook.cuh", "hook.cuh HOOKS hook"))
         self.assertEqual(self.hooks(), {"hook": "float hook(float)"})
 
+    def test_malformed_hooks_stop_configuration(self):
+        for hooks, says in (("a-b", "fatlink_add_contract(c): HOOKS a-b: write the name of a function"),
+                            ("", "fatlink_add_contract(c): no value for HOOKS")):
+            done = self.configure(CONTRACT.replace("hook.cuh", f"hook.cuh HOOKS {hooks}"))
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(says, plain(done.stderr))
+
+    def test_an_installed_contract_names_its_hooks(self):
+        done = self.configure(CONTRACT.replace("hook.cuh", "hook.cuh HOOKS hook other INSTALL_DESTINATION c"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" HOOKS hook other)", (self.folder / "b/contracts/c.cmake").read_text())
+
+    def test_a_contract_that_fatbins_use_already_is_not_replaced(self):
+        installed = CONTRACT + "set_target_properties(fatlink_contract_c PROPERTIES FATLINK_CONTRACT_INSTALLED ON)\n"
+        self.assertEqual(self.configure(installed + CONTRACT).returncode, 0)
+        done = self.configure(installed + "fatlink_add_fatbin(t SOURCES t.cu CONTRACT c)\n" + CONTRACT)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("declare it before them", plain(done.stderr))
+
     def test_a_named_hook_that_is_no_extern_c_device_function_names_the_header(self):
         self.write("hook.cuh", HEADER + "__device__ float plain(float);\n"
                    'extern "C" float on_host(float);\nextern "C" __device__ int variable;\n')
@@ -154,6 +171,8 @@ class Definitions(ContractsCase):
         self.write("t.cu", "namespace { __device__ float hook(float x) { return 2 * x; } }\n")
         self.assert_build_fails(FATBIN, "defines no hook of contract c/3",
                                 "define a hook outside namespaces and without static")
+        self.write("t.cu", 'extern "C" { static __device__ float hook(float x) { return 2 * x; } }\n')
+        self.assert_build_fails(FATBIN, "hook")
 
     def test_an_overload_with_another_type_fails_the_build(self):
         self.write("t.cu", "__device__ double hook(double x) { return 2 * x; }\n")
