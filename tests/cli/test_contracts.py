@@ -110,6 +110,14 @@ class SeveralContracts(Contracts):
         self.assertEqual(finding["id"], "contract-mismatch")
         self.assertIn("pass one that is for scale/1", finding["hint"])
 
+    def test_a_default_that_a_definition_of_another_contract_replaces_does_not_link(self):
+        weak = ('extern "C" inline __device__ __noinline__ float scale(float x) { return x; }\n'
+                'extern "C" __global__ void scale_kernel(float* x) { *x = scale(*x); }\n')
+        same_hook = {"contract": "zoom", "hooks": {"scale": "FffE"}}
+        finding, = self.findings(self.build("default", weak, **self.SCALE), self.transform(**same_hook), links=False)
+        self.assertEqual(finding["id"], "contract-mismatch")
+        self.assertIn("pass one that is for scale/1", finding["hint"])
+
     def test_versions_of_one_contract_among_several_must_agree(self):
         findings = self.findings(self.library("scaling", **self.SCALE), self.library("shifting", "shift", **self.SHIFT),
                                  self.transform("scaled", **self.SCALE),

@@ -6,6 +6,7 @@
 
 #include "detail/contract_identity.hpp"
 #include "detail/format.hpp"
+#include "detail/interface_queries.hpp"
 #include "detail/preflight_rules.hpp"
 
 namespace fatlink::detail {
@@ -56,7 +57,7 @@ std::string describe(preflight_input const& input)
 
 bool is_library(preflight_input const& input)
 {
-  return !input.interface.hooks.empty();
+  return !input.interface.hooks.empty() || !input.interface.kernels.empty();
 }
 
 /// "package fatlink-transforms" of "fatlink-transforms 0.1.0"; the file where it states none.
@@ -130,18 +131,15 @@ void check_versions(input_pointers const& inputs, std::vector<finding>& findings
 
 bool defines(preflight_input const& input, std::string const& name)
 {
-  for (auto const* list : {&input.interface.definitions, &input.interface.weak})
-    for (auto const& function : *list)
-      if (function.name == name) return true;
-  return false;
+  return has_name(input.interface.definitions, name) || has_name(input.interface.weak, name);
 }
 
 /// The hooks that `caller` calls and `definer` defines.
 std::vector<std::string> shared_hooks(preflight_input const& caller, preflight_input const& definer)
 {
   std::vector<std::string> names;
-  for (auto const& hook : caller.interface.hooks)
-    if (defines(definer, hook.name)) names.push_back(hook.name);
+  for (auto const& function : defined_functions(definer.interface))
+    if (calls(caller.interface, definer.interface, function.name)) names.push_back(function.name);
   return names;
 }
 
