@@ -28,7 +28,7 @@ struct kernel_entry {
 std::vector<kernel_entry> kernels_of(fatbin const& input)
 {
   std::vector<kernel_entry> entries;
-  for (auto const& kernel : interface_of(input, target("sm_121")).kernels)
+  for (auto const& kernel : interface_of(input, target("sm_121"), link_mode::ptx).kernels)
     entries.push_back({&input, &kernel});
   return entries;
 }

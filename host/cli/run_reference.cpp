@@ -17,7 +17,7 @@ using names = std::set<std::string>;
 /// What the PTX of `input` declares and defines; hooks are the same for every target.
 ptx_interface const& interface_of_any(fatbin const& input)
 {
-  return interface_of(input, target("sm_121"));
+  return interface_of(input, target("sm_121"), link_mode::ptx);
 }
 
 bool has_ptx(fatbin const& input)
