@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main job on the reference device, which every machine has."""
+import json
 import unittest
 
 from fatlink_cli import HOOK, CliTest, gpus
@@ -73,6 +74,24 @@ extern "C" __global__ void apply_transform(float const* in, float* out, unsigned
                 failed = self.assert_fails(5, "run", "--device", "cpu", "--transform", transform, "--mode", mode,
                                            says=["reads 4 bytes at 0x10"], hint=advice)
                 self.assertNotIn(".cu:", failed.stderr)
+
+    def test_variadic_device_functions_run(self):
+        variadic = self.compile("variadic", """
+#include <cstdarg>
+static __device__ __noinline__ float sum(int n, ...)
+{
+  va_list list;
+  va_start(list, n);
+  float total = 0;
+  for (int i = 0; i < n; ++i) total += va_arg(list, double);
+  total += va_arg(list, int);
+  va_end(list);
+  return total;
+}
+""" + HOOK.replace("return x", "return sum(3, double(x), 0.5, 0.25, 7)"), "-dlto", "-arch=sm_75")
+        self.file("variadic.json", json.dumps({"name": "variadic", "summary": "adds arguments", "hook": "user_transform",
+                                               "reference": "x + 7.75", "tolerance_ulp": 1}))
+        self.assert_verified(self.run_json("--transform", variadic))
 
     def test_textures_and_the_device_heap_are_limits_of_the_reference_device(self):
         fetch = self.compile("fetch", HOOK.replace(
