@@ -102,6 +102,17 @@ class Opaque(CliTest):
         kernel = self.compile("kernel", 'extern "C" __global__ void other() {}')
         self.assert_refused("unchecked-types", library, transform, kernel)
 
+    def test_variables_that_the_ltoir_does_not_define_alike_are_refused(self):
+        library = self.compile("library", 'extern __device__ float scale;\n'
+                               'extern "C" __global__ void k(float* p) { *p *= scale; }')
+        made = self.compile_all({"right": "__device__ float scale = 3;", "other": "__device__ float other = 3;",
+                                 "wide": "__device__ double scale = 3;", "constant": "__constant__ float scale = 3;"},
+                                *LTO_ONLY)
+        self.link("--no-cache", library, made["right"])
+        self.assert_refused("missing-variable", library, made["other"])
+        for name in ("wide", "constant"):
+            self.assert_refused("signature-mismatch", library, made[name])
+
     def test_the_functions_of_the_device_run_time_are_no_hooks(self):
         source = ('#include <cstdio>\n#include <cassert>\nextern "C" __device__ float user_transform(float x)\n'
                   '{ assert(x > 0); void* p = malloc(4); printf("%f %p", x, p); free(p); return x; }\n')

@@ -35,8 +35,10 @@ observation read_log(std::string const& log)
 {
   observation result;
   for (auto const& line : lines_of(log)) {
-    if (auto name = quoted_after(line, "Prototype doesn't match for '"); !name.empty())
-      result.mismatched.insert(std::move(name));
+    for (auto const* subject : {"Prototype", "Size", "Memory space"})
+      if (auto name = quoted_after(line, std::string(subject) + " doesn't match for '");
+          !name.empty())
+        result.mismatched.insert(std::move(name));
     if (auto name = quoted_after(line, "Undefined reference to '"); !name.empty())
       result.undefined.insert(std::move(name));
   }
@@ -87,12 +89,14 @@ class checker {
         opaque_.push_back(&input);
       else
         state(input);
+    std::erase_if(variables_, [&](auto const& item) { return defined_.contains(item.first); });
   }
 
   std::vector<finding> check(link_function const& link)
   {
-    if (opaque_.empty() || (opaque_.size() == 1 && functions_.empty())) return {};
-    auto const witness = write_witness(stated_functions());
+    if (opaque_.empty() || (opaque_.size() == 1 && functions_.empty() && variables_.empty()))
+      return {};
+    auto const witness = write_witness(values_of(functions_), values_of(variables_));
     auto const texts = witness_options();
     for (auto const* input : opaque_) {
       report(*input, read_reachable(*input, options_, texts, link));
@@ -110,6 +114,10 @@ class checker {
     for (auto const* list : {&interface.definitions, &interface.weak})
       for (auto const& function : *list) record(function, input, true);
     for (auto const& function : interface.hooks) record(function, input, false);
+    for (auto const& variable : interface.variables) defined_.insert(variable.name);
+    for (auto const& variable : interface.external_variables)
+      if (variable.space != "shared")
+        variables_.emplace(variable.name, stated_variable{variable, input.name()});
   }
 
   void record(ptx_function const& function, fatbin const& input, bool is_defined)
@@ -120,10 +128,11 @@ class checker {
       stated = {function, input.name(), is_defined};
   }
 
-  [[nodiscard]] std::vector<stated_function> stated_functions() const
+  template <typename Stated>
+  [[nodiscard]] static std::vector<Stated> values_of(std::map<std::string, Stated> const& stated)
   {
-    std::vector<stated_function> list;
-    for (auto const& [name, function] : functions_) list.push_back(function);
+    std::vector<Stated> list;
+    for (auto const& [name, value] : stated) list.push_back(value);
     return list;
   }
 
@@ -152,14 +161,44 @@ class checker {
         report(input, stated->second, name + " with another type");
     for (auto const& [name, stated] : functions_)
       if (!stated.is_defined && !seen.undefined.contains(name)) filled_.insert(name);
+    for (auto const& [name, stated] : variables_) {
+      if (seen.mismatched.contains(name)) findings_.push_back(mismatch(input, stated));
+      if (!seen.undefined.contains(name)) filled_.insert(name);
+    }
     for (auto const& name : seen.undefined)
-      if (!functions_.contains(name)) findings_.push_back(unstated(input, name));
+      if (!functions_.contains(name) && !variables_.contains(name))
+        findings_.push_back(unstated(input, name));
   }
 
   void report_missing()
   {
     for (auto const& [name, stated] : functions_)
       if (!stated.is_defined && !filled_.contains(name)) findings_.push_back(missing(stated));
+    for (auto const& [name, stated] : variables_)
+      if (!filled_.contains(name)) findings_.push_back(missing(stated));
+  }
+
+  [[nodiscard]] static finding mismatch(fatbin const& input, stated_variable const& stated)
+  {
+    return {.id = "signature-mismatch",
+            .severity = severity::error,
+            .files = {stated.file, input.name()},
+            .symbol = stated.variable.name,
+            .message = detail::format(
+                "{} declares {}, and the LTO-IR of {} has it with another size or memory space",
+                stated.file, to_string(stated.variable), input.name()),
+            .hint = "declare and define it with one type, size and memory space"};
+  }
+
+  [[nodiscard]] static finding missing(stated_variable const& stated)
+  {
+    return {.id = "missing-variable",
+            .severity = severity::error,
+            .files = {stated.file},
+            .symbol = stated.variable.name,
+            .message = detail::format("{} declares {}, and no input shows a definition of it",
+                                      stated.file, to_string(stated.variable)),
+            .hint = "define it in one of the inputs, neither static nor extern"};
   }
 
   /// Once for each function of `input`: its LTO-IR has `other`.
@@ -212,7 +251,9 @@ class checker {
   link_options const& options_;
   std::vector<fatbin const*> opaque_;
   std::map<std::string, stated_function> functions_;
-  std::set<std::string> filled_;  ///< by an opaque input
+  std::map<std::string, stated_variable> variables_;
+  std::set<std::string> defined_;  ///< variables, by a readable input
+  std::set<std::string> filled_;   ///< by an opaque input
   std::set<std::pair<fatbin const*, std::string>> reported_;
   std::vector<finding> findings_;
 };

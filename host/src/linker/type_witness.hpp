@@ -24,7 +24,7 @@ using link_function =
                                std::vector<std::string> const& options, image_kind emit)>;
 
 /// Checks each opaque input. Returns errors only: signature-mismatch, missing-hook,
-/// unchecked-types. Links nothing where every input is readable.
+/// missing-variable, unchecked-types. Links nothing where every input is readable.
 /// @throws link_error a link failed for another reason.
 std::vector<finding> check_opaque_types(std::vector<fatbin> const& inputs,
                                         link_options const& options, link_function const& link);

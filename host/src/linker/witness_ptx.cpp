@@ -54,13 +54,33 @@ std::string write_call(ptx_function const& function)
                                function.name, parameters.empty() ? "" : ", ", parameters);
 }
 
+/// ".v4" and ".f32" of "v4.f32" are two words of PTX already.
+std::string declare(ptx_variable const& variable)
+{
+  auto const align = variable.align == 0 ? "" : detail::format(".align {} ", variable.align);
+  auto const count = variable.is_unsized   ? "[]"
+                     : variable.count == 0 ? ""
+                                           : detail::format("[{}]", variable.count);
+  return detail::format(".extern .{} {}.{} {}{};\n", variable.space, align, variable.type,
+                        variable.name, count);
+}
+
+/// Stores the address, so that it is needed.
+std::string write_use(ptx_variable const& variable)
+{
+  return detail::format("mov.u64 %address, {};\nst.u64 [%address], %address;\n", variable.name);
+}
+
 }  // namespace
 
-std::string write_witness(std::vector<stated_function> const& functions)
+std::string write_witness(std::vector<stated_function> const& functions,
+                          std::vector<stated_variable> const& variables)
 {
   std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  for (auto const& stated : variables) text += declare(stated.variable);
   for (auto const& stated : functions) text += write_head(stated);
-  text += ".visible .entry fatlink_witness ()\n{\n";
+  text += ".visible .entry fatlink_witness ()\n{\n.reg .b64 %address;\n";
+  for (auto const& stated : variables) text += write_use(stated.variable);
   for (auto const& stated : functions) text += write_call(stated.function);
   return text + "ret;\n}\n";
 }

@@ -20,8 +20,15 @@ struct stated_function {
   bool is_defined = false;  ///< by such an input; else another input is to define it
 };
 
-/// PTX with a kernel that calls each function. Those that are defined have a weak empty body, the
-/// others are external.
-std::string write_witness(std::vector<stated_function> const& functions);
+/// A variable that an input with readable types declares, and none of them defines.
+struct stated_variable {
+  ptx_variable variable;
+  std::string file;  ///< the input that states it
+};
+
+/// PTX with a kernel that calls each function and takes the address of each variable. Functions
+/// that are defined have a weak empty body; all else is external.
+std::string write_witness(std::vector<stated_function> const& functions,
+                          std::vector<stated_variable> const& variables = {});
 
 }  // namespace fatlink::detail
