@@ -29,8 +29,7 @@ void with_carry(warp& w, operation const& o, lane_mask mask)
     auto const sum = static_cast<T>(x + y + carry_in);
     store<T>(d, i, sum);
     auto const carry_out = sum < x || (carry_in != 0 && sum == x);
-    if ((o.flags & k_carry_out) != 0)
-      w.carry = (w.carry & ~(1U << i)) | (carry_out ? 1U << i : 0U);
+    if ((o.flags & k_carry_out) != 0) w.carry = (w.carry & ~(1U << i)) | (carry_out ? 1U << i : 0U);
   }
 }
 
