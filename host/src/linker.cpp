@@ -10,6 +10,7 @@
 #include "detail/leased_worker.hpp"
 #include "detail/link_key.hpp"
 #include "detail/link_session.hpp"
+#include "linker/inlined_defaults.hpp"
 #include "linker/inlining.hpp"
 #include "linker/type_witness.hpp"
 
@@ -237,6 +238,8 @@ class linker::session {
   detail::link_product link_with(detail::link_function const& link)
   {
     auto findings = detail::check_opaque_types(inputs_, options_, link);
+    for (auto& mismatch : detail::check_inlined_defaults(inputs_, options_, link))
+      findings.push_back(std::move(mismatch));
     if (has_error(findings)) throw refused_error(options_.target, std::move(findings));
     return link(link_inputs(inputs_, options_), detail::nvjitlink_options(inputs_, options_),
                 options_.emit);

@@ -60,6 +60,20 @@ class Functions(SymbolsTest):
         same = self.compile("same", hook + 'extern "C" __device__ float post(float x) { return x * 3; }')
         self.assert_links(library, same)
 
+    def test_a_default_that_nvcc_inlined_and_a_definition_of_another_type_do_not_link(self):
+        library = self.compile("library", 'extern "C" inline __device__ float post(float x) { return x * 2; }\n' +
+                               KERNEL.format("post(user_transform(in[i]))"))
+        hook = TRANSFORM.format("x + 1")
+        for result, parameters in (("double", "double x"), ("float", "float x, float y"), ("float", "const float* x"),
+                                   ("long", "long x"), ("void", "float x")):
+            value = "" if result == "void" else "*x" if "*" in parameters else "x * 3"
+            wrong = self.compile("wrong", f'{hook}extern "C" __device__ {result} post({parameters}) {{ return {value}; }}')
+            failed = self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", library, wrong, status=4)
+            self.assertRegex(failed.stderr, r"library.fatbin defines the inline default \(b32\) post\(b32\) and \S*"
+                             r"wrong.fatbin defines .*post\(.*\[signature-mismatch\]")
+        same = self.compile("same", hook + 'extern "C" __device__ float post(float x) { return x * 3; }')
+        self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", library, same, status=0)
+
     def test_weak_definitions_of_several_types_are_refused(self):
         library = self.compile("library", 'extern "C" inline __device__ __noinline__ float post(float x) { return x; }\n' +
                                KERNEL.format("post(user_transform(in[i]))"))

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "detail/format.hpp"
-#include "detail/link_key.hpp"
 #include "detail/preflight_rules.hpp"
 #include "linker/nvjitlink_log.hpp"
+#include "linker/reachable_functions.hpp"
 #include "linker/witness_ptx.hpp"
 
 namespace fatlink::detail {
@@ -59,21 +59,6 @@ try {
   return result;
 }
 
-/// What the kernels of `input` reach; see type_witness.hpp.
-ptx_interface read_reachable(fatbin const& input, link_options const& options,
-                             std::vector<std::string> texts, link_function const& link)
-{
-  texts.insert(texts.end(), {"-O0", "-ptx"});
-  auto const product =
-      link({link_input::write(input, *linked_entry(input, options.target, options.mode))}, texts,
-           image_kind::ptx);
-  std::string ptx(reinterpret_cast<char const*>(product.bytes.data()), product.bytes.size());
-  // A link makes every function internal, and an interface lists visible ones.
-  for (auto at = ptx.find("\n.func"); at != std::string::npos; at = ptx.find("\n.func", at + 1))
-    ptx.insert(at + 1, ".visible ");
-  return read_ptx_interface(ptx, input.name());
-}
-
 bool same_type(ptx_function const& a, ptx_function const& b)
 {
   return a.results == b.results && a.parameters == b.parameters;
@@ -97,7 +82,7 @@ class checker {
     if (opaque_.empty() || (opaque_.size() == 1 && functions_.empty() && variables_.empty()))
       return {};
     auto const witness = write_witness(values_of(functions_), values_of(variables_));
-    auto const texts = witness_options();
+    auto const texts = check_options(inputs_, options_);
     for (auto const* input : opaque_) {
       report(*input, read_reachable(*input, options_, texts, link));
       report(*input, observe(*input, witness, options_, texts, link));
@@ -134,15 +119,6 @@ class checker {
     std::vector<Stated> list;
     for (auto const& [name, value] : stated) list.push_back(value);
     return list;
-  }
-
-  [[nodiscard]] std::vector<std::string> witness_options() const
-  {
-    auto options = options_;
-    options.emit = image_kind::cubin;
-    auto texts = nvjitlink_options(inputs_, options);
-    texts.emplace_back("-no-cache");  // a link from the driver's cache reports nothing
-    return texts;
   }
 
   void report(fatbin const& input, ptx_interface const& reachable)

@@ -9,19 +9,12 @@
 // a __forceinline__ function that the input's kernels call. Measured with nvJitLink 13.0 and 13.5.
 #pragma once
 
-#include <functional>
-#include <string>
 #include <vector>
 
-#include "detail/link_session.hpp"
 #include "fatlink/linker.hpp"
+#include "linker/link_function.hpp"
 
 namespace fatlink::detail {
-
-/// Links with nvJitLink's options. @throws link_error
-using link_function =
-    std::function<link_product(std::vector<link_input> const& inputs,
-                               std::vector<std::string> const& options, image_kind emit)>;
 
 /// Checks each opaque input. Returns errors only: signature-mismatch, missing-hook,
 /// missing-variable, unchecked-types. Links nothing where every input is readable.
