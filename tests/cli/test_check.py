@@ -127,7 +127,10 @@ class Check(AnyStatus):
                                            "reference": "2 * f32(x + 1)", "tolerance_ulp": 1}))
         said = self.fatlink_json("run", "--device", "cpu", "--library", library, "--transform", pre,
                                  "--transform", post)
-        self.assertTrue(all(m["verified"] for m in said["modes"]), said)
+        # No .json states what a kernel with several hooks computes: the modes are compared.
+        self.assertEqual([m["verified"] for m in said["modes"]], [None, None])
+        self.assertTrue(said["agree"])
+        self.assertEqual(said["not_verified"], "several hooks are filled (post, pre); the modes agree")
         self.assertEqual([m["inlined"] for m in said["modes"]], [False, True])
         ids, _ = self.answers("lto", library, pre)
         self.assertEqual(ids, ["missing-hook"])
