@@ -109,6 +109,7 @@ class Opaque(CliTest):
                                  "wide": "__device__ double scale = 3;", "constant": "__constant__ float scale = 3;"},
                                 *LTO_ONLY)
         self.link("--no-cache", library, made["right"])
+        (self.folder / "out.cubin").unlink()
         self.assert_refused("missing-variable", library, made["other"])
         for name in ("wide", "constant"):
             self.assert_refused("signature-mismatch", library, made[name])
