@@ -123,7 +123,7 @@ class Consumers(unittest.TestCase):
     def test_a_static_application_in_the_moved_prefix_finds_the_helper_there(self):
         prefix = self.folder / "before"
         run(CMAKE, "--install", BUILD, "--prefix", prefix)
-        self.trees["before"] = prefix
+        self.trees = {**self.trees, "before": prefix}
         build = self.use(shutil.which(CMAKE), "before", "application")
         run(CMAKE, "--install", build, "--prefix", prefix)
         self.trees["after"] = prefix.rename(self.folder / "after")
