@@ -51,7 +51,7 @@ TEST(OpaqueInput, IsWarnedOfByPreflightThatComparedNoTypes)
 {
   for (auto const* name : {"transform_ltoir.fatbin", "two_types_ltoir.fatbin"}) {
     auto const findings = judge({fixtures::fatbin("library.fatbin"), fixtures::fatbin(name)});
-    auto const& warning = find(findings, "unreadable-types");
+    auto const warning = find(findings, "unreadable-types");
     EXPECT_EQ(warning.severity, severity::warning);
     EXPECT_THAT(warning.message, HasSubstr("only the link compares them"));
     EXPECT_THAT(warning.hint, HasSubstr("lto_"));
@@ -74,7 +74,7 @@ TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
 {
   auto const findings =
       judge({fixtures::fatbin("library_ltoir.fatbin"), fixtures::fatbin("transform_ltoir.fatbin")});
-  auto const& error = find(findings, "unchecked-types");
+  auto const error = find(findings, "unchecked-types");
   EXPECT_EQ(error.severity, severity::error);
   EXPECT_THAT(error.files, ElementsAre("library_ltoir.fatbin", "transform_ltoir.fatbin"));
   EXPECT_THAT(error.hint, HasSubstr("code=[compute_75,lto_75]"));
@@ -106,7 +106,7 @@ TEST(UnknownArchitecture, IsRefusedByName)
           judge({fixtures::fatbin("library.fatbin"),
                  with_architecture("transform.fatbin", kind, static_cast<unsigned char>(number))},
                 mode);
-      auto const& error = find(findings, "arch-unknown");
+      auto const error = find(findings, "arch-unknown");
       EXPECT_EQ(error.severity, severity::error);
       EXPECT_THAT(error.message, HasSubstr("transform.fatbin holds"));
       EXPECT_THAT(error.message, HasSubstr("sm_" + std::to_string(number)));
