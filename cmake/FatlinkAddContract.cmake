@@ -82,6 +82,7 @@ function(fatlink_add_contract name)
   else()
     add_library(fatlink_contract_${name} INTERFACE)
   endif()
+  set_property(GLOBAL APPEND PROPERTY FATLINK_CONTRACTS ${name})
   set_target_properties(fatlink_contract_${name} PROPERTIES
     FATLINK_CONTRACT_VERSION "${arg_VERSION}" FATLINK_CONTRACT_HEADER "${arg_HEADER}"
     FATLINK_CONTRACT_PACKAGE "${package}" FATLINK_CONTRACT_HOOKS "${arg_HOOKS}"

@@ -61,15 +61,6 @@ void print_text(linked_image const& image, std::string const& output)
 
 constexpr std::string_view k_target_field = "{target}";
 
-void must_not_overwrite(std::vector<std::string> const& inputs, std::string const& output)
-{
-  std::error_code ignored;
-  for (auto const& input : inputs)
-    if (std::filesystem::equivalent(fatbin_file(input), output, ignored))
-      fail_usage(fmt::format("{} is an input, too", output), output,
-                 "name another file with --output");
-}
-
 bool is_pattern(std::string const& output)
 {
   return output.find(k_target_field) != std::string::npos;
@@ -107,10 +98,12 @@ std::vector<linked_file> open_files(arguments const& given)
                given.output,
                fmt::format("put the target into its name: --output '{}'",
                            pattern_like(is_stream(given.output) ? "out.cubin" : given.output)));
+  std::vector<std::filesystem::path> inputs;
+  for (auto const& input : given.inputs) inputs.push_back(fatbin_file(input));
   std::vector<linked_file> files;
   for (auto const& wanted : targets) {
     auto path = path_for(wanted, given.output);
-    if (!is_stream(path)) must_not_overwrite(given.inputs, path);
+    if (!is_stream(path)) must_not_overwrite(inputs, path);
     files.push_back({.target = wanted, .path = path, .file = create_output(path)});
   }
   return files;

@@ -39,6 +39,17 @@ void add_verbs(CLI::App& app, std::string_view asked, int& status)
     if (!any || is_asked(one)) one.add(app, status);
 }
 
+/// An empty value is a mistake: an unset variable of a script.
+void refuse_empty_values(CLI::App& app)
+{
+  auto const refuse = [](std::string const& value) {
+    return std::string(value.empty() ? "an empty value" : "");
+  };
+  for (auto* option : app.get_options())
+    if (option->get_type_size() != 0) option->check(refuse);
+  for (auto* verb : app.get_subcommands({})) refuse_empty_values(*verb);
+}
+
 std::vector<std::string> verb_names()
 {
   std::vector<std::string> names;
@@ -62,6 +73,7 @@ int run_program(int argc, char** argv, bool json)
   app.footer(k_footer);
   int status = fatlink::cli::k_done;
   add_verbs(app, argc > 1 ? argv[1] : "", status);
+  refuse_empty_values(app);
   if (argc > 1 && is_unknown_verb(argv[1]))
     return fatlink::cli::report_failure(fatlink::cli::unknown_command(argv[1], verb_names()), json);
   try {

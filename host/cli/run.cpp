@@ -78,6 +78,11 @@ prepared prepare(arguments const& given, run_summary& summary)
     summary.transform += (summary.transform.empty() ? "" : " + ") + transform.stem().string();
     summary.files.push_back(transform.string());
   }
+  if (!given.output.empty() && !is_stream(given.output)) {
+    std::vector<std::filesystem::path> files{library, given.input};
+    files.insert(files.end(), transforms.begin(), transforms.end());
+    must_not_overwrite(files, given.output);
+  }
   if (!given.output.empty()) ready.output = create_npy(given.output, ready.elements->size());
   summary.files.insert(summary.files.begin(), library.string());
   summary.library = library.stem().string();

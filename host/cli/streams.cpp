@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "streams.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "options.hpp"
@@ -18,6 +19,16 @@ void check_output(std::string const& path, bool json)
   if (is_stream(path) && json)
     fail_usage("--output - and --json cannot be used together: both write to standard output", path,
                "name a file with --output, or leave out --json");
+}
+
+void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::string const& path)
+{
+  std::error_code ignored;
+  for (auto const& input : inputs)
+    for (auto const& file : {input, std::filesystem::path(input).replace_extension(".json")})
+      if (std::filesystem::equivalent(file, path, ignored))
+        fail_usage(fmt::format("{} is an input, too", path), path,
+                   "name another file with --output");
 }
 
 std::unique_ptr<output_file> create_output(std::string const& path)

@@ -2,8 +2,10 @@
 // The file name `-`: standard input or standard output. Other names are files.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fatlink/npy.hpp"
 #include "fatlink/output_file.hpp"
@@ -14,6 +16,10 @@ bool is_stream(std::string const& path);
 
 /// @throws usage_error `path` is `-` and --json is there: both would write to standard output.
 void check_output(std::string const& path, bool json);
+
+/// @throws usage_error the file `path` is one of `inputs`, by whatever name, or the .json beside
+/// one.
+void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::string const& path);
 
 /// The file, or for `-` standard output, which then has these bytes only: what is printed goes to
 /// standard error. @throws file_error it cannot be written.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "detail/contract_identity.hpp"
 #include "detail/format.hpp"
@@ -74,9 +75,16 @@ std::string hint_for(ident const& stated, std::vector<std::string> const& defini
       if (name.starts_with(mangled))
         return detail::format("{} is an overload of {} with another type: define it as {}", name,
                               hook, hook_declaration(hook, type));
-    if (auto const nearest = detail::nearest(definitions, hook); !nearest.empty())
-      return detail::format("did you mean {}? Rename the definition to {}", nearest, hook);
   }
+  std::string hint;
+  auto distance = std::numeric_limits<std::size_t>::max();
+  for (auto const& [hook, type] : stated.hooks) {
+    auto const nearest = detail::nearest(definitions, hook);
+    if (nearest.empty() || detail::edit_distance(nearest, hook) >= distance) continue;
+    distance = detail::edit_distance(nearest, hook);
+    hint = detail::format("did you mean {}? Rename the definition to {}", nearest, hook);
+  }
+  if (!hint.empty()) return hint;
   return "define a hook outside namespaces and without static, or build it without CONTRACT";
 }
 
@@ -113,7 +121,18 @@ void check_reference(fatbin const& input, std::filesystem::path const& path)
 {
   auto const source = reference::read_source(path);
   auto const hooks = hooks_of(input);
-  if (!source || std::find(hooks.begin(), hooks.end(), source->hook) != hooks.end()) return;
+  if (!source) return;
+  auto const has = [&](std::vector<std::string> const& names) {
+    return std::find(names.begin(), names.end(), source->hook) != names.end();
+  };
+  auto const own =
+      names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
+  if (has(hooks) && has(own)) return;
+  if (has(hooks))
+    fail(path.string(),
+         detail::format(R"("hook" is "{}", which {} neither defines nor calls)", source->hook,
+                        input.name()),
+         "state the hook that the source defines");
   auto const contracted = input.ident() && !input.ident()->contract.empty();
   auto const nearest = detail::nearest(hooks, source->hook);
   fail(path.string(),

@@ -10,8 +10,8 @@
 #include "detail/leased_worker.hpp"
 #include "detail/link_key.hpp"
 #include "detail/link_session.hpp"
-#include "linker/inlined_defaults.hpp"
 #include "linker/inlining.hpp"
+#include "linker/mismatched_calls.hpp"
 #include "linker/type_witness.hpp"
 
 namespace fatlink {
@@ -165,7 +165,8 @@ class linker::session {
     image_.times.preflight_ms = watch.lap();
     if (has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& found : findings)
-      image_.warnings.push_back(detail::format("{} [{}]", found.message, found.id));
+      if (found.id != "compared-by-link")  // see check_calls()
+        image_.warnings.push_back(detail::format("{} [{}]", found.message, found.id));
   }
 
   void obtain()
@@ -238,8 +239,7 @@ class linker::session {
   detail::link_product link_with(detail::link_function const& link)
   {
     auto findings = detail::check_opaque_types(inputs_, options_, link);
-    for (auto& mismatch : detail::check_inlined_defaults(inputs_, options_, link))
-      findings.push_back(std::move(mismatch));
+    if (findings.empty()) findings = detail::check_calls(inputs_, options_, link);
     if (has_error(findings)) throw refused_error(options_.target, std::move(findings));
     return link(link_inputs(inputs_, options_), detail::nvjitlink_options(inputs_, options_),
                 options_.emit);

@@ -123,11 +123,13 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_variable_types(symbols, findings);
   detail::check_definitions(described, findings);
   detail::check_unused(described, findings);
+  detail::check_replacements(described, request, findings);
   detail::check_duplicates(described, symbols, findings);
   detail::check_float_flags(described, request, findings);
   detail::check_toolkits(described, request, findings);
   drop_consequences(findings, "contract-mismatch", "signature-mismatch");
   drop_consequences(findings, "removed-functions", "no-ltoir");
+  drop_consequences(findings, "unused-input", "compared-by-link");
   std::stable_sort(findings.begin(), findings.end(),
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
   return findings;

@@ -104,7 +104,7 @@ try {
   if (!write_all(encode(worker_hello{library->major(), library->minor(), library->path(),
                                      library->reason(), library->identity()})))
     return 0;
-  host_watch watch(host);
+  static host_watch watch(host);  // its thread runs until the process ends
   return serve(*library, watch);
 } catch (std::exception const& error) {
   std::fprintf(stderr, "fatlink-linkd: %s\n", error.what());

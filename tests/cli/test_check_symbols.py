@@ -69,10 +69,35 @@ class Functions(SymbolsTest):
             value = "" if result == "void" else "*x" if "*" in parameters else "x * 3"
             wrong = self.compile("wrong", f'{hook}extern "C" __device__ {result} post({parameters}) {{ return {value}; }}')
             failed = self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", library, wrong, status=4)
-            self.assertRegex(failed.stderr, r"library.fatbin defines the inline default \(b32\) post\(b32\) and \S*"
-                             r"wrong.fatbin defines .*post\(.*\[signature-mismatch\]")
+            self.assertRegex(failed.stderr, r"wrong.fatbin defines .*post\(.*, and another input calls it as "
+                             r"\(b32\) post\(b32\), .*\[signature-mismatch\]")
         same = self.compile("same", hook + 'extern "C" __device__ float post(float x) { return x * 3; }')
         self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", library, same, status=0)
+
+    def test_a_default_that_nvcc_inlined_is_compared_whoever_defines_it_and_however(self):
+        default = "inline __device__ float post(float x) { return x * 2; }\n"
+        plain, hook = KERNEL.format("user_transform(in[i])"), TRANSFORM.format("x + 1")
+        kernel = KERNEL.format("post(user_transform(in[i]))")
+        pairs = {
+            "a transform of LTO-IR only": (self.compile("a", f'extern "C" {default}{kernel}'), self.compile(
+                "b", f'{hook}extern "C" __device__ double post(double x) {{ return x; }}', "-dlto", "-arch=lto_75")),
+            "C++ linkage": (self.compile("c", default + kernel), self.compile(
+                "d", f"{hook}__device__ double post(float x) {{ return x * 3; }}")),
+            "a default of a transform": (self.compile("e", plain), self.compile(
+                "f", f'extern "C" {default}{TRANSFORM.format("post(x)")}'), self.compile(
+                "g", 'extern "C" __device__ double post(double x) { return x * 3; }'))}
+        for name, inputs in pairs.items():
+            with self.subTest(name):
+                failed = self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", *inputs, status=4)
+                self.assertIn("[signature-mismatch]", failed.stderr)
+
+    def test_check_says_that_only_the_link_compares_a_default_that_nvcc_inlined(self):
+        library = self.compile("library", 'extern "C" inline __device__ float post(float x) { return x * 2; }\n' +
+                               KERNEL.format("post(user_transform(in[i]))"))
+        wrong = self.compile("wrong", TRANSFORM.format("x") + 'extern "C" __device__ double post(double x) { return x; }')
+        said = self.check("check", "--target", "sm_90", "--mode", "lto", "--json", library, wrong)
+        findings = {f["id"]: f["message"] for f in said["targets"][0]["findings"]}
+        self.assertIn("only the link compares the types", findings["compared-by-link"])
 
     def test_weak_definitions_of_several_types_are_refused(self):
         library = self.compile("library", 'extern "C" inline __device__ __noinline__ float post(float x) { return x; }\n' +

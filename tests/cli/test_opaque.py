@@ -114,6 +114,15 @@ class Opaque(CliTest):
         for name in ("wide", "constant"):
             self.assert_refused("signature-mismatch", library, made[name])
 
+    def test_variables_that_ltoir_declares_are_compared_with_their_definition(self):
+        library = self.compile("library", '__device__ float scale = 2;\nextern "C" __device__ float user_transform(float);\n'
+                               'extern "C" __global__ void k(float* p) { *p = scale * user_transform(*p); }')
+        made = self.compile_all({name: f"extern __device__ {name} scale;\n{HOOK.replace('x;', 'x * scale;')}"
+                                 for name in ("float", "double")}, *LTO_ONLY)
+        self.link("--no-cache", library, made["float"])
+        (self.folder / "out.cubin").unlink()
+        self.assert_refused("signature-mismatch", library, made["double"])
+
     def test_the_functions_of_the_device_run_time_are_no_hooks(self):
         source = ('#include <cstdio>\n#include <cassert>\nextern "C" __device__ float user_transform(float x)\n'
                   '{ assert(x > 0); void* p = malloc(4); printf("%f %p", x, p); free(p); return x; }\n')

@@ -33,7 +33,9 @@ std::string nearest(std::vector<std::string> const& words, std::string_view word
   std::string best;
   auto best_distance = word.size() / 2 + 1;
   for (auto const& other : words) {
-    auto const distance = edit_distance(other, word);
+    auto const is_prefix =
+        !other.empty() && !word.empty() && (other.starts_with(word) || word.starts_with(other));
+    auto const distance = is_prefix ? 1 : edit_distance(other, word);
     if (distance >= best_distance) continue;
     best_distance = distance;
     best = other;

@@ -13,7 +13,8 @@ namespace fatlink::detail {
 /// alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The one of `words` most like `word`; empty where none shares half of its letters.
+/// The one of `words` most like `word`; empty where none shares half of its letters. Of two words
+/// where one begins with the other, the distance counts as 1.
 std::string nearest(std::vector<std::string> const& words, std::string_view word);
 
 }  // namespace fatlink::detail

@@ -116,6 +116,32 @@ finding unused_input(preflight_inputs const& inputs, preflight_input const& inpu
                                                  fmt::join(hooks, ", "))};
 }
 
+/// Whether the PTX of an input other than `owner` has the function `name` in any role.
+bool is_mentioned(preflight_inputs const& inputs, preflight_input const& owner,
+                  std::string const& name)
+{
+  return std::any_of(inputs.begin(), inputs.end(), [&](preflight_input const& other) {
+    auto const& interface = other.interface;
+    return &other != &owner &&
+           (has_name(interface.hooks, name) || has_name(interface.definitions, name) ||
+            has_name(interface.weak, name) || has_name(interface.kernels, name));
+  });
+}
+
+finding compared_by_link(fatbin const& input, ptx_function const& function)
+{
+  return {
+      .id = "compared-by-link",
+      .severity = severity::warning,
+      .files = {input.name()},
+      .symbol = function.name,
+      .message = detail::format("{} defines {}, which the PTX of no other input mentions; where "
+                                "nvcc inlined a function of that name, only the link compares "
+                                "the types",
+                                input.name(), to_string(function)),
+      .hint = "declare it static if it is private, or link to compare it"};
+}
+
 }  // namespace
 
 std::string list_functions(std::vector<ptx_function> const& functions)
@@ -146,6 +172,16 @@ void check_definitions(preflight_inputs const& inputs, std::vector<finding>& fin
   }
   // Before the missing hook that they explain.
   findings.insert(findings.begin(), causes.begin(), causes.end());
+}
+
+void check_replacements(preflight_inputs const& inputs, preflight_request const& request,
+                        std::vector<finding>& findings)
+{
+  if (request.mode != link_mode::lto || inputs.size() < 2 || !has_kernel(inputs)) return;
+  for (auto const& input : inputs)
+    for (auto const& function : input.interface.definitions)
+      if (!function.name.starts_with("_Z") && !is_mentioned(inputs, input, function.name))
+        findings.push_back(compared_by_link(*input.file, function));
 }
 
 void check_unused(preflight_inputs const& inputs, std::vector<finding>& findings)

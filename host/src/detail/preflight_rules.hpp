@@ -55,6 +55,10 @@ void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbol
 /// removed-functions, no-definition: an input that defines nothing. An error where a hook is
 /// missing or no input has a kernel, else a warning. Follows check_hooks.
 void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// compared-by-link: a warning where an input defines a function with C linkage that may replace an
+/// inline function of another input's LTO-IR, which no PTX shows.
+void check_replacements(preflight_inputs const& inputs, preflight_request const& request,
+                        std::vector<finding>& findings);
 /// unused-input: a warning where no other input calls what an input defines.
 void check_unused(preflight_inputs const& inputs, std::vector<finding>& findings);
 /// toolkit-too-new, toolkit-major.

@@ -28,13 +28,22 @@ bool is_system_function(std::string_view name)
 
 namespace {
 
-/// The definition most like `hook`; C++-mangled names hold it whole.
-std::string nearest(preflight_inputs const& inputs, std::string const& hook)
+bool is_hook(symbol_group const& group)
+{
+  return std::any_of(group.functions.begin(), group.functions.end(),
+                     [](auto const& symbol) { return symbol.role == symbol_role::hook; });
+}
+
+/// The definition most like `hook`, of those that fill no other hook; C++-mangled names hold it
+/// whole.
+std::string nearest(preflight_inputs const& inputs, symbol_index const& symbols,
+                    std::string const& hook)
 {
   std::string best;
   auto best_distance = hook.size() / 2 + 1;
   for (auto const& input : inputs)
     for (auto const& function : input.interface.definitions) {
+      if (is_hook(symbols.find(function.name))) continue;
       auto const mangled = detail::format("_Z{}{}", hook.size(), hook);
       auto const distance =
           function.name.starts_with(mangled) ? 0 : edit_distance(function.name, hook);
@@ -45,14 +54,15 @@ std::string nearest(preflight_inputs const& inputs, std::string const& hook)
   return best;
 }
 
-std::string missing_hint(preflight_inputs const& inputs, symbol_group const& group,
+std::string missing_hint(preflight_inputs const& inputs, symbol_index const& symbols,
                          ptx_function const& hook)
 {
+  auto const& group = symbols.find(hook.name);
   for (auto const& variable : group.variables)
     return detail::format("{} {} a variable of that name: define a function",
                           variable.input->file->name(),
                           variable.is_external ? "declares" : "defines");
-  auto const other = nearest(inputs, hook.name);
+  auto const other = nearest(inputs, symbols, hook.name);
   if (other.starts_with("_Z"))
     return detail::format("{} is its C++ name: declare the definition extern \"C\"", other);
   if (!other.empty())
@@ -63,7 +73,7 @@ std::string missing_hint(preflight_inputs const& inputs, symbol_group const& gro
   return advice + "; a definition that is inline or static does not count, nvcc removes it";
 }
 
-finding missing(preflight_inputs const& inputs, symbol_group const& group,
+finding missing(preflight_inputs const& inputs, symbol_index const& symbols,
                 preflight_input const& library, ptx_function const& hook)
 {
   return {.id = "missing-hook",
@@ -71,7 +81,7 @@ finding missing(preflight_inputs const& inputs, symbol_group const& group,
           .files = {library.file->name()},
           .symbol = hook.name,
           .message = detail::format("{} is defined by no input", to_string(hook)),
-          .hint = missing_hint(inputs, group, hook)};
+          .hint = missing_hint(inputs, symbols, hook)};
 }
 
 char const* verb_of(symbol_role role)
@@ -165,12 +175,6 @@ bool names_kernel(symbol_group const& group)
                      [](auto const& symbol) { return symbol.role == symbol_role::kernel; });
 }
 
-bool is_hook(symbol_group const& group)
-{
-  return std::any_of(group.functions.begin(), group.functions.end(),
-                     [](auto const& symbol) { return symbol.role == symbol_role::hook; });
-}
-
 }  // namespace
 
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
@@ -183,7 +187,7 @@ void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
       auto const& group = symbols.find(hook.name);
       if (is_system_function(hook.name) || is_function_defined(group) || names_kernel(group))
         continue;
-      findings.push_back(missing(inputs, group, input, hook));
+      findings.push_back(missing(inputs, symbols, input, hook));
     }
 }
 

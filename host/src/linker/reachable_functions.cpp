@@ -6,6 +6,17 @@
 
 namespace fatlink::detail {
 
+ptx_interface read_linked_interface(std::string_view linked, std::string_view name)
+{
+  std::string ptx;
+  for (auto end = linked.find("\n.func"); end != std::string_view::npos;
+       end = linked.find("\n.func")) {
+    ptx.append(linked.substr(0, end + 1)).append(".visible ");
+    linked.remove_prefix(end + 1);
+  }
+  return read_ptx_interface(ptx.append(linked), name);
+}
+
 std::vector<std::string> check_options(std::vector<fatbin> const& inputs, link_options options)
 {
   options.emit = image_kind::cubin;
@@ -21,11 +32,8 @@ ptx_interface read_reachable(fatbin const& input, link_options const& options,
   auto const product =
       link({link_input::write(input, *linked_entry(input, options.target, options.mode))}, texts,
            image_kind::ptx);
-  std::string ptx(reinterpret_cast<char const*>(product.bytes.data()), product.bytes.size());
-  // A link makes every function internal, and an interface lists visible ones.
-  for (auto at = ptx.find("\n.func"); at != std::string::npos; at = ptx.find("\n.func", at + 1))
-    ptx.insert(at + 1, ".visible ");
-  return read_ptx_interface(ptx, input.name());
+  return read_linked_interface(
+      {reinterpret_cast<char const*>(product.bytes.data()), product.bytes.size()}, input.name());
 }
 
 }  // namespace fatlink::detail

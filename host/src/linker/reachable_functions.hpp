@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/linker.hpp"
@@ -12,6 +13,11 @@
 #include "linker/link_function.hpp"
 
 namespace fatlink::detail {
+
+/// The interface of linked PTX with its functions as definitions: a link makes every function
+/// internal, and read_ptx_interface() lists visible ones.
+/// @throws file_error text that is no PTX; names `name`.
+ptx_interface read_linked_interface(std::string_view linked, std::string_view name);
 
 /// nvJitLink's options for links that only check `inputs`: those of the link that is checked.
 std::vector<std::string> check_options(std::vector<fatbin> const& inputs, link_options options);

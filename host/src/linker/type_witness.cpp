@@ -74,7 +74,6 @@ class checker {
         opaque_.push_back(&input);
       else
         state(input);
-    std::erase_if(variables_, [&](auto const& item) { return defined_.contains(item.first); });
   }
 
   std::vector<finding> check(link_function const& link)
@@ -99,10 +98,11 @@ class checker {
     for (auto const* list : {&interface.definitions, &interface.weak})
       for (auto const& function : *list) record(function, input, true);
     for (auto const& function : interface.hooks) record(function, input, false);
-    for (auto const& variable : interface.variables) defined_.insert(variable.name);
+    for (auto const& variable : interface.variables)
+      variables_.insert_or_assign(variable.name, stated_variable{variable, input.name(), true});
     for (auto const& variable : interface.external_variables)
       if (variable.space != "shared")
-        variables_.emplace(variable.name, stated_variable{variable, input.name()});
+        variables_.emplace(variable.name, stated_variable{variable, input.name(), false});
   }
 
   void record(ptx_function const& function, fatbin const& input, bool is_defined)
@@ -151,19 +151,20 @@ class checker {
     for (auto const& [name, stated] : functions_)
       if (!stated.is_defined && !filled_.contains(name)) findings_.push_back(missing(stated));
     for (auto const& [name, stated] : variables_)
-      if (!filled_.contains(name)) findings_.push_back(missing(stated));
+      if (!stated.is_defined && !filled_.contains(name)) findings_.push_back(missing(stated));
   }
 
   [[nodiscard]] static finding mismatch(fatbin const& input, stated_variable const& stated)
   {
-    return {.id = "signature-mismatch",
-            .severity = severity::error,
-            .files = {stated.file, input.name()},
-            .symbol = stated.variable.name,
-            .message = detail::format(
-                "{} declares {}, and the LTO-IR of {} has it with another size or memory space",
-                stated.file, to_string(stated.variable), input.name()),
-            .hint = "declare and define it with one type, size and memory space"};
+    return {
+        .id = "signature-mismatch",
+        .severity = severity::error,
+        .files = {stated.file, input.name()},
+        .symbol = stated.variable.name,
+        .message = detail::format(
+            "{} {} {}, and the LTO-IR of {} has it with another size or memory space", stated.file,
+            stated.is_defined ? "defines" : "declares", to_string(stated.variable), input.name()),
+        .hint = "declare and define it with one type, size and memory space"};
   }
 
   [[nodiscard]] static finding missing(stated_variable const& stated)
@@ -228,8 +229,7 @@ class checker {
   std::vector<fatbin const*> opaque_;
   std::map<std::string, stated_function> functions_;
   std::map<std::string, stated_variable> variables_;
-  std::set<std::string> defined_;  ///< variables, by a readable input
-  std::set<std::string> filled_;   ///< by an opaque input
+  std::set<std::string> filled_;  ///< by an opaque input
   std::set<std::pair<fatbin const*, std::string>> reported_;
   std::vector<finding> findings_;
 };

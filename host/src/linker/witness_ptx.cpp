@@ -55,14 +55,15 @@ std::string write_call(ptx_function const& function)
 }
 
 /// ".v4" and ".f32" of "v4.f32" are two words of PTX already.
-std::string declare(ptx_variable const& variable)
+std::string declare(stated_variable const& stated)
 {
+  auto const& variable = stated.variable;
   auto const align = variable.align == 0 ? "" : detail::format(".align {} ", variable.align);
   auto const count = variable.is_unsized   ? "[]"
                      : variable.count == 0 ? ""
                                            : detail::format("[{}]", variable.count);
-  return detail::format(".extern .{} {}.{} {}{};\n", variable.space, align, variable.type,
-                        variable.name, count);
+  return detail::format("{} .{} {}.{} {}{};\n", stated.is_defined ? ".weak" : ".extern",
+                        variable.space, align, variable.type, variable.name, count);
 }
 
 /// Stores the address, so that it is needed.
@@ -77,7 +78,7 @@ std::string write_witness(std::vector<stated_function> const& functions,
                           std::vector<stated_variable> const& variables)
 {
   std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n";
-  for (auto const& stated : variables) text += declare(stated.variable);
+  for (auto const& stated : variables) text += declare(stated);
   for (auto const& stated : functions) text += write_head(stated);
   text += ".visible .entry fatlink_witness ()\n{\n.reg .b64 %address;\n";
   for (auto const& stated : variables) text += write_use(stated.variable);

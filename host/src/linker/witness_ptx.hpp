@@ -20,14 +20,16 @@ struct stated_function {
   bool is_defined = false;  ///< by such an input; else another input is to define it
 };
 
-/// A variable that an input with readable types declares, and none of them defines.
+/// A variable that an input with readable types declares or defines.
 struct stated_variable {
   ptx_variable variable;
-  std::string file;  ///< the input that states it
+  std::string file;         ///< the input that states it
+  bool is_defined = false;  ///< by such an input; else another input is to define it
 };
 
 /// PTX with a kernel that calls each function and takes the address of each variable. Functions
-/// that are defined have a weak empty body; all else is external.
+/// and variables that are defined are weak definitions, without code or values; all else is
+/// external.
 std::string write_witness(std::vector<stated_function> const& functions,
                           std::vector<stated_variable> const& variables = {});
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linker/mismatched_calls.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "detail/format.hpp"
+#include "detail/interface_queries.hpp"
+#include "detail/ptx_tokens.hpp"
+#include "linker/link_input.hpp"
+#include "linker/reachable_functions.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+using statement = std::vector<std::string_view>;
+
+/// Reads `mov.u64 %r, f; p : .callprototype …; call (…), %r, (…), p;`.
+class call_reader {
+ public:
+  call_reader(std::string_view ptx, std::string_view name) : tokens_(ptx), name_(name) {}
+
+  /// Calls by address: the function's name and the types of the call, in the order of the text.
+  std::vector<std::pair<std::string, ptx_function>> read()
+  {
+    statement words;
+    while (!tokens_.at_end()) {
+      auto const word = tokens_.next();
+      if (word == ":" && !words.empty()) label_ = words.back();
+      if (word == ";") read_statement(words);
+      if (word == ";" || word == "{" || word == "}" || word == ":")
+        words.clear();
+      else
+        words.push_back(word);
+    }
+    return std::move(calls_);
+  }
+
+ private:
+  void read_statement(statement const& words)
+  {
+    if (words.size() < 2) return;
+    if (words.size() == 5 && words[0] == "mov" && words[2].starts_with('%'))
+      addresses_[words[2]] = words[4];
+    if (words[0] == ".callprototype") prototypes_[label_] = read_prototype(words);
+    if (words[0] == "call") read_call(words);
+  }
+
+  /// The types of a prototype, which is written as a function's declaration is.
+  [[nodiscard]] ptx_function read_prototype(statement const& words) const
+  {
+    std::string text = ".version 8.0\n.extern .func";
+    for (auto word = words.begin() + 1; word != words.end(); ++word) (text += ' ') += *word;
+    auto const interface = read_ptx_interface(text + ";", name_);
+    return interface.hooks.empty() ? ptx_function{} : interface.hooks.front();
+  }
+
+  void read_call(statement const& words)
+  {
+    auto const prototype = prototypes_.find(words.back());
+    if (prototype == prototypes_.end()) return;
+    auto const address = std::find_if(words.begin(), words.end(), [&](std::string_view word) {
+      return addresses_.contains(word);
+    });
+    if (address == words.end()) return;
+    auto const function = std::string(addresses_[*address]);
+    calls_.emplace_back(function, prototype->second);
+    calls_.back().second.name = function;
+  }
+
+  ptx_tokens tokens_;
+  std::string_view name_;
+  std::string_view label_;
+  std::map<std::string_view, std::string_view> addresses_;  ///< by register
+  std::map<std::string_view, ptx_function> prototypes_;     ///< by label
+  std::vector<std::pair<std::string, ptx_function>> calls_;
+};
+
+bool mentions(ptx_interface const& interface, std::string_view name)
+{
+  return has_name(interface.hooks, name) || has_name(interface.definitions, name) ||
+         has_name(interface.weak, name) || has_name(interface.kernels, name);
+}
+
+/// Whether an input's definition may replace one that no PTX shows.
+bool may_replace(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  for (auto const& definer : inputs) {
+    if (is_opaque(definer, options.target, options.mode)) return inputs.size() > 1;
+    for (auto const& function : interface_of(definer, options.target, options.mode).definitions)
+      for (auto const& other : inputs)
+        if (&other != &definer &&
+            !mentions(interface_of(other, options.target, options.mode), function.name))
+          return true;
+  }
+  return false;
+}
+
+finding mismatch(std::vector<fatbin> const& inputs, link_options const& options,
+                 mismatched_call const& call)
+{
+  std::vector<std::string> files;
+  for (auto const& input : inputs)
+    if (has_name(interface_of(input, options.target, options.mode).definitions,
+                 call.definition.name))
+      files.push_back(input.name());
+  auto const definer = files.empty() ? std::string("an input") : files.front();
+  for (auto const& input : inputs)
+    if (input.name() != definer) files.push_back(input.name());
+  return {
+      .id = "signature-mismatch",
+      .severity = severity::error,
+      .files = std::move(files),
+      .symbol = call.definition.name,
+      .message = detail::format("{} defines {}, and another input calls it as {}, the type of an "
+                                "inline definition or declaration there",
+                                definer, to_string(call.definition), to_string(call.call)),
+      .hint = "define it with that type, or rename it; declare what is private static"};
+}
+
+}  // namespace
+
+std::vector<mismatched_call> find_mismatched_calls(std::string_view ptx, std::string_view name)
+{
+  auto const interface = read_linked_interface(ptx, name);
+  std::vector<mismatched_call> mismatched;
+  std::set<std::string> reported;
+  for (auto const& [function, call] : call_reader(ptx, name).read())
+    for (auto const& definition : interface.definitions)
+      if (definition.name == function && !definition.is_variadic &&
+          (definition.results != call.results || definition.parameters != call.parameters) &&
+          reported.insert(function).second)
+        mismatched.push_back({definition, call});
+  return mismatched;
+}
+
+std::vector<finding> check_calls(std::vector<fatbin> const& inputs, link_options const& options,
+                                 link_function const& link)
+{
+  if (options.mode != link_mode::lto || !may_replace(inputs, options)) return {};
+  auto texts = check_options(inputs, options);
+  texts.insert(texts.end(), {"-O0", "-ptx"});
+  std::vector<link_input> parts;
+  for (auto const& input : inputs)
+    parts.push_back(link_input::write(input, *linked_entry(input, options.target, options.mode)));
+  auto const product = link(parts, texts, image_kind::ptx);
+  std::string_view const ptx(reinterpret_cast<char const*>(product.bytes.data()),
+                             product.bytes.size());
+  std::vector<finding> findings;
+  for (auto const& call : find_mismatched_calls(ptx, "the linked PTX"))
+    findings.push_back(mismatch(inputs, options, call));
+  return findings;
+}
+
+}  // namespace fatlink::detail
