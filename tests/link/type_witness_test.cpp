@@ -51,6 +51,7 @@ class nvrtc {
     EXPECT_EQ(function<int(void*, std::size_t*)>("nvrtcGetLTOIRSize")(program, &size), 0);
     byte_buffer ltoir(size);
     EXPECT_EQ(function<int(void*, std::byte*)>("nvrtcGetLTOIR")(program, ltoir.data()), 0);
+    EXPECT_EQ(function<int(void**)>("nvrtcDestroyProgram")(&program), 0);
     return pack(name, ltoir);
   }
 
