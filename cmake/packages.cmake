@@ -48,7 +48,8 @@ if(FATLINK_BUILD_TESTS)
 compiler and sources: /usr/libexec/fatlink-tests/run. What the machine lacks, a
 GPU or nvJitLink, is skipped with the reason."
     COPYRIGHT "The developers of fatlink"
-  LICENSE_ID Apache-2.0
+    LICENSE_ID Apache-2.0
+    OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-tests.lintian-overrides"
     SBOM ${tests_parts}
     DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
     DEB_RECOMMENDS python3
