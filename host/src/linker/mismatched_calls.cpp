@@ -29,6 +29,7 @@ class call_reader {
       auto const word = tokens_.next();
       if (word == ":" && !words.empty()) label_ = words.back();
       if (word == ";") read_statement(words);
+      if (word == "{" && begins_function(words)) begin_function();
       if (word == ";" || word == "{" || word == "}" || word == ":")
         words.clear();
       else
@@ -38,6 +39,19 @@ class call_reader {
   }
 
  private:
+  static bool begins_function(statement const& words)
+  {
+    return std::any_of(words.begin(), words.end(),
+                       [](std::string_view word) { return word == ".func" || word == ".entry"; });
+  }
+
+  /// Registers and labels are a function's own.
+  void begin_function()
+  {
+    addresses_.clear();
+    prototypes_.clear();
+  }
+
   void read_statement(statement const& words)
   {
     if (words.size() < 2) return;
