@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "detail/sha256.hpp"
+
 using namespace fatlink;
 using namespace fatlink::detail;
 
@@ -24,11 +26,15 @@ bytes_view body_of(byte_buffer const& message)
 TEST(WorkerProtocol, CarriesARequest)
 {
   auto const input = bytes_of("fatbin");
-  auto const message = encode(link_request{
-      .emit = image_kind::ptx, .options = {"-lto", "-ptx"}, .inputs = {{"a.fatbin", input}}});
+  auto const message = encode(
+      link_request{
+          .emit = image_kind::ptx, .options = {"-lto", "-ptx"}, .inputs = {{"a.fatbin", input}}},
+      7);
   auto const header = decode_header(bytes_view(message).first(k_message_header));
   EXPECT_EQ(header.kind, message_kind::request);
   EXPECT_EQ(header.size, message.size() - k_message_header);
+  EXPECT_EQ(header.identity.number, 7U);
+  EXPECT_EQ(header.identity.digest, sha256(body_of(message)));
   auto const got = decode_request(body_of(message));
   EXPECT_EQ(got.emit, image_kind::ptx);
   EXPECT_THAT(got.options, testing::ElementsAre("-lto", "-ptx"));
@@ -41,7 +47,7 @@ TEST(WorkerProtocol, CarriesARequest)
 TEST(WorkerProtocol, CarriesProductsFailuresAndHellos)
 {
   auto const product = decode_product(
-      body_of(encode(link_product{.bytes = bytes_of("cubin"), .warnings = {"w"}, .ms = 1.5})));
+      body_of(encode(link_product{.bytes = bytes_of("cubin"), .warnings = {"w"}, .ms = 1.5}, {})));
   EXPECT_EQ(product.bytes, bytes_of("cubin"));
   EXPECT_THAT(product.warnings, testing::ElementsAre("w"));
   EXPECT_EQ(product.ms, 1.5);
@@ -50,26 +56,31 @@ TEST(WorkerProtocol, CarriesProductsFailuresAndHellos)
     auto const message =
         encode(worker_failure{stage::linker,
                               {.message = "m", .input = "i", .code = "c", .log = "l", .hint = "h"},
-                              unavailable});
-    auto const kind = decode_header(bytes_view(message).first(k_message_header)).kind;
-    auto const failure = decode_failure(body_of(message), kind);
+                              unavailable},
+               {.number = 9, .digest = {}});
+    auto const header = decode_header(bytes_view(message).first(k_message_header));
+    EXPECT_EQ(header.identity.number, 9U);
+    auto const failure = decode_failure(body_of(message), header.kind);
     EXPECT_EQ(failure.is_unavailable, unavailable);
     EXPECT_EQ(failure.details.message + failure.details.input + failure.details.code +
                   failure.details.log + failure.details.hint,
               "miclh");
   }
 
-  auto const hello =
-      decode_hello(body_of(encode(worker_hello{13, 5, "path", "reason", "identity"})));
+  auto const hello = decode_hello(
+      body_of(encode(worker_hello{13, 5, 99, "path", "reason", "identity", {"seccomp: on"}})));
   EXPECT_EQ(hello.minor, 5U);
+  EXPECT_EQ(hello.process, 99U);
+  EXPECT_THAT(hello.layers, testing::ElementsAre("seccomp: on"));
   EXPECT_EQ(hello.path + hello.reason + hello.identity, "pathreasonidentity");
 }
 
 TEST(WorkerProtocol, RefusesEveryTruncationAndWhatFollows)
 {
   auto const input = bytes_of("fatbin");
-  auto message = encode(link_request{
-      .emit = image_kind::cubin, .options = {"-lto"}, .inputs = {{"a.fatbin", input}}});
+  auto message = encode(
+      link_request{.emit = image_kind::cubin, .options = {"-lto"}, .inputs = {{"a.fatbin", input}}},
+      1);
   for (std::size_t n = 0; n < message.size() - k_message_header; ++n)
     EXPECT_THROW((void)decode_request(body_of(message).first(n)), protocol_error) << n;
   message.push_back(std::byte{0});
@@ -78,9 +89,10 @@ TEST(WorkerProtocol, RefusesEveryTruncationAndWhatFollows)
 
 TEST(WorkerProtocol, RefusesHeadersThatAreNone)
 {
-  auto const good = encode(worker_hello{13, 0, "", "", ""});
+  auto const good = encode(worker_hello{13, 0, 1, "", "", "", {}});
   EXPECT_THROW((void)decode_header(bytes_view(good).first(8)), protocol_error);
-  for (auto const& [at, value] : {std::pair<std::size_t, int>{0, 'X'}, {4, 99}, {4, 0}, {15, 1}}) {
+  for (auto const& [at, value] :
+       {std::pair<std::size_t, int>{0, 'X'}, {4, 99}, {4, 0}, {k_message_header - 1, 1}}) {
     auto bad = good;
     bad[at] = static_cast<std::byte>(value);
     EXPECT_THROW((void)decode_header(bytes_view(bad).first(k_message_header)), protocol_error)
@@ -90,13 +102,60 @@ TEST(WorkerProtocol, RefusesHeadersThatAreNone)
 
 TEST(WorkerProtocol, RefusesCountsKindsAndStagesBeyondTheKnown)
 {
-  auto request = encode(link_request{.emit = image_kind::cubin, .options = {}, .inputs = {}});
+  auto request = encode(link_request{.emit = image_kind::cubin, .options = {}, .inputs = {}}, 1);
   request[k_message_header] = std::byte{9};  // emit
   EXPECT_THROW((void)decode_request(body_of(request)), protocol_error);
   request[k_message_header] = std::byte{0};
   request[k_message_header + 7] = std::byte{0xFF};  // the count of options
   EXPECT_THROW((void)decode_request(body_of(request)), protocol_error);
-  auto failure = encode(worker_failure{});
+  auto failure = encode(worker_failure{}, {});
   failure[k_message_header] = std::byte{200};
   EXPECT_THROW((void)decode_failure(body_of(failure), message_kind::link_failure), protocol_error);
+}
+
+TEST(WorkerProtocol, RefusesBodiesLargerThanTheirKindMayBe)
+{
+  auto message = encode(worker_failure{}, {});
+  auto const limits = {std::pair{message_kind::request, k_largest_request},
+                       {message_kind::hello, k_largest_hello},
+                       {message_kind::product, k_largest_product},
+                       {message_kind::link_failure, k_largest_failure}};
+  for (auto const& [kind, largest] : limits)
+    for (auto const size : {largest, largest + 1}) {
+      message[4] = static_cast<std::byte>(kind);
+      std::memcpy(message.data() + k_message_header - sizeof size, &size, sizeof size);
+      auto const decode = [&] {
+        return decode_header(bytes_view(message).first(k_message_header)).size;
+      };
+      if (size == largest)
+        EXPECT_EQ(decode(), size);
+      else
+        EXPECT_THROW((void)decode(), protocol_error);
+    }
+}
+
+TEST(WorkerProtocol, CutsTextsThatAreTooLong)
+{
+  auto const message = encode(
+      worker_failure{stage::linker,
+                     {.message = std::string(100'000, 'm'), .log = std::string(3'000'000, 'l')},
+                     false},
+      {});
+  EXPECT_LE(message.size(), k_largest_failure);
+  auto const failure = decode_failure(body_of(message), message_kind::link_failure);
+  EXPECT_THAT(failure.details.message, testing::EndsWith("m\n[cut]"));
+  EXPECT_THAT(failure.details.log, testing::EndsWith("l\n[cut]"));
+}
+
+TEST(WorkerProtocol, EscapesControlCharactersInReplies)
+{
+  auto const failure = decode_failure(
+      body_of(
+          encode(worker_failure{stage::linker, {.message = "\x1b[2J", .log = "\a"}, false}, {})),
+      message_kind::link_failure);
+  EXPECT_EQ(failure.details.message, "\\x1b[2J");
+  EXPECT_EQ(failure.details.log, "\\x07");
+  auto const product = decode_product(
+      body_of(encode(link_product{.bytes = {}, .warnings = {"\x1b[31mred"}, .ms = 0}, {})));
+  EXPECT_THAT(product.warnings, testing::ElementsAre("\\x1b[31mred"));
 }

@@ -19,11 +19,11 @@ char const* to_string(stage where) noexcept;
 
 /// What an error knows. Only `message` is always set.
 struct error_details {
-  std::string message;  ///< one line: the file or value, then the cause
-  std::string input;    ///< the file (or value) at fault
-  std::string code;     ///< the vendor's spelling: "NVJITLINK_ERROR_PTX_COMPILE"
-  std::string log;      ///< the vendor's complete log, unshortened
-  std::string hint;     ///< the remedy, one line
+  std::string message = {};  ///< one line: the file or value, then the cause
+  std::string input = {};    ///< the file (or value) at fault
+  std::string code = {};     ///< the vendor's spelling: "NVJITLINK_ERROR_PTX_COMPILE"
+  std::string log = {};      ///< the vendor's complete log, unshortened
+  std::string hint = {};     ///< the remedy, one line
 };
 
 /// The base. `what()` is `message` alone.

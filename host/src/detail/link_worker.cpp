@@ -209,8 +209,11 @@ link_product link_worker::link(link_request const& request, std::chrono::millise
       "an input is damaged: build it again; the next link is not affected";
   try {
     auto const until = clock::now() + limit;
-    send(encode(request), until);
+    auto const bytes = encode(request, ++last_request_);
+    auto const asked = decode_header(bytes_view(bytes).first(k_message_header)).identity;
+    send(bytes, until);
     auto const said = receive(until);
+    if (said.header.identity != asked) throw protocol_error("a reply to another request");
     if (said.header.kind == message_kind::product) return decode_product(said.body);
     auto const failed = decode_failure(said.body, said.header.kind);
     if (failed.is_unavailable) throw unavailable_error(failed.where, failed.details);

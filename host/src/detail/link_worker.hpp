@@ -47,6 +47,7 @@ class link_worker {
   int process_;
   int socket_;
   bool alive_ = true;
+  std::uint64_t last_request_ = 0;
   worker_hello hello_;
 };
 

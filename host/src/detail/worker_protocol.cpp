@@ -1,86 +1,135 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/worker_protocol.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include "detail/printable.hpp"
+#include "detail/sha256.hpp"
 
 namespace fatlink::detail {
 namespace {
 
-constexpr std::string_view k_magic = "FLK1";
+constexpr std::string_view k_magic = "FLK2";
+constexpr std::size_t k_digest_offset = 16;
+constexpr std::size_t k_size_offset = 48;
+constexpr std::size_t k_longest_text = std::size_t{64} << 10;
+constexpr std::size_t k_longest_log = std::size_t{1} << 20;
+constexpr std::size_t k_most_warnings = 256;
 
 class writer : public sequence_writer {
  public:
-  explicit writer(message_kind kind)
+  writer(message_kind kind, request_identity const& request)
   {
     raw(k_magic.data(), k_magic.size());
     number(static_cast<std::uint32_t>(kind));
+    number(request.number);
+    raw(request.digest.data(), request.digest.size());
     number(std::uint64_t{0});  // the size, once it is known
+  }
+  /// `value`, cut to `longest` bytes.
+  void bounded_text(std::string const& value, std::size_t longest)
+  {
+    constexpr std::string_view k_cut = "\n[cut]";
+    text(value.size() <= longest ? value : value.substr(0, longest - k_cut.size()).append(k_cut));
+  }
+  void set_digest_of_body()
+  {
+    auto const digest = sha256(bytes_view(made_).subspan(k_message_header));
+    std::memcpy(made_.data() + k_digest_offset, digest.data(), digest.size());
   }
   byte_buffer finish()
   {
     auto const size = static_cast<std::uint64_t>(made_.size() - k_message_header);
-    std::memcpy(made_.data() + k_message_header - sizeof size, &size, sizeof size);
+    std::memcpy(made_.data() + k_size_offset, &size, sizeof size);
     return take();
   }
 };
 
+std::uint64_t largest(message_kind kind)
+{
+  switch (kind) {
+    case message_kind::request:
+      return k_largest_request;
+    case message_kind::hello:
+      return k_largest_hello;
+    case message_kind::product:
+      return k_largest_product;
+    default:
+      return k_largest_failure;
+  }
+}
+
 }  // namespace
 
-byte_buffer encode(link_request const& request)
+byte_buffer encode(link_request const& request, std::uint64_t number)
 {
-  writer to(message_kind::request);
-  to.number(static_cast<std::uint32_t>(request.emit));
-  to.texts(request.options);
-  to.number(static_cast<std::uint32_t>(request.inputs.size()));
-  for (auto const& one : request.inputs) {
-    to.text(one.name);
-    to.bytes(one.bytes);
+  writer message(message_kind::request, {.number = number, .digest = {}});
+  message.number(static_cast<std::uint32_t>(request.emit));
+  message.texts(request.options);
+  message.number(static_cast<std::uint32_t>(request.inputs.size()));
+  for (auto const& input : request.inputs) {
+    message.text(input.name);
+    message.bytes(input.bytes);
   }
-  return to.finish();
+  message.set_digest_of_body();
+  return message.finish();
 }
 
 byte_buffer encode(worker_hello const& hello)
 {
-  writer to(message_kind::hello);
-  to.number(hello.major);
-  to.number(hello.minor);
-  to.text(hello.path);
-  to.text(hello.reason);
-  to.text(hello.identity);
-  return to.finish();
+  writer message(message_kind::hello, {});
+  message.number(hello.major);
+  message.number(hello.minor);
+  message.number(hello.process);
+  message.text(hello.path);
+  message.text(hello.reason);
+  message.text(hello.identity);
+  message.texts(hello.layers);
+  return message.finish();
 }
 
-byte_buffer encode(link_product const& product)
+byte_buffer encode(link_product const& product, request_identity const& request)
 {
-  writer to(message_kind::product);
-  to.number(std::bit_cast<std::uint64_t>(product.ms));
-  to.texts(product.warnings);
-  to.bytes(product.bytes);
-  return to.finish();
+  writer message(message_kind::product, request);
+  auto const count = std::min(product.warnings.size(), k_most_warnings);
+  message.number(std::bit_cast<std::uint64_t>(product.ms));
+  message.number(static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i) message.bounded_text(product.warnings[i], k_longest_text);
+  message.bytes(product.bytes);
+  return message.finish();
 }
 
-byte_buffer encode(worker_failure const& failure)
+byte_buffer encode(worker_failure const& failure, request_identity const& request)
 {
-  writer to(failure.is_unavailable ? message_kind::unavailable : message_kind::link_failure);
-  to.number(static_cast<std::uint32_t>(failure.where));
-  auto const& [message, input, code, log, hint] = failure.details;
-  for (auto const* text : {&message, &input, &code, &log, &hint}) to.text(*text);
-  return to.finish();
+  writer message(failure.is_unavailable ? message_kind::unavailable : message_kind::link_failure,
+                 request);
+  auto const& [text, input, code, log, hint] = failure.details;
+  message.number(static_cast<std::uint32_t>(failure.where));
+  for (auto const* part : {&text, &input, &code}) message.bounded_text(*part, k_longest_text);
+  message.bounded_text(log, k_longest_log);
+  message.bounded_text(hint, k_longest_text);
+  return message.finish();
 }
 
 message_header decode_header(bytes_view header)
 {
-  sequence_reader from(header);
-  auto const magic = from.view(k_magic.size());
+  sequence_reader reader(header);
+  auto const magic = reader.view(k_magic.size());
   if (std::memcmp(magic.data(), k_magic.data(), k_magic.size()) != 0)
     throw protocol_error("what was said is no message");
-  auto const kind = from.number<std::uint32_t>();
+  auto const kind = reader.number<std::uint32_t>();
   if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::unavailable))
     throw protocol_error("a message of unknown kind");
-  auto const size = from.number<std::uint64_t>();
-  if (size > k_most_message) throw protocol_error("a message of more than 2 GiB");
-  return {static_cast<message_kind>(kind), size};
+  message_header result{.kind = static_cast<message_kind>(kind), .identity = {}, .size = 0};
+  result.identity.number = reader.number<std::uint64_t>();
+  auto const digest = reader.view(result.identity.digest.size());
+  std::memcpy(result.identity.digest.data(), digest.data(), digest.size());
+  result.size = reader.number<std::uint64_t>();
+  if (result.size > largest(result.kind))
+    throw protocol_error("a message that is larger than its kind may be");
+  return result;
 }
 
 link_request decode_request(bytes_view body)
@@ -103,40 +152,41 @@ link_request decode_request(bytes_view body)
 
 worker_hello decode_hello(bytes_view body)
 {
-  sequence_reader from(body);
-  worker_hello found;
-  found.major = from.number<std::uint32_t>();
-  found.minor = from.number<std::uint32_t>();
-  found.path = from.text();
-  found.reason = from.text();
-  found.identity = from.text();
-  from.expect_end();
-  return found;
+  sequence_reader reader(body);
+  worker_hello hello;
+  hello.major = reader.number<std::uint32_t>();
+  hello.minor = reader.number<std::uint32_t>();
+  hello.process = reader.number<std::uint32_t>();
+  for (auto* text : {&hello.path, &hello.reason, &hello.identity}) *text = printable(reader.text());
+  for (auto const& layer : reader.texts()) hello.layers.push_back(printable(layer));
+  reader.expect_end();
+  return hello;
 }
 
 link_product decode_product(bytes_view body)
 {
-  sequence_reader from(body);
-  link_product found;
-  found.ms = std::bit_cast<double>(from.number<std::uint64_t>());
-  found.warnings = from.texts();
-  found.bytes = from.bytes();
-  from.expect_end();
-  return found;
+  sequence_reader reader(body);
+  link_product product;
+  product.ms = std::bit_cast<double>(reader.number<std::uint64_t>());
+  for (auto const& warning : reader.texts()) product.warnings.push_back(printable(warning));
+  if (product.warnings.size() > k_most_warnings) throw protocol_error("too many warnings");
+  product.bytes = reader.bytes();
+  reader.expect_end();
+  return product;
 }
 
 worker_failure decode_failure(bytes_view body, message_kind kind)
 {
-  sequence_reader from(body);
-  worker_failure found;
-  found.is_unavailable = kind == message_kind::unavailable;
-  auto const where = from.number<std::uint32_t>();
+  sequence_reader reader(body);
+  worker_failure failure;
+  failure.is_unavailable = kind == message_kind::unavailable;
+  auto const where = reader.number<std::uint32_t>();
   if (where > static_cast<std::uint32_t>(stage::report)) throw protocol_error("an unknown stage");
-  found.where = static_cast<fatlink::stage>(where);
-  auto& [message, input, code, log, hint] = found.details;
-  for (auto* text : {&message, &input, &code, &log, &hint}) *text = from.text();
-  from.expect_end();
-  return found;
+  failure.where = static_cast<fatlink::stage>(where);
+  auto& [message, input, code, log, hint] = failure.details;
+  for (auto* text : {&message, &input, &code, &log, &hint}) *text = printable(reader.text());
+  reader.expect_end();
+  return failure;
 }
 
 }  // namespace fatlink::detail

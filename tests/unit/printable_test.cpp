@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "detail/printable.hpp"
+
+#include <gtest/gtest.h>
+
+using fatlink::detail::printable;
+
+TEST(Printable, KeepsTextTabsAndLines)
+{
+  EXPECT_EQ(printable("ptxas fatal : 'f'\n\tgrün, 関数, 🚀"), "ptxas fatal : 'f'\n\tgrün, 関数, 🚀");
+  EXPECT_EQ(printable(""), "");
+}
+
+TEST(Printable, EscapesControlCharacters)
+{
+  EXPECT_EQ(printable("\x1b[2J\r\a\x7f"), "\\x1b[2J\\x0d\\x07\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "2J"),
+            "\\xc2\\x9b2J");  // C1: the one-byte CSI
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b"),
+            "a\\xe2\\x80\\xaeb");  // right-to-left override
+  EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
+}
+
+TEST(Printable, EscapesWhatIsNotUtf8)
+{
+  EXPECT_EQ(printable("\xff"
+                      "a"),
+            "\\xffa");
+  EXPECT_EQ(printable("\xc3"), "\\xc3");                    // cut
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // overlong
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(printable("\xe2\x82"
+                      "a"),
+            "\\xe2\\x82"
+            "a");
+}
