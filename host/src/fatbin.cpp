@@ -9,6 +9,7 @@
 #include "detail/json_file.hpp"
 #include "detail/read_file.hpp"
 #include "detail/sha256.hpp"
+#include "fatbin/entry_digests.hpp"
 #include "fatlink/ptx_interface.hpp"
 
 namespace fatlink {
@@ -68,6 +69,7 @@ struct fatbin::contents {
   std::string name;
   byte_buffer bytes;
   std::vector<fatbin_entry> entries;
+  bool is_verified = false;
   mutable std::once_flag hashed;
   mutable digest256 digest{};
   mutable std::once_flag identified;
@@ -85,18 +87,25 @@ fatbin fatbin::read(std::filesystem::path const& path)
   if (!stated) return from_bytes(std::move(bytes), path.string());
   auto const digest = detail::sha256(bytes);
   if (*stated != detail::to_hexadecimal(digest)) fail_digest(path, *stated);
-  auto made = from_bytes(std::move(bytes), path.string());
-  std::call_once(made.contents_->hashed, [&] { made.contents_->digest = digest; });
-  return made;
+  auto made = parse(std::move(bytes), path.string());
+  made->is_verified = true;
+  std::call_once(made->hashed, [&] { made->digest = digest; });
+  return fatbin(std::move(made));
 }
 
 fatbin fatbin::from_bytes(byte_buffer bytes, std::string name)
+{
+  return fatbin(parse(std::move(bytes), std::move(name)));
+}
+
+std::shared_ptr<fatbin::contents> fatbin::parse(byte_buffer bytes, std::string name)
 {
   auto made = std::make_shared<contents>();
   made->name = std::move(name);
   made->bytes = std::move(bytes);
   made->entries = read_fatbin(made->bytes, made->name);
-  return fatbin(std::move(made));
+  made->is_verified = detail::check_entry_digests(made->bytes, made->entries, made->name);
+  return made;
 }
 
 std::string const& fatbin::name() const noexcept
@@ -112,6 +121,10 @@ digest256 const& fatbin::digest() const
   std::call_once(contents_->hashed,
                  [this] { contents_->digest = detail::sha256(contents_->bytes); });
   return contents_->digest;
+}
+bool fatbin::is_verified() const noexcept
+{
+  return contents_->is_verified;
 }
 std::vector<fatbin_entry> const& fatbin::entries() const noexcept
 {

@@ -7,6 +7,7 @@
 
 using fatlink::parse_ident;
 using fatlink::detail::decode_base64;
+using fatlink::detail::encode_base64;
 
 TEST(Base64, DecodesWhatRfc4648Gives)
 {
@@ -14,6 +15,15 @@ TEST(Base64, DecodesWhatRfc4648Gives)
   EXPECT_EQ(decode_base64("Zg=="), "f");
   EXPECT_EQ(decode_base64("Zm8="), "fo");
   EXPECT_EQ(decode_base64("Zm9vYmFy"), "foobar");
+}
+
+TEST(Base64, EncodesAsRfc4648)
+{
+  EXPECT_EQ(encode_base64(""), "");
+  EXPECT_EQ(encode_base64("f"), "Zg==");
+  EXPECT_EQ(encode_base64("fo"), "Zm8=");
+  EXPECT_EQ(encode_base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(encode_base64("\xFF\x80"), "/4A=");
 }
 
 TEST(Base64, RefusesWhatIsNone)

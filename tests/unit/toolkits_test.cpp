@@ -134,6 +134,8 @@ TEST(Fatbin, IsRefusedWhereItsJsonStatesAnotherDigest)
   std::ofstream(folder + "/t.json")
       << R"({"sha256": ")" + detail::to_hexadecimal(original.digest()) + R"("})";
   EXPECT_EQ(fatbin::read(folder + "/t.fatbin").entries().size(), 2U);
+  EXPECT_TRUE(fatbin::read(folder + "/t.fatbin").is_verified());
+  EXPECT_FALSE(original.is_verified()) << "neither its ident nor a .json states a digest";
   std::ofstream(folder + "/t.json") << R"({"sha256": ")" + std::string(64, '0') + R"("})";
   try {
     (void)fatbin::read(folder + "/t.fatbin");

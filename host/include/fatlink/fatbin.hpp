@@ -90,16 +90,22 @@ class fatbin {
   /// states a "sha256", the bytes must have it.
   /// @throws file_error missing, a directory, not a regular file, unreadable, too large; or a
   ///   .json that is none.
-  /// @throws format_error as read_fatbin; or a digest other than stated.
+  /// @throws format_error as read_fatbin; or a digest other than stated, in the .json or in the
+  ///   ident (ident.hpp): digest-mismatch.
   static fatbin read(std::filesystem::path const& path);
 
-  /// Takes bytes already in memory. @throws format_error as read_fatbin.
+  /// Takes bytes already in memory.
+  /// @throws format_error as read_fatbin; or a digest other than the ident states.
   static fatbin from_bytes(byte_buffer bytes, std::string name);
 
   [[nodiscard]] std::string const& name() const noexcept;  ///< as given, for messages
   [[nodiscard]] bytes_view bytes() const noexcept;
   /// SHA-256 of the bytes; computed at the first call, by whichever thread.
   [[nodiscard]] digest256 const& digest() const;
+  /// Whether the bytes are known to be those that were built: every entry has the digest that the
+  /// ident states, or the file has the one that its .json states. Decided when it was read, so that
+  /// asking costs nothing. Digests detect damage; they are no signature.
+  [[nodiscard]] bool is_verified() const noexcept;
   [[nodiscard]] std::vector<fatbin_entry> const& entries() const noexcept;
 
   /// The ident of the first entry that has one; read at the first call, by whichever thread.
@@ -117,6 +123,7 @@ class fatbin {
 
  private:
   struct FATLINK_PRIVATE contents;
+  FATLINK_PRIVATE static std::shared_ptr<contents> parse(byte_buffer bytes, std::string name);
   explicit fatbin(std::shared_ptr<contents const> made);
   std::shared_ptr<contents const> contents_;
 };

@@ -4,9 +4,21 @@
 //   {"fatlink":1,"contract":"apply_transform","version":1,"header_sha256":"<64 hex>",
 //    "toolkit":"13.0.88","float":"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1",
 //    "package":"fatlink-transforms 0.1.0","contract_package":"fatlink-runtime 0.1.0",
-//    "hooks":{"user_transform":"FffE"}}
+//    "hooks":{"user_transform":"FffE"},
+//    "entries":["ptx:sm_75 <32 hex>","ltoir:sm_75 <32 hex>"],"check":"<32 hex>"}
 // A package is its name, then a space and its version where that is known. A hook has its type as
 // the Itanium C++ ABI mangles it: FffE is float(float).
+//
+// "entries" and "check" are the digests, by which readers notice damage (fatbin::is_verified):
+//   "entries"  all entries of the file, in its order, in every ident of it: kind, architecture and
+//              the digest of the entry's bytes as they are in the file, header and padded payload,
+//              without the ident text (from the offset at 0x20 of the header; its padding counts).
+//              So kind, architecture, flags, sizes, compression and options are covered, too.
+//   "check"    the last member: the digest of the JSON text before `,"check":`. So the other
+//              members cannot change unnoticed either.
+// Each digest is the first 16 bytes of a SHA-256, in lower-case hex: damage is not chosen to
+// collide, and digests are no signature, which half the bytes would weaken; short ones keep the
+// ident small. Readers that do not know the two members ignore them.
 #pragma once
 
 #include <map>

@@ -30,4 +30,18 @@ std::optional<std::string> decode_base64(std::string_view text)
   return decoded;
 }
 
+std::string encode_base64(std::string_view bytes)
+{
+  std::string text;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (char const byte : bytes) {
+    bits = (bits << 8) | static_cast<unsigned char>(byte);
+    for (count += 8; count >= 6; count -= 6) text += k_alphabet[(bits >> (count - 6)) & 63U];
+  }
+  if (count > 0) text += k_alphabet[(bits << (6 - count)) & 63U];
+  text.resize((text.size() + 3) / 4 * 4, '=');
+  return text;
+}
+
 }  // namespace fatlink::detail

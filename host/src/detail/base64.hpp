@@ -11,4 +11,7 @@ namespace fatlink::detail {
 /// Nothing where `text` is not base64 (a stray character, a wrong length, misplaced '=').
 std::optional<std::string> decode_base64(std::string_view text);
 
+/// With padding, on one line.
+std::string encode_base64(std::string_view bytes);
+
 }  // namespace fatlink::detail
