@@ -151,13 +151,13 @@ double wall_ms(Work const& work)
 nlohmann::json link_latency(std::vector<fatbin> const& pair, target wanted, unsigned rounds)
 {
   auto rows = nlohmann::json::array();
-  linker here;
-  linker apart(isolation::worker);
+  linker here({.isolation = isolation::in_process});
+  linker apart;
   for (auto const mode : {link_mode::ptx, link_mode::lto}) {
     link_options const options{
         .target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}};
     std::vector<double> in_process;
-    std::vector<double> in_worker;
+    std::vector<double> in_helper;
     std::vector<double> overhead;
     double first = 0;
     for (unsigned i = 0; i <= rounds; ++i) {
@@ -170,13 +170,13 @@ nlohmann::json link_latency(std::vector<fatbin> const& pair, target wanted, unsi
         continue;
       }
       in_process.push_back(here_ms);
-      in_worker.push_back(apart_ms);
+      in_helper.push_back(apart_ms);
       overhead.push_back((apart_ms - linking_apart) - (here_ms - linking_here));
     }
     rows.push_back({{"mode", to_string(mode)},
                     {"first_ms", first},
                     {"median_ms", median(in_process)},
-                    {"worker_median_ms", median(in_worker)},
+                    {"worker_median_ms", median(in_helper)},
                     {"worker_overhead_ms", median(overhead)}});
   }
   return rows;

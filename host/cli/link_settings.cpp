@@ -9,9 +9,10 @@ namespace fatlink::cli {
 fatlink::linker link_settings::linker() const
 {
   auto const limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000));
-  fatlink::linker with(in_process ? isolation::in_process : isolation::worker, limit);
-  if (!no_cache) with.use(std::make_shared<link_cache>(default_cache_settings()));
-  return with;
+  linker_options options{.isolation = in_process ? isolation::in_process : isolation::helper,
+                         .limit = limit};
+  if (!no_cache) options.cache = std::make_shared<link_cache>(default_cache_settings());
+  return fatlink::linker(std::move(options));
 }
 
 void add_link_settings(CLI::App& verb, link_settings& to)

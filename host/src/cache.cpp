@@ -11,6 +11,7 @@
 
 #include "cache/memory_layer.hpp"
 #include "cache/user_layer.hpp"
+#include "detail/fork_guard.hpp"
 #include "detail/format.hpp"
 #include "detail/sha256.hpp"
 #include "fatlink/error.hpp"
@@ -88,6 +89,7 @@ struct link_cache::state {
   std::string last_fault;
   std::set<int> said;  // by errno: a full disk fails many calls, and is one fault
   std::vector<std::string> unsaid;
+  detail::fork_guard fork_guard{detail::fork_order::cache, mutex};
 
   void say(fault const& why)
   {

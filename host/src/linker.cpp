@@ -2,26 +2,19 @@
 #include "fatlink/linker.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <mutex>
+#include <string>
 #include <utility>
 
+#include "detail/cancellation.hpp"
 #include "detail/format.hpp"
-#include "detail/leased_worker.hpp"
 #include "detail/link_key.hpp"
-#include "detail/link_session.hpp"
+#include "detail/stopwatch.hpp"
 #include "linker/inlining.hpp"
-#include "linker/mismatched_calls.hpp"
-#include "linker/type_witness.hpp"
+#include "linker/linker_state.hpp"
+#include "linker/run_nvjitlink.hpp"
 
 namespace fatlink {
 namespace {
-
-bool has_error(std::vector<finding> const& findings)
-{
-  return std::any_of(findings.begin(), findings.end(),
-                     [](finding const& found) { return found.severity == severity::error; });
-}
 
 /// The inputs' own PTX for the target; preflight saw to it that each has some.
 std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
@@ -31,35 +24,6 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
     if (auto const* entry = linked_entry(input, wanted, link_mode::ptx); entry != nullptr)
       parts.push_back({input.name(), read_ptx(*entry, input.name())});
   return parts;
-}
-
-/// Of each input the entry that preflight judged, in a fatbin of its own.
-std::vector<detail::link_input> link_inputs(std::vector<fatbin> const& inputs,
-                                            link_options const& options)
-{
-  std::vector<detail::link_input> parts;
-  for (auto const& input : inputs)
-    parts.push_back(
-        detail::link_input::write(input, *linked_entry(input, options.target, options.mode)));
-  return parts;
-}
-
-detail::link_request make_request(std::vector<detail::link_input> const& inputs,
-                                  std::vector<std::string> const& options, image_kind emit)
-{
-  detail::link_request request{.emit = emit, .options = options, .inputs = {}};
-  for (auto const& input : inputs) request.inputs.push_back({input.name(), input.bytes()});
-  return request;
-}
-
-/// Only once nvJitLink is found is it known what it reads.
-void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& options,
-                     toolkit_version linker)
-{
-  auto findings = preflight(
-      inputs,
-      {.target = options.target, .mode = options.mode, .kernel = options.kernel, .linker = linker});
-  if (has_error(findings)) throw refused_error(options.target, std::move(findings));
 }
 
 [[noreturn]] void refuse_emit(link_options const& options)
@@ -74,56 +38,49 @@ void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& opti
        .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
 }
 
-/// Milliseconds since it was made, or since the last lap.
-class stopwatch {
- public:
-  double lap()
-  {
-    auto const now = clock::now();
-    return std::chrono::duration<double, std::milli>(now - std::exchange(start_, now)).count();
-  }
+/// @throws usage_error
+[[noreturn]] void refuse_value(char const* name, int value)
+{
+  throw usage_error(
+      stage::linker,
+      {.message = detail::format("{} has no value {}", name, value),
+       .input = std::to_string(value),
+       .hint = detail::format("use an enumerator of fatlink::{}, fatlink/linker.hpp", name)});
+}
 
- private:
-  using clock = std::chrono::steady_clock;
-  clock::time_point start_ = clock::now();
-};
+void check_options(linker_options const& options)
+{
+  if (options.isolation != isolation::in_process && options.isolation != isolation::helper)
+    refuse_value("isolation", static_cast<int>(options.isolation));
+}
+
+/// @throws usage_error no inputs, or a value that is no enumerator.
+void check_arguments(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  if (options.mode != link_mode::ptx && options.mode != link_mode::lto)
+    refuse_value("link_mode", static_cast<int>(options.mode));
+  if (options.emit != image_kind::cubin && options.emit != image_kind::ptx &&
+      options.emit != image_kind::ptx_set)
+    refuse_value("image_kind", static_cast<int>(options.emit));
+  if (inputs.empty())
+    throw usage_error(stage::linker,
+                      {.message = "no inputs: there is nothing to link",
+                       .input = "inputs",
+                       .hint = "pass the library's fatbin first, then the transforms'"});
+}
 
 }  // namespace
 
-struct linker::state {
-  std::shared_ptr<nvjitlink const> library;
-  isolation where = isolation::in_process;
-  std::chrono::milliseconds limit{};
-  std::shared_ptr<link_cache> cache;
-  std::mutex mutex;  // of the two that are found late: library and file
-  std::optional<nvjitlink_file> file;
-
-  /// The nvJitLink that would link; of none, empty.
-  nvjitlink_file located()
-  {
-    std::lock_guard const held(mutex);
-    if (library) return {library->path(), library->reason(), library->identity()};
-    if (!file) file = nvjitlink::locate();
-    return file.value_or(nvjitlink_file{});
-  }
-  std::shared_ptr<nvjitlink const> opened()
-  {
-    std::lock_guard const held(mutex);
-    if (!library) library = nvjitlink::open();
-    return library;
-  }
-  void forget_file()
-  {
-    std::lock_guard const held(mutex);
-    file.reset();
-  }
+struct linker::state : detail::linker_state {
+  using detail::linker_state::linker_state;
 };
 
 /// One call of link.
 class linker::session {
  public:
-  session(state& with, std::vector<fatbin> const& inputs, link_options const& options)
-      : with_(with), inputs_(inputs), options_(options)
+  session(detail::linker_state& linker, std::vector<fatbin> const& inputs,
+          link_options const& options)
+      : state_(linker), inputs_(inputs), options_(options)
   {
   }
 
@@ -159,11 +116,11 @@ class linker::session {
 
   void judge()
   {
-    stopwatch watch;
+    detail::stopwatch watch;
     auto const findings = preflight(
         inputs_, {.target = options_.target, .mode = options_.mode, .kernel = options_.kernel});
     image_.times.preflight_ms = watch.lap();
-    if (has_error(findings)) throw refused_error(options_.target, findings);
+    if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& found : findings)
       if (found.id != "compared-by-link")  // see check_calls()
         image_.warnings.push_back(detail::format("{} [{}]", found.message, found.id));
@@ -171,11 +128,11 @@ class linker::session {
 
   void obtain()
   {
-    stopwatch watch;
-    file_ = with_.located();
+    detail::stopwatch watch;
+    file_ = state_.located();
     identity_ = file_.identity;
     image_.times.find_ms = watch.lap();
-    if (with_.cache)
+    if (state_.options.cache)
       ask_cache();
     else
       use(link_now());
@@ -183,14 +140,14 @@ class linker::session {
 
   void ask_cache()
   {
-    stopwatch watch;
+    detail::stopwatch watch;
     auto const key = link_key(inputs_, options_, file_.identity);
     image_.times.key_ms = watch.lap();
-    auto answer = with_.cache->find_or_make(key, [&] { return link_now(); });
+    auto answer = state_.options.cache->find_or_make(key, [&] { return link_now(); });
     image_.times.lookup_ms = watch.lap() - image_.times.open_ms - image_.link_ms;
     image_.cache = answer.outcome;
     use(std::move(answer.link));
-    for (auto& warning : with_.cache->take_warnings())
+    for (auto& warning : state_.options.cache->take_warnings())
       image_.warnings.push_back(std::move(warning));
   }
 
@@ -206,61 +163,25 @@ class linker::session {
                            product_->warnings.end());
   }
 
+  /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.
   link_cache::made link_now()
   {
-    return with_.where == isolation::worker ? link_apart() : link_here();
-  }
-
-  link_cache::made link_apart()
-  {
-    stopwatch watch;
-    detail::leased_worker const worker(file_.path, file_.identity);
-    image_.times.open_ms = watch.lap();
-    refuse_toolkits(inputs_, options_, {worker->hello().major, worker->hello().minor});
-    return made_by(worker->hello().identity,
-                   link_with([&](auto const& inputs, auto const& texts, image_kind emit) {
-                     return worker->link(make_request(inputs, texts, emit), with_.limit);
-                   }));
-  }
-
-  link_cache::made link_here()
-  {
-    stopwatch watch;
-    auto const library = with_.opened();
-    image_.times.open_ms = watch.lap();
-    refuse_toolkits(inputs_, options_, {library->major(), library->minor()});
-    return made_by(library->identity(),
-                   link_with([&](auto const& inputs, auto const& texts, image_kind emit) {
-                     return detail::link_unchecked(*library, inputs, texts, emit);
-                   }));
-  }
-
-  /// Checks by links what preflight could not read, and links.
-  detail::link_product link_with(detail::link_function const& link)
-  {
-    auto findings = detail::check_opaque_types(inputs_, options_, link);
-    if (findings.empty()) findings = detail::check_calls(inputs_, options_, link);
-    if (has_error(findings)) throw refused_error(options_.target, std::move(findings));
-    return link(link_inputs(inputs_, options_), detail::nvjitlink_options(inputs_, options_),
-                options_.emit);
-  }
-
-  /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.
-  link_cache::made made_by(std::string const& identity, detail::link_product product)
-  {
-    image_.link_ms = product.ms;
-    auto const is_as_keyed = !identity.empty() && identity == file_.identity;
-    identity_ = identity;
+    auto result = detail::run_nvjitlink(state_, inputs_, options_, file_);
+    image_.times.open_ms = result.open_ms;
+    image_.link_ms = result.product.ms;
+    image_.warnings.insert(image_.warnings.end(), result.warnings.begin(), result.warnings.end());
+    auto const is_as_keyed = !result.identity.empty() && result.identity == file_.identity;
+    identity_ = std::move(result.identity);
     if (!is_as_keyed) {
-      with_.forget_file();
-      if (with_.cache)
-        product.warnings.push_back(detail::format(
+      state_.forget_file();
+      if (state_.options.cache)
+        result.product.warnings.push_back(detail::format(
             "the cache does not keep this link: another nvJitLink made it than {}", file_.path));
     }
-    return {{std::move(product.bytes), std::move(product.warnings)}, is_as_keyed};
+    return {{std::move(result.product.bytes), std::move(result.product.warnings)}, is_as_keyed};
   }
 
-  state& with_;
+  detail::linker_state& state_;
   std::vector<fatbin> const& inputs_;
   link_options const& options_;
   nvjitlink_file file_;
@@ -269,27 +190,30 @@ class linker::session {
   linked_image image_;
 };
 
-linker::linker() : state_(std::make_shared<state>()) {}
+linker::linker() : linker(linker_options{}) {}
 
-linker::linker(std::shared_ptr<nvjitlink const> library) : linker()
+linker::linker(linker_options options)
+{
+  check_options(options);
+  state_ = std::make_shared<state>(std::move(options));
+}
+
+linker::linker(std::shared_ptr<nvjitlink const> library)
+    : linker(linker_options{.isolation = isolation::in_process})
 {
   state_->library = std::move(library);
 }
 
-linker::linker(isolation where, std::chrono::milliseconds limit) : linker()
-{
-  state_->where = where;
-  state_->limit = limit;
-}
-
 linker& linker::use(std::shared_ptr<link_cache> cache)
 {
-  state_->cache = std::move(cache);
+  state_->options.cache = std::move(cache);
   return *this;
 }
 
 linked_image linker::link(std::vector<fatbin> const& inputs, link_options const& options)
 {
+  detail::cancellation_guard const guard;
+  check_arguments(inputs, options);
   if (options.emit == (options.mode == link_mode::ptx ? image_kind::ptx : image_kind::ptx_set))
     refuse_emit(options);
   return session(*state_, inputs, options).link();
@@ -298,6 +222,8 @@ linked_image linker::link(std::vector<fatbin> const& inputs, link_options const&
 linked_image linker::link_into(std::filesystem::path const& layer,
                                std::vector<fatbin> const& inputs, link_options const& options)
 {
+  detail::cancellation_guard const guard;
+  check_arguments(inputs, options);
   if (options.emit != image_kind::cubin &&
       (options.emit != image_kind::ptx || options.mode == link_mode::ptx))
     refuse_emit(options);

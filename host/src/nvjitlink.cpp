@@ -7,6 +7,7 @@
 #include <set>
 
 #include "detail/environment.hpp"
+#include "detail/fork_guard.hpp"
 #include "detail/format.hpp"
 #include "detail/library_file.hpp"
 #include "detail/loader_search.hpp"
@@ -193,6 +194,23 @@ nvjitlink::api const& nvjitlink::functions() const noexcept
   return state_->api;
 }
 
+namespace {
+
+/// The nvJitLink of this process. Never closed: threads link while the process ends, too.
+struct opened_in_process {
+  std::mutex mutex;
+  std::shared_ptr<nvjitlink const> library;
+  detail::fork_guard fork_guard{detail::fork_order::nvjitlink, mutex};
+
+  static opened_in_process& instance()
+  {
+    static auto& process = *new opened_in_process;
+    return process;
+  }
+};
+
+}  // namespace
+
 std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate>& tried)
 {
   tried = without_duplicates(candidates());
@@ -236,13 +254,12 @@ std::shared_ptr<nvjitlink const> nvjitlink::open(std::string const& file)
 
 std::shared_ptr<nvjitlink const> nvjitlink::open()
 {
-  static std::mutex mutex;
-  static std::shared_ptr<nvjitlink const> found;
-  std::lock_guard const lock(mutex);
-  if (found) return found;
+  auto& process = opened_in_process::instance();
+  std::lock_guard const lock(process.mutex);
+  if (process.library) return process.library;
   std::vector<nvjitlink_candidate> tried;
-  found = find(tried);
-  if (found) return found;
+  process.library = find(tried);
+  if (process.library) return process.library;
   auto const named = tried.size() == 1;
   throw unavailable_error(
       stage::linker,

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 
 #include "cache/entry.hpp"
-#include "detail/leased_worker.hpp"
 #include "environment.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
+#include "link_helper/helper_pool.hpp"
 #include "needs_nvjitlink.hpp"
 
 using namespace fatlink;
@@ -31,7 +31,7 @@ class CachedLinker : public fixtures::needs_nvjitlink {
   {
     cache_settings settings;
     settings.folder = folder_.path() / "cache";
-    linker made(where);
+    linker made({.isolation = where});
     made.use(std::make_shared<link_cache>(settings));
     return made;
   }
@@ -42,7 +42,7 @@ class CachedLinker : public fixtures::needs_nvjitlink {
 class named_nvjitlink {
  public:
   explicit named_nvjitlink(std::string const& file) : named_("FATLINK_NVJITLINK", file) {}
-  ~named_nvjitlink() { detail::end_idle_workers(); }
+  ~named_nvjitlink() { detail::end_idle_helpers(); }
   named_nvjitlink(named_nvjitlink const&) = delete;
   named_nvjitlink& operator=(named_nvjitlink const&) = delete;
 
@@ -73,7 +73,7 @@ TEST_F(Nvjitlink, ThatIsNamedIsOpenedOrAnError)
 TEST_F(CachedLinker, ServesOtherProcessesWhicheverWayTheyLink)
 {
   auto const first = cached().link(pair(), lto());
-  auto const again = cached(isolation::worker).link(pair(), lto());
+  auto const again = cached(isolation::helper).link(pair(), lto());
   EXPECT_EQ(first.cache, cache_outcome::miss);
   EXPECT_EQ(again.cache, cache_outcome::hit);
   EXPECT_EQ(again.bytes, first.bytes);
@@ -125,11 +125,11 @@ TEST_F(CachedLinker, EndsAnIdleHelperOfAnotherNvjitlink)
   auto const copy = folder_.path() / "libnvJitLink.so.13";
   std::filesystem::copy_file(nvjitlink::locate()->path, copy);
   std::ofstream(copy, std::ios::app) << 'x';
-  {
-    detail::leased_worker const idle;
-  }  // of the usual one
+  linker usual;
+  (void)usual.link(pair(), lto());  // leaves an idle helper of the usual one
+  EXPECT_EQ(detail::idle_helper_count(), 1U);
   named_nvjitlink const named(copy);
-  auto with = cached(isolation::worker);
+  auto with = cached(isolation::helper);
   EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
   EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::hit);
 }

@@ -85,8 +85,8 @@ TEST_F(LinkInput, OfFatbinsWithSassIsThePtxThatWasJudged)
                                   fixtures::fatbin("two_types_sass.fatbin")};
   std::vector<fatbin> const ptx{ptx_of("library_sass.fatbin"), ptx_of("two_types_sass.fatbin")};
   auto const expected = link_whole(ptx, link_mode::ptx);
-  for (auto const where : {isolation::in_process, isolation::worker}) {
-    auto const image = linker(where).link(files, options(link_mode::ptx));
+  for (auto const where : {isolation::in_process, isolation::helper}) {
+    auto const image = linker({.isolation = where}).link(files, options(link_mode::ptx));
     EXPECT_EQ(image.bytes, expected);
     EXPECT_THAT(image.warnings, testing::Not(testing::Contains(HasSubstr("Prototype"))));
   }

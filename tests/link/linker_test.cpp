@@ -3,12 +3,10 @@
 #include "fatlink/linker.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <thread>
 
 #include "detail/link_session.hpp"
-#include "detail/stderr_capture.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"
 #include "needs_nvjitlink.hpp"
@@ -35,6 +33,22 @@ std::vector<detail::link_input> entries_of(std::vector<fatbin> const& inputs, li
     list.push_back(detail::link_input::write(input, *linked_entry(input, "sm_90", mode)));
   return list;
 }
+
+/// What this process prints on standard error, while it lives.
+class captured_stderr {
+ public:
+  captured_stderr() { testing::internal::CaptureStderr(); }
+  ~captured_stderr() { (void)testing::internal::GetCapturedStderr(); }
+  captured_stderr(captured_stderr const&) = delete;
+  captured_stderr& operator=(captured_stderr const&) = delete;
+  /// Since the last call.
+  std::string read()
+  {
+    auto text = testing::internal::GetCapturedStderr();
+    testing::internal::CaptureStderr();
+    return text;
+  }
+};
 
 class Linker : public fixtures::needs_nvjitlink {};
 class LinkSession : public fixtures::needs_nvjitlink {};
@@ -83,9 +97,11 @@ TEST_F(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
   // it takes the link from the driver's cache it says nothing.)
   auto inputs = pair();
   inputs.push_back(fixtures::fatbin("uncontracted.fatbin"));
+  captured_stderr output;
   try {
     detail::link_unchecked(*nvjitlink::open(), entries_of(inputs, link_mode::ptx),
-                           {"-arch=sm_90", "-no-cache"}, image_kind::cubin);
+                           {"-arch=sm_90", "-no-cache"}, image_kind::cubin,
+                           [&] { return output.read(); });
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_THAT(failed.details().log, testing::HasSubstr("@E@"));
@@ -119,14 +135,17 @@ TEST_F(LinkSession, CarriesTheLogOfAFailedCreate)
   }
 }
 
-TEST(StderrCapture, TakesWhatIsWrittenAndGivesStandardErrorBack)
+TEST(LinkerArguments, AreCheckedBeforeAnythingElse)
 {
-  testing::internal::CaptureStderr();
-  {
-    detail::stderr_capture capture;
-    EXPECT_EQ(::write(STDERR_FILENO, "inside", 6), 6);
-    EXPECT_EQ(capture.finish(), "inside");
-    EXPECT_EQ(::write(STDERR_FILENO, "outside", 7), 7);
-  }
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "outside");
+  expect_error<usage_error>([] { (void)linker().link({}, options("sm_90", link_mode::lto)); },
+                            "no inputs: there is nothing to link");
+  auto wrong = options("sm_90", static_cast<link_mode>(7));
+  expect_error<usage_error>([&] { (void)linker().link(pair(), wrong); },
+                            "link_mode has no value 7");
+  wrong = options("sm_90", link_mode::lto);
+  wrong.emit = static_cast<image_kind>(9);
+  expect_error<usage_error>([&] { (void)linker().link(pair(), wrong); },
+                            "image_kind has no value 9");
+  expect_error<usage_error>([&] { (void)linker({.isolation = static_cast<isolation>(5)}); },
+                            "isolation has no value 5");
 }

@@ -26,7 +26,7 @@ linked_image link(std::vector<std::string> const& names, isolation where = isola
 {
   std::vector<fatbin> inputs;
   for (auto const& name : names) inputs.push_back(fixtures::fatbin(name));
-  return linker(where).link(inputs, lto());
+  return linker({.isolation = where}).link(inputs, lto());
 }
 
 /// LTO-IR that NVRTC makes of `source`, in a fatbin; NVRTC makes no PTX beside it.
@@ -98,7 +98,7 @@ TEST(WitnessPtx, DeclaresDefinesAndCallsAsStated)
 
 TEST_F(TypeWitness, RefusesATransformOfAnotherTypeThanTheLibraryDeclares)
 {
-  for (auto const where : {isolation::in_process, isolation::worker})
+  for (auto const where : {isolation::in_process, isolation::helper})
     expect_error<refused_error>(
         [&] {
           (void)link({"library.fatbin", "two_types_ltoir.fatbin"}, where);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links fatbins to one image with nvJitLink. Preflight runs first; a finding of severity error
 // stops the link before nvJitLink sees a byte. Of each input nvJitLink receives only the entry that
-// preflight judged (linked_entry), in a fatbin that fatlink writes. What nvJitLink prints on the
-// process's standard error is captured; a line there or in its logs that begins with `error` or
-// `fatal` fails the link, whatever the status.
+// preflight judged (linked_entry), in a fatbin that fatlink writes. A line of its logs that begins
+// with `error` or `fatal` fails the link, whatever the status; in the helper also a line that it
+// prints on standard error. In this process its standard error is the host's, and not touched.
 // In lto mode, inputs whose types preflight cannot read (is_opaque) are first compared with the
-// other inputs by links of their own; not where the cache has the link. Threads: one linker may be
-// used by several threads. In one process links are serialised while nvJitLink's standard error is
-// captured; workers link side by side.
+// other inputs by links of their own; not where the cache has the link.
+// Threads: one linker may be used by several threads; links run side by side. A thread that links
+// in the helper can be cancelled while it waits for the helper, and nowhere else; one that links in
+// this process, not at all. Fork: a child starts helpers of its own. Exit: helpers link as long as
+// the process runs; in this process links are refused once its static objects are being destroyed.
 #pragma once
 
 #include <chrono>
@@ -26,9 +28,10 @@
 
 namespace FATLINK_API fatlink {
 
-/// Where nvJitLink runs. In a process of its own (fatlink-linkd) damaged inputs that crash or hang
-/// it fail the link and nothing else; in the host's own, a first link starts somewhat sooner.
-enum class isolation { in_process, worker };
+/// Where nvJitLink runs. In the helper, a process of its own without access to files, network or
+/// other processes (fatlink-linkd), inputs that crash, hang or take over nvJitLink fail the link
+/// and nothing else. In the host's own process, a first link starts somewhat sooner.
+enum class isolation { in_process, helper };
 
 /// The fatlink-linkd that links run in: $FATLINK_LINKD; else the first that can be executed of: the
 /// installed one, by the folder of this library or of the program; the default one, below; those in
@@ -62,26 +65,41 @@ struct link_options {
 cache_key link_key(std::vector<fatbin> const& inputs, link_options const& options,
                    std::string const& nvjitlink_identity);
 
+struct linker_options {
+  fatlink::isolation isolation = isolation::helper;
+  /// Time limit for one link, the helper's start and the links that check included; enforced only
+  /// in the helper.
+  std::chrono::milliseconds limit = std::chrono::seconds(60);
+  /// Links in a helper without a sandbox where the kernel refuses seccomp, with a warning for each
+  /// link. Otherwise such links fail.
+  bool allow_unconfined = false;
+  /// See linker::use.
+  std::shared_ptr<link_cache> cache = {};
+};
+
 class linker {
  public:
-  /// Finds nvJitLink at the first link, not now.
+  /// In the helper, without a cache. Finds nvJitLink at the first link, not now.
   linker();
+  /// @throws usage_error a value that is no enumerator.
+  explicit linker(linker_options options);
+  /// In this process, with `library`.
   explicit linker(std::shared_ptr<nvjitlink const> library);
-  /// `limit`: time limit for one link; enforced only with `isolation::worker`.
-  explicit linker(isolation where, std::chrono::milliseconds limit = std::chrono::seconds(60));
 
-  /// Asks `cache` before it links, and tells it what it linked. Where it has the link, neither
-  /// nvJitLink nor a worker is opened. What is wrong with the cache is a warning of the image.
+  /// Asks `cache` before it links, and stores what it linked. Where the cache has the link, neither
+  /// nvJitLink nor a helper is started. A cache problem is a warning of the image.
   linker& use(std::shared_ptr<link_cache> cache);
 
   /// Links `inputs`, the library's fatbin first. The float flags the entries record are
   /// passed on, so both modes compute alike. Deterministic: the same inputs, the same bytes.
   /// @throws refused_error preflight found an error, or the check by a link did:
   ///   signature-mismatch, missing-hook, unchecked-types.
-  /// @throws link_error nvJitLink failed; log and code are complete. Or its worker died (code
-  ///   SIGSEGV, …) or took too long (ETIMEDOUT); or a call is left (NOT_INLINED).
-  /// @throws unavailable_error no nvJitLink, and the cache does not have the link.
-  /// @throws usage_error `emit` is not of the mode.
+  /// @throws link_error nvJitLink failed; log and code are complete. Or its helper died (code
+  ///   SIGSEGV, …), took too long (ETIMEDOUT) or sent no valid reply (EPROTO); or a call is left
+  ///   (NOT_INLINED).
+  /// @throws unavailable_error no nvJitLink or no helper, and the cache does not have the link; or
+  ///   the kernel refuses the helper's sandbox.
+  /// @throws usage_error no inputs, `emit` is not of the mode, or a value that is no enumerator.
   linked_image link(std::vector<fatbin> const& inputs, link_options const& options);
 
   /// The same, and puts the link into `layer`, a folder to be shipped: for hosts with this

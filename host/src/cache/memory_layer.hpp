@@ -12,6 +12,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "detail/fork_guard.hpp"
 #include "fatlink/cache.hpp"
 
 namespace fatlink::cache {
@@ -49,6 +50,10 @@ class memory_layer {
   std::unordered_map<std::string, slot> slots_;
   std::list<std::string const*> used_;  ///< names of finished slots, the last used first
   std::uint64_t bytes_ = 0;
+  /// In a child that was forked nobody makes the links that are on their way.
+  detail::fork_guard fork_guard_{
+      detail::fork_order::memory_layer, mutex_,
+      [this] { std::erase_if(slots_, [](auto const& named) { return named.second.bytes == 0; }); }};
 };
 
 }  // namespace fatlink::cache

@@ -85,10 +85,11 @@ struct stated_helper {
   path file;
 };
 
-/// Made when first used: set_default_link_helper may be called before `main`.
+/// Made when first used: set_default_link_helper may be called before `main`. Never destroyed:
+/// programs link while static objects are destroyed, too.
 stated_helper& stated()
 {
-  static stated_helper helper;
+  static auto& helper = *new stated_helper;
   return helper;
 }
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "detail/format.hpp"
-#include "detail/stderr_capture.hpp"
+#include "detail/printable.hpp"
 #include "linker/nvjitlink_log.hpp"
 
 namespace fatlink::detail {
@@ -36,8 +36,9 @@ std::string remedy(int code, std::string const& log)
 
 class session {
  public:
-  session(nvjitlink const& library, std::vector<link_input> const& inputs)
-      : api_(library.functions()), inputs_(inputs), handle_(nullptr, {&api_})
+  session(nvjitlink const& library, std::vector<link_input> const& inputs,
+          printed_text const& printed)
+      : api_(library.functions()), inputs_(inputs), printed_(printed), handle_(nullptr, {&api_})
   {
   }
 
@@ -75,7 +76,7 @@ class session {
     return bytes;
   }
 
-  /// Ends the capture and reads both logs. An error line fails the link, whatever the status.
+  /// Reads all logs. An error line fails the link, whatever the status.
   void finish()
   {
     auto const text = all_logs();
@@ -125,12 +126,12 @@ class session {
     return text;
   }
 
-  /// The error log, what was printed on standard error, and the info log. Ends the capture.
+  /// The error log, what was printed on standard error, and the info log.
   std::string all_logs()
   {
-    if (printed_.empty()) printed_ = capture_.finish();
-    return read_log(api_.error_log_size, api_.error_log) + printed_ +
-           read_log(api_.info_log_size, api_.info_log);
+    if (printed_) printed_lines_ += printed_();
+    return printable(read_log(api_.error_log_size, api_.error_log) + printed_lines_ +
+                     read_log(api_.info_log_size, api_.info_log));
   }
 
   std::string read_log(int (*size_of)(nvjitlink::api::handle, std::size_t*),
@@ -146,17 +147,18 @@ class session {
 
   nvjitlink::api const& api_;
   std::vector<link_input> const& inputs_;
-  stderr_capture capture_;
-  std::string printed_;
+  printed_text const& printed_;
+  std::string printed_lines_;
   std::unique_ptr<struct nvJitLink, destroyer> handle_;
 };
 
 }  // namespace
 
 link_product link_unchecked(nvjitlink const& library, std::vector<link_input> const& inputs,
-                            std::vector<std::string> const& options, image_kind emit)
+                            std::vector<std::string> const& options, image_kind emit,
+                            printed_text const& printed)
 {
-  session link(library, inputs);
+  session link(library, inputs, printed);
   auto const start = std::chrono::steady_clock::now();
   link.create(options);
   for (auto const& input : inputs) link.add(input);

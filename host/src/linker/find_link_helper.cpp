@@ -35,12 +35,13 @@ std::vector<std::filesystem::path> helper_files()
 
 }  // namespace
 
-void detail::fail_without_helper(std::string const& why, std::string const& input)
+void detail::fail_without_helper(std::string const& cause, std::string const& input,
+                                 std::string const& code)
 {
   throw unavailable_error(
-      stage::linker, {.message = detail::format("the link helper cannot be used: {}", why),
+      stage::linker, {.message = detail::format("the link helper cannot be used: {}", cause),
                       .input = input,
-                      .code = {},
+                      .code = code,
                       .log = {},
                       .hint = detail::format(
                           "install {} in libexec beside the program's bin (package "

@@ -6,7 +6,9 @@
 
 namespace fatlink::detail {
 
-/// @throws unavailable_error `why`, of `input`, and where the helper belongs.
-[[noreturn]] void fail_without_helper(std::string const& why, std::string const& input);
+/// @throws unavailable_error `cause`, of `input`, with the error's `code` and where the helper
+///   belongs.
+[[noreturn]] void fail_without_helper(std::string const& cause, std::string const& input,
+                                      std::string const& code = {});
 
 }  // namespace fatlink::detail

@@ -14,7 +14,7 @@ try {
   auto const library = fatlink::fatbin::read(share + "/apply_transform.fatbin");
   auto const transform = fatlink::fatbin::read(share + "/relu_poly.fatbin");
   auto const device = fatlink::open_device("cpu");
-  fatlink::linker linker(fatlink::isolation::worker);
+  fatlink::linker linker;
   linker.use(std::make_shared<fatlink::link_cache>(fatlink::default_cache_settings()));
   for (auto const mode : {fatlink::link_mode::ptx, fatlink::link_mode::lto}) {
     auto const image = linker.link({library, transform}, {.target = device->info().target,

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <thread>
 
-#include "detail/leased_worker.hpp"
 #include "environment.hpp"
 #include "expect_error.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
+#include "link_helper/helper_pool.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
 
@@ -33,11 +33,16 @@ link_options lto()
   return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
 }
 
-/// The process that the next link will use.
-int next_worker()
+detail::time_limit within(std::chrono::milliseconds length)
 {
-  detail::leased_worker const worker;
-  return worker->process();
+  return detail::time_limit(length);
+}
+
+/// The process that the next link of trusted inputs will run in, while a linker lives.
+int next_process()
+{
+  detail::helper_lease const helper({}, {}, detail::helper_reuse::shared, within(30s));
+  return helper->process();
 }
 
 std::string code_of(linker& with)
@@ -55,38 +60,38 @@ class hostile {
  public:
   explicit hostile(char const* mode) : mode_("FATLINK_HOSTILE", mode)
   {
-    detail::end_idle_workers();
+    detail::end_idle_helpers();
   }
-  ~hostile() { detail::end_idle_workers(); }
+  ~hostile() { detail::end_idle_helpers(); }
 
  private:
   fixtures::variable mode_;
   fixtures::variable nvjitlink_{"FATLINK_NVJITLINK", places::hostile_nvjitlink()};
 };
 
-class Worker : public fixtures::needs_nvjitlink {};
+class LinkHelper : public fixtures::needs_nvjitlink {};
 
 }  // namespace
 
-TEST_F(Worker, MakesWhatAnInProcessLinkMakes)
+TEST_F(LinkHelper, MakesWhatAnInProcessLinkMakes)
 {
-  linker apart(isolation::worker);
-  linker here;
+  linker apart;
+  linker here({.isolation = isolation::in_process});
   EXPECT_EQ(apart.link(pair(), lto()).bytes, here.link(pair(), lto()).bytes);
 }
 
-TEST_F(Worker, SurvivesFromLinkToLink)
+TEST_F(LinkHelper, SurvivesFromLinkToLink)
 {
-  auto const before = next_worker();
-  linker with(isolation::worker);
+  linker with;
+  auto const before = next_process();
   EXPECT_EQ(code_of(with), "linked");
-  EXPECT_EQ(next_worker(), before);
+  EXPECT_EQ(next_process(), before);
 }
 
-TEST_F(Worker, KilledInTheMiddleOfALinkFailsThatLinkAlone)
+TEST_F(LinkHelper, KilledInTheMiddleOfALinkFailsThatLinkAlone)
 {
-  linker with(isolation::worker);
-  auto const process = next_worker();
+  linker with;
+  auto const process = next_process();
   ::kill(process, SIGSTOP);  // so that the link is surely under way when it is killed
   std::string first;
   {
@@ -96,54 +101,54 @@ TEST_F(Worker, KilledInTheMiddleOfALinkFailsThatLinkAlone)
   }
   EXPECT_EQ(first, "SIGKILL");
   EXPECT_EQ(code_of(with), "linked");
-  EXPECT_NE(next_worker(), process);
+  EXPECT_NE(next_process(), process);
 }
 
-TEST_F(Worker, ThatTakesTooLongIsStopped)
+TEST_F(LinkHelper, ThatTakesTooLongIsStopped)
 {
-  linker hasty(isolation::worker, 200ms);
-  ::kill(next_worker(), SIGSTOP);
+  linker hasty({.limit = 200ms});
+  ::kill(next_process(), SIGSTOP);
   EXPECT_EQ(code_of(hasty), "ETIMEDOUT");
-  linker with(isolation::worker);
+  linker with;
   EXPECT_EQ(code_of(with), "linked");
 }
 
-TEST_F(Worker, ServesThreadsSideBySide)
+TEST_F(LinkHelper, ServesThreadsSideBySide)
 {
   std::atomic<int> linked = 0;
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i)
       threads.emplace_back([&] {
-        linker with(isolation::worker);
+        linker with;
         for (int k = 0; k < 3; ++k) linked += code_of(with) == "linked" ? 1 : 0;
       });
   }
   EXPECT_EQ(linked, 12);
 }
 
-TEST_F(Worker, DeathsAreNamed)
+TEST_F(LinkHelper, DeathsAreNamed)
 {
   for (auto const& [mode, code] : {std::pair{"crash", "SIGABRT"}, {"exit", "exit status 1"}}) {
     hostile const taken(mode);
-    linker with(isolation::worker);
+    linker with;
     EXPECT_EQ(code_of(with), code);
   }
-  linker with(isolation::worker);
+  linker with;
   EXPECT_EQ(code_of(with), "linked");
 }
 
-TEST(HostileWorker, HangsAreStopped)
+TEST(HostileHelper, HangsAreStopped)
 {
   hostile const taken("hang");
-  linker with(isolation::worker, 300ms);
+  linker with({.limit = 300ms});
   EXPECT_EQ(code_of(with), "ETIMEDOUT");
 }
 
-TEST(HostileWorker, ThatTakesTooLongIsReportedWithTheTimeLimit)
+TEST(HostileHelper, ThatTakesTooLongIsReportedWithTheTimeLimit)
 {
   hostile const taken("hang");
-  linker with(isolation::worker, 300ms);
+  linker with({.limit = 300ms});
   try {
     (void)with.link(pair(), lto());
     ADD_FAILURE() << "linked";
@@ -153,27 +158,27 @@ TEST(HostileWorker, ThatTakesTooLongIsReportedWithTheTimeLimit)
   }
 }
 
-TEST(WorkerRequest, OfMoreThanOneEntryIsRefusedByTheHelper)
+TEST(HelperRequest, OfMoreThanOneEntryIsRefusedByTheHelper)
 {
   auto const whole = fixtures::bytes("two_types_sass.fatbin");
   auto const sass = detail::write_fatbin(fixtures::fatbin("two_types_sass.fatbin").entries().at(1));
   hostile const taken("print nothing");  // an nvJitLink that would link anything
-  auto const worker = detail::link_worker::start(5s);
+  auto const helper = detail::link_helper::start({}, within(5s));
   for (auto const& [bytes, says] : {std::pair{whole, "2 entries"}, {sass, "SASS"}})
     expect_error<link_error>(
         [&, &bytes = bytes] {
-          (void)worker->link({.emit = image_kind::cubin,
+          (void)helper->link({.emit = image_kind::cubin,
                               .options = {"-arch=sm_90"},
                               .inputs = {{"t.fatbin", bytes}}},
-                             5s);
+                             within(5s));
         },
         says);
 }
 
-TEST(HostileWorker, CannotReachFilesNetworkOrOtherProcesses)
+TEST(HostileHelper, CannotReachFilesNetworkOrOtherProcesses)
 {
   hostile const taken("reach");
-  linker with(isolation::worker);
+  linker with;
   try {
     (void)with.link(pair(), lto());
     ADD_FAILURE() << "linked";
@@ -186,30 +191,31 @@ TEST(HostileWorker, CannotReachFilesNetworkOrOtherProcesses)
   }
 }
 
-TEST_F(Worker, ThatDiedWhileItWaitedIsReplaced)
+TEST_F(LinkHelper, ThatDiedWhileItWaitedIsReplaced)
 {
-  auto const process = next_worker();
+  linker with;
+  auto const process = next_process();
   ::kill(process, SIGKILL);
   std::this_thread::sleep_for(50ms);
-  linker with(isolation::worker);
   EXPECT_EQ(code_of(with), "linked");
 }
 
-TEST(WorkerStart, ThatIsNotThereIsNamed)
+TEST(HelperStart, ThatIsNotThereIsNamed)
 {
   fixtures::variable const linkd("FATLINK_LINKD", "/nowhere/fatlink-linkd");
-  expect_error<unavailable_error>([] { (void)detail::link_worker::start(1s); },
+  expect_error<unavailable_error>([] { (void)detail::link_helper::start({}, within(1s)); },
                                   "/nowhere/fatlink-linkd (from $FATLINK_LINKD)");
   ::setenv("FATLINK_LINKD", "/bin/true", 1);
-  expect_error<unavailable_error>([] { (void)detail::link_worker::start(1s); }, "/bin/true ended");
+  expect_error<unavailable_error>([] { (void)detail::link_helper::start({}, within(1s)); },
+                                  "/bin/true ended");
   ::setenv("FATLINK_LINKD", "/bin/cat", 1);
-  expect_error<unavailable_error>([] { (void)detail::link_worker::start(300ms); },
-                                  "/bin/cat did not start in time");
+  expect_error<unavailable_error>([] { (void)detail::link_helper::start({}, within(300ms)); },
+                                  "/bin/cat did not start within 0.3 s");
 }
 
-TEST(WorkerStart, SaysWhatNvjitlinkItLacks)
+TEST(HelperStart, SaysWhatNvjitlinkItLacks)
 {
   fixtures::variable const nvjitlink("FATLINK_NVJITLINK", "/nowhere/libnvJitLink.so");
-  expect_error<unavailable_error>([] { (void)detail::link_worker::start(5s); },
+  expect_error<unavailable_error>([] { (void)detail::link_helper::start({}, within(5s)); },
                                   "/nowhere/libnvJitLink.so");
 }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_helper/helper_pool.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "detail/fork_guard.hpp"
+#include "detail/format.hpp"
+#include "linker/find_link_helper.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::size_t k_most_idle = 4;
+constexpr std::size_t k_fewest_leases = 4;
+
+struct idle_helper {
+  std::unique_ptr<link_helper> helper;
+  bool allow_unconfined = false;
+};
+
+/// What all pools of this process share. Never destroyed: threads link while static objects are.
+class registry {
+ public:
+  static registry& instance()
+  {
+    static auto& registry_ = *new registry;
+    return registry_;
+  }
+
+  template <typename Make>
+  std::shared_ptr<helper_pool> pool(Make const& make)
+  {
+    std::lock_guard const lock(mutex_);
+    auto pool = pool_.lock();
+    if (!pool) pool_ = pool = make();
+    return pool;
+  }
+
+  /// Counts a lease. @throws unavailable_error the time limit has passed.
+  void enter(time_limit const& limit)
+  {
+    std::unique_lock lock(mutex_);
+    auto const has_place = [&] { return leases_ < most_leases(); };
+    if (!has_lease_ended_.wait_until(lock, limit.end(), has_place))
+      fail_without_helper("all helpers that this process may have are busy", "fatlink-linkd",
+                          "ETIMEDOUT");
+    ++leases_;
+  }
+
+  void leave()
+  {
+    {
+      std::lock_guard const lock(mutex_);
+      --leases_;
+    }
+    has_lease_ended_.notify_one();
+  }
+
+  /// The helper that was used last; null where there is none.
+  std::unique_ptr<link_helper> take(bool allow_unconfined)
+  {
+    std::lock_guard const lock(mutex_);
+    auto const helper = std::find_if(idle_.rbegin(), idle_.rend(), [&](idle_helper const& idle) {
+      return idle.allow_unconfined == allow_unconfined;
+    });
+    if (helper == idle_.rend()) return nullptr;
+    auto taken = std::move(helper->helper);
+    idle_.erase(std::next(helper).base());
+    return taken;
+  }
+
+  /// Keeps a helper for the next lease, where somebody keeps the pool. Ends surplus ones.
+  void keep(idle_helper helper)
+  {
+    auto surplus = std::vector<idle_helper>();
+    {
+      std::lock_guard const lock(mutex_);
+      auto& list = pool_.expired() ? surplus : idle_;
+      list.push_back(std::move(helper));
+      while (idle_.size() > k_most_idle) {
+        surplus.push_back(std::move(idle_.front()));
+        idle_.erase(idle_.begin());
+      }
+    }
+  }
+
+  void end_idle()
+  {
+    std::vector<idle_helper> ended;
+    std::lock_guard const lock(mutex_);
+    ended.swap(idle_);
+  }
+
+  std::size_t idle_count()
+  {
+    std::lock_guard const lock(mutex_);
+    return idle_.size();
+  }
+
+ private:
+  static std::size_t most_leases()
+  {
+    return std::max<std::size_t>(2 * std::thread::hardware_concurrency(), k_fewest_leases);
+  }
+
+  /// In a child that was forked: the helpers are the parent's, and no lease's thread is here.
+  void forget_parents_helpers()
+  {
+    for (auto& idle : idle_) idle.helper->abandon();
+    idle_.clear();
+    leases_ = 0;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable has_lease_ended_;
+  std::weak_ptr<helper_pool> pool_;
+  std::vector<idle_helper> idle_;  ///< the one used last at the end
+  std::size_t leases_ = 0;
+  fork_guard fork_guard_{fork_order::helper_pool, mutex_, [this] { forget_parents_helpers(); }};
+};
+
+}  // namespace
+
+std::shared_ptr<helper_pool> helper_pool::shared()
+{
+  return registry::instance().pool([] { return std::shared_ptr<helper_pool>(new helper_pool); });
+}
+
+helper_pool::~helper_pool()
+{
+  registry::instance().end_idle();
+}
+
+void end_idle_helpers()
+{
+  registry::instance().end_idle();
+}
+
+std::size_t idle_helper_count()
+{
+  return registry::instance().idle_count();
+}
+
+helper_lease::helper_lease(helper_settings const& settings, std::string const& identity,
+                           helper_reuse reuse, time_limit const& limit)
+    : reuse_(reuse), allow_unconfined_(settings.allow_unconfined)
+{
+  auto& helpers = registry::instance();
+  helpers.enter(limit);
+  try {
+    auto const serves = [&](link_helper const& helper) {
+      return helper.is_ready() && (identity.empty() || helper.hello().identity == identity);
+    };
+    if (reuse == helper_reuse::shared) do
+        helper_ = helpers.take(settings.allow_unconfined);
+      while (helper_ && !serves(*helper_));
+    if (!helper_) helper_ = link_helper::start(settings, limit);
+  } catch (...) {
+    helpers.leave();
+    throw;
+  }
+}
+
+helper_lease::~helper_lease()
+{
+  auto& helpers = registry::instance();
+  if (reuse_ == helper_reuse::shared && helper_->is_ready())
+    helpers.keep({std::move(helper_), allow_unconfined_});
+  helper_.reset();
+  helpers.leave();
+}
+
+}  // namespace fatlink::detail

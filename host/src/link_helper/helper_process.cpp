@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_helper/helper_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include "detail/format.hpp"
+#include "linker/find_link_helper.hpp"
+
+extern char** environ;
+
+namespace fatlink::detail {
+namespace {
+
+constexpr int k_status_descriptor = 3;
+constexpr int k_longest_end_ms = 1000;
+constexpr int k_status_grace_ms = 100;  ///< the guardian writes it before it ends
+
+constexpr std::array<std::string_view, 15> k_variables{
+    "CUDA_HOME", "CUDA_PATH",    "VIRTUAL_ENV",  "CONDA_PREFIX", "LD_LIBRARY_PATH",
+    "PATH",      "HOME",         "LANG",         "LANGUAGE",     "TMPDIR",
+    "TZ",        "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"};
+
+bool is_for_helper(std::string_view variable)
+{
+  auto const name = variable.substr(0, variable.find('='));
+  return name.starts_with("FATLINK_") || name.starts_with("LC_") ||
+         std::find(k_variables.begin(), k_variables.end(), name) != k_variables.end();
+}
+
+[[noreturn]] void fail(std::string const& program, int code)
+{
+  fail_without_helper(format("{}: {}", program, std::generic_category().message(code)), program);
+}
+
+/// A copy of `original` that is no standard stream and not the status pipe's number, closed on
+/// exec: a host may have closed its standard streams.
+std::unique_ptr<descriptor> copy_above_standard(descriptor const& original,
+                                                std::string const& program)
+{
+  auto const number = ::fcntl(original.get(), F_DUPFD_CLOEXEC, k_status_descriptor + 1);
+  if (number < 0) fail(program, errno);
+  return std::make_unique<descriptor>(number);
+}
+
+struct descriptor_pair {
+  std::unique_ptr<descriptor> ours;
+  std::unique_ptr<descriptor> theirs;
+};
+
+descriptor_pair copy_above_standard(std::array<int, 2> const& ends, std::string const& program)
+{
+  descriptor const first(ends[0]);
+  descriptor const second(ends[1]);
+  return {copy_above_standard(first, program), copy_above_standard(second, program)};
+}
+
+descriptor_pair make_socket(std::string const& program)
+{
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail(program, errno);
+  return copy_above_standard(ends, program);
+}
+
+descriptor_pair make_status_pipe(std::string const& program)
+{
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(program, errno);
+  return copy_above_standard(ends, program);
+}
+
+/// A pidfd of the child `process`; -1 where the kernel has none, or the host has reaped it already
+/// and the number is another process's.
+std::unique_ptr<descriptor> open_pidfd(pid_t process)
+{
+  auto pidfd =
+      std::make_unique<descriptor>(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  siginfo_t info{};
+  auto const is_child =
+      pidfd->get() >= 0 && ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd->get()),
+                                    &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  return is_child ? std::move(pidfd) : std::make_unique<descriptor>(-1);
+}
+
+/// posix_spawn's settings for the helper.
+class spawn_settings {
+ public:
+  spawn_settings(int socket, int status)
+  {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_adddup2(&actions_, socket, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, socket, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, status, k_status_descriptor);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, k_status_descriptor + 1);
+    posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~spawn_settings()
+  {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  spawn_settings(spawn_settings const&) = delete;
+  spawn_settings& operator=(spawn_settings const&) = delete;
+
+  /// Returns the process. @throws unavailable_error
+  [[nodiscard]] pid_t spawn(std::string const& program, std::vector<std::string> arguments) const
+  {
+    arguments.insert(arguments.begin(), program);
+    auto environment = helper_environment();
+    pid_t process = -1;
+    auto const code = ::posix_spawn(&process, program.c_str(), &actions_, &attributes_,
+                                    pointers_to(arguments).data(), pointers_to(environment).data());
+    if (code != 0) fail(program, code);
+    return process;
+  }
+
+ private:
+  static std::vector<char*> pointers_to(std::vector<std::string>& texts)
+  {
+    std::vector<char*> pointers;
+    for (auto& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+  }
+
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+std::string describe_exit(siginfo_t const& info)
+{
+  if (info.si_code == CLD_EXITED) return format("exit status {}", info.si_status);
+  auto const* const name = sigabbrev_np(info.si_status);
+  return name == nullptr ? format("signal {}", info.si_status) : format("SIG{}", name);
+}
+
+/// Whether `line` is what a guardian writes: the name of a signal or an exit status.
+bool is_status(std::string const& line)
+{
+  return (line.starts_with("SIG") || line.starts_with("exit status ")) &&
+         std::all_of(line.begin(), line.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == ' ' || c == '+'; });
+}
+
+bool wait_until_readable(int file, int timeout_ms)
+{
+  pollfd wanted{.fd = file, .events = POLLIN, .revents = 0};
+  int ready = 0;
+  do ready = ::poll(&wanted, 1, timeout_ms);
+  while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
+}  // namespace
+
+std::vector<std::string> helper_environment()
+{
+  std::vector<std::string> variables;
+  for (auto** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+    if (is_for_helper(*variable)) variables.emplace_back(*variable);
+  return variables;
+}
+
+helper_process::helper_process(std::string const& program,
+                               std::vector<std::string> const& arguments)
+    : owner_(::getpid())
+{
+  auto socket = make_socket(program);
+  auto status = make_status_pipe(program);
+  process_ = spawn_settings(socket.theirs->get(), status.theirs->get()).spawn(program, arguments);
+  pidfd_ = open_pidfd(process_);
+  socket_ = std::move(socket.ours);
+  status_ = std::move(status.ours);
+}
+
+helper_process::~helper_process()
+{
+  if (!is_abandoned_ && ::getpid() == owner_) (void)end();
+}
+
+bool helper_process::is_idle() const noexcept
+{
+  if (has_ended_ || is_abandoned_) return false;
+  pollfd conversation{.fd = socket_->get(), .events = POLLIN | POLLRDHUP, .revents = 0};
+  return ::poll(&conversation, 1, 0) == 0;
+}
+
+std::string helper_process::end()
+{
+  if (has_ended_) return {};
+  has_ended_ = true;
+  auto status = read_status();
+  ::shutdown(socket_->get(), SHUT_RDWR);  // also in copies that a forked child holds
+  if (pidfd_->get() >= 0)
+    (void)::syscall(SYS_pidfd_send_signal, pidfd_->get(), SIGKILL, nullptr, 0);
+  auto const own = reap();
+  return status.empty() ? own : status;
+}
+
+/// What the guardian wrote on the end of the process that links.
+std::string helper_process::read_status() const
+{
+  pollfd conversation{.fd = socket_->get(), .events = POLLRDHUP, .revents = 0};
+  auto const has_hung_up = ::poll(&conversation, 1, 0) > 0;
+  if (!wait_until_readable(status_->get(), has_hung_up ? k_status_grace_ms : 0)) return {};
+  std::array<char, 64> text{};
+  auto const size = ::read(status_->get(), text.data(), text.size());
+  std::string line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  line.resize(std::min(line.size(), line.find('\n')));
+  return is_status(line) ? line : std::string();
+}
+
+/// Waits for the process's end. The host may have reaped it meanwhile.
+std::string helper_process::reap()
+{
+  siginfo_t info{};
+  auto const has_pidfd = pidfd_->get() >= 0;
+  if (has_pidfd && !wait_until_readable(pidfd_->get(), k_longest_end_ms)) return "unknown cause";
+  auto const kind = has_pidfd ? static_cast<idtype_t>(P_PIDFD) : P_PID;
+  auto const id = static_cast<id_t>(has_pidfd ? pidfd_->get() : process_);
+  int result = 0;
+  do result = ::waitid(kind, id, &info, WEXITED);
+  while (result < 0 && errno == EINTR);
+  return result == 0 && info.si_pid != 0 ? describe_exit(info) : "unknown cause";
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_helper/link_helper.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "detail/cancellation.hpp"
+#include "detail/format.hpp"
+#include "fatlink/linker.hpp"
+#include "linker/find_link_helper.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::size_t k_block = std::size_t{1} << 20;  // memory is taken as bytes arrive
+constexpr char const* k_damaged =
+    "an input is damaged: build it again; the next link is not affected";
+constexpr char const* k_raise_limit =
+    "raise the time limit (--link-timeout SECONDS; in C++ the linker's limit); a damaged input can "
+    "hang nvJitLink, too";
+
+/// The conversation with a helper broke off.
+struct broken {
+  bool has_timed_out = false;
+};
+
+double seconds(std::chrono::milliseconds time)
+{
+  return std::chrono::duration<double>(time).count();
+}
+
+std::string names_of(link_request const& request)
+{
+  std::string text;
+  for (auto const& input : request.inputs) text += (text.empty() ? "" : ", ") + input.name;
+  return text;
+}
+
+/// The only place where a thread that links in a helper can be cancelled.
+int poll_cancellable(pollfd& wanted, int timeout_ms)
+{
+  cancellation_guard const guard;
+  cancellation_point const point(guard);
+  return ::poll(&wanted, 1, timeout_ms);
+}
+
+/// Waits until the socket is ready. @throws broken at the time limit.
+void wait_for(int socket, short events, time_limit const& limit)
+{
+  for (;;) {
+    auto const left =
+        std::chrono::ceil<std::chrono::milliseconds>(limit.end() - time_limit::clock::now());
+    if (left.count() <= 0) throw broken{.has_timed_out = true};
+    pollfd wanted{.fd = socket, .events = events, .revents = 0};
+    auto const ready =
+        poll_cancellable(wanted, static_cast<int>(std::min<long>(left.count(), 1 << 30)));
+    if (ready > 0) return;
+    if (ready < 0 && errno != EINTR) throw broken{};
+  }
+}
+
+bool is_temporary(int code)
+{
+  return code == EINTR || code == EAGAIN;
+}
+
+[[noreturn]] void fail(link_request const& request, std::string const& cause,
+                       std::string const& code, char const* hint)
+{
+  auto const names = names_of(request);
+  throw link_error(stage::linker, {.message = detail::format("{}: {}", names, cause),
+                                   .input = names,
+                                   .code = code,
+                                   .hint = hint});
+}
+
+std::vector<std::string> arguments_of(helper_settings const& settings)
+{
+  std::vector<std::string> arguments;
+  if (settings.allow_unconfined) arguments.emplace_back("--allow-unconfined");
+  if (!settings.library.empty()) arguments.push_back(settings.library);
+  return arguments;
+}
+
+/// How a reply of the helper ends the link.
+link_product product_of(message_header const& header, bytes_view body)
+{
+  if (header.kind == message_kind::product) return decode_product(body);
+  if (header.kind != message_kind::link_failure && header.kind != message_kind::unavailable)
+    throw protocol_error("a message that is no reply");
+  auto const failure = decode_failure(body, header.kind);
+  if (failure.is_unavailable) throw unavailable_error(failure.where, failure.details);
+  throw link_error(failure.where, failure.details);
+}
+
+}  // namespace
+
+void link_helper::send(bytes_view bytes, time_limit const& limit)
+{
+  while (!bytes.empty()) {
+    wait_for(process_.socket(), POLLOUT, limit);
+    auto const count =
+        ::send(process_.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && is_temporary(errno)) continue;
+    if (count < 0) throw broken{};
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+void link_helper::receive(std::span<std::byte> buffer, time_limit const& limit)
+{
+  while (!buffer.empty()) {
+    wait_for(process_.socket(), POLLIN, limit);
+    auto const count = ::recv(process_.socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (count < 0 && is_temporary(errno)) continue;
+    if (count <= 0) throw broken{};
+    buffer = buffer.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+link_helper::message link_helper::receive(time_limit const& limit)
+{
+  std::array<std::byte, k_message_header> header{};
+  receive(header, limit);
+  message result{.header = decode_header(header), .body = {}};
+  while (result.body.size() < result.header.size) {
+    auto const offset = result.body.size();
+    result.body.resize(std::min<std::size_t>(offset + k_block, result.header.size));
+    receive(std::span(result.body).subspan(offset), limit);
+  }
+  return result;
+}
+
+/// Sends a request and reads its reply. Busy afterwards unless both went well.
+link_helper::message link_helper::exchange(link_request const& request, time_limit const& limit)
+{
+  auto const bytes = encode(request, ++last_request_);
+  auto const identity = decode_header(bytes_view(bytes).first(k_message_header)).identity;
+  is_busy_ = true;
+  send(bytes, limit);
+  auto reply = receive(limit);
+  if (reply.header.identity != identity) throw protocol_error("a reply to another request");
+  is_busy_ = false;
+  return reply;
+}
+
+link_helper::link_helper(helper_settings const& settings, std::string const& program)
+    : process_(program, arguments_of(settings))
+{
+}
+
+std::unique_ptr<link_helper> link_helper::start(helper_settings const& settings,
+                                                time_limit const& limit)
+{
+  auto const program = find_link_helper().string();
+  std::unique_ptr<link_helper> helper(new link_helper(settings, program));
+  try {
+    auto const hello = helper->receive(limit);
+    if (hello.header.kind == message_kind::unavailable)
+      throw unavailable_error(stage::linker, decode_failure(hello.body, hello.header.kind).details);
+    if (hello.header.kind != message_kind::hello) throw protocol_error("it said no hello");
+    helper->hello_ = decode_hello(hello.body);
+  } catch (broken const& failure) {
+    auto const how = helper->process_.end();
+    if (failure.has_timed_out)
+      fail_without_helper(
+          detail::format("{} did not start within {} s", program, seconds(limit.length())), program,
+          "ETIMEDOUT");
+    fail_without_helper(detail::format("{} ended with {}", program, how), program, how);
+  } catch (protocol_error const& error) {
+    fail_without_helper(detail::format("{}: {}", program, error.what()), program, "EPROTO");
+  }
+  return helper;
+}
+
+link_product link_helper::link(link_request const& request, time_limit const& limit)
+{
+  try {
+    auto const reply = exchange(request, limit);
+    return product_of(reply.header, reply.body);
+  } catch (broken const& failure) {
+    auto const how = process_.end();
+    if (failure.has_timed_out)
+      fail(request,
+           detail::format(
+               "the link took longer than its time limit of {} s; nvJitLink's process was stopped",
+               seconds(limit.length())),
+           "ETIMEDOUT", k_raise_limit);
+    fail(request, detail::format("nvJitLink's process died linking them ({})", how), how,
+         k_damaged);
+  } catch (protocol_error const& error) {
+    (void)process_.end();
+    fail(request, detail::format("nvJitLink's process sent no valid reply: {}", error.what()),
+         "EPROTO", k_damaged);
+  }
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linker/in_process_link.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "detail/fork_guard.hpp"
+#include "detail/format.hpp"
+#include "fatlink/error.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr auto k_longest_wait = std::chrono::seconds(10);
+
+thread_local int links_of_thread = 0;
+
+[[noreturn]] void refuse(std::string const& reason)
+{
+  throw unavailable_error(
+      stage::linker, {.message = detail::format("nvJitLink cannot run in this process: {}", reason),
+                      .input = "nvJitLink",
+                      .hint = "link in the helper (isolation::helper, the default)"});
+}
+
+/// Never destroyed: it is asked until the process has ended.
+class link_gate {
+ public:
+  static link_gate& instance()
+  {
+    static auto& gate = *new link_gate;
+    return gate;
+  }
+
+  void enter()
+  {
+    std::lock_guard const lock(mutex_);
+    if (is_ending_) refuse("the process is ending");
+    if (was_forked_in_link_) refuse("it was forked while another thread was linking");
+    ++running_;
+    ++links_of_thread;
+  }
+
+  void leave()
+  {
+    {
+      std::lock_guard const lock(mutex_);
+      --running_;
+      --links_of_thread;
+    }
+    has_link_ended_.notify_all();
+  }
+
+  /// nvJitLink itself may end the process: this thread's own link is not waited for.
+  void close()
+  {
+    std::unique_lock lock(mutex_);
+    is_ending_ = true;
+    has_link_ended_.wait_for(lock, k_longest_wait, [&] { return running_ <= links_of_thread; });
+  }
+
+ private:
+  void enter_child()
+  {
+    was_forked_in_link_ = was_forked_in_link_ || running_ > links_of_thread;
+    running_ = links_of_thread;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable has_link_ended_;
+  int running_ = 0;
+  bool is_ending_ = false;
+  bool was_forked_in_link_ = false;
+  fork_guard fork_guard_{fork_order::nvjitlink, mutex_, [this] { enter_child(); }};
+};
+
+}  // namespace
+
+in_process_link::in_process_link()
+{
+  link_gate::instance().enter();
+}
+
+in_process_link::~in_process_link()
+{
+  link_gate::instance().leave();
+}
+
+void end_in_process_links_at_exit(nvjitlink_moment moment)
+{
+  static std::once_flag was_registered[2];
+  std::call_once(was_registered[static_cast<std::size_t>(moment)],
+                 [] { (void)std::atexit([] { link_gate::instance().close(); }); });
+}
+
+}  // namespace fatlink::detail

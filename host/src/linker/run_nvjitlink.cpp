@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linker/run_nvjitlink.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "detail/format.hpp"
+#include "detail/link_key.hpp"
+#include "detail/stopwatch.hpp"
+#include "linker/in_process_link.hpp"
+#include "linker/mismatched_calls.hpp"
+#include "linker/type_witness.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+/// Of each input the entry that preflight judged, in a fatbin of its own.
+std::vector<link_input> link_inputs(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  std::vector<link_input> parts;
+  for (auto const& input : inputs)
+    parts.push_back(link_input::write(input, *linked_entry(input, options.target, options.mode)));
+  return parts;
+}
+
+link_request make_request(std::vector<link_input> const& inputs,
+                          std::vector<std::string> const& options, image_kind emit)
+{
+  link_request request{.emit = emit, .options = options, .inputs = {}};
+  for (auto const& input : inputs) request.inputs.push_back({input.name(), input.bytes()});
+  return request;
+}
+
+/// Which toolkits nvJitLink reads is known once it is open.
+void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& options,
+                     toolkit_version linker)
+{
+  auto findings = preflight(
+      inputs,
+      {.target = options.target, .mode = options.mode, .kernel = options.kernel, .linker = linker});
+  if (has_error(findings)) throw refused_error(options.target, std::move(findings));
+}
+
+/// Checks by links what preflight could not read, and links.
+link_product check_and_link(std::vector<fatbin> const& inputs, link_options const& options,
+                            link_function const& link)
+{
+  auto findings = check_opaque_types(inputs, options, link);
+  if (findings.empty()) findings = check_calls(inputs, options, link);
+  if (has_error(findings)) throw refused_error(options.target, std::move(findings));
+  return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
+}
+
+/// Whether the helper that links `inputs` may link others afterwards: their types and origin are
+/// stated. Others may have been made to take it over.
+helper_reuse reuse_after(std::vector<fatbin> const& inputs)
+{
+  auto const is_stated = [](fatbin const& input) {
+    auto const& ident = input.ident();
+    return ident && !ident->contract.empty();
+  };
+  return std::all_of(inputs.begin(), inputs.end(), is_stated) ? helper_reuse::shared
+                                                              : helper_reuse::fresh;
+}
+
+std::vector<std::string> confinement_warnings(worker_hello const& hello)
+{
+  std::vector<std::string> warnings;
+  for (auto const& layer : hello.layers)
+    if (layer.starts_with("seccomp: off"))
+      warnings.push_back(
+          format("nvJitLink runs without its sandbox, as --allow-unconfined permits: {}", layer));
+  return warnings;
+}
+
+nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> const& inputs,
+                            link_options const& options, nvjitlink_file const& file)
+{
+  stopwatch watch;
+  time_limit const limit(linker.options.limit);
+  helper_lease const helper(
+      {.library = file.path, .allow_unconfined = linker.options.allow_unconfined}, file.identity,
+      reuse_after(inputs), limit);
+  auto const& hello = helper->hello();
+  nvjitlink_run run{.product = {},
+                    .identity = hello.identity,
+                    .open_ms = watch.lap(),
+                    .warnings = confinement_warnings(hello)};
+  refuse_toolkits(inputs, options, {hello.major, hello.minor});
+  run.product =
+      check_and_link(inputs, options, [&](auto const& parts, auto const& texts, image_kind emit) {
+        return helper->link(make_request(parts, texts, emit), limit);
+      });
+  return run;
+}
+
+nvjitlink_run run_here(linker_state& linker, std::vector<fatbin> const& inputs,
+                       link_options const& options)
+{
+  in_process_link const link;
+  stopwatch watch;
+  auto const library = linker.opened();
+  nvjitlink_run run{
+      .product = {}, .identity = library->identity(), .open_ms = watch.lap(), .warnings = {}};
+  refuse_toolkits(inputs, options, {library->major(), library->minor()});
+  end_in_process_links_at_exit(nvjitlink_moment::opened);
+  run.product =
+      check_and_link(inputs, options, [&](auto const& parts, auto const& texts, image_kind emit) {
+        return link_unchecked(*library, parts, texts, emit);
+      });
+  end_in_process_links_at_exit(nvjitlink_moment::linked);
+  return run;
+}
+
+}  // namespace
+
+nvjitlink_run run_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
+                            link_options const& options, nvjitlink_file const& file)
+{
+  return linker.options.isolation == isolation::helper
+             ? run_in_helper(linker, inputs, options, file)
+             : run_here(linker, inputs, options);
+}
+
+bool has_error(std::vector<finding> const& findings)
+{
+  return std::any_of(findings.begin(), findings.end(),
+                     [](finding const& entry) { return entry.severity == severity::error; });
+}
+
+}  // namespace fatlink::detail
