@@ -125,13 +125,15 @@ TEST_F(CachedLinker, EndsAnIdleHelperOfAnotherNvjitlink)
   auto const copy = folder_.path() / "libnvJitLink.so.13";
   std::filesystem::copy_file(nvjitlink::locate()->path, copy);
   std::ofstream(copy, std::ios::app) << 'x';
+  std::vector<fatbin> const shipped{fatbin::read(places::data("apply_transform.fatbin")),
+                                    fatbin::read(places::data("relu_poly.fatbin"))};
   linker usual;
-  (void)usual.link(pair(), lto());  // leaves an idle helper of the usual one
+  (void)usual.link(shipped, lto());  // leaves an idle helper of the usual one
   EXPECT_EQ(detail::idle_helper_count(), 1U);
   named_nvjitlink const named(copy);
   auto with = cached(isolation::helper);
-  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
-  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::hit);
+  EXPECT_EQ(with.link(shipped, lto()).cache, cache_outcome::miss);
+  EXPECT_EQ(with.link(shipped, lto()).cache, cache_outcome::hit);
 }
 
 TEST_F(Nvjitlink, WhoseFileWasReplacedIsNotTakenForTheNewOne)

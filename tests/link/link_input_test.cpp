@@ -2,6 +2,7 @@
 // What nvJitLink receives of each input, and which of its answers fail a link.
 #include <gmock/gmock.h>
 
+#include "captured_stderr.hpp"
 #include "detail/link_key.hpp"
 #include "detail/link_session.hpp"
 #include "detail/nvjitlink_api.hpp"
@@ -57,10 +58,11 @@ fatbin ptx_of(std::string const& name)
 detail::link_product link_that_reports(std::string const& mode)
 {
   fixtures::variable const what("FATLINK_HOSTILE", mode);
+  fixtures::captured_stderr output;
   auto const file = fixtures::fatbin("transform.fatbin");
   return detail::link_unchecked(*nvjitlink::open(places::hostile_nvjitlink()),
                                 {detail::link_input::write(file, file.entries()[0])},
-                                {"-arch=sm_90"}, image_kind::cubin);
+                                {"-arch=sm_90"}, image_kind::cubin, [&] { return output.read(); });
 }
 
 class LinkInput : public fixtures::needs_nvjitlink {};

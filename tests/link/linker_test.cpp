@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "captured_stderr.hpp"
 #include "detail/link_session.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"
@@ -33,22 +34,6 @@ std::vector<detail::link_input> entries_of(std::vector<fatbin> const& inputs, li
     list.push_back(detail::link_input::write(input, *linked_entry(input, "sm_90", mode)));
   return list;
 }
-
-/// What this process prints on standard error, while it lives.
-class captured_stderr {
- public:
-  captured_stderr() { testing::internal::CaptureStderr(); }
-  ~captured_stderr() { (void)testing::internal::GetCapturedStderr(); }
-  captured_stderr(captured_stderr const&) = delete;
-  captured_stderr& operator=(captured_stderr const&) = delete;
-  /// Since the last call.
-  std::string read()
-  {
-    auto text = testing::internal::GetCapturedStderr();
-    testing::internal::CaptureStderr();
-    return text;
-  }
-};
 
 class Linker : public fixtures::needs_nvjitlink {};
 class LinkSession : public fixtures::needs_nvjitlink {};
@@ -97,7 +82,7 @@ TEST_F(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
   // it takes the link from the driver's cache it says nothing.)
   auto inputs = pair();
   inputs.push_back(fixtures::fatbin("uncontracted.fatbin"));
-  captured_stderr output;
+  fixtures::captured_stderr output;
   try {
     detail::link_unchecked(*nvjitlink::open(), entries_of(inputs, link_mode::ptx),
                            {"-arch=sm_90", "-no-cache"}, image_kind::cubin,

@@ -51,16 +51,16 @@ link_product check_and_link(std::vector<fatbin> const& inputs, link_options cons
   return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
 }
 
-/// Whether the helper that links `inputs` may link others afterwards: their types and origin are
-/// stated. Others may have been made to take it over.
+/// Whether the helper that links `inputs` may link others afterwards: not where one of them has no
+/// contract or no digest. Such inputs may be damaged, or made to take nvJitLink over.
 helper_reuse reuse_after(std::vector<fatbin> const& inputs)
 {
-  auto const is_stated = [](fatbin const& input) {
+  auto const is_trusted = [](fatbin const& input) {
     auto const& ident = input.ident();
-    return ident && !ident->contract.empty();
+    return input.is_verified() && ident && !ident->contract.empty();
   };
-  return std::all_of(inputs.begin(), inputs.end(), is_stated) ? helper_reuse::shared
-                                                              : helper_reuse::fresh;
+  return std::all_of(inputs.begin(), inputs.end(), is_trusted) ? helper_reuse::shared
+                                                               : helper_reuse::fresh;
 }
 
 std::vector<std::string> confinement_warnings(worker_hello const& hello)
