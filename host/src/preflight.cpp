@@ -7,6 +7,7 @@
 
 #include "detail/format.hpp"
 #include "detail/symbol_index.hpp"
+#include "detail/immortal.hpp"
 
 namespace fatlink {
 namespace {
@@ -98,12 +99,12 @@ bool is_opaque(fatbin const& input, target wanted, link_mode mode) noexcept
 
 ptx_interface const& interface_of(fatbin const& input, target wanted, link_mode mode)
 {
-  static ptx_interface const empty;
+  static detail::immortal<ptx_interface const> const empty;
   auto const* linked = linked_entry(input, wanted, mode);
   auto const* ptx = linked == nullptr        ? find_any_ptx(input, wanted)
                     : mode == link_mode::ptx ? linked
                                              : find_ptx_of(input, *linked);
-  return ptx == nullptr ? empty : input.interface(*ptx);
+  return ptx == nullptr ? empty.get() : input.interface(*ptx);
 }
 
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request)

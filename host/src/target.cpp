@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "detail/format.hpp"
+#include "detail/immortal.hpp"
 #include "fatlink/error.hpp"
 
 namespace fatlink {
@@ -128,8 +129,8 @@ bool target::is_known() const noexcept
 
 std::span<target const> known_targets() noexcept
 {
-  static std::vector<target> const targets = list_targets();
-  return targets;
+  static detail::immortal<std::vector<target> const> const targets(list_targets());
+  return targets.get();
 }
 
 }  // namespace fatlink

@@ -18,12 +18,13 @@ constexpr std::uint32_t k_alignment = 16;
 
 decode_table const& families()
 {
-  static decode_table const table = [] {
-    decode_table made;
+  // Never destroyed: threads execute while the process ends, too.
+  static auto const& table = *[] {
+    auto* const made = new decode_table;
     for (auto const add : {add_integer, add_bits, add_logic, add_float, add_approximate,
                            add_convert, add_compare, add_select, add_move, add_access, add_address,
                            add_atomic, add_control, add_barrier, add_shuffle, add_vote})
-      add(made);
+      add(*made);
     return made;
   }();
   return table;

@@ -3,6 +3,7 @@
 
 #include "detail/format.hpp"
 #include "detail/shared_library.hpp"
+#include "detail/immortal.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -114,8 +115,8 @@ driver open_driver()
 
 driver const& driver::open()
 {
-  static driver const opened = open_driver();
-  return opened;
+  static detail::immortal<driver const> const opened(open_driver());
+  return opened.get();
 }
 
 void driver::check(CUresult code, char const* doing, std::string const& subject) const

@@ -9,6 +9,7 @@
 #include "cpu/half.hpp"
 #include "detail/format.hpp"
 #include "detail/shared_library.hpp"
+#include "detail/immortal.hpp"
 #include "fatlink/error.hpp"
 
 namespace fatlink::detail {
@@ -78,8 +79,8 @@ api open_muparser()
 
 api const& muparser()
 {
-  static api const opened = open_muparser();
-  return opened;
+  static immortal<api const> const opened(open_muparser());
+  return opened.get();
 }
 
 // Every function gives the same result for the same arguments, so muParser may fold constants.

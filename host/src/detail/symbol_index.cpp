@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/symbol_index.hpp"
+#include "detail/immortal.hpp"
 
 #include <algorithm>
 
@@ -31,9 +32,9 @@ symbol_index::symbol_index(preflight_inputs const& inputs)
 
 symbol_group const& symbol_index::find(std::string_view name) const
 {
-  static symbol_group const empty;
+  static immortal<symbol_group const> const empty;
   auto const position = positions_.find(name);
-  return position == positions_.end() ? empty : groups_[position->second];
+  return position == positions_.end() ? empty.get() : groups_[position->second];
 }
 
 symbol_group& symbol_index::group(std::string_view name)

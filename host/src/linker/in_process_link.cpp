@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linker/in_process_link.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -77,10 +79,31 @@ class link_gate {
   fork_guard fork_guard_{fork_order::nvjitlink, mutex_, [this] { enter_child(); }};
 };
 
+/// Closes the gate when the main thread ends.
+struct main_thread_end {
+  bool is_armed = false;
+  ~main_thread_end()
+  {
+    if (is_armed && ::gettid() == ::getpid()) link_gate::instance().close();
+  }
+};
+
+thread_local main_thread_end end_of_thread;
+
+/// Makes the calling thread's object: where this library is loaded, usually by the main thread, and
+/// where a thread links.
+bool watch_thread()
+{
+  return end_of_thread.is_armed = true;
+}
+
+[[maybe_unused]] bool const loading_thread_is_watched = watch_thread();
+
 }  // namespace
 
 in_process_link::in_process_link()
 {
+  watch_thread();
   link_gate::instance().enter();
 }
 
@@ -89,11 +112,10 @@ in_process_link::~in_process_link()
   link_gate::instance().leave();
 }
 
-void end_in_process_links_at_exit(nvjitlink_moment moment)
+void end_in_process_links_at_exit()
 {
-  static std::once_flag was_registered[2];
-  std::call_once(was_registered[static_cast<std::size_t>(moment)],
-                 [] { (void)std::atexit([] { link_gate::instance().close(); }); });
+  static std::once_flag is_registered;
+  std::call_once(is_registered, [] { (void)std::atexit([] { link_gate::instance().close(); }); });
 }
 
 }  // namespace fatlink::detail

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guards nvJitLink in this process against two moments at which it cannot run: the end of the
-// process, when its static objects are gone, and a child that was forked in the middle of another
-// thread's link, which has that thread's locks and not the thread.
+// process, when its static objects are destroyed, and a child that was forked in the middle of
+// another thread's link, which has that thread's locks and not the thread.
+//
+// When the main thread returns from `main` or calls exit, the C library first destroys that
+// thread's thread_local objects, and only then calls what libraries have registered, nvJitLink's
+// destructors among it. So a thread_local object of the main thread waits for the links that run,
+// at most ten seconds, and from then on links are refused. (After pthread_exit in the main thread,
+// too.) Another thread that calls exit is noticed by a handler registered once nvJitLink is open.
 #pragma once
 
 namespace fatlink::detail {
@@ -16,12 +22,7 @@ class in_process_link {
   in_process_link& operator=(in_process_link const&) = delete;
 };
 
-/// When nvJitLink makes its static objects.
-enum class nvjitlink_moment { opened, linked };
-
-/// Makes the process's end wait for the links that run, at most ten seconds, and refuse others,
-/// before it destroys the static objects that nvJitLink has made by `moment`: handlers run in the
-/// reverse order of their registration. Does something once for each moment.
-void end_in_process_links_at_exit(nvjitlink_moment moment);
+/// Notices exit by other threads than the main one. Call it once nvJitLink is open.
+void end_in_process_links_at_exit();
 
 }  // namespace fatlink::detail

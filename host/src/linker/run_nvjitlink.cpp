@@ -103,12 +103,11 @@ nvjitlink_run run_here(linker_state& linker, std::vector<fatbin> const& inputs,
   nvjitlink_run run{
       .product = {}, .identity = library->identity(), .open_ms = watch.lap(), .warnings = {}};
   refuse_toolkits(inputs, options, {library->major(), library->minor()});
-  end_in_process_links_at_exit(nvjitlink_moment::opened);
+  end_in_process_links_at_exit();
   run.product =
       check_and_link(inputs, options, [&](auto const& parts, auto const& texts, image_kind emit) {
         return link_unchecked(*library, parts, texts, emit);
       });
-  end_in_process_links_at_exit(nvjitlink_moment::linked);
   return run;
 }
 

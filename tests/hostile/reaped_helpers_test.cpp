@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Helpers in hosts that reap every child themselves, link in many threads, and fork.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "environment.hpp"
+#include "fatlink/linker.hpp"
+#include "link_helper/helper_pool.hpp"
+#include "needs_nvjitlink.hpp"
+#include "places.hpp"
+
+using namespace fatlink;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::vector<fatbin> shipped()
+{
+  return {fatbin::read(places::data("apply_transform.fatbin")),
+          fatbin::read(places::data("relu_poly.fatbin"))};
+}
+
+link_options lto()
+{
+  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
+}
+
+std::string code_of_link(linker& work)
+try {
+  (void)work.link(shipped(), lto());
+  return "linked";
+} catch (error const& failure) {
+  return failure.details().code;
+}
+
+bool is_alive(pid_t process)
+{
+  return ::kill(process, 0) == 0;
+}
+
+bool wait_until_gone(pid_t process)
+{
+  for (int i = 0; i < 300 && is_alive(process); ++i) std::this_thread::sleep_for(10ms);
+  return !is_alive(process);
+}
+
+/// The process that the next link will run in.
+pid_t next_process()
+{
+  detail::helper_lease const helper({}, {}, detail::helper_reuse::shared, detail::time_limit(30s));
+  return helper->process();
+}
+
+void reap_all(int /*signal*/)
+{
+  auto const code = errno;
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+  errno = code;
+}
+
+/// What SIGCHLD does, while it lives.
+class child_signal {
+ public:
+  explicit child_signal(void (*handler)(int)) : before_(::signal(SIGCHLD, handler)) {}
+  ~child_signal() { ::signal(SIGCHLD, before_); }
+  child_signal(child_signal const&) = delete;
+  child_signal& operator=(child_signal const&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+class hostile_nvjitlink {
+ public:
+  explicit hostile_nvjitlink(char const* mode) : mode_("FATLINK_HOSTILE", mode)
+  {
+    detail::end_idle_helpers();
+  }
+  ~hostile_nvjitlink() { detail::end_idle_helpers(); }
+
+ private:
+  fixtures::variable mode_;
+  fixtures::variable nvjitlink_{"FATLINK_NVJITLINK", places::hostile_nvjitlink()};
+};
+
+/// Starts `sleep` with the number that a dead process had; 0 where that cannot be arranged.
+pid_t start_with_number(pid_t number)
+{
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    std::ofstream last("/proc/sys/kernel/ns_last_pid");
+    if (!(last << number - 1 << std::flush)) return 0;
+    auto const process = ::fork();
+    if (process == 0) {
+      ::execl("/bin/sleep", "sleep", "60", nullptr);
+      ::_exit(127);
+    }
+    if (process == number) return process;
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+  }
+  return 0;
+}
+
+class ReapedHelpers : public fixtures::needs_nvjitlink {};
+
+}  // namespace
+
+TEST_F(ReapedHelpers, StillNameWhatEndedThem)
+{
+  for (auto* const handler : {&reap_all, SIG_IGN})
+    for (auto const& [mode, code] : {std::pair{"crash", "SIGABRT"}, {"exit", "exit status 1"}}) {
+      child_signal const taken(handler);
+      hostile_nvjitlink const hostile(mode);
+      linker work;
+      for (int i = 0; i < 5; ++i) EXPECT_EQ(code_of_link(work), code);
+    }
+}
+
+TEST_F(ReapedHelpers, AreNeverTakenForTheProcessThatHasTheirNumberNow)
+{
+  child_signal const taken(&reap_all);
+  pid_t other = 0;
+  {
+    linker work;
+    ASSERT_EQ(code_of_link(work), "linked");
+    std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+    pid_t helper = 0;
+    ASSERT_TRUE(children >> helper) << "the helper is not this thread's child";
+    ::kill(helper, SIGKILL);
+    ASSERT_TRUE(wait_until_gone(helper));
+    other = start_with_number(helper);
+    if (other == 0) GTEST_SKIP() << "process numbers cannot be chosen here (needs CAP_SYS_ADMIN)";
+  }  // ends the idle helpers
+  std::this_thread::sleep_for(100ms);
+  EXPECT_TRUE(is_alive(other));
+  ::signal(SIGCHLD, SIG_DFL);
+  ::kill(other, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(::waitpid(other, &status, 0), other);
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST_F(ReapedHelpers, AreFewHoweverManyThreadsLinked)
+{
+  pid_t last = 0;
+  {
+    linker work;
+    {
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < 16; ++i)
+        threads.emplace_back([&] { EXPECT_EQ(code_of_link(work), "linked"); });
+    }
+    EXPECT_LE(detail::idle_helper_count(), 4U);
+    EXPECT_GE(detail::idle_helper_count(), 1U);
+    last = next_process();
+  }
+  EXPECT_EQ(detail::idle_helper_count(), 0U);
+  EXPECT_TRUE(wait_until_gone(last)) << "a helper outlived the last linker";
+}
+
+TEST_F(ReapedHelpers, OfTheParentAreNotTouchedByAForkedChild)
+{
+  linker work;
+  ASSERT_EQ(code_of_link(work), "linked");
+  auto const helper = next_process();
+  auto const child = ::fork();
+  if (child == 0) {
+    auto const is_empty = detail::idle_helper_count() == 0;
+    auto const code = code_of_link(work);
+    auto const is_other = next_process() != helper;
+    std::exit(is_empty && code == "linked" && is_other ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(is_alive(helper));
+  EXPECT_EQ(next_process(), helper);
+  EXPECT_EQ(code_of_link(work), "linked");
+}
+
+TEST_F(ReapedHelpers, AreNotSharedWithInputsWithoutDigestOrContract)
+{
+  linker work;
+  ASSERT_EQ(code_of_link(work), "linked");
+  auto const helper = next_process();
+  std::vector<fatbin> const foreign{fatbin::read(places::fixture("library.fatbin")),
+                                    fatbin::read(places::fixture("transform.fatbin"))};
+  (void)work.link(foreign, lto());
+  EXPECT_EQ(detail::idle_helper_count(), 1U);
+  EXPECT_EQ(next_process(), helper);
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links in hosts that fork, print, reap children and end meanwhile: nothing is lost, nothing hangs."""
+import os
+import pathlib
+import subprocess
+import time
+import unittest
+
+from fatlink_cli import LIBRARY, SHARE, TESTS
+
+RELU = SHARE / "relu_poly.fatbin"
+SCALE = max(int(os.environ.get("FATLINK_HOSTILE_SCALE", "1")), 1)
+BUSY_HOST = TESTS / "busy_host"
+LATE_LINKS = TESTS / "late_links"
+LINES_PER_ROUND = 200
+
+
+def helpers():
+    """The processes of fatlink-linkd of this build."""
+    found = set()
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(folder / "exe").startswith(str(TESTS.parent / "fatlink-linkd")):
+                found.add(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def wait_until(condition, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+class HostProcess(unittest.TestCase):
+    def test_threads_that_print_fork_reap_and_link_lose_nothing(self):
+        rounds = 4 * SCALE
+        before = helpers()
+        result = subprocess.run([BUSY_HOST, str(rounds), LIBRARY, RELU], capture_output=True, text=True,
+                                timeout=120 + 20 * rounds)
+        self.assertEqual((result.stdout, result.returncode), ("", 0))
+        lines = [line for line in result.stderr.splitlines() if line.startswith("@E@error : line ")]
+        self.assertEqual(lines, [f"@E@error : line {i}" for i in range(rounds * LINES_PER_ROUND)])
+        self.assertEqual(result.stderr.count("\n"), len(lines), result.stderr[-2000:])
+        self.assertTrue(wait_until(lambda: helpers() <= before), "helpers are left behind")
+
+    def run_late(self, when, where):
+        return subprocess.run([LATE_LINKS, when, where, LIBRARY, RELU], capture_output=True, text=True, timeout=60)
+
+    def test_links_while_the_process_ends_in_the_helper_succeed(self):
+        for when in ("static", "atexit"):
+            with self.subTest(when=when):
+                result = self.run_late(when, "helper")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                first, second = result.stdout.splitlines()
+                self.assertRegex(first, r"^linked \d+ bytes$")
+                self.assertEqual(first, second)
+
+    def test_links_while_the_process_ends_are_refused_in_process(self):
+        for when in ("static", "atexit"):
+            with self.subTest(when=when):
+                result = self.run_late(when, "in-process")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                first, second = result.stdout.splitlines()
+                self.assertRegex(first, r"^linked \d+ bytes$")
+                self.assertIn(second, (first, "refused: nvJitLink cannot run in this process: the process is ending"))
+
+    def test_detached_threads_that_link_while_main_returns_neither_crash_nor_hang(self):
+        before = helpers()
+        for i in range(10 * SCALE):
+            for where in ("helper", "in-process"):
+                with self.subTest(where=where, run=i):
+                    result = self.run_late("detached", where)
+                    self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(wait_until(lambda: helpers() <= before), "helpers are left behind")
+
+
+if __name__ == "__main__":
+    unittest.main()
