@@ -42,7 +42,8 @@ unless ``OPTIONS`` has ``-lineinfo``, or it includes, by an absolute path (``-I`
 ``__FILE__`` or with something private: names of that are made of the path; or the toolkit lies elsewhere
 (one in the project's own folder moves with it). The target's property ``FATLINK_FATBIN`` has its path. Every
 entry's ident says contract, hooks, toolkit and float flags. After each build the fatbin is read
-back by ``fatlink inspect``: a missing entry or another ident fails the build. Missing, unknown or
+back by ``fatlink inspect``: a missing entry or another ident fails the build. Then ``fatlink digest``
+adds digests of the entries to the ident, so that readers refuse a fatbin that was damaged. Missing, unknown or
 malformed arguments, and an nvcc that is not of CUDA 13, stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
@@ -129,7 +130,7 @@ set(HOOKS_FILE [==[@hooks_file@]==])
     COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${outputs})
-  # Needed to read the fatbin back; a newer program makes no other fatbin.
+  # Needed to read the fatbin back and to add its digests; a newer program makes no other fatbin.
   add_dependencies(${target} fatlink::program ${hooks_target})
   set_target_properties(${target} PROPERTIES FATLINK_FATBIN "${fatbin}")
   if(arg_INSTALL_DESTINATION)

@@ -2,7 +2,7 @@
 # The build step of fatlink_add_fatbin:
 #   cmake -DSETTINGS=<file> -DINSPECT=<fatlink program> -P compile_fatbin.cmake
 # Compiles SOURCE, with an ident made now (the contract's header may have changed since
-# configuration), and reads the fatbin back. The fatbin appears only when all went well.
+# configuration), reads the fatbin back, and adds digests of its entries. The fatbin appears only when all went well.
 cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
 include("${CMAKE_CURRENT_LIST_DIR}/base64.cmake")
@@ -109,6 +109,15 @@ if(NOT result EQUAL 0)
   string(REPLACE "${made}" "${FATBIN}" said "${said}")
   message("${said}")
   message(FATAL_ERROR "${FATBIN} is not what was asked for, and is not kept")
+endif()
+
+# The second pass: digests of the entries, which only the finished payloads give.
+execute_process(COMMAND "${INSPECT}" digest "${made}" OUTPUT_QUIET ERROR_VARIABLE said RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  file(REMOVE "${made}")
+  string(REPLACE "${made}" "${FATBIN}" said "${said}")
+  message("${said}")
+  message(FATAL_ERROR "${FATBIN}: its digests cannot be added, and it is not kept")
 endif()
 
 # Its .json: the reference, and what the bytes are.

@@ -62,7 +62,16 @@ void print_other_findings(refused_error const& refused)
   }
 }
 
-nlohmann::json to_json(error const& failure)
+}  // namespace
+
+void print_json(nlohmann::json const& object)
+{
+  auto const text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main checks standard output at the end
+  std::fflush(stdout);                                     // the process may take a while to end
+}
+
+nlohmann::json error_to_json(error const& failure)
 {
   auto const& details = failure.details();
   nlohmann::json json{{"stage", to_string(failure.where())},
@@ -75,15 +84,6 @@ nlohmann::json to_json(error const& failure)
     for (auto const& found : refused->findings())
       json["findings"].push_back(finding_to_json(found));
   return json;
-}
-
-}  // namespace
-
-void print_json(nlohmann::json const& object)
-{
-  auto const text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-  (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main checks standard output at the end
-  std::fflush(stdout);                                     // the process may take a while to end
 }
 
 nlohmann::json finding_to_json(finding const& found)
@@ -111,7 +111,7 @@ int report_failure(std::exception const& failure, bool json)
   print_details(known->details());
   if (auto const* refused = dynamic_cast<refused_error const*>(known); refused != nullptr)
     print_other_findings(*refused);
-  if (json) print_json({{"error", to_json(*known)}});
+  if (json) print_json({{"error", error_to_json(*known)}});
   return status_of(failure);
 }
 

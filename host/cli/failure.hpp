@@ -15,6 +15,9 @@ namespace fatlink::cli {
 /// As every verb's --json shows a finding.
 nlohmann::json finding_to_json(finding const& found);
 
+/// As every verb's --json shows an error.
+nlohmann::json error_to_json(error const& failure);
+
 /// One JSON object on standard output. What is no UTF-8, as names of files may be, is replaced.
 void print_json(nlohmann::json const& object);
 

@@ -59,7 +59,7 @@ nlohmann::json declarations(ident const& stated)
   return json;
 }
 
-nlohmann::json to_json(fatbin_entry const& entry, fatbin const& file)
+nlohmann::json to_json(fatbin_entry const& entry)
 {
   nlohmann::json json{{"kind", to_string(entry.kind)},
                       {"target", entry.target.name()},
@@ -80,7 +80,11 @@ nlohmann::json to_json(fatbin_entry const& entry, fatbin const& file)
                      {"contract_package", ident->contract_package},
                      {"hooks", declarations(*ident)},
                      {"format", ident->format}};
-  if (entry.kind != entry_kind::ptx) return json;
+  return json;
+}
+
+void add_interface(nlohmann::json& json, fatbin_entry const& entry, fatbin const& file)
+{
   auto const interface = read_ptx_interface(read_ptx(entry, file.name()), file.name());
   json["kernels"] = signatures(interface.kernels);
   json["definitions"] = signatures(interface.definitions);
@@ -88,15 +92,50 @@ nlohmann::json to_json(fatbin_entry const& entry, fatbin const& file)
   json["hooks"] = signatures(interface.hooks);
   json["variables"] = signatures(interface.variables);
   json["external_variables"] = signatures(interface.external_variables);
+}
+
+/// A fatbin, and what makes it unusable although its entries can be listed.
+struct loaded_file {
+  fatbin contents;
+  std::optional<format_error> damage;
+};
+
+loaded_file load(std::filesystem::path const& path)
+try {
+  return {fatbin::read(path), {}};
+} catch (format_error const& failed) {
+  if (failed.id() != "digest-mismatch") throw;
+  return {fatbin::read_unverified(path), failed};
+}
+
+/// Of a damaged file what can be read of the entry.
+nlohmann::json describe(fatbin_entry const& entry, loaded_file const& file)
+{
+  auto json = to_json(entry);
+  if (entry.kind == entry_kind::ptx) try {
+      add_interface(json, entry, file.contents);
+    } catch (file_error const&) {
+      if (!file.damage) throw;
+    }
   return json;
 }
 
-nlohmann::json to_json(fatbin const& file)
+nlohmann::json to_json(loaded_file const& file)
 {
-  nlohmann::json json{
-      {"file", file.name()}, {"bytes", file.bytes().size()}, {"entries", nlohmann::json::array()}};
-  for (auto const& entry : file.entries()) json["entries"].push_back(to_json(entry, file));
+  nlohmann::json json{{"file", file.contents.name()},
+                      {"bytes", file.contents.bytes().size()},
+                      {"verified", file.contents.is_verified()},
+                      {"entries", nlohmann::json::array()}};
+  if (file.damage) json["damage"] = file.damage->what();
+  for (auto const& entry : file.contents.entries())
+    json["entries"].push_back(describe(entry, file));
   return json;
+}
+
+char const* integrity(nlohmann::json const& file)
+{
+  if (file.contains("damage")) return "damaged";
+  return file["verified"].get<bool>() ? "verified" : "without digests";
 }
 
 void print_list(char const* title, nlohmann::json const& entry, char const* key)
@@ -115,7 +154,8 @@ void print_ident(nlohmann::json const& ident)
 
 void print_text(nlohmann::json const& file)
 {
-  fmt::print("{}: {} bytes\n", file["file"].get<std::string>(), file["bytes"].get<std::size_t>());
+  fmt::print("{}: {} bytes, {}\n", file["file"].get<std::string>(),
+             file["bytes"].get<std::size_t>(), integrity(file));
   for (auto const& entry : file["entries"]) {
     fmt::print("  {} {}, version {}, {} bytes ({}, {} stored) at byte {}\n",
                entry["kind"].get<std::string>(), entry["target"].get<std::string>(),
@@ -172,6 +212,12 @@ void print_ptx(fatbin const& file, std::vector<target> const& targets)
   }
 }
 
+bool has_expectations(build_expectations const& expected)
+{
+  return !expected.entries.empty() || !expected.ident.empty() || expected.hook ||
+         !expected.reference.empty();
+}
+
 int inspect(arguments const& given)
 {
   auto expected = given.expected;
@@ -179,20 +225,26 @@ int inspect(arguments const& given)
   for (auto const& word : given.expected.entries)
     for (auto& entry : expand_expected(word)) expected.entries.push_back(std::move(entry));
   auto const targets = parse_targets(given.targets);
-  auto files = nlohmann::json::array();
+  auto output = nlohmann::json{{"files", nlohmann::json::array()}};
+  int status = k_done;
   for (auto const& path : given.files) {
-    auto const file = fatbin::read(fatbin_file(path));
-    check_build(file, expected);
+    auto const file = load(fatbin_file(path));
+    if (file.damage && (given.ptx || has_expectations(expected))) throw format_error(*file.damage);
+    check_build(file.contents, expected);
     if (given.ptx)
-      print_ptx(file, targets);
+      print_ptx(file.contents, targets);
     else
-      files.push_back(to_json(file));
+      output["files"].push_back(to_json(file));
+    if (file.damage) {
+      status = report_failure(*file.damage, false);
+      output["error"] = error_to_json(*file.damage);
+    }
   }
   if (given.json)
-    print_json(nlohmann::json{{"files", files}});
+    print_json(output);
   else
-    for (auto const& file : files) print_text(file);
-  return k_done;
+    for (auto const& file : output["files"]) print_text(file);
+  return status;
 }
 
 }  // namespace

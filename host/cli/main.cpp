@@ -25,8 +25,9 @@ struct verb {
 constexpr verb k_verbs[] = {
     {"run", fatlink::cli::add_run},       {"link", fatlink::cli::add_link},
     {"check", fatlink::cli::add_check},   {"inspect", fatlink::cli::add_inspect},
-    {"list", fatlink::cli::add_list},     {"cache", fatlink::cli::add_cache},
-    {"doctor", fatlink::cli::add_doctor}, {"bench", fatlink::cli::add_bench},
+    {"digest", fatlink::cli::add_digest}, {"list", fatlink::cli::add_list},
+    {"cache", fatlink::cli::add_cache},   {"doctor", fatlink::cli::add_doctor},
+    {"bench", fatlink::cli::add_bench},
 };
 
 /// The one asked for; all of them where none is, for --help: describing each takes a while that a

@@ -114,9 +114,10 @@ _fatlink_list() {
 # found: what is no option: a verb, or the verb's arguments.
 _fatlink_arguments() {
   case $verb in
-    '') _fatlink_offer 'run link check inspect list cache doctor bench' ;;
+    '') _fatlink_offer 'run link check inspect digest list cache doctor bench' ;;
     cache) _fatlink_offer 'path stats warm verify prune clear' ;;
     link | check | inspect | 'cache warm') _fatlink_names; _fatlink_files '*.fatbin' ;;
+    digest) _fatlink_files '*.fatbin' ;;
     list) _fatlink_names ;;
   esac
 }

@@ -41,6 +41,7 @@ complete -c fatlink -n '__fatlink_at top' -a run -d 'Link in both modes, execute
 complete -c fatlink -n '__fatlink_at top' -a link -d 'Link fatbins and write the image'
 complete -c fatlink -n '__fatlink_at top' -a check -d 'Say what would not link, and why'
 complete -c fatlink -n '__fatlink_at top' -a inspect -d 'Show what fatbins hold'
+complete -c fatlink -n '__fatlink_at top' -a digest -d 'Add digests to fatbins'
 complete -c fatlink -n '__fatlink_at top' -a list -d 'Show the installed libraries and transforms'
 complete -c fatlink -n '__fatlink_at top' -a cache -d 'The cache of links'
 complete -c fatlink -n '__fatlink_at top' -a doctor -d 'Show what works on this machine'
@@ -53,9 +54,10 @@ complete -c fatlink -n '__fatlink_at cache' -a prune -d 'Remove what is damaged,
 complete -c fatlink -n '__fatlink_at cache' -a clear -d 'Remove every entry'
 
 complete -c fatlink -n '__fatlink_at link check inspect cache/warm' -ka '(__fatlink_files .fatbin; __fatlink_names)'
+complete -c fatlink -n '__fatlink_at digest' -ka '(__fatlink_files .fatbin)'
 complete -c fatlink -n '__fatlink_at list' -a '(__fatlink_names)'
 
-complete -c fatlink -n '__fatlink_at run link check inspect list doctor bench cache/path cache/stats cache/warm cache/verify cache/prune cache/clear' -l json -d 'One JSON object on standard output'
+complete -c fatlink -n '__fatlink_at run link check inspect digest list doctor bench cache/path cache/stats cache/warm cache/verify cache/prune cache/clear' -l json -d 'One JSON object on standard output'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l in-process -d 'Run nvJitLink in this process'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l link-timeout -x -d 'Seconds a link may take'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l no-cache -d 'Link anew'

@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::uint64_t k_most_file = std::uint64_t{1} << 30;
 
+byte_buffer read_bytes(std::filesystem::path const& path)
+{
+  return detail::read_file(path, k_most_file, "pass the .fatbin that nvcc made");
+}
+
 [[noreturn]] void fail_digest(std::filesystem::path const& path, std::string const& stated)
 {
   auto beside = path;
@@ -82,7 +87,7 @@ fatbin::fatbin(std::shared_ptr<contents const> made) : contents_(std::move(made)
 
 fatbin fatbin::read(std::filesystem::path const& path)
 {
-  auto bytes = detail::read_file(path, k_most_file, "pass the .fatbin that nvcc made");
+  auto bytes = read_bytes(path);
   auto const stated = path.extension() == ".json" ? std::nullopt : detail::stated_sha256(path);
   if (!stated) return from_bytes(std::move(bytes), path.string());
   auto const digest = detail::sha256(bytes);
@@ -93,6 +98,11 @@ fatbin fatbin::read(std::filesystem::path const& path)
   return fatbin(std::move(made));
 }
 
+fatbin fatbin::read_unverified(std::filesystem::path const& path)
+{
+  return fatbin(list_entries(read_bytes(path), path.string()));
+}
+
 fatbin fatbin::from_bytes(byte_buffer bytes, std::string name)
 {
   return fatbin(parse(std::move(bytes), std::move(name)));
@@ -100,11 +110,17 @@ fatbin fatbin::from_bytes(byte_buffer bytes, std::string name)
 
 std::shared_ptr<fatbin::contents> fatbin::parse(byte_buffer bytes, std::string name)
 {
+  auto made = list_entries(std::move(bytes), std::move(name));
+  made->is_verified = detail::check_entry_digests(made->bytes, made->entries, made->name);
+  return made;
+}
+
+std::shared_ptr<fatbin::contents> fatbin::list_entries(byte_buffer bytes, std::string name)
+{
   auto made = std::make_shared<contents>();
   made->name = std::move(name);
   made->bytes = std::move(bytes);
   made->entries = read_fatbin(made->bytes, made->name);
-  made->is_verified = detail::check_entry_digests(made->bytes, made->entries, made->name);
   return made;
 }
 

@@ -26,6 +26,13 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
   return parts;
 }
 
+/// Whether a link repeats a warning of preflight. compared-by-link: check_calls() compares the
+/// types. unverified-bytes: of a whole class of inputs, in each of their links; `check` reports it.
+bool is_said_by_link(std::string_view id)
+{
+  return id != "compared-by-link" && id != "unverified-bytes";
+}
+
 [[noreturn]] void refuse_emit(link_options const& options)
 {
   auto const mode = std::string(to_string(options.mode));
@@ -122,7 +129,7 @@ class linker::session {
     image_.times.preflight_ms = watch.lap();
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& found : findings)
-      if (found.id != "compared-by-link")  // see check_calls()
+      if (is_said_by_link(found.id))
         image_.warnings.push_back(detail::format("{} [{}]", found.message, found.id));
   }
 

@@ -115,6 +115,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   std::vector<finding> findings;
   detail::check_entries(described, request, findings);
   detail::check_contracts(described, findings);
+  detail::check_digests(described, findings);
   detail::check_kernel(described, request, findings);
   detail::check_types(described, request, findings);
   detail::symbol_index const symbols(described);

@@ -66,7 +66,7 @@ class Check(AnyStatus):
         wrong = self.compile("wrong", 'extern "C" __device__ float user_transform(int x) { return 1; }')
         for mode in ("ptx", "lto"):
             said = self.fatlink_json("check", "--mode", mode, LIBRARY, wrong)
-            self.assertEqual([f["id"] for f in said["targets"][0]["findings"]], ["uncontracted"])
+            self.assertEqual([f["id"] for f in said["targets"][0]["findings"]], ["uncontracted", "unverified-bytes"])
 
     def test_wrong_types_built_against_another_contract_version(self):
         ident = {"fatlink": 1, "contract": "apply_transform", "version": 2, "header_sha256": "0" * 64,
@@ -167,8 +167,11 @@ class Check(AnyStatus):
         self.file("t.fatbin", (SHARE / "gelu.fatbin").read_bytes())
         self.file("t.json", RELU.with_suffix(".json").read_bytes())
         for words in (("check", LIBRARY, "t.fatbin"), ("link", "--target", "sm_90", "-o", "o", LIBRARY, "t.fatbin"),
-                      ("run", "--transform", "t.fatbin"), ("inspect", "t.fatbin")):
+                      ("run", "--transform", "t.fatbin"), ("inspect", "--ptx", "t.fatbin")):
             self.assert_fails(3, *words, says=["t.fatbin: is not the file that t.json states", "[digest-mismatch]"])
+        done = self.fatlink("inspect", "t.fatbin", status=3)
+        self.assertIn(" bytes, damaged", done.stdout)
+        self.assertIn("fatlink: error: t.fatbin: is not the file that t.json states", done.stderr)
         self.file("t.json", '{"sha256": "12"}')
         self.assert_fails(3, "inspect", "t.fatbin", says=['t.json: "sha256" is not 64 hexadecimal digits'])
 

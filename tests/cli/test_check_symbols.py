@@ -17,7 +17,7 @@ class SymbolsTest(CliTest):
     def findings(self, mode, *inputs, level="error"):
         """What check finds; link agrees whether it links."""
         done = self.check("check", "--target", "sm_90", "--mode", mode, "--json", *inputs)
-        found = done["targets"][0]["findings"]
+        found = [f for f in done["targets"][0]["findings"] if f["id"] != "unverified-bytes"]
         errors = [f for f in found if f["severity"] == "error"]
         self.assertEqual(done["links"], not errors)
         status = 4 if errors else 0

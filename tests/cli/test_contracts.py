@@ -32,9 +32,10 @@ class Contracts(CliTest):
         return self.build(name, DEFINITION.format(hook=hook, type=type), **ident)
 
     def findings(self, *inputs, links=True):
-        """All findings of a link; its errors where it does not link."""
+        """All findings of a link but that nvcc alone states no digests; its errors where it does not link."""
         said = self.fatlink_json("check", "--mode", "lto", *inputs, status=0 if links else 4)
-        return [one for one in said["targets"][0]["findings"] if links or one["severity"] == "error"]
+        found = [one for one in said["targets"][0]["findings"] if one["id"] != "unverified-bytes"]
+        return [one for one in found if links or one["severity"] == "error"]
 
 
 class Identity(Contracts):

@@ -11,7 +11,7 @@ KERNEL = 'extern "C" __global__ void own_kernel(float* x) { *x = 2; }\n'
 class Definitions(CliTest):
     def findings(self, mode, *inputs, status=4):
         result = self.fatlink_json("check", "--mode", mode, *inputs, status=status)
-        return result["targets"][0]["findings"]
+        return [finding for finding in result["targets"][0]["findings"] if finding["id"] != "unverified-bytes"]
 
     def errors(self, mode, *inputs):
         return [finding for finding in self.findings(mode, *inputs) if finding["severity"] == "error"]

@@ -110,6 +110,31 @@ class Builds(BuildSide):
             if entry["kind"] == "ltoir":
                 self.assertEqual(entry["float_flags"], entry["ident"]["float"])
 
+    def inspected(self):
+        done = subprocess.run([PROGRAM, "inspect", "--json", "b/t.fatbin"], cwd=self.folder, text=True, capture_output=True)
+        return done.returncode, json.loads(done.stdout)["files"][0]
+
+    def test_a_fatbin_without_its_json_is_verified_by_digests(self):
+        self.built(CONTRACT + "fatlink_add_fatbin(t SOURCES t.cu CONTRACT c ARCHITECTURES 75 90a)")
+        (self.folder / "b/t.json").unlink()
+        status, shown = self.inspected()
+        self.assertEqual((status, shown["verified"]), (0, True))
+        self.assertLess(max(len(part) for part in (self.folder / "b/t.fatbin").read_bytes().split(b"\0")), 2048)
+
+    def test_a_flipped_bit_of_any_entry_is_noticed_without_the_json(self):
+        self.built(FATBIN)
+        (self.folder / "b/t.json").unlink()
+        file = self.folder / "b/t.fatbin"
+        content = file.read_bytes()
+        for entry in self.entries():
+            damaged = bytearray(content)
+            damaged[entry["offset"] + 0x2C] ^= 1  # of its flags
+            file.write_bytes(damaged)
+            status, shown = self.inspected()
+            self.assertEqual((status, shown["verified"]), (3, False))
+            self.assertIn(f"the {entry['kind']}:sm_75 entry at byte {entry['offset']} does not have the bytes", shown["damage"])
+            file.write_bytes(content)
+
     def test_an_entry_names_its_package_and_that_of_its_contract(self):
         self.built("fatlink_add_contract(c VERSION 3 HEADER hook.cuh PACKAGE libc-gpu PACKAGE_VERSION 3.1)\n"
                    "fatlink_add_fatbin(t SOURCES t.cu CONTRACT c PACKAGE my-transforms PACKAGE_VERSION 1.0~rc1)\n")

@@ -64,7 +64,7 @@ TEST(OpaqueInput, IsWarnedOfByPreflightThatComparedNoTypes)
 TEST(OpaqueInput, IsNotSoInPtxModeWherePtxIsLinked)
 {
   auto const findings =
-      judge({fixtures::fatbin("library.fatbin"), fixtures::fatbin("two_types_ltoir.fatbin")},
+      judge({fixtures::verified("library.fatbin"), fixtures::verified("two_types_ltoir.fatbin")},
             link_mode::ptx);
   EXPECT_THAT(ids(findings), ElementsAre("uncontracted"));
   EXPECT_THAT(findings[0].message, HasSubstr("only widths and arity could be checked"));
@@ -127,8 +127,7 @@ TEST(UnknownArchitecture, IsPassedOverForAnEntryThatLinks)
 
 TEST(KnownArchitecture, OfOlderToolkitsIsLinked)
 {
-  auto const findings = judge({fixtures::fatbin("library.fatbin"),
-                               with_architecture("transform.fatbin", entry_kind::ptx, 70)},
-                              link_mode::ptx);
-  EXPECT_THAT(findings, IsEmpty());
+  auto const older = with_architecture("transform.fatbin", entry_kind::ptx, 70);
+  auto const verified = fatbin::from_bytes(detail::add_digests(older.bytes()), "older.fatbin");
+  EXPECT_THAT(judge({fixtures::verified("library.fatbin"), verified}, link_mode::ptx), IsEmpty());
 }

@@ -15,7 +15,7 @@ std::vector<finding> judge(std::initializer_list<char const*> names,
                            preflight_request const& request)
 {
   std::vector<fatbin> inputs;
-  for (auto const* name : names) inputs.push_back(fixtures::fatbin(name));
+  for (auto const* name : names) inputs.push_back(fixtures::verified(name));
   return preflight(inputs, request);
 }
 
@@ -39,6 +39,19 @@ TEST(Preflight, HasNothingToSayOfAContractedPair)
   for (auto const mode : {link_mode::ptx, link_mode::lto})
     EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {"sm_90", mode, "apply_transform"}),
                 IsEmpty());
+}
+
+TEST(Preflight, ReportsEachInputWithoutDigests)
+{
+  std::array const inputs{fixtures::verified("library.fatbin"),
+                          fixtures::fatbin("transform.fatbin")};
+  auto const findings =
+      preflight(inputs, {.target = "sm_90", .mode = link_mode::lto, .kernel = {}});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].id, "unverified-bytes");
+  EXPECT_EQ(findings[0].severity, severity::warning);
+  EXPECT_EQ(findings[0].files, std::vector<std::string>{"transform.fatbin"});
+  EXPECT_THAT(findings[0].hint, testing::HasSubstr("fatlink digest transform.fatbin"));
 }
 
 TEST(Preflight, WarnsOfWhatStatesNoContract)

@@ -13,13 +13,22 @@ using testing::IsEmpty;
 
 namespace {
 
-/// The libraries of a folder into which fixtures are copied under other names.
+std::string text_of(fatbin const& file)
+{
+  auto const bytes = file.bytes();
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+/// The libraries of a folder into which fixtures are copied, with digests, under other names.
 std::vector<installed_library> install(
     std::initializer_list<std::pair<char const*, char const*>> files)
 {
   fixtures::folder const folder;
   for (auto const& [fixture, name] : files)
-    std::filesystem::copy_file(fixtures::path(fixture), folder.path() / name);
+    if (std::string_view(fixture).ends_with(".fatbin"))
+      folder.write(name, text_of(fixtures::verified(fixture)));
+    else
+      std::filesystem::copy_file(fixtures::path(fixture), folder.path() / name);
   return read_libraries({{folder.path(), folder_origin::environment}});
 }
 
@@ -40,7 +49,7 @@ std::vector<std::string> ids(std::vector<finding> const& findings)
 std::vector<std::string> selected(std::vector<installed_library> const& libraries,
                                   char const* transform)
 {
-  std::array const inputs{fixtures::fatbin(transform)};
+  std::array const inputs{fixtures::verified(transform)};
   return names(select_libraries(libraries, inputs));
 }
 
@@ -67,26 +76,26 @@ TEST(InstalledLibraries, AreSelectedByContractOrByTheHooksThatATransformDefines)
 
 TEST(TransformCheck, KnowsInputsWithoutALibrary)
 {
-  EXPECT_TRUE(lacks_library(std::array{fixtures::fatbin("transform.fatbin")}));
-  EXPECT_FALSE(lacks_library(std::array{fixtures::fatbin("library.fatbin")}));
+  EXPECT_TRUE(lacks_library(std::array{fixtures::verified("transform.fatbin")}));
+  EXPECT_FALSE(lacks_library(std::array{fixtures::verified("library.fatbin")}));
   EXPECT_FALSE(lacks_library(
-      std::array{fixtures::fatbin("transform.fatbin"), fixtures::fatbin("library.fatbin")}));
+      std::array{fixtures::verified("transform.fatbin"), fixtures::verified("library.fatbin")}));
 }
 
 TEST(TransformCheck, FindsNothingToReportWithTheLibraryOfTheContract)
 {
   auto const libraries = install({{"library.fatbin", "a.fatbin"}});
-  std::array const transforms{fixtures::fatbin("transform.fatbin")};
+  std::array const transforms{fixtures::verified("transform.fatbin")};
   for (auto const mode : {link_mode::ptx, link_mode::lto})
     EXPECT_THAT(preflight_with(libraries[0], transforms, {"sm_90", mode, {}}), IsEmpty());
 }
 
 TEST(TransformCheck, IsAnErrorWithoutALibraryToJudgeWith)
 {
-  std::array const contracted{fixtures::fatbin("transform.fatbin")};
+  std::array const contracted{fixtures::verified("transform.fatbin")};
   EXPECT_THAT(ids(preflight_without({}, contracted, {"sm_90", link_mode::lto, {}})),
               ElementsAre("not-judged"));
-  std::array const uncontracted{fixtures::fatbin("uncontracted.fatbin")};
+  std::array const uncontracted{fixtures::verified("uncontracted.fatbin")};
   EXPECT_THAT(ids(preflight_without({}, uncontracted, {"sm_90", link_mode::lto, {}})),
               ElementsAre("unused-definition", "uncontracted"));
 }

@@ -94,6 +94,10 @@ class fatbin {
   ///   ident (ident.hpp): digest-mismatch.
   static fatbin read(std::filesystem::path const& path);
 
+  /// Reads a file without comparing digests, to show what a damaged one holds; is_verified() is
+  /// false. @throws file_error, format_error as read, but for digest-mismatch.
+  static fatbin read_unverified(std::filesystem::path const& path);
+
   /// Takes bytes already in memory.
   /// @throws format_error as read_fatbin; or a digest other than the ident states.
   static fatbin from_bytes(byte_buffer bytes, std::string name);
@@ -123,6 +127,9 @@ class fatbin {
 
  private:
   struct FATLINK_PRIVATE contents;
+  /// The contents with their entries; parse() has compared their digests, too.
+  FATLINK_PRIVATE static std::shared_ptr<contents> list_entries(byte_buffer bytes,
+                                                                std::string name);
   FATLINK_PRIVATE static std::shared_ptr<contents> parse(byte_buffer bytes, std::string name);
   explicit fatbin(std::shared_ptr<contents const> made);
   std::shared_ptr<contents const> contents_;

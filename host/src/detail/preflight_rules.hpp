@@ -33,6 +33,8 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
                    std::vector<finding>& findings);
 /// fatlink-too-old, uncontracted, contract-mismatch.
 void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findings);
+/// unverified-bytes: a warning for each input without digests.
+void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings);
 /// unknown-kernel.
 void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
                   std::vector<finding>& findings);

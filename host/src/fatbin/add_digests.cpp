@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatbin/add_digests.hpp"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "detail/base64.hpp"
+#include "detail/format.hpp"
+#include "fatbin/entry_digests.hpp"
+#include "fatbin/write_ident.hpp"
+#include "fatlink/fatbin.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+[[noreturn]] void refuse(std::string_view name, char const* cause)
+{
+  throw file_error(stage::fatbin,
+                   {.message = detail::format("{}: {}: no digests are added to it", name, cause),
+                    .input = std::string(name),
+                    .code = {},
+                    .log = {},
+                    .hint = "build it again without -ident, or with fatlink_add_fatbin"});
+}
+
+/// The ident of every entry as JSON, its members in their order, without digests.
+nlohmann::ordered_json read_ident(std::vector<fatbin_entry> const& entries, std::string_view name)
+{
+  auto const& text = entries.front().ident_text;
+  for (auto const& entry : entries)
+    if (entry.ident_text != text) refuse(name, "its entries have different idents");
+  if (text.empty()) return {{"fatlink", k_ident_format}};
+  auto const ident = parse_ident(text);
+  if (!ident) refuse(name, "has an ident that is not of fatlink");
+  if (ident->format != k_ident_format) refuse(name, "has an ident of a newer fatlink");
+  auto json = nlohmann::ordered_json::parse(*decode_base64(text));
+  json.erase("entries");
+  json.erase("check");
+  return json;
+}
+
+std::string write_json(nlohmann::ordered_json json, std::vector<std::string> const& digests)
+{
+  json["entries"] = digests;
+  auto text = json.dump();
+  text.pop_back();  // the closing brace
+  return detail::format(R"({},"check":"{}"}})", text, short_digest(text));
+}
+
+/// Digests of `image`, whose ident has its final length.
+std::vector<std::string> describe_entries(bytes_view image, std::string_view name)
+{
+  std::vector<std::string> digests;
+  for (auto const& entry : read_fatbin(image, name))
+    digests.push_back(describe_entry(image, entry));
+  return digests;
+}
+
+}  // namespace
+
+byte_buffer add_digests(bytes_view image, std::string_view name)
+{
+  auto const json = read_ident(read_fatbin(image, name), name);
+  auto const with = [&](bytes_view source, std::vector<std::string> const& digests) {
+    return write_ident(source, encode_base64(write_json(json, digests)), name);
+  };
+  // A digest covers the sizes in its entry's header, and with them the length of the ident.
+  auto const sized = with(image, describe_entries(image, name));
+  return with(sized, describe_entries(sized, name));
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The digests in an ident: what add_digests() writes, and what reading refuses because of them.
+#include "fatbin/entry_digests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "detail/base64.hpp"
+#include "expect_error.hpp"
+#include "fatbin/add_digests.hpp"
+#include "fatbin/write_ident.hpp"
+#include "fixtures.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+constexpr auto k_names = {"library.fatbin", "transform.fatbin", "lz4.fatbin",
+                          "raw.fatbin",     "several.fatbin",   "library_sass.fatbin"};
+
+byte_buffer with_digests(std::string const& name)
+{
+  return detail::add_digests(fixtures::bytes(name), name);
+}
+
+/// The bytes of the entry after `entry`.
+std::size_t end_of(byte_buffer const& bytes, std::size_t entry)
+{
+  auto const entries = read_fatbin(bytes);
+  return entry + 1 < entries.size() ? entries[entry + 1].offset : bytes.size();
+}
+
+/// A container of the entries of `bytes` with these numbers.
+byte_buffer select(byte_buffer const& bytes, std::vector<std::size_t> const& numbers)
+{
+  byte_buffer selected(bytes.begin(), bytes.begin() + 16);
+  for (auto const number : numbers) {
+    auto const begin = static_cast<std::ptrdiff_t>(read_fatbin(bytes)[number].offset);
+    auto const end = static_cast<std::ptrdiff_t>(end_of(bytes, number));
+    selected.insert(selected.end(), bytes.begin() + begin, bytes.begin() + end);
+  }
+  auto const length = static_cast<std::uint64_t>(selected.size() - 16);
+  std::memcpy(selected.data() + 8, &length, sizeof length);
+  return selected;
+}
+
+void expect_refused(byte_buffer bytes, std::string const& says)
+{
+  expect_error<format_error>([&] { (void)fatbin::from_bytes(std::move(bytes), "f.fatbin"); }, says);
+}
+
+/// The JSON of the first entry's ident.
+std::string json_of(byte_buffer const& bytes)
+{
+  return detail::decode_base64(read_fatbin(bytes)[0].ident_text).value();
+}
+
+byte_buffer with_json(byte_buffer const& bytes, std::string const& json)
+{
+  return detail::write_ident(bytes, detail::encode_base64(json));
+}
+
+std::string replace(std::string text, std::string const& part, std::string const& other)
+{
+  return text.replace(text.find(part), part.size(), other);
+}
+
+}  // namespace
+
+TEST(WriteIdent, OfTheSameTextChangesNoByteOfNvccsLayout)
+{
+  auto const bytes = fixtures::bytes("library.fatbin");
+  EXPECT_EQ(detail::write_ident(bytes, read_fatbin(bytes)[0].ident_text), bytes);
+}
+
+TEST(WriteIdent, ChangesNothingElseOfAnEntry)
+{
+  for (auto const* name : k_names) {
+    auto const bytes = fixtures::bytes(name);
+    auto const before = read_fatbin(bytes);
+    auto const written = detail::write_ident(bytes, std::string(1001, 'x'));
+    auto const after = read_fatbin(written);
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      EXPECT_EQ(after[i].ident_text, std::string(1001, 'x'));
+      EXPECT_EQ(after[i].options, before[i].options) << name;
+      EXPECT_EQ(after[i].flags, before[i].flags);
+      EXPECT_EQ(after[i].scramble_key, before[i].scramble_key);
+      EXPECT_TRUE(std::ranges::equal(after[i].payload, before[i].payload)) << name;
+    }
+    EXPECT_EQ(detail::write_ident(written, before[0].ident_text).size(),
+              before[0].ident_text.empty() ? bytes.size() + 8 * before.size() : bytes.size());
+  }
+}
+
+TEST(EntryDigests, VerifyAFatbinOfEveryStorageKind)
+{
+  for (auto const* name : k_names) {
+    EXPECT_FALSE(fixtures::fatbin(name).is_verified()) << name;
+    EXPECT_TRUE(fatbin::from_bytes(with_digests(name), name).is_verified()) << name;
+  }
+}
+
+TEST(EntryDigests, KeepWhatTheIdentStatesBesides)
+{
+  auto const before = fixtures::fatbin("library.fatbin").ident();
+  auto const after = fatbin::from_bytes(with_digests("library.fatbin"), "l").ident();
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->contract, before->contract);
+  EXPECT_EQ(after->toolkit, before->toolkit);
+  EXPECT_EQ(after->float_flags, before->float_flags);
+}
+
+TEST(EntryDigests, AreWrittenAsIdentHppDescribes)
+{
+  auto const bytes = with_digests("raw.fatbin");
+  auto const json = json_of(bytes);
+  auto const digest = [&](std::size_t entry) {
+    auto const found = read_fatbin(bytes)[entry];
+    auto const begin = bytes.begin() + static_cast<std::ptrdiff_t>(found.offset);
+    byte_buffer content(begin, bytes.begin() + static_cast<std::ptrdiff_t>(end_of(bytes, entry)));
+    content.erase(content.begin() + 0x40,
+                  content.begin() + 0x40 + static_cast<std::ptrdiff_t>(found.ident_text.size()));
+    return detail::short_digest({reinterpret_cast<char const*>(content.data()), content.size()});
+  };
+  auto const checked = R"({"fatlink":1,"entries":["ptx:sm_75 )" + digest(0) + R"(","ltoir:sm_75 )" +
+                       digest(1) + R"("])";
+  EXPECT_EQ(json, checked + R"(,"check":")" + detail::short_digest(checked) + R"("})");
+}
+
+TEST(EntryDigests, AddedTwiceAreTheSameBytes)
+{
+  for (auto const* name : k_names)
+    EXPECT_EQ(detail::add_digests(with_digests(name)), with_digests(name)) << name;
+}
+
+TEST(EntryDigests, RefuseEverySingleFlippedBit)
+{
+  for (auto const* name : {"transform.fatbin", "raw.fatbin"}) {
+    auto bytes = with_digests(name);
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+      bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+      EXPECT_THROW(fatbin::from_bytes(bytes, name), format_error) << name << " bit " << bit;
+      bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+    }
+  }
+}
+
+TEST(EntryDigests, NameTheEntryThatWasDamaged)
+{
+  auto bytes = with_digests("raw.fatbin");
+  auto const offset = read_fatbin(bytes)[1].offset;
+  bytes.back() ^= std::byte{1};
+  expect_refused(bytes, "f.fatbin: was damaged after it was built: the ltoir:sm_75 entry at byte " +
+                            std::to_string(offset) +
+                            " does not have the bytes that it was built with [digest-mismatch]");
+}
+
+TEST(EntryDigests, RefuseAnEntryThatWasMovedRemovedRepeatedOrAdded)
+{
+  auto const bytes = with_digests("several.fatbin");
+  ASSERT_TRUE(fatbin::from_bytes(select(bytes, {0, 1, 2, 3}), "f").is_verified());
+  expect_refused(select(bytes, {1, 0, 2, 3}), "is in the place of the ptx:sm_75 entry");
+  expect_refused(select(bytes, {0, 1, 2}), "holds 3 entries and was built with 4");
+  expect_refused(select(bytes, {0, 1, 2, 3, 3}), "holds 5 entries and was built with 4");
+  auto joined = bytes;
+  auto const other = with_digests("raw.fatbin");
+  joined.insert(joined.end(), other.begin(), other.end());
+  expect_refused(joined, "has another ident than the ptx:sm_75 entry");
+}
+
+TEST(EntryDigests, RefuseAPayloadOfAnotherFatbin)
+{
+  auto const bytes = with_digests("library.fatbin");
+  auto const other =
+      detail::write_ident(fixtures::bytes("transform.fatbin"), read_fatbin(bytes)[0].ident_text);
+  expect_refused(other, "the ptx:sm_75 entry at byte 16 does not have the bytes");
+}
+
+TEST(EntryDigests, RefuseAnIdentThatWasChanged)
+{
+  auto const bytes = with_digests("library.fatbin");
+  auto const json = json_of(bytes);
+  expect_refused(with_json(bytes, replace(json, "apply_transform", "apply_transforn")),
+                 "the ptx:sm_75 entry at byte 16 has a damaged ident");
+  expect_refused(with_json(bytes, replace(json, R"(,"check")", R"(,"chock")")), "damaged ident");
+  expect_refused(with_json(bytes, replace(json, R"("entries")", R"("entrees")")), "damaged ident");
+  expect_refused(with_json(bytes, json.substr(0, json.find(",\"check\"")) + "}"), "damaged ident");
+  expect_refused(with_json(bytes, json + " "), "damaged ident");
+  expect_refused(detail::write_ident(bytes, "eyJmYXRsaW5rIjox"), "damaged ident");
+}
+
+TEST(AddDigests, RefusesAnIdentThatItWouldLose)
+{
+  auto const raw = fixtures::bytes("raw.fatbin");
+  expect_error<file_error>([&] { detail::add_digests(detail::write_ident(raw, "other"), "f"); },
+                           "f: has an ident that is not of fatlink: no digests are added");
+  expect_error<file_error>([&] { detail::add_digests(with_json(raw, R"({"fatlink":2})"), "f"); },
+                           "f: has an ident of a newer fatlink");
+  auto joined = raw;
+  auto const library = fixtures::bytes("library.fatbin");
+  joined.insert(joined.end(), library.begin(), library.end());
+  expect_error<file_error>([&] { detail::add_digests(joined, "f"); },
+                           "f: its entries have different idents");
+}
