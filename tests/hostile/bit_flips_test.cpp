@@ -27,7 +27,8 @@ constexpr std::array k_modes{link_mode::ptx, link_mode::lto};
 std::uint64_t flip_count()
 {
   auto const* factor = std::getenv("FATLINK_HOSTILE");
-  return k_flips * std::max(1, factor == nullptr ? 1 : std::atoi(factor));
+  return k_flips *
+         static_cast<std::uint64_t>(std::max(1, factor == nullptr ? 1 : std::atoi(factor)));
 }
 
 /// What a flip changes.
