@@ -1,62 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink-linkd: owns nvJitLink, so that a crash or a hang of it takes no host down. Speaks
-// detail/worker_protocol.hpp on standard input and output; ends when its host does, in the middle
-// of a link, too (host_watch.hpp).
-//   fatlink-linkd [LIBRARY]     LIBRARY: the nvJitLink to open; else, and if it cannot be, searched
+// fatlink-linkd, the link helper: owns nvJitLink, so that its crash, hang or takeover by an input
+// fails a link and nothing else. Two processes: the one that the host starts is the guardian
+// (guardian.hpp) of the one that links (linking_process.hpp). Speaks detail/worker_protocol.hpp.
+//   fatlink-linkd [--allow-unconfined] [LIBRARY]
+// --allow-unconfined: links also where the kernel refuses seccomp. LIBRARY: the nvJitLink to open.
+// Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives the reason of the end.
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
 
+#include "descriptors.hpp"
 #include "detail/worker_protocol.hpp"
-#include "fatlink/nvjitlink.hpp"
-#include "host_watch.hpp"
-#include "sandbox.hpp"
+#include "guardian.hpp"
+#include "limits.hpp"
+#include "linking_process.hpp"
 #include "serve.hpp"
 
 namespace {
 
 using namespace fatlink;
-using namespace fatlink::detail;
 
-std::shared_ptr<nvjitlink const> open_library(char const* named)
+constexpr int k_unavailable = 5;
+
+linking_settings read_arguments(int count, char** words)
 {
-  if (named == nullptr) return nvjitlink::open();
-  try {
-    return nvjitlink::open(std::string(named));
-  } catch (unavailable_error const&) {
-    return nvjitlink::open();  // the hello says which one it is
-  }
+  linking_settings settings;
+  for (int i = 1; i < count; ++i)
+    if (std::strcmp(words[i], "--allow-unconfined") == 0)
+      settings.allow_unconfined = true;
+    else
+      settings.library = words[i];
+  return settings;
 }
 
-byte_buffer hello_of(nvjitlink const& library)
+int fail_to_fork(int error)
 {
-  return encode(worker_hello{.major = library.major(),
-                             .minor = library.minor(),
-                             .process = static_cast<std::uint32_t>(::getpid()),
-                             .path = library.path(),
-                             .reason = library.reason(),
-                             .identity = library.identity(),
-                             .layers = {}});
+  error_details const details{
+      .message = "fatlink-linkd cannot start the process that links: " +
+                 std::generic_category().message(error),
+      .input = {},
+      .code = {},
+      .log = {},
+      .hint = "raise the limit of the user's processes (ulimit -u) or of the container"};
+  (void)write_message(encode(detail::worker_failure{stage::linker, details, true}, {}));
+  return k_unavailable;
 }
 
 }  // namespace
 
 int main(int argc, char** argv)
-try {
+{
   auto const host = ::getppid();
+  auto const status_pipe = keep_own_descriptors();
   limit_resources();
-  std::shared_ptr<nvjitlink const> library;
-  try {
-    library = open_library(argc > 1 ? argv[1] : nullptr);
-  } catch (unavailable_error const& failed) {
-    return write_message(encode(worker_failure{failed.where(), failed.details(), true}, {})) ? 5
-                                                                                             : 2;
-  }
-  forbid_files_and_network();
-  if (!write_message(hello_of(*library))) return 0;
-  static host_watch watch(host);  // its thread runs until the process ends
-  return serve(*library, watch);
-} catch (std::exception const& error) {
-  std::fprintf(stderr, "fatlink-linkd: %s\n", error.what());
-  return 2;
+  guardian guard(host, status_pipe);
+  auto const own = ::getpid();
+  auto const linking_process = guard.start_linking_process();
+  if (linking_process < 0) return fail_to_fork(errno);
+  // No destructors, and no code of nvJitLink, at the end of either.
+  if (linking_process == 0) ::_exit(run_linking_process(own, read_arguments(argc, argv)));
+  ::_exit(guard.wait());
 }

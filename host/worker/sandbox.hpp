@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the link helper gives up, so that nvJitLink taken over by its input can do little.
+// What the processes of the link helper give up, so that an nvJitLink taken over by its input can
+// do nothing to the host. Layers, each in force without the others:
+//   seccomp             only the system calls of allowed_calls.hpp
+//   landlock            no file system, no network, no signals (landlock.hpp)
+//   capabilities        none
+//   no-new-privileges   no program gives rights back
+//   no-dump             no core file, and no other process of the user reads its memory
+//   limits              limits.hpp
+//   guardian            guardian.hpp
 #pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
 
 namespace fatlink {
 
-/// At most 8 GiB of address space, 64 descriptors, 16 MiB a file (what it captures), no core.
-void limit_resources() noexcept;
+struct confinement {
+  /// "NAME: on", "NAME: on: DETAIL" or "NAME: off: REASON", of each layer, in the order above.
+  std::vector<std::string> layers;
+  std::string seccomp_refusal;  ///< why seccomp is off; empty where it is on
+};
 
-/// From here on, opening or changing files, sockets, other programs and other processes fails
-/// with EPERM, by seccomp. Descriptors already open, memory and threads stay. Where the kernel
-/// has no seccomp, nothing changes.
-void forbid_files_and_network() noexcept;
+/// Confines the linking process, whose nvJitLink is open.
+confinement confine_linking_process();
+
+/// Confines the guardian as far as the kernel lets it.
+void confine_guardian(pid_t linking_process);
 
 }  // namespace fatlink

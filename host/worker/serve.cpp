@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 
+#include "detail/environment.hpp"
+#include "detail/number.hpp"
 #include "detail/sha256.hpp"
 #include "detail/worker_protocol.hpp"
+#include "limits.hpp"
+#include "printed_output.hpp"
 
 namespace fatlink {
 namespace {
@@ -15,6 +20,24 @@ namespace {
 using namespace detail;
 
 constexpr unsigned k_longest_link = 600;  // seconds; hosts set shorter limits themselves
+constexpr double k_idle_seconds = 60;
+constexpr double k_longest_idle_seconds = 1e6;
+
+int idle_milliseconds()
+{
+  auto const seconds =
+      read_decimal(environment("FATLINK_HELPER_IDLE_SECONDS")).value_or(k_idle_seconds);
+  return static_cast<int>(std::min(seconds, k_longest_idle_seconds) * 1000);
+}
+
+bool wait_for_request(int milliseconds)
+{
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  for (;;) {
+    auto const ready = ::poll(&input, 1, milliseconds);
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
+}
 
 bool read_all(std::span<std::byte> buffer)
 {
@@ -33,7 +56,9 @@ try {
   std::vector<link_input> inputs;
   for (auto const& input : request.inputs)
     inputs.push_back(link_input::read(input.bytes, input.name));
-  return encode(link_unchecked(library, inputs, request.options, request.emit), identity);
+  (void)take_printed_output();  // printed after the last link
+  return encode(link_unchecked(library, inputs, request.options, request.emit, take_printed_output),
+                identity);
 } catch (unavailable_error const& failed) {
   return encode(worker_failure{failed.where(), failed.details(), true}, identity);
 } catch (error const& failed) {
@@ -45,7 +70,7 @@ try {
 bool write_message(bytes_view message)
 {
   while (!message.empty()) {
-    auto const count = ::write(STDOUT_FILENO, message.data(), message.size());
+    auto const count = ::write(STDIN_FILENO, message.data(), message.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
     message = message.subspan(static_cast<std::size_t>(count));
@@ -53,22 +78,22 @@ bool write_message(bytes_view message)
   return true;
 }
 
-int serve(nvjitlink const& library, host_watch& watch)
+int serve(nvjitlink const& library)
 {
-  for (;;) {
+  auto const idle = idle_milliseconds();
+  while (!is_half_of_processor_time_used() && wait_for_request(idle)) {
     std::array<std::byte, k_message_header> bytes{};
-    if (!read_all(bytes)) return 0;  // the host has ended
+    if (!read_all(bytes)) return 0;  // the host has left
     auto const header = decode_header(bytes);
     if (header.kind != message_kind::request) return 2;
     byte_buffer body(header.size);
     if (!read_all(body)) return 0;
     ::alarm(k_longest_link);  // should the host be stopped
-    watch.begin_link();
     auto const reply = answer(library, body, {header.identity.number, sha256(body)});
-    watch.end_link();
     ::alarm(0);
     if (!write_message(reply)) return 0;
   }
+  return 0;
 }
 
 }  // namespace fatlink

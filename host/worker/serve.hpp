@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helper's side of the conversation (detail/worker_protocol.hpp), on standard input and output.
+// The helper's side of the conversation (detail/worker_protocol.hpp), on descriptor 0, a socket.
 #pragma once
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/nvjitlink.hpp"
-#include "host_watch.hpp"
 
 namespace fatlink {
 
-/// Writes a whole message. Returns false where the host has gone.
+/// Writes a whole message. Returns false where the host has left.
 bool write_message(bytes_view message);
 
-/// Links request after request until the host closes the conversation.
-/// Returns the exit status: 0 the host has ended, 2 it sent what is no request.
-int serve(nvjitlink const& library, host_watch& watch);
+/// Links request after request until the host closes the conversation, sends none for
+/// $FATLINK_HELPER_IDLE_SECONDS (60), or half of the processor time is used.
+/// Returns the exit status: 0; 2 the host sent what is no request.
+int serve(nvjitlink const& library);
 
 }  // namespace fatlink

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allowed_calls.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace fatlink {
+namespace {
+
+/// The flags with which the C library starts a thread, and no others.
+constexpr std::uint64_t k_thread_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+                                         CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+                                         CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+
+argument_test is_not_executable(unsigned index)
+{
+  return {.index = index, .mask = PROT_EXEC, .value = 0};
+}
+
+argument_test is_null(unsigned index)
+{
+  return {.index = index};
+}
+
+/// Negative clocks are those of other processes.
+argument_test is_clock_of_everyone(unsigned index)
+{
+  return {.index = index, .mask = 0xfffffff0, .value = 0};
+}
+
+void append(std::vector<call_rule>& rules, std::vector<call_rule> const& more)
+{
+  rules.insert(rules.end(), more.begin(), more.end());
+}
+
+/// The socket, and the file that collects what is printed, which alone can be emptied.
+std::vector<call_rule> calls_on_open_descriptors()
+{
+  return {{SYS_read},   {SYS_write},
+          {SYS_writev}, {SYS_pread64},
+          {SYS_poll},   {SYS_lseek},
+          {SYS_fstat},  {SYS_ftruncate, {is_equal(0, STDERR_FILENO), is_null(1)}}};
+}
+
+std::vector<call_rule> calls_for_memory()
+{
+  return {{SYS_brk},
+          {SYS_mmap, {is_not_executable(2), {3, MAP_ANONYMOUS, MAP_ANONYMOUS}}},
+          {SYS_munmap},
+          {SYS_mremap},
+          {SYS_mprotect, {is_not_executable(2)}},
+          {SYS_madvise},
+          {SYS_sysinfo}};  // qsort asks for the size of the memory
+}
+
+/// The C library tries clone3 first, whose flags a filter cannot read, and clone after ENOSYS.
+std::vector<call_rule> calls_for_threads()
+{
+  return {{SYS_futex},
+          {SYS_gettid},
+          {SYS_getpid},
+          {SYS_sched_yield},
+          {SYS_sched_getaffinity, {is_equal(0, 0)}},
+          {SYS_clone, {{.index = 0, .value = k_thread_flags}}},
+          {SYS_clone3, {}, ENOSYS},
+          {SYS_set_robust_list},
+          {SYS_rseq},
+          {SYS_prctl, {is_equal(0, PR_SET_NAME)}},
+          {SYS_prlimit64, {is_equal(0, 0), is_null(2)}}};
+}
+
+/// abort() sends its signal with tgkill.
+std::vector<call_rule> calls_for_signals_and_end()
+{
+  return {
+      {SYS_rt_sigprocmask},  {SYS_rt_sigaction},
+      {SYS_rt_sigreturn},    {SYS_sigaltstack},
+      {SYS_restart_syscall}, {SYS_tgkill, {is_equal(0, static_cast<std::uint32_t>(::getpid()))}},
+      {SYS_alarm},           {SYS_exit},
+      {SYS_exit_group}};
+}
+
+std::vector<call_rule> calls_for_clocks_and_random_numbers()
+{
+  return {{SYS_clock_gettime, {is_clock_of_everyone(0)}},
+          {SYS_clock_getres, {is_clock_of_everyone(0)}},
+          {SYS_gettimeofday},
+          {SYS_time},
+          {SYS_clock_nanosleep, {is_clock_of_everyone(0)}},
+          {SYS_nanosleep},
+          {SYS_getrandom}};
+}
+
+}  // namespace
+
+std::vector<call_rule> calls_of_linking_process()
+{
+  auto rules = calls_for_threads();
+  append(rules, calls_for_memory());
+  append(rules, calls_on_open_descriptors());
+  append(rules, calls_for_signals_and_end());
+  append(rules, calls_for_clocks_and_random_numbers());
+  return rules;
+}
+
+std::vector<call_rule> calls_of_guardian(pid_t linking_process)
+{
+  return {
+      {SYS_ppoll},
+      {SYS_wait4},
+      {SYS_getppid},
+      {SYS_kill, {is_equal(0, static_cast<std::uint32_t>(linking_process)), is_equal(1, SIGKILL)}},
+      {SYS_write},
+      {SYS_rt_sigreturn},
+      {SYS_restart_syscall},
+      {SYS_clock_nanosleep},  // a thread of the thread sanitizer
+      {SYS_exit_group}};
+}
+
+}  // namespace fatlink

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system calls that the two processes of the link helper need after their start. Measured with
+// nvJitLink 13.0, 13.2 and 13.5: links in both modes, failing links, the tests of fatlink, and
+// helpers built with the address and thread sanitizers.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "seccomp_filter.hpp"
+
+namespace fatlink {
+
+/// For the process that calls this, once nvJitLink is open: memory that is not executable, threads,
+/// its own signals, clocks, and the descriptors that it has. nvJitLink also looks for libcuda.so.1
+/// and does without it.
+std::vector<call_rule> calls_of_linking_process();
+
+/// For the guardian of `linking_process`: waiting, ending that process, and reporting how it ended.
+std::vector<call_rule> calls_of_guardian(pid_t linking_process);
+
+}  // namespace fatlink

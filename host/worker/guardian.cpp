@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guardian.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "sandbox.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr timespec k_interval{.tv_sec = 0, .tv_nsec = 250'000'000};  // without a pidfd
+
+void do_nothing(int /*signal*/) {}
+
+/// SIGCHLD then interrupts ppoll, and nothing else.
+void receive_child_signals_in_ppoll()
+{
+  struct sigaction action {};
+  action.sa_handler = do_nothing;
+  ::sigaction(SIGCHLD, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // a host that does not read the status
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+}
+
+void receive_signals_as_at_start()
+{
+  ::signal(SIGCHLD, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+int open_process(pid_t process)
+{
+  return static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+}
+
+int exit_status_of(int status)
+{
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// "SIGSEGV" or "exit status 2". Allocates no memory, which the guardian's filter may refuse.
+int describe(int status, std::array<char, 64>& text)
+{
+  if (!WIFSIGNALED(status))
+    return std::snprintf(text.data(), text.size(), "exit status %d\n", WEXITSTATUS(status));
+  auto const* const name = sigabbrev_np(WTERMSIG(status));
+  if (name != nullptr) return std::snprintf(text.data(), text.size(), "SIG%s\n", name);
+  return std::snprintf(text.data(), text.size(), "signal %d\n", WTERMSIG(status));
+}
+
+}  // namespace
+
+guardian::guardian(pid_t host, int status_pipe) : host_(host), status_pipe_(status_pipe)
+{
+  receive_child_signals_in_ppoll();
+}
+
+pid_t guardian::start_linking_process()
+{
+  linking_process_ = ::fork();
+  if (linking_process_ == 0) {
+    receive_signals_as_at_start();
+    if (status_pipe_ >= 0) ::close(status_pipe_);
+  }
+  return linking_process_;
+}
+
+int guardian::wait()
+{
+  ::close(STDOUT_FILENO);
+  host_descriptor_ = open_process(host_);
+  confine_guardian(linking_process_);
+  int status = 0;
+  while (::waitpid(linking_process_, &status, WNOHANG) == 0) {
+    if (!has_host_left()) continue;
+    ::kill(linking_process_, SIGKILL);  // not waited for yet: the number is still its own
+    while (::waitpid(linking_process_, &status, 0) < 0 && errno == EINTR) continue;
+    break;
+  }
+  report(status);
+  return exit_status_of(status);
+}
+
+/// Waits until something happens. Whether it is the end of the socket or of the host.
+bool guardian::has_host_left() const
+{
+  std::array<pollfd, 2> waits{{{.fd = STDIN_FILENO, .events = POLLRDHUP, .revents = 0},
+                               {.fd = host_descriptor_, .events = POLLIN, .revents = 0}}};
+  sigset_t none;
+  sigemptyset(&none);
+  auto const ready =
+      ::ppoll(waits.data(), waits.size(), host_descriptor_ < 0 ? &k_interval : nullptr, &none);
+  return ready > 0 || ::getppid() != host_;
+}
+
+void guardian::report(int status) const
+{
+  if (status_pipe_ < 0) return;
+  std::array<char, 64> text{};
+  auto const size = describe(status, text);
+  if (::write(status_pipe_, text.data(), static_cast<std::size_t>(size)) < 0) return;
+}
+
+}  // namespace fatlink

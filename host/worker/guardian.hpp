@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process that the host started. It starts the linking process, holds none of its data, and
+// waits: for the end of that process, whose reason it reports; for the host to close its end of the
+// socket; and for the host's end. Then it ends the linking process, also in the middle of a link.
+// The linking process ends with it (PR_SET_PDEATHSIG; the guardian has only one thread).
+#pragma once
+
+#include <sys/types.h>
+
+namespace fatlink {
+
+class guardian {
+ public:
+  /// Blocks SIGCHLD until it waits. `host`: the parent process when the helper was started.
+  /// `status_pipe`: receives one line, "SIGSEGV" or "exit status 2", when the linking process has
+  /// ended; -1: nobody asks for it.
+  guardian(pid_t host, int status_pipe);
+
+  /// Forks. Returns 0 in the linking process, there with the signal mask of the start; -1 with
+  /// errno where the kernel refuses.
+  [[nodiscard]] pid_t start_linking_process();
+
+  /// Confines this process and waits. Returns the exit status of the linking process, or 128 and
+  /// the number of the signal that ended it.
+  [[nodiscard]] int wait();
+
+ private:
+  [[nodiscard]] bool has_host_left() const;
+  void report(int status) const;
+
+  pid_t host_;
+  int status_pipe_;
+  pid_t linking_process_ = -1;
+  int host_descriptor_ = -1;  ///< a pidfd; -1 where the kernel has none
+};
+
+}  // namespace fatlink

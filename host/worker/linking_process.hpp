@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process that opens nvJitLink, confines itself, says hello to the host, and links.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace fatlink {
+
+struct linking_settings {
+  std::string library;            ///< the nvJitLink to open; else, and if it cannot be, searched
+  bool allow_unconfined = false;  ///< link without seccomp where the kernel refuses it
+};
+
+/// Returns the exit status: 0 the host has left or sent nothing for the idle time, 2 it sent what
+/// is no request, 5 no nvJitLink or no sandbox, as the host was told.
+int run_linking_process(pid_t guardian, linking_settings const& settings);
+
+}  // namespace fatlink

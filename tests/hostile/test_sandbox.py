@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sandbox of the link helper, attacked from within: an nvJitLink that tries what a takeover would."""
+import os
+import re
+import subprocess
+import unittest
+
+from fatlink_cli import LIBRARY, PROGRAM, SHARE, TESTS, CliTest
+from helper_process import HOSTILE, LINKD, HelperProcess
+
+NOBODY = 65534
+LINK = ["link", "--no-cache", "--target", "sm_90", "-o", "o.cubin", LIBRARY, SHARE / "relu_poly.fatbin"]
+LAYERS = ["seccomp", "landlock", "capabilities", "no-new-privileges", "no-dump", "limits", "guardian"]
+# What is tried, in sandbox_probes.cpp: 237 attacks, and 5 calls that must stay.
+ATTACKS = """
+kill host, kill guardian, kill init, kill process group, kill all processes, kill itself, tkill host, tgkill
+host, tgkill guardian, rt_sigqueueinfo host, rt_tgsigqueueinfo host, pidfd_open host, pidfd_open itself,
+pidfd_send_signal, pidfd_getfd, fcntl F_SETOWN host, timer_create, ptrace attach host, ptrace seize guardian,
+process_vm_readv host, process_vm_writev host, process_madvise, process_mrelease, kcmp host, get_robust_list
+host, move_pages host, migrate_pages host, getppid, setpgid guardian, setsid, wait4, fork, vfork, clone, clone
+CLONE_VFORK, clone CLONE_PARENT, clone CLONE_NEWUSER, clone CLONE_PIDFD, clone thread with a signal, clone
+thread CLONE_UNTRACED, clone3, execve, execveat, fexecve of standard error, unshare, setns, mmap writable and
+executable, mmap executable, mmap standard error executable, mprotect executable, pkey_mprotect executable,
+personality READ_IMPLIES_EXEC, personality, modify_ldt, arch_prctl, iopl, ioperm, remap_file_pages, open,
+openat, openat for writing, openat O_TMPFILE, openat2, creat, openat descriptor of host, openat memory of host,
+openat environment of host, openat own memory, openat device, name_to_handle_at, open_by_handle_at, open_tree,
+stat, newfstatat, statx, access, faccessat, readlink, getcwd, chdir, fchdir, chroot, pivot_root, mount, umount2,
+mount_setattr, unlink, unlinkat, rename, renameat2, mkdir, mknod, link, symlink, truncate, ftruncate of the
+socket, ftruncate to another length, fallocate, chmod, fchmod, fchmodat, chown, fchown, fchownat, utime, utimes,
+utimensat of the socket, utimensat of standard error, utimensat of a path, setxattr, fsetxattr, fgetxattr,
+fremovexattr, flistxattr, getdents, getdents64, statfs, fstatfs, flock, fcntl, fcntl flags of the socket, fcntl
+seals of standard error, ioctl TCGETS, ioctl TIOCSTI, ioctl FIOSETOWN host, dup, dup2, dup3, splice, vmsplice,
+sendfile, copy_file_range, inotify_init, inotify_init1, fanotify_init, sync, umask, socket of any family,
+socketpair, connect, bind, listen, accept4, sendto, sendmsg SCM_RIGHTS, sendmmsg, recvfrom, recvmsg, shutdown,
+getsockopt, setsockopt, getpeername, pipe, pipe2, eventfd2, signalfd4, timerfd_create, epoll_create1, shmget,
+shmat, shmctl, shm_open, memfd_create, memfd_secret, msgget, msgsnd, semget, semop, mq_open, mq_unlink, mmap
+shared standard error, setrlimit, prlimit64 own limits, prlimit64 read host, prlimit64 change host, setpriority
+host, setpriority itself, sched_setscheduler host, sched_setparam host, sched_setattr host, sched_setaffinity
+host, sched_setaffinity itself, sched_getaffinity host, ioprio_set host, clock_gettime of host, set_mempolicy,
+mbind, mlockall, membarrier, prctl PR_SET_DUMPABLE, prctl PR_SET_PDEATHSIG, prctl PR_SET_SECCOMP, prctl
+PR_SET_PTRACER, prctl PR_SET_CHILD_SUBREAPER, prctl PR_SET_NO_NEW_PRIVS, prctl PR_SET_MM, prctl PR_CAPBSET_READ,
+seccomp, landlock_create_ruleset, capset, setuid, setgid, setreuid, setregid, setresuid, setresgid, setfsuid,
+setfsgid, setgroups, io_uring_setup, io_uring_enter, io_setup, bpf, userfaultfd, perf_event_open, keyctl,
+add_key, request_key, reboot, kexec_load, kexec_file_load, init_module, finit_module, delete_module, quotactl,
+swapon, swapoff, acct, settimeofday, clock_settime, adjtimex, clock_adjtime, sethostname, setdomainname, uname,
+syslog, lookup_dcookie
+"""
+OWN_CALLS = ["own thread", "own memory", "own signal", "own limits read", "own clock"]
+
+
+def attacks():
+    return re.sub(r"\s+", " ", ATTACKS).strip().split(", ")
+
+
+class SandboxTest(CliTest):
+    maxDiff = None
+
+    def attack(self, mode, user=None, env=None):
+        """What a link with the hostile nvJitLink ends with; the program is the host."""
+        if user is not None and os.getuid() != 0:
+            self.skipTest("only root starts programs of another user")
+        self.folder.chmod(0o777)
+        rights = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+        words = ["sh", "-c", 'FATLINK_PROBE_HOST=$$ exec "$@"', "sh", PROGRAM, *LINK]
+        variables = self.environment({"FATLINK_NVJITLINK": str(HOSTILE), "FATLINK_HOSTILE": mode, **(env or {})})
+        if user is not None and subprocess.run([PROGRAM, "--help"], capture_output=True, **rights).returncode != 0:
+            self.skipTest("the build folder cannot be read by another user")
+        return subprocess.run(list(map(str, words)), cwd=self.folder, env=variables, text=True, capture_output=True,
+                              timeout=100, **rights)
+
+    def outcomes(self, **options):
+        done = self.attack("probe", **options)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        return dict(re.findall(r"^ *([\w ]+): (WORKED|refused \(\w+\))$", done.stderr, re.M))
+
+
+class Probes(SandboxTest):
+    def assert_all_refused(self, outcomes):
+        self.assertEqual(sorted(outcomes), sorted(attacks() + OWN_CALLS))
+        expected = {name: "refused (EPERM)" for name in attacks()}
+        expected["clone3"] = "refused (ENOSYS)"  # then the C library uses clone
+        expected.update({name: "WORKED" for name in OWN_CALLS})
+        self.assertEqual({name: result for name, result in outcomes.items() if result != expected[name]}, {})
+
+    def test_all_237_attacks_are_tried(self):
+        self.assertEqual(len(set(attacks())), 237)
+
+    def test_all_attacks_are_refused(self):
+        self.assert_all_refused(self.outcomes())
+
+    def test_all_attacks_are_refused_as_nobody(self):
+        self.assert_all_refused(self.outcomes(user=NOBODY))
+
+    def test_no_other_call_number_is_allowed(self):
+        done = self.attack("probe-all")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("all numbers tried", done.stderr)
+        self.assertEqual(re.findall(r"^ *(\d+: -?\d+)$", done.stderr, re.M), [])
+
+    def test_a_call_by_x32_number_or_32_bit_interrupt_ends_the_helper(self):
+        for mode in ("probe-x32", "probe-int80"):
+            with self.subTest(mode=mode):
+                done = self.attack(mode)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn("(SIGSYS)", done.stderr)
+
+
+class Layers(SandboxTest):
+    def helper(self, *words, **options):
+        helper = HelperProcess(*words, **options)
+        self.addCleanup(helper.close)
+        return helper
+
+    def test_the_hello_states_each_layer(self):
+        _, (_, layers) = self.helper().hello()
+        self.assertEqual([layer.split(":")[0] for layer in layers], LAYERS)
+        for layer in layers:
+            if not layer.startswith("landlock"):
+                self.assertTrue(layer.endswith(": on"), layer)
+        self.assertRegex(layers[1], r"^landlock: (on: ABI \d+|off: .+)$")
+
+    def status_of(self, process):
+        with open(f"/proc/{process}/status", encoding="utf-8") as file:
+            return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+    def test_both_processes_have_no_capability_and_a_filter(self):
+        helper = self.helper()
+        linking_process, _ = helper.hello()
+        for process in (linking_process, helper.process.pid):
+            status = self.status_of(process)
+            for name in ("CapInh", "CapPrm", "CapEff", "CapAmb") + (("CapBnd",) if os.getuid() == 0 else ()):
+                self.assertEqual(int(status[name], 16), 0, name)
+            self.assertEqual(status["NoNewPrivs"], "1")
+            self.assertEqual(status["Seccomp"], "2")
+
+    def test_the_linking_process_has_no_descriptor_but_its_socket_and_what_it_prints(self):
+        linking_process, _ = self.helper().hello()
+        if os.getuid() != 0:
+            self.skipTest("the helper cannot be inspected by its own user")
+        folder = f"/proc/{linking_process}/fd"
+        targets = {name: os.readlink(f"{folder}/{name}") for name in os.listdir(folder)}
+        self.assertEqual(sorted(targets), ["0", "1", "2"])
+        self.assertTrue(targets["0"].startswith("socket:"), targets)
+        self.assertIn("fatlink-printed", targets["1"])
+        self.assertEqual(targets["1"], targets["2"])
+
+    def test_its_limits_cover_processes_and_processor_time(self):
+        helper = self.helper()
+        for process in (helper.hello()[0], helper.process.pid):
+            with open(f"/proc/{process}/limits", encoding="utf-8") as file:
+                limits = dict(re.findall(r"^(Max [a-z ]+?)  +(\w+)", file.read(), re.M))
+            self.assertEqual(limits["Max cpu time"], "3600")
+            self.assertEqual(limits["Max processes"], "1024")
+            self.assertEqual(limits["Max core file size"], "0")
+            self.assertEqual(limits["Max open files"], "64")
+
+    def test_it_cannot_be_inspected_by_another_process_of_its_user(self):
+        if os.getuid() != 0:
+            self.skipTest("only root starts programs of another user")
+        helper = self.helper(user=NOBODY)
+        for process in (helper.hello()[0], helper.process.pid):
+            self.assertEqual(os.stat(f"/proc/{process}/environ").st_uid, 0)
+
+
+class WithoutSeccomp(SandboxTest):
+    """On a kernel that refuses it."""
+    ENVIRONMENT = {"FATLINK_LINKD": str(TESTS / "refuse_seccomp"), "FATLINK_REAL_LINKD": str(LINKD)}
+
+    def test_links_fail_with_the_remedy(self):
+        done = self.attack("print nothing", env=self.ENVIRONMENT)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("fatlink-linkd cannot be confined: the kernel refuses seccomp: Operation not permitted",
+                      done.stderr)
+        self.assertIn("--allow-unconfined", done.stderr)
+
+    def test_the_helper_goes_on_where_that_is_allowed_and_says_so(self):
+        helper = HelperProcess("--allow-unconfined", program=TESTS / "refuse_seccomp", env=self.ENVIRONMENT)
+        self.addCleanup(helper.close)
+        _, (_, layers) = helper.hello()
+        self.assertEqual(layers[0], "seccomp: off: Operation not permitted")
+
+    def test_links_go_on_with_a_warning_where_that_is_allowed(self):
+        self.need_nvjitlink()
+        for _ in range(2):
+            done = self.fatlink(*LINK, "--allow-unconfined", env=self.ENVIRONMENT)
+            self.assertRegex(done.stderr, "fatlink: warning: .*not confined.*Operation not permitted")
+
+    def test_doctor_shows_the_state_of_each_layer(self):
+        self.need_nvjitlink()
+        layers = self.fatlink_json("doctor")["link_helper"]["layers"]
+        self.assertEqual([layer["name"] for layer in layers], LAYERS)
+        found = self.fatlink_json("doctor", env=self.ENVIRONMENT, status=5)
+        self.assertFalse(found["link_helper"]["layers"][0]["on"])
+        self.assertIn("--allow-unconfined", found["verdicts"]["link"]["remedy"])
+
+
+if __name__ == "__main__":
+    unittest.main()
