@@ -9,7 +9,7 @@ if(FATLINK_BUNDLE_LIBRARIES)
   fatlink_install_way("${destination}" "${CMAKE_INSTALL_LIBDIR}" libraries)
   set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
 endif()
-install(TARGETS ${programs} hostile_nvjitlink faulty_system
+install(TARGETS ${programs} hostile_nvjitlink faulty_system refuse_seccomp
   RUNTIME DESTINATION "${destination}" COMPONENT tests
   LIBRARY DESTINATION "${destination}" COMPONENT tests)
 install(DIRECTORY fixtures cli cpu gpu DESTINATION "${destination}" COMPONENT tests

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "defaults.hpp"
+#include "doctor_helper.hpp"
 #include "doctor_verdicts.hpp"
 #include "failure.hpp"
 #include "fatlink/device.hpp"
@@ -43,16 +44,6 @@ nlohmann::json examine_nvjitlink()
   json["reason"] = found->reason();
   json["version"] = fmt::format("{}.{}", found->major(), found->minor());
   return json;
-}
-
-nlohmann::json examine_link_helper()
-{
-  try {
-    return {{"found", true}, {"path", find_link_helper().string()}};
-  } catch (unavailable_error const& missing) {
-    return {
-        {"found", false}, {"reason", missing.details().message}, {"hint", missing.details().hint}};
-  }
 }
 
 nlohmann::json examine_driver()
@@ -145,12 +136,7 @@ void print_text(nlohmann::json const& found)
   else
     fmt::print("nvJitLink: not found; install CUDA 13's, or set FATLINK_NVJITLINK\n");
   for (auto const& place : linker["tried"]) print_place(place);
-  auto const& helper = found["link_helper"];
-  if (helper["found"].get<bool>())
-    fmt::print("Link helper: {}\n", helper["path"].get<std::string>());
-  else
-    fmt::print("Link helper: none; {}; {}\n", helper["reason"].get<std::string>(),
-               helper["hint"].get<std::string>());
+  print_link_helper(found["link_helper"]);
   auto const& driver = found["driver"];
   if (driver["found"].get<bool>())
     fmt::print("Driver: CUDA {}\n", driver["cuda"].get<std::string>());
@@ -180,12 +166,13 @@ void add_doctor(CLI::App& app, int& exit_status)
       "doctor", "Show what works on this machine: what is found, where, why, and what to do.");
   verb->add_flag("--json", *json, "one JSON object on standard output");
   verb->footer(
-      "Exits 5 where no nvJitLink or no link helper is found. A machine without a GPU is fine: it "
-      "can link.");
+      "Exits 5 where no nvJitLink or no link helper is found, or the kernel refuses the helper's "
+      "sandbox. A machine without a GPU is fine: it can link.");
   verb->callback([json, &exit_status] {
+    auto const nvjitlink = examine_nvjitlink();
     nlohmann::json found{{"version", FATLINK_VERSION},
-                         {"nvjitlink", examine_nvjitlink()},
-                         {"link_helper", examine_link_helper()},
+                         {"nvjitlink", nvjitlink},
+                         {"link_helper", examine_link_helper(nvjitlink.value("path", ""))},
                          {"driver", examine_driver()},
                          {"gpus", examine_gpus()},
                          {"expressions", examine_expressions()},
@@ -199,9 +186,7 @@ void add_doctor(CLI::App& app, int& exit_status)
       print_text(found);
       print_verdicts(verdicts);
     }
-    auto const can_link =
-        found["nvjitlink"]["found"].get<bool>() && found["link_helper"]["found"].get<bool>();
-    exit_status = can_link ? k_done : k_unavailable;
+    exit_status = verdicts.front().ok ? k_done : k_unavailable;  // that of linking
   });
 }
 

@@ -5,6 +5,8 @@
 
 #include <charconv>
 
+#include "doctor_helper.hpp"
+
 namespace fatlink::cli {
 namespace {
 
@@ -26,7 +28,8 @@ std::string text_of(json const& part, char const* key)
 verdict judge_helper(json const& findings)
 {
   auto const& helper = findings.at("link_helper");
-  return {"helper", "helper", is_found(helper), text_of(helper, "reason"), text_of(helper, "hint")};
+  return {"helper", "helper", is_helper_usable(helper), text_of(helper, "reason"),
+          text_of(helper, "hint")};
 }
 
 verdict judge_link(json const& findings)
@@ -39,6 +42,9 @@ verdict judge_link(json const& findings)
   } else if (!is_found(findings.at("link_helper"))) {
     result.detail = "links run in the helper, which is missing";
     result.remedy = "see helper, or pass --in-process";
+  } else if (!is_helper_usable(findings.at("link_helper"))) {
+    result.detail = "links run in the helper, which does not start or is not confined";
+    result.remedy = text_of(findings.at("link_helper"), "hint");
   } else {
     result.ok = true;
     result.detail = fmt::format("with nvJitLink {}", text_of(linker, "version"));

@@ -9,6 +9,7 @@ namespace fatlink::cli {
 
 struct link_settings {
   bool in_process = false;
+  bool allow_unconfined = false;
   double limit_s = 60;
   bool no_cache = false;
   bool require_inlined = false;
@@ -17,7 +18,7 @@ struct link_settings {
   [[nodiscard]] fatlink::linker linker() const;
 };
 
-/// Adds --in-process, --link-timeout, --no-cache and --require-inlined.
+/// Adds --in-process, --allow-unconfined, --link-timeout, --no-cache and --require-inlined.
 void add_link_settings(CLI::App& verb, link_settings& to);
 
 }  // namespace fatlink::cli

@@ -31,7 +31,7 @@ _fatlink_verb() {
 
 # options: those of the verb.
 _fatlink_options() {
-  local linking='--in-process --link-timeout --no-cache --require-inlined'
+  local linking='--in-process --allow-unconfined --link-timeout --no-cache --require-inlined'
   options='-h --help --json'
   case $verb in
     '') options='-h --help --version' ;;

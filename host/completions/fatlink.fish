@@ -59,6 +59,7 @@ complete -c fatlink -n '__fatlink_at list' -a '(__fatlink_names)'
 
 complete -c fatlink -n '__fatlink_at run link check inspect digest list doctor bench cache/path cache/stats cache/warm cache/verify cache/prune cache/clear' -l json -d 'One JSON object on standard output'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l in-process -d 'Run nvJitLink in this process'
+complete -c fatlink -n '__fatlink_at run link cache/warm' -l allow-unconfined -d 'Link although the kernel refuses the sandbox'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l link-timeout -x -d 'Seconds a link may take'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l no-cache -d 'Link anew'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l require-inlined -d 'A hook left as a call is an error'

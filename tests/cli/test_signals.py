@@ -7,28 +7,12 @@ import subprocess
 import time
 
 from fatlink_cli import LIBRARY, PROGRAM, SHARE, TESTS, CliTest
+from helper_process import children, is_alive, wait_until
 
 RELU = SHARE / "relu_poly.fatbin"
 HANGS = {"FATLINK_NVJITLINK": str(TESTS / "libhostile_nvjitlink.so"), "FATLINK_HOSTILE": "hang"}
 FAULTY = TESTS / "libfaulty_system.so"
 EOPNOTSUPP = 95
-
-
-def is_alive(process):
-    """Whether it exists and is no zombie."""
-    try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
-
-
-def wait_until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def ignore_signals():
@@ -45,33 +29,34 @@ class SignalTest(CliTest):
         self.addCleanup(started.kill)
         return started
 
-    def helpers(self, started):
-        """The processes of its children."""
-        text = pathlib.Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text()
-        return [int(word) for word in text.split()]
+    def child_of(self, process):
+        self.assertTrue(wait_until(lambda: children(process), seconds=20), "no helper")
+        return children(process)[0]
 
     def start_hanging_link(self, *words, env=None):
-        """(the program, its helper), once the helper hangs in nvJitLink."""
+        """(the program, its helper's two processes), once the helper hangs in nvJitLink."""
         started = self.start(*words, env={**HANGS, **(env or {})})
-        self.assertTrue(wait_until(lambda: self.helpers(started)), "no helper")
-        helper = self.helpers(started)[0]
-        wchan = pathlib.Path(f"/proc/{helper}/syscall")
-        pause = "34 "  # the number of pause(2), in which the hostile nvJitLink hangs
+        guardian = self.child_of(started.pid)
+        linking_process = self.child_of(guardian)
+        syscall = pathlib.Path(f"/proc/{linking_process}/syscall")
+        sleep = "230 "  # the number of clock_nanosleep(2), in which the hostile nvJitLink hangs
 
         def hangs():
             try:
-                return wchan.read_text().startswith(pause)
+                return syscall.read_text().startswith(sleep)
             except OSError:
-                time.sleep(0.5)  # not to be read here: long enough
+                time.sleep(0.5)  # it cannot be read here: long enough
                 return True
-        self.assertTrue(wait_until(hangs), "the link does not hang")
-        return started, helper
+        self.assertTrue(wait_until(hangs, seconds=20), "the link does not hang")
+        return started, (guardian, linking_process)
 
     def assert_ends_clean(self, number, started, helper):
         started.send_signal(number)
         started.wait(timeout=5)
         self.assertEqual(started.returncode, -number)
-        self.assertTrue(wait_until(lambda: not is_alive(helper), seconds=1), "the helper outlives its parent")
+        for process in helper:
+            self.assertTrue(wait_until(lambda process=process: not is_alive(process), seconds=1),
+                            "the helper outlives its parent")
         self.assertEqual([path.name for path in self.folder.iterdir()], [])
 
 

@@ -75,8 +75,9 @@ struct worker_hello {
   std::uint32_t process = 0;  ///< that links
   std::string path;
   std::string reason;
-  std::string identity;             ///< the file's; see nvjitlink_file
-  std::vector<std::string> layers;  ///< of the sandbox, "NAME: on" or "NAME: off: REASON"
+  std::string identity;  ///< the file's; see nvjitlink_file
+  /// Of the sandbox: "NAME: on", "NAME: on: DETAIL" or "NAME: off: REASON".
+  std::vector<std::string> layers;
 };
 
 struct worker_failure {
