@@ -19,9 +19,12 @@
 namespace fatlink::cli {
 namespace {
 
+/// Warnings are printed; those of `warm` come with its first link.
 cache_settings settings()
 {
-  return default_cache_settings();
+  auto settings = default_cache_settings();
+  print_warnings(settings.warnings);
+  return settings;
 }
 
 nlohmann::json names_of(std::vector<std::filesystem::path> const& paths)
@@ -143,7 +146,7 @@ std::vector<link_options> links_of(warming const& given)
 /// Filling the cache is all that `warm` is for.
 void must_be_kept(std::vector<fatbin> const& inputs, link_options const& options)
 {
-  link_cache cache(settings());
+  link_cache cache(default_cache_settings());
   auto const file = nvjitlink::locate();
   if (cache.has(link_key(inputs, options, file ? file->identity : ""))) return;
   auto const folder = cache.settings().folder.string();

@@ -80,24 +80,20 @@ try {
 }
 
 nlohmann::json examine_cache()
-try {
+{
   link_cache cache(default_cache_settings());
   auto const statistics = cache.statistics();
   nlohmann::json json{{"path", cache.settings().folder.string()},
                       {"usable", statistics.usable},
-                      {"entries", statistics.entries}};
+                      {"entries", statistics.entries},
+                      {"limit", statistics.limit},
+                      {"warnings", cache.settings().warnings}};
   if (statistics.usable) return json;
   json["reason"] = statistics.why_not;
   json["hint"] =
       "links work without it; set FATLINK_CACHE_DIR to a folder of your own that nobody else can "
       "write to";
   return json;
-} catch (error const& unusable) {
-  return {{"path", ""},
-          {"usable", false},
-          {"entries", 0},
-          {"reason", unusable.details().message},
-          {"hint", unusable.details().hint}};
 }
 
 nlohmann::json examine_search_path()
@@ -149,6 +145,8 @@ void print_text(nlohmann::json const& found)
   auto const& cache = found["cache"];
   if (auto const path = cache["path"].get<std::string>(); !path.empty())
     fmt::print("Cache: {}, {} entries\n", path, cache["entries"].get<std::size_t>());
+  for (auto const& warning : cache["warnings"])
+    fmt::print("  warning: {}\n", warning.get<std::string>());
   fmt::print("Fatbins by name (fatlink list):\n");
   for (auto const& folder : found["search_path"])
     fmt::print(

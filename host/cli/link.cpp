@@ -103,7 +103,7 @@ std::vector<linked_file> open_files(arguments const& given)
   std::vector<linked_file> files;
   for (auto const& wanted : targets) {
     auto path = path_for(wanted, given.output);
-    if (!is_stream(path)) must_not_overwrite(inputs, path);
+    if (!is_standard_output(path)) must_not_overwrite(inputs, path);
     files.push_back({.target = wanted, .path = path, .file = create_output(path)});
   }
   return files;

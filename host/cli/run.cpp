@@ -78,7 +78,7 @@ prepared prepare(arguments const& given, run_summary& summary)
     summary.transform += (summary.transform.empty() ? "" : " + ") + transform.stem().string();
     summary.files.push_back(transform.string());
   }
-  if (!given.output.empty() && !is_stream(given.output)) {
+  if (!given.output.empty() && !is_standard_output(given.output)) {
     std::vector<std::filesystem::path> files{library, given.input};
     files.insert(files.end(), transforms.begin(), transforms.end());
     must_not_overwrite(files, given.output);

@@ -14,9 +14,15 @@ bool is_stream(std::string const& path)
   return path == "-";
 }
 
+bool is_standard_output(std::string const& path)
+{
+  return is_stream(path) || path == "/dev/stdout" || path == "/dev/fd/1" ||
+         path == "/proc/self/fd/1";
+}
+
 void check_output(std::string const& path, bool json)
 {
-  if (is_stream(path) && json)
+  if (is_standard_output(path) && json)
     fail_usage("--output - and --json cannot be used together: both write to standard output", path,
                "name a file with --output, or leave out --json");
 }
@@ -33,7 +39,7 @@ void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::s
 
 std::unique_ptr<output_file> create_output(std::string const& path)
 {
-  if (!is_stream(path)) return std::make_unique<output_file>(path);
+  if (!is_standard_output(path)) return std::make_unique<output_file>(path);
   print_text_to_standard_error();
   return std::make_unique<output_file>(STDOUT_FILENO, "standard output");
 }

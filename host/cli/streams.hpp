@@ -14,6 +14,10 @@ namespace fatlink::cli {
 
 bool is_stream(std::string const& path);
 
+/// `-`, and the names that Linux has for standard output: writing a file there would replace what
+/// standard output is redirected to.
+bool is_standard_output(std::string const& path);
+
 /// @throws usage_error `path` is `-` and --json is there: both would write to standard output.
 void check_output(std::string const& path, bool json);
 

@@ -50,9 +50,9 @@ char const* to_string(cache_outcome outcome) noexcept
     case cache_outcome::miss:
       return "miss";
     case cache_outcome::hit:
-      break;
+      return "hit";
   }
-  return "hit";
+  return "unknown";
 }
 
 cache_key& cache_key::add(std::string_view tag, std::string_view value)
@@ -75,6 +75,7 @@ struct link_cache::state {
         memory(settings.memory_limit),
         user(settings.folder, settings.folder_limit)
   {
+    unsaid = settings.warnings;
     if (settings.folder.empty()) say({k_no_folder, ENOENT});
   }
 

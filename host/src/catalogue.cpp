@@ -167,8 +167,15 @@ void find_libraries(listed& transform, std::vector<listed> const& all)
 
 char const* to_string(fatbin_role role) noexcept
 {
-  if (role == fatbin_role::library) return "library";
-  return role == fatbin_role::transform ? "transform" : "other";
+  switch (role) {
+    case fatbin_role::library:
+      return "library";
+    case fatbin_role::transform:
+      return "transform";
+    case fatbin_role::other:
+      return "other";
+  }
+  return "unknown";
 }
 
 std::vector<installed_fatbin> list_installed(std::vector<search_folder> const& path)

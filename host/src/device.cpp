@@ -8,6 +8,7 @@
 #include "detail/driver.hpp"
 #include "detail/format.hpp"
 #include "detail/gpu_device.hpp"
+#include "detail/printable.hpp"
 
 namespace fatlink {
 namespace {
@@ -35,16 +36,59 @@ int parse_ordinal(std::string_view name)
                                     .hint = "write gpu, gpu:1, cpu or cpu:sm_80"});
 }
 
-[[noreturn]] void fail_buffer(std::string message, char const* hint)
+[[noreturn]] void fail_use(std::string message, std::string input, char const* hint)
 {
   throw usage_error(stage::device, {.message = std::move(message),
-                                    .input = "device_buffer",
+                                    .input = std::move(input),
                                     .code = {},
                                     .log = {},
                                     .hint = hint});
 }
 
+[[noreturn]] void fail_buffer(std::string message, char const* hint)
+{
+  fail_use(std::move(message), "device_buffer", hint);
+}
+
+/// Whether objects of one can be used with the other: GPU contexts are the device's primary one.
+bool is_same_device(device_backend const& a, device_backend const& b)
+{
+  if (&a == &b) return true;
+  return a.info().kind == device_kind::gpu && b.info().kind == device_kind::gpu &&
+         a.info().ordinal == b.info().ordinal;
+}
+
+[[noreturn]] void fail_kernel(std::string const& name)
+{
+  throw file_error(stage::device, {.message = detail::format("there is no kernel named '{}'",
+                                                             detail::printable(name)),
+                                   .input = name,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = "fatlink inspect shows the kernels of a fatbin"});
+}
+
 }  // namespace
+
+device_backend& require_device(std::shared_ptr<device_backend> const& backend, char const* object)
+{
+  if (backend) return *backend;
+  fail_use(
+      detail::format("{} belongs to no device: it was moved from, or made without one", object),
+      object, "use the object that it was moved to, or make it with a device");
+}
+
+void check_same_device(std::shared_ptr<device_backend> const& expected,
+                       std::shared_ptr<device_backend> const& actual, char const* object)
+{
+  auto const& own = require_device(expected, "the device");
+  auto const& other = require_device(actual, object);
+  if (is_same_device(own, other)) return;
+  fail_use(detail::format("{} belongs to another device, {} {}, than {} {}", object,
+                          to_string(other.info().kind), other.info().ordinal,
+                          to_string(own.info().kind), own.info().ordinal),
+           object, "create it on the device that it is used with");
+}
 
 std::size_t buffer_bytes(std::size_t count, std::size_t element_bytes)
 {
@@ -66,25 +110,48 @@ void check_buffer_access(char const* access, std::size_t first, std::size_t coun
 
 char const* to_string(device_kind kind) noexcept
 {
-  return kind == device_kind::gpu ? "gpu" : "cpu";
+  switch (kind) {
+    case device_kind::gpu:
+      return "gpu";
+    case device_kind::cpu:
+      return "cpu";
+  }
+  return "unknown";
 }
 
 stream::stream(std::shared_ptr<device_backend> backend)
     : backend_(std::move(backend)),
-      handle_(own(backend_, backend_->create_stream(), &device_backend::destroy_stream))
+      handle_(own(backend_, require_device(backend_, "the stream").create_stream(),
+                  &device_backend::destroy_stream))
 {
 }
 
 event::event(std::shared_ptr<device_backend> backend)
     : backend_(std::move(backend)),
-      handle_(own(backend_, backend_->create_event(), &device_backend::destroy_event))
+      handle_(own(backend_, require_device(backend_, "the event").create_event(),
+                  &device_backend::destroy_event))
 {
 }
 
 loaded_module::loaded_module(std::shared_ptr<device_backend> backend, linked_image const& image)
     : backend_(std::move(backend)),
-      handle_(own(backend_, backend_->load(image), &device_backend::unload))
+      handle_(own(backend_, require_device(backend_, "the module").load(image),
+                  &device_backend::unload))
 {
+}
+
+std::string loaded_module::required_name(char const* name)
+{
+  if (name != nullptr) return name;
+  fail_use("a kernel with no name (a null pointer) is asked for", "kernel", "name a kernel");
+}
+
+device_backend::handle loaded_module::find_kernel(
+    std::string const& name, std::span<std::size_t const> parameter_sizes) const
+{
+  auto& device = require_device(backend_, "the module");
+  if (name.empty() || name.find('\0') != std::string::npos) fail_kernel(name);
+  return device.find_kernel(handle_.get(), name, parameter_sizes);
 }
 
 std::shared_ptr<device> open_device(std::string_view name, cpu_options const& options)
@@ -93,6 +160,11 @@ std::shared_ptr<device> open_device(std::string_view name, cpu_options const& op
   if (name.starts_with("cpu:"))
     return std::make_shared<device>(detail::open_cpu(target(name.substr(4)), options));
   return std::make_shared<device>(detail::open_gpu(parse_ordinal(name)));
+}
+
+std::shared_ptr<device> open_device(char const* name, cpu_options const& options)
+{
+  return open_device(name == nullptr ? std::string_view() : std::string_view(name), options);
 }
 
 std::vector<device_info> list_gpus(std::string& why_none)

@@ -14,6 +14,18 @@ constexpr std::byte k_poison{0xFF};  // NaNs: an element never written shows
 using clock = std::chrono::steady_clock;
 using elementwise_kernel = kernel<float const*, float*, std::size_t>;
 
+void require_positive(std::size_t value, char const* name)
+{
+  if (value > 0) return;
+  throw usage_error(stage::device,
+                    {.message = std::string(name) + " is 0: a block or thread has at "
+                                                    "least one element",
+                     .input = name,
+                     .code = {},
+                     .log = {},
+                     .hint = "pass 1 or more"});
+}
+
 struct on_device {
   elementwise_kernel kernel;
   device_buffer<float> out;
@@ -86,6 +98,7 @@ class run {
   /// On a GPU two launches: the first pays for loading code to the multiprocessors.
   void time(on_device const& code, execution& done)
   {
+    require_positive(request_.elements_per_thread, "elements_per_thread");
     auto const threads = (count_ + request_.elements_per_thread - 1) / request_.elements_per_thread;
     auto const shape = report_.shape = elementwise_shape(device_.info(), threads, request_.block);
     auto begin = device_.create_event();
@@ -161,11 +174,12 @@ class run {
 
 }  // namespace
 
-launch_shape elementwise_shape(device_info const&, std::size_t count, extent block) noexcept
+launch_shape elementwise_shape(device_info const&, std::size_t count, extent block)
 {
   // CUDA's limit on gridDim.x; at 256 threads a block, more elements than memory holds.
   constexpr std::size_t k_most_blocks = 0x7FFFFFFF;
-  auto const blocks = (count + block.x - 1) / block.x;
+  require_positive(block.x, "block.x");
+  auto const blocks = count / block.x + (count % block.x != 0 ? 1 : 0);
   return {.grid = static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, k_most_blocks)),
           .block = block,
           .shared_bytes = 0};

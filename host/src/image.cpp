@@ -96,9 +96,9 @@ char const* to_string(image_kind kind) noexcept
     case image_kind::ptx:
       return "ptx";
     case image_kind::ptx_set:
-      break;
+      return "ptx_set";
   }
-  return "ptx_set";
+  return "unknown";
 }
 
 bool linked_image::inlined() const noexcept

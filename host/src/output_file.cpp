@@ -14,6 +14,7 @@
 #include "detail/format.hpp"
 #include "detail/temporary_name.hpp"
 #include "detail/unnamed_file.hpp"
+#include "detail/write_all.hpp"
 
 namespace fatlink {
 namespace {
@@ -32,16 +33,18 @@ std::filesystem::path folder_of(std::filesystem::path const& path)
   return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-/// False with errno at the first write that fails.
-bool write_all(int file, bytes_view bytes)
+/// Where `path` leads through symbolic links; the file at the end need not exist. The path that the
+/// system gives up at (ELOOP), where there are too many.
+std::filesystem::path follow_links(std::filesystem::path path)
 {
-  while (!bytes.empty()) {
-    auto const written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  constexpr int k_most_links = 40;  // as Linux follows
+  std::error_code failed;
+  for (int i = 0; i < k_most_links && std::filesystem::is_symlink(path, failed); ++i) {
+    auto const target = std::filesystem::read_symlink(path, failed);
+    if (failed) break;
+    path = folder_of(path) / target;
   }
-  return true;
+  return path;
 }
 
 char const* remedy(int code)
@@ -58,14 +61,16 @@ struct output_file::temporary : detail::temporary_name {
   using temporary_name::temporary_name;
 };
 
-output_file::output_file(std::filesystem::path path) : path_(std::move(path))
+output_file::output_file(std::filesystem::path path)
+    : path_(std::move(path)), destination_(follow_links(path_))
 {
-  if (std::filesystem::is_directory(path_)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored)) {
     errno = EISDIR;
     fail("cannot be written");
   }
-  if (is_special(path_))
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (is_special(path_) || std::filesystem::is_symlink(destination_, ignored))
+    descriptor_ = detail::avoid_standard_streams(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
   else
     open_beside();
   if (descriptor_ < 0) fail("cannot be written");
@@ -87,17 +92,18 @@ output_file::~output_file()
 
 void output_file::open_beside()
 {
-  descriptor_ = detail::open_unnamed(folder_of(path_));
+  descriptor_ = detail::open_unnamed(folder_of(destination_));
   is_unnamed_ = descriptor_ >= 0;
   if (is_unnamed_) return;
-  temporary_ = std::make_unique<temporary>(AT_FDCWD, detail::add_random(path_.string()));
-  descriptor_ = ::open(temporary_->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  temporary_ = std::make_unique<temporary>(AT_FDCWD, detail::add_random(destination_.string()));
+  descriptor_ = detail::avoid_standard_streams(
+      ::open(temporary_->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (descriptor_ < 0) temporary_.reset();
 }
 
 void output_file::write(bytes_view bytes)
 {
-  if (!write_all(descriptor_, bytes)) fail(stream_ >= 0 ? k_keeping : "cannot be written");
+  if (!detail::write_all(descriptor_, bytes)) fail(stream_ >= 0 ? k_keeping : "cannot be written");
 }
 
 void output_file::commit()
@@ -107,7 +113,7 @@ void output_file::commit()
   auto const closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0) fail("cannot be written");
   if (!temporary_) return;
-  if (std::rename(temporary_->c_str(), path_.c_str()) != 0) fail("cannot be put in place");
+  if (std::rename(temporary_->c_str(), destination_.c_str()) != 0) fail("cannot be put in place");
   temporary_.reset();
 }
 
@@ -119,9 +125,9 @@ void output_file::put_in_place()
   auto const give = [&](char const* name) {
     return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
   };
-  if (give(path_.c_str())) return;
+  if (give(destination_.c_str())) return;
   if (errno != EEXIST) fail("cannot be put in place");
-  temporary_ = std::make_unique<temporary>(AT_FDCWD, detail::add_random(path_.string()));
+  temporary_ = std::make_unique<temporary>(AT_FDCWD, detail::add_random(destination_.string()));
   if (!give(temporary_->c_str())) fail("cannot be put in place");
 }
 
@@ -134,7 +140,7 @@ void output_file::copy_to_stream()
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) fail("cannot be read back");
     if (size == 0) return;
-    if (!write_all(stream_, bytes_view(part).first(static_cast<std::size_t>(size))))
+    if (!detail::write_all(stream_, bytes_view(part).first(static_cast<std::size_t>(size))))
       fail("cannot be written");
   }
 }

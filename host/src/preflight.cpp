@@ -82,7 +82,13 @@ void drop_consequences(std::vector<finding>& findings, std::string_view cause,
 
 char const* to_string(severity level) noexcept
 {
-  return level == severity::error ? "error" : "warning";
+  switch (level) {
+    case severity::warning:
+      return "warning";
+    case severity::error:
+      return "error";
+  }
+  return "unknown";
 }
 
 fatbin_entry const* linked_entry(fatbin const& input, target wanted, link_mode mode) noexcept
@@ -109,6 +115,8 @@ ptx_interface const& interface_of(fatbin const& input, target wanted, link_mode 
 
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request)
 {
+  check_target(request.target);
+  check_link_mode(request.mode);
   detail::preflight_inputs described;
   for (auto const& input : inputs) described.push_back(describe(input, request));
 

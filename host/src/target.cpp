@@ -78,7 +78,24 @@ std::vector<target> list_targets()
 
 char const* to_string(link_mode mode) noexcept
 {
-  return mode == link_mode::lto ? "lto" : "ptx";
+  switch (mode) {
+    case link_mode::ptx:
+      return "ptx";
+    case link_mode::lto:
+      return "lto";
+  }
+  return "unknown";
+}
+
+void check_link_mode(link_mode mode)
+{
+  if (mode == link_mode::ptx || mode == link_mode::lto) return;
+  auto const value = std::to_string(static_cast<int>(mode));
+  throw usage_error(stage::input, {.message = detail::format("link mode {}: no such mode", value),
+                                   .input = value,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = "the modes are link_mode::ptx and link_mode::lto"});
 }
 
 link_mode parse_link_mode(std::string_view text)
@@ -101,8 +118,16 @@ target::target(std::string_view text)
   if (code != std::errc{} || end - rest > 1) reject_spelling(text);
   if (rest != end) suffix_ = *rest;
   if (suffix_ != 0 && suffix_ != 'a' && suffix_ != 'f') reject_spelling(text);
-  check_number(text, number_);
-  check_suffix(text, number_, suffix_);
+  check_target(*this);
+}
+
+void check_target(target wanted)
+{
+  auto const text = wanted.name();
+  if (wanted.suffix() != 0 && wanted.suffix() != 'a' && wanted.suffix() != 'f')
+    reject_spelling(text);
+  check_number(text, wanted.number());
+  check_suffix(text, wanted.number(), wanted.suffix());
 }
 
 std::string target::name() const

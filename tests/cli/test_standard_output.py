@@ -94,6 +94,23 @@ class StandardError(Redirected):
                     done = self.shell(words, redirection)
                     self.assertEqual(done.returncode, status, done.stdout)
 
+    def test_no_state_of_standard_error_changes_the_status_or_the_output_of_any_command(self):
+        self.need_nvjitlink()
+        gone = "2> >(exec true)"
+        refused = ["link", "--target", "sm_90", "-o", "-", LIBRARY]
+        for words in (["--help"], ["--version"], [], ["run", "--nonsense"], ["list"], ["list", "nothing"], refused,
+                      ["check", LIBRARY, RELU], ["check", LIBRARY], ["inspect", "/nowhere"], ["inspect", LIBRARY],
+                      [*LINK[:4], "-", *LINK[5:]], [*RUN, "--output", "-"], ["cache", "path"], ["cache", "verify"]):
+            expected = self.shell_bytes(words, "")
+            for redirection in ("2>&-", "2> /dev/full", gone, "<&- 2>&-"):
+                with self.subTest(words=words, redirection=redirection):
+                    done = self.shell_bytes(words, redirection)
+                    self.assertEqual((done.returncode, done.stdout), (expected.returncode, expected.stdout))
+
+    def shell_bytes(self, words, redirection):
+        return subprocess.run(["bash", "-c", f'"$@" {redirection}', "bash", PROGRAM, *map(str, words)], cwd=self.folder,
+                              capture_output=True, timeout=300, env=self.environment({"FATLINK_PATH": str(SHARE)}))
+
     def test_a_reader_of_standard_error_that_has_gone_changes_no_status(self):
         reader, writer = os.pipe()
         os.close(reader)

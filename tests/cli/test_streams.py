@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file name `-`: results on standard output, with nothing else there, and data from standard input."""
 import json
+import os
 import struct
 import subprocess
 
@@ -40,6 +41,28 @@ class Streams(CliTest):
         with open(self.folder / "all", "ab") as file:
             self.pipe(*LINK, "-o", "-", stdout=file)
         self.assertEqual((self.folder / "all").read_bytes(), b"before" + (self.folder / "o.cubin").read_bytes())
+
+    def test_the_systems_names_of_standard_output_are_standard_output(self):
+        self.fatlink(*LINK, "-o", "o.cubin")
+        image = (self.folder / "o.cubin").read_bytes()
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            with self.subTest(name=name):
+                self.assertEqual(self.pipe(*LINK, "-o", name).stdout, image)
+                with open(self.folder / "redirected", "wb") as file:
+                    done = self.pipe(*LINK, "-o", name, stdout=file)
+                    self.assertEqual(os.fstat(file.fileno()).st_nlink, 1, "the file was replaced")
+                self.assertEqual((self.folder / "redirected").read_bytes(), image)
+                self.assertIn(b"cubin for sm_90", done.stderr)
+                self.pipe(*LINK, "-o", name, "--json", status=2)
+
+    def test_an_output_through_a_symbolic_link_is_written_where_it_leads(self):
+        (self.folder / "real").mkdir()
+        (self.folder / "out.cubin").symlink_to("real/out.cubin")
+        for _ in range(2):
+            self.fatlink(*LINK, "-o", "out.cubin")
+            self.assertTrue((self.folder / "out.cubin").is_symlink())
+            self.assertEqual((self.folder / "real" / "out.cubin").read_bytes()[:4], b"\x7fELF")
+        self.assertEqual(len(list((self.folder / "real").iterdir())), 1)
 
     def test_a_refused_link_writes_nothing(self):
         done = self.pipe("link", "--target", "sm_90", LIBRARY, "-o", "-", status=4)

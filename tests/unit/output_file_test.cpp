@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 
 #include "expect_error.hpp"
@@ -16,12 +20,34 @@ using namespace fatlink;
 
 namespace {
 
+std::atomic<int> umask_calls = 0;
+
 bytes_view view(std::string const& text)
 {
   return std::as_bytes(std::span(text));
 }
 
+std::string text_of(std::filesystem::path const& file)
+{
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_new(std::filesystem::path const& file)
+{
+  output_file out(file);
+  out.write(view("new"));
+  out.commit();
+}
+
 }  // namespace
+
+/// Stands before the C library's: the mask belongs to all threads of the host.
+extern "C" mode_t umask(mode_t mask) noexcept
+{
+  ++umask_calls;
+  return static_cast<mode_t>(::syscall(SYS_umask, mask));
+}
 
 TEST(OutputFile, AppearsOnlyByCommit)
 {
@@ -102,4 +128,80 @@ TEST(OutputFile, ReportsAFullDisk)
 {
   output_file file("/dev/full");
   expect_error<file_error>([&] { file.write(view("x")); }, "No space left on device");
+}
+
+TEST(OutputFile, HasTheModeThatTheUmaskLeavesAndNeverChangesTheUmask)
+{
+  fixtures::folder const folder;
+  auto const before = ::umask(027);
+  umask_calls = 0;
+  write_new(folder.path() / "out");
+  EXPECT_EQ(umask_calls, 0);
+  ::umask(before);
+  struct stat facts {};
+  ASSERT_EQ(::stat((folder.path() / "out").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0640U);
+}
+
+TEST(OutputFile, NeverBecomesAClosedStandardStream)
+{
+  fixtures::folder const folder;
+  auto const child = ::fork();  // whose streams are closed
+  if (child == 0) {
+    for (auto const stream : {0, 1, 2}) ::close(stream);
+    output_file file(folder.path() / "out");
+    for (auto const stream : {0, 1, 2}) (void)!::write(stream, "noise", 5);
+    file.write(view("new"));
+    for (auto const stream : {0, 1, 2}) (void)!::write(stream, "noise", 5);
+    file.commit();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(text_of(folder.path() / "out"), "new");
+}
+
+TEST(OutputFile, IsWrittenThroughASymbolicLink)
+{
+  fixtures::folder const folder;
+  fixtures::folder const elsewhere;
+  auto const file = elsewhere.write("file", "old");
+  create_symlink(file, folder.path() / "absolute");
+  create_symlink("absolute", folder.path() / "relative");
+  write_new(folder.path() / "relative");
+  EXPECT_EQ(text_of(file), "new");
+  EXPECT_TRUE(is_symlink(folder.path() / "relative"));
+  EXPECT_TRUE(is_symlink(folder.path() / "absolute"));
+}
+
+TEST(OutputFile, IsMadeWhereADanglingLinkPoints)
+{
+  fixtures::folder const folder;
+  create_directory(folder.path() / "below");
+  create_symlink("below/file", folder.path() / "link");
+  write_new(folder.path() / "link");
+  EXPECT_EQ(text_of(folder.path() / "below" / "file"), "new");
+  EXPECT_TRUE(is_symlink(folder.path() / "link"));
+}
+
+TEST(OutputFile, AppearsThroughALinkOnlyByCommit)
+{
+  fixtures::folder const folder;
+  auto const file = folder.write("file", "old");
+  create_symlink("file", folder.path() / "link");
+  output_file out(folder.path() / "link");
+  out.write(view("newer"));
+  EXPECT_EQ(text_of(file), "old");
+}
+
+TEST(OutputFile, NamesALinkThatCannotBeWrittenThrough)
+{
+  fixtures::folder const folder;
+  create_symlink("loop", folder.path() / "loop");
+  expect_error<file_error>([&] { output_file(folder.path() / "loop"); },
+                           "loop: cannot be written: Too many levels of symbolic links");
+  create_symlink("none/file", folder.path() / "nowhere");
+  expect_error<file_error>([&] { output_file(folder.path() / "nowhere"); },
+                           "nowhere: cannot be written: No such file or directory");
 }

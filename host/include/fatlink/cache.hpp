@@ -6,7 +6,12 @@
 //
 // The user's folder holds one file an entry (src/cache/entry.hpp has the format), written beside
 // and renamed, under a lock that ends with the process that holds it; when it outgrows its limit
-// the entries used longest ago go. It must be the user's own and writable by nobody else.
+// the entries used longest ago are removed. It must be the user's own and writable by nobody else.
+// Before anything else the folder is claimed by its CACHEDIR.TAG, which only an empty folder can
+// be: in a folder that holds other files nothing is written, and every command refuses it. What is
+// in the place of an entry, the lock or the ledger and is no regular file of one name is never
+// followed, opened for writing or waited for; it is replaced, and a folder that holds files is
+// renamed to "<name>.<16 hexadecimal digits>.aside".
 // Threads: safe.
 #pragma once
 
@@ -56,6 +61,9 @@ struct cache_settings {
   std::uint64_t memory_limit = std::uint64_t{64} << 20;  ///< bytes
   /// How long to wait for another process that links the same; then it is linked here, too.
   std::chrono::milliseconds patience = std::chrono::seconds(10);
+  /// What is wrong with the environment that the settings are from; link_cache::take_warnings has
+  /// it, too.
+  std::vector<std::string> warnings = {};
 };
 
 /// The settings by the environment, as the program uses them. Folder: $FATLINK_CACHE_DIR, else
@@ -63,7 +71,7 @@ struct cache_settings {
 /// (several, with colons; empty: none), else `cache` in every folder that fatbins are searched in
 /// (default_search_path) and in the installed data folders, as far as these folders exist.
 /// Limit: $FATLINK_CACHE_LIMIT, bytes, as 512Mi (Ki, Mi, Gi: powers of 1024), 1.5G (k, M, G: powers
-/// of 1000) or 1e9. @throws usage_error a limit that is no whole number above 0.
+/// of 1000) or 1e9; one that is no whole number above 0 is a warning, and the default is used.
 cache_settings default_cache_settings();
 
 /// The same, but without $FATLINK_SYSTEM_CACHE the layers are those of `layers` that are folders.

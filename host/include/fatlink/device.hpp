@@ -101,12 +101,22 @@ class device_backend {
   [[nodiscard]] virtual std::uint64_t instructions() const noexcept { return 0; }
 };
 
-/// A queue of work on a device.
+/// The device of `object` ("the stream"). @throws usage_error there is none: it was moved from.
+device_backend& require_device(std::shared_ptr<device_backend> const& backend, char const* object);
+
+/// @throws usage_error `object` belongs to another device than `expected`, or was moved from.
+///   Two that were opened for one GPU are the same.
+void check_same_device(std::shared_ptr<device_backend> const& expected,
+                       std::shared_ptr<device_backend> const& actual, char const* object);
+
+/// A queue of work on a device. One that was moved from is refused by every call.
 class stream {
  public:
+  /// @throws usage_error no backend.
   explicit stream(std::shared_ptr<device_backend> backend);
-  void synchronize() { backend_->synchronize(handle_.get()); }
+  void synchronize() { require_device(backend_, "the stream").synchronize(handle_.get()); }
   [[nodiscard]] device_backend::handle get() const noexcept { return handle_.get(); }
+  [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
 
  private:
   std::shared_ptr<device_backend> backend_;
@@ -116,11 +126,22 @@ class stream {
 /// A point in a stream's time.
 class event {
  public:
+  /// @throws usage_error no backend.
   explicit event(std::shared_ptr<device_backend> backend);
-  void record(stream const& on) { backend_->record(handle_.get(), on.get()); }
+  /// @throws usage_error `on` belongs to another device.
+  void record(stream const& on)
+  {
+    auto& device = require_device(backend_, "the event");
+    check_same_device(backend_, on.backend(), "the stream");
+    device.record(handle_.get(), on.get());
+  }
+  /// @throws usage_error `earlier` belongs to another device. @throws device_error one of them was
+  ///   not recorded.
   [[nodiscard]] double ms_since(event const& earlier) const
   {
-    return backend_->elapsed_ms(earlier.handle_.get(), handle_.get());
+    auto& device = require_device(backend_, "the event");
+    check_same_device(backend_, earlier.backend_, "the earlier event");
+    return device.elapsed_ms(earlier.handle_.get(), handle_.get());
   }
 
  private:
@@ -139,47 +160,59 @@ void check_buffer_access(char const* access, std::size_t first, std::size_t coun
 /// `count` objects of T in the device's memory, uninitialised, freed with the last copy.
 /// What has no stream is complete when it returns: a launch on any stream that is queued later
 /// sees its effect. None of it waits for work that was queued earlier on a stream: synchronize
-/// first.
+/// first. One that was moved from has no elements and no address; every other call refuses it.
 template <typename T>
 class device_buffer {
  public:
-  /// @throws usage_error the size in bytes overflows. @throws device_error no memory left.
+  /// @throws usage_error the size in bytes overflows, or no backend. @throws device_error no memory
+  ///   left.
   device_buffer(std::shared_ptr<device_backend> backend, std::size_t count)
       : backend_(std::move(backend)),
         count_(count),
-        address_(new device_address(backend_->allocate(buffer_bytes(count, sizeof(T)))),
-                 [keep = backend_](device_address* address) {
-                   keep->release(*address);
-                   delete address;
-                 })
+        address_(
+            new device_address(
+                require_device(backend_, "the buffer").allocate(buffer_bytes(count, sizeof(T)))),
+            [keep = backend_](device_address* address) {
+              keep->release(*address);
+              delete address;
+            })
   {
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  [[nodiscard]] device_address address() const noexcept { return *address_; }
+  [[nodiscard]] std::size_t size() const noexcept { return address_ ? count_ : 0; }
+  [[nodiscard]] device_address address() const noexcept { return address_ ? *address_ : 0; }
   /// As a kernel takes it; never to be dereferenced on the host.
-  [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(*address_); }
+  [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(address()); }
+  [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
 
   /// Copies to elements [first, first + from.size()). Blocking.
   /// @throws usage_error they are not all in the buffer.
   void write(std::span<T const> from, std::size_t first = 0)
   {
+    auto& device = require_device(backend_, "the buffer");
     check_buffer_access("writing", first, from.size(), count_);
-    backend_->copy_in(*address_ + first * sizeof(T), std::as_bytes(from));
+    device.copy_in(*address_ + first * sizeof(T), std::as_bytes(from));
   }
   /// Copies elements [first, first + to.size()). Blocking.
   /// @throws usage_error they are not all in the buffer.
   void read(std::span<T> to, std::size_t first = 0) const
   {
+    auto& device = require_device(backend_, "the buffer");
     check_buffer_access("reading", first, to.size(), count_);
-    backend_->copy_out(std::as_writable_bytes(to), *address_ + first * sizeof(T));
+    device.copy_out(std::as_writable_bytes(to), *address_ + first * sizeof(T));
   }
   /// Sets every byte. Blocking.
-  void fill(std::byte value) { backend_->fill(*address_, value, count_ * sizeof(T)); }
-  /// Queues setting every byte.
+  void fill(std::byte value)
+  {
+    auto& device = require_device(backend_, "the buffer");
+    device.fill(*address_, value, count_ * sizeof(T));
+  }
+  /// Queues setting every byte. @throws usage_error `on` belongs to another device.
   void fill(std::byte value, stream const& on)
   {
-    backend_->fill(*address_, value, count_ * sizeof(T), on.get());
+    auto& device = require_device(backend_, "the buffer");
+    check_same_device(backend_, on.backend(), "the stream");
+    device.fill(*address_, value, count_ * sizeof(T), on.get());
   }
 
  private:
@@ -201,12 +234,15 @@ class kernel {
   /// Queues a launch; returns at once. The reference device runs it to its end instead.
   /// @throws device_error the driver refuses it; on the reference device, what a thread did
   ///   wrong: kernel, thread, instruction and address are named.
+  /// @throws usage_error `on` belongs to another device.
   void launch(stream const& on, launch_shape const& shape, Parameters... arguments) const
   {
     std::array<void const*, sizeof...(Parameters)> const values{
         static_cast<void const*>(&arguments)...};
     static constexpr std::array<std::size_t, sizeof...(Parameters)> k_sizes{sizeof(Parameters)...};
-    backend_->launch(function_, on.get(), shape, values, k_sizes);
+    auto& device = require_device(backend_, "the kernel");
+    check_same_device(backend_, on.backend(), "the stream");
+    device.launch(function_, on.get(), shape, values, k_sizes);
   }
 
  private:
@@ -228,20 +264,37 @@ class loaded_module {
   [[nodiscard]] fatlink::kernel<Parameters...> kernel(std::string const& name) const
   {
     static constexpr std::array<std::size_t, sizeof...(Parameters)> k_sizes{sizeof(Parameters)...};
-    return {backend_, handle_, backend_->find_kernel(handle_.get(), name, k_sizes)};
+    return {backend_, handle_, find_kernel(name, k_sizes)};
+  }
+  /// The same. @throws usage_error `name` is null.
+  template <typename... Parameters>
+  [[nodiscard]] fatlink::kernel<Parameters...> kernel(char const* name) const
+  {
+    return kernel<Parameters...>(required_name(name));
   }
 
  private:
+  static std::string required_name(char const* name);
+  [[nodiscard]] device_backend::handle find_kernel(
+      std::string const& name, std::span<std::size_t const> parameter_sizes) const;
+
   std::shared_ptr<device_backend> backend_;
   std::shared_ptr<void> handle_;
 };
 
-/// A device somebody opened.
+/// A device that was opened. One that was moved from is refused by every call.
 class device {
  public:
-  explicit device(std::shared_ptr<device_backend> backend) : backend_(std::move(backend)) {}
+  /// @throws usage_error no backend.
+  explicit device(std::shared_ptr<device_backend> backend) : backend_(std::move(backend))
+  {
+    (void)require_device(backend_, "the device");
+  }
 
-  [[nodiscard]] device_info const& info() const noexcept { return backend_->info(); }
+  [[nodiscard]] device_info const& info() const
+  {
+    return require_device(backend_, "the device").info();
+  }
   [[nodiscard]] loaded_module load(linked_image const& image) const { return {backend_, image}; }
   [[nodiscard]] stream create_stream() const { return stream(backend_); }
   [[nodiscard]] event create_event() const { return event(backend_); }
@@ -250,16 +303,23 @@ class device {
   {
     return {backend_, count};
   }
-  [[nodiscard]] std::uint64_t instructions() const noexcept { return backend_->instructions(); }
+  [[nodiscard]] std::uint64_t instructions() const noexcept
+  {
+    return backend_ ? backend_->instructions() : 0;
+  }
   /// Queues a device-to-device copy of the first `count` elements.
-  /// @throws usage_error one of the buffers has fewer.
+  /// @throws usage_error one of the buffers has fewer, or it or `on` belongs to another device.
   template <typename T>
   void copy(device_buffer<T> const& to, device_buffer<T> const& from, std::size_t count,
             stream const& on) const
   {
+    auto& owner = require_device(backend_, "the device");
+    check_same_device(backend_, from.backend(), "the buffer that is read");
+    check_same_device(backend_, to.backend(), "the buffer that is written");
+    check_same_device(backend_, on.backend(), "the stream");
     check_buffer_access("reading", 0, count, from.size());
     check_buffer_access("writing", 0, count, to.size());
-    backend_->copy_on_device(to.address(), from.address(), count * sizeof(T), on.get());
+    owner.copy_on_device(to.address(), from.address(), count * sizeof(T), on.get());
   }
 
  private:
@@ -280,6 +340,8 @@ struct cpu_options {
 /// @throws unavailable_error no driver, or no such GPU (the message counts those there are).
 ///   Never another device than the one asked for.
 std::shared_ptr<device> open_device(std::string_view name, cpu_options const& options = {});
+/// The same; a null pointer is no device.
+std::shared_ptr<device> open_device(char const* name, cpu_options const& options = {});
 
 /// Every GPU the driver shows; empty, with the reason in `why_none`, where there is none.
 std::vector<device_info> list_gpus(std::string& why_none);

@@ -59,8 +59,7 @@ execution_report execute(device const& on, std::span<linked_image const> images,
 
 /// The launch for `count` elements on `on`: as many blocks as give each element a thread of its own
 /// in the first dimension, so that a kernel without a grid-stride loop processes every element,
-/// too.
-launch_shape elementwise_shape(device_info const& on, std::size_t count,
-                               extent block = 256) noexcept;
+/// too. @throws usage_error `block.x` is 0.
+launch_shape elementwise_shape(device_info const& on, std::size_t count, extent block = 256);
 
 }  // namespace fatlink

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that appears at its path only by commit(), complete: it is written without a name, where
 // the file system has such files (O_TMPFILE), else beside the path under a temporary name. A device
-// or FIFO is written directly. Threads: none.
+// or FIFO is written directly. A symbolic link stays: the file that it leads to is replaced, or
+// created. The process's umask is read, never changed. Threads: none.
 #pragma once
 
 #include <filesystem>
@@ -42,6 +43,7 @@ class output_file {
   [[noreturn]] void fail(char const* doing) const;
 
   std::filesystem::path path_;
+  std::filesystem::path destination_;  ///< path_ without symbolic links at its end
   int descriptor_ = -1;
   int stream_ = -1;                       ///< what commit() copies to; -1: none
   bool is_unnamed_ = false;               ///< commit() gives the file its name

@@ -54,6 +54,7 @@ struct preflight_request {
 };
 
 /// What `inputs` lack for this link, errors first. Empty: nothing to say.
+/// @throws usage_error a target or mode that does not exist (check_target, check_link_mode).
 /// @throws format_error a PTX payload that does not decompress.
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request);
 

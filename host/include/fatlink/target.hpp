@@ -15,8 +15,11 @@ namespace FATLINK_API fatlink {
 
 enum class link_mode { ptx, lto };
 
-/// "ptx" or "lto".
+/// "ptx" or "lto"; a value outside of the enumeration is "unknown", as in every to_string.
 char const* to_string(link_mode mode) noexcept;
+
+/// @throws usage_error a value outside of the enumeration.
+void check_link_mode(link_mode mode);
 
 /// @throws usage_error anything but "ptx" or "lto".
 link_mode parse_link_mode(std::string_view text);
@@ -26,7 +29,8 @@ class target {
  public:
   /// No target: sm_0.
   constexpr target() noexcept = default;
-  /// A number as in sm_90 and a suffix: 0, 'a' or 'f'. Not checked against any toolkit.
+  /// A number as in sm_90 and a suffix: 0, 'a' or 'f'. Not checked against any toolkit here; a link
+  /// for it is (check_target).
   constexpr explicit target(unsigned number, char suffix = 0) noexcept
       : number_(number), suffix_(suffix)
   {
@@ -36,7 +40,9 @@ class target {
   /// @throws usage_error other spellings ("90", "sm_1"), and architectures older than
   ///   CUDA 13 knows (below sm_75); the hint gives the spelling. nvJitLink ends the process on
   ///   `sm_1`, so no unchecked text ever reaches it.
-  target(char const* text) : target(std::string_view(text)) {}
+  target(char const* text) : target(text == nullptr ? std::string_view() : std::string_view(text))
+  {
+  }
   target(std::string const& text) : target(std::string_view(text)) {}
   target(std::string_view text);
 
@@ -61,6 +67,11 @@ class target {
   unsigned number_ = 0;
   char suffix_ = 0;
 };
+
+/// @throws usage_error no link is possible for `wanted`, as the constructor from text: nvJitLink
+/// ends
+///   the process on sm_1. Preflight and every link call it.
+void check_target(target wanted);
 
 /// The targets of CUDA 13, oldest first: each generic one, followed by its architecture-specific
 /// one. Family-specific targets (sm_100f) are left out.

@@ -8,9 +8,9 @@
 #include "detail/format.hpp"
 #include "detail/installed_files.hpp"
 #include "detail/number.hpp"
+#include "detail/printable.hpp"
 #include "fatlink/cache.hpp"
 #include "fatlink/catalogue.hpp"
-#include "fatlink/error.hpp"
 
 namespace fatlink {
 namespace {
@@ -26,16 +26,18 @@ std::filesystem::path default_folder()
   return cache.empty() ? cache : cache / "fatlink";
 }
 
-std::uint64_t parse_limit(std::string const& text)
+/// Sets `settings` by $FATLINK_CACHE_LIMIT; what is no limit is a warning.
+void read_limit(cache_settings& settings)
 {
-  if (auto const limit = detail::read_count(text); limit && *limit > 0) return *limit;
-  throw usage_error(stage::input,
-                    {.message = detail::format(
-                         "FATLINK_CACHE_LIMIT: '{}' is not a whole number of bytes above 0", text),
-                     .input = text,
-                     .code = {},
-                     .log = {},
-                     .hint = "write it as 512Mi, 1.5G or 1e9; see fatlink cache --help"});
+  auto const text = detail::environment("FATLINK_CACHE_LIMIT");
+  if (text.empty()) return;
+  if (auto const limit = detail::read_count(text); limit && *limit > 0)
+    settings.folder_limit = *limit;
+  else
+    settings.warnings.push_back(detail::format(
+        "FATLINK_CACHE_LIMIT: '{}' is not a whole number of bytes above 0; the limit "
+        "is {} bytes; write it as 512Mi, 1.5G or 1e9",
+        detail::printable(text), settings.folder_limit));
 }
 
 /// `cache` in each folder that names are searched in, the installed ones included.
@@ -68,8 +70,7 @@ cache_settings default_cache_settings(std::vector<std::filesystem::path> const& 
   else
     std::copy_if(layers.begin(), layers.end(), std::back_inserter(found.layers),
                  [&](auto const& layer) { return std::filesystem::is_directory(layer, ignored); });
-  if (auto const limit = detail::environment("FATLINK_CACHE_LIMIT"); !limit.empty())
-    found.folder_limit = parse_limit(limit);
+  read_limit(found);
   return found;
 }
 

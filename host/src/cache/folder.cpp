@@ -11,7 +11,9 @@
 #include <system_error>
 
 #include "detail/format.hpp"
+#include "detail/signal_guard.hpp"
 #include "detail/temporary_name.hpp"
+#include "detail/write_all.hpp"
 
 namespace fatlink::cache {
 namespace {
@@ -31,54 +33,25 @@ char const* remedy(folder::kind what)
                                    : ": this layer is left out";
 }
 
-bool write_all(int file, bytes_view bytes)
+/// Finer than the kernel's own time of a write, which stands still for milliseconds.
+timespec current_time() noexcept
 {
-  while (!bytes.empty()) {
-    auto const written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now;
 }
-
-/// A file that outgrows the process's limit (setrlimit) is an error of write(2) while this lives,
-/// and no SIGXFSZ, which would end the process.
-class file_size_guard {
- public:
-  file_size_guard() noexcept
-  {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
-    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-  }
-  ~file_size_guard()
-  {
-    auto const code = errno;
-    timespec const at_once{};
-    if (!was_pending_) sigtimedwait(&signal_, nullptr, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = code;
-  }
-  file_size_guard(file_size_guard const&) = delete;
-  file_size_guard& operator=(file_size_guard const&) = delete;
-
- private:
-  sigset_t signal_{};
-  sigset_t before_{};
-  bool was_pending_ = false;
-};
 
 void set_used_now(int file) noexcept
 {
-  // Finer than the kernel's own idea of now, which stands still for milliseconds.
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
+  auto const now = current_time();
   timespec const times[2] = {now, now};
   (void)::futimens(file, times);  // on a read-only file system it stays as it is
+}
+
+/// Whether opening for reading failed because of what is there: nothing, a link, a socket.
+bool is_no_file(int code) noexcept
+{
+  return code == ENOENT || code == ELOOP || code == ENXIO || code == ENODEV;
 }
 
 }  // namespace
@@ -169,7 +142,7 @@ std::optional<byte_buffer> folder::read(std::string const& name, std::uint64_t m
 {
   detail::descriptor const file(::openat(descriptor(), name.c_str(), k_reading));
   if (file.get() < 0) {
-    if (errno == ENOENT || errno == ELOOP) return std::nullopt;
+    if (is_no_file(errno)) return std::nullopt;
     fail("opening", name);
   }
   struct stat facts {};
@@ -190,7 +163,7 @@ std::optional<byte_buffer> folder::read(std::string const& name, std::uint64_t m
 
 void folder::write(std::string const& name, bytes_view bytes) const
 {
-  file_size_guard const guarded;
+  detail::signal_guard const guard(SIGXFSZ);
   detail::temporary_name const temporary(descriptor(),
                                          detail::add_random(name) + std::string(k_temporary));
   auto const mode = kind_ == kind::own ? 0600 : 0644;
@@ -201,26 +174,82 @@ void folder::write(std::string const& name, bytes_view bytes) const
     fail(doing, name);
   };
   {
-    detail::descriptor file(::openat(descriptor(), temporary.c_str(),
-                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    detail::descriptor file(create(temporary.path(), mode));
     if (file.get() < 0) fail("writing", name);
     if (kind_ == kind::layer && ::fchmod(file.get(), 0644) != 0) give_up("writing");
-    if (!write_all(file.get(), bytes)) give_up("writing");
+    if (!detail::write_all(file.get(), bytes)) give_up("writing");
     if (file.close() != 0) give_up("writing");  // where a network file system says so at last
   }
-  if (::renameat(descriptor(), temporary.c_str(), descriptor(), name.c_str()) != 0)
-    give_up("putting in place");
+  auto const put_in_place = [&] {
+    return ::renameat(descriptor(), temporary.c_str(), descriptor(), name.c_str()) == 0;
+  };
+  if (put_in_place()) return;
+  if (errno != EISDIR) give_up("putting in place");
+  try {
+    remove_any(name);
+  } catch (fault const& refusal) {
+    errno = refusal.code;
+    give_up("replacing");
+  }
+  if (!put_in_place()) give_up("putting in place");
+}
+
+int folder::create(std::string const& name, unsigned mode) const noexcept
+{
+  return detail::avoid_standard_streams(::openat(
+      descriptor(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
 }
 
 void folder::write_over(std::string const& name, bytes_view bytes) const
 {
-  file_size_guard const guarded;
-  detail::descriptor const file(::openat(
-      descriptor(), name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
-  struct stat facts {};
-  if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) fail("opening", name);
-  if (!S_ISREG(facts.st_mode)) errno = EINVAL;
-  if (!S_ISREG(facts.st_mode) || !write_all(file.get(), bytes)) fail("writing", name);
+  detail::signal_guard const guard(SIGXFSZ);
+  remove_obstacle(name);
+  auto file = facts(name);
+  if (file && file->size != bytes.size()) remove(name);
+  auto const is_there = file && file->size == bytes.size();
+  detail::descriptor const opened(
+      is_there ? detail::avoid_standard_streams(::openat(
+                     descriptor(), name.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK))
+               : create(name, 0600));
+  if (opened.get() < 0) fail("opening", name);
+  if (!detail::write_all(opened.get(), bytes)) fail("writing", name);
+}
+
+void folder::remove_any(std::string const& name) const
+{
+  if (::unlinkat(descriptor(), name.c_str(), 0) == 0 || errno == ENOENT) return;
+  if (errno != EISDIR) fail("removing", name);
+  if (::unlinkat(descriptor(), name.c_str(), AT_REMOVEDIR) == 0) return;
+  if (errno != ENOTEMPTY && errno != EEXIST) fail("removing", name);
+  auto const aside = detail::add_random(name) + ".aside";
+  if (::renameat(descriptor(), name.c_str(), descriptor(), aside.c_str()) != 0)
+    fail("renaming", name);
+}
+
+void folder::remove_obstacle(std::string const& name) const
+{
+  struct stat found {};
+  if (::fstatat(descriptor(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return;
+    fail("reading the facts of", name);
+  }
+  auto const is_own = S_ISREG(found.st_mode) && found.st_nlink == 1 && is_trusted(found.st_uid);
+  if (!is_own) remove_any(name);
+}
+
+bool folder::has(std::string const& name) const
+{
+  struct stat found {};
+  if (::fstatat(descriptor(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return true;
+  if (errno == ENOENT) return false;
+  fail("reading the facts of", name);
+}
+
+void folder::mark_used(std::string const& name) const noexcept
+{
+  auto const now = current_time();
+  timespec const times[2] = {now, now};
+  (void)::utimensat(descriptor(), name.c_str(), times, AT_SYMLINK_NOFOLLOW);
 }
 
 bool folder::remove(std::string const& name) const
@@ -241,7 +270,7 @@ std::optional<file_facts> folder::facts(std::string const& name) const
   return file_facts{name, static_cast<std::uint64_t>(found.st_size), since_1970(found.st_mtim)};
 }
 
-std::vector<file_facts> folder::list() const
+std::vector<std::string> folder::names() const
 {
   auto const again = ::openat(descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   auto* const opened = again < 0 ? nullptr : ::fdopendir(again);
@@ -250,13 +279,22 @@ std::vector<file_facts> folder::list() const
     fail("listing", {});
   }
   std::unique_ptr<DIR, int (*)(DIR*)> const entries(opened, &::closedir);
-  std::vector<file_facts> files;
+  std::vector<std::string> names;
   errno = 0;
-  while (auto const* one = ::readdir(entries.get())) {
-    if (auto found = facts(one->d_name)) files.push_back(std::move(*found));
+  while (auto const* entry = ::readdir(entries.get())) {
+    auto const name = std::string_view(entry->d_name);
+    if (name != "." && name != "..") names.emplace_back(name);
     errno = 0;
   }
   if (errno != 0) fail("listing", {});
+  return names;
+}
+
+std::vector<file_facts> folder::list() const
+{
+  std::vector<file_facts> files;
+  for (auto const& name : names())
+    if (auto file = facts(name)) files.push_back(std::move(*file));
   return files;
 }
 

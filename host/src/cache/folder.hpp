@@ -44,14 +44,28 @@ class folder {
   /// @throws fault
   [[nodiscard]] std::optional<byte_buffer> read(std::string const& name, std::uint64_t most,
                                                 bool mark_used = false) const;
-  /// Writes over `name` where it is, or makes it. @throws fault
+  /// Writes over `name` where it is a file of this size, or creates it in the place of whatever is
+  /// there. @throws fault
   void write_over(std::string const& name, bytes_view bytes) const;
-  /// Writes `name` under a temporary name and renames it. @throws fault: nothing is left behind.
+  /// Writes `name` under a temporary name and renames it, over whatever is there. @throws fault:
+  /// nothing is left behind.
   void write(std::string const& name, bytes_view bytes) const;
   /// True when there was one. @throws fault
   bool remove(std::string const& name) const;
+  /// Removes what is at `name`, of any kind. A folder that holds files is renamed to
+  /// "<name>.<16 hexadecimal digits>.aside" instead. @throws fault
+  void remove_any(std::string const& name) const;
+  /// The same for anything but a regular file of the user's that has no other name: a link, folder,
+  /// FIFO, socket or device is never followed, opened or waited for. @throws fault
+  void remove_obstacle(std::string const& name) const;
+  /// States that the file `name` was used just now; failures are ignored.
+  void mark_used(std::string const& name) const noexcept;
+  /// Whether anything of any kind is at `name`. @throws fault
+  [[nodiscard]] bool has(std::string const& name) const;
   /// When it was last used; nothing where there is none. @throws fault
   [[nodiscard]] std::optional<file_facts> facts(std::string const& name) const;
+  /// Every name of any kind, in no order. @throws fault
+  [[nodiscard]] std::vector<std::string> names() const;
   /// Every regular file, in no order. @throws fault
   [[nodiscard]] std::vector<file_facts> list() const;
 
@@ -67,6 +81,7 @@ class folder {
   {
   }
   void check() const;
+  [[nodiscard]] int create(std::string const& name, unsigned mode) const noexcept;
   [[nodiscard]] bool is_trusted(unsigned owner) const;
 
   std::filesystem::path path_;

@@ -32,20 +32,30 @@ figures decode(bytes_view content)
   return found;
 }
 
+std::optional<figures> read_sound_ledger(folder const& in)
+{
+  auto const bytes = in.read(k_file, k_most);
+  if (!bytes || bytes->size() < k_check) return std::nullopt;
+  auto const content = bytes_view(*bytes).first(bytes->size() - k_check);
+  auto const sum = detail::sha256(content);
+  if (!std::equal(sum.begin(), sum.end(), bytes->end() - k_check)) return std::nullopt;
+  try {
+    return decode(content);
+  } catch (detail::sequence_error const&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 figures read_ledger(folder const& in)
 {
-  auto const bytes = in.read(k_file, k_most);
-  if (!bytes || bytes->size() < k_check) return {};
-  auto const content = bytes_view(*bytes).first(bytes->size() - k_check);
-  auto const sum = detail::sha256(content);
-  if (!std::equal(sum.begin(), sum.end(), bytes->end() - k_check)) return {};
-  try {
-    return decode(content);
-  } catch (detail::sequence_error const&) {
-    return {};
-  }
+  return read_sound_ledger(in).value_or(figures{});
+}
+
+bool has_ledger(folder const& in)
+{
+  return read_sound_ledger(in).has_value();
 }
 
 void write_ledger(folder const& in, figures const& now)

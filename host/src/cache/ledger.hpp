@@ -28,6 +28,8 @@ struct figures {
 
 /// @throws fault
 figures read_ledger(folder const& in);
+/// Whether there is a ledger that is sound. @throws fault
+bool has_ledger(folder const& in);
 /// @throws fault
 void write_ledger(folder const& in, figures const& now);
 

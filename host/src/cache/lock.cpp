@@ -8,6 +8,8 @@
 #include <charconv>
 #include <thread>
 
+#include "detail/write_all.hpp"
+
 namespace fatlink::cache {
 namespace {
 
@@ -23,14 +25,56 @@ long long byte_of(std::string const& name)
   return byte;
 }
 
-int set(int file, short type, long long byte)
+struct ::flock range_of(short type, long long byte)
 {
   struct ::flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
   range.l_start = byte;
   range.l_len = 1;
+  return range;
+}
+
+int set(int file, short type, long long byte)
+{
+  auto range = range_of(type, byte);
   return ::fcntl(file, F_OFD_SETLK, &range);
+}
+
+/// Whether another owner holds the lock of `byte`; errno stays.
+bool is_held(int file, long long byte)
+{
+  auto const code = errno;
+  auto range = range_of(F_WRLCK, byte);
+  auto const is_known = ::fcntl(file, F_OFD_GETLK, &range) == 0;
+  errno = code;
+  return is_known && range.l_type != F_UNLCK;
+}
+
+enum class attempt { taken, held, refused };
+
+/// EAGAIN, EACCES and EINTR without another owner may be a lock that was let go of meanwhile: it is
+/// tried again for 13 ms. After that, locks do not work there.
+attempt take(int file, long long byte)
+{
+  constexpr auto k_longest_pause = std::chrono::microseconds(6400);
+  for (auto pause = std::chrono::microseconds(50);; pause *= 2) {
+    if (set(file, F_WRLCK, byte) == 0) return attempt::taken;
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR) return attempt::refused;
+    if (is_held(file, byte)) return attempt::held;
+    if (pause > k_longest_pause) return attempt::refused;
+    auto const code = errno;
+    std::this_thread::sleep_for(pause);
+    errno = code;
+  }
+}
+
+/// What else is in the lock's place is replaced.
+int open_lock(folder const& in)
+{
+  in.remove_obstacle(k_file);
+  return detail::avoid_standard_streams(::openat(
+      in.descriptor(), k_file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
 }
 
 }  // namespace
@@ -42,13 +86,12 @@ lock::held_byte::~held_byte()
 
 std::optional<lock> lock::try_byte(folder const& in, long long byte)
 {
-  auto file = std::make_unique<detail::descriptor>(::openat(
-      in.descriptor(), k_file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+  auto file = std::make_unique<detail::descriptor>(open_lock(in));
   if (file->get() < 0) in.fail("opening", k_file);
-  if (set(file->get(), F_WRLCK, byte) == 0)
-    return lock(std::make_unique<held_byte>(std::move(file), byte));
-  if (errno == EAGAIN || errno == EACCES || errno == EINTR) return std::nullopt;
-  in.fail("locking", k_file);
+  auto const result = take(file->get(), byte);
+  if (result == attempt::refused) in.fail("locking", k_file);
+  if (result == attempt::held) return std::nullopt;
+  return lock(std::make_unique<held_byte>(std::move(file), byte));
 }
 
 std::optional<lock> lock::try_entry(folder const& in, std::string const& name)

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <span>
 
+#include "cache/claim.hpp"
 #include "detail/format.hpp"
 
 namespace fatlink::cache {
@@ -14,9 +14,7 @@ constexpr std::uint64_t k_most_entry = std::uint64_t{1} << 30;
 constexpr std::size_t k_name = 64;
 constexpr auto k_patience = std::chrono::seconds(2);  // for the ledger: held for milliseconds
 constexpr auto k_little_patience = std::chrono::milliseconds(200);  // where figures alone are lost
-constexpr char const* k_tag_file = "CACHEDIR.TAG";
-constexpr std::string_view k_tag =  // bford.info/cachedir
-    "Signature: 8a477f597d28d172789f06886806bc55\n# fatlink's linked images; safe to remove.\n";
+constexpr auto k_clock_skew = std::chrono::minutes(1);  // between this clock and a file server's
 
 bool is_entry(std::string const& name)
 {
@@ -33,7 +31,7 @@ bool is_orphan(folder const& in, file_facts const& file)
   } catch (fault const&) {
     // Without locks a writer cannot be told from a dead one: nobody writes for an hour.
     auto const age = std::chrono::system_clock::now().time_since_epoch() - file.last_used;
-    return age > std::chrono::hours(1);
+    return std::chrono::abs(age) > std::chrono::hours(1);  // the clock may have been wrong
   }
 }
 
@@ -43,6 +41,20 @@ std::uint64_t remove_orphans(folder const& in, std::vector<file_facts> const& fi
   for (auto const& file : files)
     if (is_orphan(in, file) && in.remove(file.name)) ++removed;
   return removed;
+}
+
+/// Every regular file. An entry from the future, written while a clock was wrong, would be evicted
+/// last: it gets the time of now.
+std::vector<file_facts> list_files(folder const& in)
+{
+  auto files = in.list();
+  auto const latest = std::chrono::system_clock::now().time_since_epoch() + k_clock_skew;
+  for (auto& file : files) {
+    if (!is_entry(file.name) || file.last_used <= latest) continue;
+    in.mark_used(file.name);
+    if (auto const marked = in.facts(file.name)) file = *marked;
+  }
+  return files;
 }
 
 /// Entries, the one used longest ago first.
@@ -77,21 +89,6 @@ std::uint64_t evict(folder const& in, std::vector<file_facts> const& entries, st
   return total;
 }
 
-/// A folder that was not empty when it was first used may hold anything: nothing is put there, and
-/// nothing removed.
-void claim_folder(folder const& in)
-{
-  if (in.facts(k_tag_file)) return;
-  for (auto const& file : in.list())
-    if (file.name != "lock" && file.name != "ledger" && written_as(file.name) != k_tag_file)
-      throw fault{
-          detail::format("{} holds files that are not the cache's ({}): name another folder "
-                         "in FATLINK_CACHE_DIR",
-                         in.path().string(), file.name),
-          ENOTEMPTY};
-  in.write(k_tag_file, std::as_bytes(std::span(k_tag)));
-}
-
 lock must_lock_ledger(folder const& in)
 {
   if (auto held = lock::ledger(in, k_patience)) return std::move(*held);
@@ -121,18 +118,20 @@ std::optional<cached_link> user_layer::find(std::string const& name, std::string
 
 std::optional<lock> user_layer::claim(std::string const& name) const
 {
-  return lock::try_entry(folder::make(path_, folder::kind::own), name);
+  auto const in = folder::make(path_, folder::kind::own);
+  cache::claim(in);
+  return lock::try_entry(in, name);
 }
 
 /// Counts the entries anew and evicts down to nine tenths, so that this is rarely needed. Links on
 /// their way are not counted: at most one entry a writer above the limit.
 std::uint64_t user_layer::make_room(folder const& in, std::uint64_t wanted, figures& now) const
 {
-  auto const files = in.list();
+  auto const files = list_files(in);
   remove_orphans(in, files);
   auto const entries = entries_by_age(files);
   auto const total = total_of(entries);
-  if (total + wanted <= limit_) return total;
+  if (wanted <= limit_ && total <= limit_ - wanted) return total;
   auto const most = limit_ / 10 * 9;
   return evict(in, entries, most > wanted ? most - wanted : 0, now.evicted);
 }
@@ -143,13 +142,13 @@ bool user_layer::store(std::string const& name, std::string const& parts,
   auto const bytes = encode_entry(parts, link);
   if (bytes.size() > limit_) return false;
   auto const in = folder::make(path_, folder::kind::own);
+  cache::claim(in);
   {
     auto const held = must_lock_ledger(in);
     auto now = read_ledger(in);
-    claim_folder(in);
     // Booked before it is written: whoever dies in between leaves too high a figure, and the next
     // count mends it.
-    if (!now.counted || now.bytes + bytes.size() > limit_)
+    if (!now.counted || now.bytes > limit_ - bytes.size())
       now.bytes = make_room(in, bytes.size(), now);
     now.counted = true;
     now.bytes += bytes.size();
@@ -162,7 +161,7 @@ bool user_layer::store(std::string const& name, std::string const& parts,
 void user_layer::add_figures(figures const& more) const
 {
   auto const in = folder::open(path_, folder::kind::own);
-  if (!in) return;
+  if (!in || !is_claimed(*in)) return;
   auto const held = lock::ledger(*in, k_little_patience);
   if (!held) return;
   auto now = read_ledger(*in);
@@ -181,12 +180,13 @@ cache_statistics user_layer::statistics() const
   auto const in = folder::make(path_, folder::kind::own);
   std::optional<lock> held;
   try {
+    cache::claim(in);
     held = lock::ledger(in, k_little_patience);
-    claim_folder(in);
     found.usable = true;
   } catch (fault const& why) {  // a read-only folder has figures to show, too
     found.why_not = why.message;
   }
+  if (!is_claimed(in)) return found;
   auto const now = read_ledger(in);
   auto const entries = entries_by_age(in.list());
   found.entries = entries.size();
@@ -206,7 +206,8 @@ namespace {
 std::string damage_of(folder const& in, std::string const& name)
 try {
   auto const bytes = in.read(name, k_most_entry);
-  if (!bytes) return in.facts(name) ? "belongs to another user, or is too large" : "";
+  if (!bytes && in.facts(name)) return "belongs to another user, or is too large";
+  if (!bytes) return in.has(name) ? "is no file" : "";
   std::string why;
   auto const entry = decode_entry(*bytes, why);
   if (entry && name_of(entry->parts) != name) why = "is the entry of another name";
@@ -215,19 +216,34 @@ try {
   return why.message;
 }
 
+std::uint64_t remove_damaged(folder const& in, std::vector<damaged_entry> const& damaged)
+{
+  for (auto const& entry : damaged) in.remove_any(entry.file.filename().string());
+  return damaged.size();
+}
+
+/// The names of entries, whatever is there, in order.
+std::vector<std::string> entry_names(folder const& in)
+{
+  auto names = in.names();
+  std::erase_if(names, [](std::string const& name) { return !is_entry(name); });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
 cache_verification user_layer::verify() const
 {
   cache_verification found;
   auto const in = folder::open(path_, folder::kind::own);
-  if (!in) return found;
-  for (auto const& file : entries_by_age(in->list())) {
-    auto const why = damage_of(*in, file.name);
+  if (!in || !holds_cache(*in)) return found;
+  for (auto const& name : entry_names(*in)) {
+    auto const why = damage_of(*in, name);
     if (why.empty())
       ++found.sound;
     else
-      found.damaged.push_back({path_ / file.name, why});
+      found.damaged.push_back({path_ / name, why});
   }
   return found;
 }
@@ -236,12 +252,11 @@ cache_cleaning user_layer::prune() const
 {
   cache_cleaning done;
   auto const in = folder::open(path_, folder::kind::own);
-  if (!in || !in->facts(k_tag_file)) return done;
-  for (auto const& bad : verify().damaged)
-    if (in->remove(bad.file.filename().string())) ++done.entries;
+  if (!in || !holds_cache(*in)) return done;
+  done.entries += remove_damaged(*in, verify().damaged);
   auto const held = must_lock_ledger(*in);
   auto now = read_ledger(*in);
-  auto const files = in->list();
+  auto const files = list_files(*in);
   done.orphans = remove_orphans(*in, files);
   std::uint64_t evicted = 0;
   now.bytes = evict(*in, entries_by_age(files), limit_, evicted);
@@ -257,12 +272,14 @@ cache_cleaning user_layer::clear() const
 {
   cache_cleaning done;
   auto const in = folder::open(path_, folder::kind::own);
-  if (!in || !in->facts(k_tag_file)) return done;
+  if (!in || !holds_cache(*in)) return done;
   auto const held = must_lock_ledger(*in);
   auto const files = in->list();
   done.orphans = remove_orphans(*in, files);
-  for (auto const& entry : entries_by_age(files))
-    if (in->remove(entry.name)) ++done.entries;
+  for (auto const& name : entry_names(*in)) {
+    in->remove_any(name);
+    ++done.entries;
+  }
   figures empty;
   empty.counted = true;
   write_ledger(*in, empty);

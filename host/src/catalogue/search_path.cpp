@@ -56,9 +56,9 @@ char const* to_string(folder_origin origin) noexcept
     case folder_origin::program:
       return "program";
     case folder_origin::system:
-      break;
+      return "system";
   }
-  return "system";
+  return "unknown";
 }
 
 std::filesystem::path installed_data_folder()

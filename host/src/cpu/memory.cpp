@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 namespace fatlink::cpu {
 namespace {
@@ -46,11 +47,12 @@ region memory::allocate(std::uint64_t size, std::string name, bool read_only)
 }
 
 void memory::release(std::uint64_t base) noexcept
-{
+try {
   std::lock_guard const lock(mutex_);
   auto changed = std::make_shared<region_list>(*regions_);
   std::erase_if(*changed, [&](region const& one) { return one.base == base; });
   regions_ = std::move(changed);
+} catch (std::bad_alloc const&) {  // the region stays until the device is closed
 }
 
 std::shared_ptr<region_list const> memory::snapshot() const

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "cpu/machine.hpp"
 #include "detail/format.hpp"
 #include "detail/kernel_parameters.hpp"
+#include "detail/signal_guard.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -250,25 +252,40 @@ class cpu_device final : public device_backend {
   handle create_stream() override { return nullptr; }
   void destroy_stream(handle) noexcept override {}
   void synchronize(handle) override {}
-  handle create_event() override { return new clock::time_point(); }
+  handle create_event() override { return new std::optional<clock::time_point>(); }
   void destroy_event(handle event) noexcept override
   {
-    delete static_cast<clock::time_point*>(event);
+    delete static_cast<std::optional<clock::time_point>*>(event);
   }
   void record(handle event, handle) override
   {
-    *static_cast<clock::time_point*>(event) = clock::now();
+    *static_cast<std::optional<clock::time_point>*>(event) = clock::now();
   }
   double elapsed_ms(handle start, handle stop) override
   {
-    return std::chrono::duration<double, std::milli>(*static_cast<clock::time_point*>(stop) -
-                                                     *static_cast<clock::time_point*>(start))
-        .count();
+    return std::chrono::duration<double, std::milli>(time_of(stop) - time_of(start)).count();
   }
 
  private:
-  /// Standard output is the program's own, for `--json`.
-  static void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+  /// Standard output is the program's own, for `--json`. Text that cannot be written is dropped.
+  static void print(std::string_view text)
+  {
+    signal_guard const no_reader(SIGPIPE);
+    signal_guard const too_large(SIGXFSZ);
+    (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+
+  [[nodiscard]] clock::time_point time_of(handle event) const
+  {
+    auto const& time = *static_cast<std::optional<clock::time_point> const*>(event);
+    if (time) return *time;
+    throw device_error(stage::device,
+                       {.message = "timing on " + info_.name + " failed: an event was not recorded",
+                        .input = info_.name,
+                        .code = "invalid-event",
+                        .log = {},
+                        .hint = "record both events on a stream first"});
+  }
 
   std::byte* place(device_address address, std::size_t bytes, char const* doing) const
   {

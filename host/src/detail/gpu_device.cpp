@@ -79,6 +79,7 @@ class gpu_device final : public device_backend {
                       handle stream) override
   {
     enter();
+    if (bytes == 0) return;
     api_.check(api_.copy_on_device(to, from, bytes, static_cast<CUstream>(stream)), "copying on",
                info_.name);
   }

@@ -6,34 +6,47 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <string>
 
 #include "detail/environment.hpp"
 #include "detail/temporary_name.hpp"
+#include "detail/write_all.hpp"
 
 namespace fatlink::detail {
 namespace {
 
-/// Some kernels ignore the umask for unnamed files.
-void apply_umask(int file)
+/// The process's umask, which umask(2) can only tell by changing it, for all threads. -1: unknown.
+int read_umask()
 {
-  auto const mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(file, 0666 & ~mask);
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    unsigned mask = 0;
+    if (std::sscanf(line.c_str(), "Umask: %o", &mask) == 1) return static_cast<int>(mask);
+  }
+  return -1;
+}
+
+/// Some kernels ignore the umask for unnamed files. False: it is not known.
+bool apply_umask(int file)
+{
+  auto const mask = read_umask();
+  return mask >= 0 && ::fchmod(file, 0666U & ~static_cast<unsigned>(mask)) == 0;
 }
 
 }  // namespace
 
 int open_unnamed(std::filesystem::path const& folder)
 {
-  auto const file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  auto const file =
+      avoid_standard_streams(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   if (file < 0) return -1;
-  if (::access("/proc/self/fd", X_OK) != 0) {  // nothing could give it a name
-    ::close(file);
-    errno = EOPNOTSUPP;
-    return -1;
-  }
-  apply_umask(file);
-  return file;
+  auto const can_be_named = ::access("/proc/self/fd", X_OK) == 0;
+  if (can_be_named && apply_umask(file)) return file;
+  ::close(file);
+  errno = EOPNOTSUPP;
+  return -1;
 }
 
 std::filesystem::path scratch_folder()
@@ -44,10 +57,13 @@ std::filesystem::path scratch_folder()
 
 int open_scratch(std::filesystem::path const& folder)
 {
-  if (auto const file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); file >= 0)
+  if (auto const file =
+          avoid_standard_streams(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+      file >= 0)
     return file;
   temporary_name const name(AT_FDCWD, add_random((folder / "fatlink").string()));
-  auto const file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  auto const file =
+      avoid_standard_streams(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file >= 0) name.remove();
   return file;
 }

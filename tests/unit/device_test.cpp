@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Misuse of the device types, on the reference device: an error that says what is wrong, never
+// memory of another object. tests/gpu/device_misuse_test.cpp has what concerns a GPU.
+#include "fatlink/device.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <limits>
+
+#include "expect_error.hpp"
+#include "fatlink/execute.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+constexpr auto k_huge = std::size_t{1} << 62;
+
+constexpr std::string_view k_ptx = R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry store(.param .u64 out)
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, 42;
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+)";
+
+constexpr std::string_view k_printing_ptx = R"(.version 9.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 values);
+.global .align 1 .b8 text[4] = {104, 105, 10, 0};
+.visible .entry say()
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<2>;
+  mov.u64 %rd1, text;
+  cvta.global.u64 %rd2, %rd1;
+  {
+  .param .b64 param0;
+  st.param.b64 [param0+0], %rd2;
+  .param .b64 param1;
+  st.param.b64 [param1+0], 0;
+  .param .b32 retval0;
+  call.uni (retval0), vprintf, (param0, param1);
+  ld.param.b32 %r1, [retval0+0];
+  }
+  ret;
+}
+)";
+
+class DeviceMisuse : public testing::Test {
+ protected:
+  [[nodiscard]] static linked_image image(std::string_view ptx = k_ptx)
+  {
+    linked_image linked;
+    linked.kind = image_kind::ptx;
+    auto const bytes = std::as_bytes(std::span(ptx));
+    linked.bytes.assign(bytes.begin(), bytes.end());
+    return linked;
+  }
+
+  std::shared_ptr<device> device_ = open_device("cpu");
+  std::shared_ptr<device> other_ = open_device("cpu");
+};
+
+}  // namespace
+
+TEST_F(DeviceMisuse, RefusesSizesThatOverflow)
+{
+  for (auto const count : {k_huge, std::numeric_limits<std::size_t>::max()})
+    expect_error<usage_error>([&] { (void)device_->allocate<float>(count); },
+                              "more than 2^64 bytes");
+  expect_error<device_error>([&] { (void)device_->allocate<float>(k_huge - 1); }, "bytes left");
+}
+
+TEST_F(DeviceMisuse, RefusesElementsOutsideOfTheBuffer)
+{
+  auto buffer = device_->allocate<float>(4);
+  std::vector<float> values(2, 1);
+  for (auto const first : {k_huge, std::size_t{3}, std::size_t{5}, ~std::size_t{0}}) {
+    expect_error<usage_error>([&] { buffer.write(values, first); }, "exceeds a buffer");
+    expect_error<usage_error>([&] { buffer.read(values, first); }, "exceeds a buffer");
+  }
+  auto const s = device_->create_stream();
+  auto const small = device_->allocate<float>(3);
+  for (auto const count : {std::size_t{4}, k_huge})
+    expect_error<usage_error>([&] { device_->copy(small, buffer, count, s); }, "exceeds a buffer");
+}
+
+TEST_F(DeviceMisuse, TakesNothingForZeroElements)
+{
+  auto empty = device_->allocate<float>(0);
+  empty.write({});
+  empty.read({});
+  empty.fill(std::byte{1});
+  device_->copy(empty, empty, 0, device_->create_stream());
+  EXPECT_EQ(empty.size(), 0U);
+}
+
+TEST_F(DeviceMisuse, RefusesABufferThatWasMovedFrom)
+{
+  auto buffer = device_->allocate<float>(4);
+  auto const moved = std::move(buffer);
+  std::vector<float> values(1);
+  EXPECT_EQ(buffer.size(), 0U);       // NOLINT: that is what is tested
+  EXPECT_EQ(buffer.address(), 0U);    // NOLINT
+  EXPECT_EQ(buffer.data(), nullptr);  // NOLINT
+  expect_error<usage_error>([&] { buffer.write(values); }, "was moved from");
+  expect_error<usage_error>([&] { buffer.read(values); }, "was moved from");
+  expect_error<usage_error>([&] { buffer.fill(std::byte{1}); }, "was moved from");
+  auto const s = device_->create_stream();
+  expect_error<usage_error>([&] { buffer.fill(std::byte{1}, s); }, "was moved from");
+  expect_error<usage_error>([&] { device_->copy(moved, buffer, 0, s); }, "was moved from");
+}
+
+TEST_F(DeviceMisuse, RefusesWhatElseWasMovedFrom)
+{
+  auto buffer = device_->allocate<int>(1);
+  auto module = device_->load(image());
+  auto code = module.kernel<int*>("store");
+  auto s = device_->create_stream();
+  auto e = device_->create_event();
+  auto open = *device_;
+  auto const moved_stream = std::move(s);
+  auto const moved_event = std::move(e);
+  expect_error<usage_error>([&] { s.synchronize(); }, "was moved from");                // NOLINT
+  expect_error<usage_error>([&] { e.record(moved_stream); }, "was moved from");         // NOLINT
+  expect_error<usage_error>([&] { (void)moved_event.ms_since(e); }, "was moved from");  // NOLINT
+  expect_error<usage_error>([&] { code.launch(s, {}, buffer.data()); }, "was moved from");
+  auto const moved_code = std::move(code);
+  expect_error<usage_error>([&] { code.launch(moved_stream, {}, nullptr); },  // NOLINT
+                            "was moved from");
+  auto const moved_module = std::move(module);
+  expect_error<usage_error>([&] { (void)module.kernel<int*>("store"); },
+                            "was moved from");  // NOLINT
+  auto const moved_device = std::move(open);
+  expect_error<usage_error>([&] { (void)open.allocate<int>(1); }, "was moved from");  // NOLINT
+  expect_error<usage_error>([&] { (void)open.info(); }, "was moved from");
+  expect_error<usage_error>([&] { (void)open.load(image()); }, "was moved from");
+  moved_code.launch(moved_stream, {}, buffer.data());
+  int value = 0;
+  buffer.read({&value, 1});
+  EXPECT_EQ(value, 42);
+}
+
+TEST_F(DeviceMisuse, RefusesObjectsOfAnotherDevice)
+{
+  auto const mine = device_->allocate<int>(2);
+  auto theirs = other_->allocate<int>(2);
+  auto const s = device_->create_stream();
+  auto const their_stream = other_->create_stream();
+  auto e = device_->create_event();
+  auto their_event = other_->create_event();
+  auto const code = device_->load(image()).kernel<int*>("store");
+  auto const refusal = "belongs to another device";
+  expect_error<usage_error>([&] { device_->copy(mine, theirs, 2, s); }, refusal);
+  expect_error<usage_error>([&] { device_->copy(theirs, mine, 2, s); }, refusal);
+  expect_error<usage_error>([&] { device_->copy(mine, mine, 2, their_stream); }, refusal);
+  expect_error<usage_error>([&] { theirs.fill(std::byte{1}, s); }, refusal);
+  expect_error<usage_error>([&] { e.record(their_stream); }, refusal);
+  expect_error<usage_error>([&] { code.launch(their_stream, {}, mine.data()); }, refusal);
+  e.record(s);
+  their_event.record(their_stream);
+  expect_error<usage_error>([&] { (void)e.ms_since(their_event); }, refusal);
+}
+
+TEST_F(DeviceMisuse, RefusesTheTimeOfAnEventThatWasNotRecorded)
+{
+  auto const s = device_->create_stream();
+  auto recorded = device_->create_event();
+  recorded.record(s);
+  auto const fresh = device_->create_event();
+  expect_error<device_error>([&] { (void)recorded.ms_since(fresh); }, "not recorded");
+}
+
+TEST_F(DeviceMisuse, RefusesNullBackends)
+{
+  expect_error<usage_error>([] { device{nullptr}; }, "no device");
+  expect_error<usage_error>([] { stream{nullptr}; }, "no device");
+  expect_error<usage_error>([] { event{nullptr}; }, "no device");
+  expect_error<usage_error>([] { device_buffer<int>(nullptr, 1); }, "no device");
+  expect_error<usage_error>([] { loaded_module(nullptr, image()); }, "no device");
+}
+
+TEST_F(DeviceMisuse, RefusesNullAndUnknownNames)
+{
+  char const* const none = nullptr;
+  expect_error<usage_error>([&] { (void)open_device(none); }, "no such device");
+  auto const module = device_->load(image());
+  for (auto const& name : {std::string(), std::string("store\0x", 7), std::string("stor")})
+    expect_error<file_error>([&] { (void)module.kernel<int*>(name); }, "no kernel");
+  expect_error<usage_error>([&] { (void)module.kernel<int*>(none); }, "no name");
+}
+
+TEST_F(DeviceMisuse, RefusesLaunchesThatNoDeviceTakes)
+{
+  auto const buffer = device_->allocate<int>(1);
+  auto const code = device_->load(image()).kernel<int*>("store");
+  auto const s = device_->create_stream();
+  constexpr auto k_most = std::numeric_limits<unsigned>::max();
+  for (auto const& [grid, block] :
+       std::vector<std::pair<extent, extent>>{{0, 1},
+                                              {1, 0},
+                                              {{1, 0}, 1},
+                                              {{1, 1, 0}, 1},
+                                              {1, {1, 0}},
+                                              {1, {1, 1, 0}},
+                                              {k_most, 1},
+                                              {{k_most, k_most, k_most}, 1},
+                                              {{1, 65536}, 1},
+                                              {1, 1025},
+                                              {1, {32, 33}},
+                                              {1, {1, 1, 65}},
+                                              {1, {k_most, k_most, k_most}}})
+    expect_error<device_error>(
+        [&, g = grid, b = block] {
+          code.launch(s, {g, b, 0}, buffer.data());
+        },
+        "kernel store");
+  expect_error<device_error>(
+      [&] {
+        code.launch(s, {1, 1, k_most}, buffer.data());
+      },
+      "dynamic shared memory");
+}
+
+TEST_F(DeviceMisuse, RefusesABlockOfNoThreadsForElements)
+{
+  expect_error<usage_error>([&] { (void)elementwise_shape(device_->info(), 10, 0); }, "block");
+  auto const most = elementwise_shape(device_->info(), std::numeric_limits<std::size_t>::max());
+  EXPECT_EQ(most.grid.x, 0x7FFFFFFFU);
+}
+
+TEST_F(DeviceMisuse, PrintsToAStandardErrorWithoutAReaderWithoutEndingTheHost)
+{
+  auto const child = ::fork();
+  if (child == 0) {
+    std::array<int, 2> ends{};
+    (void)!::pipe(ends.data());
+    ::close(ends[0]);
+    ::dup2(ends[1], STDERR_FILENO);
+    ::signal(SIGPIPE, SIG_DFL);
+    auto const here = open_device("cpu");
+    auto s = here->create_stream();
+    here->load(image(k_printing_ptx)).kernel<>("say").launch(s, {});
+    s.synchronize();
+    ::_exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_FALSE(WIFSIGNALED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST_F(DeviceMisuse, RefusesTypesOfAnotherSize)
+{
+  auto const module = device_->load(image());
+  expect_error<usage_error>([&] { (void)module.kernel<int>("store"); }, "of 8 bytes");
+  expect_error<usage_error>([&] { (void)module.kernel<>("store"); }, "none was given");
+}
