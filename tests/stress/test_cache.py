@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache under many processes, sudden deaths and a full folder. FATLINK_CACHE_STRESS=long takes the
-numbers that the label `stress` does; the default run takes a few."""
+numbers that the label `stress` does (2,000 processes killed), FATLINK_HOSTILE=N N times the default's 140."""
 import concurrent.futures
 import hashlib
 import json
@@ -71,12 +71,15 @@ class CacheStress(unittest.TestCase):
         return int(count.read_text())
 
     def test_no_sudden_death_leaves_anything_wrong(self):
-        deaths = 2000 if LONG else 200
+        wanted = max(2000 if LONG else 140, 140 * int(os.environ.get("FATLINK_HOSTILE", "1")))
         limit, keys = 60_000, 40
         rng = random.Random(1)
         calls = self.calls_of("fake", self.root, limit, keys, 12, 1)
         killed = healed = call = 0
-        for number in range(deaths):
+        number = -1
+        while killed < wanted:
+            number += 1
+            self.assertLess(number, 2 * wanted, "too many ended before they were killed")
             words = ("fake", self.root, limit, keys, 12, number + 1)
             if number % 4 == 3:  # at a random moment
                 victim = self.start(*words)
@@ -97,8 +100,8 @@ class CacheStress(unittest.TestCase):
                 self.fatlink("cache", "prune", "--json")
                 self.assertEqual(list(self.root.glob("*.tmp")), [])
                 healed += 1
-        self.assertGreater(killed, deaths * 2 / 3)
-        print(f"{killed} processes killed of {deaths}, over {calls} system calls; {healed} times all was sound "
+        self.assertGreaterEqual(healed, (number + 1) // 8)
+        print(f"{killed} processes killed of {number + 1}, over {calls} system calls; {healed} times all was sound "
               "afterwards")
 
     def test_a_lock_is_taken_over_from_a_dead_owner(self):
