@@ -166,7 +166,7 @@ void folder::write(std::string const& name, bytes_view bytes) const
   detail::signal_guard const guard(SIGXFSZ);
   detail::temporary_name const temporary(descriptor(),
                                          detail::add_random(name) + std::string(k_temporary));
-  auto const mode = kind_ == kind::own ? 0600 : 0644;
+  auto const mode = kind_ == kind::own ? 0600U : 0644U;
   auto const give_up = [&](char const* doing) {
     auto const code = errno;
     ::unlinkat(descriptor(), temporary.c_str(), 0);
