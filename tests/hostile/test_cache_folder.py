@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attacks on the cache's folder: files that belong to others, obstacles and damage in the places of its files,
 wrong clocks, locks that fail. No attack may yield wrong content, touch a file outside, stop a link or cost time.
-FATLINK_HOSTILE multiplies the number of random attacks."""
+FATLINK_HOSTILE_SCALE multiplies the number of random attacks."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ import unittest
 
 from fatlink_cli import BUILD, LIBRARY, SHARE, TESTS, CliTest
 
-MULTIPLIER = int(os.environ.get("FATLINK_HOSTILE", "1"))
+MULTIPLIER = int(os.environ.get("FATLINK_HOSTILE_SCALE", "1"))
 PAIR = [LIBRARY, SHARE / "relu_poly.fatbin"]
 LINK = ["link", "--target", "sm_90", "-o", "out.cubin", *PAIR]
 DRIVER = BUILD / "bin" / "cache_driver"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache under many processes, sudden deaths and a full folder. FATLINK_CACHE_STRESS=long takes the
-numbers that the label `stress` does (2,000 processes killed), FATLINK_HOSTILE=N N times the default's 140."""
+numbers that the label `stress` does (2,000 processes killed), FATLINK_HOSTILE_SCALE=N N times the default's 140."""
 import concurrent.futures
 import hashlib
 import json
@@ -71,7 +71,7 @@ class CacheStress(unittest.TestCase):
         return int(count.read_text())
 
     def test_no_sudden_death_leaves_anything_wrong(self):
-        wanted = max(2000 if LONG else 140, 140 * int(os.environ.get("FATLINK_HOSTILE", "1")))
+        wanted = max(2000 if LONG else 140, 140 * int(os.environ.get("FATLINK_HOSTILE_SCALE", "1")))
         limit, keys = 60_000, 40
         rng = random.Random(1)
         calls = self.calls_of("fake", self.root, limit, keys, 12, 1)
