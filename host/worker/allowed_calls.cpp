@@ -97,11 +97,22 @@ std::vector<call_rule> calls_for_clocks_and_random_numbers()
           {SYS_getrandom}};
 }
 
+/// How the sanitizers find the stack of a thread, and whether an object's memory is there.
+std::vector<call_rule> calls_of_sanitizers()
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return {{SYS_sched_getaffinity}, {SYS_pipe2}, {SYS_close}};
+#else
+  return {};
+#endif
+}
+
 }  // namespace
 
 std::vector<call_rule> calls_of_linking_process()
 {
   auto rules = calls_for_threads();
+  append(rules, calls_of_sanitizers());
   append(rules, calls_for_memory());
   append(rules, calls_on_open_descriptors());
   append(rules, calls_for_signals_and_end());

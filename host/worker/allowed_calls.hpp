@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The system calls that the two processes of the link helper need after their start. Measured with
-// nvJitLink 13.0, 13.2 and 13.5: links in both modes, failing links, the tests of fatlink, and
-// helpers built with the address and thread sanitizers.
+// nvJitLink 13.0, 13.2 and 13.5: links in both modes, with and without -split-compile, failing
+// links, and the tests of fatlink. nvJitLink starts no thread in any of them; threads are allowed
+// for those that do. A build with sanitizers allows three calls more, which these need.
 #pragma once
 
 #include <sys/types.h>
