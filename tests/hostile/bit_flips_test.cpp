@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // One flipped bit anywhere in a fatbin of fatlink_add_fatbin: it is refused, or the linked product
-// is the same. FATLINK_HOSTILE multiplies the 400 flips. Flips are spread evenly over the fatbins,
+// is the same. FATLINK_HOSTILE_SCALE multiplies the 400 flips. Flips are spread evenly over the fatbins,
 // over their entries' headers and payloads, and over each of those.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <random>
 
 #include "fatlink/linker.hpp"
 #include "fatlink/preflight.hpp"
+#include "hostile_scale.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
 
@@ -26,9 +26,7 @@ constexpr std::array k_modes{link_mode::ptx, link_mode::lto};
 
 std::uint64_t flip_count()
 {
-  auto const* factor = std::getenv("FATLINK_HOSTILE");
-  return k_flips *
-         static_cast<std::uint64_t>(std::max(1, factor == nullptr ? 1 : std::atoi(factor)));
+  return k_flips * static_cast<std::uint64_t>(fixtures::hostile_scale());
 }
 
 /// What a flip changes.
