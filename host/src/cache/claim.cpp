@@ -65,7 +65,13 @@ bool holds_cache(folder const& in)
 
 void claim(folder const& in)
 {
-  if (!holds_cache(in)) in.write(k_tag_file, std::as_bytes(std::span(k_tag)));
+  if (holds_cache(in)) return;
+  try {
+    in.write(k_tag_file, std::as_bytes(std::span(k_tag)));
+  } catch (fault const&) {
+    // Another process claimed the folder meanwhile, and removed the temporary file as an orphan.
+    if (!is_claimed(in)) throw;
+  }
 }
 
 }  // namespace fatlink::cache
