@@ -7,11 +7,10 @@
 #include <array>
 #include <cerrno>
 
-#include "detail/environment.hpp"
-#include "detail/number.hpp"
 #include "detail/sha256.hpp"
 #include "detail/worker_protocol.hpp"
 #include "limits.hpp"
+#include "link_helper/idle_time.hpp"
 #include "printed_output.hpp"
 
 namespace fatlink {
@@ -20,15 +19,6 @@ namespace {
 using namespace detail;
 
 constexpr unsigned k_longest_link = 600;  // seconds; hosts set shorter limits themselves
-constexpr double k_idle_seconds = 60;
-constexpr double k_longest_idle_seconds = 1e6;
-
-int idle_milliseconds()
-{
-  auto const seconds =
-      read_decimal(environment("FATLINK_HELPER_IDLE_SECONDS")).value_or(k_idle_seconds);
-  return static_cast<int>(std::min(seconds, k_longest_idle_seconds) * 1000);
-}
 
 bool wait_for_request(int milliseconds)
 {
@@ -80,7 +70,7 @@ bool write_message(bytes_view message)
 
 int serve(nvjitlink const& library)
 {
-  auto const idle = idle_milliseconds();
+  auto const idle = static_cast<int>(helper_idle_time().count());
   while (!is_half_of_processor_time_used() && wait_for_request(idle)) {
     std::array<std::byte, k_message_header> bytes{};
     if (!read_all(bytes)) return 0;  // the host has left

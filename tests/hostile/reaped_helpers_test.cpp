@@ -163,6 +163,17 @@ TEST_F(ReapedHelpers, AreFewHoweverManyThreadsLinked)
   EXPECT_TRUE(wait_until_gone(last)) << "a helper outlived the last linker";
 }
 
+TEST_F(ReapedHelpers, ThatAreAboutToEndAreNotGivenAnotherLink)
+{
+  fixtures::variable const idle("FATLINK_HELPER_IDLE_SECONDS", "0.2");
+  detail::end_idle_helpers();
+  linker work;
+  for (int pause_ms = 140; pause_ms < 220; pause_ms += 5) {
+    EXPECT_EQ(code_of_link(work), "linked") << pause_ms;
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+  }
+}
+
 TEST_F(ReapedHelpers, OfTheParentAreNotTouchedByAForkedChild)
 {
   linker work;

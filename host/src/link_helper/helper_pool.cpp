@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "detail/fork_guard.hpp"
 #include "detail/format.hpp"
+#include "link_helper/idle_time.hpp"
 #include "linker/find_link_helper.hpp"
 
 namespace fatlink::detail {
@@ -23,6 +25,13 @@ constexpr std::size_t k_fewest_leases = 4;
 struct idle_helper {
   std::unique_ptr<link_helper> helper;
   bool allow_unconfined = false;
+  time_limit::clock::time_point since = time_limit::clock::now();
+
+  /// Whether it is about to end itself.
+  [[nodiscard]] bool is_ending() const
+  {
+    return time_limit::clock::now() - since > helper_idle_time() * 3 / 4;
+  }
 };
 
 /// What all pools of this process share. Never destroyed: threads link while static objects are.
@@ -63,10 +72,15 @@ class registry {
     has_lease_ended_.notify_one();
   }
 
-  /// The helper that was used last; null where there is none.
+  /// The helper that was used last; null where there is none. Ends those that are about to.
   std::unique_ptr<link_helper> take(bool allow_unconfined)
   {
+    std::vector<idle_helper> ended;
     std::lock_guard const lock(mutex_);
+    auto const first = std::stable_partition(
+        idle_.begin(), idle_.end(), [](idle_helper const& idle) { return !idle.is_ending(); });
+    std::move(first, idle_.end(), std::back_inserter(ended));
+    idle_.erase(first, idle_.end());
     auto const helper = std::find_if(idle_.rbegin(), idle_.rend(), [&](idle_helper const& idle) {
       return idle.allow_unconfined == allow_unconfined;
     });
@@ -172,7 +186,7 @@ helper_lease::~helper_lease()
 {
   auto& helpers = registry::instance();
   if (reuse_ == helper_reuse::shared && helper_->is_ready())
-    helpers.keep({std::move(helper_), allow_unconfined_});
+    helpers.keep({.helper = std::move(helper_), .allow_unconfined = allow_unconfined_});
   helper_.reset();
   helpers.leave();
 }
