@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Misuse of the device types on a GPU: the same errors as on the reference device
+// (tests/unit/device_test.cpp), before the driver sees the call.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "expect_error.hpp"
+#include "fatlink/device.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+class GpuMisuse : public testing::Test {
+ protected:
+  void SetUp() override
+  {
+    std::string reason;
+    if (list_gpus(reason).empty()) GTEST_SKIP() << reason;
+    gpu_ = open_device("gpu");
+  }
+
+  std::shared_ptr<device> gpu_;
+};
+
+}  // namespace
+
+TEST_F(GpuMisuse, RefusesSizesAndElementsThatOverflow)
+{
+  constexpr auto k_huge = std::size_t{1} << 62;
+  expect_error<usage_error>([&] { (void)gpu_->allocate<float>(k_huge); }, "more than 2^64 bytes");
+  auto buffer = gpu_->allocate<float>(4);
+  std::vector<float> values(2, 1);
+  for (auto const first : {k_huge, std::size_t{3}, ~std::size_t{0}}) {
+    expect_error<usage_error>([&] { buffer.write(values, first); }, "exceeds a buffer");
+    expect_error<usage_error>([&] { buffer.read(values, first); }, "exceeds a buffer");
+  }
+  buffer.write(values, 2);
+}
+
+TEST_F(GpuMisuse, RefusesWhatWasMovedFrom)
+{
+  auto buffer = gpu_->allocate<float>(4);
+  auto const moved = std::move(buffer);
+  std::vector<float> values(1);
+  expect_error<usage_error>([&] { buffer.write(values); }, "was moved from");  // NOLINT
+  auto s = gpu_->create_stream();
+  auto const moved_stream = std::move(s);
+  expect_error<usage_error>([&] { s.synchronize(); }, "was moved from");  // NOLINT
+}
+
+TEST_F(GpuMisuse, RefusesObjectsOfTheReferenceDeviceAndTakesThoseOfTheSameGpu)
+{
+  auto const cpu = open_device("cpu");
+  auto const mine = gpu_->allocate<int>(2);
+  auto s = gpu_->create_stream();
+  auto e = gpu_->create_event();
+  auto theirs = cpu->create_event();
+  auto const their_stream = cpu->create_stream();
+  auto const refusal = "belongs to another device";
+  expect_error<usage_error>([&] { gpu_->copy(mine, cpu->allocate<int>(2), 2, s); }, refusal);
+  expect_error<usage_error>([&] { e.record(their_stream); }, refusal);
+  e.record(s);
+  theirs.record(their_stream);
+  expect_error<usage_error>([&] { (void)e.ms_since(theirs); }, refusal);
+  auto const again = open_device("gpu");
+  again->copy(again->allocate<int>(2), mine, 2, s);
+  s.synchronize();
+}
