@@ -42,7 +42,8 @@ bool is_for_helper(std::string_view variable)
 
 [[noreturn]] void fail(std::string const& program, int code)
 {
-  fail_without_helper(format("{}: {}", program, std::generic_category().message(code)), program);
+  fail_without_helper(detail::format("{}: {}", program, std::generic_category().message(code)),
+                      program);
 }
 
 /// A copy of `original` that is no standard stream and not the status pipe's number, closed on
@@ -149,9 +150,10 @@ class spawn_settings {
 
 std::string describe_exit(siginfo_t const& info)
 {
-  if (info.si_code == CLD_EXITED) return format("exit status {}", info.si_status);
+  if (info.si_code == CLD_EXITED) return detail::format("exit status {}", info.si_status);
   auto const* const name = sigabbrev_np(info.si_status);
-  return name == nullptr ? format("signal {}", info.si_status) : format("SIG{}", name);
+  return name == nullptr ? detail::format("signal {}", info.si_status)
+                         : detail::format("SIG{}", name);
 }
 
 /// Whether `line` is what a guardian writes: the name of a signal or an exit status.

@@ -68,8 +68,8 @@ std::vector<std::string> confinement_warnings(worker_hello const& hello)
   std::vector<std::string> warnings;
   for (auto const& layer : hello.layers)
     if (layer.starts_with("seccomp: off"))
-      warnings.push_back(
-          format("nvJitLink runs without its sandbox, as --allow-unconfined permits: {}", layer));
+      warnings.push_back(detail::format(
+          "nvJitLink runs without its sandbox, as --allow-unconfined permits: {}", layer));
   return warnings;
 }
 
