@@ -7,6 +7,7 @@
 
 #include "detail/format.hpp"
 #include "detail/json_file.hpp"
+#include "detail/limits.hpp"
 #include "detail/read_file.hpp"
 #include "detail/sha256.hpp"
 #include "fatbin/entry_digests.hpp"
@@ -15,11 +16,9 @@
 namespace fatlink {
 namespace {
 
-constexpr std::uint64_t k_most_file = std::uint64_t{1} << 30;
-
 byte_buffer read_bytes(std::filesystem::path const& path)
 {
-  return detail::read_file(path, k_most_file, "pass the .fatbin that nvcc made");
+  return detail::read_file(path, limits::k_file_bytes, "pass the .fatbin that nvcc made");
 }
 
 [[noreturn]] void fail_digest(std::filesystem::path const& path, std::string const& stated)
@@ -35,6 +34,29 @@ byte_buffer read_bytes(std::filesystem::path const& path)
        .code = {},
        .log = {},
        .hint = "install the fatbin and its .json together, or build it again"});
+}
+
+std::size_t count_declarations(ptx_interface const& interface)
+{
+  auto count = interface.variables.size() + interface.external_variables.size();
+  for (auto const* list :
+       {&interface.kernels, &interface.definitions, &interface.weak, &interface.hooks})
+    for (auto const& function : *list)
+      count += 1 + function.results.size() + function.parameters.size();
+  return count;
+}
+
+[[noreturn]] void fail_declarations(fatbin_entry const& entry, std::string const& name)
+{
+  throw format_error(
+      "above-limit", entry.offset,
+      {.message = detail::format("{}: its PTX entries declare more than {} functions, parameters "
+                                 "and variables together, the limit for a fatbin",
+                                 name, limits::k_fatbin_declarations),
+       .input = name,
+       .code = "above-limit",
+       .log = {},
+       .hint = "split it into several fatbins, each with fewer architectures or sources"});
 }
 
 }  // namespace
@@ -81,6 +103,7 @@ struct fatbin::contents {
   mutable std::optional<fatlink::ident> ident;
   mutable std::mutex reading;
   mutable std::map<fatbin_entry const*, std::unique_ptr<ptx_interface const>> interfaces;
+  mutable std::size_t declarations = 0;  ///< in `interfaces`
 };
 
 fatbin::fatbin(std::shared_ptr<contents const> made) : contents_(std::move(made)) {}
@@ -159,11 +182,15 @@ std::optional<ident> const& fatbin::ident() const
 ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
 {
   std::lock_guard const held(contents_->reading);
-  auto& known = contents_->interfaces[&entry];
-  if (!known)
-    known =
-        std::make_unique<ptx_interface const>(read_ptx_interface(read_ptx(entry, name()), name()));
-  return *known;
+  auto const known = contents_->interfaces.find(&entry);
+  if (known != contents_->interfaces.end()) return *known->second;
+  auto interface = read_ptx_interface(read_ptx(entry, name()), name());
+  auto const declarations = contents_->declarations + count_declarations(interface);
+  if (declarations > limits::k_fatbin_declarations) fail_declarations(entry, name());
+  contents_->declarations = declarations;
+  auto& kept = contents_->interfaces[&entry];
+  kept = std::make_unique<ptx_interface const>(std::move(interface));
+  return *kept;
 }
 
 fatbin_entry const* fatbin::find(entry_kind kind, target wanted) const noexcept

@@ -3,14 +3,18 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "detail/base64.hpp"
 #include "detail/format.hpp"
+#include "detail/json_depth.hpp"
+#include "detail/limits.hpp"
 
 namespace fatlink {
 namespace {
@@ -36,25 +40,33 @@ ident from_json(nlohmann::json const& json)
           .hooks = json.value("hooks", std::map<std::string, std::string>{})};
 }
 
-// Longer ones stay mangled: an ident is foreign, and its names may expand to many times their
-// length.
-constexpr std::size_t k_longest_type = 128;
+/// Whether demangling `type` takes little: an ident is foreign, and its types may expand to many
+/// times their length. Each reference to an earlier part ("S1_") may double the text.
+bool is_short(std::string const& type)
+{
+  auto const references = std::count(type.begin(), type.end(), 'S');
+  return type.size() <= limits::k_mangled_bytes &&
+         static_cast<std::size_t>(references) <= limits::k_mangled_references;
+}
 
-/// "float (float)" of "FffE"; empty where it is no mangled type.
+/// "float (float)" of "FffE"; empty where it is no mangled type, or not a short one.
 std::string demangle(std::string const& type)
 {
-  if (type.size() > k_longest_type) return {};
+  if (!is_short(type)) return {};
   std::unique_ptr<char, decltype(&std::free)> const text(
       abi::__cxa_demangle(type.c_str(), nullptr, nullptr, nullptr), &std::free);
-  return text ? text.get() : std::string{};
+  if (!text || std::strlen(text.get()) > limits::k_demangled_bytes) return {};
+  return text.get();
 }
 
 }  // namespace
 
 std::optional<ident> parse_ident(std::string_view text) noexcept
 try {
+  if (text.size() > limits::k_ident_bytes) return std::nullopt;
   auto const decoded = detail::decode_base64(text);
   if (!decoded || decoded->empty()) return std::nullopt;
+  if (detail::is_nested_deeper(*decoded, limits::k_json_depth)) return std::nullopt;
   auto const json = nlohmann::json::parse(*decoded);
   if (!json.is_object()) return std::nullopt;
   auto const format = whole(json, "fatlink");

@@ -45,7 +45,7 @@ void check_type(std::string_view header, std::filesystem::path const& path)
   auto const value = value_of(header, "descr", path);
   auto const end = value.size() > 1 ? value.find(value.front(), 1) : std::string_view::npos;
   auto const type = end == std::string_view::npos ? value.substr(0, 16) : value.substr(1, end - 1);
-  if (type != "<f4") fail(path, detail::format("dtype is {}, not <f4 (float32)", type));
+  if (type != "<f4") fail(path, detail::format("dtype is {:.64}, not <f4 (float32)", type));
 }
 
 std::size_t read_shape(std::string_view header, std::filesystem::path const& path)
@@ -61,7 +61,7 @@ std::size_t read_shape(std::string_view header, std::filesystem::path const& pat
   auto const after = std::string_view(rest, static_cast<std::size_t>(last - rest));
   if (code != std::errc{} || after.find_first_not_of(", ") != std::string_view::npos ||
       after.find(',') == std::string_view::npos)
-    fail(path, detail::format("shape is ({}), not one dimension", shape));
+    fail(path, detail::format("shape is ({:.64}), not one dimension", shape));
   if (count == 0) fail(path, "holds no elements");
   return count;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "detail/format.hpp"
+#include "detail/limits.hpp"
 #include "detail/ptx_accesses.hpp"
 #include "detail/ptx_source.hpp"
 #include "detail/ptx_variables.hpp"
@@ -59,6 +60,7 @@ class interface_reader {
   void add_variables(std::string_view space)
   {
     for (auto& variable : read_variables(source_, space)) {
+      count_declarations(1);
       variable.is_weak = linkage_ == linkage::weak;
       if (linkage_ == linkage::external)
         found_.external_variables.push_back(std::move(variable));
@@ -83,7 +85,7 @@ class interface_reader {
     named_function head;
     auto& function = head.function;
     if (source_.peek() == "(") std::tie(function.results, head.result_names) = read_results();
-    function.name = std::string(source_.next());
+    function.name = std::string(source_.checked_name(source_.next()));
     if (function.name.empty()) source_.fail("has a function without a name");
     if (source_.peek() == "(") {
       auto list = read_parameters();
@@ -96,7 +98,22 @@ class interface_reader {
     auto const has_body = read_head(function);
     if (has_body) read_body(head);
     linkage_ = linkage::internal;
+    count_declarations(1 + function.results.size() + function.parameters.size());
     file_away(std::move(function), is_kernel, has_body, where);
+  }
+
+  void count_declarations(std::size_t count)
+  {
+    declarations_ += count;
+    check_declarations();
+  }
+  void check_declarations() const
+  {
+    if (declarations_ + accesses_.size() > limits::k_declarations)
+      source_.exceed(
+          detail::format("declares and calls more than {} functions, parameters and "
+                         "variables",
+                         limits::k_declarations));
   }
 
   std::pair<std::vector<ptx_parameter>, std::vector<std::string_view>> read_results()
@@ -130,13 +147,24 @@ class interface_reader {
       if (source_.at_end()) source_.fail("ends inside a block");
       auto const word = source_.next();
       depth += word == "{" ? 1 : word == "}" ? -1 : 0;
-      if (word == ";") accesses_.read_statement(statement);
+      if (word == ";") {
+        accesses_.read_statement(statement);
+        check_declarations();
+      }
       if (word == ";" || word == "{" || word == "}" || word == ":")
         statement.clear();
       else
-        statement.push_back(word);
+        append(statement, word);
     }
     accesses_.end_body(head);
+  }
+
+  void append(std::vector<std::string_view>& statement, std::string_view word)
+  {
+    if (statement.size() == limits::k_statement_words)
+      source_.exceed(
+          detail::format("has a statement of more than {} words", limits::k_statement_words));
+    statement.push_back(word);
   }
 
   // X[, Y[, Z]]
@@ -192,14 +220,17 @@ class interface_reader {
       else if (word == "[")
         list.is_variadic = !read_count(parameter);
       else if (word.starts_with('.') && word != ".param" && word != ".reg" && !parameter.is_pointer)
-        parameter.type = std::string(word.substr(1));
+        parameter.type = std::string(source_.checked_type(word.substr(1)));
       else if (!word.starts_with('.') && word != "]")
         name = word;
     }
     if (parameter.type.empty()) source_.fail("has a parameter without a type");
     if (list.is_variadic) return;
+    if (list.parameters.size() == limits::k_parameters)
+      source_.exceed(
+          detail::format("has a function of more than {} parameters", limits::k_parameters));
     list.parameters.push_back(std::move(parameter));
-    list.names.push_back(name);
+    list.names.push_back(source_.checked_name(name));
   }
 
   /// The COUNT after a "["; false for `[]`.
@@ -242,6 +273,7 @@ class interface_reader {
   linkage linkage_ = linkage::internal;
   detail::ptx_accesses accesses_;
   ptx_interface found_;
+  std::size_t declarations_ = 0;  ///< functions, parameters and variables
 };
 
 }  // namespace

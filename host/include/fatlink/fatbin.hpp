@@ -25,8 +25,8 @@
 namespace FATLINK_API fatlink {
 
 /// A file that is not a well-formed fatbin. `id()` is the finding: "not-a-fatbin" (the message
-/// names the format that the file has), "empty-input", "corrupt-fatbin" or "digest-mismatch";
-/// `offset()` is the byte where reading stopped.
+/// names the format that the file has), "empty-input", "corrupt-fatbin", "digest-mismatch" or
+/// "above-limit" (the message names the limit); `offset()` is the byte where reading stopped.
 class format_error : public file_error {
  public:
   format_error(std::string id, std::uint64_t offset, error_details details);
@@ -73,7 +73,9 @@ struct fatbin_entry {
 
 /// Lists the entries of `image`, in file order. Payloads point into `image`.
 /// `name` is the file's, for messages.
-/// @throws format_error empty, not a fatbin, or a size past the end; with the byte offset.
+/// @throws format_error empty, not a fatbin, or a size past the end; with the byte offset. Above a
+///   limit: 4,096 entries; 64 KiB of ident or options in one; 256 MiB of PTX or LTO-IR in one once
+///   decompressed, 1 GiB in all.
 std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name = "fatbin");
 
 /// The text of a PTX entry, decompressed, without the trailing NUL.
@@ -117,7 +119,8 @@ class fatbin {
 
   /// What `entry`, a PTX entry of this fatbin, declares and defines; read at the first call, by
   /// whichever thread. Lives as long as any copy of this fatbin.
-  /// @throws format_error as read_ptx; file_error text that is no PTX.
+  /// @throws format_error as read_ptx, or above-limit: the entries read declare more than 4,194,304
+  ///   functions, parameters and variables together; file_error as read_ptx_interface.
   [[nodiscard]] ptx_interface const& interface(fatbin_entry const& entry) const;
 
   /// The newest entry of `kind` that links for `wanted`; exact `a`/`f` matches first. Entries of

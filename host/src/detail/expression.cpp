@@ -8,6 +8,7 @@
 
 #include "cpu/half.hpp"
 #include "detail/format.hpp"
+#include "detail/limits.hpp"
 #include "detail/shared_library.hpp"
 #include "detail/immortal.hpp"
 #include "fatlink/error.hpp"
@@ -121,10 +122,26 @@ double rounded_through(double x)
   return cpu::to_double(cpu::rounded_to<Half>(x));
 }
 
+/// Bounds what muParser allocates and how deep it nests.
+void check_size(std::string const& text)
+{
+  if (text.size() > limits::k_expression_bytes)
+    throw expression_error(format("an expression of {} characters, above {}, the limit",
+                                  text.size(), limits::k_expression_bytes));
+  unsigned depth = 0;
+  for (auto const letter : text) {
+    if (letter == '(' && ++depth > limits::k_expression_depth)
+      throw expression_error(
+          format("parentheses nested deeper than {}, the limit", limits::k_expression_depth));
+    if (letter == ')' && depth > 0) --depth;
+  }
+}
+
 }  // namespace
 
 expression::expression(std::string const& text) : parser_(muparser().create(muBASETYPE_FLOAT))
 {
+  check_size(text);
   muparser().define_variable(parser_.get(), "x", &x_);
   muparser().define_constant(parser_.get(), "pi", std::numbers::pi);
   define(parser_.get(), "max", nan_max);

@@ -18,6 +18,7 @@ struct expression_error : std::runtime_error {
 class expression {
  public:
   /// @throws unavailable_error muParser is not installed.
+  /// @throws expression_error longer than 4,096 characters, or parentheses nested deeper than 64.
   explicit expression(std::string const& text);
   ~expression();
   expression(expression const&) = delete;

@@ -2,12 +2,13 @@
 #include "detail/json_file.hpp"
 
 #include "detail/format.hpp"
+#include "detail/json_depth.hpp"
+#include "detail/limits.hpp"
 #include "detail/read_file.hpp"
 
 namespace fatlink::detail {
 namespace {
 
-constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 20;
 constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 
 [[noreturn]] void fail(std::string const& file, std::string const& why)
@@ -24,6 +25,8 @@ constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 nlohmann::json parse_json(bytes_view bytes, std::string const& name)
 {
   auto const* const text = reinterpret_cast<char const*>(bytes.data());
+  if (is_nested_deeper({text, bytes.size()}, limits::k_json_depth))
+    fail(name, format("nests arrays and objects deeper than {}, the limit", limits::k_json_depth));
   try {
     auto json = nlohmann::json::parse(text, text + bytes.size());
     if (!json.is_object()) fail(name, "is no JSON object");
@@ -37,7 +40,7 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
 
 nlohmann::json read_json(std::filesystem::path const& path)
 {
-  return parse_json(read_file(path, k_most_bytes, k_json_example), path.string());
+  return parse_json(read_file(path, limits::k_json_bytes, k_json_example), path.string());
 }
 
 std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "detail/limits.hpp"
+
 namespace fatlink::detail {
 namespace {
 
@@ -42,6 +44,8 @@ scalar_kind kind_of(std::string_view type)
 
 void ptx_accesses::observed_type::observe(std::string_view type)
 {
+  if (type.size() > limits::k_type_bytes) disagree_ = true;  // no type of PTX
+  if (disagree_) return;
   if (type_.empty()) type_ = type;
   disagree_ = disagree_ || kind_of(type_) != kind_of(type);
 }
@@ -133,7 +137,11 @@ void ptx_accesses::read_call(words const& statement, std::size_t at)
   auto& callee = called_[std::string(statement[at++])];
   skip_comma(statement, at);
   auto const parameters = read_list(statement, at);
-  if (callee.parameters.size() < parameters.size()) callee.parameters.resize(parameters.size());
+  if (callee.parameters.size() < parameters.size()) {
+    called_size_ += parameters.size() - callee.parameters.size();
+    callee.parameters.resize(parameters.size());
+  }
+  if (callee.results.empty()) ++called_size_;
   if (callee.results.empty()) callee.results.resize(1);  // never moved again: returned_ points here
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (auto const type = stored_.find(parameters[i]); type != stored_.end())

@@ -37,6 +37,11 @@ class ptx_accesses {
   void describe_callee(ptx_function& hook) const;
   /// Forgets integers where the module's compiler writes b32 for floats too. To be called last.
   void drop_untyped(std::vector<ptx_function>& functions) const;
+  /// Names, parameters and results that are kept: what memory grows with.
+  [[nodiscard]] std::size_t size() const noexcept
+  {
+    return stored_.size() + returned_.size() + called_size_;
+  }
 
  private:
   /// A type, or nothing once two of different kinds were seen.
@@ -63,7 +68,8 @@ class ptx_accesses {
   std::map<std::string_view, std::string_view> stored_;  // what a call will pass, by its name
   std::map<std::string_view, observed_type*> returned_;  // what a call gave, by its name
   std::map<std::string, called_function, std::less<>> called_;
-  bool is_typed_ = false;  // f32, u32 and so on were seen, so that b32 is no float
+  std::size_t called_size_ = 0;  // functions in called_, and their parameters
+  bool is_typed_ = false;        // f32, u32 and so on were seen, so that b32 is no float
 };
 
 }  // namespace fatlink::detail

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "detail/format.hpp"
+#include "detail/limits.hpp"
 #include "fatlink/error.hpp"
 
 namespace fatlink::detail {
@@ -16,6 +17,30 @@ void ptx_source::fail(std::string const& reason) const
                     .code = {},
                     .log = {},
                     .hint = "build the fatbin again with nvcc"});
+}
+
+void ptx_source::exceed(std::string const& what) const
+{
+  throw file_error(
+      stage::fatbin,
+      {.message = detail::format("{}: its PTX {}, the limit (line {})", name_, what, line()),
+       .input = std::string(name_),
+       .code = "above-limit",
+       .log = {},
+       .hint = "split the source into several, each with a fatbin of its own"});
+}
+
+std::string_view ptx_source::checked_name(std::string_view name) const
+{
+  if (name.size() <= limits::k_name_bytes) return name;
+  exceed(detail::format("has a name of {} bytes, above {}", name.size(), limits::k_name_bytes));
+}
+
+std::string_view ptx_source::checked_type(std::string_view type) const
+{
+  if (type.size() <= limits::k_type_bytes) return type;
+  exceed(detail::format("has a type whose name has {} bytes, above {}", type.size(),
+                        limits::k_type_bytes));
 }
 
 unsigned long ptx_source::read_number(std::string_view digits) const

@@ -30,9 +30,9 @@ void read_directive(ptx_source& source, ptx_variable& variable)
   else if (word == ".attribute")
     variable.is_managed = read_attribute(source);
   else if (variable.type.empty())
-    variable.type = word.substr(1);
-  else
-    variable.type.append(word);  // "v4" and ".f32"
+    variable.type = source.checked_type(word.substr(1));
+  else  // "v4" and ".f32"
+    variable.type = source.checked_type(variable.type + std::string(word));
 }
 
 // [COUNT] or []
@@ -74,7 +74,7 @@ std::vector<ptx_variable> read_variables(ptx_source& source, std::string_view sp
   while (source.peek().starts_with('.')) read_directive(source, declared);
   do {
     auto& variable = variables.emplace_back(declared);
-    variable.name = std::string(source.next());
+    variable.name = std::string(source.checked_name(source.next()));
     if (variable.name.empty() || variable.name == ";") source.fail("has a variable without a name");
     while (source.peek() == "[") read_dimension(source, variable);
   } while (skip_initializer(source));

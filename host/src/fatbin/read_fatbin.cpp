@@ -5,6 +5,7 @@
 #include "detail/byte_reader.hpp"
 #include "detail/decompress.hpp"
 #include "detail/format.hpp"
+#include "detail/limits.hpp"
 #include "fatbin/layout.hpp"
 #include "fatbin/recognize_form.hpp"
 #include "fatlink/fatbin.hpp"
@@ -13,8 +14,10 @@ namespace fatlink {
 namespace {
 
 using namespace layout;
-constexpr std::uint64_t k_most_ptx = std::uint64_t{256} << 20;
 constexpr char const* k_hint = "build it again, or copy it again in full";
+constexpr char const* k_split = "split it into several fatbins, each with fewer sources";
+constexpr char const* k_entry_limit = "above 256 MiB, the limit for one entry";
+static_assert(limits::k_entry_bytes == std::uint64_t{256} << 20);
 
 class reader {
  public:
@@ -54,6 +57,12 @@ class reader {
     fail("corrupt-fatbin", offset, why);
   }
 
+  [[noreturn]] void exceed(std::uint64_t offset, std::string const& what,
+                           std::string const& hint) const
+  {
+    fail("above-limit", offset, what, hint);
+  }
+
   /// Returns the offset after the container.
   std::uint64_t read_container(std::uint64_t at)
   {
@@ -80,6 +89,9 @@ class reader {
     if (header > end - at) corrupt(at + 4, "entry header past the container's end");
     auto const padded = bytes_.read<std::uint64_t>(at + 0x08);
     if (padded > end - at - header) corrupt(at + 8, "entry payload past the container's end");
+    if (entries_.size() == limits::k_entries)
+      exceed(at, detail::format("holds more than {} entries, the limit", limits::k_entries),
+             k_split);
     entries_.push_back(read_fields(at, header, padded));
     return at + header + padded;
   }
@@ -95,10 +107,27 @@ class reader {
     entry.scramble_key = bytes_.read<std::uint64_t>(at + 0x30);
     entry.offset = at;
     read_payload(entry, at, header, padded);
+    count_bytes(entry);
     entry.options = options_of(at, header);
-    entry.ident_text = header_text(at, header, bytes_.read<std::uint32_t>(at + 0x20),
-                                   bytes_.read<std::uint32_t>(at + 0x24), "ident");
+    entry.ident_text =
+        header_text(at, header, bytes_.read<std::uint32_t>(at + 0x20),
+                    bytes_.read<std::uint32_t>(at + 0x24), "ident", limits::k_ident_bytes);
     return entry;
+  }
+
+  /// ELF entries are neither decompressed nor linked.
+  void count_bytes(fatbin_entry const& entry)
+  {
+    if (entry.kind == entry_kind::elf) return;
+    if (entry.uncompressed_size > limits::k_entry_bytes)
+      exceed(entry.offset,
+             detail::format("an entry of {} MiB once decompressed, {}",
+                            entry.uncompressed_size >> 20U, k_entry_limit),
+             k_split);
+    bytes_in_all_ += entry.uncompressed_size;
+    if (bytes_in_all_ > limits::k_fatbin_bytes)
+      exceed(entry.offset, "its entries are above 1 GiB once decompressed, the limit for a fatbin",
+             k_split);
   }
 
   [[nodiscard]] entry_kind kind_of(std::uint64_t at) const
@@ -147,16 +176,21 @@ class reader {
     if (pair == 0) return {};
     if (pair > header - 8) corrupt(at + 0x14, "options outside the entry's header");
     return header_text(at, header, bytes_.read<std::uint32_t>(at + pair),
-                       bytes_.read<std::uint32_t>(at + pair + 4), "options");
+                       bytes_.read<std::uint32_t>(at + pair + 4), "options",
+                       limits::k_options_bytes);
   }
 
   [[nodiscard]] std::string header_text(std::uint64_t at, std::uint32_t header,
                                         std::uint32_t offset, std::uint32_t length,
-                                        char const* what) const
+                                        char const* what, std::uint32_t limit) const
   {
     if (length == 0) return {};
     if (offset > header || length > header - offset)
       corrupt(at, detail::format("{} outside the entry's header", what));
+    if (length > limit)
+      exceed(at,
+             detail::format("{} of {} bytes, above {} KiB, the limit", what, length, limit >> 10U),
+             "state less in it: nvcc -Xfatbin -ident=TEXT, or fewer options");
     auto text = bytes_.text(at + offset, length);
     text.erase(text.find_last_not_of(std::string_view("\0 ", 2)) + 1);
     return text;
@@ -165,6 +199,7 @@ class reader {
   detail::byte_reader bytes_;
   std::string name_;
   std::vector<fatbin_entry> entries_;
+  std::uint64_t bytes_in_all_ = 0;  ///< of the entries, once decompressed
 };
 
 [[noreturn]] void fail_ptx(fatbin_entry const& entry, std::string_view name, std::string const& why)
@@ -188,7 +223,8 @@ std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name)
 std::string read_ptx(fatbin_entry const& entry, std::string_view name)
 {
   if (entry.kind != entry_kind::ptx) fail_ptx(entry, name, "is no PTX");
-  if (entry.uncompressed_size > k_most_ptx) fail_ptx(entry, name, "is above 256 MiB");
+  if (entry.uncompressed_size > limits::k_entry_bytes)
+    fail_ptx(entry, name, detail::format("is {}", k_entry_limit));
   auto const size = static_cast<std::size_t>(entry.uncompressed_size);
   std::string error;
   std::string text;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fatlink accepts at most, so that a small hostile file cannot cost its host minutes,
+// gigabytes or the stack. Each limit is far above what compilers write for real code; what exceeds
+// one is refused by an error that names the limit (code "above-limit" where it is about a fatbin).
+// Units: bytes where the name says so, else a count. Needs the standard library alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fatlink::limits {
+
+// Fatbins.
+
+/// A fatbin file. A library of all of CUB's algorithms for ten architectures is below 300 MB.
+constexpr std::uint64_t k_file_bytes = std::uint64_t{1} << 30;
+/// Entries of a fatbin. nvcc writes up to three for each of some 30 architectures and source files.
+constexpr std::size_t k_entries = 4096;
+/// The ident of an entry. fatlink_add_fatbin writes about 400 bytes, and 60 more for each hook.
+constexpr std::uint32_t k_ident_bytes = 64U << 10U;
+/// The options text of an entry: nvcc's command line.
+constexpr std::uint32_t k_options_bytes = 64U << 10U;
+/// One PTX or LTO-IR entry once decompressed; zstd shrinks repeated text to 1/10,000.
+constexpr std::uint64_t k_entry_bytes = std::uint64_t{256} << 20;
+/// All PTX and LTO-IR entries of a fatbin once decompressed.
+constexpr std::uint64_t k_fatbin_bytes = std::uint64_t{1} << 30;
+
+// The interface that a PTX entry declares.
+
+/// Functions, parameters, variables and called names of one PTX entry: 100,000 functions with up to
+/// eight parameters each. About 150 bytes of memory each.
+constexpr std::size_t k_declarations = std::size_t{1} << 20;
+/// The same of all entries of a fatbin that are read.
+constexpr std::size_t k_fatbin_declarations = std::size_t{1} << 22;
+/// Parameters of a function. CUDA passes at most 32,764 bytes, 4,095 pointers.
+constexpr std::size_t k_parameters = 4096;
+/// The name of a function, parameter or variable. Names of nested templates reach a few thousand.
+constexpr std::size_t k_name_bytes = 16384;
+/// The name of a type: "bf16x2", "v4.f32", ".samplerref".
+constexpr std::size_t k_type_bytes = 32;
+/// Words of one statement: 16 MiB of memory. A call of 4,096 parameters has 16,400.
+constexpr std::size_t k_statement_words = std::size_t{1} << 20;
+
+// Reports.
+
+/// Findings of one id in a report of preflight.
+constexpr std::size_t k_findings = 1000;
+/// Cells of edit-distance tables that a report may fill for "did you mean": some 30 ms.
+constexpr std::size_t k_similarity_work = std::size_t{1} << 24;
+/// Names that a message lists before "and N more".
+constexpr std::size_t k_listed_names = 20;
+
+// Sidecars, idents and references.
+
+/// A .json file beside a fatbin.
+constexpr std::uint64_t k_json_bytes = std::uint64_t{1} << 20;
+/// Arrays and objects within each other in JSON. Copying and destroying it recurses.
+constexpr unsigned k_json_depth = 64;
+/// A reference expression.
+constexpr std::size_t k_expression_bytes = 4096;
+/// Parentheses within each other in a reference expression.
+constexpr unsigned k_expression_depth = 64;
+/// A mangled type that is demangled; longer ones are shown as they are.
+constexpr std::size_t k_mangled_bytes = 128;
+/// References to earlier parts in a mangled type: each may double its text.
+constexpr std::size_t k_mangled_references = 16;
+/// A demangled type; longer ones are shown mangled.
+constexpr std::size_t k_demangled_bytes = 4096;
+
+// The reference device.
+
+/// Tokens of the PTX that is loaded: about 80 MB of text, 1.5 GB of memory.
+constexpr std::uint64_t k_tokens = std::uint64_t{1} << 24;
+/// Braces within each other in a body. nvcc writes two levels.
+constexpr unsigned k_scope_depth = 64;
+/// Braces within each other in an initialiser: the dimensions of an array.
+constexpr unsigned k_initializer_depth = 32;
+/// All .global and .const variables of a loaded module.
+constexpr std::uint64_t k_module_bytes = std::uint64_t{1} << 30;
+/// All .shared variables of a loaded module: each block that runs has them.
+constexpr std::uint64_t k_shared_bytes = std::uint64_t{64} << 20;
+/// Local memory of a thread, as CUDA's.
+constexpr std::uint32_t k_local_bytes = 512U << 10U;
+
+}  // namespace fatlink::limits
