@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "detail/contract_identity.hpp"
+#include "detail/finding_limit.hpp"
 #include "detail/format.hpp"
+#include "detail/name_set.hpp"
 #include "detail/nearest.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/reference.hpp"
@@ -69,17 +71,16 @@ std::vector<std::string> names_in(
 /// Why none of `definitions` is a hook of the contract.
 std::string hint_for(ident const& stated, std::vector<std::string> const& definitions)
 {
-  for (auto const& [hook, type] : stated.hooks) {
-    auto const mangled = detail::format("_Z{}{}", hook.size(), hook);
-    for (auto const& name : definitions)
-      if (name.starts_with(mangled))
-        return detail::format("{} is an overload of {} with another type: define it as {}", name,
-                              hook, hook_declaration(hook, type));
-  }
+  detail::name_search search({definitions.begin(), definitions.end()});
+  for (auto const& [hook, type] : stated.hooks)
+    if (auto const name = search.find_prefix(detail::format("_Z{}{}", hook.size(), hook));
+        !name.empty())
+      return detail::format("{} is an overload of {} with another type: define it as {}", name,
+                            hook, hook_declaration(hook, type));
   std::string hint;
   auto distance = std::numeric_limits<std::size_t>::max();
   for (auto const& [hook, type] : stated.hooks) {
-    auto const nearest = detail::nearest(definitions, hook);
+    auto const nearest = search.nearest(hook);
     if (nearest.empty() || detail::edit_distance(nearest, hook) >= distance) continue;
     distance = detail::edit_distance(nearest, hook);
     hint = detail::format("did you mean {}? Rename the definition to {}", nearest, hook);
@@ -96,13 +97,14 @@ void check_hook(fatbin const& input)
   auto const names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
   std::vector<std::string> declarations;
+  detail::name_set const known(std::vector<std::string_view>(names.begin(), names.end()));
   for (auto const& [hook, type] : stated.hooks) {
-    if (std::find(names.begin(), names.end(), hook) != names.end()) return;
+    if (known.contains(hook)) return;
     declarations.push_back(hook_declaration(hook, type));
   }
   fail(input.name(),
        detail::format("defines no hook of contract {} ({}) and calls none",
-                      detail::contract_of(stated), fmt::join(declarations, ", ")),
+                      detail::contract_of(stated), detail::list_names(declarations)),
        hint_for(stated, names_in(input, {&ptx_interface::definitions, &ptx_interface::weak})));
 }
 
@@ -138,7 +140,7 @@ void check_reference(fatbin const& input, std::filesystem::path const& path)
   fail(path.string(),
        detail::format(R"("hook" is "{}", which is none of {} ({}))", source->hook,
                       contracted ? detail::contract_of(*input.ident()) : input.name(),
-                      fmt::join(hooks, ", ")),
+                      detail::list_names(hooks)),
        nearest.empty() ? "state the hook that the reference describes"
                        : detail::format(R"(did you mean "{}"?)", nearest));
 }

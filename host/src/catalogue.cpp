@@ -6,6 +6,7 @@
 
 #include "detail/interface_queries.hpp"
 #include "detail/json_file.hpp"
+#include "detail/limits.hpp"
 #include "detail/read_file.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
@@ -13,8 +14,6 @@
 
 namespace fatlink {
 namespace {
-
-constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 30U;  // as fatbin::read
 
 /// A file of the path, and what it holds where it can be read.
 struct listed {
@@ -73,7 +72,7 @@ void describe(installed_fatbin& shown, fatbin const& input)
 /// The fatbin alone, whatever the .json beside it says; nothing where it is none.
 std::optional<fatbin> without_json(std::filesystem::path const& file)
 try {
-  return fatbin::from_bytes(detail::read_file(file, k_most_bytes, {}), file.string());
+  return fatbin::from_bytes(detail::read_file(file, limits::k_file_bytes, {}), file.string());
 } catch (error const&) {
   return std::nullopt;
 }
@@ -130,10 +129,9 @@ bool fills_a_hook(fatbin const& library, fatbin const& transform)
 {
   auto const& hooks = interface_of_any(library).hooks;
   auto const& definitions = interface_of_any(transform).definitions;
-  return std::any_of(hooks.begin(), hooks.end(), [&](ptx_function const& hook) {
-    return std::any_of(definitions.begin(), definitions.end(),
-                       [&](ptx_function const& one) { return one.name == hook.name; });
-  });
+  detail::name_set const names(definitions);
+  return std::any_of(hooks.begin(), hooks.end(),
+                     [&](ptx_function const& hook) { return names.contains(hook.name); });
 }
 
 /// What keeps them from working together; a hook or variable left over may be another transform's.

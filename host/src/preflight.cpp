@@ -122,18 +122,18 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 
   std::vector<finding> findings;
   detail::check_entries(described, request, findings);
-  detail::check_contracts(described, findings);
+  detail::symbol_index const symbols(described);
+  detail::check_contracts(described, symbols, findings);
   detail::check_digests(described, findings);
   detail::check_kernel(described, request, findings);
   detail::check_types(described, request, findings);
-  detail::symbol_index const symbols(described);
   detail::check_hooks(described, symbols, findings);
   detail::check_function_types(symbols, findings);
   detail::check_variables(described, symbols, findings);
   detail::check_variable_types(symbols, findings);
   detail::check_definitions(described, findings);
-  detail::check_unused(described, findings);
-  detail::check_replacements(described, request, findings);
+  detail::check_unused(described, symbols, findings);
+  detail::check_replacements(described, symbols, request, findings);
   detail::check_duplicates(described, symbols, findings);
   detail::check_float_flags(described, request, findings);
   detail::check_toolkits(described, request, findings);

@@ -40,9 +40,9 @@ bool has_contract_version(installed_library const& library, ident const& wanted)
 
 bool calls_a_definition(installed_library const& library, fatbin const& transform)
 {
-  auto const& caller = detail::interface_of_any(library.contents);
-  auto const& definer = detail::interface_of_any(transform);
-  auto const functions = detail::defined_functions(definer);
+  detail::function_names const caller(detail::interface_of_any(library.contents));
+  detail::function_names const definer(detail::interface_of_any(transform));
+  auto const functions = detail::defined_functions(detail::interface_of_any(transform));
   return std::any_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
     return detail::calls(caller, definer, function.name);
   });

@@ -29,14 +29,16 @@ void sort_by_severity(std::vector<finding>& findings)
 /// Functions that `transform` defines and none of `inputs` calls.
 std::vector<ptx_function> unused_functions(fatbins inputs, fatbin const& transform)
 {
-  auto const& definer = interface_of_any(transform);
-  auto functions = detail::defined_functions(definer);
-  std::erase_if(functions, [&](ptx_function const& function) {
-    return std::any_of(inputs.begin(), inputs.end(), [&](fatbin const& input) {
-      auto const& caller = interface_of_any(input);
-      return &caller != &definer && detail::calls(caller, definer, function.name);
+  auto const& interface = interface_of_any(transform);
+  detail::function_names const definer(interface);
+  auto functions = detail::defined_functions(interface);
+  for (auto const& input : inputs) {
+    if (&interface_of_any(input) == &interface) continue;
+    detail::function_names const caller(interface_of_any(input));
+    std::erase_if(functions, [&](ptx_function const& function) {
+      return detail::calls(caller, definer, function.name);
     });
-  });
+  }
   return functions;
 }
 
@@ -44,38 +46,77 @@ std::vector<ptx_function> unused_functions(fatbins inputs, fatbin const& transfo
 
 bool define_a_hook(fatbins transforms, ptx_interface const& library)
 {
+  detail::name_set const hooks(library.hooks);
   return std::any_of(transforms.begin(), transforms.end(), [&](fatbin const& transform) {
     auto const functions = detail::defined_functions(interface_of_any(transform));
-    return std::any_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
-      return detail::has_name(library.hooks, function.name);
-    });
+    return std::any_of(functions.begin(), functions.end(),
+                       [&](ptx_function const& function) { return hooks.contains(function.name); });
   });
 }
 
-/// Whether `transform` defines a variable named `hook`, or a function that nothing calls, whose
-/// name resembles it: a mistake, rather than a hook for another transform.
-bool resembles(std::vector<ptx_function> const& unused, fatbin const& transform,
-               std::string const& hook)
+std::vector<std::string_view> names_of(std::vector<ptx_function> const& functions)
 {
-  auto const& variables = interface_of_any(transform).variables;
-  if (std::any_of(variables.begin(), variables.end(),
-                  [&](ptx_variable const& variable) { return variable.name == hook; }))
-    return true;
-  return std::any_of(unused.begin(), unused.end(), [&](ptx_function const& function) {
-    return detail::is_mangled(function.name, hook) ||
-           !detail::nearest({function.name}, hook).empty();
-  });
+  std::vector<std::string_view> names;
+  for (auto const& function : functions) names.push_back(function.name);
+  return names;
 }
 
-bool is_open_for_others(finding const& missing, std::vector<fatbin> const& inputs)
+/// What the transforms define and nothing calls, to tell a mistake from a hook that is left to
+/// another transform: a function whose name resembles the hook's, or a variable of its name.
+class unused_definitions {
+ public:
+  explicit unused_definitions(std::vector<fatbin> const& inputs)
+      : functions_(collect(inputs)), search_(names_of(functions_))
+  {
+    std::vector<std::string_view> variables;
+    for (auto const& transform : fatbins(inputs).subspan(1))
+      for (auto const& variable : interface_of_any(transform).variables)
+        variables.push_back(variable.name);
+    variables_ = detail::name_set(std::move(variables));
+  }
+
+  [[nodiscard]] bool resemble(std::string const& hook)
+  {
+    return variables_.contains(hook) || has_mangled(hook) || !search_.nearest(hook).empty();
+  }
+
+ private:
+  static std::vector<ptx_function> collect(std::vector<fatbin> const& inputs)
+  {
+    std::vector<ptx_function> functions;
+    for (auto const& transform : fatbins(inputs).subspan(1))
+      for (auto& function : unused_functions(inputs, transform))
+        functions.push_back(std::move(function));
+    return functions;
+  }
+
+  [[nodiscard]] bool has_mangled(std::string const& hook)
+  {
+    return std::any_of(functions_.begin(), functions_.end(), [&](ptx_function const& function) {
+      return search_.spend(function.name.size()) && detail::is_mangled(function.name, hook);
+    });
+  }
+
+  std::vector<ptx_function> functions_;
+  detail::name_search search_;  ///< of `functions_`
+  detail::name_set variables_;
+};
+
+/// Hooks of the library that a transform leaves to others become warnings. Not the finding that
+/// counts what is not listed, which names no symbol.
+void allow_open_hooks(std::vector<finding>& findings, std::vector<fatbin> const& inputs)
 {
   auto const& library = inputs.front();
-  auto const transforms = fatbins(inputs).subspan(1);
-  return missing.id == "missing-hook" && missing.files == std::vector{library.name()} &&
-         define_a_hook(transforms, interface_of_any(library)) &&
-         std::none_of(transforms.begin(), transforms.end(), [&](fatbin const& transform) {
-           return resembles(unused_functions(inputs, transform), transform, missing.symbol);
-         });
+  auto const is_left = [&](finding const& known) {
+    return known.id == "missing-hook" && known.files == std::vector{library.name()} &&
+           !known.symbol.empty();
+  };
+  if (std::none_of(findings.begin(), findings.end(), is_left) ||
+      !define_a_hook(fatbins(inputs).subspan(1), interface_of_any(library)))
+    return;
+  unused_definitions unused(inputs);
+  for (auto& known : findings)
+    if (is_left(known) && !unused.resemble(known.symbol)) known.severity = severity::warning;
 }
 
 // No library to judge with.
@@ -111,23 +152,38 @@ finding lacks_contract_library(fatbin const& transform)
           : detail::format("install package {}, or ", package.substr(0, package.find(' '))));
 }
 
-/// "did you mean user_transform, which apply_transform calls? "; empty: no name is similar.
-std::string suggestion(std::span<installed_library const> libraries, ptx_function const& function)
+/// The hooks of an installed library, to search.
+struct library_hooks {
+  installed_library const* library;
+  std::vector<ptx_function> hooks;
+  detail::name_search search;
+};
+
+std::vector<library_hooks> hooks_of(std::span<installed_library const> libraries)
 {
-  for (auto const& library : libraries)
-    for (auto const& hook : detail::hooks_of(interface_of_any(library.contents)))
-      if (detail::is_mangled(function.name, hook.name))
+  std::vector<library_hooks> all;
+  for (auto const& library : libraries) {
+    auto hooks = detail::hooks_of(interface_of_any(library.contents));
+    detail::name_search search(names_of(hooks));  // moving `hooks` leaves the names in place
+    all.push_back({&library, std::move(hooks), std::move(search)});
+  }
+  return all;
+}
+
+/// "did you mean user_transform, which apply_transform calls? "; empty: no name is similar.
+std::string suggestion(std::vector<library_hooks>& libraries, ptx_function const& function)
+{
+  for (auto& [library, hooks, search] : libraries)
+    for (auto const& hook : hooks)
+      if (search.spend(function.name.size()) && detail::is_mangled(function.name, hook.name))
         return detail::format(
             "{} is the C++ name of {}, which {} calls: declare the definition "
             "extern \"C\". ",
-            function.name, hook.name, library.name);
-  for (auto const& library : libraries) {
-    std::vector<std::string> hooks;
-    for (auto const& hook : detail::hooks_of(interface_of_any(library.contents)))
-      hooks.push_back(hook.name);
-    auto const name = detail::nearest(hooks, function.name);
+            function.name, hook.name, library->name);
+  for (auto& [library, hooks, search] : libraries) {
+    auto const name = search.nearest(function.name);
     if (!name.empty())
-      return detail::format("did you mean {}, which {} calls? ", name, library.name);
+      return detail::format("did you mean {}, which {} calls? ", name, library->name);
   }
   return {};
 }
@@ -136,8 +192,12 @@ finding unused_definition(std::span<installed_library const> libraries, fatbin c
                           std::vector<ptx_function> const& functions, severity level)
 {
   std::string similar;
-  for (auto const& function : functions)
-    if (similar.empty()) similar = suggestion(libraries, function);
+  auto hooks = hooks_of(libraries);
+  auto const has_work = [](library_hooks const& library) { return library.search.work_left() > 0; };
+  for (auto const& function : functions) {
+    if (!similar.empty() || std::none_of(hooks.begin(), hooks.end(), has_work)) break;
+    similar = suggestion(hooks, function);
+  }
   return {
       .id = "unused-definition",
       .severity = level,
@@ -203,8 +263,7 @@ std::vector<finding> preflight_with(installed_library const& library,
   std::vector inputs{library.contents};
   inputs.insert(inputs.end(), transforms.begin(), transforms.end());
   auto findings = preflight(inputs, request);
-  for (auto& known : findings)
-    if (is_open_for_others(known, inputs)) known.severity = severity::warning;
+  allow_open_hooks(findings, inputs);
   sort_by_severity(findings);
   return findings;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "detail/name_set.hpp"
 #include "detail/preflight_rules.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/preflight.hpp"
@@ -20,19 +21,36 @@ inline ptx_interface const& interface_of_any(fatbin const& input)
   return interface_of(input, target("sm_121"), link_mode::ptx);
 }
 
-inline bool has_name(std::vector<ptx_function> const& functions, std::string_view name)
-{
-  return std::any_of(functions.begin(), functions.end(),
-                     [&](ptx_function const& function) { return function.name == name; });
-}
+/// The names of an interface's functions, to look up many.
+struct function_names {
+  explicit function_names(ptx_interface const& interface)
+      : kernels(interface.kernels),
+        definitions(interface.definitions),
+        weak(interface.weak),
+        hooks(interface.hooks)
+  {
+  }
+
+  [[nodiscard]] bool contains(std::string_view name) const
+  {
+    return hooks.contains(name) || definitions.contains(name) || weak.contains(name) ||
+           kernels.contains(name);
+  }
+
+  name_set kernels;
+  name_set definitions;
+  name_set weak;
+  name_set hooks;
+};
 
 /// Whether `caller` calls the function `name` of `definer`, or has a weak definition that the
 /// strong one of `definer` replaces. (Two modules may hold weak definitions of one inline function
 /// or template.)
-inline bool calls(ptx_interface const& caller, ptx_interface const& definer, std::string_view name)
+inline bool calls(function_names const& caller, function_names const& definer,
+                  std::string_view name)
 {
-  return has_name(caller.hooks, name) ||
-         (has_name(caller.weak, name) && has_name(definer.definitions, name));
+  return caller.hooks.contains(name) ||
+         (caller.weak.contains(name) && definer.definitions.contains(name));
 }
 
 /// The functions that a module defines, strong ones first.

@@ -5,9 +5,11 @@
 #include <set>
 
 #include "detail/contract_identity.hpp"
+#include "detail/finding_limit.hpp"
 #include "detail/format.hpp"
 #include "detail/interface_queries.hpp"
 #include "detail/preflight_rules.hpp"
+#include "detail/symbol_index.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -129,71 +131,77 @@ void check_versions(input_pointers const& inputs, std::vector<finding>& findings
   }
 }
 
-bool defines(preflight_input const& input, std::string const& name)
+bool defines(preflight_input const& input, symbol_group const& group)
 {
-  return has_name(input.interface.definitions, name) || has_name(input.interface.weak, name);
+  return group.has(symbol_role::definition, input) ||
+         group.has(symbol_role::weak_definition, input);
 }
 
 /// The hooks that `caller` calls and `definer` defines.
-std::vector<std::string> shared_hooks(preflight_input const& caller, preflight_input const& definer)
+std::vector<std::string> shared_hooks(symbol_index const& symbols, preflight_input const& caller,
+                                      preflight_input const& definer)
 {
   std::vector<std::string> names;
-  for (auto const& function : defined_functions(definer.interface))
-    if (calls(caller.interface, definer.interface, function.name)) names.push_back(function.name);
+  for (auto const* list : {&definer.interface.definitions, &definer.interface.weak})
+    for (auto const& function : *list)
+      if (symbols.find(function.name).calls(caller, definer)) names.push_back(function.name);
   return names;
 }
 
 /// `undeclared` calls or defines a hook of the other's contract without stating that contract.
-finding untyped(preflight_input const& undeclared, preflight_input const& declared,
-                std::string const& hook)
+finding untyped(symbol_index const& symbols, preflight_input const& undeclared,
+                preflight_input const& declared, std::string const& hook)
 {
-  return {.id = "uncontracted",
-          .severity = severity::warning,
-          .files = {undeclared.file->name()},
-          .symbol = hook,
-          .message = detail::format(
-              "{} {} {}, a hook of contract {}, and states contract {}, which "
-              "does not declare it; only widths and arity could be checked",
-              undeclared.file->name(), defines(undeclared, hook) ? "defines" : "calls", hook,
-              contract_of(*declared.ident), contract_of(*undeclared.ident)),
-          .hint = detail::format("build that code with fatlink_add_fatbin(… CONTRACT {} …)",
-                                 declared.ident->contract)};
+  auto const is_definer = defines(undeclared, symbols.find(hook));
+  return {
+      .id = "uncontracted",
+      .severity = severity::warning,
+      .files = {undeclared.file->name()},
+      .symbol = hook,
+      .message = detail::format("{} {} {}, a hook of contract {}, and states contract {}, which "
+                                "does not declare it; only widths and arity could be checked",
+                                undeclared.file->name(), is_definer ? "defines" : "calls", hook,
+                                contract_of(*declared.ident), contract_of(*undeclared.ident)),
+      .hint = detail::format("build that code with fatlink_add_fatbin(… CONTRACT {} …)",
+                             declared.ident->contract)};
 }
 
 /// A hook between inputs of different contracts belongs to one of the two.
-void check_shared_hooks(preflight_input const& caller, preflight_input const& definer,
-                        std::vector<finding>& findings)
+void check_shared_hooks(symbol_index const& symbols, preflight_input const& caller,
+                        preflight_input const& definer, std::vector<finding>& findings)
 {
-  for (auto const& hook : shared_hooks(caller, definer)) {
+  finding_limit untyped_hooks(findings);
+  for (auto const& hook : shared_hooks(symbols, caller, definer)) {
     auto const called = may_declare(*caller.ident, hook);
     auto const defined = may_declare(*definer.ident, hook);
     if (called && defined) return findings.push_back(mismatch(caller, definer));
-    if (called) findings.push_back(untyped(definer, caller, hook));
-    if (defined) findings.push_back(untyped(caller, definer, hook));
+    if (called) untyped_hooks.add([&] { return untyped(symbols, definer, caller, hook); });
+    if (defined) untyped_hooks.add([&] { return untyped(symbols, caller, definer, hook); });
   }
+  untyped_hooks.finish();
 }
 
 /// Whether a hook connects `input` to any other input, or another states its contract.
-bool has_part(preflight_input const& input, input_pointers const& contracted,
-              preflight_inputs const& all)
+bool has_part(symbol_index const& symbols, preflight_input const& input,
+              input_pointers const& contracted, preflight_inputs const& all)
 {
   return std::any_of(contracted.begin(), contracted.end(),
                      [&](auto const* other) {
                        return other != &input && other->ident->contract == input.ident->contract;
                      }) ||
          std::any_of(all.begin(), all.end(), [&](auto const& other) {
-           return &other != &input &&
-                  !(shared_hooks(other, input).empty() && shared_hooks(input, other).empty());
+           return &other != &input && !(shared_hooks(symbols, other, input).empty() &&
+                                        shared_hooks(symbols, input, other).empty());
          });
 }
 
 /// Reports inputs that have no part in the link, each with the first of another contract.
-void check_strays(input_pointers const& contracted, preflight_inputs const& all,
-                  std::vector<finding>& findings)
+void check_strays(symbol_index const& symbols, input_pointers const& contracted,
+                  preflight_inputs const& all, std::vector<finding>& findings)
 {
   std::set<std::set<preflight_input const*>> reported;
   for (auto const* stray : contracted) {
-    if (has_part(*stray, contracted, all)) continue;
+    if (has_part(symbols, *stray, contracted, all)) continue;
     auto const other = std::find_if(contracted.begin(), contracted.end(), [&](auto const* input) {
       return input->ident->contract != stray->ident->contract;
     });
@@ -203,20 +211,21 @@ void check_strays(input_pointers const& contracted, preflight_inputs const& all,
   }
 }
 
-void check_contract_names(input_pointers const& contracted, preflight_inputs const& all,
-                          std::vector<finding>& findings)
+void check_contract_names(symbol_index const& symbols, input_pointers const& contracted,
+                          preflight_inputs const& all, std::vector<finding>& findings)
 {
   check_versions(contracted, findings);
   for (auto const* caller : contracted)
     for (auto const* definer : contracted)
       if (caller->ident->contract != definer->ident->contract)
-        check_shared_hooks(*caller, *definer, findings);
-  check_strays(contracted, all, findings);
+        check_shared_hooks(symbols, *caller, *definer, findings);
+  check_strays(symbols, contracted, all, findings);
 }
 
 }  // namespace
 
-void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findings)
+void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols,
+                     std::vector<finding>& findings)
 {
   input_pointers contracted;
   for (auto const& input : inputs) {
@@ -227,7 +236,7 @@ void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findi
     else
       contracted.push_back(&input);
   }
-  check_contract_names(contracted, inputs, findings);
+  check_contract_names(symbols, contracted, inputs, findings);
 }
 
 }  // namespace fatlink::detail

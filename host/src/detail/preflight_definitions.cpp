@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <set>
 
+#include "detail/finding_limit.hpp"
 #include "detail/format.hpp"
 #include "detail/interface_queries.hpp"
 #include "detail/preflight_rules.hpp"
+#include "detail/symbol_index.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -62,11 +64,11 @@ finding no_definition(fatbin const& input, severity level)
       .hint = "define the hook with a body, as extern \"C\" __device__, without static or inline"};
 }
 
-/// Whether an input other than `owner` calls its function `name`.
-bool is_used(preflight_inputs const& inputs, preflight_input const& owner, std::string const& name)
+/// Whether an input other than `owner` calls its function of the name that `group` is of.
+bool is_used(symbol_group const& group, preflight_input const& owner)
 {
-  return std::any_of(inputs.begin(), inputs.end(), [&](preflight_input const& other) {
-    return &other != &owner && calls(other.interface, owner.interface, name);
+  return std::any_of(group.uses.begin(), group.uses.end(), [&](symbol_use const& use) {
+    return use.input != &owner && group.calls(*use.input, owner);
   });
 }
 
@@ -80,13 +82,14 @@ bool declares_any(preflight_inputs const& inputs, std::vector<ptx_variable> cons
                      [&](auto const& variable) { return declared.contains(variable.name); });
 }
 
-bool is_unused(preflight_inputs const& inputs, preflight_input const& input)
+bool is_unused(preflight_inputs const& inputs, symbol_index const& symbols,
+               preflight_input const& input)
 {
   auto const functions = defined_functions(input.interface);
   if (functions.empty() || !input.interface.kernels.empty()) return false;
   if (declares_any(inputs, input.interface.variables)) return false;
   return std::none_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
-    return is_used(inputs, input, function.name);
+    return is_used(symbols.find(function.name), input);
   });
 }
 
@@ -113,19 +116,7 @@ finding unused_input(preflight_inputs const& inputs, preflight_input const& inpu
                                     list_functions(functions)),
           .hint = hooks.empty() ? "no input calls a hook: pass the library whose kernel calls it"
                                 : detail::format("leave it out, or define a hook of the inputs: {}",
-                                                 fmt::join(hooks, ", "))};
-}
-
-/// Whether the PTX of an input other than `owner` has the function `name` in any role.
-bool is_mentioned(preflight_inputs const& inputs, preflight_input const& owner,
-                  std::string const& name)
-{
-  return std::any_of(inputs.begin(), inputs.end(), [&](preflight_input const& other) {
-    auto const& interface = other.interface;
-    return &other != &owner &&
-           (has_name(interface.hooks, name) || has_name(interface.definitions, name) ||
-            has_name(interface.weak, name) || has_name(interface.kernels, name));
-  });
+                                                 list_names(hooks))};
 }
 
 finding compared_by_link(fatbin const& input, ptx_function const& function)
@@ -174,21 +165,24 @@ void check_definitions(preflight_inputs const& inputs, std::vector<finding>& fin
   findings.insert(findings.begin(), causes.begin(), causes.end());
 }
 
-void check_replacements(preflight_inputs const& inputs, preflight_request const& request,
-                        std::vector<finding>& findings)
+void check_replacements(preflight_inputs const& inputs, symbol_index const& symbols,
+                        preflight_request const& request, std::vector<finding>& findings)
 {
   if (request.mode != link_mode::lto || inputs.size() < 2 || !has_kernel(inputs)) return;
+  finding_limit replaceable(findings);
   for (auto const& input : inputs)
     for (auto const& function : input.interface.definitions)
-      if (!function.name.starts_with("_Z") && !is_mentioned(inputs, input, function.name))
-        findings.push_back(compared_by_link(*input.file, function));
+      if (!function.name.starts_with("_Z") && !symbols.find(function.name).is_in_other(input))
+        replaceable.add([&] { return compared_by_link(*input.file, function); });
+  replaceable.finish();
 }
 
-void check_unused(preflight_inputs const& inputs, std::vector<finding>& findings)
+void check_unused(preflight_inputs const& inputs, symbol_index const& symbols,
+                  std::vector<finding>& findings)
 {
   if (!has_kernel(inputs) || !std::all_of(inputs.begin(), inputs.end(), is_readable)) return;
   for (auto const& input : inputs)
-    if (is_unused(inputs, input)) findings.push_back(unused_input(inputs, input));
+    if (is_unused(inputs, symbols, input)) findings.push_back(unused_input(inputs, input));
 }
 
 }  // namespace fatlink::detail

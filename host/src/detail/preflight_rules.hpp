@@ -32,7 +32,8 @@ std::string list_functions(std::vector<ptx_function> const& functions);
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
 /// fatlink-too-old, uncontracted, contract-mismatch.
-void check_contracts(preflight_inputs const& inputs, std::vector<finding>& findings);
+void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols,
+                     std::vector<finding>& findings);
 /// unverified-bytes: a warning for each input without digests.
 void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings);
 /// unknown-kernel.
@@ -59,10 +60,11 @@ void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbol
 void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings);
 /// compared-by-link: a warning where an input defines a function with C linkage that may replace an
 /// inline function of another input's LTO-IR, which no PTX shows.
-void check_replacements(preflight_inputs const& inputs, preflight_request const& request,
-                        std::vector<finding>& findings);
+void check_replacements(preflight_inputs const& inputs, symbol_index const& symbols,
+                        preflight_request const& request, std::vector<finding>& findings);
 /// unused-input: a warning where no other input calls what an input defines.
-void check_unused(preflight_inputs const& inputs, std::vector<finding>& findings);
+void check_unused(preflight_inputs const& inputs, symbol_index const& symbols,
+                  std::vector<finding>& findings);
 /// toolkit-too-new, toolkit-major.
 void check_toolkits(preflight_inputs const& inputs, preflight_request const& request,
                     std::vector<finding>& findings);

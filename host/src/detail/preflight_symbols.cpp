@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "detail/finding_limit.hpp"
 #include "detail/format.hpp"
 #include "detail/function_types.hpp"
 #include "detail/nearest.hpp"
@@ -28,41 +29,27 @@ bool is_system_function(std::string_view name)
 
 namespace {
 
-bool is_hook(symbol_group const& group)
+/// The definitions that fill no hook.
+name_search search_definitions(preflight_inputs const& inputs, symbol_index const& symbols)
 {
-  return std::any_of(group.functions.begin(), group.functions.end(),
-                     [](auto const& symbol) { return symbol.role == symbol_role::hook; });
-}
-
-/// The definition most like `hook`, of those that fill no other hook; C++-mangled names hold it
-/// whole.
-std::string nearest(preflight_inputs const& inputs, symbol_index const& symbols,
-                    std::string const& hook)
-{
-  std::string best;
-  auto best_distance = hook.size() / 2 + 1;
+  std::vector<std::string_view> names;
   for (auto const& input : inputs)
-    for (auto const& function : input.interface.definitions) {
-      if (is_hook(symbols.find(function.name))) continue;
-      auto const mangled = detail::format("_Z{}{}", hook.size(), hook);
-      auto const distance =
-          function.name.starts_with(mangled) ? 0 : edit_distance(function.name, hook);
-      if (distance >= best_distance) continue;
-      best_distance = distance;
-      best = function.name;
-    }
-  return best;
+    for (auto const& function : input.interface.definitions)
+      if (!symbols.find(function.name).has(symbol_role::hook)) names.push_back(function.name);
+  return name_search(std::move(names), name_search::prefixes::are_compared);
 }
 
 std::string missing_hint(preflight_inputs const& inputs, symbol_index const& symbols,
-                         ptx_function const& hook)
+                         name_search& definitions, ptx_function const& hook)
 {
   auto const& group = symbols.find(hook.name);
   for (auto const& variable : group.variables)
     return detail::format("{} {} a variable of that name: define a function",
                           variable.input->file->name(),
                           variable.is_external ? "declares" : "defines");
-  auto const other = nearest(inputs, symbols, hook.name);
+  auto const mangled =
+      definitions.find_prefix(detail::format("_Z{}{}", hook.name.size(), hook.name));
+  auto const other = mangled.empty() ? definitions.nearest(hook.name) : mangled;
   if (other.starts_with("_Z"))
     return detail::format("{} is its C++ name: declare the definition extern \"C\"", other);
   if (!other.empty())
@@ -74,14 +61,14 @@ std::string missing_hint(preflight_inputs const& inputs, symbol_index const& sym
 }
 
 finding missing(preflight_inputs const& inputs, symbol_index const& symbols,
-                preflight_input const& library, ptx_function const& hook)
+                name_search& definitions, preflight_input const& library, ptx_function const& hook)
 {
   return {.id = "missing-hook",
           .severity = severity::error,
           .files = {library.file->name()},
           .symbol = hook.name,
           .message = detail::format("{} is defined by no input", to_string(hook)),
-          .hint = missing_hint(inputs, symbols, hook)};
+          .hint = missing_hint(inputs, symbols, definitions, hook)};
 }
 
 char const* verb_of(symbol_role role)
@@ -158,21 +145,17 @@ function_symbol const* reference_of(symbol_group const& group)
   return nullptr;
 }
 
-void compare(function_symbol const& first, function_symbol const& second,
-             std::vector<finding>& findings)
+void compare(function_symbol const& first, function_symbol const& second, finding_limit& mismatches,
+             finding_limit& uncertainties)
 {
   auto const kernel_and_function =
       (first.role == symbol_role::kernel) != (second.role == symbol_role::kernel);
   auto const agreement =
       kernel_and_function ? type_agreement::different : compare_types(first, second);
-  if (agreement == type_agreement::different) findings.push_back(mismatch(first, second));
-  if (agreement == type_agreement::uncertain) findings.push_back(uncertain(first, second));
-}
-
-bool names_kernel(symbol_group const& group)
-{
-  return std::any_of(group.functions.begin(), group.functions.end(),
-                     [](auto const& symbol) { return symbol.role == symbol_role::kernel; });
+  if (agreement == type_agreement::different)
+    mismatches.add([&] { return mismatch(first, second); });
+  if (agreement == type_agreement::uncertain)
+    uncertainties.add([&] { return uncertain(first, second); });
 }
 
 }  // namespace
@@ -182,50 +165,65 @@ void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
 {
   // LTO-IR alone shows no symbols: an input without PTX may well define any hook.
   if (any_lacks_ptx(inputs)) return;
+  auto definitions = search_definitions(inputs, symbols);
+  finding_limit missing_hooks(findings);
   for (auto const& input : inputs)
     for (auto const& hook : input.interface.hooks) {
       auto const& group = symbols.find(hook.name);
-      if (is_system_function(hook.name) || is_function_defined(group) || names_kernel(group))
+      if (is_system_function(hook.name) || is_function_defined(group) ||
+          group.has(symbol_role::kernel))
         continue;
-      findings.push_back(missing(inputs, symbols, input, hook));
+      missing_hooks.add([&] { return missing(inputs, symbols, definitions, input, hook); });
     }
+  missing_hooks.finish();
 }
 
 void check_function_types(symbol_index const& symbols, std::vector<finding>& findings)
 {
+  finding_limit mismatches(findings);
+  std::vector<finding> uncertain_types;
+  finding_limit uncertainties(uncertain_types);
   for (auto const& group : symbols.groups()) {
     auto const* reference = reference_of(group);
     if (reference == nullptr || is_system_function(reference->function->name)) continue;
     for (auto const& symbol : group.functions)
-      if (&symbol != reference) compare(*reference, symbol, findings);
+      if (&symbol != reference) compare(*reference, symbol, mismatches, uncertainties);
   }
+  mismatches.finish();
+  uncertainties.finish();
+  std::move(uncertain_types.begin(), uncertain_types.end(), std::back_inserter(findings));
 }
 
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings)
 {
   std::map<std::string_view, fatbin const*> first;
+  finding_limit duplicates(findings);
+  auto const describe = [](std::string const& name, fatbin const& other, fatbin const& file,
+                           bool is_shared_name) {
+    return finding{
+        .id = "duplicate-symbol",
+        .severity = severity::error,
+        .files = {other.name(), file.name()},
+        .symbol = name,
+        .message = detail::format("{} is defined by {} and by {}", name, other.name(), file.name()),
+        .hint = is_shared_name ? "pass one of the two"
+                               : "pass one of the two, or declare what is private static"};
+  };
   auto const add = [&](std::string const& name, fatbin const& file, bool is_shared_name) {
     auto const [entry, inserted] = first.emplace(name, &file);
-    if (inserted) return;
-    findings.push_back({.id = "duplicate-symbol",
-                        .severity = severity::error,
-                        .files = {entry->second->name(), file.name()},
-                        .symbol = name,
-                        .message = detail::format("{} is defined by {} and by {}", name,
-                                                  entry->second->name(), file.name()),
-                        .hint = is_shared_name
-                                    ? "pass one of the two"
-                                    : "pass one of the two, or declare what is private static"});
+    if (!inserted)
+      duplicates.add([&] { return describe(name, *entry->second, file, is_shared_name); });
   };
   for (auto const& input : inputs) {
     for (auto const& kernel : input.interface.kernels)
       if (!kernel.is_weak) add(kernel.name, *input.file, true);
     for (auto const& function : input.interface.definitions)
-      add(function.name, *input.file, is_hook(symbols.find(function.name)));
+      add(function.name, *input.file, symbols.find(function.name).has(symbol_role::hook));
     for (auto const& variable : input.interface.variables)
       if (!variable.is_weak) add(variable.name, *input.file, false);
   }
+  duplicates.finish();
 }
 
 void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
@@ -242,7 +240,7 @@ void check_kernel(preflight_inputs const& inputs, preflight_request const& reque
   auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
   if (std::any_of(inputs.begin(), inputs.end(), is_opaque)) return;  // the linked image shows it
   auto hint = known.empty() ? std::string("pass the library's fatbin, which holds the kernels")
-                            : detail::format("kernels there are: {}", fmt::join(known, ", "));
+                            : detail::format("kernels there are: {}", list_names(known));
   findings.push_back({.id = "unknown-kernel",
                       .severity = severity::error,
                       .files = files,

@@ -3,6 +3,7 @@
 // with. An lto link says nothing of any of these: it reads zeros, or other bytes.
 #include <algorithm>
 
+#include "detail/finding_limit.hpp"
 #include "detail/format.hpp"
 #include "detail/nearest.hpp"
 #include "detail/ptx_accesses.hpp"
@@ -30,13 +31,13 @@ bool is_declared(symbol_group const& group)
 }
 
 /// Variables that an input defines and none declares: misspelt ones are among them.
-std::vector<std::string> unclaimed_names(symbol_index const& symbols)
+name_search search_unclaimed(symbol_index const& symbols)
 {
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
   for (auto const& group : symbols.groups())
     if (!group.variables.empty() && !is_declared(group))
       names.push_back(group.variables.front().variable->name);
-  return names;
+  return name_search(std::move(names));
 }
 
 char const* declaration_of(ptx_variable const& variable)
@@ -46,20 +47,19 @@ char const* declaration_of(ptx_variable const& variable)
   return variable.space == "shared" ? "__shared__" : "__device__";
 }
 
-std::string missing_hint(symbol_index const& symbols, symbol_group const& group,
+std::string missing_hint(name_search& unclaimed, symbol_group const& group,
                          ptx_variable const& variable)
 {
   for (auto const& function : group.functions)
     return detail::format("{} has a function of that name: define a variable",
                           function.input->file->name());
-  if (auto const other = nearest(unclaimed_names(symbols), variable.name); !other.empty())
+  if (auto const other = unclaimed.nearest(variable.name); !other.empty())
     return detail::format("did you mean {}? Rename the definition to {}", other, variable.name);
   return detail::format("define it in one of the inputs: {} {}, neither static nor extern",
                         declaration_of(variable), variable.name);
 }
 
-finding missing(symbol_index const& symbols, variable_symbol const& symbol,
-                symbol_group const& group)
+finding missing(name_search& unclaimed, variable_symbol const& symbol, symbol_group const& group)
 {
   auto const& variable = *symbol.variable;
   return {.id = "missing-variable",
@@ -68,7 +68,7 @@ finding missing(symbol_index const& symbols, variable_symbol const& symbol,
           .symbol = variable.name,
           .message = detail::format("{} declares {}, which no input defines",
                                     symbol.input->file->name(), to_string(variable)),
-          .hint = missing_hint(symbols, group, variable)};
+          .hint = missing_hint(unclaimed, group, variable)};
 }
 
 /// Bytes of `variable` as far as its type's name tells: 0 where it does not.
@@ -149,22 +149,28 @@ void check_variables(preflight_inputs const& inputs, symbol_index const& symbols
                      std::vector<finding>& findings)
 {
   if (any_lacks_ptx(inputs)) return;  // it may define any of them
+  auto unclaimed = search_unclaimed(symbols);
+  finding_limit missing_variables(findings);
   for (auto const& group : symbols.groups()) {
     if (is_variable_defined(group)) continue;
     for (auto const& symbol : group.variables)
-      if (!is_dynamic_shared(*symbol.variable)) findings.push_back(missing(symbols, symbol, group));
+      if (!is_dynamic_shared(*symbol.variable))
+        missing_variables.add([&] { return missing(unclaimed, symbol, group); });
   }
+  missing_variables.finish();
 }
 
 void check_variable_types(symbol_index const& symbols, std::vector<finding>& findings)
 {
+  finding_limit mismatches(findings);
   for (auto const& group : symbols.groups()) {
     auto const* reference = reference_of(group);
     if (reference == nullptr) continue;
     for (auto const& symbol : group.variables)
       if (&symbol != reference && types_differ(*reference, symbol))
-        findings.push_back(mismatch(*reference, symbol));
+        mismatches.add([&] { return mismatch(*reference, symbol); });
   }
+  mismatches.finish();
 }
 
 }  // namespace fatlink::detail

@@ -17,6 +17,31 @@ bool lacks_ptx(preflight_input const& input)
 
 }  // namespace
 
+bool symbol_group::has(symbol_role role) const
+{
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](symbol_use const& use) { return use.role == role; });
+}
+
+bool symbol_group::has(symbol_role role, preflight_input const& input) const
+{
+  return std::any_of(uses.begin(), uses.end(), [&](symbol_use const& use) {
+    return use.role == role && use.input == &input;
+  });
+}
+
+bool symbol_group::is_in_other(preflight_input const& input) const
+{
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](symbol_use const& use) { return use.input != &input; });
+}
+
+bool symbol_group::calls(preflight_input const& caller, preflight_input const& definer) const
+{
+  return has(symbol_role::hook, caller) ||
+         (has(symbol_role::weak_definition, caller) && has(symbol_role::definition, definer));
+}
+
 symbol_index::symbol_index(preflight_inputs const& inputs)
 {
   for (auto const& input : inputs) {
@@ -47,8 +72,11 @@ symbol_group& symbol_index::group(std::string_view name)
 void symbol_index::add_functions(preflight_input const& input,
                                  std::vector<ptx_function> const& functions, symbol_role role)
 {
-  for (auto const& function : functions)
-    group(function.name).functions.push_back({&input, role, &function});
+  for (auto const& function : functions) {
+    auto& symbols = group(function.name);
+    symbols.functions.push_back({&input, role, &function});
+    if (!symbols.has(role, input)) symbols.uses.push_back({&input, role});
+  }
 }
 
 void symbol_index::add_variables(preflight_input const& input,
@@ -60,9 +88,7 @@ void symbol_index::add_variables(preflight_input const& input,
 
 bool is_function_defined(symbol_group const& group)
 {
-  return std::any_of(group.functions.begin(), group.functions.end(), [](auto const& symbol) {
-    return symbol.role == symbol_role::definition || symbol.role == symbol_role::weak_definition;
-  });
+  return group.has(symbol_role::definition) || group.has(symbol_role::weak_definition);
 }
 
 bool any_lacks_ptx(preflight_inputs const& inputs)

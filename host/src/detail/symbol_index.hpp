@@ -3,8 +3,8 @@
 // names up instead of searching all inputs for each.
 #pragma once
 
+#include <map>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "detail/preflight_rules.hpp"
@@ -27,10 +27,24 @@ struct variable_symbol {
   ptx_variable const* variable;
 };
 
+/// What an input has of a name, however many times.
+struct symbol_use {
+  preflight_input const* input;
+  symbol_role role;
+};
+
 /// All of one name, in the order of the inputs.
 struct symbol_group {
   std::vector<function_symbol> functions;
   std::vector<variable_symbol> variables;
+  std::vector<symbol_use> uses;  ///< of `functions`, each once: few, however many there are
+
+  [[nodiscard]] bool has(symbol_role role) const;
+  [[nodiscard]] bool has(symbol_role role, preflight_input const& input) const;
+  /// Whether an input other than `input` has a function of the name.
+  [[nodiscard]] bool is_in_other(preflight_input const& input) const;
+  /// Whether `caller` calls what `definer` defines: see calls() of interface_queries.hpp.
+  [[nodiscard]] bool calls(preflight_input const& caller, preflight_input const& definer) const;
 };
 
 /// Lives no longer than the inputs that it was made of.
@@ -51,7 +65,7 @@ class symbol_index {
                      bool is_external);
 
   std::vector<symbol_group> groups_;
-  std::unordered_map<std::string_view, std::size_t> positions_;
+  std::map<std::string_view, std::size_t> positions_;  // no hash table: see name_set.hpp
 };
 
 /// Whether `group` holds a function definition, weak ones included; kernels are none.

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "detail/finding_limit.hpp"
 #include "detail/format.hpp"
 #include "detail/preflight_rules.hpp"
 #include "fatlink/error.hpp"
@@ -54,13 +55,42 @@ std::vector<std::string> functions_in(linked_image const& image)
   return functions_in_ptx({reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
 }
 
+/// The functions of a linked image, to look up many: sorted by their last letters.
+class linked_functions {
+ public:
+  explicit linked_functions(std::vector<std::string> names) : names_(std::move(names))
+  {
+    std::sort(names_.begin(), names_.end(), is_before);
+  }
+
+  /// As is_inlined(): neither `hook` nor a name that ends in "$" and `hook` is there.
+  [[nodiscard]] bool inlined(std::string const& hook) const
+  {
+    return !std::binary_search(names_.begin(), names_.end(), hook, is_before) &&
+           !has_ending('$' + hook);
+  }
+
+ private:
+  static bool is_before(std::string const& a, std::string const& b)
+  {
+    return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
+  }
+  [[nodiscard]] bool has_ending(std::string const& ending) const
+  {
+    auto const name = std::lower_bound(names_.begin(), names_.end(), ending, is_before);
+    return name != names_.end() && name->ends_with(ending);
+  }
+
+  std::vector<std::string> names_;
+};
+
 }  // namespace
 
 void detail::state_inlining(linked_image& image, std::vector<fatbin> const& inputs)
 {
-  auto const functions = functions_in(image);
+  linked_functions const functions(functions_in(image));
   for (auto const& hook : filled_hooks(inputs, image.target, image.mode)) {
-    auto const inlined = is_inlined(functions, hook);
+    auto const inlined = functions.inlined(hook);
     image.hooks.push_back({hook, inlined});
     if (image.mode == link_mode::lto && !inlined)
       image.warnings.push_back(
@@ -82,7 +112,7 @@ void detail::check_kernel(linked_image const& image, std::vector<fatbin> const& 
         .files = files,
         .symbol = kernel,
         .message = detail::format("kernel {} is in no input ({})", kernel, fmt::join(files, ", ")),
-        .hint = detail::format("functions of the linked image: {}", fmt::join(functions, ", "))}});
+        .hint = detail::format("functions of the linked image: {}", list_names(functions))}});
 }
 
 void detail::check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)

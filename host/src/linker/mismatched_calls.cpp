@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
+#include "detail/finding_limit.hpp"
 #include "detail/format.hpp"
 #include "detail/interface_queries.hpp"
+#include "detail/limits.hpp"
 #include "detail/ptx_tokens.hpp"
 #include "linker/link_input.hpp"
 #include "linker/reachable_functions.hpp"
@@ -32,7 +33,7 @@ class call_reader {
       if (word == "{" && begins_function(words)) begin_function();
       if (word == ";" || word == "{" || word == "}" || word == ":")
         words.clear();
-      else
+      else if (words.size() < limits::k_statement_words)  // longer ones are initialisers
         words.push_back(word);
     }
     return std::move(calls_);
@@ -91,22 +92,19 @@ class call_reader {
   std::vector<std::pair<std::string, ptx_function>> calls_;
 };
 
-bool mentions(ptx_interface const& interface, std::string_view name)
-{
-  return has_name(interface.hooks, name) || has_name(interface.definitions, name) ||
-         has_name(interface.weak, name) || has_name(interface.kernels, name);
-}
-
 /// Whether an input's definition may replace one that no PTX shows.
 bool may_replace(std::vector<fatbin> const& inputs, link_options const& options)
 {
   for (auto const& definer : inputs) {
     if (is_opaque(definer, options.target, options.mode)) return inputs.size() > 1;
-    for (auto const& function : interface_of(definer, options.target, options.mode).definitions)
-      for (auto const& other : inputs)
-        if (&other != &definer &&
-            !mentions(interface_of(other, options.target, options.mode), function.name))
-          return true;
+    auto const& functions = interface_of(definer, options.target, options.mode).definitions;
+    for (auto const& other : inputs) {
+      if (&other == &definer) continue;
+      function_names const names(interface_of(other, options.target, options.mode));
+      if (!std::all_of(functions.begin(), functions.end(),
+                       [&](ptx_function const& function) { return names.contains(function.name); }))
+        return true;
+    }
   }
   return false;
 }
@@ -116,8 +114,8 @@ finding mismatch(std::vector<fatbin> const& inputs, link_options const& options,
 {
   std::vector<std::string> files;
   for (auto const& input : inputs)
-    if (has_name(interface_of(input, options.target, options.mode).definitions,
-                 call.definition.name))
+    if (name_set(interface_of(input, options.target, options.mode).definitions)
+            .contains(call.definition.name))
       files.push_back(input.name());
   auto const definer = files.empty() ? std::string("an input") : files.front();
   for (auto const& input : inputs)
@@ -138,14 +136,21 @@ finding mismatch(std::vector<fatbin> const& inputs, link_options const& options,
 std::vector<mismatched_call> find_mismatched_calls(std::string_view ptx, std::string_view name)
 {
   auto const interface = read_linked_interface(ptx, name);
+  std::multimap<std::string_view, ptx_function const*> definitions;
+  for (auto const& definition : interface.definitions)
+    definitions.emplace(definition.name, &definition);
   std::vector<mismatched_call> mismatched;
-  std::set<std::string> reported;
-  for (auto const& [function, call] : call_reader(ptx, name).read())
-    for (auto const& definition : interface.definitions)
-      if (definition.name == function && !definition.is_variadic &&
-          (definition.results != call.results || definition.parameters != call.parameters) &&
-          reported.insert(function).second)
+  for (auto const& [function, call] : call_reader(ptx, name).read()) {
+    auto const [begin, end] = definitions.equal_range(function);
+    for (auto entry = begin; entry != end; ++entry)
+      if (auto const& definition = *entry->second;
+          !definition.is_variadic &&
+          (definition.results != call.results || definition.parameters != call.parameters)) {
         mismatched.push_back({definition, call});
+        definitions.erase(begin, end);  // each function once
+        break;
+      }
+  }
   return mismatched;
 }
 
@@ -162,8 +167,10 @@ std::vector<finding> check_calls(std::vector<fatbin> const& inputs, link_options
   std::string_view const ptx(reinterpret_cast<char const*>(product.bytes.data()),
                              product.bytes.size());
   std::vector<finding> findings;
+  finding_limit mismatches(findings);
   for (auto const& call : find_mismatched_calls(ptx, "the linked PTX"))
-    findings.push_back(mismatch(inputs, options, call));
+    mismatches.add([&] { return mismatch(inputs, options, call); });
+  mismatches.finish();
   return findings;
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings about symbols, of which a module may have 100,000: at most limits::k_findings of one id
+// go to a report, and one more that states how many there are besides.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fatlink/preflight.hpp"
+
+namespace fatlink::detail {
+
+class finding_limit {
+ public:
+  explicit finding_limit(std::vector<finding>& report) noexcept : report_(report) {}
+
+  /// Adds what `make` returns; is not called for those that only count. All have one id.
+  template <typename Make>
+  void add(Make const& make)
+  {
+    if (is_full())
+      count_one(make);
+    else
+      report_.push_back(make());
+    ++count_;
+  }
+  /// Adds the finding that counts the others, where there are any.
+  void finish();
+
+ private:
+  [[nodiscard]] bool is_full() const noexcept;
+  template <typename Make>
+  void count_one(Make const& make)
+  {
+    if (rest_.id.empty()) rest_ = make();
+  }
+
+  std::vector<finding>& report_;
+  finding rest_ = {};  ///< the first that is not listed
+  std::size_t count_ = 0;
+};
+
+/// "a, b, c"; after limits::k_listed_names of them "and 2 more".
+std::string list_names(std::vector<std::string> const& names);
+
+}  // namespace fatlink::detail
