@@ -147,18 +147,11 @@ void decode_brx(decoding& d)
   if (!d.take("idx")) d.refuse();
   (void)d.take("uni");
   d.expect_count(2, 2);
-  auto const& tables = d.function().tables;
-  auto const& name = d.operand(1).name;
-  auto const found = std::find_if(tables.begin(), tables.end(),
-                                  [&](auto const& table) { return table.name == name; });
-  if (found == tables.end()) d.reject("no .branchtargets of that name");
-  std::vector<std::uint32_t> targets;
-  for (auto const& label : found->labels) targets.push_back(d.label(label));
+  auto const table = d.branch_table(d.operand(1).name);
   auto const a = d.source(0, type::u32);
   auto& o = d.emit(&branch_indexed);
   o.a = a;
-  o.immediate = d.made().branch_tables.size();
-  d.made().branch_tables.push_back(std::move(targets));
+  o.immediate = table;
 }
 
 std::vector<slot> slots_of(decoding const& d, syntax::operand const& list)

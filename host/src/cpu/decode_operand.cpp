@@ -141,8 +141,7 @@ std::uint64_t decoding::address_of(entity const& what)
 
 void decoding::refer_to(unsigned function_index)
 {
-  auto& all = code_.references;
-  if (std::find(all.begin(), all.end(), function_index) == all.end()) all.push_back(function_index);
+  if (references_.insert(function_index).second) code_.references.push_back(function_index);
 }
 
 operand_offset decoding::destination(syntax::operand const& from, type as)

@@ -7,13 +7,15 @@
 
 #include "cpu/limits.hpp"
 #include "cpu/memory.hpp"
+#include "detail/limits.hpp"
 
 namespace fatlink::cpu {
 namespace {
 
 using syntax::operand_kind;
 
-constexpr std::uint32_t k_most_frame = 1U << 28;  // bytes of registers, and of local variables
+constexpr std::uint32_t k_most_frame = 1U << 28;  // bytes of registers, and of constants
+static_assert(limits::k_local_bytes == 512U * 1024U);
 constexpr std::uint32_t k_alignment = 16;
 
 decode_table const& families()
@@ -50,6 +52,7 @@ decoding::decoding(linked_modules const& modules, unsigned index, address_map co
 {
   code_.name = function_.name;
   code_.source = modules.modules[module_].name;
+  code_.files = &modules.modules[module_].files;
   code_.index = index;
   code_.is_entry = function_.is_entry;
   lay_out_variables();
@@ -82,8 +85,10 @@ void decoding::lay_out_variables()
       code_.results.push_back(at);
     else if (i < parameter_count)
       code_.parameters.push_back(at);
-    if (end > k_most_frame)
-      throw failure(fault::refused, code_.source + ": " + code_.name + ": too much local memory",
+    if (end > limits::k_local_bytes)
+      throw failure(fault::refused,
+                    code_.source + ": " + code_.name +
+                        ": more than 512 KiB of local memory, the limit of a thread",
                     code_.source, function_.line);
   }
   code_.is_variadic = is_variadic(function_);
@@ -94,14 +99,14 @@ void decoding::lay_out_variables()
 std::string decoding::place() const
 {
   return at_ == nullptr ? code_.source + ":" + std::to_string(function_.line)
-                        : place_of(code_.source, code_.instructions.back());
+                        : place_of(code_, code_.instructions.back());
 }
 
 void decoding::fail(fault kind, std::string const& message) const
 {
   throw failure(kind, place() + ": in " + code_.name + ": " + message, code_.source,
                 at_ == nullptr ? function_.line : at_->line,
-                at_ == nullptr ? std::string() : code_.instructions.back().location);
+                at_ == nullptr ? std::string() : location_of(code_, code_.instructions.back()));
 }
 
 void decoding::refuse(std::string const& why) const
@@ -126,17 +131,12 @@ void decoding::reject_call(std::string const& why) const
   fail(fault::prototype, "'" + line_of(at_->text) + "': " + why);
 }
 
-std::string decoding::location_of(syntax::instruction const& instruction) const
-{
-  return describe(instruction.location, modules_.modules[module_].files);
-}
-
 void decoding::decode(syntax::instruction const& next)
 {
   at_ = &next;
   words_ = next.modifiers;
   starts_.push_back(static_cast<unsigned>(code_.operations.size()));
-  code_.instructions.push_back({next.line, next.text, location_of(next)});
+  code_.instructions.push_back({next.line, next.text, next.location});
   auto const found = families().find(next.name);
   if (found == families().end()) {
     auto const* const limit = limit_of(next.name);
@@ -210,6 +210,22 @@ unsigned decoding::label(syntax::operand const& from) const
 {
   if (from.kind != operand_kind::label) reject("a target that is no label");
   return from.index;
+}
+
+unsigned decoding::branch_table(std::string_view name)
+{
+  if (auto const known = branch_tables_.find(name); known != branch_tables_.end())
+    return known->second;
+  auto const& tables = function_.tables;
+  auto const found = std::find_if(tables.begin(), tables.end(),
+                                  [&](auto const& table) { return table.name == name; });
+  if (found == tables.end()) reject("no .branchtargets of that name");
+  std::vector<std::uint32_t> targets;
+  for (auto const& target : found->labels) targets.push_back(label(target));
+  auto const index = static_cast<unsigned>(code_.branch_tables.size());
+  code_.branch_tables.push_back(std::move(targets));
+  branch_tables_.emplace(found->name, index);
+  return index;
 }
 
 slot decoding::slot_of(unsigned index) const

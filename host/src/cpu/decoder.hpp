@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -78,6 +79,8 @@ class decoding {
   operand_offset new_register(unsigned width);
   unsigned add_list(std::vector<operand_offset> const& operands);
   unsigned label(syntax::operand const& from) const;
+  /// Index into code::branch_tables. @throws failure (invalid) no .branchtargets of that name.
+  unsigned branch_table(std::string_view name);
   /// Where variable `index` of the function, a .param or .local one, lies.
   [[nodiscard]] slot slot_of(unsigned index) const;
   [[nodiscard]] bool is_kernel_parameter(unsigned index) const noexcept;
@@ -107,7 +110,6 @@ class decoding {
   void lay_out_variables();
   [[nodiscard]] std::uint64_t bytes_of(unsigned variable) const;
   [[nodiscard]] std::string place() const;
-  [[nodiscard]] std::string location_of(syntax::instruction const& instruction) const;
   [[noreturn]] void fail(fault kind, std::string const& message) const;
   operand_offset special(syntax::operand const& from, type as);
   operand_offset address(syntax::operand const& from, type as);
@@ -125,7 +127,9 @@ class decoding {
   std::vector<std::uint32_t> offsets_;        ///< of registers and predicates; 0: not yet used
   std::vector<std::uint32_t> local_offsets_;  ///< of variables
   std::map<std::pair<std::uint64_t, unsigned>, operand_offset> constants_;
-  std::vector<unsigned> starts_;  ///< the first operation of each instruction
+  std::set<unsigned> references_;                       ///< functions in code_.references
+  std::map<std::string_view, unsigned> branch_tables_;  ///< decoded, by name: index into code_
+  std::vector<unsigned> starts_;                        ///< the first operation of each instruction
 };
 
 using family = void (*)(decoding&);

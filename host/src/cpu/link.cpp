@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string_view>
 
 namespace fatlink::cpu {
 namespace {
@@ -57,6 +59,7 @@ class symbol_table {
   }
 
  private:
+  using table_names = std::set<std::string_view>;
   struct definition {
     entity what;
     unsigned module;
@@ -183,19 +186,22 @@ class symbol_table {
 
   void check_uses(unsigned module) const
   {
-    for (auto const& function : made_.modules[module].functions)
+    for (auto const& function : made_.modules[module].functions) {
+      auto const tables = tables_of(function);
       for (auto const& one : function.instructions)
-        for (auto const& operand : one.operands) check_use(module, function, one, operand);
+        for (auto const& operand : one.operands) check_use(module, tables, one, operand);
+    }
     for (auto const& variable : made_.modules[module].variables)
       for (auto const& value : variable.initial)
         if (!value.symbol.empty()) check_name(module, value.symbol, variable.line);
   }
 
-  void check_use(unsigned module, syntax::function const& function, syntax::instruction const& at,
+  /// Recursion ends with the parts of operands, which the parser nests four deep at most.
+  void check_use(unsigned module, table_names const& tables, syntax::instruction const& at,
                  syntax::operand const& operand) const
   {
-    for (auto const& part : operand.parts) check_use(module, function, at, part);
-    if (operand.kind != syntax::operand_kind::symbol || is_table(function, operand.name)) return;
+    for (auto const& part : operand.parts) check_use(module, tables, at, part);
+    if (operand.kind != syntax::operand_kind::symbol || tables.contains(operand.name)) return;
     check_name(module, operand.name, at.line);
   }
 
@@ -207,6 +213,7 @@ class symbol_table {
       if (is_variadic(*made_.functions[i].what)) variadic_.push_back(i);
     if (variadic_.empty()) return;
     for (unsigned i = 0; i < made_.modules.size(); ++i) measure_calls(i);
+    for (auto const index : variadic_) note_bytes(index, indirect_bytes_);
   }
 
   void measure_calls(unsigned module)
@@ -233,7 +240,7 @@ class symbol_table {
   void note_call(unsigned module, syntax::operand const& callee, std::uint64_t bytes)
   {
     if (callee.kind != syntax::operand_kind::symbol) {
-      for (auto const index : variadic_) note_bytes(index, bytes);
+      indirect_bytes_ = std::max(indirect_bytes_, bytes);
       return;
     }
     auto const name = made_.names[module].find(callee.name);
@@ -246,11 +253,12 @@ class symbol_table {
     made_.variadic_bytes[function] = std::max(made_.variadic_bytes[function], bytes);
   }
 
-  static bool is_table(syntax::function const& in, std::string const& name)
+  /// Labels of .branchtargets and .callprototype.
+  static table_names tables_of(syntax::function const& in)
   {
-    return std::any_of(in.tables.begin(), in.tables.end(),
-                       [&](auto const& table) { return table.name == name; }) ||
-           std::find(in.prototypes.begin(), in.prototypes.end(), name) != in.prototypes.end();
+    table_names names(in.prototypes.begin(), in.prototypes.end());
+    for (auto const& table : in.tables) names.insert(table.name);
+    return names;
   }
 
   void check_name(unsigned module, std::string const& name, unsigned line) const
@@ -262,8 +270,9 @@ class symbol_table {
   }
 
   linked_modules made_;
-  std::unordered_map<std::string, definition> global_;
-  std::vector<unsigned> variadic_;  ///< functions, by index
+  std::map<std::string, definition> global_;  // no hash table: an input could provoke collisions
+  std::vector<unsigned> variadic_;            ///< functions, by index
+  std::uint64_t indirect_bytes_ = 0;          ///< the longest argument list of a call by address
 };
 
 }  // namespace

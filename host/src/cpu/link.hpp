@@ -6,8 +6,8 @@
 // Source: PTX ISA 9.0, "Linking Directives".
 #pragma once
 
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "cpu/failure.hpp"
@@ -33,9 +33,9 @@ struct defined {
 /// Modules and what their names mean. Movable, not copyable: `defined::what` points into it.
 struct linked_modules {
   std::vector<syntax::module> modules;
-  std::vector<defined<syntax::function>> functions;            ///< with bodies
-  std::vector<defined<syntax::variable>> variables;            ///< global, const and shared
-  std::vector<std::unordered_map<std::string, entity>> names;  ///< for each module
+  std::vector<defined<syntax::function>> functions;  ///< with bodies
+  std::vector<defined<syntax::variable>> variables;  ///< global, const and shared
+  std::vector<std::map<std::string, entity>> names;  ///< for each module
   /// For each function, where it is variadic: bytes of the longest argument list of all calls.
   std::vector<std::uint64_t> variadic_bytes;
 

@@ -5,13 +5,16 @@
 #include <cstring>
 #include <limits>
 
+#include "cpu/limits.hpp"
 #include "cpu/parser.hpp"
 #include "cpu/races.hpp"
+#include "detail/limits.hpp"
 
 namespace fatlink::cpu {
 namespace {
 
-constexpr std::uint64_t k_most_shared = std::uint64_t{1} << 28;  // of all kernels together
+constexpr std::uint64_t k_least_bytes = 1024;  // that a variable takes, however small it is
+static_assert(limits::k_shared_bytes == 64U << 20U && limits::k_module_bytes == 1U << 30U);
 constexpr std::uint32_t k_most_threads = 1024;
 constexpr std::uint32_t k_most_dynamic = 227 * 1024;  // as an H200's
 
@@ -66,33 +69,58 @@ program::program(std::shared_ptr<memory> in, std::span<module_text const> module
 
 program::~program()
 {
-  for (auto const& one : regions_) memory_->release(one.base);
+  memory_->release(regions_);
 }
 
-/// Global and constant variables get memory; shared ones an offset in every block's.
-std::uint64_t program::place(syntax::variable const& one)
+/// Global and constant variables get memory, in allocate(); shared ones an offset in every block's.
+void program::place(syntax::variable const& one, std::uint64_t& address)
 {
   if (one.space != space::shared) {
-    regions_.push_back(memory_->allocate(one.bytes(), one.name, one.space == space::constant));
-    std::memset(regions_.back().data, 0, one.bytes());
-    return regions_.back().base;
+    requests_.push_back({one.bytes(), one.name, one.space == space::constant});
+    placeholders_.push_back(&address);
+    return;
   }
   auto const at = (std::uint64_t{shared_bytes_} + one.align - 1) / one.align * one.align;
-  if (at + one.bytes() > k_most_shared)
-    throw failure(fault::memory, one.name + ": more than 256 MiB of shared memory");
+  if (at + one.bytes() > limits::k_shared_bytes)
+    throw failure(fault::refused, one.name + ": " +
+                                      unsupported("more than 64 MiB of .shared "
+                                                  "variables in all kernels of a "
+                                                  "module"));
   shared_bytes_ = static_cast<std::uint32_t>(at + one.bytes());
-  return at;
+  address = at;
+}
+
+void program::allocate()
+{
+  std::uint64_t bytes = 0;
+  for (auto const& request : requests_) {
+    bytes += std::max(request.size, k_least_bytes);
+    if (bytes > limits::k_module_bytes)
+      throw failure(fault::refused, request.name + ": " +
+                                        unsupported("more than 1 GiB of .global and .const "
+                                                    "variables in a module"));
+  }
+  regions_ = memory_->allocate(requests_);
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    std::memset(regions_[i].data, 0, regions_[i].size);
+    *placeholders_[i] = regions_[i].base;
+  }
+  requests_ = {};
+  placeholders_ = {};
 }
 
 void program::place_variables()
 {
-  for (auto const& [module, one] : modules_.variables) addresses_.variables.push_back(place(*one));
+  addresses_.variables.resize(modules_.variables.size());
+  for (std::size_t i = 0; i < modules_.variables.size(); ++i)
+    place(*modules_.variables[i].what, addresses_.variables[i]);
   for (unsigned i = 0; i < modules_.functions.size(); ++i) {
     auto const& inner = modules_.functions[i].what->variables;
     for (unsigned k = 0; k < inner.size(); ++k)
       if (inner[k].space != space::param && inner[k].space != space::local)
-        addresses_.inner[{i, k}] = place(inner[k]);
+        place(inner[k], addresses_.inner[{i, k}]);
   }
+  allocate();
   constexpr std::uint32_t k_alignment = 128;
   shared_bytes_ = (shared_bytes_ + k_alignment - 1) / k_alignment * k_alignment;
   addresses_.dynamic_shared = shared_bytes_;
@@ -110,8 +138,9 @@ void program::initialise(unsigned module, syntax::variable const& one, std::uint
   if (one.space == space::shared)
     throw failure(fault::syntax, source + ": " + one.name + ": shared memory has no first values",
                   source, one.line);
-  auto const at = std::find_if(regions_.begin(), regions_.end(),
-                               [&](region const& r) { return r.base == address; });
+  auto const at =
+      std::lower_bound(regions_.begin(), regions_.end(), address,
+                       [](region const& r, std::uint64_t base) { return r.base < base; });
   auto const width = size_of(one.type);
   for (std::size_t i = 0; i < one.initial.size(); ++i) {
     auto const& value = one.initial[i];

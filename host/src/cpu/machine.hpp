@@ -41,7 +41,9 @@ struct kernel {
 class program {
  public:
   /// Parses and links; gives module-scope variables memory and their first values.
-  /// @throws failure (syntax, duplicate, prototype, unresolved, memory).
+  /// @throws failure (syntax, duplicate, prototype, unresolved, memory); (refused) variables of
+  /// more
+  ///   than limits::k_module_bytes together.
   program(std::shared_ptr<memory> in, std::span<module_text const> modules);
   ~program();
   program(program const&) = delete;
@@ -55,7 +57,8 @@ class program {
 
  private:
   void place_variables();
-  std::uint64_t place(syntax::variable const& one);
+  void place(syntax::variable const& one, std::uint64_t& address);
+  void allocate();
   void initialise(unsigned module, syntax::variable const& one, std::uint64_t address);
   std::uint64_t address_of(unsigned module, std::string const& name, unsigned line);
   code const& decoded(unsigned function);
@@ -64,7 +67,9 @@ class program {
   std::shared_ptr<memory> memory_;
   linked_modules modules_;
   address_map addresses_;
-  std::vector<region> regions_;
+  std::vector<allocation> requests_;          ///< for variables, until allocate()
+  std::vector<std::uint64_t*> placeholders_;  ///< where the address of each request goes
+  std::vector<region> regions_;               ///< in order of base
   std::uint32_t shared_bytes_ = 0;
   std::vector<unsigned> addressed_;  ///< functions whose addresses variables hold
   std::mutex mutex_;

@@ -21,9 +21,8 @@ auto first_above(region_list const& in, std::uint64_t address)
                           [](std::uint64_t a, region const& r) { return a < r.base; });
 }
 
-}  // namespace
-
-region memory::allocate(std::uint64_t size, std::string name, bool read_only)
+/// A region without an address.
+region make_region(std::uint64_t size, std::string name, bool read_only)
 {
   constexpr std::uint64_t k_most = std::uint64_t{1} << 44;
   void* const storage =
@@ -31,17 +30,35 @@ region memory::allocate(std::uint64_t size, std::string name, bool read_only)
                     : std::aligned_alloc(k_alignment, rounded_up(std::max<std::uint64_t>(size, 1)));
   if (storage == nullptr)
     throw failure(fault::memory, "the host has no " + std::to_string(size) + " bytes left");
-  region made{.base = 0,
-              .size = size,
-              .data = static_cast<std::byte*>(storage),
-              .read_only = read_only,
-              .name = std::move(name),
-              .storage = {storage, [](void* held) { std::free(held); }}};
+  return {.base = 0,
+          .size = size,
+          .data = static_cast<std::byte*>(storage),
+          .read_only = read_only,
+          .name = std::move(name),
+          .storage = {storage, [](void* held) { std::free(held); }}};
+}
+
+}  // namespace
+
+region memory::allocate(std::uint64_t size, std::string name, bool read_only)
+{
+  allocation const request{size, std::move(name), read_only};
+  return allocate({&request, 1}).front();
+}
+
+std::vector<region> memory::allocate(std::span<allocation const> requests)
+{
+  std::vector<region> made;
+  made.reserve(requests.size());
+  for (auto const& request : requests)
+    made.push_back(make_region(request.size, request.name, request.read_only));
   std::lock_guard const lock(mutex_);
-  made.base = next_;
-  next_ += rounded_up(size) + k_alignment;
+  for (auto& one : made) {
+    one.base = next_;
+    next_ += rounded_up(one.size) + k_alignment;
+  }
   auto changed = std::make_shared<region_list>(*regions_);
-  changed->push_back(made);  // addresses only grow: the list stays in order
+  changed->insert(changed->end(), made.begin(), made.end());  // addresses only grow: in order
   regions_ = std::move(changed);
   return made;
 }
@@ -53,6 +70,20 @@ try {
   std::erase_if(*changed, [&](region const& one) { return one.base == base; });
   regions_ = std::move(changed);
 } catch (std::bad_alloc const&) {  // the region stays until the device is closed
+}
+
+void memory::release(std::span<region const> regions) noexcept
+{
+  if (regions.empty()) return;
+  std::lock_guard const lock(mutex_);
+  auto changed = std::make_shared<region_list>(*regions_);
+  std::erase_if(*changed, [&](region const& one) {
+    auto const match = std::lower_bound(
+        regions.begin(), regions.end(), one.base,
+        [](region const& listed, std::uint64_t base) { return listed.base < base; });
+    return match != regions.end() && match->base == one.base;
+  });
+  regions_ = std::move(changed);
 }
 
 std::shared_ptr<region_list const> memory::snapshot() const

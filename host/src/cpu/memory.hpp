@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,14 +46,25 @@ struct region {
   }
 };
 
+/// What memory::allocate is asked for.
+struct allocation {
+  std::uint64_t size = 0;
+  std::string name;
+  bool read_only = false;
+};
+
 using region_list = std::vector<region>;  ///< in order of base
 
 class memory {
  public:
   /// `size` bytes, uninitialised, aligned to 512. @throws failure (memory).
   region allocate(std::uint64_t size, std::string name = {}, bool read_only = false);
+  /// All of `requests`, in their order, in one step: each step copies the list of regions.
+  std::vector<region> allocate(std::span<allocation const> requests);
   /// Nothing happens for an address that no allocation begins at.
   void release(std::uint64_t base) noexcept;
+  /// All of `regions`, as allocate() returned them, in one step.
+  void release(std::span<region const> regions) noexcept;
   [[nodiscard]] std::shared_ptr<region_list const> snapshot() const;
 
  private:

@@ -10,9 +10,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cpu/syntax.hpp"
 
 namespace fatlink::cpu {
 
@@ -62,7 +65,7 @@ struct call_site {
 struct instruction_text {
   unsigned line;  ///< of the PTX
   std::string_view text;
-  std::string location;  ///< in the source: "wild.cu:7"; empty where nothing is known
+  syntax::source_location location;  ///< in the source: see location_of()
 };
 
 /// An instruction on one line, for messages: nvcc spreads calls over several.
@@ -77,13 +80,6 @@ inline std::string line_of(std::string_view text)
       line += ' ';
   }
   return line;
-}
-
-/// "wild.fatbin:24, wild.cu:7": where an instruction stands, for messages.
-inline std::string place_of(std::string const& source, instruction_text const& instruction)
-{
-  auto const place = source + ":" + std::to_string(instruction.line);
-  return instruction.location.empty() ? place : place + ", " + instruction.location;
 }
 
 /// A decoded function. Immutable while kernels run.
@@ -106,6 +102,22 @@ struct code {
   std::uint32_t local_bytes = 0;      ///< of each lane: parameters, results, local variables
   std::uint32_t parameter_bytes = 0;  ///< of a kernel
   std::vector<unsigned> references;   ///< functions that it calls or takes the address of
+  std::map<unsigned, std::string> const* files = nullptr;  ///< of the module, which outlives this
 };
+
+/// Where an instruction of `of` stands in the source: "wild.cu:7"; empty where nothing is known.
+/// Made when it is asked for: a name may be long, and the instructions many.
+inline std::string location_of(code const& of, instruction_text const& instruction)
+{
+  return of.files == nullptr ? std::string() : describe(instruction.location, *of.files);
+}
+
+/// "wild.fatbin:24, wild.cu:7": where an instruction stands, for messages.
+inline std::string place_of(code const& of, instruction_text const& instruction)
+{
+  auto const place = of.source + ":" + std::to_string(instruction.line);
+  auto const location = location_of(of, instruction);
+  return location.empty() ? place : place + ", " + location;
+}
 
 }  // namespace fatlink::cpu

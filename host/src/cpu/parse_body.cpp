@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies of functions: scopes, registers, labels and instructions.
+#include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "cpu/parser.hpp"
+#include "detail/limits.hpp"
 
 namespace fatlink::cpu {
 namespace {
@@ -32,10 +33,11 @@ struct open_name {
   std::size_t operand;
 };
 
+/// No hash tables: an input could provoke collisions.
 struct scope {
-  std::unordered_map<std::string, declared> names;
-  std::unordered_map<std::string, register_range> ranges;
-  std::unordered_map<std::string, unsigned> labels;
+  std::map<std::string, declared> names;
+  std::map<std::string, register_range> ranges;
+  std::map<std::string, unsigned> labels;
   std::vector<open_name> open;
 };
 
@@ -53,7 +55,7 @@ class body_parser {
     while (!scopes_.empty()) {
       if (from_.peek().kind == token_kind::end) from_.fail("a body without its closing brace");
       if (from_.accept("{"))
-        scopes_.emplace_back();
+        open_scope();
       else if (from_.accept("}"))
         close_scope();
       else
@@ -277,6 +279,13 @@ class body_parser {
     declared const made{true, new_register(name, range->second.type)};
     in.names[name] = made;
     return made;
+  }
+
+  void open_scope()
+  {
+    if (scopes_.size() == limits::k_scope_depth)
+      from_.refuse("bodies with braces nested deeper than " + std::to_string(limits::k_scope_depth));
+    scopes_.emplace_back();
   }
 
   void close_scope()

@@ -10,13 +10,17 @@ namespace {
 
 using tokens = std::vector<token>;
 
+constexpr std::size_t k_most_words = 64;  ///< of a line that are kept; `.loc` has at most 15
+
 /// The rest of the line, from the directive on.
 tokens take_line(token_reader& from)
 {
   tokens line;
   auto const number = from.peek().line;
-  while (from.peek().kind != token_kind::end && from.peek().line == number)
-    line.push_back(from.next());
+  while (from.peek().kind != token_kind::end && from.peek().line == number) {
+    auto const word = from.next();
+    if (line.size() < k_most_words) line.push_back(word);
+  }
   return line;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cpu/limits.hpp"
 #include "cpu/parser.hpp"
+#include "detail/limits.hpp"
 
 namespace fatlink::cpu {
 namespace {
@@ -89,11 +90,14 @@ std::uint64_t bits_for(type to, syntax::operand const& number)
   return number.bits;
 }
 
-void parse_initial(token_reader& from, syntax::variable& of)
+void parse_initial(token_reader& from, syntax::variable& of, unsigned depth)
 {
   if (from.accept("{")) {
+    if (depth == limits::k_initializer_depth)
+      from.refuse("initialisers with braces nested deeper than " +
+                  std::to_string(limits::k_initializer_depth));
     while (!from.accept("}")) {
-      parse_initial(from, of);
+      parse_initial(from, of, depth + 1);
       if (!from.at("}")) from.expect(",");
     }
     return;
@@ -197,7 +201,7 @@ void parse_variables(token_reader& from, space in, syntax::linkage linkage,
     made.name = from.expect_name("a variable's name");
     made.count = parse_dimensions(from, declared.lanes);
     if (made.bytes() > k_most_bytes) from.fail("a variable of more than 2 GiB");
-    if (from.accept("=")) parse_initial(from, made);
+    if (from.accept("=")) parse_initial(from, made, 0);
     if (made.count == 0 && !made.initial.empty()) made.count = made.initial.size();
     if (made.initial.size() > made.count) from.fail("more initial values than elements");
     to.push_back(std::move(made));

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cpu/limits.hpp"
+#include "detail/limits.hpp"
 
 namespace fatlink::cpu {
 namespace {
@@ -114,15 +115,17 @@ token_reader::token_reader(std::string_view text, std::string const& source)
   for (auto& one : ahead_) one = lexer_.next();
 }
 
-token token_reader::next() noexcept
+token token_reader::next()
 {
+  if (++taken_ > limits::k_tokens)
+    refuse("PTX of more than " + std::to_string(limits::k_tokens) + " tokens");
   auto const taken = ahead_[0];
   ahead_[0] = ahead_[1];
   ahead_[1] = lexer_.next();
   return taken;
 }
 
-bool token_reader::accept(std::string_view text) noexcept
+bool token_reader::accept(std::string_view text)
 {
   if (!at(text)) return false;
   next();
@@ -150,7 +153,7 @@ std::uint64_t token_reader::expect_count(std::string_view what, std::uint64_t mo
   return number.bits;
 }
 
-void token_reader::skip_line() noexcept
+void token_reader::skip_line()
 {
   auto const line = peek().line;
   while (peek().kind != token_kind::end && peek().line == line) next();

@@ -15,7 +15,8 @@ namespace fatlink::cpu {
 
 /// `name` is for messages. Names of registers, local variables and labels are resolved;
 /// those of module scope are left to linking.
-/// @throws failure (syntax) with `name` and the line.
+/// @throws failure (syntax) with `name` and the line; (refused) more than limits::k_tokens tokens,
+///   which take 1.5 GB at most.
 syntax::module parse_module(std::string_view text, std::string name);
 
 /// Tokens with two of lookahead, and what every part of the parser does with them.
@@ -26,16 +27,17 @@ class token_reader {
   [[nodiscard]] token const& peek() const noexcept { return ahead_[0]; }
   [[nodiscard]] token const& second() const noexcept { return ahead_[1]; }
   [[nodiscard]] bool at(std::string_view text) const noexcept { return peek().text == text; }
-  token next() noexcept;
+  /// @throws failure (refused) above limits::k_tokens.
+  token next();
   /// Takes the next token if it is `text`.
-  bool accept(std::string_view text) noexcept;
+  bool accept(std::string_view text);
   void expect(std::string_view text);
   /// A name: of a function, a variable, a register or a label.
   std::string_view expect_name(std::string_view what);
   /// A number without a sign or point, at most `most`.
   std::uint64_t expect_count(std::string_view what, std::uint64_t most);
   /// Takes every token of the line that the next one is on.
-  void skip_line() noexcept;
+  void skip_line();
   /// Takes tokens to the next `end`, and it. Nested braces are taken whole.
   void skip_past(std::string_view end);
   [[noreturn]] void fail(std::string const& why) const;
@@ -46,6 +48,7 @@ class token_reader {
   lexer lexer_;
   std::string const& source_;
   token ahead_[2];
+  std::uint64_t taken_ = 0;
 };
 
 /// `.global .align 4 .b8 name[12] = {…}`, from after the space to after the last comma-separated

@@ -34,7 +34,6 @@ void warp::start(launch_state const& launch, cpu::block& of, unsigned index, lan
                      ? k_turn
                      : static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.budget, k_turn));
   turn_ = turn_length_;
-  spare_frames_.resize(launch.functions.size());
   groups_.clear();
   now_ = {};
   add_group(lanes, 0, new_frame(entry, lanes), group::state::ready);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -163,7 +164,7 @@ class warp {
   launch_state const* launch_ = nullptr;
   std::vector<group> groups_;
   std::vector<std::unique_ptr<frame>> frames_;
-  std::vector<std::vector<frame*>> spare_frames_;  ///< by code::index
+  std::map<unsigned, std::vector<frame*>> spare_frames_;  ///< by code::index; of what was called
 };
 
 }  // namespace fatlink::cpu

@@ -9,6 +9,8 @@
 namespace fatlink::cpu {
 namespace {
 
+constexpr std::size_t k_most_text = std::size_t{1} << 20;  // as the buffer of CUDA's printf
+
 std::string hexadecimal(std::uint64_t value)
 {
   char text[2 + 16 + 1];
@@ -47,9 +49,8 @@ void warp::fail_in(cpu::code const& at, fault kind, std::string const& why, unsi
   throw failure(kind,
                 "kernel " + launch_->entry->name + ", block " + triple(block_->index()) +
                     " thread " + triple(block_->thread(index_, lane)) + ": " +
-                    line_of(instruction.text) + " (" + place_of(at.source, instruction) +
-                    "): " + why,
-                at.source, instruction.line, instruction.location);
+                    line_of(instruction.text) + " (" + place_of(at, instruction) + "): " + why,
+                at.source, instruction.line, location_of(at, instruction));
 }
 
 void warp::fail(fault kind, std::string const& why, unsigned lane, operation const& op) const
@@ -145,7 +146,7 @@ std::string warp::text_at(std::uint64_t address, unsigned lane, operation const&
   std::string text;
   for (;; ++address) {
     auto const c = static_cast<char>(*resolve(address, 1, lane, op, false));
-    if (c == '\0') return text;
+    if (c == '\0' || text.size() == k_most_text) return text;
     text += c;
   }
 }
