@@ -11,21 +11,12 @@ import tempfile
 import unittest
 
 from fatlink_cli import LIBRARY, PROGRAM
+from mutated_bytes import mutated
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
 COUNT = int(os.environ.get("FATLINK_MUTATIONS", 500))
 DOCUMENTED = {0, 3, 4}
 LIMIT_S = 5
-
-
-def mutated(rng, whole):
-    """Some bytes changed: of the headers, anywhere, or cut short."""
-    data = bytearray(whole)
-    end = rng.choice((144, len(data)))
-    for _ in range(rng.choice((1, 1, 2, 8))):
-        at = rng.randrange(end)
-        data[at] = rng.choice((rng.randrange(256), data[at] ^ 1 << rng.randrange(8), 0, 255))
-    return bytes(data[:rng.randrange(len(data))] if rng.random() < 0.05 else data)
 
 
 class Mutations(unittest.TestCase):
