@@ -120,8 +120,8 @@ class Bounds(CliTest):
         declared = "".join(f".visible .global .b8 v{i}[2000000000];\n" for i in range(60))
         file = self.run_ptx("globals.fatbin", declared + KERNEL)
         self.assertLess(file.stat().st_size, 2700)
-        self.assert_device_refuses("globals.fatbin", "v0: the reference device does not support more than "
-                                   "1 GiB of .global and .const variables in a module")
+        self.assert_device_refuses("globals.fatbin", "globals.fatbin:4: v0: the reference device does not "
+                                   "support more than 1 GiB of .global and .const variables in a module")
 
     def test_an_ident_of_ten_megabytes(self):
         ident = generated.ident(contract="a", version=1, hooks={f"h{i}": "FvvE" for i in range(400000)})

@@ -64,7 +64,12 @@ program::program(std::shared_ptr<memory> in, std::span<module_text const> module
   for (auto const& one : modules) parsed.push_back(parse_module(one.text, one.name));
   modules_ = link(std::move(parsed));
   codes_.resize(modules_.functions.size());
-  place_variables();
+  try {
+    place_variables();
+  } catch (failure const&) {
+    memory_->release(regions_);
+    throw;
+  }
 }
 
 program::~program()
@@ -73,33 +78,34 @@ program::~program()
 }
 
 /// Global and constant variables get memory, in allocate(); shared ones an offset in every block's.
-void program::place(syntax::variable const& one, std::uint64_t& address)
+void program::place(unsigned module, syntax::variable const& one, std::uint64_t& address)
 {
   if (one.space != space::shared) {
+    module_bytes_ += std::max(one.bytes(), k_least_bytes);
+    if (module_bytes_ > limits::k_module_bytes)
+      refuse(module, one, "more than 1 GiB of .global and .const variables in a module");
     requests_.push_back({one.bytes(), one.name, one.space == space::constant});
     placeholders_.push_back(&address);
     return;
   }
   auto const at = (std::uint64_t{shared_bytes_} + one.align - 1) / one.align * one.align;
   if (at + one.bytes() > limits::k_shared_bytes)
-    throw failure(fault::refused, one.name + ": " +
-                                      unsupported("more than 64 MiB of .shared "
-                                                  "variables in all kernels of a "
-                                                  "module"));
+    refuse(module, one, "more than 64 MiB of .shared variables in all kernels of a module");
   shared_bytes_ = static_cast<std::uint32_t>(at + one.bytes());
   address = at;
 }
 
+void program::refuse(unsigned module, syntax::variable const& one, std::string const& limit) const
+{
+  auto const& source = modules_.modules[module].name;
+  throw failure(
+      fault::refused,
+      source + ":" + std::to_string(one.line) + ": " + one.name + ": " + unsupported(limit), source,
+      one.line);
+}
+
 void program::allocate()
 {
-  std::uint64_t bytes = 0;
-  for (auto const& request : requests_) {
-    bytes += std::max(request.size, k_least_bytes);
-    if (bytes > limits::k_module_bytes)
-      throw failure(fault::refused, request.name + ": " +
-                                        unsupported("more than 1 GiB of .global and .const "
-                                                    "variables in a module"));
-  }
   regions_ = memory_->allocate(requests_);
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     std::memset(regions_[i].data, 0, regions_[i].size);
@@ -113,12 +119,12 @@ void program::place_variables()
 {
   addresses_.variables.resize(modules_.variables.size());
   for (std::size_t i = 0; i < modules_.variables.size(); ++i)
-    place(*modules_.variables[i].what, addresses_.variables[i]);
+    place(modules_.variables[i].module, *modules_.variables[i].what, addresses_.variables[i]);
   for (unsigned i = 0; i < modules_.functions.size(); ++i) {
     auto const& inner = modules_.functions[i].what->variables;
     for (unsigned k = 0; k < inner.size(); ++k)
       if (inner[k].space != space::param && inner[k].space != space::local)
-        place(inner[k], addresses_.inner[{i, k}]);
+        place(modules_.functions[i].module, inner[k], addresses_.inner[{i, k}]);
   }
   allocate();
   constexpr std::uint32_t k_alignment = 128;

@@ -57,7 +57,9 @@ class program {
 
  private:
   void place_variables();
-  void place(syntax::variable const& one, std::uint64_t& address);
+  void place(unsigned module, syntax::variable const& one, std::uint64_t& address);
+  [[noreturn]] void refuse(unsigned module, syntax::variable const& one,
+                           std::string const& limit) const;
   void allocate();
   void initialise(unsigned module, syntax::variable const& one, std::uint64_t address);
   std::uint64_t address_of(unsigned module, std::string const& name, unsigned line);
@@ -70,6 +72,7 @@ class program {
   std::vector<allocation> requests_;          ///< for variables, until allocate()
   std::vector<std::uint64_t*> placeholders_;  ///< where the address of each request goes
   std::vector<region> regions_;               ///< in order of base
+  std::uint64_t module_bytes_ = 0;            ///< of .global and .const variables
   std::uint32_t shared_bytes_ = 0;
   std::vector<unsigned> addressed_;  ///< functions whose addresses variables hold
   std::mutex mutex_;

@@ -8,6 +8,8 @@
 #include "detail/base64.hpp"
 #include "detail/byte_reader.hpp"
 #include "detail/format.hpp"
+#include "detail/json_depth.hpp"
+#include "detail/limits.hpp"
 #include "detail/sha256.hpp"
 
 namespace fatlink::detail {
@@ -64,6 +66,7 @@ stated_digests parse_digests(std::string const& ident)
   try {
     auto const json = decode_base64(ident);
     if (!json || encode_base64(*json) != ident) return {ident_state::damaged, {}};
+    if (is_nested_deeper(*json, limits::k_json_depth)) return {ident_state::damaged, {}};
     return parse_json(*json);
   } catch (nlohmann::json::exception const&) {
     return {ident_state::damaged, {}};
