@@ -211,9 +211,10 @@ void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbol
                                : "pass one of the two, or declare what is private static"};
   };
   auto const add = [&](std::string const& name, fatbin const& file, bool is_shared_name) {
-    auto const [entry, inserted] = first.emplace(name, &file);
-    if (!inserted)
-      duplicates.add([&] { return describe(name, *entry->second, file, is_shared_name); });
+    auto const insertion = first.emplace(name, &file);
+    auto const& other = *insertion.first->second;
+    if (!insertion.second)
+      duplicates.add([&] { return describe(name, other, file, is_shared_name); });
   };
   for (auto const& input : inputs) {
     for (auto const& kernel : input.interface.kernels)
