@@ -25,7 +25,7 @@ using cache::folder;
 constexpr char const* k_no_folder = "there is no folder for it: set HOME, or FATLINK_CACHE_DIR";
 
 [[noreturn]] void fail(std::filesystem::path const& folder, fault const& why,
-                       char const* hint = "mend that, or name another folder in FATLINK_CACHE_DIR")
+                       char const* hint = "fix that, or name another folder in FATLINK_CACHE_DIR")
 {
   throw file_error(stage::linker,
                    {.message = detail::format("the cache {}: {}", folder.string(), why.message),
@@ -280,7 +280,7 @@ void write_layer_entry(std::filesystem::path const& path, cache_key const& key,
 try {
   folder::make(path, folder::kind::layer).write(key.name(), cache::encode_entry(key.parts(), link));
 } catch (fault const& why) {
-  fail(path, why, "mend that, or name another folder for the layer");
+  fail(path, why, "fix that, or name another folder for the layer");
 }
 
 }  // namespace fatlink

@@ -148,7 +148,8 @@ class linker::session {
   void ask_cache()
   {
     detail::stopwatch watch;
-    auto const key = link_key(inputs_, options_, file_.identity);
+    auto key = link_key(inputs_, options_, file_.identity);
+    if (!state_.is_confined() && !state_.options.cache->has(key)) key.add("confined", "no");
     image_.times.key_ms = watch.lap();
     auto answer = state_.options.cache->find_or_make(key, [&] { return link_now(); });
     image_.times.lookup_ms = watch.lap() - image_.times.open_ms - image_.link_ms;
@@ -170,6 +171,12 @@ class linker::session {
                            product_->warnings.end());
   }
 
+  /// @throws file_error what nvJitLink made is no image: nothing that the cache may keep.
+  void check_product(bytes_view bytes) const
+  {
+    if (options_.emit == image_kind::cubin) (void)functions_in_cubin(bytes);
+  }
+
   /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.
   link_cache::made link_now()
   {
@@ -177,6 +184,7 @@ class linker::session {
     image_.times.open_ms = result.open_ms;
     image_.link_ms = result.product.ms;
     image_.warnings.insert(image_.warnings.end(), result.warnings.begin(), result.warnings.end());
+    check_product(result.product.bytes);
     auto const is_as_keyed = !result.identity.empty() && result.identity == file_.identity;
     identity_ = std::move(result.identity);
     if (!is_as_keyed) {

@@ -209,6 +209,9 @@ struct opened_in_process {
   }
 };
 
+// Made before there are threads: one that is made during a fork is never finished in the child.
+[[maybe_unused]] auto const& process_at_start = opened_in_process::instance();
+
 }  // namespace
 
 std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate>& tried)

@@ -124,8 +124,9 @@ TEST_F(WrongKernels, WriteRacesAreFoundOnRequest)
                {"writes what thread ", "wrote, and nothing orders the two"}, buffer_.data());
   EXPECT_EQ(code_, "write-race");
   auto const again = load(*device_);
+  auto const own_stream = device_->create_stream();
   again.kernel<unsigned*>("write_in_order")
-      .launch(s, {.grid = 1, .block = 64, .shared_bytes = 0}, buffer_.data());
+      .launch(own_stream, {.grid = 1, .block = 64, .shared_bytes = 0}, buffer_.data());
 }
 
 TEST_F(WrongKernels, LaunchesThatDoNotFitAreRefused)

@@ -9,6 +9,7 @@
 
 #include "environment.hpp"
 #include "fatlink/linker.hpp"
+#include "fixtures.hpp"
 #include "link_helper/helper_pool.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
@@ -108,11 +109,35 @@ TEST_F(LyingHelpers, TakeNoMemoryByAnnouncingALot)
 {
   linker work({.limit = k_limit});
   auto const before = peak_memory();
-  for (auto const* lie : {"reply-announced-only", "reply-announced-silent", "reply-huge"}) {
+  for (auto const* lie : {"start-endless-request", "start-endless-product", "reply-announced-only",
+                          "reply-announced-silent", "reply-huge", "reply-endless-request",
+                          "reply-endless-of-others"}) {
     lying const helper(lie);
     EXPECT_NE(code_of_link(work), "linked");
   }
   EXPECT_LT(peak_memory() - before, std::uint64_t{64} << 20);
+}
+
+TEST_F(LyingHelpers, TakeLittleMoreMemoryThanTheySend)
+{
+  linker work({.limit = 20s});
+  auto const before = peak_memory();
+  lying const helper("reply-long-warning");
+  EXPECT_EQ(code_of_link(work), "EPROTO");
+  EXPECT_LT(peak_memory() - before, std::uint64_t{300} << 20);  // of 100 MiB, in a growing buffer
+}
+
+TEST_F(LyingHelpers, LeaveNoImageInTheCacheThatIsNone)
+{
+  fixtures::folder const folder;
+  cache_settings settings;
+  settings.folder = folder.path() / "cache";
+  linker work({.limit = 5s, .cache = std::make_shared<link_cache>(settings)});
+  {
+    lying const helper("none");  // answers with a product that is no image
+    EXPECT_NE(code_of_link(work), "linked");
+  }
+  EXPECT_EQ(code_of_link(work), "linked");
 }
 
 TEST_F(LyingHelpers, ThatSayMoreThanAskedServeNoOtherLink)

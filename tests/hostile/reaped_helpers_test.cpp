@@ -174,6 +174,14 @@ TEST_F(ReapedHelpers, ThatAreAboutToEndAreNotGivenAnotherLink)
   }
 }
 
+TEST_F(ReapedHelpers, ThatEndByThemselvesAreReplacedOnce)
+{
+  fixtures::variable const idle("FATLINK_HELPER_IDLE_SECONDS", "0.02");
+  detail::end_idle_helpers();
+  linker work;
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(code_of_link(work), "linked") << i;
+}
+
 TEST_F(ReapedHelpers, OfTheParentAreNotTouchedByAForkedChild)
 {
   linker work;

@@ -70,15 +70,17 @@ TEST_F(Nvjitlink, ThatIsNamedIsOpenedOrAnError)
   EXPECT_THROW(nvjitlink::open("/nowhere.so"), unavailable_error);
 }
 
-TEST_F(CachedLinker, ServesOtherProcessesWhicheverWayTheyLink)
+TEST_F(CachedLinker, ServesWhatTheHelperMadeToOtherProcessesWhicheverWayTheyLink)
 {
-  auto const first = cached().link(pair(), lto());
-  auto const again = cached(isolation::helper).link(pair(), lto());
+  auto const first = cached(isolation::helper).link(pair(), lto());
   EXPECT_EQ(first.cache, cache_outcome::miss);
-  EXPECT_EQ(again.cache, cache_outcome::hit);
-  EXPECT_EQ(again.bytes, first.bytes);
-  EXPECT_TRUE(again.inlined());
-  EXPECT_EQ(again.link_ms, 0);
+  for (auto const where : {isolation::helper, isolation::in_process}) {
+    auto const again = cached(where).link(pair(), lto());
+    EXPECT_EQ(again.cache, cache_outcome::hit);
+    EXPECT_EQ(again.bytes, first.bytes);
+    EXPECT_TRUE(again.inlined());
+    EXPECT_EQ(again.link_ms, 0);
+  }
 }
 
 TEST_F(CachedLinker, TakesNoEntryWithAnyByteFlippedOrMissing)
@@ -169,4 +171,12 @@ TEST(LinkKey, HoldsAllThatTheLinkDependsOnAndNoName)
   auto reversed = pair();
   std::swap(reversed[0], reversed[1]);
   EXPECT_NE(key.name(), link_key(reversed, lto(), "13.0 x 1").name());
+}
+
+TEST_F(CachedLinker, KeepsWhatThisProcessMadeFromLinkersThatAskForTheSandbox)
+{
+  EXPECT_EQ(cached(isolation::in_process).link(pair(), lto()).cache, cache_outcome::miss);
+  EXPECT_EQ(cached(isolation::in_process).link(pair(), lto()).cache, cache_outcome::hit);
+  EXPECT_EQ(cached(isolation::helper).link(pair(), lto()).cache, cache_outcome::miss);
+  EXPECT_EQ(cached(isolation::helper).link(pair(), lto()).cache, cache_outcome::hit);
 }

@@ -62,6 +62,13 @@ class fork_registry {
   std::vector<fork_guard*> guards_;  ///< by order
 };
 
+namespace {
+
+// Made before there are threads: one that is made during a fork is never finished in the child.
+[[maybe_unused]] auto const& registry_at_start = fork_registry::instance();
+
+}  // namespace
+
 fork_guard::fork_guard(fork_order order, std::mutex& mutex, std::function<void()> in_child)
     : order_(order), mutex_(mutex), in_child_(std::move(in_child))
 {

@@ -41,6 +41,14 @@ std::string sequence_reader::text()
   return {reinterpret_cast<char const*>(found.data()), found.size()};
 }
 
+std::string sequence_reader::text(std::size_t longest)
+{
+  auto const size = number<std::uint32_t>();
+  if (size > longest) throw sequence_error("a text is too long");
+  auto const bytes = view(size);
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
 std::uint32_t sequence_reader::count()
 {
   auto const found = number<std::uint32_t>();

@@ -60,6 +60,8 @@ class sequence_reader {
   }
   bytes_view view(std::uint64_t size);
   std::string text();
+  /// The same; one of more than `longest` bytes is an error.
+  std::string text(std::size_t longest);
   std::uint32_t count();  ///< at most 4096
   std::vector<std::string> texts();
   byte_buffer bytes();

@@ -118,7 +118,7 @@ message_header decode_header(bytes_view header)
   sequence_reader reader(header);
   auto const magic = reader.view(k_magic.size());
   if (std::memcmp(magic.data(), k_magic.data(), k_magic.size()) != 0)
-    throw protocol_error("what was said is no message");
+    throw protocol_error("the bytes are no message");
   auto const kind = reader.number<std::uint32_t>();
   if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::unavailable))
     throw protocol_error("a message of unknown kind");
@@ -168,8 +168,10 @@ link_product decode_product(bytes_view body)
   sequence_reader reader(body);
   link_product product;
   product.ms = std::bit_cast<double>(reader.number<std::uint64_t>());
-  for (auto const& warning : reader.texts()) product.warnings.push_back(printable(warning));
-  if (product.warnings.size() > k_most_warnings) throw protocol_error("too many warnings");
+  auto const count = reader.count();
+  if (count > k_most_warnings) throw protocol_error("too many warnings");
+  for (std::uint32_t i = 0; i < count; ++i)
+    product.warnings.push_back(printable(reader.text(k_longest_text)));
   product.bytes = reader.bytes();
   reader.expect_end();
   return product;
@@ -184,7 +186,9 @@ worker_failure decode_failure(bytes_view body, message_kind kind)
   if (where > static_cast<std::uint32_t>(stage::report)) throw protocol_error("an unknown stage");
   failure.where = static_cast<fatlink::stage>(where);
   auto& [message, input, code, log, hint] = failure.details;
-  for (auto* text : {&message, &input, &code, &log, &hint}) *text = printable(reader.text());
+  for (auto* text : {&message, &input, &code}) *text = printable(reader.text(k_longest_text));
+  log = printable(reader.text(k_longest_log));
+  hint = printable(reader.text(k_longest_text));
   reader.expect_end();
   return failure;
 }

@@ -15,7 +15,7 @@
 // <inputs>  ::= u32 count, then a text (name) and bytes each
 // <hello>   ::= u32 major, u32 minor, u32 process, <text> path, reason, identity,
 //               u32 count, texts (layers)           kind 2, at most 64 KiB: nvJitLink is open
-// <product> ::= f64 ms, u32 count, texts (warnings), bytes            kind 3, at most 512 MiB
+// <product> ::= f64 ms, u32 count, texts (warnings), bytes            kind 3, at most 256 MiB
 // <failure> ::= u32 stage, then texts: message, input, code, log, hint    kind 4 link, 5
 //               unavailable, at most 2 MiB
 // <text> and <bytes> as in detail/sequence.hpp. The sender cuts texts that are too long.
@@ -40,7 +40,7 @@ constexpr std::size_t k_message_header = 56;
 /// The largest body of each kind, bytes.
 constexpr std::uint64_t k_largest_request = std::uint64_t{2} << 30;
 constexpr std::uint64_t k_largest_hello = std::uint64_t{64} << 10;
-constexpr std::uint64_t k_largest_product = std::uint64_t{512} << 20;
+constexpr std::uint64_t k_largest_product = std::uint64_t{256} << 20;
 constexpr std::uint64_t k_largest_failure = std::uint64_t{2} << 20;
 
 /// Bytes that are no message: of the wrong magic, or a size past the end.

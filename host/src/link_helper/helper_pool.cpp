@@ -37,6 +37,8 @@ struct idle_helper {
 /// What all pools of this process share. Never destroyed: threads link while static objects are.
 class registry {
  public:
+  registry() { idle_.reserve(k_most_idle); }
+
   static registry& instance()
   {
     static auto& registry_ = *new registry;
@@ -57,9 +59,9 @@ class registry {
   {
     std::unique_lock lock(mutex_);
     auto const has_place = [&] { return leases_ < most_leases(); };
-    if (!has_lease_ended_.wait_until(lock, limit.end(), has_place))
+    if (!has_lease_ended_->wait_until(lock, limit.end(), has_place))
       fail_without_helper("all helpers that this process may have are busy", "fatlink-linkd",
-                          "ETIMEDOUT");
+                          "ETIMEDOUT", "raise the time limit, or link in fewer threads at once");
     ++leases_;
   }
 
@@ -69,7 +71,7 @@ class registry {
       std::lock_guard const lock(mutex_);
       --leases_;
     }
-    has_lease_ended_.notify_one();
+    has_lease_ended_->notify_one();
   }
 
   /// The helper that was used last; null where there is none. Ends those that are about to.
@@ -90,26 +92,29 @@ class registry {
     return taken;
   }
 
-  /// Keeps a helper for the next lease, where somebody keeps the pool. Ends surplus ones.
-  void keep(idle_helper helper)
+  /// Keeps a helper for the next lease, where somebody keeps the pool. Ends a surplus one.
+  /// Allocates nothing: called by destructors.
+  void keep(idle_helper helper) noexcept
   {
-    auto surplus = std::vector<idle_helper>();
-    {
-      std::lock_guard const lock(mutex_);
-      auto& list = pool_.expired() ? surplus : idle_;
-      list.push_back(std::move(helper));
-      while (idle_.size() > k_most_idle) {
-        surplus.push_back(std::move(idle_.front()));
-        idle_.erase(idle_.begin());
-      }
+    idle_helper surplus;
+    std::lock_guard const lock(mutex_);
+    if (pool_.expired()) {
+      surplus = std::move(helper);
+      return;
     }
+    if (idle_.size() == k_most_idle) {
+      surplus = std::move(idle_.front());
+      idle_.erase(idle_.begin());
+    }
+    idle_.push_back(std::move(helper));
   }
 
   void end_idle()
   {
     std::vector<idle_helper> ended;
     std::lock_guard const lock(mutex_);
-    ended.swap(idle_);
+    std::move(idle_.begin(), idle_.end(), std::back_inserter(ended));
+    idle_.clear();
   }
 
   std::size_t idle_count()
@@ -130,15 +135,22 @@ class registry {
     for (auto& idle : idle_) idle.helper->abandon();
     idle_.clear();
     leases_ = 0;
+    // The threads that wait on the old one are the parent's; destroying it would wait for them.
+    (void)has_lease_ended_.release();
+    has_lease_ended_ = std::make_unique<std::condition_variable>();
   }
 
   std::mutex mutex_;
-  std::condition_variable has_lease_ended_;
+  std::unique_ptr<std::condition_variable> has_lease_ended_ =
+      std::make_unique<std::condition_variable>();
   std::weak_ptr<helper_pool> pool_;
   std::vector<idle_helper> idle_;  ///< the one used last at the end
   std::size_t leases_ = 0;
   fork_guard fork_guard_{fork_order::helper_pool, mutex_, [this] { forget_parents_helpers(); }};
 };
+
+// Made before there are threads: one that is made during a fork is never finished in the child.
+[[maybe_unused]] auto const& registry_at_start = registry::instance();
 
 }  // namespace
 
@@ -164,7 +176,7 @@ std::size_t idle_helper_count()
 
 helper_lease::helper_lease(helper_settings const& settings, std::string const& identity,
                            helper_reuse reuse, time_limit const& limit)
-    : reuse_(reuse), allow_unconfined_(settings.allow_unconfined)
+    : settings_(settings), reuse_(reuse)
 {
   auto& helpers = registry::instance();
   helpers.enter(limit);
@@ -186,9 +198,28 @@ helper_lease::~helper_lease()
 {
   auto& helpers = registry::instance();
   if (reuse_ == helper_reuse::shared && helper_->is_ready())
-    helpers.keep({.helper = std::move(helper_), .allow_unconfined = allow_unconfined_});
+    helpers.keep({.helper = std::move(helper_), .allow_unconfined = settings_.allow_unconfined});
   helper_.reset();
   helpers.leave();
+}
+
+link_product helper_lease::link(link_request const& request, time_limit const& limit)
+{
+  try {
+    return helper_->link(request, limit);
+  } catch (helper_left const&) {
+  }
+  auto const identity = helper_->hello().identity;
+  helper_ = link_helper::start(settings_, limit);
+  if (helper_->hello().identity != identity)
+    fail_without_helper("nvJitLink was replaced during the link", helper_->hello().path, "ESTALE",
+                        "link again");
+  try {
+    return helper_->link(request, limit);
+  } catch (helper_left const&) {
+    fail_without_helper("it ends instead of replying", helper_->hello().path, "exit status 0",
+                        "raise FATLINK_HELPER_IDLE_SECONDS; nvJitLink may have ended it");
+  }
 }
 
 }  // namespace fatlink::detail

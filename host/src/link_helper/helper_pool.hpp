@@ -47,10 +47,12 @@ class helper_lease {
   helper_lease(helper_lease const&) = delete;
   helper_lease& operator=(helper_lease const&) = delete;
   link_helper* operator->() const noexcept { return helper_.get(); }
+  /// As link_helper::link; once with a new helper, where this one ended by itself.
+  link_product link(link_request const& request, time_limit const& limit);
 
  private:
+  helper_settings settings_;
   helper_reuse reuse_;
-  bool allow_unconfined_;
   std::unique_ptr<link_helper> helper_;
 };
 

@@ -26,6 +26,7 @@ namespace {
 
 constexpr int k_status_descriptor = 3;
 constexpr int k_longest_end_ms = 1000;
+constexpr char const* k_unknown_cause = "unknown cause";
 constexpr int k_status_grace_ms = 100;  ///< the guardian writes it before it ends
 
 constexpr std::array<std::string_view, 15> k_variables{
@@ -82,17 +83,19 @@ descriptor_pair make_status_pipe(std::string const& program)
   return copy_above_standard(ends, program);
 }
 
-/// A pidfd of the child `process`; -1 where the kernel has none, or the host has reaped it already
-/// and the number is another process's.
+/// A pidfd of the child `process`; -1 with errno where the kernel has none (ENOSYS, before 5.3), or
+/// where the host has reaped the child already (ECHILD) and the number may be another's.
 std::unique_ptr<descriptor> open_pidfd(pid_t process)
 {
   auto pidfd =
       std::make_unique<descriptor>(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   siginfo_t info{};
-  auto const is_child =
-      pidfd->get() >= 0 && ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd->get()),
-                                    &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-  return is_child ? std::move(pidfd) : std::make_unique<descriptor>(-1);
+  if (pidfd->get() < 0 || ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd->get()),
+                                   &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+    return pidfd;
+  pidfd.reset();
+  errno = ECHILD;
+  return std::make_unique<descriptor>(-1);
 }
 
 /// posix_spawn's settings for the helper.
@@ -191,6 +194,7 @@ helper_process::helper_process(std::string const& program,
   auto status = make_status_pipe(program);
   process_ = spawn_settings(socket.theirs->get(), status.theirs->get()).spawn(program, arguments);
   pidfd_ = open_pidfd(process_);
+  if (pidfd_->get() < 0 && errno != ENOSYS) process_ = -1;  // its number is not to be used
   socket_ = std::move(socket.ours);
   status_ = std::move(status.ours);
 }
@@ -232,18 +236,22 @@ std::string helper_process::read_status() const
   return is_status(line) ? line : std::string();
 }
 
-/// Waits for the process's end. The host may have reaped it meanwhile.
+/// Waits for the process's end, at most a second. The host may have reaped it meanwhile.
 std::string helper_process::reap()
 {
-  siginfo_t info{};
   auto const has_pidfd = pidfd_->get() >= 0;
-  if (has_pidfd && !wait_until_readable(pidfd_->get(), k_longest_end_ms)) return "unknown cause";
+  if (!has_pidfd && process_ < 0) return k_unknown_cause;
+  if (has_pidfd) (void)wait_until_readable(pidfd_->get(), k_longest_end_ms);
   auto const kind = has_pidfd ? static_cast<idtype_t>(P_PIDFD) : P_PID;
   auto const id = static_cast<id_t>(has_pidfd ? pidfd_->get() : process_);
-  int result = 0;
-  do result = ::waitid(kind, id, &info, WEXITED);
-  while (result < 0 && errno == EINTR);
-  return result == 0 && info.si_pid != 0 ? describe_exit(info) : "unknown cause";
+  for (int wait_ms = 0; wait_ms < k_longest_end_ms; ++wait_ms) {
+    siginfo_t info{};
+    auto const result = ::waitid(kind, id, &info, WEXITED | WNOHANG);
+    if (result == 0 && info.si_pid != 0) return describe_exit(info);
+    if ((result < 0 && errno != EINTR) || has_pidfd) break;
+    ::usleep(1000);
+  }
+  return k_unknown_cause;
 }
 
 }  // namespace fatlink::detail

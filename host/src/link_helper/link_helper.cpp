@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <initializer_list>
 
 #include "detail/cancellation.hpp"
 #include "detail/format.hpp"
@@ -23,9 +24,13 @@ constexpr char const* k_raise_limit =
     "raise the time limit (--link-timeout SECONDS; in C++ the linker's limit); a damaged input can "
     "hang nvJitLink, too";
 
+constexpr char const* k_other_version =
+    "install the fatlink-linkd of this version of fatlink, or name it in FATLINK_LINKD";
+
 /// The conversation with a helper broke off.
 struct broken {
   bool has_timed_out = false;
+  bool is_before_reply = false;  ///< a request's reply had not begun
 };
 
 double seconds(std::chrono::milliseconds time)
@@ -90,8 +95,6 @@ std::vector<std::string> arguments_of(helper_settings const& settings)
 link_product product_of(message_header const& header, bytes_view body)
 {
   if (header.kind == message_kind::product) return decode_product(body);
-  if (header.kind != message_kind::link_failure && header.kind != message_kind::unavailable)
-    throw protocol_error("a message that is no reply");
   auto const failure = decode_failure(body, header.kind);
   if (failure.is_unavailable) throw unavailable_error(failure.where, failure.details);
   throw link_error(failure.where, failure.details);
@@ -106,7 +109,7 @@ void link_helper::send(bytes_view bytes, time_limit const& limit)
     auto const count =
         ::send(process_.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && is_temporary(errno)) continue;
-    if (count < 0) throw broken{};
+    if (count < 0) throw broken{.is_before_reply = is_busy_};
     bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
 }
@@ -117,16 +120,20 @@ void link_helper::receive(std::span<std::byte> buffer, time_limit const& limit)
     wait_for(process_.socket(), POLLIN, limit);
     auto const count = ::recv(process_.socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (count < 0 && is_temporary(errno)) continue;
-    if (count <= 0) throw broken{};
+    if (count <= 0) throw broken{.is_before_reply = is_busy_ && buffer.size() == k_message_header};
     buffer = buffer.subspan(static_cast<std::size_t>(count));
   }
 }
 
-link_helper::message link_helper::receive(time_limit const& limit)
+link_helper::message link_helper::receive(std::initializer_list<message_kind> kinds,
+                                          request_identity const& request, time_limit const& limit)
 {
   std::array<std::byte, k_message_header> header{};
   receive(header, limit);
   message result{.header = decode_header(header), .body = {}};
+  if (std::find(kinds.begin(), kinds.end(), result.header.kind) == kinds.end())
+    throw protocol_error("a message of another kind than expected");
+  if (result.header.identity != request) throw protocol_error("a reply to another request");
   while (result.body.size() < result.header.size) {
     auto const offset = result.body.size();
     result.body.resize(std::min<std::size_t>(offset + k_block, result.header.size));
@@ -142,8 +149,9 @@ link_helper::message link_helper::exchange(link_request const& request, time_lim
   auto const identity = decode_header(bytes_view(bytes).first(k_message_header)).identity;
   is_busy_ = true;
   send(bytes, limit);
-  auto reply = receive(limit);
-  if (reply.header.identity != identity) throw protocol_error("a reply to another request");
+  auto reply =
+      receive({message_kind::product, message_kind::link_failure, message_kind::unavailable},
+              identity, limit);
   is_busy_ = false;
   return reply;
 }
@@ -159,20 +167,20 @@ std::unique_ptr<link_helper> link_helper::start(helper_settings const& settings,
   auto const program = find_link_helper().string();
   std::unique_ptr<link_helper> helper(new link_helper(settings, program));
   try {
-    auto const hello = helper->receive(limit);
+    auto const hello = helper->receive({message_kind::hello, message_kind::unavailable}, {}, limit);
     if (hello.header.kind == message_kind::unavailable)
       throw unavailable_error(stage::linker, decode_failure(hello.body, hello.header.kind).details);
-    if (hello.header.kind != message_kind::hello) throw protocol_error("it said no hello");
     helper->hello_ = decode_hello(hello.body);
   } catch (broken const& failure) {
     auto const how = helper->process_.end();
     if (failure.has_timed_out)
       fail_without_helper(
           detail::format("{} did not start within {} s", program, seconds(limit.length())), program,
-          "ETIMEDOUT");
+          "ETIMEDOUT", k_raise_limit);
     fail_without_helper(detail::format("{} ended with {}", program, how), program, how);
   } catch (protocol_error const& error) {
-    fail_without_helper(detail::format("{}: {}", program, error.what()), program, "EPROTO");
+    fail_without_helper(detail::format("{} sent no valid hello: {}", program, error.what()),
+                        program, "EPROTO", k_other_version);
   }
   return helper;
 }
@@ -184,6 +192,7 @@ link_product link_helper::link(link_request const& request, time_limit const& li
     return product_of(reply.header, reply.body);
   } catch (broken const& failure) {
     auto const how = process_.end();
+    if (failure.is_before_reply && how == "exit status 0") throw helper_left{};
     if (failure.has_timed_out)
       fail(request,
            detail::format(

@@ -5,7 +5,9 @@
 // exception, a cancelled thread) is never used again. Threads: one at a time may use a helper.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -18,8 +20,10 @@ namespace fatlink::detail {
 class time_limit {
  public:
   using clock = std::chrono::steady_clock;
+  /// Of more than a year: a year.
   explicit time_limit(std::chrono::milliseconds length)
-      : length_(length), end_(clock::now() + length)
+      : length_(std::min<std::chrono::milliseconds>(length, std::chrono::hours(24 * 365))),
+        end_(clock::now() + length_)
   {
   }
   [[nodiscard]] std::chrono::milliseconds length() const noexcept { return length_; }
@@ -35,6 +39,10 @@ struct helper_settings {
   bool allow_unconfined = false;  ///< go on where the kernel refuses seccomp
 };
 
+/// A helper ended by itself with status 0 instead of replying: it had been idle for long, or had
+/// used its processor time. Another one can take the request.
+struct helper_left {};
+
 class link_helper {
  public:
   /// Starts a helper and waits until it has opened nvJitLink.
@@ -48,6 +56,7 @@ class link_helper {
   [[nodiscard]] worker_hello const& hello() const noexcept { return hello_; }
   /// The number of the process that links.
   [[nodiscard]] int process() const noexcept { return static_cast<int>(hello_.process); }
+  /// @throws helper_left it ended by itself before it replied.
   /// @throws link_error as the helper reports; or the helper died (code SIGSEGV, …), was killed at
   ///   the time limit (ETIMEDOUT) or sent what is no reply (EPROTO): it cannot be used again then.
   link_product link(link_request const& request, time_limit const& limit);
@@ -64,7 +73,9 @@ class link_helper {
   };
   void send(bytes_view bytes, time_limit const& limit);
   void receive(std::span<std::byte> buffer, time_limit const& limit);
-  message receive(time_limit const& limit);
+  /// @throws protocol_error before the body is read, for a header of another kind or request.
+  message receive(std::initializer_list<message_kind> kinds, request_identity const& request,
+                  time_limit const& limit);
   message exchange(link_request const& request, time_limit const& limit);
 
   helper_process process_;

@@ -36,18 +36,17 @@ std::vector<std::filesystem::path> helper_files()
 }  // namespace
 
 void detail::fail_without_helper(std::string const& cause, std::string const& input,
-                                 std::string const& code)
+                                 std::string const& code, std::string const& hint)
 {
-  throw unavailable_error(
-      stage::linker, {.message = detail::format("the link helper cannot be used: {}", cause),
-                      .input = input,
-                      .code = code,
-                      .log = {},
-                      .hint = detail::format(
-                          "install {} in libexec beside the program's bin (package "
-                          "fatlink-runtime), name it in FATLINK_LINKD, or link with --in-process "
-                          "(C++: isolation::in_process)",
-                          k_program)});
+  auto const install = detail::format(
+      "install {} in libexec beside the program's bin (package fatlink-runtime), name it in "
+      "FATLINK_LINKD, or link with --in-process (C++: isolation::in_process)",
+      k_program);
+  throw unavailable_error(stage::linker,
+                          {.message = detail::format("the link helper cannot be used: {}", cause),
+                           .input = input,
+                           .code = code,
+                           .hint = hint.empty() ? install : hint});
 }
 
 std::filesystem::path find_link_helper()

@@ -6,9 +6,10 @@
 
 namespace fatlink::detail {
 
-/// @throws unavailable_error `cause`, of `input`, with the error's `code` and where the helper
-///   belongs.
+/// @throws unavailable_error `cause`, of `input`, with the error's `code` and `hint`; an empty
+/// hint:
+///   where the helper belongs.
 [[noreturn]] void fail_without_helper(std::string const& cause, std::string const& input,
-                                      std::string const& code = {});
+                                      std::string const& code = {}, std::string const& hint = {});
 
 }  // namespace fatlink::detail

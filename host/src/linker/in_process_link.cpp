@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -53,7 +54,7 @@ class link_gate {
       --running_;
       --links_of_thread;
     }
-    has_link_ended_.notify_all();
+    has_link_ended_->notify_all();
   }
 
   /// nvJitLink itself may end the process: this thread's own link is not waited for.
@@ -61,7 +62,7 @@ class link_gate {
   {
     std::unique_lock lock(mutex_);
     is_ending_ = true;
-    has_link_ended_.wait_for(lock, k_longest_wait, [&] { return running_ <= links_of_thread; });
+    has_link_ended_->wait_for(lock, k_longest_wait, [&] { return running_ <= links_of_thread; });
   }
 
  private:
@@ -69,10 +70,14 @@ class link_gate {
   {
     was_forked_in_link_ = was_forked_in_link_ || running_ > links_of_thread;
     running_ = links_of_thread;
+    // A thread that waits on the old one is the parent's; destroying it would wait for that.
+    (void)has_link_ended_.release();
+    has_link_ended_ = std::make_unique<std::condition_variable>();
   }
 
   std::mutex mutex_;
-  std::condition_variable has_link_ended_;
+  std::unique_ptr<std::condition_variable> has_link_ended_ =
+      std::make_unique<std::condition_variable>();
   int running_ = 0;
   bool is_ending_ = false;
   bool was_forked_in_link_ = false;
@@ -98,6 +103,8 @@ bool watch_thread()
 }
 
 [[maybe_unused]] bool const loading_thread_is_watched = watch_thread();
+// Made before there are threads: one that is made during a fork is never finished in the child.
+[[maybe_unused]] auto const& gate_at_start = link_gate::instance();
 
 }  // namespace
 

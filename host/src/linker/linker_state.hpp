@@ -20,6 +20,12 @@ struct linker_state {
   nvjitlink_file located();
   /// nvJitLink in this process. @throws unavailable_error
   std::shared_ptr<nvjitlink const> opened();
+  /// Whether links run in the sandbox, or not at all. What others make is kept under keys of its
+  /// own, so that it is never served to a linker that asked for the sandbox.
+  [[nodiscard]] bool is_confined() const noexcept
+  {
+    return options.isolation == isolation::helper && !options.allow_unconfined;
+  }
   /// Makes located() search again.
   void forget_file();
 

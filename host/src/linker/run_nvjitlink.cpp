@@ -78,9 +78,8 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
 {
   stopwatch watch;
   time_limit const limit(linker.options.limit);
-  helper_lease const helper(
-      {.library = file.path, .allow_unconfined = linker.options.allow_unconfined}, file.identity,
-      reuse_after(inputs), limit);
+  helper_lease helper({.library = file.path, .allow_unconfined = linker.options.allow_unconfined},
+                      file.identity, reuse_after(inputs), limit);
   auto const& hello = helper->hello();
   nvjitlink_run run{.product = {},
                     .identity = hello.identity,
@@ -89,7 +88,7 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
   refuse_toolkits(inputs, options, {hello.major, hello.minor});
   run.product =
       check_and_link(inputs, options, [&](auto const& parts, auto const& texts, image_kind emit) {
-        return helper->link(make_request(parts, texts, emit), limit);
+        return helper.link(make_request(parts, texts, emit), limit);
       });
   return run;
 }
