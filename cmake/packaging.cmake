@@ -27,6 +27,7 @@ install(TARGETS fatlink_shared fatlink_static fatlink_program EXPORT fatlinkTarg
   ARCHIVE COMPONENT development)
 install(TARGETS fatlink_linkd RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}" COMPONENT runtime)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
+        "${PROJECT_SOURCE_DIR}/SECURITY.md"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
 fatlink_install_notices(runtime CLI/CLI.hpp fmt/format.h nlohmann/json.hpp)
 fatlink_install_notices(development fmt/format.h nlohmann/json.hpp)
