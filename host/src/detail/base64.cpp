@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detail/base64.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace fatlink::detail {
@@ -8,6 +9,16 @@ namespace {
 
 constexpr std::string_view k_alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::uint8_t k_no_digit = 0xFF;
+
+/// The value of each character; k_no_digit where it is no digit.
+constexpr auto k_values = [] {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(k_no_digit);
+  for (std::size_t i = 0; i < k_alphabet.size(); ++i)
+    values[static_cast<unsigned char>(k_alphabet[i])] = static_cast<std::uint8_t>(i);
+  return values;
+}();
 
 }  // namespace
 
@@ -18,12 +29,13 @@ std::optional<std::string> decode_base64(std::string_view text)
   for (int pad = 0; pad < 2 && digits.ends_with('='); ++pad) digits.remove_suffix(1);
 
   std::string decoded;
+  decoded.reserve(text.size() / 4 * 3);
   std::uint32_t bits = 0;
   int count = 0;
   for (char const digit : digits) {
-    auto const value = k_alphabet.find(digit);
-    if (value == std::string_view::npos) return std::nullopt;
-    bits = (bits << 6) | static_cast<std::uint32_t>(value);
+    auto const value = k_values[static_cast<unsigned char>(digit)];
+    if (value == k_no_digit) return std::nullopt;
+    bits = (bits << 6) | value;
     count += 6;
     if (count >= 8) decoded += static_cast<char>((bits >> (count -= 8)) & 0xFFU);
   }
@@ -33,6 +45,7 @@ std::optional<std::string> decode_base64(std::string_view text)
 std::string encode_base64(std::string_view bytes)
 {
   std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
   std::uint32_t bits = 0;
   int count = 0;
   for (char const byte : bytes) {
