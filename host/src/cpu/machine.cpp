@@ -66,7 +66,7 @@ program::program(std::shared_ptr<memory> in, std::span<module_text const> module
   codes_.resize(modules_.functions.size());
   try {
     place_variables();
-  } catch (failure const&) {
+  } catch (...) {
     memory_->release(regions_);
     throw;
   }

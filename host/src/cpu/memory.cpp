@@ -73,7 +73,7 @@ try {
 }
 
 void memory::release(std::span<region const> regions) noexcept
-{
+try {
   if (regions.empty()) return;
   std::lock_guard const lock(mutex_);
   auto changed = std::make_shared<region_list>(*regions_);
@@ -84,6 +84,7 @@ void memory::release(std::span<region const> regions) noexcept
     return match != regions.end() && match->base == one.base;
   });
   regions_ = std::move(changed);
+} catch (std::bad_alloc const&) {  // the regions stay until the device is closed
 }
 
 std::shared_ptr<region_list const> memory::snapshot() const

@@ -61,7 +61,8 @@ class memory {
   region allocate(std::uint64_t size, std::string name = {}, bool read_only = false);
   /// All of `requests`, in their order, in one step: each step copies the list of regions.
   std::vector<region> allocate(std::span<allocation const> requests);
-  /// Nothing happens for an address that no allocation begins at.
+  /// Nothing happens for an address that no allocation begins at, or where the host has no memory
+  /// for a new list.
   void release(std::uint64_t base) noexcept;
   /// All of `regions`, as allocate() returned them, in one step.
   void release(std::span<region const> regions) noexcept;
