@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <ctime>
 #include <string>
+
+#include "linker/link_input.hpp"
 
 using namespace fatlink;
 
@@ -34,7 +38,67 @@ std::size_t count_mismatches(std::string const& functions)
   return detail::find_mismatched_calls(".version 9.0\n.target sm_90\n" + functions, "test").size();
 }
 
+std::string function_name(std::string const& prefix, std::size_t number)
+{
+  return prefix + std::to_string(number);
+}
+
+/// A container of the PTX entry `text` and an entry of LTO-IR of the same target.
+fatbin with_ltoir(std::string const& text, std::string const& name)
+{
+  constexpr std::size_t k_container_header = 16;
+  constexpr std::byte k_ltoir{8};
+  auto const ptx = detail::link_input::from_ptx(text, target(90), name);
+  byte_buffer bytes(ptx.bytes().begin(), ptx.bytes().end());
+  byte_buffer entry(bytes.begin() + k_container_header, bytes.end());
+  entry[0] = k_ltoir;
+  bytes.insert(bytes.end(), entry.begin(), entry.end());
+  std::uint64_t const size = 2 * entry.size();
+  std::memcpy(bytes.data() + 8, &size, sizeof(size));
+  return fatbin::from_bytes(std::move(bytes), name);
+}
+
+/// A fatbin whose PTX defines `count` functions.
+fatbin definer(std::string const& prefix, std::size_t count)
+{
+  std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  for (std::size_t number = 0; number < count; ++number)
+    text += ".visible .func " + function_name(prefix, number) + "(.param .b64 p) { ret; }\n";
+  return with_ltoir(text, prefix);
+}
+
+/// A linked PTX that calls the first `count` functions of definer() by another type.
+std::string linked_ptx(std::string const& prefix, std::size_t count)
+{
+  std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  for (std::size_t number = 0; number < count; ++number) {
+    auto const name = function_name(prefix, number);
+    text += ".func " + name + "(.param .b64 p) { ret; }\n";
+    text += caller("call_" + name, "mov.u64 %rd1, " + name + ";");
+  }
+  return text;
+}
+
 }  // namespace
+
+TEST(MismatchedCalls, OfAThousandFunctionsAmongManyTakeSeconds)
+{
+  constexpr std::size_t k_definitions = 50'000;
+  std::vector<fatbin> const inputs{definer("f", k_definitions), definer("g", k_definitions)};
+  auto const ptx = linked_ptx("f", 1000);
+  auto const link = [&](auto const&...) {
+    auto const* const begin = reinterpret_cast<std::byte const*>(ptx.data());
+    return detail::link_product{.bytes = {begin, begin + ptx.size()}, .warnings = {}};
+  };
+  link_options options;
+  options.target = target(90);
+  options.mode = link_mode::lto;
+  auto const start = std::clock();
+  auto const findings = detail::check_calls(inputs, options, link);
+  EXPECT_LT(std::clock() - start, 4 * CLOCKS_PER_SEC);
+  ASSERT_EQ(findings.size(), 1000U);
+  EXPECT_EQ(findings[0].files, (std::vector<std::string>{"f", "g"}));
+}
 
 TEST(MismatchedCalls, OfAFunctionOfAnotherTypeAreFound)
 {

@@ -8,6 +8,7 @@
 #include "detail/format.hpp"
 #include "detail/interface_queries.hpp"
 #include "detail/limits.hpp"
+#include "detail/name_set.hpp"
 #include "detail/ptx_tokens.hpp"
 #include "linker/link_input.hpp"
 #include "linker/reachable_functions.hpp"
@@ -109,14 +110,23 @@ bool may_replace(std::vector<fatbin> const& inputs, link_options const& options)
   return false;
 }
 
-finding mismatch(std::vector<fatbin> const& inputs, link_options const& options,
+/// The names that each input defines, in the order of the inputs.
+std::vector<name_set> definitions_of(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  std::vector<name_set> definitions;
+  definitions.reserve(inputs.size());
+  for (auto const& input : inputs)
+    definitions.emplace_back(interface_of(input, options.target, options.mode).definitions);
+  return definitions;
+}
+
+/// `definitions`: of definitions_of().
+finding mismatch(std::vector<fatbin> const& inputs, std::vector<name_set> const& definitions,
                  mismatched_call const& call)
 {
   std::vector<std::string> files;
-  for (auto const& input : inputs)
-    if (name_set(interface_of(input, options.target, options.mode).definitions)
-            .contains(call.definition.name))
-      files.push_back(input.name());
+  for (std::size_t index = 0; index < inputs.size(); ++index)
+    if (definitions[index].contains(call.definition.name)) files.push_back(inputs[index].name());
   auto const definer = files.empty() ? std::string("an input") : files.front();
   for (auto const& input : inputs)
     if (input.name() != definer) files.push_back(input.name());
@@ -166,10 +176,13 @@ std::vector<finding> check_calls(std::vector<fatbin> const& inputs, link_options
   auto const product = link(parts, texts, image_kind::ptx);
   std::string_view const ptx(reinterpret_cast<char const*>(product.bytes.data()),
                              product.bytes.size());
+  auto const calls = find_mismatched_calls(ptx, "the linked PTX");
+  if (calls.empty()) return {};
+  auto const definitions = definitions_of(inputs, options);
   std::vector<finding> findings;
   finding_limit mismatches(findings);
-  for (auto const& call : find_mismatched_calls(ptx, "the linked PTX"))
-    mismatches.add([&] { return mismatch(inputs, options, call); });
+  for (auto const& call : calls)
+    mismatches.add([&] { return mismatch(inputs, definitions, call); });
   mismatches.finish();
   return findings;
 }
