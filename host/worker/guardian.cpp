@@ -13,8 +13,6 @@
 #include <cstring>
 #include <ctime>
 
-#include "sandbox.hpp"
-
 namespace fatlink {
 namespace {
 
@@ -81,11 +79,16 @@ pid_t guardian::start_linking_process()
   return linking_process_;
 }
 
+std::optional<guardian_errors> guardian::receive_confinement() noexcept
+{
+  return confinement_.receive();
+}
+
 int guardian::wait()
 {
   ::close(STDOUT_FILENO);
   host_descriptor_ = open_process(host_);
-  confine_guardian(linking_process_);
+  confinement_.send(confine_guardian(linking_process_));
   int status = 0;
   while (::waitpid(linking_process_, &status, WNOHANG) == 0) {
     if (!has_host_left()) continue;

@@ -7,6 +7,10 @@
 
 #include <sys/types.h>
 
+#include <optional>
+
+#include "confinement_pipe.hpp"
+
 namespace fatlink {
 
 class guardian {
@@ -20,8 +24,12 @@ class guardian {
   /// errno where the kernel refuses.
   [[nodiscard]] pid_t start_linking_process();
 
-  /// Confines this process and waits. Returns the exit status of the linking process, or 128 and
-  /// the number of the signal that ended it.
+  /// In the linking process, once: what the kernel refused of the confinement of the guardian,
+  /// after it has tried; empty where it does not report.
+  [[nodiscard]] std::optional<guardian_errors> receive_confinement() noexcept;
+
+  /// Confines this process, reports how, and waits. Returns the exit status of the linking process,
+  /// or 128 and the number of the signal that ended it.
   [[nodiscard]] int wait();
 
  private:
@@ -30,6 +38,7 @@ class guardian {
 
   pid_t host_;
   int status_pipe_;
+  confinement_pipe confinement_;
   pid_t linking_process_ = -1;
   int host_descriptor_ = -1;  ///< a pidfd; -1 where the kernel has none
 };

@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
+#include <functional>
 
 namespace fatlink {
 namespace {
@@ -12,36 +14,45 @@ namespace {
 constexpr rlim_t k_processor_seconds = 3600;
 constexpr rlim_t k_grace_seconds = 5;  // between SIGXCPU, which names the reason, and SIGKILL
 
-void limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) noexcept
+/// Returns 0 or errno.
+int limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) noexcept
 {
   rlimit present{};
-  if (::getrlimit(resource, &present) != 0) return;
+  if (::getrlimit(resource, &present) != 0) return errno;
   rlimit const wanted{.rlim_cur = std::min(present.rlim_max, soft),
                       .rlim_max = std::min(present.rlim_max, hard)};
-  (void)::setrlimit(resource, &wanted);
+  return ::setrlimit(resource, &wanted) == 0 ? 0 : errno;
 }
 
-void limit(__rlimit_resource resource, rlim_t value) noexcept
+int limit(__rlimit_resource resource, rlim_t value) noexcept
 {
-  limit(resource, value, value);
+  return limit(resource, value, value);
+}
+
+int limit_address_space() noexcept
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  return limit(RLIMIT_AS, rlim_t{8} << 30);
+#else
+  return 0;
+#endif
 }
 
 }  // namespace
 
-void limit_resources() noexcept
+int limit_resources() noexcept
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  limit(RLIMIT_AS, rlim_t{8} << 30);
-#endif
-  limit(RLIMIT_NOFILE, 64);
-  limit(RLIMIT_FSIZE, rlim_t{16} << 20);
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, k_processor_seconds, k_processor_seconds + k_grace_seconds);
+  auto const errors = {
+      limit_address_space(), limit(RLIMIT_NOFILE, 64), limit(RLIMIT_FSIZE, rlim_t{16} << 20),
+      limit(RLIMIT_CORE, 0),
+      limit(RLIMIT_CPU, k_processor_seconds, k_processor_seconds + k_grace_seconds)};
+  auto const* const first = std::find_if(errors.begin(), errors.end(), std::identity());
+  return first == errors.end() ? 0 : *first;
 }
 
-void limit_processes() noexcept
+int limit_processes() noexcept
 {
-  limit(RLIMIT_NPROC, 1024);
+  return limit(RLIMIT_NPROC, 1024);
 }
 
 bool is_half_of_processor_time_used() noexcept

@@ -21,10 +21,10 @@ constexpr char const* k_remedy =
     "links are not safe without it; allow seccomp (in a container, its profile), or link without "
     "the sandbox: --allow-unconfined (in C++ linker_options::allow_unconfined)";
 
-void end_with(pid_t guardian)
+void end_with(pid_t parent)
 {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != guardian) ::_exit(0);  // it had ended before
+  if (::getppid() != parent) ::_exit(0);  // it had ended before
 }
 
 std::shared_ptr<nvjitlink const> open_library(std::string const& path)
@@ -38,9 +38,9 @@ std::shared_ptr<nvjitlink const> open_library(std::string const& path)
 }
 
 /// @throws unavailable_error the kernel refuses seccomp, and linking without it is not allowed.
-confinement confine(linking_settings const& settings)
+confinement confine(guardian& guard, int limits_error, linking_settings const& settings)
 {
-  auto result = confine_linking_process();
+  auto result = confine_linking_process(limits_error, guard.receive_confinement());
   if (result.seccomp_refusal.empty() || settings.allow_unconfined) return result;
   throw unavailable_error(
       stage::linker, {.message = "fatlink-linkd cannot be confined: the kernel refuses seccomp: " +
@@ -64,12 +64,13 @@ byte_buffer hello_of(nvjitlink const& library, std::vector<std::string> layers)
 
 }  // namespace
 
-int run_linking_process(pid_t guardian, linking_settings const& settings)
+int run_linking_process(guardian& guard, pid_t parent, int limits_error,
+                        linking_settings const& settings)
 try {
-  end_with(guardian);
+  end_with(parent);
   collect_printed_output();
   auto const library = open_library(settings.library);
-  auto sandbox = confine(settings);
+  auto sandbox = confine(guard, limits_error, settings);
   if (!write_message(hello_of(*library, std::move(sandbox.layers)))) return 0;
   return serve(*library);
 } catch (unavailable_error const& failure) {

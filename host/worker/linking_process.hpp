@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "guardian.hpp"
+
 namespace fatlink {
 
 struct linking_settings {
@@ -14,7 +16,9 @@ struct linking_settings {
 };
 
 /// Returns the exit status: 0 the host has left or sent nothing for the idle time, 2 it sent what
-/// is no request, 5 no nvJitLink or no sandbox, as the host was told.
-int run_linking_process(pid_t guardian, linking_settings const& settings);
+/// is no request, 5 no nvJitLink or no sandbox, as the host was told. `parent`: the process of
+/// `guard`. `limits_error`: of limit_resources().
+int run_linking_process(guardian& guard, pid_t parent, int limits_error,
+                        linking_settings const& settings);
 
 }  // namespace fatlink

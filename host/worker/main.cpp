@@ -54,12 +54,13 @@ int main(int argc, char** argv)
 {
   auto const host = ::getppid();
   auto const status_pipe = keep_own_descriptors();
-  limit_resources();
+  auto const limits_error = limit_resources();
   guardian guard(host, status_pipe);
   auto const own = ::getpid();
   auto const linking_process = guard.start_linking_process();
   if (linking_process < 0) return fail_to_fork(errno);
   // No destructors, and no code of nvJitLink, at the end of either.
-  if (linking_process == 0) ::_exit(run_linking_process(own, read_arguments(argc, argv)));
+  if (linking_process == 0)
+    ::_exit(run_linking_process(guard, own, limits_error, read_arguments(argc, argv)));
   ::_exit(guard.wait());
 }

@@ -7,11 +7,12 @@
 //   no-new-privileges   no program gives rights back
 //   no-dump             no core file, and no other process of the user reads its memory
 //   limits              limits.hpp
-//   guardian            guardian.hpp
+//   guardian            guardian.hpp; confined by the same layers, and reports those refused
 #pragma once
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,22 @@ struct confinement {
   std::string seccomp_refusal;  ///< why seccomp is off; empty where it is on
 };
 
-/// Confines the linking process, whose nvJitLink is open.
-confinement confine_linking_process();
+/// The errno with which the kernel refused each layer to the guardian; 0 where it is on.
+struct guardian_errors {
+  int seccomp = 0;
+  int landlock = 0;
+  int capabilities = 0;
+  int privileges = 0;
+  int dumps = 0;
+  int limits = 0;
+};
+
+/// Confines the linking process, whose nvJitLink is open. `limits_error`: of limit_resources().
+/// `guardian`: what confine_guardian() returned; empty where that is not known.
+confinement confine_linking_process(int limits_error,
+                                    std::optional<guardian_errors> const& guardian);
 
 /// Confines the guardian as far as the kernel lets it.
-void confine_guardian(pid_t linking_process);
+guardian_errors confine_guardian(pid_t linking_process);
 
 }  // namespace fatlink

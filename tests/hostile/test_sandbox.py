@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from fatlink_cli import BUILD, LIBRARY, PROGRAM, SHARE, TESTS, CliTest
-from helper_process import HOSTILE, LINKD, HelperProcess, wait_until
+from helper_process import HOSTILE, LINKD, HelperProcess
 
 NOBODY = 65534
 LINK = ["link", "--no-cache", "--target", "sm_90", "-o", "o.cubin", LIBRARY, SHARE / "relu_poly.fatbin"]
@@ -47,6 +47,7 @@ syslog, lookup_dcookie
 """
 # Builds with sanitizers allow the helper three calls more (allowed_calls.cpp).
 SANITIZED = "-fsanitize" in (BUILD / "CMakeCache.txt").read_text() if (BUILD / "CMakeCache.txt").exists() else False
+PRLIMIT64, CAPSET = 302, 126  # system calls by number
 OWN_CALLS = ["own thread", "own memory", "own signal", "own limits read", "own clock"]
 
 
@@ -122,22 +123,45 @@ class Layers(SandboxTest):
         self.assertEqual([layer.split(":")[0] for layer in layers], LAYERS)
         for layer in layers:
             if not layer.startswith("landlock"):
-                self.assertTrue(layer.endswith(": on"), layer)
+                self.assertIn(layer.split(": ", 1)[1], ("on", self.without_landlock(layers)), layer)
         self.assertRegex(layers[1], r"^landlock: (on: ABI \d+|off: .+)$")
+
+    def without_landlock(self, layers):
+        """The state of a guardian that lacks the same Landlock as the linking process; None where that has it."""
+        state = layers[1].removeprefix("landlock: off: ")
+        return None if state == layers[1] else f"on: without landlock: {state}"
+
+    def layers_without(self, call):
+        """The states of the layers, by name, on a kernel that refuses the system call of this number."""
+        env = {"FATLINK_REAL_LINKD": str(LINKD), "FATLINK_REFUSED_CALL": str(call)}
+        _, (_, layers) = self.helper(program=TESTS / "refuse_seccomp", env=env).hello()
+        return dict(layer.split(": ", 1) for layer in layers)
+
+    def test_the_hello_states_limits_that_the_kernel_refuses(self):
+        layers = self.layers_without(PRLIMIT64)
+        self.assertEqual(layers["limits"], "off: Operation not permitted")
+        self.assertEqual(layers["seccomp"], "on")
+
+    def test_the_hello_states_what_the_guardian_lacks(self):
+        for call, lacks in ((PRLIMIT64, "limits"), (CAPSET, "capabilities")):
+            with self.subTest(lacks):
+                guardian = self.layers_without(call)["guardian"]
+                self.assertIn(f"without {lacks}: Operation not permitted", guardian)
+                self.assertTrue(guardian.startswith("on: "), guardian)
+
+    def test_the_guardian_is_confined_before_the_hello(self):
+        for _ in range(10):
+            helper = self.helper()
+            helper.hello()
+            self.assertEqual(self.status_of(helper.process.pid)["Seccomp"], "2")
 
     def status_of(self, process):
         with open(f"/proc/{process}/status", encoding="utf-8") as file:
             return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
-    def wait_for_guardian(self, helper):
-        """It confines itself while the linking process opens nvJitLink, and may be last."""
-        guardian = helper.process.pid
-        self.assertTrue(wait_until(lambda: self.status_of(guardian)["Seccomp"] == "2", 5), "no filter")
-
     def test_both_processes_have_no_capability_and_a_filter(self):
         helper = self.helper()
         linking_process, _ = helper.hello()
-        self.wait_for_guardian(helper)
         for process in (linking_process, helper.process.pid):
             status = self.status_of(process)
             for name in ("CapInh", "CapPrm", "CapEff", "CapAmb") + (("CapBnd",) if os.getuid() == 0 else ()):
@@ -159,7 +183,6 @@ class Layers(SandboxTest):
     def test_its_limits_cover_processes_and_processor_time(self):
         helper = self.helper()
         linking_process, _ = helper.hello()
-        self.wait_for_guardian(helper)
         for process in (linking_process, helper.process.pid):
             with open(f"/proc/{process}/limits", encoding="utf-8") as file:
                 limits = dict(re.findall(r"^(Max [a-z ]+?)  +(\w+)", file.read(), re.M))
@@ -173,7 +196,6 @@ class Layers(SandboxTest):
             self.skipTest("only root starts programs of another user")
         helper = self.helper(user=NOBODY)
         linking_process, _ = helper.hello()
-        self.wait_for_guardian(helper)
         for process in (linking_process, helper.process.pid):
             self.assertEqual(os.stat(f"/proc/{process}/environ").st_uid, 0)
 
@@ -194,6 +216,7 @@ class WithoutSeccomp(SandboxTest):
         self.addCleanup(helper.close)
         _, (_, layers) = helper.hello()
         self.assertEqual(layers[0], "seccomp: off: Operation not permitted")
+        self.assertIn("without seccomp: Operation not permitted", layers[-1])
 
     def test_links_go_on_with_a_warning_where_that_is_allowed(self):
         self.need_nvjitlink()

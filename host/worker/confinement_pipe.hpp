@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pipe on which the guardian reports once what the kernel refused of its confinement, so that the
+// hello of the linking process states it.
+#pragma once
+
+#include <optional>
+
+#include "sandbox.hpp"
+
+namespace fatlink {
+
+class confinement_pipe {
+ public:
+  /// Opens the pipe, before the fork. Where that fails, nothing is received.
+  confinement_pipe() noexcept;
+
+  /// In the guardian. Allocates no memory and closes nothing, which its filter may refuse.
+  void send(guardian_errors const& errors) const noexcept;
+
+  /// In the linking process, once: waits for the report, and closes the pipe. Empty where none
+  /// comes.
+  [[nodiscard]] std::optional<guardian_errors> receive() noexcept;
+
+ private:
+  int reader_ = -1;
+  int writer_ = -1;
+};
+
+}  // namespace fatlink
