@@ -23,6 +23,15 @@ TEST(Printable, EscapesControlCharacters)
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
 }
 
+TEST(Printable, EscapesMarksThatReorderText)
+{
+  EXPECT_EQ(printable("\u200e"), "\\xe2\\x80\\x8e");  // left-to-right mark
+  EXPECT_EQ(printable("\u200f"), "\\xe2\\x80\\x8f");  // right-to-left mark
+  EXPECT_EQ(printable("\u061c"), "\\xd8\\x9c");       // Arabic letter mark
+  for (auto const* const neighbor : {"\u200d", "\u2010", "\u061b", "\u061d"})
+    EXPECT_EQ(printable(neighbor), neighbor);
+}
+
 TEST(Printable, EscapesWhatIsNotUtf8)
 {
   EXPECT_EQ(printable("\xff"

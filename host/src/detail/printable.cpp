@@ -44,7 +44,9 @@ character first_character(std::string_view text)
 bool is_printable(character const& character)
 {
   auto const code = character.code_point;
-  auto const reorders = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  auto const is_mark = code == 0x061C || code == 0x200E || code == 0x200F;
+  auto const reorders =
+      is_mark || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
   auto const is_control = (code < 0x20 && code != '\n' && code != '\t') || code == 0x7F ||
                           (code >= 0x80 && code < 0xA0);
   return character.is_valid && !is_control && !reorders;
