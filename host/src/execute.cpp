@@ -26,6 +26,12 @@ void require_positive(std::size_t value, char const* name)
                      .hint = "pass 1 or more"});
 }
 
+/// How many groups of at most `size` hold `count`; no sum that can overflow.
+std::size_t group_count(std::size_t count, std::size_t size)
+{
+  return count / size + (count % size != 0 ? 1 : 0);
+}
+
 struct on_device {
   elementwise_kernel kernel;
   device_buffer<float> out;
@@ -99,7 +105,7 @@ class run {
   void time(on_device const& code, execution& done)
   {
     require_positive(request_.elements_per_thread, "elements_per_thread");
-    auto const threads = (count_ + request_.elements_per_thread - 1) / request_.elements_per_thread;
+    auto const threads = group_count(count_, request_.elements_per_thread);
     auto const shape = report_.shape = elementwise_shape(device_.info(), threads, request_.block);
     auto begin = device_.create_event();
     auto end = device_.create_event();
@@ -179,7 +185,7 @@ launch_shape elementwise_shape(device_info const&, std::size_t count, extent blo
   // CUDA's limit on gridDim.x; at 256 threads a block, more elements than memory holds.
   constexpr std::size_t k_most_blocks = 0x7FFFFFFF;
   require_positive(block.x, "block.x");
-  auto const blocks = count / block.x + (count % block.x != 0 ? 1 : 0);
+  auto const blocks = group_count(count, block.x);
   return {.grid = static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, k_most_blocks)),
           .block = block,
           .shared_bytes = 0};
