@@ -8,6 +8,7 @@
 #include "detail/base64.hpp"
 #include "detail/byte_reader.hpp"
 #include "detail/format.hpp"
+#include "detail/immortal.hpp"
 #include "detail/json_depth.hpp"
 #include "detail/limits.hpp"
 #include "detail/sha256.hpp"
@@ -61,8 +62,9 @@ stated_digests parse_json(std::string const& text)
 /// Another tool's text states no digests. Text that begins as an ident of fatlink must be one.
 stated_digests parse_digests(std::string const& ident)
 {
-  static auto const start = encode_base64(k_ident_start).substr(0, k_ident_start.size() / 3 * 4);
-  if (!ident.starts_with(start)) return {};
+  static immortal<std::string const> const start(
+      encode_base64(k_ident_start).substr(0, k_ident_start.size() / 3 * 4));
+  if (!ident.starts_with(start.get())) return {};
   try {
     auto const json = decode_base64(ident);
     if (!json || encode_base64(*json) != ident) return {ident_state::damaged, {}};
