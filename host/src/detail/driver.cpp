@@ -2,8 +2,8 @@
 #include "detail/driver.hpp"
 
 #include "detail/format.hpp"
-#include "detail/shared_library.hpp"
 #include "detail/immortal.hpp"
+#include "detail/shared_library.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "cpu/half.hpp"
 #include "detail/format.hpp"
+#include "detail/immortal.hpp"
 #include "detail/limits.hpp"
 #include "detail/shared_library.hpp"
-#include "detail/immortal.hpp"
 #include "fatlink/error.hpp"
 
 namespace fatlink::detail {
