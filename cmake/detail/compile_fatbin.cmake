@@ -112,11 +112,11 @@ if(NOT result EQUAL 0)
 endif()
 
 # The second pass: digests of the entries, which only the finished payloads give.
-execute_process(COMMAND "${INSPECT}" digest "${made}" OUTPUT_QUIET ERROR_VARIABLE said RESULT_VARIABLE result)
+execute_process(COMMAND "${INSPECT}" digest "${made}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   file(REMOVE "${made}")
-  string(REPLACE "${made}" "${FATBIN}" said "${said}")
-  message("${said}")
+  string(REPLACE "${made}" "${FATBIN}" errors "${errors}")
+  message("${errors}")
   message(FATAL_ERROR "${FATBIN}: its digests cannot be added, and it is not kept")
 endif()
 
