@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "detail/format.hpp"
-#include "detail/symbol_index.hpp"
 #include "detail/immortal.hpp"
+#include "detail/symbol_index.hpp"
 
 namespace fatlink {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One flipped bit anywhere in a fatbin of fatlink_add_fatbin: it is refused, or the linked product
-// is the same. FATLINK_HOSTILE_SCALE multiplies the 400 flips. Flips are spread evenly over the fatbins,
-// over their entries' headers and payloads, and over each of those.
+// is the same. FATLINK_HOSTILE_SCALE multiplies the 400 flips. Flips are spread evenly over the
+// fatbins, over their entries' headers and payloads, and over each of those.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -284,7 +284,8 @@ class body_parser {
   void open_scope()
   {
     if (scopes_.size() == limits::k_scope_depth)
-      from_.refuse("bodies with braces nested deeper than " + std::to_string(limits::k_scope_depth));
+      from_.refuse("bodies with braces nested deeper than " +
+                   std::to_string(limits::k_scope_depth));
     scopes_.emplace_back();
   }
 
