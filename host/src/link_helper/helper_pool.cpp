@@ -135,9 +135,9 @@ class registry {
     for (auto& idle : idle_) idle.helper->abandon();
     idle_.clear();
     leases_ = 0;
-    // The threads that wait on the old one are the parent's; destroying it would wait for them.
-    (void)has_lease_ended_.release();
-    has_lease_ended_ = std::make_unique<std::condition_variable>();
+    // Made anew in its place: threads that wait on the old one are the parent's, and destroying it
+    // would wait for them.
+    std::construct_at(has_lease_ended_.get());
   }
 
   std::mutex mutex_;

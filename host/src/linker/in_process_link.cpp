@@ -70,9 +70,9 @@ class link_gate {
   {
     was_forked_in_link_ = was_forked_in_link_ || running_ > links_of_thread;
     running_ = links_of_thread;
-    // A thread that waits on the old one is the parent's; destroying it would wait for that.
-    (void)has_link_ended_.release();
-    has_link_ended_ = std::make_unique<std::condition_variable>();
+    // Made anew in its place: threads that wait on the old one are the parent's, and destroying it
+    // would wait for them.
+    std::construct_at(has_link_ended_.get());
   }
 
   std::mutex mutex_;
