@@ -122,7 +122,7 @@ std::vector<call_rule> calls_of_linking_process()
 
 std::vector<call_rule> calls_of_guardian(pid_t linking_process)
 {
-  return {
+  std::vector<call_rule> rules{
       {SYS_ppoll},
       {SYS_wait4},
       {SYS_getppid},
@@ -132,6 +132,11 @@ std::vector<call_rule> calls_of_guardian(pid_t linking_process)
       {SYS_restart_syscall},
       {SYS_clock_nanosleep},  // a thread of the thread sanitizer
       {SYS_exit_group}};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  append(rules, calls_for_memory());  // for what they record of each call
+  append(rules, calls_for_threads());
+#endif
+  return rules;
 }
 
 }  // namespace fatlink

@@ -5,7 +5,7 @@ import os
 import resource
 import unittest
 
-from fatlink_cli import CliTest
+from fatlink_cli import SANITIZED, CliTest
 import generated_fatbin as generated
 
 MEMORY = 2 << 30  # bytes of address space for each run
@@ -14,6 +14,7 @@ KERNEL = ".visible .entry apply_transform(.param .u64 a, .param .u64 b, .param .
 JUDGED = ("--nvjitlink", "13.0")  # loads no nvJitLink, which takes address space of its own
 
 
+@unittest.skipIf(SANITIZED, "the address space cannot be limited with sanitizers")
 class Bounds(CliTest):
     @classmethod
     def setUpClass(cls):

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
-from fatlink_cli import PROGRAM, SHARE
+from fatlink_cli import PROGRAM, SANITIZED, SHARE
 from mutated_bytes import mutated, spliced
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
@@ -28,6 +28,7 @@ def seeds():
     return [file.read_bytes() for file in files]
 
 
+@unittest.skipIf(SANITIZED, "the address space cannot be limited with sanitizers")
 class Mutants(unittest.TestCase):
     def test_no_input_hurts_check_or_inspect(self):
         originals = seeds()

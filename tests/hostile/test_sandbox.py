@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from fatlink_cli import BUILD, LIBRARY, PROGRAM, SHARE, TESTS, CliTest
+from fatlink_cli import CliTest, LIBRARY, PROGRAM, SANITIZED, SHARE, TESTS
 from helper_process import HOSTILE, LINKD, HelperProcess
 
 NOBODY = 65534
@@ -45,8 +45,6 @@ add_key, request_key, reboot, kexec_load, kexec_file_load, init_module, finit_mo
 swapon, swapoff, acct, settimeofday, clock_settime, adjtimex, clock_adjtime, sethostname, setdomainname, uname,
 syslog, lookup_dcookie
 """
-# Builds with sanitizers allow the helper three calls more (allowed_calls.cpp).
-SANITIZED = "-fsanitize" in (BUILD / "CMakeCache.txt").read_text() if (BUILD / "CMakeCache.txt").exists() else False
 PRLIMIT64, CAPSET = 302, 126  # system calls by number
 OWN_CALLS = ["own thread", "own memory", "own signal", "own limits read", "own clock"]
 
