@@ -26,6 +26,8 @@ void add_link_settings(CLI::App& verb, link_settings& to)
       "link although the kernel refuses fatlink-linkd's sandbox (seccomp), with a warning");
   add_seconds(verb, "--link-timeout", to.limit_s, 0.01, 600,
               "how long a link may take in fatlink-linkd, 0.01 to 600");
+  for (auto const* option : {"--allow-unconfined", "--link-timeout"})  // the helper's alone
+    verb.get_option(option)->excludes("--in-process");
   verb.add_flag("--no-cache", to.no_cache,
                 "link anew; neither take the link from the cache nor put it there");
   verb.add_flag("--require-inlined", to.require_inlined,

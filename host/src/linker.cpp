@@ -55,13 +55,26 @@ bool is_said_by_link(std::string_view id)
        .hint = detail::format("use an enumerator of fatlink::{}, fatlink/linker.hpp", name)});
 }
 
+/// @throws usage_error a value that no linker can work with.
 void check_options(linker_options const& options)
 {
+  if (options.limit <= std::chrono::milliseconds::zero())
+    throw usage_error(stage::linker,
+                      {.message = detail::format("a time limit of {} ms", options.limit.count()),
+                       .input = std::to_string(options.limit.count()),
+                       .hint = "give linker_options::limit a time above 0"});
   if (options.isolation != isolation::in_process && options.isolation != isolation::helper)
     refuse_value("isolation", static_cast<int>(options.isolation));
 }
 
-/// @throws usage_error no inputs, or a value that is no enumerator.
+[[noreturn]] void refuse_moved_linker()
+{
+  throw usage_error(stage::linker, {.message = "the linker was moved from",
+                                    .input = "linker",
+                                    .hint = "copy a linker that is used again: copies share all"});
+}
+
+/// @throws usage_error no inputs, one that was moved from, or a value that is no enumerator.
 void check_arguments(std::vector<fatbin> const& inputs, link_options const& options)
 {
   if (options.mode != link_mode::ptx && options.mode != link_mode::lto)
@@ -69,6 +82,11 @@ void check_arguments(std::vector<fatbin> const& inputs, link_options const& opti
   if (options.emit != image_kind::cubin && options.emit != image_kind::ptx &&
       options.emit != image_kind::ptx_set)
     refuse_value("image_kind", static_cast<int>(options.emit));
+  for (auto const& input : inputs)
+    if (!input.has_value())
+      throw usage_error(stage::linker, {.message = "an input was moved from",
+                                        .input = "inputs",
+                                        .hint = "copy a fatbin that is used again: it is cheap"});
   if (inputs.empty())
     throw usage_error(stage::linker,
                       {.message = "no inputs: there is nothing to link",
@@ -221,6 +239,7 @@ linker::linker(std::shared_ptr<nvjitlink const> library)
 
 linker& linker::use(std::shared_ptr<link_cache> cache)
 {
+  if (!state_) refuse_moved_linker();
   state_->options.cache = std::move(cache);
   return *this;
 }
@@ -228,6 +247,7 @@ linker& linker::use(std::shared_ptr<link_cache> cache)
 linked_image linker::link(std::vector<fatbin> const& inputs, link_options const& options)
 {
   detail::cancellation_guard const guard;
+  if (!state_) refuse_moved_linker();
   check_arguments(inputs, options);
   if (options.emit == (options.mode == link_mode::ptx ? image_kind::ptx : image_kind::ptx_set))
     refuse_emit(options);
@@ -238,6 +258,7 @@ linked_image linker::link_into(std::filesystem::path const& layer,
                                std::vector<fatbin> const& inputs, link_options const& options)
 {
   detail::cancellation_guard const guard;
+  if (!state_) refuse_moved_linker();
   check_arguments(inputs, options);
   if (options.emit != image_kind::cubin &&
       (options.emit != image_kind::ptx || options.mode == link_mode::ptx))

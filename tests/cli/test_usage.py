@@ -26,6 +26,11 @@ class UsageTest(CliTest):
 
 
 class Words(UsageTest):
+    def test_options_of_the_helper_exclude_in_process(self):
+        for option in (["--link-timeout", "1"], ["--allow-unconfined"]):
+            done = self.assert_fails(2, "link", "--target", "sm_90", "-o", "x", "--in-process", *option, "a", "b", says=[])
+            self.assertIn(f"--in-process and {option[0]} cannot be used together", done.stderr)
+
     def test_an_unknown_command_offers_the_nearest(self):
         self.assert_usage(["rnu"], "unknown command 'rnu'; did you mean 'run'?",
                           "the commands are run, link, check", "see fatlink --help")

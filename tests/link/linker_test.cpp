@@ -134,3 +134,23 @@ TEST(LinkerArguments, AreCheckedBeforeAnythingElse)
   expect_error<usage_error>([&] { (void)linker({.isolation = static_cast<isolation>(5)}); },
                             "isolation has no value 5");
 }
+
+TEST(LinkerArguments, ThatWereMovedFromAreUsageErrors)
+{
+  linker first;
+  auto const second = std::move(first);
+  expect_error<usage_error>([&] { (void)first.link(pair(), options("sm_90", link_mode::lto)); },
+                            "the linker was moved from");
+  expect_error<usage_error>([&] { first.use(nullptr); }, "the linker was moved from");
+  auto inputs = pair();
+  auto const taken = std::move(inputs[0]);
+  expect_error<usage_error>([&] { (void)linker().link(inputs, options("sm_90", link_mode::lto)); },
+                            "an input was moved from");
+}
+
+TEST(LinkerArguments, TimeLimitsMustBeAboveZero)
+{
+  for (auto const limit : {std::chrono::milliseconds(0), std::chrono::milliseconds(-5),
+                           std::chrono::milliseconds::min()})
+    expect_error<usage_error>([&] { (void)linker({.limit = limit}); }, "a time limit of ");
+}

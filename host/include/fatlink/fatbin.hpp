@@ -104,6 +104,8 @@ class fatbin {
   /// @throws format_error as read_fatbin; or a digest other than the ident states.
   static fatbin from_bytes(byte_buffer bytes, std::string name);
 
+  /// False of one that was moved from, on which nothing else may be called.
+  [[nodiscard]] bool has_value() const noexcept { return contents_ != nullptr; }
   [[nodiscard]] std::string const& name() const noexcept;  ///< as given, for messages
   [[nodiscard]] bytes_view bytes() const noexcept;
   /// SHA-256 of the bytes; computed at the first call, by whichever thread.

@@ -81,7 +81,7 @@ class linker {
  public:
   /// In the helper, without a cache. Finds nvJitLink at the first link, not now.
   linker();
-  /// @throws usage_error a value that is no enumerator.
+  /// @throws usage_error a value that is no enumerator, or a limit that is not above 0.
   explicit linker(linker_options options);
   /// In this process, with `library`.
   explicit linker(std::shared_ptr<nvjitlink const> library);
@@ -99,7 +99,8 @@ class linker {
   ///   (NOT_INLINED).
   /// @throws unavailable_error no nvJitLink or no helper, and the cache does not have the link; or
   ///   the kernel refuses the helper's sandbox.
-  /// @throws usage_error no inputs, `emit` is not of the mode, or a value that is no enumerator.
+  /// @throws usage_error no inputs, an input or a linker that was moved from, `emit` is not of the
+  /// mode, or a value that is no enumerator.
   linked_image link(std::vector<fatbin> const& inputs, link_options const& options);
 
   /// The same, and puts the link into `layer`, a folder to be shipped: for hosts with this

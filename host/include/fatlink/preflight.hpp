@@ -19,7 +19,8 @@ enum class severity { warning, error };
 char const* to_string(severity level) noexcept;
 
 /// One thing preflight found. `id` names the rule: "missing-hook", "missing-variable",
-/// "signature-mismatch", "uncertain-type", "duplicate-symbol", "uncontracted", "unverified-bytes", …
+/// "signature-mismatch", "uncertain-type", "duplicate-symbol", "uncontracted",
+/// "unverified-bytes", …
 struct finding {
   std::string id;
   fatlink::severity severity;

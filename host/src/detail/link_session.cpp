@@ -25,12 +25,16 @@ std::string remedy(int code, std::string const& log)
     case 8:
       return "the input is damaged or for another architecture: fatlink inspect shows it";
     case 14:
-      return "install an nvJitLink at least as new as the newest toolkit among the inputs";
+      return "install an nvJitLink at least as new as the newest toolkit among the inputs; where "
+             "it is, "
+             "an input is damaged (fatlink check reports those without digests)";
     case 16:
     case 17:
       return "fatlink doctor shows which nvJitLink was chosen; a newer one may know it";
     default:
-      return "the log has nvJitLink's own words; fatlink inspect shows the inputs";
+      return "the log has nvJitLink's own words; fatlink inspect shows the inputs, and fatlink "
+             "check "
+             "those without digests, which may be damaged";
   }
 }
 

@@ -29,10 +29,9 @@ constexpr int k_longest_end_ms = 1000;
 constexpr char const* k_unknown_cause = "unknown cause";
 constexpr int k_status_grace_ms = 100;  ///< the guardian writes it before it ends
 
-constexpr std::array<std::string_view, 15> k_variables{
+constexpr std::array<std::string_view, 10> k_variables{
     "CUDA_HOME", "CUDA_PATH",    "VIRTUAL_ENV",  "CONDA_PREFIX", "LD_LIBRARY_PATH",
-    "PATH",      "HOME",         "LANG",         "LANGUAGE",     "TMPDIR",
-    "TZ",        "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"};
+    "LANG",      "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"};
 
 bool is_for_helper(std::string_view variable)
 {
@@ -43,8 +42,13 @@ bool is_for_helper(std::string_view variable)
 
 [[noreturn]] void fail(std::string const& program, int code)
 {
+  auto const lacks_descriptors = code == EMFILE || code == ENFILE;
+  auto const lacks_processes = code == EAGAIN || code == ENOMEM;
   fail_without_helper(detail::format("{}: {}", program, std::generic_category().message(code)),
-                      program);
+                      program, {},
+                      lacks_descriptors ? "close some files, or raise the limit (ulimit -n)"
+                      : lacks_processes ? "raise the limits of processes and memory (ulimit -u, -v)"
+                                        : "");
 }
 
 /// A copy of `original` that is no standard stream and not the status pipe's number, closed on

@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t k_block = std::size_t{1} << 20;  // memory is taken as bytes arrive
 constexpr char const* k_damaged =
     "an input is damaged: build it again; the next link is not affected";
+constexpr char const* k_killed =
+    "another process killed it, or the system for lack of memory; the next link is not affected";
 constexpr char const* k_raise_limit =
     "raise the time limit (--link-timeout SECONDS; in C++ the linker's limit); a damaged input can "
     "hang nvJitLink, too";
@@ -200,7 +202,7 @@ link_product link_helper::link(link_request const& request, time_limit const& li
                seconds(limit.length())),
            "ETIMEDOUT", k_raise_limit);
     fail(request, detail::format("nvJitLink's process died linking them ({})", how), how,
-         k_damaged);
+         how == "SIGKILL" ? k_killed : k_damaged);
   } catch (protocol_error const& error) {
     (void)process_.end();
     fail(request, detail::format("nvJitLink's process sent no valid reply: {}", error.what()),
