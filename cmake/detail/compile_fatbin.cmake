@@ -92,7 +92,16 @@ string(REGEX REPLACE "^fatbin[ \t]*:" "" dependencies "${dependencies}")
 string(REPLACE "${here}/" "${escaped_folder}/" dependencies "${dependencies}")
 file(WRITE "${DEPFILE}" "${escaped_fatbin} :${dependencies}")
 
-# A failure names the fatbin as it would be called.
+# A failure names the fatbin as it would be called, and leaves none.
+function(fatlink_require_success result errors message)
+  if(NOT result EQUAL 0)
+    file(REMOVE "${made}")
+    string(REPLACE "${made}" "${FATBIN}" errors "${errors}")
+    message("${errors}")
+    message(FATAL_ERROR "${message}")
+  endif()
+endfunction()
+
 set(expected_hook "")
 if(CONTRACT)
   set(expected_hook --expect-hook)
@@ -103,22 +112,12 @@ if(REFERENCE)
 endif()
 execute_process(
   COMMAND "${INSPECT}" inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference} "${made}"
-  OUTPUT_QUIET ERROR_VARIABLE said RESULT_VARIABLE result)
-if(NOT result EQUAL 0)
-  file(REMOVE "${made}")
-  string(REPLACE "${made}" "${FATBIN}" said "${said}")
-  message("${said}")
-  message(FATAL_ERROR "${FATBIN} is not what was asked for, and is not kept")
-endif()
+  OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
+fatlink_require_success("${result}" "${errors}" "${FATBIN} is not what was asked for, and is not kept")
 
 # The second pass: digests of the entries, which only the finished payloads give.
 execute_process(COMMAND "${INSPECT}" digest "${made}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
-if(NOT result EQUAL 0)
-  file(REMOVE "${made}")
-  string(REPLACE "${made}" "${FATBIN}" errors "${errors}")
-  message("${errors}")
-  message(FATAL_ERROR "${FATBIN}: its digests cannot be added, and it is not kept")
-endif()
+fatlink_require_success("${result}" "${errors}" "${FATBIN}: its digests cannot be added, and it is not kept")
 
 # Its .json: the reference, and what the bytes are.
 cmake_path(REPLACE_EXTENSION FATBIN LAST_ONLY json OUTPUT_VARIABLE beside)

@@ -153,8 +153,16 @@ struct link_cache::state {
     }
   }
 
+  /// What the folder or a layer has.
+  std::optional<cached_link> find_stored(cache_key const& key)
+  {
+    auto const name = key.name();
+    auto link = find(name, key.parts());
+    return link ? std::move(link) : find_in_layers(name, key.parts());
+  }
+
   cache::memory_layer::made find_below(cache_key const& key, std::function<made()> const& make,
-                                       cache_outcome& outcome)
+                                       cache_key const* preferred, cache_outcome& outcome)
   {
     auto const& parts = key.parts();
     auto const name = key.name();
@@ -162,8 +170,9 @@ struct link_cache::state {
       return std::make_shared<cached_link const>(std::move(link));
     };
     outcome = cache_outcome::hit;
-    if (auto found = find(name, parts)) return {share(std::move(*found))};
-    if (auto found = find_in_layers(name, parts)) return {share(std::move(*found))};
+    for (auto const* candidate : {preferred, &key})
+      if (candidate != nullptr)
+        if (auto link = find_stored(*candidate)) return {share(std::move(*link))};
     claimed got;
     if (!settings.folder.empty()) got = attempt([&] { return claim(name, parts); });
     if (got.link) return {share(std::move(*got.link))};
@@ -204,12 +213,13 @@ void link_cache::write_figures()
   }
 }
 
-link_cache::answer link_cache::find_or_make(cache_key const& key, std::function<made()> const& make)
+link_cache::answer link_cache::find_or_make(cache_key const& key, std::function<made()> const& make,
+                                            cache_key const* preferred)
 {
   auto outcome = cache_outcome::hit;
   bool was_there = false;
   auto link = state_->memory.find_or_make(
-      key.parts(), [&] { return state_->find_below(key, make, outcome); }, was_there);
+      key.parts(), [&] { return state_->find_below(key, make, preferred, outcome); }, was_there);
   if (was_there) outcome = cache_outcome::hit;
   ++(outcome == cache_outcome::hit ? state_->hits : state_->misses);
   return {std::move(link), outcome};
@@ -217,8 +227,7 @@ link_cache::answer link_cache::find_or_make(cache_key const& key, std::function<
 
 bool link_cache::has(cache_key const& key)
 {
-  auto const name = key.name();
-  return state_->find(name, key.parts()) || state_->find_in_layers(name, key.parts());
+  return state_->find_stored(key).has_value();
 }
 
 std::vector<std::string> link_cache::take_warnings()

@@ -28,7 +28,7 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
 
 /// Whether a link repeats a warning of preflight. compared-by-link: check_calls() compares the
 /// types. unverified-bytes: of a whole class of inputs, in each of their links; `check` reports it.
-bool is_said_by_link(std::string_view id)
+bool is_repeated_by_link(std::string_view id)
 {
   return id != "compared-by-link" && id != "unverified-bytes";
 }
@@ -147,7 +147,7 @@ class linker::session {
     image_.times.preflight_ms = watch.lap();
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& found : findings)
-      if (is_said_by_link(found.id))
+      if (is_repeated_by_link(found.id))
         image_.warnings.push_back(detail::format("{} [{}]", found.message, found.id));
   }
 
@@ -166,10 +166,12 @@ class linker::session {
   void ask_cache()
   {
     detail::stopwatch watch;
-    auto key = link_key(inputs_, options_, file_.identity);
-    if (!state_.is_confined() && !state_.options.cache->has(key)) key.add("confined", "no");
+    auto const confined = link_key(inputs_, options_, file_.identity);
+    auto key = confined;
+    if (!state_.is_confined()) key.add("confined", "no");
     image_.times.key_ms = watch.lap();
-    auto answer = state_.options.cache->find_or_make(key, [&] { return link_now(); });
+    auto answer = state_.options.cache->find_or_make(
+        key, [&] { return link_now(); }, state_.is_confined() ? nullptr : &confined);
     image_.times.lookup_ms = watch.lap() - image_.times.open_ms - image_.link_ms;
     image_.cache = answer.outcome;
     use(std::move(answer.link));

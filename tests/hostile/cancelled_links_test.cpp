@@ -7,29 +7,19 @@
 
 #include <random>
 
-#include "fatlink/linker.hpp"
 #include "fixtures.hpp"
 #include "hostile_scale.hpp"
 #include "needs_nvjitlink.hpp"
-#include "places.hpp"
+#include "shipped_links.hpp"
 
 using namespace fatlink;
+using fixtures::lto;
+using fixtures::shipped;
 
 namespace {
 
 constexpr int k_rounds = 20;
 constexpr int k_longest_wait_us = 45'000;  // a link takes about that long
-
-std::vector<fatbin> shipped(char const* transform)
-{
-  return {fatbin::read(places::data("apply_transform.fatbin")),
-          fatbin::read(places::data(std::string(transform) + ".fatbin"))};
-}
-
-link_options lto()
-{
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
-}
 
 struct link_in_thread {
   linker work;

@@ -7,31 +7,19 @@
 #include <cstring>
 #include <thread>
 
-#include "environment.hpp"
-#include "fatlink/linker.hpp"
 #include "fixtures.hpp"
-#include "link_helper/helper_pool.hpp"
 #include "needs_nvjitlink.hpp"
-#include "places.hpp"
+#include "shipped_links.hpp"
 
 using namespace fatlink;
+using fixtures::lto;
+using fixtures::shipped;
 using namespace std::chrono_literals;
 
 namespace {
 
 constexpr auto k_limit = 400ms;
 constexpr auto k_longest = 2500ms;  ///< the limit, the end of the process, and a busy machine
-
-std::vector<fatbin> shipped()
-{
-  return {fatbin::read(places::data("apply_transform.fatbin")),
-          fatbin::read(places::data("relu_poly.fatbin"))};
-}
-
-link_options lto()
-{
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
-}
 
 std::string liar()
 {

@@ -8,27 +8,17 @@
 #include <fstream>
 #include <thread>
 
-#include "environment.hpp"
-#include "fatlink/linker.hpp"
-#include "link_helper/helper_pool.hpp"
 #include "needs_nvjitlink.hpp"
-#include "places.hpp"
+#include "shipped_links.hpp"
 
 using namespace fatlink;
+using fixtures::hostile_nvjitlink;
+using fixtures::lto;
+using fixtures::next_process;
+using fixtures::shipped;
 using namespace std::chrono_literals;
 
 namespace {
-
-std::vector<fatbin> shipped()
-{
-  return {fatbin::read(places::data("apply_transform.fatbin")),
-          fatbin::read(places::data("relu_poly.fatbin"))};
-}
-
-link_options lto()
-{
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
-}
 
 std::string code_of_link(linker& work)
 try {
@@ -49,13 +39,6 @@ bool wait_until_gone(pid_t process)
   return !is_alive(process);
 }
 
-/// The process that the next link will run in.
-pid_t next_process()
-{
-  detail::helper_lease const helper({}, {}, detail::helper_reuse::shared, detail::time_limit(30s));
-  return helper->process();
-}
-
 void reap_all(int /*signal*/)
 {
   auto const code = errno;
@@ -73,19 +56,6 @@ class child_signal {
 
  private:
   void (*before_)(int);
-};
-
-class hostile_nvjitlink {
- public:
-  explicit hostile_nvjitlink(char const* mode) : mode_("FATLINK_HOSTILE", mode)
-  {
-    detail::end_idle_helpers();
-  }
-  ~hostile_nvjitlink() { detail::end_idle_helpers(); }
-
- private:
-  fixtures::variable mode_;
-  fixtures::variable nvjitlink_{"FATLINK_NVJITLINK", places::hostile_nvjitlink()};
 };
 
 /// Starts `sleep` with the number that a dead process had; 0 where that cannot be arranged.

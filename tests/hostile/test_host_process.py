@@ -49,23 +49,24 @@ class HostProcess(unittest.TestCase):
     def run_late(self, when, where):
         return subprocess.run([LATE_LINKS, when, where, LIBRARY, RELU], capture_output=True, text=True, timeout=60)
 
-    def test_links_while_the_process_ends_in_the_helper_succeed(self):
+    def links_at_the_end(self, where):
+        """What came of a link before the end of the process, and of one at it."""
         for when in ("static", "atexit"):
             with self.subTest(when=when):
-                result = self.run_late(when, "helper")
+                result = self.run_late(when, where)
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 first, second = result.stdout.splitlines()
                 self.assertRegex(first, r"^linked \d+ bytes$")
-                self.assertEqual(first, second)
+                yield first, second
+
+    def test_links_while_the_process_ends_in_the_helper_succeed(self):
+        for first, second in self.links_at_the_end("helper"):
+            self.assertEqual(first, second)
 
     def test_links_while_the_process_ends_are_refused_in_process(self):
-        for when in ("static", "atexit"):
-            with self.subTest(when=when):
-                result = self.run_late(when, "in-process")
-                self.assertEqual((result.returncode, result.stderr), (0, ""))
-                first, second = result.stdout.splitlines()
-                self.assertRegex(first, r"^linked \d+ bytes$")
-                self.assertIn(second, (first, "refused: nvJitLink cannot run in this process: the process is ending"))
+        refusal = "refused: nvJitLink cannot run in this process: the process is ending"
+        for _, second in self.links_at_the_end("in-process"):
+            self.assertEqual(second, refusal)
 
     def test_detached_threads_that_link_while_main_returns_neither_crash_nor_hang(self):
         before = helpers()

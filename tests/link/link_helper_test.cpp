@@ -8,66 +8,35 @@
 #include <cstdlib>
 #include <thread>
 
-#include "environment.hpp"
 #include "expect_error.hpp"
 #include "fatbin/write_fatbin.hpp"
-#include "fatlink/linker.hpp"
 #include "fixtures.hpp"
-#include "link_helper/helper_pool.hpp"
 #include "needs_nvjitlink.hpp"
-#include "places.hpp"
+#include "shipped_links.hpp"
 
 using namespace fatlink;
+using fixtures::hostile_nvjitlink;
+using fixtures::lto;
+using fixtures::next_process;
+using fixtures::shipped;
 using namespace std::chrono_literals;
 
 namespace {
-
-std::vector<fatbin> pair()
-{
-  return {fatbin::read(places::data("apply_transform.fatbin")),
-          fatbin::read(places::data("relu_poly.fatbin"))};
-}
-
-link_options lto()
-{
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
-}
 
 detail::time_limit within(std::chrono::milliseconds length)
 {
   return detail::time_limit(length);
 }
 
-/// The process that the next link of trusted inputs will run in, while a linker lives.
-int next_process()
-{
-  detail::helper_lease const helper({}, {}, detail::helper_reuse::shared, within(30s));
-  return helper->process();
-}
-
 std::string code_of(linker& with)
 try {
-  (void)with.link(pair(), lto());
+  (void)with.link(shipped(), lto());
   return "linked";
 } catch (link_error const& failed) {
   EXPECT_THAT(failed.what(), testing::HasSubstr("apply_transform.fatbin"));
   EXPECT_FALSE(failed.details().hint.empty());
   return failed.details().code;
 }
-
-/// Makes new helpers use the hostile nvJitLink while it lives; the idle ones are real.
-class hostile {
- public:
-  explicit hostile(char const* mode) : mode_("FATLINK_HOSTILE", mode)
-  {
-    detail::end_idle_helpers();
-  }
-  ~hostile() { detail::end_idle_helpers(); }
-
- private:
-  fixtures::variable mode_;
-  fixtures::variable nvjitlink_{"FATLINK_NVJITLINK", places::hostile_nvjitlink()};
-};
 
 class LinkHelper : public fixtures::needs_nvjitlink {};
 
@@ -77,7 +46,7 @@ TEST_F(LinkHelper, MakesWhatAnInProcessLinkMakes)
 {
   linker apart;
   linker here({.isolation = isolation::in_process});
-  EXPECT_EQ(apart.link(pair(), lto()).bytes, here.link(pair(), lto()).bytes);
+  EXPECT_EQ(apart.link(shipped(), lto()).bytes, here.link(shipped(), lto()).bytes);
 }
 
 TEST_F(LinkHelper, SurvivesFromLinkToLink)
@@ -130,7 +99,7 @@ TEST_F(LinkHelper, ServesThreadsSideBySide)
 TEST_F(LinkHelper, DeathsAreNamed)
 {
   for (auto const& [mode, code] : {std::pair{"crash", "SIGABRT"}, {"exit", "exit status 1"}}) {
-    hostile const taken(mode);
+    hostile_nvjitlink const taken(mode);
     linker with;
     EXPECT_EQ(code_of(with), code);
   }
@@ -140,17 +109,17 @@ TEST_F(LinkHelper, DeathsAreNamed)
 
 TEST(HostileHelper, HangsAreStopped)
 {
-  hostile const taken("hang");
+  hostile_nvjitlink const taken("hang");
   linker with({.limit = 300ms});
   EXPECT_EQ(code_of(with), "ETIMEDOUT");
 }
 
 TEST(HostileHelper, ThatTakesTooLongIsReportedWithTheTimeLimit)
 {
-  hostile const taken("hang");
+  hostile_nvjitlink const taken("hang");
   linker with({.limit = 300ms});
   try {
-    (void)with.link(pair(), lto());
+    (void)with.link(shipped(), lto());
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_THAT(failed.what(), testing::HasSubstr("longer than its time limit of 0.3 s"));
@@ -162,7 +131,7 @@ TEST(HelperRequest, OfMoreThanOneEntryIsRefusedByTheHelper)
 {
   auto const whole = fixtures::bytes("two_types_sass.fatbin");
   auto const sass = detail::write_fatbin(fixtures::fatbin("two_types_sass.fatbin").entries().at(1));
-  hostile const taken("print nothing");  // an nvJitLink that would link anything
+  hostile_nvjitlink const taken("print nothing");  // an nvJitLink that would link anything
   auto const helper = detail::link_helper::start({}, within(5s));
   for (auto const& [bytes, says] : {std::pair{whole, "2 entries"}, {sass, "SASS"}})
     expect_error<link_error>(
@@ -177,10 +146,10 @@ TEST(HelperRequest, OfMoreThanOneEntryIsRefusedByTheHelper)
 
 TEST(HostileHelper, CannotReachFilesNetworkOrOtherProcesses)
 {
-  hostile const taken("reach");
+  hostile_nvjitlink const taken("reach");
   linker with;
   try {
-    (void)with.link(pair(), lto());
+    (void)with.link(shipped(), lto());
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_THAT(

@@ -128,7 +128,9 @@ class link_cache {
   /// The link of `key`, from memory, the folder or a layer; else what `make` makes, once for all
   /// threads and processes that ask for it meanwhile, and kept.
   /// @throws whatever `make` throws; nothing is kept then, and who waited for it asks again.
-  answer find_or_make(cache_key const& key, std::function<made()> const& make);
+  /// `preferred`: a key whose link serves as well, and is taken from the folder or a layer first.
+  answer find_or_make(cache_key const& key, std::function<made()> const& make,
+                      cache_key const* preferred = nullptr);
 
   /// Whether the folder or a layer has the link of `key`.
   [[nodiscard]] bool has(cache_key const& key);

@@ -51,8 +51,8 @@ class helper_process {
   bool has_ended_ = false;
 };
 
-/// The variables that the helper gets of this process's: those that name nvJitLink or where to
-/// search it, the loader's search path, the locale, and the sanitizers' options.
+/// The variables that the helper gets of this process's: FATLINK_*, those that name where to search
+/// nvJitLink, the loader's search path, the locale, and the sanitizers' options.
 std::vector<std::string> helper_environment();
 
 }  // namespace fatlink::detail
