@@ -172,6 +172,20 @@ TEST_F(ReapedHelpers, OfTheParentAreNotTouchedByAForkedChild)
   EXPECT_EQ(code_of_link(work), "linked");
 }
 
+TEST_F(ReapedHelpers, StartInHostsWhoseStandardStreamsAreClosed)
+{
+  auto const child = ::fork();
+  if (child == 0) {
+    for (auto const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
+    hostile_nvjitlink const hostile("crash");
+    linker work;
+    ::_exit(code_of_link(work) == "SIGABRT" ? 0 : 1);  // by the socket and the status pipe
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(ReapedHelpers, AreNotSharedWithInputsWithoutDigestOrContract)
 {
   linker work;

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "detail/format.hpp"
+#include "detail/write_all.hpp"
 #include "linker/find_link_helper.hpp"
 
 extern char** environ;
@@ -51,40 +52,34 @@ bool is_for_helper(std::string_view variable)
                                         : "");
 }
 
-/// A copy of `original` that is no standard stream and not the status pipe's number, closed on
-/// exec: a host may have closed its standard streams.
-std::unique_ptr<descriptor> copy_above_standard(descriptor const& original,
-                                                std::string const& program)
-{
-  auto const number = ::fcntl(original.get(), F_DUPFD_CLOEXEC, k_status_descriptor + 1);
-  if (number < 0) fail(program, errno);
-  return std::make_unique<descriptor>(number);
-}
-
 struct descriptor_pair {
   std::unique_ptr<descriptor> ours;
   std::unique_ptr<descriptor> theirs;
 };
 
-descriptor_pair copy_above_standard(std::array<int, 2> const& ends, std::string const& program)
+/// A host may have closed its standard streams, whose numbers the helper needs for its own.
+descriptor_pair own(std::array<int, 2> const& ends, std::string const& program)
 {
-  descriptor const first(ends[0]);
-  descriptor const second(ends[1]);
-  return {copy_above_standard(first, program), copy_above_standard(second, program)};
+  descriptor_pair pair{std::make_unique<descriptor>(avoid_standard_streams(ends[0])), nullptr};
+  auto const code = errno;
+  pair.theirs = std::make_unique<descriptor>(avoid_standard_streams(ends[1]));
+  if (pair.ours->get() < 0) fail(program, code);
+  if (pair.theirs->get() < 0) fail(program, errno);
+  return pair;
 }
 
 descriptor_pair make_socket(std::string const& program)
 {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail(program, errno);
-  return copy_above_standard(ends, program);
+  return own(ends, program);
 }
 
 descriptor_pair make_status_pipe(std::string const& program)
 {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(program, errno);
-  return copy_above_standard(ends, program);
+  return own(ends, program);
 }
 
 /// A pidfd of the child `process`; -1 with errno where the kernel has none (ENOSYS, before 5.3), or
