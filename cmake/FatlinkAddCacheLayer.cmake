@@ -31,8 +31,8 @@ configuration.
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/FatlinkAddFatbin.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/require_nvcc.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/toolkit_root.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/require_nvcc.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/toolkit_root.cmake")
 
 function(fatlink_add_cache_layer target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY;INSTALL_DESTINATION;INSTALL_COMPONENT"

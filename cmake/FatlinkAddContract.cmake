@@ -36,7 +36,7 @@ Creates the interface target ``fatlink_contract_<name>``, whose properties
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/package_text.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/package_text.cmake")
 
 function(fatlink_add_contract name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" 

@@ -48,12 +48,12 @@ malformed arguments, and an nvcc that is not of CUDA 13, stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/contract_hooks.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/float_flags.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc_version.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/package_text.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/require_nvcc.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/stated_path.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/contract_hooks.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/float_flags.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/nvcc_version.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/package_text.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/require_nvcc.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/stated_path.cmake")
 
 function(fatlink_add_fatbin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" 
@@ -100,7 +100,7 @@ function(fatlink_add_fatbin target)
   fatlink_stated_path("${source}" stated_path)
 
   # Of the function, not of the directory that included this first.
-  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/compile_fatbin.cmake")
+  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/fatbin/compile_fatbin.cmake")
   # The settings are a file of their own, so that changing one rebuilds.
   set(settings "${CMAKE_CURRENT_BINARY_DIR}/${target}.settings.cmake")
   set(depfile "${CMAKE_CURRENT_BINARY_DIR}/${target}.fatbin.d")

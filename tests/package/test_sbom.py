@@ -229,8 +229,8 @@ class Dependencies(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         (cls.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(outsider LANGUAGES C CXX)\n"
-            f'include("{SOURCE}/cmake/dependencies.cmake")\n'
-            f'include("{SOURCE}/cmake/packaging/sbom_dependencies.cmake")\n'
+            f'include("{SOURCE}/cmake/build/dependencies.cmake")\n'
+            f'include("{SOURCE}/cmake/build/sbom/sbom_dependencies.cmake")\n'
             "foreach(component IN ITEMS runtime transforms development tests)\n"
             "  fatlink_sbom_dependencies(${component} found)\n"
             '  string(REPLACE ";" "\\n" found "${found}")\n'

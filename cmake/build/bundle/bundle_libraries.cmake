@@ -27,7 +27,7 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/elf.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/library_license.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/run_path.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/../detail/package/spdx_license.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../../detail/package/spdx_license.cmake")
 
 option(FATLINK_BUNDLE_LIBRARIES "Install the shared libraries that fatlink uses beside it" OFF)
 set(FATLINK_BUNDLE_LICENSES "" CACHE PATH "Licence texts of bundled libraries, one <soname> each")

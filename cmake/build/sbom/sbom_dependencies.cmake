@@ -14,9 +14,9 @@ scope or below.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/bundle_libraries.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../bundle/bundle_libraries.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/package_url.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/../detail/package/spdx_license.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../../detail/package/spdx_license.cmake")
 
 function(fatlink_sbom_dependencies component out)
   if(ARGN)

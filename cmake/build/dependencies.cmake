@@ -36,7 +36,7 @@ foreach(module IN ITEMS libzstd liblz4 nettle)
   endif()
 endforeach()
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/require_nvcc.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../detail/nvcc/require_nvcc.cmake")
 # The toolkit: nvcc for the fatbins, headers for the types. Nothing of it is linked.
 if(NOT CUDAToolkit_ROOT AND EXISTS "${PROJECT_SOURCE_DIR}/.cuda/bin/nvcc")
   set(CUDAToolkit_ROOT "${PROJECT_SOURCE_DIR}/.cuda")

@@ -14,9 +14,9 @@ when the tree is moved; the build tree always has ``libexec`` and ``share``.
 ``tests``        fatlink's own tests, and what they read
 #]=======================================================================]
 include(CMakePackageConfigHelpers)
-include("${CMAKE_CURRENT_LIST_DIR}/packaging/bundle_libraries.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/packaging/notices.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/packaging/redistributable.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/bundle/bundle_libraries.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/bundle/notices.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/bundle/redistributable.cmake")
 
 # Not in the folder of an architecture: a project without a language, of device code alone, knows none.
 set(package_dir "lib/cmake/fatlink")

@@ -15,7 +15,7 @@ The supplier of an unknown project is NOASSERTION.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/library_license.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../bundle/library_license.cmake")
 
 function(fatlink_package_url name version file purl_out supplier_out)
   if(ARGN)

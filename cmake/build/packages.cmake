@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fatlink's packages, one an install component.
 include(FatlinkAddPackage)
-include("${PROJECT_SOURCE_DIR}/cmake/packaging/sbom_dependencies.cmake")
+include("${PROJECT_SOURCE_DIR}/cmake/build/sbom/sbom_dependencies.cmake")
 foreach(component IN ITEMS runtime transforms development tests)
   fatlink_sbom_dependencies(${component} ${component}_parts)
 endforeach()
@@ -15,8 +15,8 @@ GPU on a reference device. The program, its helper process, the shared library,
 and the kernel apply_transform."
   COPYRIGHT "The developers of fatlink"
   LICENSE_ID Apache-2.0
-  OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-runtime.lintian-overrides"
-  DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/debian/triggers"
+  OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/build/debian/fatlink-runtime.lintian-overrides"
+  DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/build/debian/triggers"
   PROVIDES_CONTRACTS apply_transform
   ARCHIVE_COMPONENTS transforms  # so that `fatlink run` works from the archive alone
   SBOM ${runtime_parts}
@@ -49,7 +49,7 @@ compiler and sources: /usr/libexec/fatlink-tests/run. What the machine lacks, a
 GPU or nvJitLink, is skipped with the reason."
     COPYRIGHT "The developers of fatlink"
     LICENSE_ID Apache-2.0
-    OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/debian/fatlink-tests.lintian-overrides"
+    OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/build/debian/fatlink-tests.lintian-overrides"
     SBOM ${tests_parts}
     DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
     DEB_RECOMMENDS python3
