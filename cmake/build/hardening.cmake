@@ -12,7 +12,7 @@ Compiler and linker options against the exploitation of memory errors, for what 
 Compiled with: stack protector, stack clash protection, control-flow protection (x86), and
 ``_FORTIFY_SOURCE`` 3, or 2 where compiler or C library know no 3. Linked with: RELRO, immediate binding,
 PIE. Where only the C library's start files lack control-flow protection, their entry points get landing
-pads (host/src/landing_pads.cpp), and the binary states it. The sanitizers exclude all of it; ``_FORTIFY_SOURCE`` needs an optimised configuration.
+pads (host/src/util/process/landing_pads.cpp), and the binary states it. The sanitizers exclude all of it; ``_FORTIFY_SOURCE`` needs an optimised configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 include(CheckCXXCompilerFlag)
@@ -72,10 +72,10 @@ function(_fatlink_needs_landing_pads out)
 endfunction()
 
 function(_fatlink_add_landing_pads target type)
-  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/host/src/landing_pads.cpp")
+  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/host/src/util/process/landing_pads.cpp")
   target_link_options(${target} PRIVATE "LINKER:-init,fatlink_init,-fini,fatlink_fini,-z,ibt,-z,shstk")
   if(type STREQUAL "EXECUTABLE")
-    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/host/src/start_landing_pad.cpp")
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/host/src/util/process/start_landing_pad.cpp")
     target_link_options(${target} PRIVATE "LINKER:-e,fatlink_start")
   endif()
 endfunction()

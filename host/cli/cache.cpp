@@ -8,10 +8,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "defaults.hpp"
-#include "failure.hpp"
+#include "error_report.hpp"
 #include "fatlink/linker.hpp"
-#include "link_settings.hpp"
+#include "installed.hpp"
+#include "link_flags.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 #include "verbs.hpp"

@@ -9,12 +9,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "defaults.hpp"
-#include "failure.hpp"
+#include "error_report.hpp"
 #include "fatlink/installed_library.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/transform_check.hpp"
+#include "installed.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 #include "verbs.hpp"

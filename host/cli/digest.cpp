@@ -5,10 +5,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "detail/json_file.hpp"
-#include "failure.hpp"
+#include "error_report.hpp"
 #include "fatbin/add_digests.hpp"
 #include "fatbin/entry_digests.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/output_file.hpp"
 #include "verbs.hpp"

@@ -7,11 +7,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "defaults.hpp"
-#include "failure.hpp"
+#include "error_report.hpp"
 #include "fatlink/build_check.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
+#include "installed.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 #include "verbs.hpp"

@@ -6,15 +6,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "defaults.hpp"
-#include "failure.hpp"
+#include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/output_file.hpp"
-#include "link_settings.hpp"
+#include "installed.hpp"
+#include "link_flags.hpp"
 #include "options.hpp"
-#include "report.hpp"
-#include "streams.hpp"
+#include "run/run_report.hpp"
 #include "targets.hpp"
+#include "terminal/streams.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "defaults.hpp"
-#include "failure.hpp"
+#include "error_report.hpp"
+#include "installed.hpp"
 #include "options.hpp"
 #include "verbs.hpp"
 

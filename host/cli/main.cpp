@@ -5,9 +5,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "failure.hpp"
-#include "interrupts.hpp"
-#include "standard_streams.hpp"
+#include "error_report.hpp"
+#include "terminal/interrupts.hpp"
+#include "terminal/standard_streams.hpp"
 #include "usage.hpp"
 #include "verbs.hpp"
 

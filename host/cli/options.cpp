@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "detail/nearest.hpp"
-#include "detail/number.hpp"
 #include "fatlink/error.hpp"
+#include "util/text/nearest.hpp"
+#include "util/text/number.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "detail/byte_reader.hpp"
-#include "detail/format.hpp"
-#include "detail/ptx_tokens.hpp"
+#include "ptx/ptx_tokens.hpp"
+#include "util/bytes/byte_reader.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {

@@ -8,9 +8,9 @@
 #include <charconv>
 #include <vector>
 
-#include "detail/format.hpp"
-#include "detail/immortal.hpp"
 #include "fatlink/error.hpp"
+#include "util/process/immortal.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {

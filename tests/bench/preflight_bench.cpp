@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "cpu/machine.hpp"
 #include "fatlink/preflight.hpp"
-#include "linker/link_input.hpp"
+#include "interpreter/machine.hpp"
+#include "nvjitlink/link_input.hpp"
 
 using namespace fatlink;
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <new>
 
-#include "cpu/machine.hpp"
+#include "interpreter/machine.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "detail/cpu_device.hpp"
+#include "device/reference_device.hpp"
 #include "expect_error.hpp"
 
 namespace fatlink {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "cpu/machine.hpp"
+#include "interpreter/machine.hpp"
 
 using namespace fatlink::cpu;
 

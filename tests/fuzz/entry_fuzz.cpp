@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "cache/entry.hpp"
-#include "detail/loader_search.hpp"
-#include "detail/sha256.hpp"
+#include "nvjitlink/loader_search.hpp"
+#include "util/bytes/sha256.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {

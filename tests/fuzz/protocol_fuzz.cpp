@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "detail/worker_protocol.hpp"
+#include "link_helper/protocol.hpp"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/machine.hpp"
-#include "cpu/parser.hpp"
 #include "fatlink/ptx_interface.hpp"
+#include "interpreter/machine.hpp"
+#include "ptx/parser.hpp"
 
 using namespace fatlink::cpu;
 

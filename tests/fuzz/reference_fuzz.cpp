@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "detail/json_file.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/reference.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)

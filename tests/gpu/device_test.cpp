@@ -8,7 +8,7 @@
 #include <bit>
 #include <optional>
 
-#include "detail/driver.hpp"
+#include "device/cuda_driver.hpp"
 #include "expect_error.hpp"
 #include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"

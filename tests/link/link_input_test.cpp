@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "captured_stderr.hpp"
-#include "detail/link_key.hpp"
-#include "detail/link_session.hpp"
-#include "detail/nvjitlink_api.hpp"
 #include "environment.hpp"
 #include "expect_error.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
+#include "linker/link_key.hpp"
 #include "needs_nvjitlink.hpp"
+#include "nvjitlink/api.hpp"
+#include "nvjitlink/link_in_process.hpp"
 
 using namespace fatlink;
 using testing::HasSubstr;

@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "captured_stderr.hpp"
-#include "detail/link_session.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"
 #include "needs_nvjitlink.hpp"
+#include "nvjitlink/link_in_process.hpp"
 
 using namespace fatlink;
 

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <string>
 
-#include "linker/link_input.hpp"
+#include "nvjitlink/link_input.hpp"
 
 using namespace fatlink;
 

@@ -16,7 +16,7 @@ SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 CMAKE = os.environ["FATLINK_CMAKE"]
 NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
 CACHE = (BUILD / "CMakeCache.txt").read_text()
-LAYOUT_OBJECT = "host/CMakeFiles/fatlink_objects.dir/src/detail/installed_files.cpp.o"
+LAYOUT_OBJECT = "host/CMakeFiles/fatlink_objects.dir/src/util/files/installed_files.cpp.o"
 
 
 def run(*words, **options):

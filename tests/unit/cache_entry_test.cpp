@@ -3,7 +3,7 @@
 #include "cache/entry.hpp"
 
 #include "cache_fixture.hpp"
-#include "detail/sha256.hpp"
+#include "util/bytes/sha256.hpp"
 
 using namespace fatlink;
 using namespace fixtures;

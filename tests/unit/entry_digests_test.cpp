@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "detail/base64.hpp"
 #include "expect_error.hpp"
 #include "fatbin/add_digests.hpp"
 #include "fatbin/write_ident.hpp"
 #include "fixtures.hpp"
+#include "util/bytes/base64.hpp"
 
 using namespace fatlink;
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "detail/base64.hpp"
+#include "util/bytes/base64.hpp"
 
 using fatlink::parse_ident;
 using fatlink::detail::decode_base64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "detail/library_file.hpp"
+#include "nvjitlink/identity.hpp"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -7,9 +7,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "detail/loader_search.hpp"
-#include "detail/shared_library.hpp"
 #include "fixtures.hpp"
+#include "nvjitlink/loader_search.hpp"
+#include "util/files/shared_library.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What exceeds a limit is refused by an error that names the limit.
-#include "detail/limits.hpp"
+#include "util/limits.hpp"
 
 #include <gmock/gmock.h>
 
-#include "cpu/machine.hpp"
-#include "cpu/parser.hpp"
-#include "detail/expression.hpp"
-#include "detail/interface_queries.hpp"
-#include "detail/json_file.hpp"
 #include "expect_error.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fixtures.hpp"
-#include "linker/link_input.hpp"
+#include "interpreter/machine.hpp"
+#include "nvjitlink/link_input.hpp"
+#include "preflight/interface_queries.hpp"
+#include "ptx/parser.hpp"
+#include "verification/expression.hpp"
 
 using namespace fatlink;
 

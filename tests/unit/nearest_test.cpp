@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "detail/nearest.hpp"
+#include "util/text/nearest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "detail/number.hpp"
+#include "util/text/number.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "linker/nvjitlink_log.hpp"
+#include "nvjitlink/log.hpp"
 
 #include <gmock/gmock.h>
 

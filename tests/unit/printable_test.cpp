@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "detail/printable.hpp"
+#include "util/text/printable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "detail/temporary_name.hpp"
+#include "util/files/temporary_name.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -5,11 +5,11 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "detail/json_file.hpp"
-#include "detail/sha256.hpp"
 #include "expect_error.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/preflight.hpp"
 #include "places.hpp"
+#include "util/bytes/sha256.hpp"
 
 using namespace fatlink;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "detail/worker_protocol.hpp"
+#include "link_helper/protocol.hpp"
 
 #include <gmock/gmock.h>
 
-#include "detail/sha256.hpp"
+#include "util/bytes/sha256.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

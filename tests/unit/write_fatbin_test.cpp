@@ -7,7 +7,7 @@
 
 #include "expect_error.hpp"
 #include "fixtures.hpp"
-#include "linker/link_input.hpp"
+#include "nvjitlink/link_input.hpp"
 
 using namespace fatlink;
 using detail::link_input;

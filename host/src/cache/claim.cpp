@@ -6,7 +6,7 @@
 #include <span>
 
 #include "cache/ledger.hpp"
-#include "detail/format.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::cache {
 namespace {

@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "detail/environment.hpp"
-#include "detail/format.hpp"
-#include "detail/installed_files.hpp"
-#include "detail/number.hpp"
-#include "detail/printable.hpp"
 #include "fatlink/cache.hpp"
 #include "fatlink/catalogue.hpp"
+#include "util/files/installed_files.hpp"
+#include "util/process/environment.hpp"
+#include "util/text/format.hpp"
+#include "util/text/number.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "detail/format.hpp"
-#include "detail/sequence.hpp"
-#include "detail/sha256.hpp"
+#include "util/bytes/sha256.hpp"
+#include "util/text/format.hpp"
+#include "util/text/sequence.hpp"
 
 namespace fatlink::cache {
 namespace {

@@ -10,10 +10,10 @@
 #include <csignal>
 #include <system_error>
 
-#include "detail/format.hpp"
-#include "detail/signal_guard.hpp"
-#include "detail/temporary_name.hpp"
-#include "detail/write_all.hpp"
+#include "util/files/temporary_name.hpp"
+#include "util/files/write_all.hpp"
+#include "util/process/signal_guard.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::cache {
 namespace {

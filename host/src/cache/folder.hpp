@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "detail/read_file.hpp"
 #include "fatlink/bytes.hpp"
+#include "util/files/read_file.hpp"
 
 namespace fatlink::cache {
 

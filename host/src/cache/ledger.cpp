@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "detail/sequence.hpp"
-#include "detail/sha256.hpp"
+#include "util/bytes/sha256.hpp"
+#include "util/text/sequence.hpp"
 
 namespace fatlink::cache {
 namespace {

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <thread>
 
-#include "detail/write_all.hpp"
+#include "util/files/write_all.hpp"
 
 namespace fatlink::cache {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "detail/fork_guard.hpp"
 #include "fatlink/cache.hpp"
+#include "util/process/fork_guard.hpp"
 
 namespace fatlink::cache {
 

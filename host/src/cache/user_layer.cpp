@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "cache/claim.hpp"
-#include "detail/format.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::cache {
 namespace {

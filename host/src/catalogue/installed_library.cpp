@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "detail/interface_queries.hpp"
 #include "fatlink/error.hpp"
+#include "preflight/interface_queries.hpp"
 
 namespace fatlink {
 namespace {

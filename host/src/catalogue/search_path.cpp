@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "detail/environment.hpp"
-#include "detail/format.hpp"
-#include "detail/installed_files.hpp"
-#include "detail/nearest.hpp"
 #include "fatlink/catalogue.hpp"
 #include "fatlink/error.hpp"
+#include "util/files/installed_files.hpp"
+#include "util/process/environment.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
 
 namespace fatlink {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "detail/format.hpp"
-#include "detail/interface_queries.hpp"
-#include "detail/nearest.hpp"
-#include "detail/preflight_rules.hpp"
+#include "preflight/interface_queries.hpp"
+#include "preflight/rules.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
 
 namespace fatlink {
 namespace {

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "detail/base64.hpp"
-#include "detail/format.hpp"
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/write_ident.hpp"
 #include "fatlink/fatbin.hpp"
+#include "util/bytes/base64.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "detail/base64.hpp"
-#include "detail/byte_reader.hpp"
-#include "detail/format.hpp"
-#include "detail/immortal.hpp"
-#include "detail/json_depth.hpp"
-#include "detail/limits.hpp"
-#include "detail/sha256.hpp"
+#include "util/bytes/base64.hpp"
+#include "util/bytes/byte_reader.hpp"
+#include "util/bytes/sha256.hpp"
+#include "util/limits.hpp"
+#include "util/process/immortal.hpp"
+#include "util/text/format.hpp"
+#include "util/text/json_depth.hpp"
 
 namespace fatlink::detail {
 namespace {

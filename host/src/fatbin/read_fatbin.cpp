@@ -2,13 +2,13 @@
 // The container format: its bytes to entries, an entry's payload to PTX.
 #include <utility>
 
-#include "detail/byte_reader.hpp"
-#include "detail/decompress.hpp"
-#include "detail/format.hpp"
-#include "detail/limits.hpp"
 #include "fatbin/layout.hpp"
 #include "fatbin/recognize_form.hpp"
 #include "fatlink/fatbin.hpp"
+#include "util/bytes/byte_reader.hpp"
+#include "util/bytes/decompress.hpp"
+#include "util/limits.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "detail/byte_reader.hpp"
-#include "detail/format.hpp"
 #include "fatbin/recognize_form.hpp"
+#include "util/bytes/byte_reader.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

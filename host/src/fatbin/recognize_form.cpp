@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "detail/byte_reader.hpp"
-#include "detail/format.hpp"
+#include "util/bytes/byte_reader.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -4,9 +4,9 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "detail/byte_reader.hpp"
-#include "detail/format.hpp"
 #include "fatbin/recognize_form.hpp"
+#include "util/bytes/byte_reader.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

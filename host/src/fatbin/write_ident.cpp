@@ -5,9 +5,9 @@
 #include <cstring>
 #include <string>
 
-#include "detail/byte_reader.hpp"
 #include "fatbin/layout.hpp"
 #include "fatlink/fatbin.hpp"
+#include "util/bytes/byte_reader.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "detail/fork_guard.hpp"
-#include "detail/format.hpp"
+#include "link_helper/find_link_helper.hpp"
 #include "link_helper/idle_time.hpp"
-#include "linker/find_link_helper.hpp"
+#include "util/process/fork_guard.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

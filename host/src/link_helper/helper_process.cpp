@@ -16,9 +16,9 @@
 #include <csignal>
 #include <system_error>
 
-#include "detail/format.hpp"
-#include "detail/write_all.hpp"
-#include "linker/find_link_helper.hpp"
+#include "link_helper/find_link_helper.hpp"
+#include "util/files/write_all.hpp"
+#include "util/text/format.hpp"
 
 extern char** environ;
 

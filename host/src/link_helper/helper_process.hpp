@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "detail/read_file.hpp"
+#include "util/files/read_file.hpp"
 
 namespace fatlink::detail {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "detail/environment.hpp"
-#include "detail/number.hpp"
+#include "util/process/environment.hpp"
+#include "util/text/number.hpp"
 
 namespace fatlink::detail {
 

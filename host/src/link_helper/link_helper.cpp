@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <initializer_list>
 
-#include "detail/cancellation.hpp"
-#include "detail/format.hpp"
 #include "fatlink/linker.hpp"
-#include "linker/find_link_helper.hpp"
+#include "link_helper/find_link_helper.hpp"
+#include "util/process/cancellation.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

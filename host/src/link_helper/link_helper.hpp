@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "detail/worker_protocol.hpp"
 #include "link_helper/helper_process.hpp"
+#include "link_helper/protocol.hpp"
 
 namespace fatlink::detail {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "detail/finding_limit.hpp"
-#include "detail/format.hpp"
-#include "detail/preflight_rules.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
+#include "preflight/finding_limit.hpp"
+#include "preflight/rules.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "detail/link_session.hpp"
 #include "fatlink/image.hpp"
+#include "nvjitlink/link_in_process.hpp"
 
 namespace fatlink::detail {
 

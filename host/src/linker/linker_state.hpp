@@ -6,10 +6,10 @@
 #include <mutex>
 #include <optional>
 
-#include "detail/fork_guard.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "link_helper/helper_pool.hpp"
+#include "util/process/fork_guard.hpp"
 
 namespace fatlink::detail {
 

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <map>
 
-#include "detail/finding_limit.hpp"
-#include "detail/format.hpp"
-#include "detail/interface_queries.hpp"
-#include "detail/limits.hpp"
-#include "detail/name_set.hpp"
-#include "detail/ptx_tokens.hpp"
-#include "linker/link_input.hpp"
 #include "linker/reachable_functions.hpp"
+#include "nvjitlink/link_input.hpp"
+#include "preflight/finding_limit.hpp"
+#include "preflight/interface_queries.hpp"
+#include "ptx/name_set.hpp"
+#include "ptx/ptx_tokens.hpp"
+#include "util/limits.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

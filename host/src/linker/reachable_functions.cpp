@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linker/reachable_functions.hpp"
 
-#include "detail/link_key.hpp"
 #include "fatlink/preflight.hpp"
+#include "linker/link_key.hpp"
 
 namespace fatlink::detail {
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "detail/format.hpp"
-#include "detail/link_key.hpp"
-#include "detail/stopwatch.hpp"
-#include "linker/in_process_link.hpp"
+#include "linker/link_key.hpp"
 #include "linker/mismatched_calls.hpp"
 #include "linker/type_witness.hpp"
+#include "nvjitlink/process_end_guard.hpp"
+#include "util/process/stopwatch.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

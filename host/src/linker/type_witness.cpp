@@ -5,11 +5,11 @@
 #include <map>
 #include <set>
 
-#include "detail/format.hpp"
-#include "detail/preflight_rules.hpp"
-#include "linker/nvjitlink_log.hpp"
 #include "linker/reachable_functions.hpp"
 #include "linker/witness_ptx.hpp"
+#include "nvjitlink/log.hpp"
+#include "preflight/rules.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

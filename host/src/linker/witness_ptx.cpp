@@ -3,7 +3,7 @@
 
 #include <fmt/ranges.h>
 
-#include "detail/format.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/verdicts.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "doctor/helper_check.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+using json = nlohmann::json;
+
+constexpr int k_cuda_major = 13;  // of linked cubins
+constexpr char const* k_driver_remedy = "install NVIDIA's driver (580 or newer)";
+
+bool is_found(json const& part)
+{
+  return part.at("found").get<bool>();
+}
+
+std::string text_of(json const& part, char const* key)
+{
+  return part.value(key, std::string{});
+}
+
+verdict judge_helper(json const& findings)
+{
+  auto const& helper = findings.at("link_helper");
+  return {"helper", "helper", is_helper_usable(helper), text_of(helper, "reason"),
+          text_of(helper, "hint")};
+}
+
+verdict judge_link(json const& findings)
+{
+  verdict result{.name = "link", .title = "link"};
+  auto const& linker = findings.at("nvjitlink");
+  if (!is_found(linker)) {
+    result.detail = text_of(linker, "message");
+    result.remedy = text_of(linker, "hint");
+  } else if (!is_found(findings.at("link_helper"))) {
+    result.detail = "links run in the helper, which is missing";
+    result.remedy = "see helper, or pass --in-process";
+  } else if (!is_helper_usable(findings.at("link_helper"))) {
+    result.detail = "links run in the helper, which does not start or is not confined";
+    result.remedy = text_of(findings.at("link_helper"), "hint");
+  } else {
+    result.ok = true;
+    result.detail = fmt::format("with nvJitLink {}", text_of(linker, "version"));
+  }
+  return result;
+}
+
+int major_of(std::string const& version)
+{
+  int major = 0;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  return major;
+}
+
+verdict judge_gpu(json const& findings, verdict const& link)
+{
+  verdict result{.name = "run_on_gpu", .title = "run on a GPU"};
+  auto const& driver = findings.at("driver");
+  if (!is_found(driver)) {
+    result.detail = text_of(driver, "reason");
+    result.remedy = k_driver_remedy;
+  } else if (auto const cuda = text_of(driver, "cuda"); major_of(cuda) < k_cuda_major) {
+    result.detail =
+        fmt::format("the driver is of CUDA {}, and does not load code of CUDA 13", cuda);
+    result.remedy = k_driver_remedy;
+  } else if (findings.at("gpus").empty()) {
+    result.detail = "the driver shows no GPU";
+    result.remedy = "use a machine with a GPU, and check CUDA_VISIBLE_DEVICES";
+  } else if (!link.ok) {
+    result.detail = "nothing can be linked for it";
+    result.remedy = "see link";
+  } else {
+    result.ok = true;
+    result.detail = text_of(findings.at("gpus").front(), "name");
+  }
+  return result;
+}
+
+verdict judge_reference_device(json const& findings, verdict const& link)
+{
+  verdict result{.name = "run_on_reference_device", .title = "run on the reference device"};
+  if (auto const& expressions = findings.at("expressions"); !is_found(expressions)) {
+    result.detail = text_of(expressions, "reason");
+    result.remedy = text_of(expressions, "hint");
+    return result;
+  }
+  result.ok = true;
+  if (link.ok) return result;
+  result.detail = "in ptx mode only";
+  result.remedy = "for lto mode see link";
+  return result;
+}
+
+verdict judge_cache(json const& findings)
+{
+  auto const& cache = findings.at("cache");
+  return {"cache", "cache", cache.at("usable").get<bool>(), text_of(cache, "reason"),
+          text_of(cache, "hint")};
+}
+
+std::string answer_of(verdict const& result)
+{
+  std::string text = result.ok ? "yes" : "no";
+  if (!result.detail.empty()) text += (result.ok ? ", " : ": ") + result.detail;
+  return result.remedy.empty() ? text : text + "; " + result.remedy;
+}
+
+}  // namespace
+
+std::vector<verdict> judge_machine(json const& findings)
+{
+  auto const link = judge_link(findings);
+  return {link, judge_gpu(findings, link), judge_reference_device(findings, link),
+          judge_cache(findings), judge_helper(findings)};
+}
+
+json to_json(std::vector<verdict> const& verdicts)
+{
+  auto object = json::object();
+  for (auto const& result : verdicts)
+    object[result.name] = {{"ok", result.ok}, {"detail", result.detail}, {"remedy", result.remedy}};
+  return object;
+}
+
+void print_verdicts(std::vector<verdict> const& verdicts)
+{
+  fmt::print("What works:\n");
+  for (auto const& result : verdicts) fmt::print("  {:<28} {}\n", result.title, answer_of(result));
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "installed.hpp"
+
+#include <fmt/format.h>
+
+#include "fatlink/error.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+[[noreturn]] void fail_missing(std::string const& what, std::string const& package,
+                               std::string const& option, std::string log)
+{
+  throw file_error(
+      stage::input,
+      {.message = fmt::format("{}: is not installed (the default{})", what,
+                              option.empty() ? "" : " of " + option),
+       .input = what,
+       .code = {},
+       .log = std::move(log),
+       .hint = fmt::format("install the package {}{}", package,
+                           option.empty() ? "" : fmt::format(", or pass {} FILE", option))});
+}
+
+}  // namespace
+
+std::vector<search_folder> search_path()
+{
+  return default_search_path(installed_data_folder());
+}
+
+std::filesystem::path fatbin_file(std::string const& given)
+{
+  return is_fatbin_name(given) ? find_fatbin(given, search_path()) : std::filesystem::path(given);
+}
+
+std::vector<fatbin> read_fatbins(std::vector<std::string> const& given)
+{
+  std::vector<fatbin> read;
+  for (auto const& one : given) read.push_back(fatbin::read(fatbin_file(one)));
+  return read;
+}
+
+std::filesystem::path fatbin_or_default(std::string const& given, shipped_fatbin const& shipped)
+{
+  if (!given.empty()) return fatbin_file(given);
+  try {
+    return find_fatbin(shipped.name, search_path());
+  } catch (file_error const& missing) {
+    fail_missing(shipped.name, shipped.package, shipped.option, missing.details().log);
+  }
+}
+
+std::filesystem::path bench_fatbin()
+{
+  auto file = installed_data_folder() / "bench" / "bench.fatbin";
+  if (!std::filesystem::exists(file)) fail_missing(file.string(), "fatlink-runtime", {}, {});
+  return file;
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/run_reference.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "fatlink/preflight.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+using names = std::set<std::string>;
+
+/// What the PTX of `input` declares and defines; hooks are the same for every target.
+ptx_interface const& interface_of_any(fatbin const& input)
+{
+  return interface_of(input, target("sm_121"), link_mode::ptx);
+}
+
+bool has_ptx(fatbin const& input)
+{
+  auto const& entries = input.entries();
+  return std::any_of(entries.begin(), entries.end(),
+                     [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; });
+}
+
+names names_of(std::vector<ptx_function> const& functions)
+{
+  names all;
+  for (auto const& function : functions) all.insert(function.name);
+  return all;
+}
+
+/// What the inputs declare and do not define, and the library's weak defaults.
+names called_functions(std::span<fatbin const> inputs)
+{
+  auto called = names_of(interface_of_any(inputs.front()).weak);
+  for (auto const& input : inputs) called.merge(names_of(interface_of_any(input).hooks));
+  return called;
+}
+
+names definitions_of(fatbin const& input)
+{
+  auto defined = names_of(interface_of_any(input).definitions);
+  defined.merge(names_of(interface_of_any(input).weak));
+  return defined;
+}
+
+[[noreturn]] void refuse(reference const& stated, std::string const& message, std::string hint)
+{
+  throw file_error(stage::verify, {.message = fmt::format("{}: its \"hook\" is {}, {}", stated.file,
+                                                          stated.hook, message),
+                                   .input = stated.file,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = std::move(hint)});
+}
+
+void check_hook(reference const& stated, std::span<fatbin const> inputs, fatbin const& transform)
+{
+  if (std::all_of(inputs.begin(), inputs.end(), has_ptx) &&
+      !called_functions(inputs).contains(stated.hook)) {
+    auto const filled = filled_hooks(inputs);
+    refuse(
+        stated, "which no input calls",
+        filled.empty()
+            ? "no hook is called: correct \"hook\", or leave the transform out"
+            : fmt::format("hooks that are called: {}; correct \"hook\", or leave the transform out",
+                          fmt::join(filled, ", ")));
+  }
+  auto const defined = definitions_of(transform);
+  if (has_ptx(transform) && !defined.contains(stated.hook))
+    refuse(stated, fmt::format("which {} does not define", transform.name()),
+           fmt::format("{} defines: {}; correct \"hook\"", transform.name(),
+                       fmt::join(defined, ", ")));
+}
+
+/// The references of the transforms that have one, each checked.
+std::vector<reference> read_references(std::span<fatbin const> inputs,
+                                       std::span<std::filesystem::path const> transforms)
+{
+  std::vector<reference> stated;
+  for (std::size_t i = 0; i < transforms.size(); ++i) {
+    auto found = reference::beside(transforms[i]);
+    if (!found) continue;
+    check_hook(*found, inputs, inputs[i + 1]);
+    stated.push_back(std::move(*found));
+  }
+  return stated;
+}
+
+/// Why no reference holds for the whole kernel, whatever the .json files state; empty: one may.
+std::string obstacle(std::span<fatbin const> inputs, std::vector<std::string> const& filled)
+{
+  if (filled.size() > 1)
+    return fmt::format("several hooks are filled ({})", fmt::join(filled, ", "));
+  if (inputs.size() <= 2) return {};
+  auto const opaque = std::find_if_not(inputs.begin(), inputs.end(), has_ptx);
+  if (opaque == inputs.end()) return {};
+  return fmt::format("{} holds no PTX, so the hooks that it fills are not known", opaque->name());
+}
+
+}  // namespace
+
+std::vector<std::string> filled_hooks(std::span<fatbin const> inputs)
+{
+  names filled;
+  auto const add = [&](names const& called, names const& defined) {
+    std::set_intersection(called.begin(), called.end(), defined.begin(), defined.end(),
+                          std::inserter(filled, filled.end()));
+  };
+  auto const defaults = names_of(interface_of_any(inputs.front()).weak);
+  for (auto const& definer : inputs) {
+    for (auto const& caller : inputs)
+      add(names_of(interface_of_any(caller).hooks), definitions_of(definer));
+    add(defaults, names_of(interface_of_any(definer).definitions));
+  }
+  return {filled.begin(), filled.end()};
+}
+
+reference_choice choose_reference(std::span<fatbin const> inputs,
+                                  std::span<std::filesystem::path const> transforms)
+{
+  reference_choice choice{.filled_hooks = filled_hooks(inputs)};
+  auto const stated = read_references(inputs, transforms);
+  choice.reason = obstacle(inputs, choice.filled_hooks);
+  if (!choice.reason.empty()) return choice;
+  for (auto const& candidate : stated)
+    if (choice.filled_hooks.empty() || candidate.hook == choice.filled_hooks.front())
+      choice.expected = candidate;
+  if (!choice.expected) choice.reason = "the transform has no .json";
+  return choice;
+}
+
+}  // namespace fatlink::cli

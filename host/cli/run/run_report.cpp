@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/run_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fatlink::cli {
+namespace {
+
+nlohmann::json number(double value)
+{
+  if (std::isfinite(value)) return value;
+  return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";  // JSON has no such numbers
+}
+
+nlohmann::json to_json(extent const& size)
+{
+  return {size.x, size.y, size.z};
+}
+
+nlohmann::json first_failure(verification const& seen)
+{
+  return {{"index", seen.first_failure},
+          {"input", number(static_cast<double>(seen.first_input))},
+          {"actual", number(static_cast<double>(seen.first_actual))},
+          {"expected", number(seen.first_expected)},
+          {"failures", seen.failures}};
+}
+
+}  // namespace
+
+nlohmann::json start_of(linked_image const& image, double read_ms)
+{
+  return {{"read", read_ms},
+          {"find", image.times.find_ms},
+          {"preflight", image.times.preflight_ms},
+          {"key", image.times.key_ms},
+          {"lookup", image.times.lookup_ms},
+          {"open", image.times.open_ms},
+          {"link", image.link_ms}};
+}
+
+namespace {
+
+/// Bytes read and written over the kernel's time; on the reference device it would mean nothing.
+std::optional<double> bandwidth_of(run_summary const& run, execution const& done)
+{
+  constexpr double k_bytes_an_element = 2 * sizeof(float);
+  if (run.device.kind != device_kind::gpu || done.run_ms <= 0) return std::nullopt;
+  return k_bytes_an_element * static_cast<double>(run.elements) / done.run_ms / 1e6;
+}
+
+nlohmann::json mode_to_json(run_summary const& run, linked_image const& image,
+                            execution const& done)
+{
+  auto const& seen = done.against_reference;
+  nlohmann::json json{
+      {"mode", to_string(image.mode)},   {"verified", nullptr},      {"max_ulp", nullptr},
+      {"tolerance_ulp", nullptr},        {"max_abs_error", nullptr}, {"inlined", image.inlined()},
+      {"cache", to_string(image.cache)}, {"link_ms", image.link_ms}, {"load_ms", done.load_ms},
+      {"run_ms", done.run_ms},           {"gb_per_s", nullptr}};
+  if (auto const rate = bandwidth_of(run, done)) json["gb_per_s"] = *rate;
+  json["start_ms"] = start_of(image, run.read_ms);
+  json["start_ms"]["load"] = done.load_ms;
+  json["start_ms"]["launch"] = done.launch_ms;
+  if (!run.expected) return json;
+  json["verified"] = seen.verified();
+  json["max_ulp"] = number(seen.max_ulp);
+  json["tolerance_ulp"] = run.expected->tolerance_ulp;
+  json["max_abs_error"] = number(seen.max_abs_error);
+  if (seen.failures != 0) json["first_failure"] = first_failure(seen);
+  return json;
+}
+
+std::string verdict(run_summary const& run, verification const& seen)
+{
+  if (!run.expected) return "not verified: " + run.no_reference;
+  return fmt::format("{}, max {:.3g} ulp (tolerance {:g})", seen.verified() ? "verified" : "WRONG",
+                     seen.max_ulp, run.expected->tolerance_ulp);
+}
+
+std::string inlining(linked_image const& image)
+{
+  std::string text;
+  if (image.mode == link_mode::lto)
+    for (auto const& hook : image.hooks)
+      text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
+  return text;
+}
+
+void print_failure(char const* title, verification const& seen)
+{
+  if (seen.failures == 0) return;
+  fmt::print(
+      "{}: {} of {} elements are wrong; the first is element {}: f({:.9g}) gave {:.9g}, expected "
+      "{:.9g}\n",
+      title, seen.failures, seen.elements, seen.first_failure, seen.first_input, seen.first_actual,
+      seen.first_expected);
+}
+
+std::string with_commas(std::size_t value)
+{
+  auto const digits = std::to_string(value);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+char const* title_of(link_mode mode)
+{
+  return mode == link_mode::ptx ? "PTX link (no LTO)" : "LTO link (link-time optimised)";
+}
+
+nlohmann::json to_json(reference const& stated)
+{
+  return {{"file", stated.file},
+          {"name", stated.name},
+          {"hook", stated.hook},
+          {"expression", stated.expression},
+          {"tolerance_ulp", stated.tolerance_ulp}};
+}
+
+/// Why nothing was verified against a reference, and what was checked instead; null: it was.
+nlohmann::json not_verified(run_summary const& run)
+{
+  if (run.expected) return nullptr;
+  if (!run.results.between) return run.no_reference + "; one mode ran: nothing was verified";
+  return run.no_reference +
+         (run.results.between->verified() ? "; the modes agree" : "; the modes disagree");
+}
+
+nlohmann::json results_to_json(run_summary const& run)
+{
+  auto rows = nlohmann::json::array();
+  for (auto const& result : run.results.first_results) {
+    nlohmann::json row{{"index", rows.size()},
+                       {"input", number(static_cast<double>(result.input))}};
+    for (std::size_t i = 0; i < run.images.size(); ++i)
+      row[to_string(run.images[i].mode)] = number(static_cast<double>(result.actual[i]));
+    if (result.expected) row["expected"] = number(*result.expected);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+void print_row(std::string const& index, std::vector<std::string> const& values)
+{
+  fmt::print("{:>10}", index);
+  for (auto const& value : values) fmt::print(" {:>16}", value);
+  fmt::print("\n");
+}
+
+void print_results(run_summary const& run)
+{
+  if (run.results.first_results.empty()) return;
+  std::vector<std::string> titles{"input"};
+  for (auto const& image : run.images) titles.emplace_back(to_string(image.mode));
+  if (run.expected) titles.emplace_back("expected");
+  print_row("element", titles);
+  std::size_t index = 0;
+  for (auto const& result : run.results.first_results) {
+    std::vector<std::string> values{fmt::format("{:.9g}", result.input)};
+    for (auto const value : result.actual) values.push_back(fmt::format("{:.9g}", value));
+    if (result.expected) values.push_back(fmt::format("{:.9g}", *result.expected));
+    print_row(std::to_string(index++), values);
+  }
+}
+
+void print_agreement(run_summary const& run)
+{
+  if (!run.results.between) {
+    if (!run.expected)
+      fmt::print("Nothing was verified: one mode ran, and there is no reference.\n");
+    return;
+  }
+  if (run.results.between->verified())
+    fmt::print("Both modes agree.{}\n", run.expected ? "" : " That is all that was checked.");
+  else
+    print_failure("The modes disagree (expected is ptx, gave is lto)", *run.results.between);
+}
+
+}  // namespace
+
+bool run_summary::verified() const
+{
+  auto const right = [&](execution const& done) { return done.against_reference.verified(); };
+  if (expected && !std::all_of(results.images.begin(), results.images.end(), right)) return false;
+  return !results.between || results.between->verified();
+}
+
+nlohmann::json to_json(run_summary const& run)
+{
+  auto json = nlohmann::json{{"device",
+                              {{"kind", to_string(run.device.kind)},
+                               {"name", run.device.name},
+                               {"target", run.device.target.name()}}},
+                             {"device_ms", run.device_ms},
+                             {"verify_ms", run.results.verify_ms},
+                             {"library", run.library},
+                             {"transform", run.transform},
+                             {"files", run.files},
+                             {"kernel", run.kernel},
+                             {"grid", to_json(run.results.shape.grid)},
+                             {"block", to_json(run.results.shape.block)},
+                             {"elements", run.elements},
+                             {"modes", nlohmann::json::array()},
+                             {"agree", nullptr},
+                             {"reference", nullptr},
+                             {"not_verified", not_verified(run)},
+                             {"filled_hooks", run.filled_hooks},
+                             {"results", results_to_json(run)}};
+  if (run.expected) json["reference"] = to_json(*run.expected);
+  if (!run.why_no_gpu.empty()) json["device"]["why_no_gpu"] = run.why_no_gpu;
+  for (std::size_t i = 0; i < run.images.size(); ++i)
+    json["modes"].push_back(mode_to_json(run, run.images[i], run.results.images[i]));
+  if (!run.results.between) return json;
+  json["agree"] = run.results.between->verified();
+  if (!run.results.between->verified())
+    json["first_disagreement"] = first_failure(*run.results.between);
+  return json;
+}
+
+void print_text(run_summary const& run)
+{
+  fmt::print("Device: {} ({}){}\n", run.device.name, run.device.target.name(),
+             run.why_no_gpu.empty()
+                 ? ""
+                 : fmt::format(", as there is no GPU ({})",
+                               run.why_no_gpu.substr(0, run.why_no_gpu.find(':'))));
+  fmt::print("Library {}, transform {}, {} elements\n", run.library, run.transform,
+             with_commas(run.elements));
+  for (std::size_t i = 0; i < run.images.size(); ++i) {
+    auto const& seen = run.results.images[i].against_reference;
+    // The reference device links a set of PTX as it loads it.
+    auto const is_set = run.images[i].kind == image_kind::ptx_set;
+    auto const ms = run.images[i].link_ms + (is_set ? run.results.images[i].load_ms : 0);
+    auto const from_cache = run.images[i].cache == cache_outcome::hit;
+    fmt::print("[{}] {:<32} {:>6.1f} ms   {}{}{}\n", i + 1, title_of(run.images[i].mode),
+               from_cache ? run.images[i].times.lookup_ms : ms, verdict(run, seen),
+               inlining(run.images[i]), from_cache ? ", from the cache" : "");
+    print_failure(to_string(run.images[i].mode), seen);
+    if (auto const rate = bandwidth_of(run, run.results.images[i]))
+      fmt::print("    kernel {:.4f} ms, {:.0f} GB/s read and written\n",
+                 run.results.images[i].run_ms, *rate);
+  }
+  print_agreement(run);
+  print_results(run);
+}
+
+}  // namespace fatlink::cli

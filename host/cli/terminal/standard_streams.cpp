@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "terminal/standard_streams.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include "fatlink/error.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+bool is_sigpipe_ignored = false;
+int text_descriptor = STDOUT_FILENO;
+int first_error = 0;  ///< errno of the first write to standard output that failed
+
+/// fopencookie's: 0 tells stdio that nothing could be written.
+ssize_t write_output(void* /*cookie*/, char const* text, std::size_t size)
+{
+  for (std::size_t done = 0; done < size;) {
+    auto const written = ::write(text_descriptor, text + done, size - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      if (text_descriptor == STDERR_FILENO) break;  // dropped
+      if (first_error == 0) first_error = errno;
+      return 0;
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  return static_cast<ssize_t>(size);
+}
+
+int close_output(void* /*cookie*/)
+{
+  if (::close(STDOUT_FILENO) != 0 && first_error == 0) first_error = errno;
+  return 0;
+}
+
+/// stdio keeps no errno of a failed write once it has flushed, so standard output is a stream that
+/// does.
+void record_output_errors()
+{
+  auto* const stream = ::fopencookie(
+      nullptr, "w",
+      {.read = nullptr, .write = write_output, .seek = nullptr, .close = close_output});
+  if (stream == nullptr) return;
+  if (::isatty(STDOUT_FILENO) == 1) std::setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
+  stdout = stream;
+}
+
+bool is_closed(int descriptor)
+{
+  return ::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF;
+}
+
+/// `flags`: reading from a closed input and writing to a closed output stay errors.
+void replace_closed(int descriptor, int flags)
+{
+  if (!is_closed(descriptor)) return;
+  auto const opened = ::open("/dev/null", flags);
+  if (opened < 0 || opened == descriptor) return;
+  ::dup2(opened, descriptor);
+  ::close(opened);
+}
+
+void end_by_sigpipe()
+{
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
+
+[[noreturn]] void fail(int code)
+{
+  throw file_error(stage::report,
+                   {.message = fmt::format("standard output: cannot be written: {}",
+                                           std::generic_category().message(code)),
+                    .input = "standard output",
+                    .code = {},
+                    .log = {},
+                    .hint = "direct it to a terminal, a pipe that is read, or a file "
+                            "on a disk with free space"});
+}
+
+}  // namespace
+
+void prepare_standard_streams()
+{
+  replace_closed(STDIN_FILENO, O_WRONLY);
+  replace_closed(STDOUT_FILENO, O_RDONLY);
+  replace_closed(STDERR_FILENO, O_WRONLY);
+  is_sigpipe_ignored = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+  std::signal(SIGXFSZ, SIG_IGN);
+  record_output_errors();
+}
+
+void print_text_to_standard_error()
+{
+  std::fflush(stdout);
+  text_descriptor = STDERR_FILENO;
+}
+
+void end_at_broken_pipe(std::exception const& failure)
+{
+  auto const* known = dynamic_cast<file_error const*>(&failure);
+  if (known != nullptr && known->details().code == "EPIPE" && !is_sigpipe_ignored) end_by_sigpipe();
+}
+
+bool has_output_failed()
+{
+  return first_error != 0;
+}
+
+void finish_standard_output()
+{
+  std::fclose(stdout);
+  if (first_error == 0) return;
+  if (first_error == EPIPE && !is_sigpipe_ignored) end_by_sigpipe();
+  fail(first_error);
+}
+
+void print_error(std::string const& text) noexcept
+{
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linking_process.hpp"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+
+#include "fatlink/nvjitlink.hpp"
+#include "link_helper/protocol.hpp"
+#include "printed_output.hpp"
+#include "sandbox.hpp"
+#include "serve.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr int k_unavailable = 5;
+constexpr char const* k_remedy =
+    "links are not safe without it; allow seccomp (in a container, its profile), or link without "
+    "the sandbox: --allow-unconfined (in C++ linker_options::allow_unconfined)";
+
+void end_with(pid_t parent)
+{
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(0);  // it had ended before
+}
+
+std::shared_ptr<nvjitlink const> open_library(std::string const& path)
+{
+  if (path.empty()) return nvjitlink::open();
+  try {
+    return nvjitlink::open(path);
+  } catch (unavailable_error const&) {
+    return nvjitlink::open();  // the hello says which one it is
+  }
+}
+
+/// @throws unavailable_error the kernel refuses seccomp, and linking without it is not allowed.
+confinement confine(guardian& guard, int limits_error, linking_settings const& settings)
+{
+  auto result = confine_linking_process(limits_error, guard.receive_confinement());
+  if (result.seccomp_refusal.empty() || settings.allow_unconfined) return result;
+  throw unavailable_error(
+      stage::linker, {.message = "fatlink-linkd cannot be confined: the kernel refuses seccomp: " +
+                                 result.seccomp_refusal,
+                      .input = {},
+                      .code = {},
+                      .log = {},
+                      .hint = k_remedy});
+}
+
+byte_buffer hello_of(nvjitlink const& library, std::vector<std::string> layers)
+{
+  return detail::encode(detail::worker_hello{.major = library.major(),
+                                             .minor = library.minor(),
+                                             .process = static_cast<std::uint32_t>(::getpid()),
+                                             .path = library.path(),
+                                             .reason = library.reason(),
+                                             .identity = library.identity(),
+                                             .layers = std::move(layers)});
+}
+
+}  // namespace
+
+int run_linking_process(guardian& guard, pid_t parent, int limits_error,
+                        linking_settings const& settings)
+try {
+  end_with(parent);
+  collect_printed_output();
+  auto const library = open_library(settings.library);
+  auto sandbox = confine(guard, limits_error, settings);
+  if (!write_message(hello_of(*library, std::move(sandbox.layers)))) return 0;
+  return serve(*library);
+} catch (unavailable_error const& failure) {
+  (void)write_message(encode(detail::worker_failure{failure.where(), failure.details(), true}, {}));
+  return k_unavailable;
+} catch (std::exception const&) {
+  return 2;
+}
+
+}  // namespace fatlink

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink-linkd, the link helper: owns nvJitLink, so that its crash, hang or takeover by an input
+// fails a link and nothing else. Two processes: the one that the host starts is the guardian
+// (guardian.hpp) of the one that links (linking_process.hpp). Speaks detail/worker_protocol.hpp.
+//   fatlink-linkd [--allow-unconfined] [LIBRARY]
+// --allow-unconfined: links also where the kernel refuses seccomp. LIBRARY: the nvJitLink to open.
+// Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives the reason of the end.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "descriptors.hpp"
+#include "guardian.hpp"
+#include "limits.hpp"
+#include "link_helper/protocol.hpp"
+#include "linking_process.hpp"
+#include "serve.hpp"
+
+namespace {
+
+using namespace fatlink;
+
+constexpr int k_unavailable = 5;
+
+linking_settings read_arguments(int count, char** words)
+{
+  linking_settings settings;
+  for (int i = 1; i < count; ++i)
+    if (std::strcmp(words[i], "--allow-unconfined") == 0)
+      settings.allow_unconfined = true;
+    else
+      settings.library = words[i];
+  return settings;
+}
+
+int fail_to_fork(int error)
+{
+  error_details const details{
+      .message = "fatlink-linkd cannot start the process that links: " +
+                 std::generic_category().message(error),
+      .input = {},
+      .code = {},
+      .log = {},
+      .hint = "raise the limit of the user's processes (ulimit -u) or of the container"};
+  (void)write_message(encode(detail::worker_failure{stage::linker, details, true}, {}));
+  return k_unavailable;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  auto const host = ::getppid();
+  auto const status_pipe = keep_own_descriptors();
+  auto const limits_error = limit_resources();
+  guardian guard(host, status_pipe);
+  auto const own = ::getpid();
+  auto const linking_process = guard.start_linking_process();
+  if (linking_process < 0) return fail_to_fork(errno);
+  // No destructors, and no code of nvJitLink, at the end of either.
+  if (linking_process == 0)
+    ::_exit(run_linking_process(guard, own, limits_error, read_arguments(argc, argv)));
+  ::_exit(guard.wait());
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "limits.hpp"
+#include "link_helper/idle_time.hpp"
+#include "link_helper/protocol.hpp"
+#include "printed_output.hpp"
+#include "util/bytes/sha256.hpp"
+
+namespace fatlink {
+namespace {
+
+using namespace detail;
+
+constexpr unsigned k_longest_link = 600;  // seconds; hosts set shorter limits themselves
+
+bool wait_for_request(int milliseconds)
+{
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  for (;;) {
+    auto const ready = ::poll(&input, 1, milliseconds);
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
+}
+
+bool read_all(std::span<std::byte> buffer)
+{
+  while (!buffer.empty()) {
+    auto const count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    buffer = buffer.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+byte_buffer answer(nvjitlink const& library, bytes_view body, request_identity const& identity)
+try {
+  auto const request = decode_request(body);
+  std::vector<link_input> inputs;
+  for (auto const& input : request.inputs)
+    inputs.push_back(link_input::read(input.bytes, input.name));
+  (void)take_printed_output();  // printed after the last link
+  return encode(link_unchecked(library, inputs, request.options, request.emit, take_printed_output),
+                identity);
+} catch (unavailable_error const& failed) {
+  return encode(worker_failure{failed.where(), failed.details(), true}, identity);
+} catch (error const& failed) {
+  return encode(worker_failure{failed.where(), failed.details(), false}, identity);
+}
+
+}  // namespace
+
+bool write_message(bytes_view message)
+{
+  while (!message.empty()) {
+    auto const count = ::write(STDIN_FILENO, message.data(), message.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    message = message.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+int serve(nvjitlink const& library)
+{
+  auto const idle = static_cast<int>(helper_idle_time().count());
+  while (!is_half_of_processor_time_used() && wait_for_request(idle)) {
+    std::array<std::byte, k_message_header> bytes{};
+    if (!read_all(bytes)) return 0;  // the host has left
+    auto const header = decode_header(bytes);
+    if (header.kind != message_kind::request) return 2;
+    byte_buffer body(header.size);
+    if (!read_all(body)) return 0;
+    ::alarm(k_longest_link);  // should the host be stopped
+    auto const reply = answer(library, body, {header.identity.number, sha256(body)});
+    ::alarm(0);
+    if (!write_message(reply)) return 0;
+  }
+  return 0;
+}
+
+}  // namespace fatlink

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda_driver.hpp"
+
+#include "util/files/shared_library.hpp"
+#include "util/process/immortal.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr char const* k_file = "libcuda.so.1";
+constexpr char const* k_without_gpu =
+    "install NVIDIA's driver (580 or newer), or use a machine with a GPU; "
+    "fatlink link, inspect and doctor need none";
+
+[[noreturn]] void fail_open(std::string const& why, std::string const& code = {})
+{
+  throw unavailable_error(stage::device,
+                          {.message = detail::format("no CUDA driver to run on: {}", why),
+                           .input = k_file,
+                           .code = code,
+                           .log = {},
+                           .hint = k_without_gpu});
+}
+
+template <typename Function>
+void bind(shared_library const& library, char const* name, Function& function)
+{
+  function = reinterpret_cast<Function>(library.find({name}));
+  if (function == nullptr) fail_open(detail::format("{} exports no {}", library.path(), name));
+}
+
+// The suffixes are those that cuda.h of CUDA 13 maps the plain names to.
+driver bind_all(shared_library const& library)
+{
+  driver api{};
+  bind(library, "cuInit", api.init);
+  bind(library, "cuDriverGetVersion", api.driver_get_version);
+  bind(library, "cuGetErrorName", api.get_error_name);
+  bind(library, "cuGetErrorString", api.get_error_string);
+  bind(library, "cuDeviceGetCount", api.device_get_count);
+  bind(library, "cuDeviceGet", api.device_get);
+  bind(library, "cuDeviceGetName", api.device_get_name);
+  bind(library, "cuDeviceGetAttribute", api.device_get_attribute);
+  bind(library, "cuDeviceTotalMem_v2", api.device_total_mem);
+  bind(library, "cuDevicePrimaryCtxRetain", api.primary_context_retain);
+  bind(library, "cuCtxSetCurrent", api.context_set_current);
+  bind(library, "cuMemAlloc_v2", api.mem_alloc);
+  bind(library, "cuMemFree_v2", api.mem_free);
+  bind(library, "cuMemcpyHtoD_v2", api.copy_in);
+  bind(library, "cuMemcpyDtoH_v2", api.copy_out);
+  bind(library, "cuMemcpyDtoDAsync_v2", api.copy_on_device);
+  bind(library, "cuMemsetD8Async", api.memset_bytes);
+  bind(library, "cuModuleLoadDataEx", api.module_load);
+  bind(library, "cuModuleUnload", api.module_unload);
+  bind(library, "cuModuleGetFunction", api.module_get_function);
+  bind(library, "cuFuncGetParamInfo", api.func_get_param_info);
+  bind(library, "cuLaunchKernel", api.launch_kernel);
+  bind(library, "cuStreamCreate", api.stream_create);
+  bind(library, "cuStreamDestroy_v2", api.stream_destroy);
+  bind(library, "cuStreamSynchronize", api.stream_synchronize);
+  bind(library, "cuEventCreate", api.event_create);
+  bind(library, "cuEventDestroy_v2", api.event_destroy);
+  bind(library, "cuEventRecord", api.event_record);
+  bind(library, "cuEventSynchronize", api.event_synchronize);
+  bind(library, "cuEventElapsedTime", api.event_elapsed_time);
+  return api;
+}
+
+std::string name_of(driver const& api, CUresult code)
+{
+  char const* name = nullptr;
+  if (api.get_error_name(code, &name) != CUDA_SUCCESS || name == nullptr)
+    return detail::format("CUresult {}", static_cast<int>(code));
+  return name;
+}
+
+std::string words_of(driver const& api, CUresult code)
+{
+  char const* words = nullptr;
+  if (api.get_error_string(code, &words) != CUDA_SUCCESS || words == nullptr)
+    return "unknown error";
+  return words;
+}
+
+char const* remedy(CUresult code)
+{
+  switch (code) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      return "use fewer --elements, or a GPU with more free memory";
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_LAUNCH_FAILED:
+      return "the kernel or the transform misused memory; compute-sanitizer shows where";
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_IMAGE:
+      return "link for this GPU: fatlink doctor shows its target";
+    default:
+      return "fatlink doctor shows the driver and the GPUs";
+  }
+}
+
+driver open_driver()
+{
+  std::string why;
+  auto const library = shared_library::open(k_file, why);
+  if (!library) fail_open(why);
+  auto const api = bind_all(library);
+  if (auto const code = api.init(0); code != CUDA_SUCCESS)
+    fail_open(detail::format("cuInit: {}", words_of(api, code)), name_of(api, code));
+  return api;
+}
+
+}  // namespace
+
+driver const& driver::open()
+{
+  static detail::immortal<driver const> const opened(open_driver());
+  return opened.get();
+}
+
+void driver::check(CUresult code, char const* doing, std::string const& subject) const
+{
+  if (code == CUDA_SUCCESS) return;
+  throw device_error(stage::device, {.message = detail::format("{}{}{} failed: {}", doing,
+                                                               subject.empty() ? "" : " ", subject,
+                                                               words_of(*this, code)),
+                                     .input = subject,
+                                     .code = name_of(*this, code),
+                                     .log = {},
+                                     .hint = remedy(code)});
+}
+
+}  // namespace fatlink::detail

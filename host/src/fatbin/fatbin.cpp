@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/fatbin.hpp"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "fatbin/entry_digests.hpp"
+#include "fatbin/sidecar.hpp"
+#include "fatlink/ptx_interface.hpp"
+#include "util/bytes/sha256.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink {
+namespace {
+
+byte_buffer read_bytes(std::filesystem::path const& path)
+{
+  return detail::read_file(path, limits::k_file_bytes, "pass the .fatbin that nvcc made");
+}
+
+[[noreturn]] void fail_digest(std::filesystem::path const& path, std::string const& stated)
+{
+  auto beside = path;
+  beside.replace_extension(".json");
+  throw format_error(
+      "digest-mismatch", 0,
+      {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
+                                 "[digest-mismatch]",
+                                 path.string(), beside.filename().string(), stated),
+       .input = path.string(),
+       .code = {},
+       .log = {},
+       .hint = "install the fatbin and its .json together, or build it again"});
+}
+
+std::size_t count_declarations(ptx_interface const& interface)
+{
+  auto count = interface.variables.size() + interface.external_variables.size();
+  for (auto const* list :
+       {&interface.kernels, &interface.definitions, &interface.weak, &interface.hooks})
+    for (auto const& function : *list)
+      count += 1 + function.results.size() + function.parameters.size();
+  return count;
+}
+
+[[noreturn]] void fail_declarations(fatbin_entry const& entry, std::string const& name)
+{
+  throw format_error(
+      "above-limit", entry.offset,
+      {.message = detail::format("{}: its PTX entries declare more than {} functions, parameters "
+                                 "and variables together, the limit for a fatbin",
+                                 name, limits::k_fatbin_declarations),
+       .input = name,
+       .code = "above-limit",
+       .log = {},
+       .hint = "split it into several fatbins, each with fewer architectures or sources"});
+}
+
+}  // namespace
+
+format_error::format_error(std::string id, std::uint64_t offset, error_details details)
+    : file_error(stage::fatbin, std::move(details)), id_(std::move(id)), offset_(offset)
+{
+}
+
+char const* to_string(entry_kind kind) noexcept
+{
+  switch (kind) {
+    case entry_kind::ptx:
+      return "ptx";
+    case entry_kind::elf:
+      return "elf";
+    case entry_kind::ltoir:
+      return "ltoir";
+  }
+  return "unknown";
+}
+
+char const* to_string(compression method) noexcept
+{
+  switch (method) {
+    case compression::none:
+      return "none";
+    case compression::lz4:
+      return "lz4";
+    case compression::zstd:
+      return "zstd";
+  }
+  return "unknown";
+}
+
+struct fatbin::contents {
+  std::string name;
+  byte_buffer bytes;
+  std::vector<fatbin_entry> entries;
+  bool is_verified = false;
+  mutable std::once_flag hashed;
+  mutable digest256 digest{};
+  mutable std::once_flag identified;
+  mutable std::optional<fatlink::ident> ident;
+  mutable std::mutex reading;
+  mutable std::map<fatbin_entry const*, std::unique_ptr<ptx_interface const>> interfaces;
+  mutable std::size_t declarations = 0;  ///< in `interfaces`
+};
+
+fatbin::fatbin(std::shared_ptr<contents const> made) : contents_(std::move(made)) {}
+
+fatbin fatbin::read(std::filesystem::path const& path)
+{
+  auto bytes = read_bytes(path);
+  auto const stated = path.extension() == ".json" ? std::nullopt : detail::stated_sha256(path);
+  if (!stated) return from_bytes(std::move(bytes), path.string());
+  auto const digest = detail::sha256(bytes);
+  if (*stated != detail::to_hexadecimal(digest)) fail_digest(path, *stated);
+  auto made = parse(std::move(bytes), path.string());
+  made->is_verified = true;
+  std::call_once(made->hashed, [&] { made->digest = digest; });
+  return fatbin(std::move(made));
+}
+
+fatbin fatbin::read_unverified(std::filesystem::path const& path)
+{
+  return fatbin(list_entries(read_bytes(path), path.string()));
+}
+
+fatbin fatbin::from_bytes(byte_buffer bytes, std::string name)
+{
+  return fatbin(parse(std::move(bytes), std::move(name)));
+}
+
+std::shared_ptr<fatbin::contents> fatbin::parse(byte_buffer bytes, std::string name)
+{
+  auto made = list_entries(std::move(bytes), std::move(name));
+  made->is_verified = detail::check_entry_digests(made->bytes, made->entries, made->name);
+  return made;
+}
+
+std::shared_ptr<fatbin::contents> fatbin::list_entries(byte_buffer bytes, std::string name)
+{
+  auto made = std::make_shared<contents>();
+  made->name = std::move(name);
+  made->bytes = std::move(bytes);
+  made->entries = read_fatbin(made->bytes, made->name);
+  return made;
+}
+
+std::string const& fatbin::name() const noexcept
+{
+  return contents_->name;
+}
+bytes_view fatbin::bytes() const noexcept
+{
+  return contents_->bytes;
+}
+digest256 const& fatbin::digest() const
+{
+  std::call_once(contents_->hashed,
+                 [this] { contents_->digest = detail::sha256(contents_->bytes); });
+  return contents_->digest;
+}
+bool fatbin::is_verified() const noexcept
+{
+  return contents_->is_verified;
+}
+std::vector<fatbin_entry> const& fatbin::entries() const noexcept
+{
+  return contents_->entries;
+}
+
+std::optional<ident> const& fatbin::ident() const
+{
+  std::call_once(contents_->identified, [this] {
+    for (auto const& entry : contents_->entries)
+      if (!contents_->ident) contents_->ident = entry.ident();
+  });
+  return contents_->ident;
+}
+
+ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
+{
+  std::lock_guard const held(contents_->reading);
+  auto const known = contents_->interfaces.find(&entry);
+  if (known != contents_->interfaces.end()) return *known->second;
+  auto interface = read_ptx_interface(read_ptx(entry, name()), name());
+  auto const declarations = contents_->declarations + count_declarations(interface);
+  if (declarations > limits::k_fatbin_declarations) fail_declarations(entry, name());
+  contents_->declarations = declarations;
+  auto& kept = contents_->interfaces[&entry];
+  kept = std::make_unique<ptx_interface const>(std::move(interface));
+  return *kept;
+}
+
+fatbin_entry const* fatbin::find(entry_kind kind, target wanted) const noexcept
+{
+  fatbin_entry const* best = nullptr;
+  for (auto const& entry : contents_->entries) {
+    if (entry.kind != kind || !entry.target.is_known() || !entry.target.links_for(wanted)) continue;
+    if (best == nullptr || best->target < entry.target) best = &entry;
+  }
+  return best;
+}
+
+}  // namespace fatlink

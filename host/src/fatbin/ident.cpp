@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/ident.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "util/bytes/base64.hpp"
+#include "util/limits.hpp"
+#include "util/text/format.hpp"
+#include "util/text/json_depth.hpp"
+
+namespace fatlink {
+namespace {
+
+/// A whole number that an int holds; 0 where there is none. A JSON number may be any.
+int whole(nlohmann::json const& json, char const* name)
+{
+  auto const found = json.find(name);
+  if (found == json.end() || !found->is_number_integer()) return 0;
+  auto const value = found->get<std::int64_t>();
+  return std::in_range<int>(value) ? static_cast<int>(value) : 0;
+}
+
+ident from_json(nlohmann::json const& json)
+{
+  return {.contract = json.value("contract", std::string{}),
+          .version = whole(json, "version"),
+          .header_sha256 = json.value("header_sha256", std::string{}),
+          .toolkit = json.value("toolkit", std::string{}),
+          .float_flags = json.value("float", std::string{}),
+          .package = json.value("package", std::string{}),
+          .contract_package = json.value("contract_package", std::string{}),
+          .hooks = json.value("hooks", std::map<std::string, std::string>{})};
+}
+
+/// Whether demangling `type` takes little: an ident is foreign, and its types may expand to many
+/// times their length. Each reference to an earlier part ("S1_") may double the text.
+bool is_short(std::string const& type)
+{
+  auto const references = std::count(type.begin(), type.end(), 'S');
+  return type.size() <= limits::k_mangled_bytes &&
+         static_cast<std::size_t>(references) <= limits::k_mangled_references;
+}
+
+/// "float (float)" of "FffE"; empty where it is no mangled type, or not a short one.
+std::string demangle(std::string const& type)
+{
+  if (!is_short(type)) return {};
+  std::unique_ptr<char, decltype(&std::free)> const text(
+      abi::__cxa_demangle(type.c_str(), nullptr, nullptr, nullptr), &std::free);
+  if (!text || std::strlen(text.get()) > limits::k_demangled_bytes) return {};
+  return text.get();
+}
+
+}  // namespace
+
+std::optional<ident> parse_ident(std::string_view text) noexcept
+try {
+  if (text.size() > limits::k_ident_bytes) return std::nullopt;
+  auto const decoded = detail::decode_base64(text);
+  if (!decoded || decoded->empty()) return std::nullopt;
+  if (detail::is_nested_deeper(*decoded, limits::k_json_depth)) return std::nullopt;
+  auto const json = nlohmann::json::parse(*decoded);
+  if (!json.is_object()) return std::nullopt;
+  auto const format = whole(json, "fatlink");
+  if (format < 1) return std::nullopt;
+  ident newer;
+  newer.format = format;
+  return format > k_ident_format ? newer : from_json(json);
+} catch (std::exception const&) {
+  return std::nullopt;  // another tool's ident, or a damaged one
+}
+
+std::string hook_declaration(std::string const& name, std::string const& type)
+{
+  auto text = demangle(type);
+  auto const parameters = text.find(" (");
+  // A function that returns a pointer to a function has its name elsewhere.
+  if (parameters == std::string::npos || text.compare(parameters, 3, " (*") == 0)
+    return detail::format("{}: {}", name, type);
+  return text.replace(parameters, 2, " " + name + "(");
+}
+
+}  // namespace fatlink

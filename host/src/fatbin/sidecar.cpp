@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatbin/sidecar.hpp"
+
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
+#include "util/text/format.hpp"
+#include "util/text/json_depth.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
+
+[[noreturn]] void fail(std::string const& file, std::string const& why)
+{
+  throw file_error(stage::verify, {.message = detail::format("{}: {}", file, why),
+                                   .input = file,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = k_json_example});
+}
+
+}  // namespace
+
+nlohmann::json parse_json(bytes_view bytes, std::string const& name)
+{
+  auto const* const text = reinterpret_cast<char const*>(bytes.data());
+  if (is_nested_deeper({text, bytes.size()}, limits::k_json_depth))
+    fail(name, format("nests arrays and objects deeper than {}, the limit", limits::k_json_depth));
+  try {
+    auto json = nlohmann::json::parse(text, text + bytes.size());
+    if (!json.is_object()) fail(name, "is no JSON object");
+    return json;
+  } catch (nlohmann::json::parse_error const& error) {
+    fail(name, detail::format("is no JSON (at byte {})", error.byte));
+  } catch (nlohmann::json::out_of_range const&) {
+    fail(name, "holds a number that is out of range");
+  }
+}
+
+nlohmann::json read_json(std::filesystem::path const& path)
+{
+  return parse_json(read_file(path, limits::k_json_bytes, k_json_example), path.string());
+}
+
+std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)
+{
+  auto path = fatbin;
+  path.replace_extension(".json");
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
+  auto const json = read_json(path);
+  if (!json.contains("sha256")) return std::nullopt;
+  auto const& stated = json["sha256"];
+  if (!stated.is_string() || stated.get<std::string>().size() != 2 * k_digest)
+    fail(path.string(), "\"sha256\" is not 64 hexadecimal digits");
+  return stated.get<std::string>();
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoded device code. An instruction becomes one operation (rarely two) that a warp of 32
+// lanes executes at once: a function, and where its operands lie.
+//
+// A frame's registers are arrays of 32 lanes: register r of width w is 32·w bytes from its
+// offset on. Immediates are arrays of the same form in `code::constants`. An operand is such an
+// offset; its top bit says constant. A predicate is one bit a lane, 32 bits in all; a predicate
+// operand is twice its index, plus 1 where it is negated; index 0 is always false.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/syntax.hpp"
+
+namespace fatlink::cpu {
+
+class warp;
+struct operation;
+
+using lane_mask = std::uint32_t;  ///< bit i: lane i
+constexpr unsigned k_lanes = 32;
+constexpr lane_mask k_all_lanes = 0xFFFFFFFF;
+
+/// Executes an operation for the lanes of the mask, which is never 0.
+using handler = void (*)(warp&, operation const&, lane_mask);
+
+using operand_offset = std::uint32_t;
+constexpr operand_offset k_constant = 0x80000000;
+constexpr operand_offset k_no_operand = 0xFFFFFFFF;
+constexpr std::uint32_t k_false = 0;  ///< predicate operands
+constexpr std::uint32_t k_true = 1;
+/// In `flags`: `immediate` is the instruction that is branched to, until decoding ends.
+constexpr std::uint32_t k_branch = 0x80000000;
+
+struct operation {
+  handler run = nullptr;
+  std::uint32_t guard = k_true;
+  operand_offset d = k_no_operand;  ///< destination
+  operand_offset e = k_no_operand;  ///< second destination, fourth source
+  operand_offset a = k_no_operand;
+  operand_offset b = k_no_operand;
+  operand_offset c = k_no_operand;
+  std::uint32_t flags = 0;      ///< the handler's own
+  std::uint64_t immediate = 0;  ///< the handler's own: an offset, a target, an index
+  std::uint32_t instruction = 0;
+};
+
+/// Bytes of a parameter or result, within a frame's local memory or the kernel's parameters.
+struct slot {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+};
+
+struct call_site {
+  unsigned callee = 0;  ///< a function's index; of no use where the call is indirect
+  std::vector<slot> arguments;
+  std::vector<slot> results;
+};
+
+struct instruction_text {
+  unsigned line;  ///< of the PTX
+  std::string_view text;
+  syntax::source_location location;  ///< in the source: see location_of()
+};
+
+/// An instruction on one line, for messages: nvcc spreads calls over several.
+inline std::string line_of(std::string_view text)
+{
+  std::string line;
+  for (auto const c : text) {
+    auto const is_blank = c == ' ' || (c >= '\t' && c <= '\r');
+    if (!is_blank)
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  }
+  return line;
+}
+
+/// A decoded function. Immutable while kernels run.
+struct code {
+  std::string name;
+  std::string source;  ///< the module's name
+  unsigned index = 0;  ///< among linked_modules::functions
+  bool is_entry = false;
+  bool is_variadic = false;  ///< its last parameter takes any number of arguments
+  std::vector<operation> operations;
+  std::vector<instruction_text> instructions;
+  std::vector<std::byte> constants;
+  std::vector<operand_offset> lists;                      ///< operands of vectors
+  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< targets of brx.idx: operations
+  std::vector<call_site> calls;
+  std::vector<slot> parameters;
+  std::vector<slot> results;
+  std::uint32_t register_bytes = 0;
+  std::uint32_t predicates = 1;
+  std::uint32_t local_bytes = 0;      ///< of each lane: parameters, results, local variables
+  std::uint32_t parameter_bytes = 0;  ///< of a kernel
+  std::vector<unsigned> references;   ///< functions that it calls or takes the address of
+  std::map<unsigned, std::string> const* files = nullptr;  ///< of the module, which outlives this
+};
+
+/// Where an instruction of `of` stands in the source: "wild.cu:7"; empty where nothing is known.
+/// Made when it is asked for: a name may be long, and the instructions many.
+inline std::string location_of(code const& of, instruction_text const& instruction)
+{
+  return of.files == nullptr ? std::string() : describe(instruction.location, *of.files);
+}
+
+/// "wild.fatbin:24, wild.cu:7": where an instruction stands, for messages.
+inline std::string place_of(code const& of, instruction_text const& instruction)
+{
+  auto const place = of.source + ":" + std::to_string(instruction.line);
+  auto const location = location_of(of, instruction);
+  return location.empty() ? place : place + ", " + location;
+}
+
+}  // namespace fatlink::cpu

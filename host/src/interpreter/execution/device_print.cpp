@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpreter/execution/device_print.hpp"
+
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "interpreter/execution/block.hpp"
+
+namespace fatlink::cpu {
+namespace {
+
+template <typename T>
+T argument(warp const& w, call_site const& site, std::size_t index, unsigned lane)
+{
+  T value;
+  std::memcpy(&value, w.local(lane, site.arguments[index].offset), sizeof(T));
+  return value;
+}
+
+/// Reads packed arguments in order.
+class packed {
+ public:
+  packed(warp& w, std::uint64_t at, unsigned lane, operation const& op)
+      : warp_(w), at_(at), lane_(lane), op_(op)
+  {
+  }
+
+  template <typename T>
+  T next()
+  {
+    at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    T value;
+    std::memcpy(&value, warp_.resolve(at_, sizeof(T), lane_, op_, false), sizeof(T));
+    at_ += sizeof(T);
+    return value;
+  }
+  std::string next_text() { return warp_.text_at(next<std::uint64_t>(), lane_, op_); }
+
+ private:
+  warp& warp_;
+  std::uint64_t at_;
+  unsigned lane_;
+  operation const& op_;
+};
+
+/// One conversion: "%-8.3" without its length and its letter, which are apart.
+struct specification {
+  std::string flags;
+  bool is_long = false;
+  char letter = '\0';
+};
+
+specification parse(std::string const& format, std::size_t& at, packed& arguments)
+{
+  constexpr std::string_view k_flags = "-+ #0123456789.";
+  specification found{.flags = "%", .is_long = false, .letter = '\0'};
+  for (; at < format.size(); ++at) {
+    auto const c = format[at];
+    if (c == '*')
+      found.flags += std::to_string(arguments.next<std::int32_t>());
+    else if (c == 'l' || c == 'j' || c == 'z' || c == 't')
+      found.is_long = true;
+    else if (c == 'h')
+      continue;
+    else if (k_flags.find(c) != std::string_view::npos && found.flags.size() < 32)
+      found.flags += c;
+    else
+      break;
+  }
+  if (at < format.size()) found.letter = format[at++];
+  return found;
+}
+
+/// `format` is "%" and flags of our own making, and a letter that takes a T.
+template <typename T>
+std::string formatted(std::string const& format, T value)
+{
+  auto const size = std::snprintf(nullptr, 0, format.c_str(), value);
+  if (size <= 0 || size > 1 << 20) return {};
+  std::string text(static_cast<std::size_t>(size) + 1, '\0');
+  std::snprintf(text.data(), text.size(), format.c_str(), value);
+  text.pop_back();
+  return text;
+}
+
+std::string converted(specification const& how, packed& arguments)
+{
+  auto const whole = how.flags + "ll" + how.letter;
+  switch (how.letter) {
+    case 'd':
+    case 'i':
+      return formatted<long long>(
+          whole, how.is_long ? arguments.next<std::int64_t>() : arguments.next<std::int32_t>());
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+      return formatted<unsigned long long>(
+          whole, how.is_long ? arguments.next<std::uint64_t>() : arguments.next<std::uint32_t>());
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+      return formatted(how.flags + how.letter,
+                       std::bit_cast<double>(arguments.next<std::uint64_t>()));
+    case 'c':
+      return formatted(how.flags + 'c', arguments.next<std::int32_t>());
+    case 'p':
+      return formatted<unsigned long long>("0x%llx", arguments.next<std::uint64_t>());
+    case 's':
+      return formatted(how.flags + 's', arguments.next_text().c_str());
+    default:
+      return how.flags + how.letter;  // as CUDA prints what it does not know
+  }
+}
+
+}  // namespace
+
+void device_printf(warp& w, call_site const& site, unsigned lane, operation const& op)
+{
+  auto const format = w.text_at(argument<std::uint64_t>(w, site, 0, lane), lane, op);
+  packed arguments(w, argument<std::uint64_t>(w, site, 1, lane), lane, op);
+  std::string text;
+  std::int32_t count = 0;
+  for (std::size_t at = 0; at < format.size();) {
+    auto const c = format[at++];
+    if (c != '%' || at >= format.size()) {
+      text += c;
+    } else if (format[at] == '%') {
+      text += format[at++];
+    } else {
+      text += converted(parse(format, at, arguments), arguments);
+      ++count;
+    }
+  }
+  if (w.launch().print) w.launch().print(text);
+  if (!site.results.empty())
+    std::memcpy(w.local(lane, site.results[0].offset), &count, sizeof count);
+}
+
+void device_assert(warp& w, call_site const& site, unsigned lane, operation const& op)
+{
+  auto const message = w.text_at(argument<std::uint64_t>(w, site, 0, lane), lane, op);
+  auto const file = w.text_at(argument<std::uint64_t>(w, site, 1, lane), lane, op);
+  auto const line = argument<std::uint32_t>(w, site, 2, lane);
+  auto const function = w.text_at(argument<std::uint64_t>(w, site, 3, lane), lane, op);
+  w.fail(
+      fault::trap,
+      file + ":" + std::to_string(line) + ": " + function + ": assertion '" + message + "' failed",
+      lane, op);
+}
+
+}  // namespace fatlink::cpu

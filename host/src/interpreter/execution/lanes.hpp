@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over lanes. With every lane active the loop has a constant count and no branches, so
+// that the compiler vectorises it. A destination may be one of the sources; lane i depends on
+// lane i alone.
+#pragma once
+
+#include <bit>
+#include <cstring>
+
+#include "interpreter/decode/operation.hpp"
+#include "interpreter/execution/warp.hpp"
+
+namespace fatlink::cpu {
+
+template <typename T>
+T load(std::byte const* lanes, unsigned lane) noexcept
+{
+  T value;
+  std::memcpy(&value, lanes + lane * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <typename T>
+void store(std::byte* lanes, unsigned lane, T value) noexcept
+{
+  std::memcpy(lanes + lane * sizeof(T), &value, sizeof(T));
+}
+
+template <typename Body>
+void each_lane(lane_mask mask, Body const& body)
+{
+  if (mask == k_all_lanes) {
+#ifndef __clang__
+#pragma GCC ivdep
+#endif
+    for (unsigned lane = 0; lane < k_lanes; ++lane) body(lane);
+    return;
+  }
+  for (; mask != 0; mask &= mask - 1) body(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+template <typename R, typename A, typename Op>
+void unary(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  each_lane(mask, [=](unsigned i) { store<R>(d, i, Op{}(load<A>(a, i))); });
+}
+
+template <typename R, typename A, typename Op>
+void binary(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  each_lane(mask, [=](unsigned i) { store<R>(d, i, Op{}(load<A>(a, i), load<A>(b, i))); });
+}
+
+/// c is of the result's type: mad.wide adds to the product's width.
+template <typename R, typename A, typename Op>
+void ternary(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  auto const* const c = w.at(o.c);
+  each_lane(mask,
+            [=](unsigned i) { store<R>(d, i, Op{}(load<A>(a, i), load<A>(b, i), load<R>(c, i))); });
+}
+
+}  // namespace fatlink::cpu

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversion of addresses between state spaces; fences and prefetches. Source: PTX ISA 9.0,
+// "cvta", "membar", "prefetch".
+#include <atomic>
+
+#include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/lanes.hpp"
+
+namespace fatlink::cpu {
+namespace {
+
+/// cvta, to a generic address or from one. Only shared memory has addresses of its own.
+template <typename T, bool To>
+void shift_address(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  each_lane(mask, [=](unsigned i) {
+    auto const address = load<T>(a, i);
+    store<T>(d, i, static_cast<T>(To ? address - o.immediate : address + o.immediate));
+  });
+}
+
+void decode_cvta(decoding& d)
+{
+  auto const as = d.take_type();
+  auto const to = d.take("to");
+  auto const in = parse_space(d.take_next());
+  if (!in || size_of(as) != 8) d.refuse();
+  d.expect_count(2, 2);
+  auto const a = d.source(1, as);
+  auto const result = d.destination(0, as);
+  auto& o = d.emit(to ? &shift_address<std::uint64_t, true> : &shift_address<std::uint64_t, false>);
+  o.d = result;
+  o.a = a;
+  o.immediate = *in == space::shared ? k_shared_window : 0;
+}
+
+/// A read-modify-write that every fence shares orders what is before it in one thread and after it
+/// in another; unlike a fence of the host's, the thread sanitizer understands it.
+void fence(warp&, operation const&, lane_mask)
+{
+  static std::atomic<unsigned> meeting_point = 0;
+  meeting_point.fetch_add(1, std::memory_order_seq_cst);
+}
+
+/// Every kind of fence is the strongest.
+void decode_fence(decoding& d)
+{
+  for (auto const* word :
+       {"sc", "acq_rel", "acquire", "release", "cta", "gl", "sys", "gpu", "cluster"})
+    (void)d.take(word);
+  d.expect_count(0, 0);
+  d.emit(&fence);
+}
+
+void nothing(warp&, operation const&, lane_mask) {}
+
+void decode_prefetch(decoding& d)
+{
+  while (d.has_words()) (void)d.take_next();
+  d.emit(&nothing);
+}
+
+}  // namespace
+
+void add_address(decode_table& to)
+{
+  to["cvta"] = &decode_cvta;
+  to["membar"] = &decode_fence;
+  to["fence"] = &decode_fence;
+  to["prefetch"] = &decode_prefetch;
+  to["prefetchu"] = &decode_prefetch;
+}
+
+}  // namespace fatlink::cpu

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source of the bounds: PTX ISA 9.0, at each instruction.
+#include "interpreter/instructions/approximate.hpp"
+
+#include <array>
+
+#include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/float_ops.hpp"
+#include "interpreter/instructions/half.hpp"
+
+namespace fatlink::cpu {
+namespace {
+
+struct f_sin {
+  double operator()(double x) const { return std::sin(x); }
+};
+struct f_cos {
+  double operator()(double x) const { return std::cos(x); }
+};
+struct f_exp2 {
+  double operator()(double x) const { return std::exp2(x); }
+};
+struct f_log2 {
+  double operator()(double x) const { return std::log2(x); }
+};
+struct f_tanh {
+  double operator()(double x) const { return std::tanh(x); }
+};
+struct f_sqrt {
+  double operator()(double x) const { return std::sqrt(x); }
+};
+struct f_rsqrt {
+  double operator()(double x) const { return 1 / std::sqrt(x); }
+};
+struct f_reciprocal {
+  double operator()(double x) const { return 1 / x; }
+};
+
+template <typename Function, bool Ftz>
+void approximate(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  each_lane(mask, [=](unsigned i) {
+    auto const x = static_cast<double>(flushed_if<Ftz>(load<float>(a, i)));
+    store(d, i, flushed_if<Ftz>(canonical(static_cast<float>(Function{}(x)))));
+  });
+}
+
+template <bool Ftz>
+void divide(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  each_lane(mask, [=](unsigned i) {
+    store(d, i,
+          flushed_if<Ftz>(
+              canonical(flushed_if<Ftz>(load<float>(a, i)) / flushed_if<Ftz>(load<float>(b, i)))));
+  });
+}
+
+/// rcp and rsqrt of f64 with `.ftz`: of the upper 32 bits alone, the lower ones of the result 0.
+template <typename Function, bool Gross>
+void approximate_double(warp& w, operation const& o, lane_mask mask)
+{
+  constexpr std::uint64_t k_upper = 0xFFFFFFFF00000000;
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  each_lane(mask, [=](unsigned i) {
+    auto bits = load<std::uint64_t>(a, i);
+    if (Gross) {
+      bits &= k_upper;
+      if ((bits & 0x7FF0000000000000) == 0) bits &= 0x8000000000000000;
+    }
+    auto result = std::bit_cast<std::uint64_t>(canonical(Function{}(std::bit_cast<double>(bits))));
+    if (Gross) {
+      if ((result & 0x7FF0000000000000) == 0) result &= 0x8000000000000000;
+      result &= k_upper;
+    }
+    store(d, i, result);
+  });
+}
+
+template <typename Function>
+handler single(bool ftz)
+{
+  return ftz ? &approximate<Function, true> : &approximate<Function, false>;
+}
+
+template <typename Half, typename Function, unsigned Count>
+void approximate_half(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  each_lane(mask, [=](unsigned i) {
+    for (unsigned k = 0; k < Count; ++k) {
+      auto const x = to_double(Half{load<std::uint16_t>(a, i * Count + k)});
+      store(d, i * Count + k, rounded_to<Half>(Function{}(x)).bits);
+    }
+  });
+}
+
+template <typename Function>
+handler of_halves(decoding const& d, type as)
+{
+  switch (as) {
+    case type::f16:
+      return &approximate_half<binary16, Function, 1>;
+    case type::f16x2:
+      return &approximate_half<binary16, Function, 2>;
+    case type::bf16:
+      return &approximate_half<bfloat16, Function, 1>;
+    case type::bf16x2:
+      return &approximate_half<bfloat16, Function, 2>;
+    default:
+      d.refuse();
+  }
+}
+
+void decode_double(decoding& d, std::string_view name, bool ftz)
+{
+  handler run = nullptr;
+  if (name == "rcp" && ftz) run = &approximate_double<f_reciprocal, true>;
+  if (name == "rsqrt")
+    run = ftz ? &approximate_double<f_rsqrt, true> : &approximate_double<f_rsqrt, false>;
+  if (run == nullptr) d.refuse();
+  d.emit(run, type::f64, {type::f64});
+}
+
+template <typename Function>
+void decode_function(decoding& d, std::string_view name)
+{
+  auto const as = d.take_type();
+  if (!d.take("approx")) d.refuse();
+  if (as == type::f32 || as == type::f64) return decode_approximation(d, name, as);
+  if (name != "tanh" && name != "ex2") d.refuse();
+  (void)d.take("ftz");  // of bf16: its denormals are far below what ex2 gives
+  d.emit(of_halves<Function>(d, as), as, {as});
+}
+
+}  // namespace
+
+void decode_approximation(decoding& d, std::string_view name, type as)
+{
+  auto const ftz = d.take("ftz");
+  if (as == type::f64) return decode_double(d, name, ftz);
+  if (name == "div") return void(d.emit(ftz ? &divide<true> : &divide<false>, as, {as, as}));
+  handler run = nullptr;
+  if (name == "sin") run = single<f_sin>(ftz);
+  if (name == "cos") run = single<f_cos>(ftz);
+  if (name == "ex2") run = single<f_exp2>(ftz);
+  if (name == "lg2") run = single<f_log2>(ftz);
+  if (name == "tanh") run = single<f_tanh>(ftz);
+  if (name == "sqrt") run = single<f_sqrt>(ftz);
+  if (name == "rsqrt") run = single<f_rsqrt>(ftz);
+  if (name == "rcp") run = single<f_reciprocal>(ftz);
+  if (run == nullptr || as != type::f32) d.refuse();
+  d.emit(run, as, {as});
+}
+
+void add_approximate(decode_table& to)
+{
+  to["sin"] = [](decoding& d) { decode_function<f_sin>(d, "sin"); };
+  to["cos"] = [](decoding& d) { decode_function<f_cos>(d, "cos"); };
+  to["ex2"] = [](decoding& d) { decode_function<f_exp2>(d, "ex2"); };
+  to["lg2"] = [](decoding& d) { decode_function<f_log2>(d, "lg2"); };
+  to["tanh"] = [](decoding& d) { decode_function<f_tanh>(d, "tanh"); };
+  to["rsqrt"] = [](decoding& d) { decode_function<f_rsqrt>(d, "rsqrt"); };
+}
+
+}  // namespace fatlink::cpu

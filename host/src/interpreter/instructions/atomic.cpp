@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// atom and red: one read-modify-write on the host for each lane, in order of lanes, right
+// between blocks that run on different cores. Every ordering is the strongest.
+// Source: PTX ISA 9.0, "atom", "red".
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/block.hpp"
+#include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/float_ops.hpp"
+#include "interpreter/instructions/half.hpp"
+#include "interpreter/instructions/integer_ops.hpp"
+
+namespace fatlink::cpu {
+namespace {
+
+// New value from the old one, b and c.
+template <typename Op>
+struct of_two {
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return Op{}(old, b);
+  }
+};
+struct op_exchange {
+  template <typename T>
+  T operator()(T, T b, T) const
+  {
+    return b;
+  }
+};
+struct op_compare {
+  template <typename T>
+  T operator()(T old, T b, T c) const
+  {
+    return old == b ? c : old;
+  }
+};
+struct op_increment {
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return old >= b ? T{0} : static_cast<T>(old + 1);
+  }
+};
+struct op_decrement {
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    return old == 0 || old > b ? b : static_cast<T>(old - 1);
+  }
+};
+/// On the bits of F. In global memory f32's denormals are flushed, in shared memory not.
+template <typename F, bool Ftz>
+struct op_add_real {
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    auto const sum = flushed_if<Ftz>(std::bit_cast<F>(old)) + flushed_if<Ftz>(std::bit_cast<F>(b));
+    return std::bit_cast<T>(flushed_if<Ftz>(canonical(sum)));
+  }
+};
+template <typename Half>
+std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) noexcept
+{
+  return rounded_to<Half>(add_to_odd(to_double(Half{a}), to_double(Half{b}))).bits;
+}
+template <typename Half>
+struct op_add_half {
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    if constexpr (sizeof(T) == 2) return half_sum<Half>(old, b);
+    auto const lower =
+        half_sum<Half>(static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b));
+    auto const upper = half_sum<Half>(static_cast<std::uint16_t>(std::uint32_t{old} >> 16),
+                                      static_cast<std::uint16_t>(std::uint32_t{b} >> 16));
+    return static_cast<T>(std::uint32_t{upper} << 16 | lower);
+  }
+};
+
+template <typename T, typename Op>
+T update(std::byte* at, T b, T c)
+{
+  using bits = std::make_unsigned_t<T>;
+  std::atomic_ref<bits> const value(*reinterpret_cast<bits*>(at));
+  auto old = value.load();
+  while (!value.compare_exchange_weak(old, static_cast<bits>(Op{}(static_cast<T>(old), b, c)))) {
+  }
+  return static_cast<T>(old);
+}
+
+enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2 };
+
+template <typename T, typename Op>
+void atomic(warp& w, operation const& o, lane_mask mask)
+{
+  auto const* const a = o.a == k_no_operand ? nullptr : w.at(o.a);
+  auto const* const b = w.at(o.b);
+  auto const* const c = o.c == k_no_operand ? nullptr : w.at(o.c);
+  auto* const d = o.d == k_no_operand ? nullptr : w.at(o.d);
+  for (auto left = mask; left != 0; left &= left - 1) {
+    auto const i = static_cast<unsigned>(std::countr_zero(left));
+    auto address = o.immediate;
+    if (a != nullptr)
+      address +=
+          (o.flags & k_narrow_address) != 0 ? load<std::uint32_t>(a, i) : load<std::uint64_t>(a, i);
+    auto* const at = (o.flags & k_shared) != 0 ? w.resolve_shared(address, sizeof(T), i, o, true)
+                                               : w.resolve(address, sizeof(T), i, o, true);
+    auto const old = update<T, Op>(at, load<T>(b, i), c == nullptr ? T{} : load<T>(c, i));
+    if (d != nullptr) store<T>(d, i, old);
+  }
+}
+
+template <typename Op>
+handler of_bits(decoding const& d, type as)
+{
+  return for_bits(d, size_of(as), []<typename T>() -> handler { return &atomic<T, Op>; });
+}
+
+template <typename Op>
+handler of_integers(decoding const& d, type as)
+{
+  if (size_of(as) < 4) d.refuse();
+  return for_integer(d, as, []<typename T>() -> handler { return &atomic<T, Op>; });
+}
+
+handler addition(decoding const& d, type as, space in)
+{
+  switch (as) {
+    case type::f32:
+      return in == space::shared ? &atomic<std::uint32_t, op_add_real<float, false>>
+                                 : &atomic<std::uint32_t, op_add_real<float, true>>;
+    case type::f64:
+      return &atomic<std::uint64_t, op_add_real<double, false>>;
+    case type::f16:
+      return &atomic<std::uint16_t, op_add_half<binary16>>;
+    case type::f16x2:
+      return &atomic<std::uint32_t, op_add_half<binary16>>;
+    case type::bf16:
+      return &atomic<std::uint16_t, op_add_half<bfloat16>>;
+    case type::bf16x2:
+      return &atomic<std::uint32_t, op_add_half<bfloat16>>;
+    default:
+      return of_integers<of_two<op_add>>(d, as);
+  }
+}
+
+handler pick(decoding const& d, std::string_view name, type as, space in)
+{
+  if (name == "add") return addition(d, as, in);
+  if (name == "cas") return of_bits<op_compare>(d, as);
+  if (name == "exch") return of_bits<op_exchange>(d, as);
+  if (name == "and") return of_bits<of_two<op_and>>(d, as);
+  if (name == "or") return of_bits<of_two<op_or>>(d, as);
+  if (name == "xor") return of_bits<of_two<op_xor>>(d, as);
+  if (name == "min") return of_integers<of_two<op_min>>(d, as);
+  if (name == "max") return of_integers<of_two<op_max>>(d, as);
+  if (name == "inc") return of_integers<op_increment>(d, as);
+  if (name == "dec") return of_integers<op_decrement>(d, as);
+  d.refuse();
+}
+
+template <bool HasResult>
+void decode_atomic(decoding& d)
+{
+  auto const as = d.take_type();
+  (void)d.take("noftz");
+  for (auto const* word :
+       {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "cluster"})
+    (void)d.take(word);
+  auto in = space::generic;
+  if (auto const found = parse_space(d.next_word())) {
+    in = *found;
+    (void)d.take_next();
+  }
+  auto const name = d.take_next();
+  auto const run = pick(d, name, as, in);
+  constexpr std::size_t first = HasResult ? 1 : 0;
+  auto const sources = name == "cas" ? 2U : 1U;
+  d.expect_count(first + 1 + sources, first + 1 + sources);
+
+  auto const& address = d.operand(first);
+  if (address.kind != syntax::operand_kind::address) d.refuse("no address");
+  auto base = k_no_operand;
+  auto width = 8U;
+  if (!address.parts.empty()) {
+    if (d.is_register(address.parts[0])) width = d.width_of(address.parts[0]);
+    if (width != 8 && (width != 4 || in != space::shared)) d.refuse("an address of another width");
+    base = d.source(address.parts[0], width == 4 ? type::b32 : type::b64);
+  }
+  auto const b = d.source(first + 1, as);
+  auto const c = sources == 2 ? d.source(first + 2, as) : k_no_operand;
+  auto const to = HasResult ? d.destination(0, as) : k_no_operand;
+  auto& o = d.emit(run);
+  o.d = to;
+  o.a = base;
+  o.b = b;
+  o.c = c;
+  o.immediate = static_cast<std::uint64_t>(address.offset);
+  o.flags = (in == space::shared ? k_shared : 0U) | (width == 4 ? k_narrow_address : 0U);
+}
+
+}  // namespace
+
+void add_atomic(decode_table& to)
+{
+  to["atom"] = &decode_atomic<true>;
+  to["red"] = &decode_atomic<false>;
+}
+
+}  // namespace fatlink::cpu

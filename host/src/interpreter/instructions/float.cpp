@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact floating-point arithmetic on f32 and f64: every result is the rounded true one.
+// Source: PTX ISA 9.0, "Floating-Point Instructions".
+#include <limits>
+
+#include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/approximate.hpp"
+#include "interpreter/instructions/float_ops.hpp"
+
+namespace fatlink::cpu {
+namespace {
+
+struct op_add {
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    return a + b;
+  }
+};
+struct op_subtract {
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    return a - b;
+  }
+};
+struct op_multiply {
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    return a * b;
+  }
+};
+struct op_divide {
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    return a / b;
+  }
+};
+struct op_fma {
+  template <typename F>
+  F operator()(F a, F b, F c) const
+  {
+    return std::fma(a, b, c);
+  }
+};
+struct op_sqrt {
+  template <typename F>
+  F operator()(F a) const
+  {
+    return std::sqrt(a);
+  }
+};
+struct op_reciprocal {
+  template <typename F>
+  F operator()(F a) const
+  {
+    return F{1} / a;
+  }
+};
+
+/// −0 is less than +0. A NaN gives the other operand, or with `.NaN` a NaN.
+template <bool Max, bool Nan>
+struct op_extreme {
+  template <typename F>
+  F operator()(F a, F b) const
+  {
+    if (Nan && (std::isnan(a) || std::isnan(b))) return static_cast<F>(std::bit_cast<float>(k_nan));
+    if (std::isnan(a)) return b;
+    if (std::isnan(b)) return a;
+    if (a == b) return std::signbit(a) == Max ? b : a;
+    return (a < b) == Max ? b : a;
+  }
+};
+
+/// Modes and a last step, in operation::flags.
+constexpr std::uint32_t k_rounding = 0xFFFF;  // FE_… of <cfenv>
+constexpr std::uint32_t k_saturate = 0x10000;
+
+template <typename F>
+void saturate(std::byte* d, lane_mask mask)
+{
+  each_lane(mask, [=](unsigned i) { store(d, i, saturated(load<F>(d, i))); });
+}
+
+/// A product that f32's denormals round up to the least normal number is flushed all the same:
+/// hardware asks whether it is below it when rounded as a normal number would be.
+template <typename Op, typename... Floats>
+float flushed_result(float result, Floats... from) noexcept
+{
+  constexpr auto k_least = std::numeric_limits<float>::min();
+  if (std::abs(result) != k_least) return flushed(result);
+  auto const exact = std::abs(Op{}(static_cast<double>(from)...));
+  return exact < 0x1p-126 - 0x1p-151 ? std::copysign(0.0F, result) : result;
+}
+
+template <typename Op, bool Ftz, typename F, typename... Floats>
+F finished(F result, Floats... from) noexcept
+{
+  if constexpr (Ftz && sizeof(F) == 4) return flushed_result<Op>(canonical(result), from...);
+  return canonical(result);
+}
+
+template <typename F, typename Op, unsigned Count, bool Ftz>
+void arithmetic(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = Count > 1 ? w.at(o.b) : nullptr;
+  auto const* const c = Count > 2 ? w.at(o.c) : nullptr;
+  {
+    rounding_scope const scope(static_cast<int>(o.flags & k_rounding));
+    each_lane(mask, [=](unsigned i) {
+      auto const x = flushed_if<Ftz>(load<F>(a, i));
+      if constexpr (Count == 1) return store(d, i, finished<Op, Ftz>(Op{}(x), x));
+      auto const y = Count > 1 ? flushed_if<Ftz>(load<F>(b, i)) : F{};
+      if constexpr (Count == 2) return store(d, i, finished<Op, Ftz>(Op{}(x, y), x, y));
+      if constexpr (Count == 3) {
+        auto const z = flushed_if<Ftz>(load<F>(c, i));
+        store(d, i, finished<Op, Ftz>(Op{}(x, y, z), x, y, z));
+      }
+    });
+  }
+  if ((o.flags & k_saturate) != 0) saturate<F>(d, mask);
+}
+
+/// abs and neg are of the sign, but of a NaN: f32's is the one NaN, f64's keeps its sign.
+template <typename F>
+F changed_nan(F value) noexcept
+{
+  if constexpr (sizeof(F) == 4)
+    return std::bit_cast<float>(k_nan);
+  else
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | 0x0008000000000000);
+}
+
+template <typename F, bool Negate, bool Ftz>
+void change_sign(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  constexpr auto k_sign = bits_for<F>{1} << (8 * sizeof(F) - 1);
+  each_lane(mask, [=](unsigned i) {
+    auto const value = flushed_if<Ftz>(load<F>(a, i));
+    auto const bits = std::bit_cast<bits_for<F>>(value);
+    auto const changed = std::bit_cast<F>(Negate ? bits ^ k_sign : bits & ~k_sign);
+    store(d, i, std::isnan(value) ? changed_nan(value) : changed);
+  });
+}
+
+template <typename F>
+void copy_sign(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  constexpr auto k_sign = bits_for<F>{1} << (8 * sizeof(F) - 1);
+  each_lane(mask, [=](unsigned i) {
+    store(d, i, (load<bits_for<F>>(a, i) & k_sign) | (load<bits_for<F>>(b, i) & ~k_sign));
+  });
+}
+
+struct real_flags {
+  int rounding = FE_TONEAREST;
+  bool ftz = false;
+  bool saturate = false;
+};
+
+real_flags take_flags(decoding& d)
+{
+  real_flags found;
+  if (d.take("rz"))
+    found.rounding = FE_TOWARDZERO;
+  else if (d.take("rm"))
+    found.rounding = FE_DOWNWARD;
+  else if (d.take("rp"))
+    found.rounding = FE_UPWARD;
+  else
+    (void)d.take("rn");
+  found.ftz = d.take("ftz");
+  found.saturate = d.take("sat");
+  return found;
+}
+
+/// As many sources as `Count`, all of one type.
+template <unsigned Count>
+operation& emit_same(decoding& d, handler run, type as)
+{
+  if constexpr (Count == 1) return d.emit(run, as, {as});
+  if constexpr (Count == 2) return d.emit(run, as, {as, as});
+  return d.emit(run, as, {as, as, as});
+}
+
+template <typename Op, unsigned Count>
+void decode_exact(decoding& d, type as)
+{
+  auto const flags = take_flags(d);
+  if (as == type::f64 && flags.ftz) d.refuse();
+  auto const run = as == type::f64 ? &arithmetic<double, Op, Count, false>
+                   : flags.ftz     ? &arithmetic<float, Op, Count, true>
+                                   : &arithmetic<float, Op, Count, false>;
+  emit_same<Count>(d, run, as).flags =
+      static_cast<std::uint32_t>(flags.rounding) | (flags.saturate ? k_saturate : 0U);
+}
+
+template <bool Max>
+void decode_extreme(decoding& d, type as)
+{
+  auto const ftz = d.take("ftz");
+  auto const nan = d.take("NaN");
+  handler run = nullptr;
+  if (as == type::f64)
+    run = &arithmetic<double, op_extreme<Max, false>, 2, false>;
+  else if (nan)
+    run = ftz ? &arithmetic<float, op_extreme<Max, true>, 2, true>
+              : &arithmetic<float, op_extreme<Max, true>, 2, false>;
+  else
+    run = ftz ? &arithmetic<float, op_extreme<Max, false>, 2, true>
+              : &arithmetic<float, op_extreme<Max, false>, 2, false>;
+  d.emit(run, as, {as, as}).flags = FE_TONEAREST;
+}
+
+template <bool Negate>
+void decode_sign(decoding& d, type as)
+{
+  auto const ftz = d.take("ftz");
+  auto const run = as == type::f64 ? &change_sign<double, Negate, false>
+                   : ftz           ? &change_sign<float, Negate, true>
+                                   : &change_sign<float, Negate, false>;
+  d.emit(run, as, {as});
+}
+
+/// sqrt and rcp, of which `.approx` is another instruction.
+template <typename Op>
+void decode_root(decoding& d, std::string_view name)
+{
+  auto const as = d.take_type();
+  if (as != type::f32 && as != type::f64) d.refuse();
+  if (d.take("approx")) return decode_approximation(d, name, as);
+  decode_exact<Op, 1>(d, as);
+}
+
+void decode_copysign(decoding& d)
+{
+  auto const as = d.take_type();
+  if (as != type::f32 && as != type::f64) d.refuse();
+  d.emit(as == type::f64 ? &copy_sign<double> : &copy_sign<float>, as, {as, as});
+}
+
+}  // namespace
+
+void decode_float_arithmetic(decoding& d, std::string_view name, type as)
+{
+  if (as != type::f32 && as != type::f64) d.refuse();
+  if (name == "add") return decode_exact<op_add, 2>(d, as);
+  if (name == "sub") return decode_exact<op_subtract, 2>(d, as);
+  if (name == "mul") return decode_exact<op_multiply, 2>(d, as);
+  if (name == "fma") return decode_exact<op_fma, 3>(d, as);
+  if (name == "min") return decode_extreme<false>(d, as);
+  if (name == "max") return decode_extreme<true>(d, as);
+  if (name == "abs") return decode_sign<false>(d, as);
+  if (name == "neg") return decode_sign<true>(d, as);
+  if (name != "div") d.refuse();
+  if (d.take("approx") || d.take("full")) return decode_approximation(d, "div", as);
+  decode_exact<op_divide, 2>(d, as);
+}
+
+void add_float(decode_table& to)
+{
+  to["fma"] = [](decoding& d) {
+    auto const as = d.take_type();
+    if (as == type::f32 || as == type::f64)
+      decode_float_arithmetic(d, "fma", as);
+    else
+      decode_half_arithmetic(d, "fma", as);
+  };
+  to["sqrt"] = [](decoding& d) { decode_root<op_sqrt>(d, "sqrt"); };
+  to["rcp"] = [](decoding& d) { decode_root<op_reciprocal>(d, "rcp"); };
+  to["copysign"] = &decode_copysign;
+}
+
+}  // namespace fatlink::cpu

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selection, and tests of what kind of number one is. Source: PTX ISA 9.0, "Comparison and
+// Selection Instructions".
+#include <array>
+#include <cmath>
+
+#include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/lanes.hpp"
+
+namespace fatlink::cpu {
+namespace {
+
+template <typename T>
+void selp(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  auto const bits = w.predicate(o.c);
+  each_lane(mask, [=](unsigned i) {
+    auto const x = load<T>(a, i);
+    auto const y = load<T>(b, i);
+    store<T>(d, i, (bits >> i & 1) != 0 ? x : y);
+  });
+}
+
+void decode_selp(decoding& d)
+{
+  auto const as = d.take_type();
+  d.expect_count(4, 4);
+  auto const a = d.source(1, as);
+  auto const b = d.source(2, as);
+  auto const c = d.predicate(3);
+  auto const to = d.destination(0, as);
+  auto& o = d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &selp<T>; }));
+  o.d = to;
+  o.a = a;
+  o.b = b;
+  o.c = c;
+}
+
+/// d = c ≥ 0 ? a : b; −0 is, NaN is not.
+template <typename T, typename C>
+void slct(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  auto const* const c = w.at(o.c);
+  each_lane(mask, [=](unsigned i) {
+    store<T>(d, i, load<C>(c, i) >= C{0} ? load<T>(a, i) : load<T>(b, i));
+  });
+}
+
+void decode_slct(decoding& d)
+{
+  auto const by = d.take_type();
+  auto const as = d.take_type();
+  if (d.take("ftz")) d.refuse();
+  if (by != type::s32 && by != type::f32) d.refuse();
+  auto const run = for_bits(d, size_of(as), [&]<typename T>() -> handler {
+    return by == type::f32 ? &slct<T, float> : &slct<T, std::int32_t>;
+  });
+  d.emit(run, as, {as, as, by});
+}
+
+template <typename F>
+bool is_class(F value, std::string_view name) noexcept
+{
+  if (name == "finite") return std::isfinite(value);
+  if (name == "infinite") return std::isinf(value);
+  if (name == "number") return !std::isnan(value);
+  if (name == "notanumber") return std::isnan(value);
+  if (name == "normal") return std::isnormal(value) || value == 0;
+  return std::fpclassify(value) == FP_SUBNORMAL;
+}
+
+constexpr std::array<std::string_view, 6> k_classes{"finite",     "infinite", "number",
+                                                    "notanumber", "normal",   "subnormal"};
+
+template <typename F>
+void testp(warp& w, operation const& o, lane_mask mask)
+{
+  auto const* const a = w.at(o.a);
+  lane_mask bits = 0;
+  for (unsigned i = 0; i < k_lanes; ++i)
+    bits |= static_cast<lane_mask>(is_class(load<F>(a, i), k_classes[o.flags])) << i;
+  w.set_predicate(o.d, bits, mask);
+}
+
+void decode_testp(decoding& d)
+{
+  auto const as = d.take_type();
+  if (as != type::f32 && as != type::f64) d.refuse();
+  d.expect_count(2, 2);
+  for (std::uint32_t i = 0; i < k_classes.size(); ++i) {
+    if (!d.take(k_classes[i])) continue;
+    auto const a = d.source(1, as);
+    auto const to = d.predicate_destination(d.operand(0));
+    auto& o = d.emit(as == type::f64 ? &testp<double> : &testp<float>);
+    o.d = to;
+    o.a = a;
+    o.flags = i;
+    return;
+  }
+  d.refuse();
+}
+
+}  // namespace
+
+void add_select(decode_table& to)
+{
+  to["selp"] = &decode_selp;
+  to["slct"] = &decode_slct;
+  to["testp"] = &decode_testp;
+}
+
+}  // namespace fatlink::cpu

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Votes, matches and reductions within a warp. Source: PTX ISA 9.0, "vote.sync", "match.sync",
+// "redux.sync", "activemask", "elect.sync".
+#include "interpreter/instructions/collective.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/integer_ops.hpp"
+
+namespace fatlink::cpu {
+namespace {
+
+enum class vote_mode : std::uint32_t { all, any, uni, ballot };
+
+void vote(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet(w, o, o.e, mask)) return;
+  auto const votes = w.predicate(o.a);
+  auto const mode = static_cast<vote_mode>(o.flags);
+  lane_mask result = 0;
+  each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
+    auto const yes = votes & members;
+    if (mode == vote_mode::ballot) return store(w.at(o.d), lane, yes);
+    auto const holds = mode == vote_mode::all   ? yes == members
+                       : mode == vote_mode::any ? yes != 0
+                                                : yes == members || yes == 0;
+    if (holds) result |= 1U << lane;
+  });
+  if (mode != vote_mode::ballot) w.set_predicate(o.d, result, mask);
+}
+
+/// immediate: the predicate of match.all.
+template <typename T, bool All>
+void match(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet(w, o, o.e, mask)) return;
+  T values[k_lanes];
+  std::memcpy(values, w.at(o.a), sizeof values);
+  lane_mask agree = 0;
+  each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
+    lane_mask same = 0;
+    for (auto left = members; left != 0; left &= left - 1)
+      if (values[first_lane(left)] == values[lane]) same |= 1U << first_lane(left);
+    auto const all = same == members;
+    if (all) agree |= 1U << lane;
+    store(w.at(o.d), lane, All && !all ? lane_mask{0} : same);
+  });
+  if (All) w.set_predicate(static_cast<std::uint32_t>(o.immediate), agree, mask);
+}
+
+template <typename T, typename Op>
+void redux(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet(w, o, o.e, mask)) return;
+  T values[k_lanes];
+  std::memcpy(values, w.at(o.a), sizeof values);
+  each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
+    auto result = values[first_lane(members)];
+    for (auto left = members & (members - 1); left != 0; left &= left - 1)
+      result = Op{}(result, values[first_lane(left)]);
+    store(w.at(o.d), lane, result);
+  });
+}
+
+void activemask(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  each_lane(mask, [=](unsigned i) { store(d, i, mask); });
+}
+
+/// The lowest member is elected.
+void elect(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet(w, o, o.e, mask)) return;
+  lane_mask leaders = 0;
+  each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
+    store(w.at(o.d), lane, std::uint32_t{first_lane(members)});
+    if (lane == first_lane(members)) leaders |= 1U << lane;
+  });
+  w.set_predicate(static_cast<std::uint32_t>(o.immediate), leaders, mask);
+}
+
+vote_mode take_vote(decoding& d)
+{
+  if (d.take("all")) return vote_mode::all;
+  if (d.take("any")) return vote_mode::any;
+  if (d.take("uni")) return vote_mode::uni;
+  if (!d.take("ballot")) d.refuse();
+  return vote_mode::ballot;
+}
+
+void decode_vote(decoding& d)
+{
+  auto const as = d.take_type();
+  auto const mode = take_vote(d);
+  if (!d.take("sync") || as != (mode == vote_mode::ballot ? type::b32 : type::pred)) d.refuse();
+  d.expect_count(3, 3);
+  auto const a = d.predicate(1);
+  auto const members = d.source(2, type::b32);
+  auto const to = as == type::pred ? d.predicate_destination(d.operand(0)) : d.destination(0, as);
+  auto& o = d.emit(&vote);
+  o.d = to;
+  o.a = a;
+  o.e = members;
+  o.flags = static_cast<std::uint32_t>(mode);
+}
+
+void decode_match(decoding& d)
+{
+  auto const as = d.take_type();
+  auto const all = d.take("all");
+  if ((!all && !d.take("any")) || !d.take("sync")) d.refuse();
+  if (as != type::b32 && as != type::b64) d.refuse();
+  d.expect_count(3, 3);
+  auto const a = d.source(1, as);
+  auto const members = d.source(2, type::b32);
+  auto const to = take_results(d, type::b32);
+  auto& o =
+      d.emit(as == type::b32 ? (all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>)
+                             : (all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>));
+  o.d = to.value;
+  o.a = a;
+  o.e = members;
+  o.immediate = to.predicate;
+}
+
+template <typename Op>
+handler reduction(type as)
+{
+  return as == type::s32 ? &redux<std::int32_t, Op> : &redux<std::uint32_t, Op>;
+}
+
+handler take_reduction(decoding& d, type as)
+{
+  if (d.take("add")) return reduction<op_add>(as);
+  if (d.take("min")) return reduction<op_min>(as);
+  if (d.take("max")) return reduction<op_max>(as);
+  if (d.take("and")) return &redux<std::uint32_t, op_and>;
+  if (d.take("or")) return &redux<std::uint32_t, op_or>;
+  if (!d.take("xor")) d.refuse();
+  return &redux<std::uint32_t, op_xor>;
+}
+
+void decode_redux(decoding& d)
+{
+  auto const as = d.take_type();
+  if (size_of(as) != 4 || is_float(as) || !d.take("sync")) d.refuse();
+  auto const run = take_reduction(d, as);
+  d.expect_count(3, 3);
+  auto const a = d.source(1, as);
+  auto const members = d.source(2, type::b32);
+  auto const to = d.destination(0, as);
+  auto& o = d.emit(run);
+  o.d = to;
+  o.a = a;
+  o.e = members;
+}
+
+void decode_activemask(decoding& d)
+{
+  if (d.take_type() != type::b32) d.refuse();
+  d.expect_count(1, 1);
+  auto const to = d.destination(0, type::b32);
+  d.emit(&activemask).d = to;
+}
+
+void decode_elect(decoding& d)
+{
+  if (!d.take("sync")) d.refuse();
+  d.expect_count(2, 2);
+  auto const members = d.source(1, type::b32);
+  auto const to = take_results(d, type::b32);
+  auto& o = d.emit(&elect);
+  o.d = to.value;
+  o.e = members;
+  o.immediate = to.predicate;
+}
+
+}  // namespace
+
+void add_vote(decode_table& to)
+{
+  to["vote"] = &decode_vote;
+  to["match"] = &decode_match;
+  to["redux"] = &decode_redux;
+  to["activemask"] = &decode_activemask;
+  to["elect"] = &decode_elect;
+}
+
+}  // namespace fatlink::cpu

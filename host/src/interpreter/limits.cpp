@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source of the names: PTX ISA 9.0, "Instructions".
+#include "interpreter/limits.hpp"
+
+#include <array>
+#include <utility>
+
+namespace fatlink::cpu {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, char const*>, 24> k_limits{{
+    {"tex", k_textures},
+    {"tld4", k_textures},
+    {"txq", k_textures},
+    {"istypep", k_textures},
+    {"suld", k_textures},
+    {"sust", k_textures},
+    {"sured", k_textures},
+    {"suq", k_textures},
+    {"mma", "matrix instructions"},
+    {"wmma", "matrix instructions"},
+    {"wgmma", "matrix instructions"},
+    {"tcgen05", "matrix instructions"},
+    {"ldmatrix", "matrix instructions"},
+    {"stmatrix", "matrix instructions"},
+    {"movmatrix", "matrix instructions"},
+    {"cp", "asynchronous copies"},
+    {"mbarrier", "asynchronous copies"},
+    {"multimem", "multicast memory"},
+    {"mapa", "clusters of several blocks"},
+    {"getctarank", "clusters of several blocks"},
+    {"alloca", "dynamic alloca"},
+    {"stacksave", "dynamic alloca"},
+    {"stackrestore", "dynamic alloca"},
+    {"setmaxnreg", "changes of the register count"},
+}};
+
+}  // namespace
+
+char const* limit_of(std::string_view name) noexcept
+{
+  for (auto const& [instruction, feature] : k_limits)
+    if (instruction == name) return feature;
+  return nullptr;
+}
+
+}  // namespace fatlink::cpu

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_helper/protocol.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "util/bytes/sha256.hpp"
+#include "util/text/printable.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::string_view k_magic = "FLK2";
+constexpr std::size_t k_digest_offset = 16;
+constexpr std::size_t k_size_offset = 48;
+constexpr std::size_t k_longest_text = std::size_t{64} << 10;
+constexpr std::size_t k_longest_log = std::size_t{1} << 20;
+constexpr std::size_t k_most_warnings = 256;
+
+class writer : public sequence_writer {
+ public:
+  writer(message_kind kind, request_identity const& request)
+  {
+    raw(k_magic.data(), k_magic.size());
+    number(static_cast<std::uint32_t>(kind));
+    number(request.number);
+    raw(request.digest.data(), request.digest.size());
+    number(std::uint64_t{0});  // the size, once it is known
+  }
+  /// `value`, cut to `longest` bytes.
+  void bounded_text(std::string const& value, std::size_t longest)
+  {
+    constexpr std::string_view k_cut = "\n[cut]";
+    text(value.size() <= longest ? value : value.substr(0, longest - k_cut.size()).append(k_cut));
+  }
+  void set_digest_of_body()
+  {
+    auto const digest = sha256(bytes_view(made_).subspan(k_message_header));
+    std::memcpy(made_.data() + k_digest_offset, digest.data(), digest.size());
+  }
+  byte_buffer finish()
+  {
+    auto const size = static_cast<std::uint64_t>(made_.size() - k_message_header);
+    std::memcpy(made_.data() + k_size_offset, &size, sizeof size);
+    return take();
+  }
+};
+
+std::uint64_t largest(message_kind kind)
+{
+  switch (kind) {
+    case message_kind::request:
+      return k_largest_request;
+    case message_kind::hello:
+      return k_largest_hello;
+    case message_kind::product:
+      return k_largest_product;
+    default:
+      return k_largest_failure;
+  }
+}
+
+}  // namespace
+
+byte_buffer encode(link_request const& request, std::uint64_t number)
+{
+  writer message(message_kind::request, {.number = number, .digest = {}});
+  message.number(static_cast<std::uint32_t>(request.emit));
+  message.texts(request.options);
+  message.number(static_cast<std::uint32_t>(request.inputs.size()));
+  for (auto const& input : request.inputs) {
+    message.text(input.name);
+    message.bytes(input.bytes);
+  }
+  message.set_digest_of_body();
+  return message.finish();
+}
+
+byte_buffer encode(worker_hello const& hello)
+{
+  writer message(message_kind::hello, {});
+  message.number(hello.major);
+  message.number(hello.minor);
+  message.number(hello.process);
+  message.text(hello.path);
+  message.text(hello.reason);
+  message.text(hello.identity);
+  message.texts(hello.layers);
+  return message.finish();
+}
+
+byte_buffer encode(link_product const& product, request_identity const& request)
+{
+  writer message(message_kind::product, request);
+  auto const count = std::min(product.warnings.size(), k_most_warnings);
+  message.number(std::bit_cast<std::uint64_t>(product.ms));
+  message.number(static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i) message.bounded_text(product.warnings[i], k_longest_text);
+  message.bytes(product.bytes);
+  return message.finish();
+}
+
+byte_buffer encode(worker_failure const& failure, request_identity const& request)
+{
+  writer message(failure.is_unavailable ? message_kind::unavailable : message_kind::link_failure,
+                 request);
+  auto const& [text, input, code, log, hint] = failure.details;
+  message.number(static_cast<std::uint32_t>(failure.where));
+  for (auto const* part : {&text, &input, &code}) message.bounded_text(*part, k_longest_text);
+  message.bounded_text(log, k_longest_log);
+  message.bounded_text(hint, k_longest_text);
+  return message.finish();
+}
+
+message_header decode_header(bytes_view header)
+{
+  sequence_reader reader(header);
+  auto const magic = reader.view(k_magic.size());
+  if (std::memcmp(magic.data(), k_magic.data(), k_magic.size()) != 0)
+    throw protocol_error("the bytes are no message");
+  auto const kind = reader.number<std::uint32_t>();
+  if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::unavailable))
+    throw protocol_error("a message of unknown kind");
+  message_header result{.kind = static_cast<message_kind>(kind), .identity = {}, .size = 0};
+  result.identity.number = reader.number<std::uint64_t>();
+  auto const digest = reader.view(result.identity.digest.size());
+  std::memcpy(result.identity.digest.data(), digest.data(), digest.size());
+  result.size = reader.number<std::uint64_t>();
+  if (result.size > largest(result.kind))
+    throw protocol_error("a message that is larger than its kind may be");
+  return result;
+}
+
+link_request decode_request(bytes_view body)
+{
+  sequence_reader from(body);
+  link_request found;
+  auto const emit = from.number<std::uint32_t>();
+  if (emit > static_cast<std::uint32_t>(image_kind::ptx))
+    throw protocol_error("an image of unknown kind");
+  found.emit = static_cast<image_kind>(emit);
+  found.options = from.texts();
+  found.inputs.resize(from.count());
+  for (auto& one : found.inputs) {
+    one.name = from.text();
+    one.bytes = from.view(from.number<std::uint64_t>());
+  }
+  from.expect_end();
+  return found;
+}
+
+worker_hello decode_hello(bytes_view body)
+{
+  sequence_reader reader(body);
+  worker_hello hello;
+  hello.major = reader.number<std::uint32_t>();
+  hello.minor = reader.number<std::uint32_t>();
+  hello.process = reader.number<std::uint32_t>();
+  for (auto* text : {&hello.path, &hello.reason, &hello.identity}) *text = printable(reader.text());
+  for (auto const& layer : reader.texts()) hello.layers.push_back(printable(layer));
+  reader.expect_end();
+  return hello;
+}
+
+link_product decode_product(bytes_view body)
+{
+  sequence_reader reader(body);
+  link_product product;
+  product.ms = std::bit_cast<double>(reader.number<std::uint64_t>());
+  auto const count = reader.count();
+  if (count > k_most_warnings) throw protocol_error("too many warnings");
+  for (std::uint32_t i = 0; i < count; ++i)
+    product.warnings.push_back(printable(reader.text(k_longest_text)));
+  product.bytes = reader.bytes();
+  reader.expect_end();
+  return product;
+}
+
+worker_failure decode_failure(bytes_view body, message_kind kind)
+{
+  sequence_reader reader(body);
+  worker_failure failure;
+  failure.is_unavailable = kind == message_kind::unavailable;
+  auto const where = reader.number<std::uint32_t>();
+  if (where > static_cast<std::uint32_t>(stage::report)) throw protocol_error("an unknown stage");
+  failure.where = static_cast<fatlink::stage>(where);
+  auto& [message, input, code, log, hint] = failure.details;
+  for (auto* text : {&message, &input, &code}) *text = printable(reader.text(k_longest_text));
+  log = printable(reader.text(k_longest_log));
+  hint = printable(reader.text(k_longest_text));
+  reader.expect_end();
+  return failure;
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host and its link helper (fatlink-linkd) say to each other, over the helper's standard
+// input and output. Little-endian; both ends are of one build and one machine. Each end reads the
+// other's messages as untrusted: the helper because a defect of ours must not spread, the host
+// because the helper runs nvJitLink on bytes that may take it over.
+//
+// <message> ::= <magic> <kind> <number> <digest> <size> <body>
+// <magic>   ::= "FLK2"   <kind> ::= u32   <size> ::= u64, bytes of the body
+// <number>  ::= u64, of the request; a reply has its request's, a hello 0
+// <digest>  ::= 32 bytes, SHA-256 of the request's body; a reply has that of the body it answers,
+//               computed by the helper; a hello 0
+// <request> ::= <emit> <options> <inputs>           kind 1, at most 2 GiB
+// <emit>    ::= u32, image_kind
+// <options> ::= u32 count, then texts
+// <inputs>  ::= u32 count, then a text (name) and bytes each
+// <hello>   ::= u32 major, u32 minor, u32 process, <text> path, reason, identity,
+//               u32 count, texts (layers)           kind 2, at most 64 KiB: nvJitLink is open
+// <product> ::= f64 ms, u32 count, texts (warnings), bytes            kind 3, at most 256 MiB
+// <failure> ::= u32 stage, then texts: message, input, code, log, hint    kind 4 link, 5
+//               unavailable, at most 2 MiB
+// <text> and <bytes> as in detail/sequence.hpp. The sender cuts texts that are too long.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/image.hpp"
+#include "nvjitlink/link_in_process.hpp"
+#include "util/text/sequence.hpp"
+
+namespace fatlink::detail {
+
+enum class message_kind : std::uint32_t { request = 1, hello, product, link_failure, unavailable };
+
+constexpr std::size_t k_message_header = 56;
+
+/// The largest body of each kind, bytes.
+constexpr std::uint64_t k_largest_request = std::uint64_t{2} << 30;
+constexpr std::uint64_t k_largest_hello = std::uint64_t{64} << 10;
+constexpr std::uint64_t k_largest_product = std::uint64_t{256} << 20;
+constexpr std::uint64_t k_largest_failure = std::uint64_t{2} << 20;
+
+/// Bytes that are no message: of the wrong magic, or a size past the end.
+using protocol_error = sequence_error;
+
+/// Which request a message is, or replies to.
+struct request_identity {
+  std::uint64_t number = 0;
+  digest256 digest{};  ///< SHA-256 of the request's body
+  bool operator==(request_identity const&) const = default;
+};
+
+struct message_header {
+  message_kind kind = message_kind::request;
+  request_identity identity;
+  std::uint64_t size = 0;  ///< bytes of the body
+};
+
+struct link_request {
+  image_kind emit = image_kind::cubin;
+  std::vector<std::string> options;
+  struct input {
+    std::string name;
+    bytes_view bytes;  ///< into the message, or the fatbin
+  };
+  std::vector<input> inputs;
+};
+
+struct worker_hello {
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  std::uint32_t process = 0;  ///< that links
+  std::string path;
+  std::string reason;
+  std::string identity;  ///< the file's; see nvjitlink_file
+  /// Of the sandbox: "NAME: on", "NAME: on: DETAIL" or "NAME: off: REASON".
+  std::vector<std::string> layers;
+};
+
+struct worker_failure {
+  fatlink::stage where = stage::linker;
+  error_details details;
+  bool is_unavailable = false;
+};
+
+/// A header and a body, ready to write.
+byte_buffer encode(link_request const& request, std::uint64_t number);
+byte_buffer encode(worker_hello const& hello);
+byte_buffer encode(link_product const& product, request_identity const& request);
+byte_buffer encode(worker_failure const& failure, request_identity const& request);
+
+/// @throws protocol_error what was read is none of these, or larger than its kind may be.
+message_header decode_header(bytes_view header);
+link_request decode_request(bytes_view body);
+/// Texts of hellos, products and failures come back printable (detail/printable.hpp).
+worker_hello decode_hello(bytes_view body);
+link_product decode_product(bytes_view body);
+worker_failure decode_failure(bytes_view body, message_kind kind);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/linker.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "linker/inlining.hpp"
+#include "linker/link_key.hpp"
+#include "linker/linker_state.hpp"
+#include "linker/run_nvjitlink.hpp"
+#include "util/process/cancellation.hpp"
+#include "util/process/stopwatch.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink {
+namespace {
+
+/// The inputs' own PTX for the target; preflight saw to it that each has some.
+std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
+{
+  std::vector<ptx_part> parts;
+  for (auto const& input : inputs)
+    if (auto const* entry = linked_entry(input, wanted, link_mode::ptx); entry != nullptr)
+      parts.push_back({input.name(), read_ptx(*entry, input.name())});
+  return parts;
+}
+
+/// Whether a link repeats a warning of preflight. compared-by-link: check_calls() compares the
+/// types. unverified-bytes: of a whole class of inputs, in each of their links; `check` reports it.
+bool is_repeated_by_link(std::string_view id)
+{
+  return id != "compared-by-link" && id != "unverified-bytes";
+}
+
+[[noreturn]] void refuse_emit(link_options const& options)
+{
+  auto const mode = std::string(to_string(options.mode));
+  throw usage_error(
+      stage::linker,
+      {.message = detail::format("{} cannot be emitted in {} mode", to_string(options.emit), mode),
+       .input = to_string(options.emit),
+       .code = {},
+       .log = {},
+       .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
+}
+
+/// @throws usage_error
+[[noreturn]] void refuse_value(char const* name, int value)
+{
+  throw usage_error(
+      stage::linker,
+      {.message = detail::format("{} has no value {}", name, value),
+       .input = std::to_string(value),
+       .hint = detail::format("use an enumerator of fatlink::{}, fatlink/linker.hpp", name)});
+}
+
+/// @throws usage_error a value that no linker can work with.
+void check_options(linker_options const& options)
+{
+  if (options.limit <= std::chrono::milliseconds::zero())
+    throw usage_error(stage::linker,
+                      {.message = detail::format("a time limit of {} ms", options.limit.count()),
+                       .input = std::to_string(options.limit.count()),
+                       .hint = "give linker_options::limit a time above 0"});
+  if (options.isolation != isolation::in_process && options.isolation != isolation::helper)
+    refuse_value("isolation", static_cast<int>(options.isolation));
+}
+
+[[noreturn]] void refuse_moved_linker()
+{
+  throw usage_error(stage::linker, {.message = "the linker was moved from",
+                                    .input = "linker",
+                                    .hint = "copy a linker that is used again: copies share all"});
+}
+
+/// @throws usage_error no inputs, one that was moved from, or a value that is no enumerator.
+void check_arguments(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  if (options.mode != link_mode::ptx && options.mode != link_mode::lto)
+    refuse_value("link_mode", static_cast<int>(options.mode));
+  if (options.emit != image_kind::cubin && options.emit != image_kind::ptx &&
+      options.emit != image_kind::ptx_set)
+    refuse_value("image_kind", static_cast<int>(options.emit));
+  for (auto const& input : inputs)
+    if (!input.has_value())
+      throw usage_error(stage::linker, {.message = "an input was moved from",
+                                        .input = "inputs",
+                                        .hint = "copy a fatbin that is used again: it is cheap"});
+  if (inputs.empty())
+    throw usage_error(stage::linker,
+                      {.message = "no inputs: there is nothing to link",
+                       .input = "inputs",
+                       .hint = "pass the library's fatbin first, then the transforms'"});
+}
+
+}  // namespace
+
+struct linker::state : detail::linker_state {
+  using detail::linker_state::linker_state;
+};
+
+/// One call of link.
+class linker::session {
+ public:
+  session(detail::linker_state& linker, std::vector<fatbin> const& inputs,
+          link_options const& options)
+      : state_(linker), inputs_(inputs), options_(options)
+  {
+  }
+
+  linked_image link()
+  {
+    image_.kind = options_.emit;
+    image_.target = options_.target;
+    image_.mode = options_.mode;
+    judge();
+    if (options_.emit == image_kind::ptx_set)
+      image_.parts = ptx_of(inputs_, options_.target);
+    else
+      obtain();
+    if (!options_.kernel.empty() && has_opaque_input())
+      detail::check_kernel(image_, inputs_, options_.kernel);
+    detail::state_inlining(image_, inputs_);
+    if (options_.require_inlined) detail::check_inlined(image_, inputs_);
+    return std::move(image_);
+  }
+
+  /// What link() made, as it came from nvJitLink or the cache; not of a ptx_set.
+  [[nodiscard]] cached_link const& product() const { return *product_; }
+  /// Of the nvJitLink that made it; empty where that is not known.
+  [[nodiscard]] std::string const& identity() const { return identity_; }
+
+ private:
+  [[nodiscard]] bool has_opaque_input() const
+  {
+    return std::any_of(inputs_.begin(), inputs_.end(), [&](fatbin const& input) {
+      return is_opaque(input, options_.target, options_.mode);
+    });
+  }
+
+  void judge()
+  {
+    detail::stopwatch watch;
+    auto const findings = preflight(
+        inputs_, {.target = options_.target, .mode = options_.mode, .kernel = options_.kernel});
+    image_.times.preflight_ms = watch.lap();
+    if (detail::has_error(findings)) throw refused_error(options_.target, findings);
+    for (auto const& found : findings)
+      if (is_repeated_by_link(found.id))
+        image_.warnings.push_back(detail::format("{} [{}]", found.message, found.id));
+  }
+
+  void obtain()
+  {
+    detail::stopwatch watch;
+    file_ = state_.located();
+    identity_ = file_.identity;
+    image_.times.find_ms = watch.lap();
+    if (state_.options.cache)
+      ask_cache();
+    else
+      use(link_now());
+  }
+
+  void ask_cache()
+  {
+    detail::stopwatch watch;
+    auto const confined = link_key(inputs_, options_, file_.identity);
+    auto key = confined;
+    if (!state_.is_confined()) key.add("confined", "no");
+    image_.times.key_ms = watch.lap();
+    auto answer = state_.options.cache->find_or_make(
+        key, [&] { return link_now(); }, state_.is_confined() ? nullptr : &confined);
+    image_.times.lookup_ms = watch.lap() - image_.times.open_ms - image_.link_ms;
+    image_.cache = answer.outcome;
+    use(std::move(answer.link));
+    for (auto& warning : state_.options.cache->take_warnings())
+      image_.warnings.push_back(std::move(warning));
+  }
+
+  void use(link_cache::made made)
+  {
+    use(std::make_shared<cached_link const>(std::move(made.link)));
+  }
+  void use(std::shared_ptr<cached_link const> product)
+  {
+    product_ = std::move(product);
+    image_.bytes = product_->bytes;
+    image_.warnings.insert(image_.warnings.end(), product_->warnings.begin(),
+                           product_->warnings.end());
+  }
+
+  /// @throws file_error what nvJitLink made is no image: nothing that the cache may keep.
+  void check_product(bytes_view bytes) const
+  {
+    if (options_.emit == image_kind::cubin) (void)functions_in_cubin(bytes);
+  }
+
+  /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.
+  link_cache::made link_now()
+  {
+    auto result = detail::run_nvjitlink(state_, inputs_, options_, file_);
+    image_.times.open_ms = result.open_ms;
+    image_.link_ms = result.product.ms;
+    image_.warnings.insert(image_.warnings.end(), result.warnings.begin(), result.warnings.end());
+    check_product(result.product.bytes);
+    auto const is_as_keyed = !result.identity.empty() && result.identity == file_.identity;
+    identity_ = std::move(result.identity);
+    if (!is_as_keyed) {
+      state_.forget_file();
+      if (state_.options.cache)
+        result.product.warnings.push_back(detail::format(
+            "the cache does not keep this link: another nvJitLink made it than {}", file_.path));
+    }
+    return {{std::move(result.product.bytes), std::move(result.product.warnings)}, is_as_keyed};
+  }
+
+  detail::linker_state& state_;
+  std::vector<fatbin> const& inputs_;
+  link_options const& options_;
+  nvjitlink_file file_;
+  std::string identity_;
+  std::shared_ptr<cached_link const> product_;
+  linked_image image_;
+};
+
+linker::linker() : linker(linker_options{}) {}
+
+linker::linker(linker_options options)
+{
+  check_options(options);
+  state_ = std::make_shared<state>(std::move(options));
+}
+
+linker::linker(std::shared_ptr<nvjitlink const> library)
+    : linker(linker_options{.isolation = isolation::in_process})
+{
+  state_->library = std::move(library);
+}
+
+linker& linker::use(std::shared_ptr<link_cache> cache)
+{
+  if (!state_) refuse_moved_linker();
+  state_->options.cache = std::move(cache);
+  return *this;
+}
+
+linked_image linker::link(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  detail::cancellation_guard const guard;
+  if (!state_) refuse_moved_linker();
+  check_arguments(inputs, options);
+  if (options.emit == (options.mode == link_mode::ptx ? image_kind::ptx : image_kind::ptx_set))
+    refuse_emit(options);
+  return session(*state_, inputs, options).link();
+}
+
+linked_image linker::link_into(std::filesystem::path const& layer,
+                               std::vector<fatbin> const& inputs, link_options const& options)
+{
+  detail::cancellation_guard const guard;
+  if (!state_) refuse_moved_linker();
+  check_arguments(inputs, options);
+  if (options.emit != image_kind::cubin &&
+      (options.emit != image_kind::ptx || options.mode == link_mode::ptx))
+    refuse_emit(options);
+  session linking(*state_, inputs, options);
+  auto image = linking.link();
+  for (auto const& identity : {linking.identity(), std::string()})
+    write_layer_entry(layer, link_key(inputs, options, identity), linking.product());
+  return image;
+}
+
+}  // namespace fatlink

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvjitlink/identity.hpp"
+
+#include <elf.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "util/bytes/byte_reader.hpp"
+#include "util/bytes/sha256.hpp"
+#include "util/files/read_file.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::uint64_t k_most_table = std::uint64_t{4} << 20;  // bytes of one table
+constexpr std::size_t k_most_headers = 256;
+constexpr std::string_view k_function = "nvJitLinkCreate";
+constexpr char const* k_needed[] = {"nvJitLinkDestroy",      "nvJitLinkAddData",
+                                    "nvJitLinkComplete",     "nvJitLinkGetLinkedCubin",
+                                    "nvJitLinkGetLinkedPtx", "nvJitLinkGetErrorLog",
+                                    "nvJitLinkGetInfoLog",   "nvJitLinkVersion"};
+constexpr std::string_view k_versioned = "__nvJitLinkCreate_13_";
+
+/// It is not what was looked for.
+struct not_a_library {};
+
+/// Of a segment of notes: u32 name size, u32 description size, u32 type, name, description each.
+std::string build_id_in(bytes_view notes)
+{
+  auto const padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
+  byte_reader const note(notes);
+  for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
+    auto const name = note.read<std::uint32_t>(at);
+    auto const size = note.read<std::uint32_t>(at + 4);
+    auto const text = at + sizeof(Elf64_Nhdr);
+    auto const description = text + padded(name);
+    if (note.read<std::uint32_t>(at + 8) == NT_GNU_BUILD_ID &&
+        note.text(text, name) == std::string(ELF_NOTE_GNU, sizeof ELF_NOTE_GNU))
+      return to_hexadecimal(note.view(description, size));
+    at = description + padded(size);
+  }
+  return {};
+}
+
+class library_file {
+ public:
+  explicit library_file(std::string path) : path_(std::move(path)), opened_(open_regular(path_, {}))
+  {
+    auto const header = read(0, sizeof(Elf64_Ehdr));
+    byte_reader const elf(header);
+    if (elf.text(0, SELFMAG) != std::string(ELFMAG, SELFMAG) ||
+        elf.read<std::uint8_t>(EI_CLASS) != ELFCLASS64 ||
+        elf.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_machine)) != EM_X86_64)
+      throw not_a_library{};
+    read_segments(elf.read<std::uint64_t>(offsetof(Elf64_Ehdr, e_phoff)),
+                  elf.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_phnum)));
+  }
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return opened_.size; }
+
+  /// The dynamic string table: every exported name, each ended by a NUL.
+  [[nodiscard]] std::string names() const
+  {
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+    auto const table = read(dynamic_.p_offset, dynamic_.p_filesz);
+    byte_reader const entries(table);
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= table.size(); at += sizeof(Elf64_Dyn)) {
+      auto const tag = entries.read<std::int64_t>(at);
+      auto const value = entries.read<std::uint64_t>(at + offsetof(Elf64_Dyn, d_un));
+      if (tag == DT_STRTAB) address = value;
+      if (tag == DT_STRSZ) size = value;
+    }
+    auto const text = read(offset_of(address), size);
+    return {reinterpret_cast<char const*>(text.data()), text.size()};
+  }
+
+  /// In hexadecimal; empty where it has none.
+  [[nodiscard]] std::string build_id() const
+  {
+    for (auto const& segment : notes_)
+      if (auto id = build_id_in(read(segment.p_offset, segment.p_filesz)); !id.empty()) return id;
+    return {};
+  }
+
+  [[nodiscard]] std::string sha256() const
+  {
+    constexpr std::uint64_t k_chunk = std::uint64_t{1} << 20;
+    sha256_hasher hasher;
+    for (std::uint64_t at = 0; at < size(); at += k_chunk)
+      hasher.add(read(at, std::min(k_chunk, size() - at)));
+    return to_hexadecimal(hasher.finish());
+  }
+
+ private:
+  [[nodiscard]] byte_buffer read(std::uint64_t offset, std::uint64_t size) const
+  {
+    if (size > k_most_table || offset > opened_.size || size > opened_.size - offset)
+      throw not_a_library{};
+    byte_buffer bytes(size);
+    if (!read_at(*opened_.file, offset, bytes, path_)) throw not_a_library{};
+    return bytes;
+  }
+
+  void read_segments(std::uint64_t offset, std::size_t count)
+  {
+    if (count > k_most_headers) throw not_a_library{};
+    auto const table = read(offset, count * sizeof(Elf64_Phdr));
+    for (std::size_t i = 0; i < count; ++i) {
+      Elf64_Phdr segment;
+      std::memcpy(&segment, table.data() + i * sizeof segment, sizeof segment);
+      if (segment.p_type == PT_DYNAMIC) dynamic_ = segment;
+      if (segment.p_type == PT_NOTE) notes_.push_back(segment);
+      if (segment.p_type == PT_LOAD) loaded_.push_back(segment);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const
+  {
+    for (auto const& segment : loaded_)
+      if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+        return segment.p_offset + (address - segment.p_vaddr);
+    throw not_a_library{};
+  }
+
+  std::string path_;
+  opened_file opened_;
+  Elf64_Phdr dynamic_{};
+  std::vector<Elf64_Phdr> notes_;
+  std::vector<Elf64_Phdr> loaded_;
+};
+
+struct mapped_search {
+  std::uintptr_t address;
+  std::string build_id;
+};
+
+/// Of dl_iterate_phdr: 1 once the library that has the address was looked at.
+int look_for_build_id(dl_phdr_info* library, std::size_t, void* data)
+{
+  auto& search = *static_cast<mapped_search*>(data);
+  auto const segments = std::span(library->dlpi_phdr, library->dlpi_phnum);
+  auto const has_address = [&](auto const& segment) {
+    auto const begin = library->dlpi_addr + segment.p_vaddr;
+    return segment.p_type == PT_LOAD && search.address >= begin &&
+           search.address - begin < segment.p_memsz;
+  };
+  if (std::none_of(segments.begin(), segments.end(), has_address)) return 0;
+  for (auto const& segment : segments)
+    if (segment.p_type == PT_NOTE && search.build_id.empty())
+      search.build_id =
+          build_id_in({reinterpret_cast<std::byte const*>(library->dlpi_addr + segment.p_vaddr),
+                       static_cast<std::size_t>(segment.p_filesz)});
+  return 1;
+}
+
+/// The newest minor version whose functions are among `names`; nothing without any of it.
+std::optional<std::string> version_in(std::string const& names)
+{
+  for (auto const* needed : k_needed)
+    if (names.find(needed) == std::string::npos) return std::nullopt;
+  int newest = -1;
+  for (auto at = names.find(k_versioned); at != std::string::npos;
+       at = names.find(k_versioned, at + 1)) {
+    int minor = -1;
+    auto const* const digits = names.data() + at + k_versioned.size();
+    std::from_chars(digits, names.data() + names.size(), minor);
+    newest = std::max(newest, minor);
+  }
+  if (newest >= 0) return detail::format("13.{}", newest);
+  if (names.find(k_function) != std::string::npos && names.find("__nvJitLink") == std::string::npos)
+    return "13.?";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> nvjitlink_identity(std::string const& path)
+try {
+  if (::access(path.c_str(), R_OK) != 0) return std::nullopt;
+  library_file const file(path);
+  auto const version = version_in(file.names());
+  if (!version) return std::nullopt;
+  auto const build_id = file.build_id();
+  return detail::format("{} {} {}", *version, build_id.empty() ? file.sha256() : build_id,
+                        file.size());
+} catch (file_error const&) {
+  return std::nullopt;
+} catch (not_a_library const&) {
+  return std::nullopt;
+} catch (out_of_bytes const&) {
+  return std::nullopt;
+}
+
+std::string mapped_build_id(void const* function)
+try {
+  mapped_search search{reinterpret_cast<std::uintptr_t>(function), {}};
+  ::dl_iterate_phdr(look_for_build_id, &search);
+  return search.build_id;
+} catch (out_of_bytes const&) {
+  return {};
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvjitlink/link_in_process.hpp"
+
+#include <chrono>
+
+#include "nvjitlink/log.hpp"
+#include "util/text/format.hpp"
+#include "util/text/printable.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr int k_input_fatbin = 4;  // NVJITLINK_INPUT_FATBIN
+
+std::string remedy(int code, std::string const& log)
+{
+  if (log.find("Unresolved extern") != std::string::npos) return "pass the input that defines it";
+  if (log.find("Prototype doesn't match") != std::string::npos)
+    return "define the hook with the type that the contract's header declares";
+  if (log.find("Multiple definition") != std::string::npos ||
+      log.find("multiply defined") != std::string::npos)
+    return "pass only one input that defines it";
+  switch (code) {
+    case 3:
+    case 8:
+      return "the input is damaged or for another architecture: fatlink inspect shows it";
+    case 14:
+      return "install an nvJitLink at least as new as the newest toolkit among the inputs; where "
+             "it is, "
+             "an input is damaged (fatlink check reports those without digests)";
+    case 16:
+    case 17:
+      return "fatlink doctor shows which nvJitLink was chosen; a newer one may know it";
+    default:
+      return "the log has nvJitLink's own words; fatlink inspect shows the inputs, and fatlink "
+             "check "
+             "those without digests, which may be damaged";
+  }
+}
+
+class session {
+ public:
+  session(nvjitlink const& library, std::vector<link_input> const& inputs,
+          printed_text const& printed)
+      : api_(library.functions()), inputs_(inputs), printed_(printed), handle_(nullptr, {&api_})
+  {
+  }
+
+  void create(std::vector<std::string> const& options)
+  {
+    std::vector<char const*> texts;
+    for (auto const& option : options) texts.push_back(option.c_str());
+    nvjitlink::api::handle raw = nullptr;
+    auto const code = api_.create(&raw, static_cast<std::uint32_t>(texts.size()), texts.data());
+    handle_.reset(raw);  // a failed create still returns a handle, holding the log
+    check(code, "creating the link", {});
+  }
+
+  void add(link_input const& input)
+  {
+    check(api_.add_data(handle_.get(), k_input_fatbin, input.bytes().data(), input.bytes().size(),
+                        input.name().c_str()),
+          "adding", input.name());
+  }
+
+  void complete() { check(api_.complete(handle_.get()), "linking", {}); }
+
+  byte_buffer product(image_kind emit)
+  {
+    auto const size_of = emit == image_kind::ptx ? api_.ptx_size : api_.cubin_size;
+    std::size_t size = 0;
+    check(size_of(handle_.get(), &size), "reading the result", {});
+    byte_buffer bytes(size);
+    check(emit == image_kind::ptx ? api_.ptx(handle_.get(), reinterpret_cast<char*>(bytes.data()))
+                                  : api_.cubin(handle_.get(), bytes.data()),
+          "reading the result", {});
+    while (emit == image_kind::ptx && !bytes.empty() && bytes.back() == std::byte{0})
+      bytes.pop_back();  // the size counts the NUL
+    if (bytes.empty()) fail(0, "linking made an empty image", {});
+    return bytes;
+  }
+
+  /// Reads all logs. An error line fails the link, whatever the status.
+  void finish()
+  {
+    auto const text = all_logs();
+    if (!first_error_line(text).empty()) fail(0, "linking", {});
+  }
+
+  /// The lines of both logs and of standard error that report more than progress.
+  std::vector<std::string> warnings()
+  {
+    std::vector<std::string> lines;
+    for (auto const& line : lines_of(all_logs()))
+      if (!is_progress_line(line)) lines.push_back("nvJitLink: " + line);
+    return lines;
+  }
+
+ private:
+  struct destroyer {
+    nvjitlink::api const* api;
+    using pointer = nvjitlink::api::handle;
+    void operator()(pointer handle) const noexcept { api->destroy(&handle); }
+  };
+
+  void check(int code, std::string const& doing, std::string const& input)
+  {
+    if (code != 0) fail(code, doing, input);
+  }
+
+  [[noreturn]] void fail(int code, std::string const& doing, std::string const& input)
+  {
+    auto const log = all_logs();
+    auto const error_line = first_error_line(log);
+    auto const first_line = error_line.empty() ? log.substr(0, log.find('\n')) : error_line;
+    auto const subject = input.empty() ? names() : input;
+    throw link_error(stage::linker,
+                     {.message = detail::format("{}: {} failed{}{}", subject, doing,
+                                                first_line.empty() ? "" : ": ", first_line),
+                      .input = subject,
+                      .code = code == 0 ? "" : nvjitlink_result_name(code),
+                      .log = log,
+                      .hint = remedy(code, log)});
+  }
+
+  [[nodiscard]] std::string names() const
+  {
+    std::string text;
+    for (auto const& input : inputs_) text += (text.empty() ? "" : ", ") + input.name();
+    return text;
+  }
+
+  /// The error log, what was printed on standard error, and the info log.
+  std::string all_logs()
+  {
+    if (printed_) printed_lines_ += printed_();
+    return printable(read_log(api_.error_log_size, api_.error_log) + printed_lines_ +
+                     read_log(api_.info_log_size, api_.info_log));
+  }
+
+  std::string read_log(int (*size_of)(nvjitlink::api::handle, std::size_t*),
+                       int (*read)(nvjitlink::api::handle, char*)) const
+  {
+    std::size_t size = 0;
+    if (!handle_ || size_of(handle_.get(), &size) != 0 || size == 0) return {};
+    std::string log(size, '\0');
+    if (read(handle_.get(), log.data()) != 0) return {};
+    log.erase(log.find_last_not_of(std::string_view("\0\n ", 3)) + 1);
+    return log.empty() ? log : log + '\n';
+  }
+
+  nvjitlink::api const& api_;
+  std::vector<link_input> const& inputs_;
+  printed_text const& printed_;
+  std::string printed_lines_;
+  std::unique_ptr<struct nvJitLink, destroyer> handle_;
+};
+
+}  // namespace
+
+link_product link_unchecked(nvjitlink const& library, std::vector<link_input> const& inputs,
+                            std::vector<std::string> const& options, image_kind emit,
+                            printed_text const& printed)
+{
+  session link(library, inputs, printed);
+  auto const start = std::chrono::steady_clock::now();
+  link.create(options);
+  for (auto const& input : inputs) link.add(input);
+  link.complete();
+  link_product made;
+  made.bytes = link.product(emit);
+  made.ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  link.finish();
+  made.warnings = link.warnings();
+  return made;
+}
+
+}  // namespace fatlink::detail

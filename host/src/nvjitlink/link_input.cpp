@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvjitlink/link_input.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fatbin/write_fatbin.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+// Of PTX that fatlink generates.
+constexpr std::uint64_t k_flags_64_bit_linux = 0x11;
+constexpr std::uint16_t k_ptx_major = 8;
+
+[[noreturn]] void refuse(std::string const& name, std::string const& cause)
+{
+  throw format_error("corrupt-fatbin", 0,
+                     {.message = detail::format("{}: {}; nvJitLink does not get it", name, cause),
+                      .input = name,
+                      .code = "corrupt-fatbin",
+                      .log = {},
+                      .hint = "install fatlink and fatlink-linkd of one version"});
+}
+
+}  // namespace
+
+link_input link_input::write(fatbin const& file, fatbin_entry const& entry)
+{
+  return {file.name(), write_fatbin(entry, file.name())};
+}
+
+link_input link_input::from_ptx(std::string_view text, target architecture, std::string name)
+{
+  fatbin_entry entry;
+  entry.target = architecture;
+  entry.version_major = k_ptx_major;
+  entry.flags = k_flags_64_bit_linux;
+  entry.payload = std::as_bytes(std::span(text));
+  entry.uncompressed_size = text.size();
+  auto bytes = write_fatbin(entry, name);
+  return {std::move(name), std::move(bytes)};
+}
+
+link_input link_input::read(bytes_view bytes, std::string name)
+{
+  auto const entries = read_fatbin(bytes, name);
+  if (entries.size() != 1)
+    refuse(name, detail::format("holds {} entries instead of one", entries.size()));
+  if (entries[0].kind == entry_kind::elf) refuse(name, "holds SASS");
+  auto own = write_fatbin(entries[0], name);
+  if (!std::ranges::equal(own, bytes)) refuse(name, "is not as fatlink writes it");
+  return {std::move(name), std::move(own)};
+}
+
+}  // namespace fatlink::detail

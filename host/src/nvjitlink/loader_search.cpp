@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvjitlink/loader_search.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "util/bytes/byte_reader.hpp"
+#include "util/files/read_file.hpp"
+#include "util/files/shared_library.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr char const* k_cache = "/etc/ld.so.cache";
+constexpr std::uint64_t k_most_cache = std::uint64_t{64} << 20;
+constexpr std::string_view k_magic = "glibc-ld.so.cache1.1";
+constexpr std::uint64_t k_header = 48;
+constexpr std::uint64_t k_entry = 24;      // i32 flags, u32 name, u32 path, u32 os, u64 hwcap
+constexpr std::int32_t k_x86_64 = 0x0303;  // FLAG_X8664_LIB64 | FLAG_ELF_LIBC6
+
+std::string text_at(byte_reader const& cache, std::uint64_t offset)
+{
+  auto const rest = cache.view(offset, cache.size() - std::min(offset, cache.size()));
+  auto const* const begin = reinterpret_cast<char const*>(rest.data());
+  return {begin, std::find(begin, begin + rest.size(), '\0')};
+}
+
+struct place {
+  std::string folder;
+  bool is_default;  ///< the system's: searched after the cache
+};
+
+/// The loader's folders for this process, as it tells them.
+std::vector<place> loader_folders()
+{
+  std::vector<place> found;
+  auto* const self = ::dlopen(nullptr, RTLD_LAZY);
+  Dl_serinfo size{};
+  if (self == nullptr || ::dlinfo(self, RTLD_DI_SERINFOSIZE, &size) != 0) return found;
+  std::vector<std::max_align_t> storage(size.dls_size / sizeof(std::max_align_t) + 1);
+  auto* const info = reinterpret_cast<Dl_serinfo*>(storage.data());
+  if (::dlinfo(self, RTLD_DI_SERINFOSIZE, info) != 0 || ::dlinfo(self, RTLD_DI_SERINFO, info) != 0)
+    return found;
+  for (unsigned i = 0; i < info->dls_cnt; ++i)
+    found.push_back({info->dls_serpath[i].dls_name, (info->dls_serpath[i].dls_flags & 0x40U) != 0});
+  return found;
+}
+
+std::optional<std::string> look_in_cache(std::string const& name)
+try {
+  return find_in_loader_cache(read_file(k_cache, k_most_cache, {}), name);
+} catch (file_error const&) {
+  return std::nullopt;
+}
+
+std::optional<std::string> look_in(std::vector<place> const& folders, bool defaults,
+                                   std::string const& name)
+{
+  for (auto const& [folder, is_default] : folders)
+    if (auto path = folder + '/' + name;
+        is_default == defaults && ::access(path.c_str(), R_OK) == 0)
+      return path;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> find_in_loader_cache(bytes_view bytes, std::string const& name)
+try {
+  byte_reader const cache(bytes);
+  if (cache.text(0, k_magic.size()) != k_magic) return std::nullopt;
+  auto const count = cache.read<std::uint32_t>(k_magic.size());
+  (void)cache.view(k_header, count * k_entry);
+  for (auto at = k_header; at < k_header + count * k_entry; at += k_entry) {
+    if (cache.read<std::int32_t>(at) != k_x86_64 || cache.read<std::uint64_t>(at + 16) != 0)
+      continue;
+    if (text_at(cache, cache.read<std::uint32_t>(at + 4)) == name)
+      return text_at(cache, cache.read<std::uint32_t>(at + 8));
+  }
+  return std::nullopt;
+} catch (out_of_bytes const&) {
+  return std::nullopt;
+}
+
+std::optional<std::string> find_by_loader(std::string const& name)
+{
+  if (auto loaded = shared_library::loaded(name); loaded) return loaded.path();
+  auto const folders = loader_folders();
+  if (auto found = look_in(folders, false, name)) return found;
+  if (auto found = look_in_cache(name)) return found;
+  return look_in(folders, true, name);
+}
+
+}  // namespace fatlink::detail

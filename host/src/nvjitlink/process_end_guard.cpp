@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvjitlink/process_end_guard.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "fatlink/error.hpp"
+#include "util/process/fork_guard.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr auto k_longest_wait = std::chrono::seconds(10);
+
+thread_local int links_of_thread = 0;
+
+[[noreturn]] void refuse(std::string const& reason)
+{
+  throw unavailable_error(
+      stage::linker, {.message = detail::format("nvJitLink cannot run in this process: {}", reason),
+                      .input = "nvJitLink",
+                      .hint = "link in the helper (isolation::helper, the default)"});
+}
+
+/// Never destroyed: it is asked until the process has ended.
+class link_gate {
+ public:
+  static link_gate& instance()
+  {
+    static auto& gate = *new link_gate;
+    return gate;
+  }
+
+  void enter()
+  {
+    std::lock_guard const lock(mutex_);
+    if (is_ending_) refuse("the process is ending");
+    if (was_forked_in_link_) refuse("it was forked while another thread was linking");
+    ++running_;
+    ++links_of_thread;
+  }
+
+  void leave()
+  {
+    {
+      std::lock_guard const lock(mutex_);
+      --running_;
+      --links_of_thread;
+    }
+    has_link_ended_->notify_all();
+  }
+
+  /// nvJitLink itself may end the process: this thread's own link is not waited for.
+  void close()
+  {
+    std::unique_lock lock(mutex_);
+    is_ending_ = true;
+    has_link_ended_->wait_for(lock, k_longest_wait, [&] { return running_ <= links_of_thread; });
+  }
+
+ private:
+  void enter_child()
+  {
+    was_forked_in_link_ = was_forked_in_link_ || running_ > links_of_thread;
+    running_ = links_of_thread;
+    // Made anew in its place: threads that wait on the old one are the parent's, and destroying it
+    // would wait for them.
+    std::construct_at(has_link_ended_.get());
+  }
+
+  std::mutex mutex_;
+  std::unique_ptr<std::condition_variable> has_link_ended_ =
+      std::make_unique<std::condition_variable>();
+  int running_ = 0;
+  bool is_ending_ = false;
+  bool was_forked_in_link_ = false;
+  fork_guard fork_guard_{fork_order::nvjitlink, mutex_, [this] { enter_child(); }};
+};
+
+/// Closes the gate when the main thread ends.
+struct main_thread_end {
+  bool is_armed = false;
+  ~main_thread_end()
+  {
+    if (is_armed && ::gettid() == ::getpid()) link_gate::instance().close();
+  }
+};
+
+thread_local main_thread_end end_of_thread;
+
+/// Makes the calling thread's object: where this library is loaded, usually by the main thread, and
+/// where a thread links.
+bool watch_thread()
+{
+  return end_of_thread.is_armed = true;
+}
+
+[[maybe_unused]] bool const loading_thread_is_watched = watch_thread();
+// Made before there are threads: one that is made during a fork is never finished in the child.
+[[maybe_unused]] auto const& gate_at_start = link_gate::instance();
+
+}  // namespace
+
+in_process_link::in_process_link()
+{
+  watch_thread();
+  link_gate::instance().enter();
+}
+
+in_process_link::~in_process_link()
+{
+  link_gate::instance().leave();
+}
+
+void end_in_process_links_at_exit()
+{
+  static std::once_flag is_registered;
+  std::call_once(is_registered, [] { (void)std::atexit([] { link_gate::instance().close(); }); });
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs that give a link nothing: their functions were removed by nvcc, or nothing calls them.
+// Source: nvcc 13.0. Without -dlto or -rdc=true it compiles a whole program, in which only kernels
+// and what they call are kept; in every mode it removes static and inline functions that nothing
+// in the same file calls.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "preflight/finding_limit.hpp"
+#include "preflight/interface_queries.hpp"
+#include "preflight/rules.hpp"
+#include "preflight/symbol_index.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+/// Whether the interface of `input` lists all that it holds.
+bool is_readable(preflight_input const& input)
+{
+  return !input.is_opaque && has_entry(*input.file, entry_kind::ptx);
+}
+
+/// No function, no variable, no hook; what it holds is known from its PTX.
+bool defines_nothing(preflight_input const& input)
+{
+  auto const& interface = input.interface;
+  return is_readable(input) && defined_functions(interface).empty() &&
+         interface.variables.empty() && hooks_of(interface).empty();
+}
+
+/// Whether an input holds kernels, or may hold some.
+bool has_kernel(preflight_inputs const& inputs)
+{
+  return std::any_of(inputs.begin(), inputs.end(), [](preflight_input const& input) {
+    return input.is_opaque || !input.interface.kernels.empty();
+  });
+}
+
+finding removed_functions(fatbin const& input, severity level)
+{
+  return {.id = "removed-functions",
+          .severity = level,
+          .files = {input.name()},
+          .symbol = {},
+          .message = detail::format("{} defines no device function: the device functions were "
+                                    "removed, because it was compiled without -dlto",
+                                    input.name()),
+          .hint = "compile with -dlto: nvcc -dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin"};
+}
+
+finding no_definition(fatbin const& input, severity level)
+{
+  return {
+      .id = "no-definition",
+      .severity = level,
+      .files = {input.name()},
+      .symbol = {},
+      .message = detail::format("{} defines no function that other files can call; nvcc "
+                                "removes static and inline functions",
+                                input.name()),
+      .hint = "define the hook with a body, as extern \"C\" __device__, without static or inline"};
+}
+
+/// Whether an input other than `owner` calls its function of the name that `group` is of.
+bool is_used(symbol_group const& group, preflight_input const& owner)
+{
+  return std::any_of(group.uses.begin(), group.uses.end(), [&](symbol_use const& use) {
+    return use.input != &owner && group.calls(*use.input, owner);
+  });
+}
+
+/// Whether an input declares one of `variables` extern.
+bool declares_any(preflight_inputs const& inputs, std::vector<ptx_variable> const& variables)
+{
+  std::set<std::string_view> declared;
+  for (auto const& input : inputs)
+    for (auto const& variable : input.interface.external_variables) declared.insert(variable.name);
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](auto const& variable) { return declared.contains(variable.name); });
+}
+
+bool is_unused(preflight_inputs const& inputs, symbol_index const& symbols,
+               preflight_input const& input)
+{
+  auto const functions = defined_functions(input.interface);
+  if (functions.empty() || !input.interface.kernels.empty()) return false;
+  if (declares_any(inputs, input.interface.variables)) return false;
+  return std::none_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
+    return is_used(symbols.find(function.name), input);
+  });
+}
+
+/// Names of the hooks of all inputs, each once.
+std::vector<std::string> hook_names(preflight_inputs const& inputs)
+{
+  std::vector<std::string> hooks;
+  for (auto const& input : inputs)
+    for (auto const& hook : hooks_of(input.interface)) hooks.push_back(hook.name);
+  std::sort(hooks.begin(), hooks.end());
+  hooks.erase(std::unique(hooks.begin(), hooks.end()), hooks.end());
+  return hooks;
+}
+
+finding unused_input(preflight_inputs const& inputs, preflight_input const& input)
+{
+  auto const hooks = hook_names(inputs);
+  auto const functions = defined_functions(input.interface);
+  return {.id = "unused-input",
+          .severity = severity::warning,
+          .files = {input.file->name()},
+          .symbol = functions.front().name,
+          .message = detail::format("{} defines {}, which no other input calls", input.file->name(),
+                                    list_functions(functions)),
+          .hint = hooks.empty() ? "no input calls a hook: pass the library whose kernel calls it"
+                                : detail::format("leave it out, or define a hook of the inputs: {}",
+                                                 list_names(hooks))};
+}
+
+finding compared_by_link(fatbin const& input, ptx_function const& function)
+{
+  return {
+      .id = "compared-by-link",
+      .severity = severity::warning,
+      .files = {input.name()},
+      .symbol = function.name,
+      .message = detail::format("{} defines {}, which the PTX of no other input mentions; where "
+                                "nvcc inlined a function of that name, only the link compares "
+                                "the types",
+                                input.name(), to_string(function)),
+      .hint = "declare it static if it is private, or link to compare it"};
+}
+
+}  // namespace
+
+std::string list_functions(std::vector<ptx_function> const& functions)
+{
+  constexpr std::size_t k_most_listed = 3;
+  std::vector<std::string> texts;
+  for (auto const& function : functions)
+    if (texts.size() < k_most_listed) texts.push_back(to_string(function));
+  auto const rest = functions.size() - texts.size();
+  return detail::format("{}{}", fmt::join(texts, ", "),
+                        rest == 0 ? std::string{} : detail::format(" and {} more", rest));
+}
+
+void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings)
+{
+  auto const misses_hook = std::any_of(findings.begin(), findings.end(), [](finding const& known) {
+    return known.id == "missing-hook";
+  });
+  auto const level = misses_hook || !has_kernel(inputs) ? severity::error : severity::warning;
+  std::vector<finding> causes;
+  for (auto const& input : inputs) {
+    if (!defines_nothing(input)) continue;
+    auto const is_removed = !has_entry(*input.file, entry_kind::ltoir);
+    if (input.interface.kernels.empty())
+      causes.push_back((is_removed ? removed_functions : no_definition)(*input.file, level));
+    else if (is_removed && misses_hook)
+      causes.push_back(removed_functions(*input.file, level));
+  }
+  // Before the missing hook that they explain.
+  findings.insert(findings.begin(), causes.begin(), causes.end());
+}
+
+void check_replacements(preflight_inputs const& inputs, symbol_index const& symbols,
+                        preflight_request const& request, std::vector<finding>& findings)
+{
+  if (request.mode != link_mode::lto || inputs.size() < 2 || !has_kernel(inputs)) return;
+  finding_limit replaceable(findings);
+  for (auto const& input : inputs)
+    for (auto const& function : input.interface.definitions)
+      if (!function.name.starts_with("_Z") && !symbols.find(function.name).is_in_other(input))
+        replaceable.add([&] { return compared_by_link(*input.file, function); });
+  replaceable.finish();
+}
+
+void check_unused(preflight_inputs const& inputs, symbol_index const& symbols,
+                  std::vector<finding>& findings)
+{
+  if (!has_kernel(inputs) || !std::all_of(inputs.begin(), inputs.end(), is_readable)) return;
+  for (auto const& input : inputs)
+    if (is_unused(inputs, symbols, input)) findings.push_back(unused_input(inputs, input));
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs whose damage would not be noticed.
+#include "preflight/rules.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+
+void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings)
+{
+  for (auto const& input : inputs) {
+    if (input.file->is_verified()) continue;
+    auto const& name = input.file->name();
+    findings.push_back(
+        {.id = "unverified-bytes",
+         .severity = severity::warning,
+         .files = {name},
+         .symbol = {},
+         .message = detail::format(
+             "{} states no digest: damage that still decompresses would go unnoticed", name),
+         .hint = detail::format("build it with fatlink_add_fatbin, or add digests to a copy that "
+                                "is known to be good: fatlink digest {}",
+                                name)});
+  }
+}
+
+}  // namespace fatlink::detail

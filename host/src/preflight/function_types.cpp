@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preflight/function_types.hpp"
+
+#include <algorithm>
+
+#include "ptx/ptx_accesses.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+bool same_declaration(ptx_function const& a, ptx_function const& b)
+{
+  return a.results == b.results && a.parameters == b.parameters && a.is_variadic == b.is_variadic;
+}
+
+bool is_body(symbol_role role)
+{
+  return role != symbol_role::hook;
+}
+
+/// One is used as a float and the other as an integer.
+bool kinds_differ(ptx_parameter const& a, ptx_parameter const& b)
+{
+  auto const first = kind_of(a.accessed_as);
+  auto const second = kind_of(b.accessed_as);
+  if (first == scalar_kind::unknown || second == scalar_kind::unknown) return false;
+  return (first == scalar_kind::floating) != (second == scalar_kind::floating);
+}
+
+/// `read`, of a body, against what `other` says: compilers read 32 bits of a float as an integer
+/// where the source uses its bits, and seldom 8 or 16.
+type_agreement compare_read(ptx_parameter const& read, ptx_parameter const& other)
+{
+  if (!kinds_differ(read, other)) return type_agreement::same;
+  return kind_of(read.accessed_as) == scalar_kind::narrow_integer ? type_agreement::different
+                                                                  : type_agreement::uncertain;
+}
+
+type_agreement compare_parameter(function_symbol const& a, function_symbol const& b,
+                                 std::size_t position)
+{
+  auto const& first = a.function->parameters[position];
+  auto const& second = b.function->parameters[position];
+  if (!is_body(a.role) && !is_body(b.role))
+    return kinds_differ(first, second) ? type_agreement::different : type_agreement::same;
+  return std::max(is_body(a.role) ? compare_read(first, second) : type_agreement::same,
+                  is_body(b.role) ? compare_read(second, first) : type_agreement::same);
+}
+
+bool results_differ(ptx_function const& a, ptx_function const& b)
+{
+  for (std::size_t i = 0; i < a.results.size(); ++i)
+    if (kinds_differ(a.results[i], b.results[i])) return true;
+  return false;
+}
+
+bool of_one_contract(preflight_input const& a, preflight_input const& b)
+{
+  return a.ident && b.ident && !a.ident->contract.empty() &&
+         a.ident->contract == b.ident->contract && a.ident->version == b.ident->version;
+}
+
+/// With each scalar's type replaced by the one that instructions name.
+ptx_function as_accessed(ptx_function function)
+{
+  for (auto* list : {&function.results, &function.parameters})
+    for (auto& parameter : *list)
+      if (!parameter.accessed_as.empty()) parameter.type = parameter.accessed_as;
+  return function;
+}
+
+}  // namespace
+
+type_agreement compare_types(function_symbol const& a, function_symbol const& b)
+{
+  if (!same_declaration(*a.function, *b.function)) return type_agreement::different;
+  if (a.role == symbol_role::kernel) return type_agreement::same;
+  if (results_differ(*a.function, *b.function)) return type_agreement::different;
+  if (of_one_contract(*a.input, *b.input)) return type_agreement::same;
+  auto worst = type_agreement::same;
+  for (std::size_t i = 0; i < a.function->parameters.size(); ++i)
+    worst = std::max(worst, compare_parameter(a, b, i));
+  return worst;
+}
+
+std::pair<std::string, std::string> describe_types(ptx_function const& a, ptx_function const& b)
+{
+  auto const differ = [](auto const& texts) { return texts.first != texts.second; };
+  if (auto texts = std::pair(to_string(a), to_string(b)); differ(texts)) return texts;
+  if (auto texts = std::pair(to_string(a, with_alignment::yes), to_string(b, with_alignment::yes));
+      differ(texts))
+    return texts;
+  return {to_string(as_accessed(a)), to_string(as_accessed(b))};
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an input calls and defines, whatever the target.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fatlink/fatbin.hpp"
+#include "fatlink/preflight.hpp"
+#include "fatlink/ptx_interface.hpp"
+#include "preflight/rules.hpp"
+#include "ptx/name_set.hpp"
+
+namespace fatlink::detail {
+
+/// The interface of `input` by its PTX for the newest target; empty where it has no PTX.
+inline ptx_interface const& interface_of_any(fatbin const& input)
+{
+  return interface_of(input, target("sm_121"), link_mode::ptx);
+}
+
+/// The names of an interface's functions, to look up many.
+struct function_names {
+  explicit function_names(ptx_interface const& interface)
+      : kernels(interface.kernels),
+        definitions(interface.definitions),
+        weak(interface.weak),
+        hooks(interface.hooks)
+  {
+  }
+
+  [[nodiscard]] bool contains(std::string_view name) const
+  {
+    return hooks.contains(name) || definitions.contains(name) || weak.contains(name) ||
+           kernels.contains(name);
+  }
+
+  name_set kernels;
+  name_set definitions;
+  name_set weak;
+  name_set hooks;
+};
+
+/// Whether `caller` calls the function `name` of `definer`, or has a weak definition that the
+/// strong one of `definer` replaces. (Two modules may hold weak definitions of one inline function
+/// or template.)
+inline bool calls(function_names const& caller, function_names const& definer,
+                  std::string_view name)
+{
+  return caller.hooks.contains(name) ||
+         (caller.weak.contains(name) && definer.definitions.contains(name));
+}
+
+/// The functions that a module defines, strong ones first.
+inline std::vector<ptx_function> defined_functions(ptx_interface const& interface)
+{
+  auto functions = interface.definitions;
+  functions.insert(functions.end(), interface.weak.begin(), interface.weak.end());
+  return functions;
+}
+
+/// The functions that `interface` calls in other modules, without those of the device runtime.
+inline std::vector<ptx_function> hooks_of(ptx_interface const& interface)
+{
+  auto hooks = interface.hooks;
+  std::erase_if(hooks, [](ptx_function const& hook) { return is_system_function(hook.name); });
+  return hooks;
+}
+
+inline bool has_entry(fatbin const& input, entry_kind kind)
+{
+  auto const& entries = input.entries();
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](fatbin_entry const& entry) { return entry.kind == kind; });
+}
+
+/// Whether `symbol` is a C++ name of `name`, in whatever scope: _Z14user_transformf.
+inline bool is_mangled(std::string_view symbol, std::string_view name)
+{
+  auto const scoped = std::to_string(name.size()) + std::string(name);
+  return symbol.starts_with("_Z") && symbol.find(scoped) != std::string_view::npos;
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/preflight.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "preflight/symbol_index.hpp"
+#include "util/process/immortal.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink {
+namespace {
+
+detail::preflight_input describe(fatbin const& input, preflight_request const& request)
+{
+  return {.file = &input,
+          .interface = interface_of(input, request.target, request.mode),
+          .ident = input.ident(),
+          .is_opaque = is_opaque(input, request.target, request.mode)};
+}
+
+/// The PTX entry that states the types of `ltoir`; null where none or several are of its
+/// architecture.
+fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) noexcept
+{
+  fatbin_entry const* ptx = nullptr;
+  for (auto const& entry : input.entries()) {
+    if (entry.target != ltoir.target || &entry == &ltoir || entry.kind == entry_kind::elf) continue;
+    if (entry.kind == entry_kind::ltoir || ptx != nullptr) return nullptr;
+    ptx = &entry;
+  }
+  return ptx;
+}
+
+/// The PTX entry that links for `wanted`, else any.
+fatbin_entry const* find_any_ptx(fatbin const& input, target wanted) noexcept
+{
+  auto const* ptx = input.find(entry_kind::ptx, wanted);
+  if (ptx != nullptr) return ptx;
+  for (auto const& entry : input.entries())
+    if (entry.kind == entry_kind::ptx) ptx = &entry;
+  return ptx;
+}
+
+error_details refusal(std::string const& what, std::vector<finding> const& findings)
+{
+  auto const first = std::find_if(findings.begin(), findings.end(), [](finding const& found) {
+    return found.severity == severity::error;
+  });
+  if (first == findings.end())
+    return {.message = "refused", .input = {}, .code = {}, .log = {}, .hint = {}};
+  return {.message = detail::format("cannot link{}: {} [{}]", what, first->message, first->id),
+          .input = detail::format("{}", fmt::join(first->files, ", ")),
+          .code = first->id,
+          .log = {},
+          .hint = first->hint};
+}
+
+/// The files of a finding, whatever their order.
+std::vector<std::string> sorted_files(finding const& subject)
+{
+  auto files = subject.files;
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Drops each finding `consequence` whose files are those of a finding `cause`.
+void drop_consequences(std::vector<finding>& findings, std::string_view cause,
+                       std::string_view consequence)
+{
+  std::vector<std::vector<std::string>> explained;
+  for (auto const& known : findings)
+    if (known.id == cause) explained.push_back(sorted_files(known));
+  std::erase_if(findings, [&](finding const& known) {
+    return known.id == consequence &&
+           std::find(explained.begin(), explained.end(), sorted_files(known)) != explained.end();
+  });
+}
+
+}  // namespace
+
+char const* to_string(severity level) noexcept
+{
+  switch (level) {
+    case severity::warning:
+      return "warning";
+    case severity::error:
+      return "error";
+  }
+  return "unknown";
+}
+
+fatbin_entry const* linked_entry(fatbin const& input, target wanted, link_mode mode) noexcept
+{
+  return input.find(mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx, wanted);
+}
+
+bool is_opaque(fatbin const& input, target wanted, link_mode mode) noexcept
+{
+  if (mode != link_mode::lto) return false;
+  auto const* entry = linked_entry(input, wanted, mode);
+  return entry != nullptr && find_ptx_of(input, *entry) == nullptr;
+}
+
+ptx_interface const& interface_of(fatbin const& input, target wanted, link_mode mode)
+{
+  static detail::immortal<ptx_interface const> const empty;
+  auto const* linked = linked_entry(input, wanted, mode);
+  auto const* ptx = linked == nullptr        ? find_any_ptx(input, wanted)
+                    : mode == link_mode::ptx ? linked
+                                             : find_ptx_of(input, *linked);
+  return ptx == nullptr ? empty.get() : input.interface(*ptx);
+}
+
+std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request)
+{
+  check_target(request.target);
+  check_link_mode(request.mode);
+  detail::preflight_inputs described;
+  for (auto const& input : inputs) described.push_back(describe(input, request));
+
+  std::vector<finding> findings;
+  detail::check_entries(described, request, findings);
+  detail::symbol_index const symbols(described);
+  detail::check_contracts(described, symbols, findings);
+  detail::check_digests(described, findings);
+  detail::check_kernel(described, request, findings);
+  detail::check_types(described, request, findings);
+  detail::check_hooks(described, symbols, findings);
+  detail::check_function_types(symbols, findings);
+  detail::check_variables(described, symbols, findings);
+  detail::check_variable_types(symbols, findings);
+  detail::check_definitions(described, findings);
+  detail::check_unused(described, symbols, findings);
+  detail::check_replacements(described, symbols, request, findings);
+  detail::check_duplicates(described, symbols, findings);
+  detail::check_float_flags(described, request, findings);
+  detail::check_toolkits(described, request, findings);
+  drop_consequences(findings, "contract-mismatch", "signature-mismatch");
+  drop_consequences(findings, "removed-functions", "no-ltoir");
+  drop_consequences(findings, "unused-input", "compared-by-link");
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](finding const& a, finding const& b) { return a.severity > b.severity; });
+  return findings;
+}
+
+std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
+                                          std::string const& kernel)
+{
+  // For the newest, for which every generic entry links.
+  auto findings = preflight(inputs, {.target = target("sm_121"), .mode = mode, .kernel = kernel});
+  std::erase_if(findings, [](finding const& found) {
+    return found.severity != severity::error || found.id.starts_with("arch-");
+  });
+  return findings;
+}
+
+refused_error::refused_error(target wanted, std::vector<finding> findings)
+    : error(stage::preflight, refusal(" for " + std::string(wanted.name()), findings)),
+      findings_(std::move(findings))
+{
+}
+
+refused_error::refused_error(std::vector<finding> findings)
+    : error(stage::preflight, refusal({}, findings)), findings_(std::move(findings))
+{
+}
+
+}  // namespace fatlink

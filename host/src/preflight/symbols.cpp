@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether every hook is defined once, and all that the inputs say of one name is of one type.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "preflight/finding_limit.hpp"
+#include "preflight/function_types.hpp"
+#include "preflight/symbol_index.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+// What the CUDA device runtime defines itself: CUDA C++ Programming Guide, "Formatted Output",
+// "Assertion", "Dynamic Global Memory Allocation".
+constexpr std::array<std::string_view, 5> k_system{"vprintf", "__assertfail", "malloc", "free",
+                                                   "__assert_fail"};
+
+}  // namespace
+
+bool is_system_function(std::string_view name)
+{
+  return std::find(k_system.begin(), k_system.end(), name) != k_system.end();
+}
+
+namespace {
+
+/// The definitions that fill no hook.
+name_search search_definitions(preflight_inputs const& inputs, symbol_index const& symbols)
+{
+  std::vector<std::string_view> names;
+  for (auto const& input : inputs)
+    for (auto const& function : input.interface.definitions)
+      if (!symbols.find(function.name).has(symbol_role::hook)) names.push_back(function.name);
+  return name_search(std::move(names), name_search::prefixes::are_compared);
+}
+
+std::string missing_hint(preflight_inputs const& inputs, symbol_index const& symbols,
+                         name_search& definitions, ptx_function const& hook)
+{
+  auto const& group = symbols.find(hook.name);
+  for (auto const& variable : group.variables)
+    return detail::format("{} {} a variable of that name: define a function",
+                          variable.input->file->name(),
+                          variable.is_external ? "declares" : "defines");
+  auto const mangled =
+      definitions.find_prefix(detail::format("_Z{}{}", hook.name.size(), hook.name));
+  auto const other = mangled.empty() ? definitions.nearest(hook.name) : mangled;
+  if (other.starts_with("_Z"))
+    return detail::format("{} is its C++ name: declare the definition extern \"C\"", other);
+  if (!other.empty())
+    return detail::format("did you mean {}? Rename the definition to {}", other, hook.name);
+  auto const advice = detail::format(
+      "pass a transform that defines {} (--transform, or one more input)", hook.name);
+  if (inputs.size() < 2) return advice;
+  return advice + "; a definition that is inline or static does not count, nvcc removes it";
+}
+
+finding missing(preflight_inputs const& inputs, symbol_index const& symbols,
+                name_search& definitions, preflight_input const& library, ptx_function const& hook)
+{
+  return {.id = "missing-hook",
+          .severity = severity::error,
+          .files = {library.file->name()},
+          .symbol = hook.name,
+          .message = detail::format("{} is defined by no input", to_string(hook)),
+          .hint = missing_hint(inputs, symbols, definitions, hook)};
+}
+
+char const* verb_of(symbol_role role)
+{
+  switch (role) {
+    case symbol_role::hook:
+      return "declares";
+    case symbol_role::weak_definition:
+      return "defines the weak default";
+    case symbol_role::kernel:
+      return "defines the kernel";
+    case symbol_role::definition:
+      break;
+  }
+  return "defines";
+}
+
+std::string mismatch_hint(function_symbol const& first, function_symbol const& second)
+{
+  if ((first.role == symbol_role::kernel) != (second.role == symbol_role::kernel))
+    return "a kernel is no device function: rename one of the two";
+  if (to_string(*first.function) == to_string(*second.function) &&
+      first.function->parameters == second.function->parameters)
+    return "define it with the type that the library declares; if it uses the bits of a float on "
+           "purpose, build both with one contract (fatlink_add_fatbin(… CONTRACT …))";
+  if (first.role == symbol_role::hook)
+    return "define it with the type that the library's contract declares";
+  return detail::format("define it with the type of {}'s, or rename one of the two",
+                        first.input->file->name());
+}
+
+finding mismatch(function_symbol const& first, function_symbol const& second)
+{
+  auto const [own, other] = describe_types(*first.function, *second.function);
+  return {.id = "signature-mismatch",
+          .severity = severity::error,
+          .files = {first.input->file->name(), second.input->file->name()},
+          .symbol = first.function->name,
+          .message = detail::format("{} {} {} and {} {} {}", first.input->file->name(),
+                                    verb_of(first.role), own, second.input->file->name(),
+                                    verb_of(second.role), other),
+          .hint = mismatch_hint(first, second)};
+}
+
+finding uncertain(function_symbol const& first, function_symbol const& second)
+{
+  auto const [own, other] = describe_types(*first.function, *second.function);
+  return {
+      .id = "uncertain-type",
+      .severity = severity::warning,
+      .files = {first.input->file->name(), second.input->file->name()},
+      .symbol = first.function->name,
+      .message = detail::format(
+          "{} uses {} and {} uses {}: another type, or the bits of the same one; int and float "
+          "of one width cannot be told apart here",
+          first.input->file->name(), own, second.input->file->name(), other),
+      .hint = "build both with one contract (fatlink_add_fatbin(… CONTRACT …)), which checks it"};
+}
+
+bool is_strong(function_symbol const& symbol)
+{
+  return symbol.role == symbol_role::definition ||
+         (symbol.role == symbol_role::kernel && !symbol.function->is_weak);
+}
+
+/// What all others of the name are compared with: a library's declaration, else what may be
+/// replaced. Null where all are strong: they are duplicates.
+function_symbol const* reference_of(symbol_group const& group)
+{
+  for (auto const& symbol : group.functions)
+    if (symbol.role == symbol_role::hook) return &symbol;
+  for (auto const& symbol : group.functions)
+    if (!is_strong(symbol)) return &symbol;
+  return nullptr;
+}
+
+void compare(function_symbol const& first, function_symbol const& second, finding_limit& mismatches,
+             finding_limit& uncertainties)
+{
+  auto const kernel_and_function =
+      (first.role == symbol_role::kernel) != (second.role == symbol_role::kernel);
+  auto const agreement =
+      kernel_and_function ? type_agreement::different : compare_types(first, second);
+  if (agreement == type_agreement::different)
+    mismatches.add([&] { return mismatch(first, second); });
+  if (agreement == type_agreement::uncertain)
+    uncertainties.add([&] { return uncertain(first, second); });
+}
+
+}  // namespace
+
+void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
+                 std::vector<finding>& findings)
+{
+  // LTO-IR alone shows no symbols: an input without PTX may well define any hook.
+  if (any_lacks_ptx(inputs)) return;
+  auto definitions = search_definitions(inputs, symbols);
+  finding_limit missing_hooks(findings);
+  for (auto const& input : inputs)
+    for (auto const& hook : input.interface.hooks) {
+      auto const& group = symbols.find(hook.name);
+      if (is_system_function(hook.name) || is_function_defined(group) ||
+          group.has(symbol_role::kernel))
+        continue;
+      missing_hooks.add([&] { return missing(inputs, symbols, definitions, input, hook); });
+    }
+  missing_hooks.finish();
+}
+
+void check_function_types(symbol_index const& symbols, std::vector<finding>& findings)
+{
+  finding_limit mismatches(findings);
+  std::vector<finding> uncertain_types;
+  finding_limit uncertainties(uncertain_types);
+  for (auto const& group : symbols.groups()) {
+    auto const* reference = reference_of(group);
+    if (reference == nullptr || is_system_function(reference->function->name)) continue;
+    for (auto const& symbol : group.functions)
+      if (&symbol != reference) compare(*reference, symbol, mismatches, uncertainties);
+  }
+  mismatches.finish();
+  uncertainties.finish();
+  std::move(uncertain_types.begin(), uncertain_types.end(), std::back_inserter(findings));
+}
+
+void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
+                      std::vector<finding>& findings)
+{
+  std::map<std::string_view, fatbin const*> first;
+  finding_limit duplicates(findings);
+  auto const describe = [](std::string const& name, fatbin const& other, fatbin const& file,
+                           bool is_shared_name) {
+    return finding{
+        .id = "duplicate-symbol",
+        .severity = severity::error,
+        .files = {other.name(), file.name()},
+        .symbol = name,
+        .message = detail::format("{} is defined by {} and by {}", name, other.name(), file.name()),
+        .hint = is_shared_name ? "pass one of the two"
+                               : "pass one of the two, or declare what is private static"};
+  };
+  auto const add = [&](std::string const& name, fatbin const& file, bool is_shared_name) {
+    auto const insertion = first.emplace(name, &file);
+    auto const& other = *insertion.first->second;
+    if (!insertion.second)
+      duplicates.add([&] { return describe(name, other, file, is_shared_name); });
+  };
+  for (auto const& input : inputs) {
+    for (auto const& kernel : input.interface.kernels)
+      if (!kernel.is_weak) add(kernel.name, *input.file, true);
+    for (auto const& function : input.interface.definitions)
+      add(function.name, *input.file, symbols.find(function.name).has(symbol_role::hook));
+    for (auto const& variable : input.interface.variables)
+      if (!variable.is_weak) add(variable.name, *input.file, false);
+  }
+  duplicates.finish();
+}
+
+void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
+                  std::vector<finding>& findings)
+{
+  if (request.kernel.empty()) return;
+  std::vector<std::string> files;
+  std::vector<std::string> known;
+  for (auto const& input : inputs) {
+    files.push_back(input.file->name());
+    for (auto const& kernel : input.interface.kernels) known.push_back(kernel.name);
+  }
+  if (std::find(known.begin(), known.end(), request.kernel) != known.end()) return;
+  auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
+  if (std::any_of(inputs.begin(), inputs.end(), is_opaque)) return;  // the linked image shows it
+  auto hint = known.empty() ? std::string("pass the library's fatbin, which holds the kernels")
+                            : detail::format("kernels there are: {}", list_names(known));
+  findings.push_back({.id = "unknown-kernel",
+                      .severity = severity::error,
+                      .files = files,
+                      .symbol = request.kernel,
+                      .message = detail::format("kernel {} is in no input ({})", request.kernel,
+                                                fmt::join(files, ", ")),
+                      .hint = std::move(hint)});
+}
+
+}  // namespace fatlink::detail

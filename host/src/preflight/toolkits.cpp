@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which toolkit made an input, and whether the nvJitLink at hand reads it. Measured with 12.9,
+// 13.0 and 13.5, every producer against every linker (tests/cli/test_check.py): nvJitLink reads
+// LTO-IR of its own major version up to its own minor, and PTX of any version up to its own.
+
+#include <algorithm>
+#include <charconv>
+
+#include "preflight/rules.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink {
+namespace {
+
+/// "13.0.88" → 13.0
+std::optional<toolkit_version> parse(std::string const& text)
+{
+  toolkit_version found;
+  auto const* const end = text.data() + text.size();
+  auto const major = std::from_chars(text.data(), end, found.major);
+  if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return {};
+  if (std::from_chars(major.ptr + 1, end, found.minor).ec != std::errc{}) return {};
+  return found;
+}
+
+/// PTX ISA 9.0, "Release Notes": 8.5 came with 12.5 and 12.6, later ones a step apart.
+std::optional<toolkit_version> of_ptx(unsigned major, unsigned minor)
+{
+  if (major >= 9) return toolkit_version{major + 4, minor};
+  if (major == 8) return toolkit_version{12, minor <= 5 ? minor : minor + 1};
+  return {};
+}
+
+/// Versions of the LTO-IR container, measured with each toolkit: 12.9 writes 1.64, 13.0 1.65,
+/// 13.1 and 13.2 both 1.66, 13.3 to 13.5 all 1.67. This is the oldest toolkit that writes one.
+std::optional<toolkit_version> of_ltoir(unsigned major, unsigned minor)
+{
+  if (major == 1 && minor == 64) return toolkit_version{12, 9};
+  if (major == 1 && minor == 65) return toolkit_version{13, 0};
+  if (major == 1 && minor == 66) return toolkit_version{13, 1};
+  if (major == 1 && minor == 67) return toolkit_version{13, 3};
+  return {};
+}
+
+/// Whether newer toolkits than of_ltoir says write the same version.
+bool is_shared_by_toolkits(fatbin_entry const& entry)
+{
+  return entry.kind == entry_kind::ltoir && entry.version_major == 1 && entry.version_minor >= 66;
+}
+
+bool states_toolkit(fatbin_entry const& entry)
+{
+  auto const ident = entry.ident();
+  return ident && parse(ident->toolkit);
+}
+
+struct toolkit_estimate {
+  toolkit_version version;
+  bool is_lower_bound = false;
+};
+
+std::string to_string(toolkit_estimate const& made)
+{
+  return fatlink::to_string(made.version) + (made.is_lower_bound ? " or newer" : "");
+}
+
+/// The newest toolkit that the PTX entries of `input` tell of.
+std::optional<toolkit_version> newest_ptx(fatbin const& input)
+{
+  std::optional<toolkit_version> newest;
+  for (auto const& entry : input.entries())
+    if (auto const made = entry.kind == entry_kind::ptx ? toolkit_of(entry) : std::nullopt)
+      newest = newest ? std::max(*newest, *made) : *made;
+  return newest;
+}
+
+/// The toolkit of `entry`, by its ident, its version, or the PTX beside it: where several toolkits
+/// write one version of LTO-IR, PTX of the same fatbin tells which, its version being its
+/// toolkit's.
+std::optional<toolkit_estimate> estimate_toolkit(fatbin const& input, fatbin_entry const& entry)
+{
+  auto const own = toolkit_of(entry);
+  if (own && (states_toolkit(entry) || !is_shared_by_toolkits(entry)))
+    return toolkit_estimate{*own};
+  auto const sibling = newest_ptx(input);
+  if (!own) return sibling ? std::optional(toolkit_estimate{*sibling}) : std::nullopt;
+  if (sibling && sibling->major == own->major && *sibling >= *own)
+    return toolkit_estimate{*sibling};
+  return toolkit_estimate{*own, true};
+}
+
+finding too_new(fatbin const& input, toolkit_estimate const& made, toolkit_version linker,
+                char const* what)
+{
+  return {.id = "toolkit-too-new",
+          .severity = severity::error,
+          .files = {input.name()},
+          .symbol = {},
+          .message = detail::format("{} holds {} of CUDA {}, which nvJitLink {} cannot read",
+                                    input.name(), what, to_string(made), to_string(linker)),
+          .hint = detail::format(
+              "install nvJitLink {} or newer (package libnvjitlink-{}-{}; fatlink "
+              "doctor shows which is used), or compile it with CUDA {}",
+              to_string(made.version), made.version.major, made.version.minor, to_string(linker))};
+}
+
+finding other_major(fatbin const& input, toolkit_estimate const& made, toolkit_version linker)
+{
+  return {.id = "toolkit-major",
+          .severity = severity::error,
+          .files = {input.name()},
+          .symbol = {},
+          .message =
+              detail::format("{} holds LTO-IR of CUDA {}; nvJitLink {} reads that of CUDA {} alone",
+                             input.name(), to_string(made), to_string(linker), linker.major),
+          .hint = detail::format("compile it with CUDA {}, or link with --mode ptx", linker.major)};
+}
+
+}  // namespace
+
+std::string to_string(toolkit_version version)
+{
+  return detail::format("{}.{}", version.major, version.minor);
+}
+
+std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry)
+{
+  if (auto const ident = entry.ident())
+    if (auto const stated = parse(ident->toolkit)) return stated;
+  if (entry.kind == entry_kind::ptx) return of_ptx(entry.version_major, entry.version_minor);
+  if (entry.kind == entry_kind::ltoir) return of_ltoir(entry.version_major, entry.version_minor);
+  return {};
+}
+
+void detail::check_toolkits(preflight_inputs const& inputs, preflight_request const& request,
+                            std::vector<finding>& findings)
+{
+  if (!request.linker) return;
+  auto const lto = request.mode == link_mode::lto;
+  for (auto const& input : inputs) {
+    auto const* entry = input.file->find(lto ? entry_kind::ltoir : entry_kind::ptx, request.target);
+    if (entry == nullptr) continue;
+    auto const made = estimate_toolkit(*input.file, *entry);
+    if (!made) continue;
+    if (lto && made->version.major != request.linker->major)
+      findings.push_back(other_major(*input.file, *made, *request.linker));
+    else if (made->version > *request.linker)
+      findings.push_back(too_new(*input.file, *made, *request.linker, lto ? "LTO-IR" : "PTX"));
+  }
+}
+
+}  // namespace fatlink

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs whose types preflight cannot read: LTO-IR without PTX of the same architecture. The link
+// checks them (linker/type_witness.hpp) against what the other inputs state.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "preflight/rules.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+std::string describe(preflight_input const& input, preflight_request const& request)
+{
+  auto const name = linked_entry(*input.file, request.target, request.mode)->target.name();
+  return detail::format("{} holds LTO-IR for {} and no PTX that states its types",
+                        input.file->name(), name);
+}
+
+std::string remedy(preflight_input const& input, preflight_request const& request)
+{
+  auto const name = linked_entry(*input.file, request.target, request.mode)->target.name();
+  auto const number = name.substr(name.find('_') + 1);
+  return detail::format(
+      "compile it with nvcc -dc -gencode arch=compute_{0},code=[compute_{0},lto_{0}]", number);
+}
+
+finding unreadable(preflight_input const& input, preflight_request const& request)
+{
+  return {.id = "unreadable-types",
+          .severity = severity::warning,
+          .files = {input.file->name()},
+          .symbol = {},
+          .message = detail::format("{}; only the link compares them, by number and width of the "
+                                    "parameters (float and int are alike)",
+                                    describe(input, request)),
+          .hint = remedy(input, request)};
+}
+
+finding unchecked(std::vector<preflight_input> const& inputs, preflight_request const& request)
+{
+  std::vector<std::string> names;
+  for (auto const& input : inputs) names.push_back(input.file->name());
+  return {.id = "unchecked-types",
+          .severity = severity::error,
+          .files = names,
+          .symbol = {},
+          .message = detail::format("{}: no input states the types of its functions: each holds "
+                                    "LTO-IR without PTX of the same architecture",
+                                    fmt::join(names, ", ")),
+          .hint = remedy(inputs.front(), request)};
+}
+
+}  // namespace
+
+void check_types(preflight_inputs const& inputs, preflight_request const& request,
+                 std::vector<finding>& findings)
+{
+  auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
+  if (inputs.size() > 1 && std::all_of(inputs.begin(), inputs.end(), is_opaque))
+    return findings.push_back(unchecked(inputs, request));
+  for (auto const& input : inputs)
+    if (input.is_opaque) findings.push_back(unreadable(input, request));
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether every extern variable is defined, with the size, state space and type it is declared
+// with. An lto link says nothing of any of these: it reads zeros, or other bytes.
+#include <algorithm>
+
+#include "preflight/finding_limit.hpp"
+#include "preflight/symbol_index.hpp"
+#include "ptx/ptx_accesses.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+/// `extern __shared__ T x[]`: its size is the launch's, and no module defines it.
+bool is_dynamic_shared(ptx_variable const& variable)
+{
+  return variable.space == "shared" && variable.is_unsized;
+}
+
+bool is_variable_defined(symbol_group const& group)
+{
+  return std::any_of(group.variables.begin(), group.variables.end(),
+                     [](auto const& symbol) { return !symbol.is_external; });
+}
+
+bool is_declared(symbol_group const& group)
+{
+  return std::any_of(group.variables.begin(), group.variables.end(),
+                     [](auto const& symbol) { return symbol.is_external; });
+}
+
+/// Variables that an input defines and none declares: misspelt ones are among them.
+name_search search_unclaimed(symbol_index const& symbols)
+{
+  std::vector<std::string_view> names;
+  for (auto const& group : symbols.groups())
+    if (!group.variables.empty() && !is_declared(group))
+      names.push_back(group.variables.front().variable->name);
+  return name_search(std::move(names));
+}
+
+char const* declaration_of(ptx_variable const& variable)
+{
+  if (variable.is_managed) return "__managed__";
+  if (variable.space == "const") return "__constant__";
+  return variable.space == "shared" ? "__shared__" : "__device__";
+}
+
+std::string missing_hint(name_search& unclaimed, symbol_group const& group,
+                         ptx_variable const& variable)
+{
+  for (auto const& function : group.functions)
+    return detail::format("{} has a function of that name: define a variable",
+                          function.input->file->name());
+  if (auto const other = unclaimed.nearest(variable.name); !other.empty())
+    return detail::format("did you mean {}? Rename the definition to {}", other, variable.name);
+  return detail::format("define it in one of the inputs: {} {}, neither static nor extern",
+                        declaration_of(variable), variable.name);
+}
+
+finding missing(name_search& unclaimed, variable_symbol const& symbol, symbol_group const& group)
+{
+  auto const& variable = *symbol.variable;
+  return {.id = "missing-variable",
+          .severity = severity::error,
+          .files = {symbol.input->file->name()},
+          .symbol = variable.name,
+          .message = detail::format("{} declares {}, which no input defines",
+                                    symbol.input->file->name(), to_string(variable)),
+          .hint = missing_hint(unclaimed, group, variable)};
+}
+
+/// Bytes of `variable` as far as its type's name tells: 0 where it does not.
+unsigned long bytes_of(ptx_variable const& variable)
+{
+  auto const dot = variable.type.find('.');  // of v4.f32
+  auto const scalar = dot == std::string::npos ? variable.type : variable.type.substr(dot + 1);
+  unsigned long const lanes = dot == std::string::npos ? 1 : variable.type[1] == '2' ? 2 : 4;
+  for (auto const bits : {8UL, 16UL, 32UL, 64UL, 128UL})
+    if (scalar.size() > 1 && scalar.substr(1) == std::to_string(bits))
+      return bits / 8 * lanes * std::max(variable.count, 1UL);
+  return 0;
+}
+
+/// A float and an integer. Arrays and structs are bytes, which tell neither.
+bool kinds_differ(ptx_variable const& a, ptx_variable const& b)
+{
+  if (a.type.starts_with('b') || b.type.starts_with('b')) return false;
+  return (kind_of(a.type) == scalar_kind::floating) != (kind_of(b.type) == scalar_kind::floating);
+}
+
+/// A definition may be aligned more strictly than its declarations ask, not less.
+bool is_under_aligned(variable_symbol const& declared, variable_symbol const& other)
+{
+  if (declared.is_external == other.is_external) return false;
+  auto const& definition = *(declared.is_external ? other : declared).variable;
+  auto const& declaration = *(declared.is_external ? declared : other).variable;
+  return definition.align < declaration.align;
+}
+
+bool types_differ(variable_symbol const& a, variable_symbol const& b)
+{
+  auto const& first = *a.variable;
+  auto const& second = *b.variable;
+  if (first.space != second.space || first.is_managed != second.is_managed) return true;
+  if (is_under_aligned(a, b)) return true;
+  if (first.is_unsized || second.is_unsized) return false;
+  return bytes_of(first) != bytes_of(second) || kinds_differ(first, second);
+}
+
+std::string describe(variable_symbol const& symbol, with_alignment alignment)
+{
+  return detail::format("{} {} {}", symbol.input->file->name(),
+                        symbol.is_external         ? "declares"
+                        : symbol.variable->is_weak ? "defines the weak default"
+                                                   : "defines",
+                        to_string(*symbol.variable, alignment));
+}
+
+finding mismatch(variable_symbol const& first, variable_symbol const& second)
+{
+  auto const alignment = is_under_aligned(first, second) ? with_alignment::yes : with_alignment::no;
+  return {.id = "signature-mismatch",
+          .severity = severity::error,
+          .files = {first.input->file->name(), second.input->file->name()},
+          .symbol = first.variable->name,
+          .message =
+              detail::format("{} and {}", describe(first, alignment), describe(second, alignment)),
+          .hint = "declare and define it with one type, size, alignment and memory space"};
+}
+
+/// What the others of the name are compared with: a declaration with a size, else any, else what
+/// may be replaced. Null where all are strong: they are duplicates.
+variable_symbol const* reference_of(symbol_group const& group)
+{
+  variable_symbol const* reference = nullptr;
+  for (auto const& symbol : group.variables) {
+    if (symbol.is_external && !symbol.variable->is_unsized) return &symbol;
+    if (symbol.is_external || (reference == nullptr && symbol.variable->is_weak))
+      reference = &symbol;
+  }
+  return reference;
+}
+
+}  // namespace
+
+void check_variables(preflight_inputs const& inputs, symbol_index const& symbols,
+                     std::vector<finding>& findings)
+{
+  if (any_lacks_ptx(inputs)) return;  // it may define any of them
+  auto unclaimed = search_unclaimed(symbols);
+  finding_limit missing_variables(findings);
+  for (auto const& group : symbols.groups()) {
+    if (is_variable_defined(group)) continue;
+    for (auto const& symbol : group.variables)
+      if (!is_dynamic_shared(*symbol.variable))
+        missing_variables.add([&] { return missing(unclaimed, symbol, group); });
+  }
+  missing_variables.finish();
+}
+
+void check_variable_types(symbol_index const& symbols, std::vector<finding>& findings)
+{
+  finding_limit mismatches(findings);
+  for (auto const& group : symbols.groups()) {
+    auto const* reference = reference_of(group);
+    if (reference == nullptr) continue;
+    for (auto const& symbol : group.variables)
+      if (&symbol != reference && types_differ(*reference, symbol))
+        mismatches.add([&] { return mismatch(*reference, symbol); });
+  }
+  mismatches.finish();
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/ptx_accesses.hpp"
+
+#include <algorithm>
+
+#include "util/limits.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+bool is_directive(std::string_view word)
+{
+  return word.starts_with('.');
+}
+
+/// The names within the parentheses that open at `at`; `at` is past the closing one afterwards.
+std::vector<std::string_view> read_list(std::vector<std::string_view> const& words, std::size_t& at)
+{
+  std::vector<std::string_view> names;
+  if (at >= words.size() || words[at] != "(") return names;
+  for (++at; at < words.size() && words[at] != ")"; ++at)
+    if (words[at] != ",") names.push_back(words[at]);
+  ++at;
+  return names;
+}
+
+/// Past the comma at `at`, where there is one.
+void skip_comma(std::vector<std::string_view> const& words, std::size_t& at)
+{
+  if (at < words.size() && words[at] == ",") ++at;
+}
+
+}  // namespace
+
+scalar_kind kind_of(std::string_view type)
+{
+  if (type.size() < 2) return scalar_kind::unknown;
+  auto const width = type.substr(1);
+  if (type.front() == 'f') return scalar_kind::floating;
+  if (type.front() != 's' && type.front() != 'u' && type.front() != 'b')
+    return scalar_kind::unknown;
+  return width == "8" || width == "16" ? scalar_kind::narrow_integer : scalar_kind::integer;
+}
+
+void ptx_accesses::observed_type::observe(std::string_view type)
+{
+  if (type.size() > limits::k_type_bytes) disagree_ = true;  // no type of PTX
+  if (disagree_) return;
+  if (type_.empty()) type_ = type;
+  disagree_ = disagree_ || kind_of(type_) != kind_of(type);
+}
+
+void ptx_accesses::begin_body(named_function const& head)
+{
+  own_.clear();
+  stored_.clear();
+  returned_.clear();
+  for (auto const& names : {head.result_names, head.parameter_names})
+    for (auto const name : names) own_[name];
+}
+
+void ptx_accesses::end_body(named_function& head) const
+{
+  auto const describe = [this](auto& parameters, auto const& names) {
+    for (std::size_t i = 0; i < parameters.size() && i < names.size(); ++i)
+      if (parameters[i].count == 0) parameters[i].accessed_as = own_.at(names[i]).text();
+  };
+  describe(head.function.results, head.result_names);
+  describe(head.function.parameters, head.parameter_names);
+}
+
+void ptx_accesses::describe_callee(ptx_function& hook) const
+{
+  auto const call = called_.find(hook.name);
+  if (call == called_.end()) return;
+  auto const describe = [](auto& parameters, auto const& types) {
+    for (std::size_t i = 0; i < parameters.size() && i < types.size(); ++i)
+      if (parameters[i].count == 0) parameters[i].accessed_as = types[i].text();
+  };
+  describe(hook.results, call->second.results);
+  describe(hook.parameters, call->second.parameters);
+}
+
+void ptx_accesses::drop_untyped(std::vector<ptx_function>& functions) const
+{
+  if (is_typed_) return;
+  for (auto& function : functions)
+    for (auto* list : {&function.results, &function.parameters})
+      for (auto& parameter : *list)
+        if (parameter.accessed_as.starts_with('b')) parameter.accessed_as.clear();
+}
+
+void ptx_accesses::read_statement(words const& statement)
+{
+  std::size_t at = 0;
+  if (!statement.empty() && statement[0] == "@")  // a predicate: @%p1 or @!%p1
+    at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
+  if (at >= statement.size()) return;
+  auto const word = statement[at];
+  if (word == "ld" || word == "st")
+    read_move(statement, at);
+  else if (word == "call")
+    read_call(statement, at);
+  else if (word == ".param")
+    declare(statement, at);
+}
+
+// ld.param.f32 %f1, [NAME+OFFSET] or st.param.f32 [NAME+OFFSET], %f1
+void ptx_accesses::read_move(words const& statement, std::size_t at)
+{
+  auto const is_load = statement[at] == "ld";
+  if (++at >= statement.size() || statement[at] != ".param") return;
+  std::string_view type;
+  for (++at; at < statement.size() && is_directive(statement[at]); ++at)
+    type = statement[at].substr(1);
+  auto const bracket = std::find(statement.begin() + static_cast<std::ptrdiff_t>(at),
+                                 statement.end(), std::string_view("["));
+  if (statement.end() - bracket < 2) return;
+  auto const name = *(bracket + 1);
+  is_typed_ = is_typed_ || type == "f32" || type == "f64" || type == "u32" || type == "u64" ||
+              type == "s32" || type == "s64";
+  if (auto const own = own_.find(name); own != own_.end())
+    own->second.observe(type);
+  else if (!is_load)
+    stored_[name] = type;
+  else if (auto const result = returned_.find(name); result != returned_.end())
+    result->second->observe(type);
+}
+
+// call.uni (RESULT), FUNCTION, (PARAMETER, …)
+void ptx_accesses::read_call(words const& statement, std::size_t at)
+{
+  for (++at; at < statement.size() && is_directive(statement[at]);) ++at;
+  auto const results = read_list(statement, at);
+  skip_comma(statement, at);
+  if (at >= statement.size() || statement[at].starts_with('%')) return;  // through a register
+  auto& callee = called_[std::string(statement[at++])];
+  skip_comma(statement, at);
+  auto const parameters = read_list(statement, at);
+  if (callee.parameters.size() < parameters.size()) {
+    called_size_ += parameters.size() - callee.parameters.size();
+    callee.parameters.resize(parameters.size());
+  }
+  if (callee.results.empty()) ++called_size_;
+  if (callee.results.empty()) callee.results.resize(1);  // never moved again: returned_ points here
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (auto const type = stored_.find(parameters[i]); type != stored_.end())
+      callee.parameters[i].observe(type->second);
+  if (results.size() == 1) returned_[results[0]] = &callee.results[0];
+}
+
+// .param .b32 NAME: the name of an earlier call begins anew
+void ptx_accesses::declare(words const& statement, std::size_t at)
+{
+  auto const is_name = [](std::string_view word) {
+    return !word.empty() && !is_directive(word) && word != "[";
+  };
+  while (++at < statement.size())
+    if (statement[at] == ".align")
+      ++at;
+    else if (is_name(statement[at]))
+      break;
+  if (at >= statement.size()) return;
+  stored_.erase(statement[at]);
+  returned_.erase(statement[at]);
+}
+
+}  // namespace fatlink::detail

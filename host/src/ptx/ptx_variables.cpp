@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/ptx_variables.hpp"
+
+#include <limits>
+#include <string>
+
+namespace fatlink::detail {
+namespace {
+
+/// `(.managed)`, `(.unified(1, 2))`: whether .managed is among them.
+bool read_attribute(ptx_source& source)
+{
+  if (source.next() != "(") source.fail("has an attribute without parentheses");
+  auto is_managed = false;
+  for (int depth = 1; depth > 0;) {
+    if (source.at_end()) source.fail("ends inside an attribute");
+    auto const word = source.next();
+    depth += word == "(" ? 1 : word == ")" ? -1 : 0;
+    is_managed = is_managed || word == ".managed";
+  }
+  return is_managed;
+}
+
+// .align N, .attribute(…), .v4 or .TYPE
+void read_directive(ptx_source& source, ptx_variable& variable)
+{
+  auto const word = source.next();
+  if (word == ".align")
+    variable.align = static_cast<unsigned>(source.read_number(source.next()));
+  else if (word == ".attribute")
+    variable.is_managed = read_attribute(source);
+  else if (variable.type.empty())
+    variable.type = source.checked_type(word.substr(1));
+  else  // "v4" and ".f32"
+    variable.type = source.checked_type(variable.type + std::string(word));
+}
+
+// [COUNT] or []
+void read_dimension(ptx_source& source, ptx_variable& variable)
+{
+  source.next();  // "["
+  if (source.peek() == "]") {
+    variable.is_unsized = true;
+  } else {
+    auto const count = source.read_number(source.next());
+    auto const before = variable.count == 0 ? 1 : variable.count;
+    if (count > std::numeric_limits<unsigned long>::max() / before)
+      source.fail("has an array that is too large");
+    variable.count = before * count;
+  }
+  if (source.next() != "]") source.fail("has an array without its ']'");
+}
+
+/// Past `= …` and the comma or semicolon after it; true at a comma, before another variable.
+bool skip_initializer(ptx_source& source)
+{
+  for (int depth = 0; !source.at_end();) {
+    auto const word = source.next();
+    if (word == ";") return false;
+    if (word == "," && depth == 0) return true;
+    depth += word == "{" || word == "(" ? 1 : word == "}" || word == ")" ? -1 : 0;
+  }
+  source.fail("ends inside a variable");
+}
+
+}  // namespace
+
+// [.align N] [.attribute(…)] [.vN] .TYPE NAME[COUNT]… [= …] [, NAME …] ;
+std::vector<ptx_variable> read_variables(ptx_source& source, std::string_view space)
+{
+  std::vector<ptx_variable> variables;
+  ptx_variable declared;
+  declared.space = std::string(space);
+  while (source.peek().starts_with('.')) read_directive(source, declared);
+  do {
+    auto& variable = variables.emplace_back(declared);
+    variable.name = std::string(source.checked_name(source.next()));
+    if (variable.name.empty() || variable.name == ";") source.fail("has a variable without a name");
+    while (source.peek() == "[") read_dimension(source, variable);
+  } while (skip_initializer(source));
+  return variables;
+}
+
+}  // namespace fatlink::detail

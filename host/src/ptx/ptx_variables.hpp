@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads module-scope variables of PTX. Source: PTX ISA 9.0, "Variables".
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "fatlink/ptx_interface.hpp"
+#include "ptx/ptx_source.hpp"
+
+namespace fatlink::detail {
+
+/// The variables of one declaration, from after its state space (`space`, without the dot) up to
+/// and with its ";". Linkage is the caller's to set. @throws file_error damaged text.
+std::vector<ptx_variable> read_variables(ptx_source& source, std::string_view space);
+
+}  // namespace fatlink::detail

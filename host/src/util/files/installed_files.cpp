@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/files/installed_files.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <mutex>
+#include <system_error>
+
+#include "fatlink/linker.hpp"
+#include "install_layout.hpp"
+
+namespace fatlink {
+namespace {
+
+using path = std::filesystem::path;
+
+/// One install folder: how it is reached from the others. A way that is absolute leads out of the
+/// prefix, and does not move with it.
+struct install_folder {
+  char const* from_libraries;
+  char const* from_programs;
+  char const* in_prefix;  ///< the usual place, which the build tree uses always
+};
+constexpr install_folder k_helper{layout::k_libraries_to_helper, layout::k_programs_to_helper,
+                                  "libexec"};
+constexpr install_folder k_data{layout::k_libraries_to_data, layout::k_programs_to_data,
+                                "share/fatlink"};
+
+path running_program()
+{
+  std::error_code error;
+  auto const program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? path() : program;
+}
+
+/// The program or the shared library that holds this code.
+path code_file()
+{
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void const*>(&code_file), &info) == 0 || info.dli_fname == nullptr)
+    return {};
+  std::error_code error;
+  auto const file = std::filesystem::canonical(info.dli_fname, error);
+  return error ? path() : file;
+}
+
+/// Folders above `file` that may be the prefix: the one above its folder, and the next where that
+/// is a folder of the prefix itself (lib/<multiarch>, libexec/<package>).
+std::vector<path> prefixes_of(path const& file)
+{
+  if (file.empty()) return {};
+  auto const above = file.parent_path().parent_path();
+  if (above.filename() == "lib" || above.filename() == "libexec")
+    return {above, above.parent_path()};
+  return {above};
+}
+
+void append(std::vector<path>& folders, path const& folder)
+{
+  auto const normal = (folder / "").lexically_normal().parent_path();
+  if (std::find(folders.begin(), folders.end(), normal) == folders.end()) folders.push_back(normal);
+}
+
+/// Every place of `folder`, first those that move with this installation.
+std::vector<path> places_of(install_folder const& folder)
+{
+  auto const program = running_program();
+  auto const code = code_file();
+  auto const is_library = !code.empty() && code != program;
+  auto const configured = path(is_library ? folder.from_libraries : folder.from_programs);
+  auto const& first = is_library ? code : program;
+  std::vector<path> places;
+  if (configured.is_relative() && !first.empty()) append(places, first.parent_path() / configured);
+  if (is_library && path(folder.from_programs).is_relative() && !program.empty())
+    append(places, program.parent_path() / folder.from_programs);
+  for (auto const& file : {code, program})
+    for (auto const& prefix : prefixes_of(file)) append(places, prefix / folder.in_prefix);
+  if (configured.is_absolute()) append(places, configured);
+  return places;
+}
+
+struct stated_helper {
+  std::mutex mutex;
+  path file;
+};
+
+/// Made when first used: set_default_link_helper may be called before `main`. Never destroyed:
+/// programs link while static objects are destroyed, too.
+stated_helper& stated()
+{
+  static auto& helper = *new stated_helper;
+  return helper;
+}
+
+}  // namespace
+
+void set_default_link_helper(std::filesystem::path file)
+{
+  std::lock_guard const lock(stated().mutex);
+  stated().file = std::move(file);
+}
+
+std::filesystem::path detail::default_link_helper()
+{
+  std::lock_guard const lock(stated().mutex);
+  return stated().file;
+}
+
+std::vector<std::filesystem::path> detail::helper_folders()
+{
+  return places_of(k_helper);
+}
+
+std::vector<std::filesystem::path> detail::data_folders()
+{
+  auto places = places_of(k_data);
+  if (auto const helper = default_link_helper(); !helper.empty())
+    append(places, helper.parent_path() / layout::k_helper_to_data);
+  return places;
+}
+
+}  // namespace fatlink

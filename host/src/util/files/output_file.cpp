@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "util/files/temporary_name.hpp"
+#include "util/files/unnamed_file.hpp"
+#include "util/files/write_all.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr char const* k_keeping = "cannot be kept in a temporary file ($TMPDIR, else /tmp)";
+
+/// A device or FIFO is written as it is: there is nothing to rename over.
+bool is_special(std::filesystem::path const& path)
+{
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+std::filesystem::path folder_of(std::filesystem::path const& path)
+{
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
+/// Where `path` leads through symbolic links; the file at the end need not exist. The path that the
+/// system gives up at (ELOOP), where there are too many.
+std::filesystem::path follow_links(std::filesystem::path path)
+{
+  constexpr int k_most_links = 40;  // as Linux follows
+  std::error_code failed;
+  for (int i = 0; i < k_most_links && std::filesystem::is_symlink(path, failed); ++i) {
+    auto const target = std::filesystem::read_symlink(path, failed);
+    if (failed) break;
+    path = folder_of(path) / target;
+  }
+  return path;
+}
+
+char const* remedy(int code)
+{
+  if (code == ENOSPC || code == EDQUOT) return "free space there, or name a file on another disk";
+  if (code == EFBIG) return "raise the limit on file sizes (ulimit -f), or write less";
+  if (code == EPIPE) return "keep the reader of the pipe running";
+  return "name a file in a folder that is there and that you may write to";
+}
+
+}  // namespace
+
+struct output_file::temporary : detail::temporary_name {
+  using temporary_name::temporary_name;
+};
+
+output_file::output_file(std::filesystem::path path)
+    : path_(std::move(path)), destination_(follow_links(path_))
+{
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored)) {
+    errno = EISDIR;
+    fail("cannot be written");
+  }
+  if (is_special(path_) || std::filesystem::is_symlink(destination_, ignored))
+    descriptor_ = detail::avoid_standard_streams(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+  else
+    open_beside();
+  if (descriptor_ < 0) fail("cannot be written");
+}
+
+output_file::output_file(int stream, std::string name)
+    : path_(std::move(name)),
+      descriptor_(detail::open_scratch(detail::scratch_folder())),
+      stream_(stream)
+{
+  if (descriptor_ < 0) fail(k_keeping);
+}
+
+output_file::~output_file()
+{
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (temporary_) temporary_->remove();
+}
+
+void output_file::open_beside()
+{
+  descriptor_ = detail::open_unnamed(folder_of(destination_));
+  is_unnamed_ = descriptor_ >= 0;
+  if (is_unnamed_) return;
+  temporary_ = std::make_unique<temporary>(AT_FDCWD, detail::add_random(destination_.string()));
+  descriptor_ = detail::avoid_standard_streams(
+      ::open(temporary_->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (descriptor_ < 0) temporary_.reset();
+}
+
+void output_file::write(bytes_view bytes)
+{
+  if (!detail::write_all(descriptor_, bytes)) fail(stream_ >= 0 ? k_keeping : "cannot be written");
+}
+
+void output_file::commit()
+{
+  if (stream_ >= 0) return copy_to_stream();
+  if (is_unnamed_) put_in_place();
+  auto const closed = ::close(std::exchange(descriptor_, -1));
+  if (closed != 0) fail("cannot be written");
+  if (!temporary_) return;
+  if (std::rename(temporary_->c_str(), destination_.c_str()) != 0) fail("cannot be put in place");
+  temporary_.reset();
+}
+
+/// Gives the unnamed file its name. A name that exists cannot be given: the file then receives a
+/// temporary one, which commit() renames.
+void output_file::put_in_place()
+{
+  auto const self = detail::format("/proc/self/fd/{}", descriptor_);
+  auto const give = [&](char const* name) {
+    return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (give(destination_.c_str())) return;
+  if (errno != EEXIST) fail("cannot be put in place");
+  temporary_ = std::make_unique<temporary>(AT_FDCWD, detail::add_random(destination_.string()));
+  if (!give(temporary_->c_str())) fail("cannot be put in place");
+}
+
+void output_file::copy_to_stream()
+{
+  std::vector<std::byte> part(std::size_t{1} << 20);
+  if (::lseek(descriptor_, 0, SEEK_SET) != 0) fail("cannot be read back");
+  for (;;) {
+    auto const size = ::read(descriptor_, part.data(), part.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) fail("cannot be read back");
+    if (size == 0) return;
+    if (!detail::write_all(stream_, bytes_view(part).first(static_cast<std::size_t>(size))))
+      fail("cannot be written");
+  }
+}
+
+void output_file::fail(char const* doing) const
+{
+  auto const code = errno;
+  auto const reason = std::generic_category().message(code);
+  throw file_error(stage::report,
+                   {.message = detail::format("{}: {}: {}", path_.string(), doing, reason),
+                    .input = path_.string(),
+                    .code = code == EPIPE ? "EPIPE" : "",
+                    .log = {},
+                    .hint = remedy(code)});
+}
+
+}  // namespace fatlink

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/files/read_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "util/files/unnamed_file.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+[[noreturn]] void fail(std::filesystem::path const& path, std::string const& why, std::string hint)
+{
+  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), why),
+                                  .input = path.string(),
+                                  .code = {},
+                                  .log = {},
+                                  .hint = std::move(hint)});
+}
+
+std::string reason(int code)
+{
+  return std::generic_category().message(code);
+}
+
+/// Copies `stream` to its end; the number of bytes.
+std::uint64_t copy_stream(int stream, descriptor const& copy, std::string const& name)
+{
+  std::vector<std::byte> part(std::size_t{1} << 20);
+  for (std::uint64_t size = 0;;) {
+    auto const got = ::read(stream, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(name, reason(errno), "redirect it from a file or a pipe");
+    if (got == 0) return size;
+    for (ssize_t done = 0; done < got;) {
+      auto const put =
+          ::write(copy.get(), part.data() + done, static_cast<std::size_t>(got - done));
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0)
+        fail(name, "cannot be kept in a temporary file: " + reason(errno),
+             "set TMPDIR to a folder with free space");
+      done += put;
+    }
+    size += static_cast<std::uint64_t>(got);
+  }
+}
+
+}  // namespace
+
+descriptor::~descriptor()
+{
+  if (number_ >= 0) ::close(number_);
+}
+
+int descriptor::close() noexcept
+{
+  return ::close(std::exchange(number_, -1));
+}
+
+opened_file open_regular(std::filesystem::path const& path, std::string const& hint)
+{
+  // O_NONBLOCK: a FIFO opens at once and is then refused.
+  auto file = std::make_unique<descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file->get() < 0) fail(path, errno == ENOENT ? "no such file" : reason(errno), hint);
+  struct stat status {};
+  if (::fstat(file->get(), &status) != 0) fail(path, reason(errno), hint);
+  if (S_ISDIR(status.st_mode)) fail(path, "is a directory", hint);
+  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file", hint);
+  return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
+}
+
+opened_file open_stream(int stream, std::string const& name)
+{
+  struct stat status {};
+  if (::fstat(stream, &status) != 0) fail(name, reason(errno), "redirect it from a file or a pipe");
+  auto const is_whole = S_ISREG(status.st_mode) && ::lseek(stream, 0, SEEK_CUR) == 0;
+  auto file = std::make_unique<descriptor>(is_whole ? ::fcntl(stream, F_DUPFD_CLOEXEC, 3)
+                                                    : open_scratch(scratch_folder()));
+  if (file->get() < 0)
+    fail(name, "cannot be kept in a temporary file: " + reason(errno),
+         "set TMPDIR to a folder with free space");
+  auto const size =
+      is_whole ? static_cast<std::uint64_t>(status.st_size) : copy_stream(stream, *file, name);
+  return {std::move(file), size};
+}
+
+bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> to,
+             std::filesystem::path const& path)
+{
+  while (!to.empty()) {
+    auto const got = ::pread(file.get(), to.data(), to.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path, reason(errno), "check the disk, then try again");
+    if (got == 0) return false;
+    to = to.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+byte_buffer read_file(std::filesystem::path const& path, std::uint64_t most,
+                      std::string const& hint)
+{
+  auto const opened = open_regular(path, hint);
+  if (opened.size > most)
+    fail(path, detail::format("{} bytes are more than the {} allowed", opened.size, most), hint);
+  byte_buffer bytes(static_cast<std::size_t>(opened.size));
+  if (!read_at(*opened.file, 0, bytes, path)) fail(path, "shrank while it was read", hint);
+  return bytes;
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/text/sequence.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::uint32_t k_most_count = 4096;
+
+}  // namespace
+
+void sequence_writer::text(std::string const& value)
+{
+  number(static_cast<std::uint32_t>(value.size()));
+  raw(value.data(), value.size());
+}
+
+void sequence_writer::texts(std::vector<std::string> const& values)
+{
+  number(static_cast<std::uint32_t>(values.size()));
+  for (auto const& one : values) text(one);
+}
+
+void sequence_writer::bytes(bytes_view value)
+{
+  number(static_cast<std::uint64_t>(value.size()));
+  raw(value.data(), value.size());
+}
+
+bytes_view sequence_reader::view(std::uint64_t size)
+try {
+  auto const found = bytes_.view(at_, size);
+  at_ += size;
+  return found;
+} catch (out_of_bytes const&) {
+  throw sequence_error("a size is past the end");
+}
+
+std::string sequence_reader::text()
+{
+  auto const found = view(number<std::uint32_t>());
+  return {reinterpret_cast<char const*>(found.data()), found.size()};
+}
+
+std::string sequence_reader::text(std::size_t longest)
+{
+  auto const size = number<std::uint32_t>();
+  if (size > longest) throw sequence_error("a text is too long");
+  auto const bytes = view(size);
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+std::uint32_t sequence_reader::count()
+{
+  auto const found = number<std::uint32_t>();
+  if (found > k_most_count) throw sequence_error("a count is too large");
+  return found;
+}
+
+std::vector<std::string> sequence_reader::texts()
+{
+  std::vector<std::string> found(count());
+  for (auto& one : found) one = text();
+  return found;
+}
+
+byte_buffer sequence_reader::bytes()
+{
+  auto const found = view(number<std::uint64_t>());
+  return {found.begin(), found.end()};
+}
+
+void sequence_reader::expect_end() const
+{
+  if (at_ != bytes_.size()) throw sequence_error("bytes are left after the end");
+}
+
+}  // namespace fatlink::detail

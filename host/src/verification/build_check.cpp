@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/build_check.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "fatbin/contract_identity.hpp"
+#include "fatlink/ptx_interface.hpp"
+#include "fatlink/reference.hpp"
+#include "preflight/finding_limit.hpp"
+#include "ptx/name_set.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
+
+namespace fatlink {
+namespace {
+
+[[noreturn]] void fail(std::string const& file, std::string const& cause, std::string hint)
+{
+  throw file_error(stage::fatbin, {.message = detail::format("{}: {}", file, cause),
+                                   .input = file,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = std::move(hint)});
+}
+
+std::string name_of(fatbin_entry const& entry)
+{
+  return detail::format("{}:{}", to_string(entry.kind), entry.target.name());
+}
+
+void check_entries(fatbin const& input, std::vector<std::string> const& expected)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : input.entries()) names.push_back(name_of(entry));
+  for (auto const& name : expected)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      fail(input.name(),
+           detail::format("holds no {} entry; it holds {}", name, fmt::join(names, ", ")),
+           "compile it with nvcc -dlto -fatbin and the architectures wanted");
+}
+
+void check_ident(fatbin const& input, std::string const& expected)
+{
+  for (auto const& entry : input.entries())
+    if (!expected.empty() && entry.ident_text != expected)
+      fail(input.name(),
+           detail::format("the ident of its {} entry is not the one asked for: {}", name_of(entry),
+                          entry.ident_text.empty() ? "none" : entry.ident_text),
+           "an option for nvcc replaced it: state -lineinfo in OPTIONS of fatlink_add_fatbin, not "
+           "in "
+           "a file of options or $NVCC_APPEND_FLAGS");
+}
+
+/// Names of the functions in `lists` of every PTX entry.
+std::vector<std::string> names_in(
+    fatbin const& input,
+    std::initializer_list<std::vector<ptx_function> ptx_interface::*> const& lists)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : input.entries()) {
+    if (entry.kind != entry_kind::ptx) continue;
+    for (auto const list : lists)
+      for (auto const& function : input.interface(entry).*list) names.push_back(function.name);
+  }
+  return names;
+}
+
+/// Why none of `definitions` is a hook of the contract.
+std::string hint_for(ident const& stated, std::vector<std::string> const& definitions)
+{
+  detail::name_search search({definitions.begin(), definitions.end()});
+  for (auto const& [hook, type] : stated.hooks)
+    if (auto const name = search.find_prefix(detail::format("_Z{}{}", hook.size(), hook));
+        !name.empty())
+      return detail::format("{} is an overload of {} with another type: define it as {}", name,
+                            hook, hook_declaration(hook, type));
+  std::string hint;
+  auto distance = std::numeric_limits<std::size_t>::max();
+  for (auto const& [hook, type] : stated.hooks) {
+    auto const nearest = search.nearest(hook);
+    if (nearest.empty() || detail::edit_distance(nearest, hook) >= distance) continue;
+    distance = detail::edit_distance(nearest, hook);
+    hint = detail::format("did you mean {}? Rename the definition to {}", nearest, hook);
+  }
+  if (!hint.empty()) return hint;
+  return "define a hook outside namespaces and without static, or build it without CONTRACT";
+}
+
+void check_hook(fatbin const& input)
+{
+  if (!input.ident() || input.ident()->contract.empty())
+    fail(input.name(), "states no contract", "build it with fatlink_add_fatbin(… CONTRACT …)");
+  auto const& stated = *input.ident();
+  auto const names =
+      names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
+  std::vector<std::string> declarations;
+  detail::name_set const known(std::vector<std::string_view>(names.begin(), names.end()));
+  for (auto const& [hook, type] : stated.hooks) {
+    if (known.contains(hook)) return;
+    declarations.push_back(hook_declaration(hook, type));
+  }
+  fail(input.name(),
+       detail::format("defines no hook of contract {} ({}) and calls none",
+                      detail::contract_of(stated), detail::list_names(declarations)),
+       hint_for(stated, names_in(input, {&ptx_interface::definitions, &ptx_interface::weak})));
+}
+
+/// The hooks that a reference of `input` may name.
+std::vector<std::string> hooks_of(fatbin const& input)
+{
+  auto const& stated = input.ident();
+  if (!stated || stated->hooks.empty())
+    return names_in(input, {&ptx_interface::definitions, &ptx_interface::weak});
+  std::vector<std::string> names;
+  for (auto const& [hook, type] : stated->hooks) names.push_back(hook);
+  return names;
+}
+
+void check_reference(fatbin const& input, std::filesystem::path const& path)
+{
+  auto const source = reference::read_source(path);
+  auto const hooks = hooks_of(input);
+  if (!source) return;
+  auto const has = [&](std::vector<std::string> const& names) {
+    return std::find(names.begin(), names.end(), source->hook) != names.end();
+  };
+  auto const own =
+      names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
+  if (has(hooks) && has(own)) return;
+  if (has(hooks))
+    fail(path.string(),
+         detail::format(R"("hook" is "{}", which {} neither defines nor calls)", source->hook,
+                        input.name()),
+         "state the hook that the source defines");
+  auto const contracted = input.ident() && !input.ident()->contract.empty();
+  auto const nearest = detail::nearest(hooks, source->hook);
+  fail(path.string(),
+       detail::format(R"("hook" is "{}", which is none of {} ({}))", source->hook,
+                      contracted ? detail::contract_of(*input.ident()) : input.name(),
+                      detail::list_names(hooks)),
+       nearest.empty() ? "state the hook that the reference describes"
+                       : detail::format(R"(did you mean "{}"?)", nearest));
+}
+
+}  // namespace
+
+void check_build(fatbin const& input, build_expectations const& expected)
+{
+  check_entries(input, expected.entries);
+  check_ident(input, expected.ident);
+  if (expected.hook) check_hook(input);
+  if (!expected.reference.empty()) check_reference(input, expected.reference);
+}
+
+}  // namespace fatlink

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "fatbin/sidecar.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
+#include "verification/expression.hpp"
+
+namespace fatlink {
+namespace {
+
+[[noreturn]] void fail(std::string const& file, std::string const& why,
+                       char const* hint = detail::k_json_example)
+{
+  throw file_error(stage::verify, {.message = detail::format("{}: {}", file, why),
+                                   .input = file,
+                                   .code = {},
+                                   .log = {},
+                                   .hint = hint});
+}
+
+template <typename Value>
+Value field(nlohmann::json const& json, char const* name, std::string const& file)
+{
+  if (!json.contains(name)) fail(file, detail::format("\"{}\" is missing", name));
+  try {
+    return json.at(name).get<Value>();
+  } catch (nlohmann::json::type_error const&) {
+    fail(file, detail::format("\"{}\" is of the wrong type", name));
+  }
+}
+
+void check_expression(reference const& read)
+{
+  try {
+    detail::expression(read.expression).at(0.5);
+  } catch (detail::expression_error const& error) {
+    fail(read.file, detail::format("\"reference\": {}", error.what()),
+         "it is an expression in x, for example \"max(0, x*x - 1)\"");
+  }
+}
+
+constexpr double k_largest_tolerance = 1U << 20U;  // ulp
+
+void check_tolerance(reference const& read)
+{
+  if (!(read.tolerance_ulp >= 0) || std::isinf(read.tolerance_ulp))
+    fail(read.file, "\"tolerance_ulp\" is not a number of ULP, 0 or more");
+  if (read.tolerance_ulp > k_largest_tolerance)
+    fail(read.file,
+         detail::format("\"tolerance_ulp\" is {}, above 2^20: it would verify anything",
+                        read.tolerance_ulp),
+         "state a tolerance of at most 1048576 ulp");
+}
+
+constexpr std::array k_keys{"name", "summary", "hook", "reference", "tolerance_ulp"};
+
+void check_keys(nlohmann::json const& json, std::string const& file)
+{
+  std::vector<std::string> const known(k_keys.begin(), k_keys.end());
+  for (auto const& [key, value] : json.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    auto const nearest = detail::nearest(known, key);
+    auto const hint = key == "sha256"   ? std::string("remove it: the build adds it")
+                      : nearest.empty() ? std::string(detail::k_json_example)
+                                        : detail::format("did you mean \"{}\"?", nearest);
+    fail(file, detail::format("unknown key \"{}\"", key), hint.c_str());
+  }
+}
+
+}  // namespace
+
+reference reference::read(std::filesystem::path const& path)
+{
+  auto const json = detail::read_json(path);
+  auto const file = path.string();
+  reference read{.name = field<std::string>(json, "name", file),
+                 .summary = field<std::string>(json, "summary", file),
+                 .hook = field<std::string>(json, "hook", file),
+                 .expression = field<std::string>(json, "reference", file),
+                 .tolerance_ulp = field<double>(json, "tolerance_ulp", file),
+                 .file = file};
+  check_tolerance(read);
+  check_expression(read);
+  return read;
+}
+
+std::optional<reference> reference::read_source(std::filesystem::path const& path)
+{
+  auto const json = detail::read_json(path);
+  check_keys(json, path.string());
+  auto const describes_only = std::none_of(k_keys.begin() + 2, k_keys.end(),
+                                           [&](char const* key) { return json.contains(key); });
+  if (describes_only) return std::nullopt;
+  return read(path);
+}
+
+std::optional<reference> reference::beside(std::filesystem::path const& fatbin)
+{
+  auto path = fatbin;
+  path.replace_extension(".json");
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
+  // A .json may state the fatbin's digest alone.
+  auto const json = detail::read_json(path);
+  if (json.contains("sha256") && !json.contains("reference")) return std::nullopt;
+  return read(path);
+}
+
+std::function<void(std::span<float const>, std::span<double>)> reference::evaluator() const
+{
+  return [parser = std::make_shared<detail::expression>(expression)](std::span<float const> values,
+                                                                     std::span<double> expected) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      expected[i] = parser->at(static_cast<double>(values[i]));
+  };
+}
+
+}  // namespace fatlink

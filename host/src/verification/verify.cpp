@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/verify.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "util/process/parallel.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr double k_infinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t k_block = std::size_t{64} << 10;
+// From here on a real number rounds to infinity: FLT_MAX and half the spacing there.
+constexpr double k_overflow = 0x1.ffffffp127;
+
+/// Spacing of floats at `expected`, never below the smallest denormal.
+double spacing_at(double expected) noexcept
+{
+  constexpr int k_precision = 23;
+  constexpr int k_least_exponent = -126;
+  if (expected == 0) return 0x1p-149;
+  return std::ldexp(1.0, std::max(std::ilogb(expected), k_least_exponent) - k_precision);
+}
+
+std::int64_t ordered(float value) noexcept
+{
+  auto const bits = std::bit_cast<std::int32_t>(value);
+  return bits < 0 ? -static_cast<std::int64_t>(bits & 0x7FFFFFFF) : bits;
+}
+
+struct element {
+  std::size_t index;
+  float input;
+  float actual;
+  double expected;
+};
+
+void note(verification& seen, element const& at, double ulp, double tolerance) noexcept
+{
+  ++seen.elements;
+  seen.max_ulp = std::max(seen.max_ulp, ulp);
+  auto const error = std::abs(static_cast<double>(at.actual) - at.expected);
+  if (std::isfinite(error)) seen.max_abs_error = std::max(seen.max_abs_error, error);
+  if (ulp <= tolerance) return;
+  if (seen.failures++ != 0) return;
+  seen.first_failure = at.index;
+  seen.first_input = at.input;
+  seen.first_actual = at.actual;
+  seen.first_expected = at.expected;
+}
+
+template <typename Block>
+verification over_all_cores(std::size_t count, Block const& block)
+{
+  std::vector<verification> parts(detail::worker_count(count));
+  detail::parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    parts[worker] = block(begin, end);
+  });
+  verification whole;
+  for (auto const& part : parts) whole += part;
+  return whole;
+}
+
+}  // namespace
+
+double ulp_distance(float actual, double expected) noexcept
+{
+  if (std::isnan(actual) || std::isnan(expected))
+    return std::isnan(actual) && std::isnan(expected) ? 0 : k_infinity;
+  if (std::isinf(actual) || std::isinf(expected) || std::abs(expected) >= k_overflow) {
+    auto const overflows = std::abs(expected) >= k_overflow;
+    if (overflows && std::isinf(actual))
+      return std::signbit(actual) == std::signbit(expected) ? 0 : k_infinity;
+    if (std::isinf(expected)) return k_infinity;
+    if (std::isinf(actual)) {  // one step above FLT_MAX, as rounding sees it
+      auto const limit = std::copysign(0x1p128, static_cast<double>(actual));
+      return std::abs(limit - expected) / spacing_at(expected);
+    }
+  }
+  return std::abs(static_cast<double>(actual) - expected) / spacing_at(expected);
+}
+
+std::uint64_t ulp_steps(float a, float b) noexcept
+{
+  if (std::isnan(a) || std::isnan(b))
+    return std::isnan(a) && std::isnan(b) ? 0 : std::numeric_limits<std::uint64_t>::max();
+  auto const difference = ordered(a) - ordered(b);
+  return static_cast<std::uint64_t>(difference < 0 ? -difference : difference);
+}
+
+verification& verification::operator+=(verification const& later)
+{
+  if (failures == 0 && later.failures != 0) {
+    first_failure = later.first_failure;
+    first_input = later.first_input;
+    first_actual = later.first_actual;
+    first_expected = later.first_expected;
+  }
+  elements += later.elements;
+  failures += later.failures;
+  max_ulp = std::max(max_ulp, later.max_ulp);
+  max_abs_error = std::max(max_abs_error, later.max_abs_error);
+  return *this;
+}
+
+verification verify_chunk(reference const& expected, std::span<float const> inputs,
+                          std::span<float const> actual, std::size_t first)
+{
+  return over_all_cores(inputs.size(), [&](std::size_t begin, std::size_t end) {
+    auto const evaluate = expected.evaluator();
+    std::vector<double> wanted(std::min(k_block, end - begin));
+    verification seen;
+    for (auto at = begin; at < end; at += wanted.size()) {
+      auto const count = std::min(wanted.size(), end - at);
+      evaluate(inputs.subspan(at, count), std::span(wanted).first(count));
+      for (std::size_t i = 0; i < count; ++i)
+        note(seen, {first + at + i, inputs[at + i], actual[at + i], wanted[i]},
+             ulp_distance(actual[at + i], wanted[i]), expected.tolerance_ulp);
+    }
+    return seen;
+  });
+}
+
+verification compare_chunk(std::span<float const> inputs, std::span<float const> expected,
+                           std::span<float const> actual, double tolerance_ulp, std::size_t first)
+{
+  return over_all_cores(inputs.size(), [&](std::size_t begin, std::size_t end) {
+    verification seen;
+    for (auto i = begin; i < end; ++i)
+      note(seen, {first + i, inputs[i], actual[i], static_cast<double>(expected[i])},
+           static_cast<double>(ulp_steps(actual[i], expected[i])), tolerance_ulp);
+    return seen;
+  });
+}
+
+}  // namespace fatlink
