@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The component `tests`: fatlink's own tests for a machine that has the installed files alone. They are
+# The component `tests`: fatlink's tests for a machine that has only the installed files. They are
 # run by <prefix>/libexec/fatlink-tests/run, beside the components runtime and transforms.
-# The corpus is installed where it is made (cpu/CMakeLists.txt).
+# cpu/CMakeLists.txt installs the corpus.
 set(destination "${CMAKE_INSTALL_LIBEXECDIR}/fatlink-tests")
 set(programs unit_tests link_tests cpu_tests gpu_tests)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hit costs, layer by layer, by Google Benchmark.
+// Time of a cache hit in each layer.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -10,7 +10,7 @@ using namespace fatlink;
 
 namespace {
 
-/// A folder of its own, gone at the end.
+/// A temporary folder, removed at the end.
 class scratch {
  public:
   scratch()
@@ -65,7 +65,7 @@ void folder_hit(benchmark::State& state)
   auto settings = folder.settings();
   settings.memory_limit = 1;
   link_cache cache(settings);
-  // Two, of which memory keeps the last one alone.
+  // Two links, of which memory keeps only the last.
   cache_key const keys[] = {cache_key().add("key", "a"), cache_key().add("key", "b")};
   for (auto const& key : keys) cache.find_or_make(key, link_of_8_kib);
   std::size_t i = 0;
@@ -86,7 +86,7 @@ void locate_nvjitlink(benchmark::State& state)
 }
 BENCHMARK(locate_nvjitlink);
 
-/// All of linker::link, preflight with it, where memory has the link.
+/// All of linker::link, preflight included, with the link in memory.
 void link_hit(benchmark::State& state)
 {
   scratch const folder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading and judging fatbins of many symbols costs, by Google Benchmark: a library with N
-// hooks and a transform that defines them, or N others. Each stage reports its growth with N.
+// Time to read and check fatbins of many symbols: a library with N hooks and a transform that
+// defines them, or N others. Each stage reports its growth with N.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fatlink is measured against: the same job as `fatlink run --mode lto` on the shipped pair,
-// done with nvJitLink and the driver by hand, as the vendor's sample does it: no check, no cache of
-// its own. Prints as JSON that the results are verified, as soon as they are, and what opening the
-// GPU took.
+// The baseline for fatlink: the same job as `fatlink run --mode lto` on the shipped pair, written
+// directly against nvJitLink and the driver, as in the vendor's sample, without checks and without
+// a cache. Prints JSON when the results are verified, with the time that opening the GPU took.
 //   raw_nvjitlink LIBRARY.fatbin relu_poly.fatbin
 #include <cuda.h>
 #include <nvJitLink.h>

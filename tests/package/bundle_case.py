@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of bundles share: a folder of their own, commands run in it, and a licence."""
+"""Shared by the tests of bundles: a temporary folder, commands run in it, and a licence."""
 import hashlib
 import os
 import pathlib
@@ -15,7 +15,7 @@ CMAKE = os.environ["FATLINK_CMAKE"]
 
 
 def toolkit():
-    """The folder of the toolkit, as nvcc says: what is found as nvcc may be a script elsewhere."""
+    """The toolkit's folder as nvcc reports it: the nvcc on the PATH may be a script elsewhere."""
     done = subprocess.run([os.environ["FATLINK_NVCC"], "-v", "__dummy"], text=True, capture_output=True)
     return pathlib.Path(re.search(r"TOP=(.*)", done.stdout + done.stderr)[1]).resolve()
 
@@ -91,6 +91,6 @@ class Bundle(unittest.TestCase):
         self.assertIn(words, " ".join(done.stderr.split()))
 
     def run_paths(self, file):
-        """What the dynamic section says of where to look for libraries."""
+        """The RPATH and RUNPATH of the dynamic section."""
         lines = self.done("readelf", "-dW", file).splitlines()
         return [line.split("[")[1].rstrip("]") for line in lines if "RUNPATH" in line or "RPATH" in line]

@@ -130,7 +130,7 @@ message(STATUS "licences: ${{licenses}}")
 
 
 class Wiring(Bundle):
-    """fatlink's own build, configured and not built; and the one that is built."""
+    """fatlink's own build: one only configured, and the tested one."""
 
     def configure(self, *options):
         return [CMAKE, "-S", SOURCE, "-B", "b", "-G", "Ninja", "-DFATLINK_BUILD_TESTS=OFF",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fatlink_bundle_cuda in small projects: the toolkit's libraries, if its licence lets them be distributed."""
+"""fatlink_bundle_cuda in small projects: the toolkit's libraries, if its licence permits distribution."""
 import pathlib
 import shutil
 import unittest
@@ -22,7 +22,7 @@ libforall.so, cuda.h |
 
 
 class Cuda(Bundle):
-    """A toolkit of the test's own, whose library has symbols that `strip` would take."""
+    """A fake toolkit whose library has symbols that `strip` would remove."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shipped is compiled and linked with hardening options: read from the binaries by readelf, and by
+"""Shipped binaries are compiled and linked with hardening options: read from the binaries by readelf, and by
 hardening-check (Debian's devscripts) where it is installed."""
 import os
 import pathlib
@@ -25,7 +25,7 @@ def readelf(*words):
 @unittest.skipIf("FATLINK_HARDENING:BOOL=OFF" in CACHE, "FATLINK_HARDENING is off")
 class Hardening(unittest.TestCase):
     def undefined(self, file):
-        """The functions that a file calls in others."""
+        """The functions that a file calls in other files."""
         return set(re.findall(r"UND ([A-Za-z_]\w*)", readelf("-W", "--dyn-syms", file)))
 
     def test_programs_are_position_independent(self):
@@ -84,7 +84,7 @@ class Hardening(unittest.TestCase):
 
 
 class Options(unittest.TestCase):
-    """fatlink's own build, configured as a user does, without a preset."""
+    """fatlink's own build, configured without a preset, as users do."""
 
     def test_a_plain_configuration_has_no_warnings_as_errors_and_hardening_can_be_turned_off(self):
         with tempfile.TemporaryDirectory(prefix="fatlink-plain-") as folder:

@@ -52,7 +52,7 @@ class OtherFolders(unittest.TestCase):
 
     @classmethod
     def link(cls):
-        """The program and both libraries in the second build folder; all else is copied."""
+        """The program and both libraries in the second build folder; everything else is copied."""
         layout = cls.build / LAYOUT_OBJECT
         run("ninja", "-C", cls.build, LAYOUT_OBJECT)
         shutil.copytree(BUILD / "share/fatlink", cls.build / "share/fatlink", dirs_exist_ok=True)
@@ -72,7 +72,7 @@ class OtherFolders(unittest.TestCase):
 
     @classmethod
     def link_again(cls, target, replaced):
-        """Runs the build's own command, but with some inputs replaced, and to the second build folder."""
+        """Runs the build's command with some inputs replaced, into the second build folder."""
         command = run("ninja", "-C", BUILD, "-t", "commands", "-s", target).splitlines()[-1]
         for before, after in {**replaced, f"-o {target}": f"-o {cls.build / target}"}.items():
             if before not in command:

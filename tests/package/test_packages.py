@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packages that projects outside fatlink make: our own transforms built alone, and an outsider's. What they
+"""Packages that projects outside fatlink make: fatlink's transforms built separately, and those of another project. What they
 hold, what they depend on, that they are the same bytes from any folder, and that what they install is found."""
 import json
 import os

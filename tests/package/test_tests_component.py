@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The component `tests`, installed, moved, and run as on a machine that has nothing else."""
+"""The component `tests`, installed, moved, and run on a machine that has nothing else."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ COUNTS = re.compile(r"^(\w+) +(\d+) passed +(\d+) failed +(\d+) skipped$", re.MU
 
 
 def nvjitlink():
-    """One that only the build tree knows is no part of an install tree."""
+    """Leaves out modules that only the build tree has."""
     said = subprocess.run([BUILD / "bin" / "fatlink", "doctor", "--json"], capture_output=True).stdout
     return json.loads(said)["nvjitlink"]["path"]
 
@@ -31,7 +31,7 @@ class TestsComponent(unittest.TestCase):
                             component], check=True, capture_output=True)
         (cls.folder / "first").rename(cls.folder / "moved away")
         cls.tests = cls.folder / "moved away" / "libexec" / "fatlink-tests"
-        # Of the build's environment only what sanitizers are told.
+        # From the build's environment only the sanitizers' options.
         cls.env = {name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}
         cls.env.update(PATH="/usr/bin:/bin", FATLINK_NVJITLINK=nvjitlink(), FATLINK_CORPUS_ELEMENTS="1024")
 
@@ -49,7 +49,7 @@ class TestsComponent(unittest.TestCase):
         self.assertGreater(counts["unit"][0], 100)
         self.assertGreater(counts["cpu"][0], 40)
         self.assertEqual([failed for _, failed, _ in counts.values()], [0, 0])
-        # Each reason once.
+        # Print each reason once.
         self.assertEqual(said.count("compiles, and FATLINK_NVCC names no nvcc"), 1, said)
 
     def test_a_damaged_fixture_fails_and_is_named(self):
