@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the digests cover: docs/fatbin_format.md, "Digests".
 #include "fatbin/entry_digests.hpp"
 
 #include <cstdint>

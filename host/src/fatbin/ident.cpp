@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The members of an ident: docs/fatbin_format.md, "Ident".
 #include "fatlink/ident.hpp"
 
 #include <cxxabi.h>

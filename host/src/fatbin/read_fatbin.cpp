@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The container format: its bytes to entries, an entry's payload to PTX.
+// The format: docs/fatbin_format.md.
 #include <utility>
 
 #include "fatbin/layout.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The .json beside a fatbin, as both its readers see it: the digest, and the reference.
+// Its keys: docs/fatbin_format.md, "Sidecar".
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The header of an entry: docs/fatbin_format.md, "Entry".
 #include "fatbin/write_ident.hpp"
 
 #include <algorithm>
