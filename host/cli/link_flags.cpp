@@ -8,12 +8,11 @@ namespace fatlink::cli {
 
 fatlink::linker link_settings::linker() const
 {
-  auto const limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000));
-  linker_options options{.isolation = in_process ? isolation::in_process : isolation::helper,
-                         .limit = limit,
-                         .allow_unconfined = allow_unconfined};
-  if (!no_cache) options.cache = std::make_shared<link_cache>(default_cache_settings());
-  return fatlink::linker(std::move(options));
+  return fatlink::linker(
+      {.isolation = in_process ? isolation::in_process : isolation::helper,
+       .time_limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000)),
+       .cache = no_cache ? nullptr : std::make_shared<link_cache>(default_cache_settings()),
+       .allow_unconfined = allow_unconfined});
 }
 
 void add_link_settings(CLI::App& verb, link_settings& to)

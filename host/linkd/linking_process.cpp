@@ -19,7 +19,7 @@ namespace {
 constexpr int k_unavailable = 5;
 constexpr char const* k_remedy =
     "links are not safe without it; allow seccomp (in a container, its profile), or link without "
-    "the sandbox: --allow-unconfined (in C++ linker_options::allow_unconfined)";
+    "the sandbox: --allow-unconfined (in C++ linker_settings::allow_unconfined)";
 
 void end_with(pid_t parent)
 {
@@ -53,7 +53,7 @@ confinement confine(guardian& guard, int limits_error, linking_settings const& s
 
 byte_buffer hello_of(nvjitlink const& library, std::vector<std::string> layers)
 {
-  return detail::encode(detail::worker_hello{.major = library.major(),
+  return detail::encode(detail::helper_hello{.major = library.major(),
                                              .minor = library.minor(),
                                              .process = static_cast<std::uint32_t>(::getpid()),
                                              .path = library.path(),
@@ -74,7 +74,7 @@ try {
   if (!write_message(hello_of(*library, std::move(sandbox.layers)))) return 0;
   return serve(*library);
 } catch (unavailable_error const& failure) {
-  (void)write_message(encode(detail::worker_failure{failure.where(), failure.details(), true}, {}));
+  (void)write_message(encode(detail::helper_failure{failure.where(), failure.details(), true}, {}));
   return k_unavailable;
 } catch (std::exception const&) {
   return 2;

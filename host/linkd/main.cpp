@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fatlink-linkd, the link helper: owns nvJitLink, so that its crash, hang or takeover by an input
 // fails a link and nothing else. Two processes: the one that the host starts is the guardian
-// (guardian.hpp) of the one that links (linking_process.hpp). Speaks detail/worker_protocol.hpp.
+// (guardian.hpp) of the one that links (linking_process.hpp). Speaks link_helper/protocol.hpp.
 //   fatlink-linkd [--allow-unconfined] [LIBRARY]
 // --allow-unconfined: links also where the kernel refuses seccomp. LIBRARY: the nvJitLink to open.
 // Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives the reason of the end.
@@ -44,7 +44,7 @@ int fail_to_fork(int error)
       .code = {},
       .log = {},
       .hint = "raise the limit of the user's processes (ulimit -u) or of the container"};
-  (void)write_message(encode(detail::worker_failure{stage::linker, details, true}, {}));
+  (void)write_message(encode(detail::helper_failure{stage::linker, details, true}, {}));
   return k_unavailable;
 }
 

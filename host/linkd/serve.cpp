@@ -47,12 +47,13 @@ try {
   for (auto const& input : request.inputs)
     inputs.push_back(link_input::read(input.bytes, input.name));
   (void)take_printed_output();  // printed after the last link
-  return encode(link_unchecked(library, inputs, request.options, request.emit, take_printed_output),
-                identity);
+  return encode(
+      link_in_process(library, inputs, request.options, request.emit, take_printed_output),
+      identity);
 } catch (unavailable_error const& failed) {
-  return encode(worker_failure{failed.where(), failed.details(), true}, identity);
+  return encode(helper_failure{failed.where(), failed.details(), true}, identity);
 } catch (error const& failed) {
-  return encode(worker_failure{failed.where(), failed.details(), false}, identity);
+  return encode(helper_failure{failed.where(), failed.details(), false}, identity);
 }
 
 }  // namespace

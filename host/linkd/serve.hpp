@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helper's side of the conversation (detail/worker_protocol.hpp), on descriptor 0, a socket.
+// The helper's side of the conversation (link_helper/protocol.hpp), on descriptor 0, a socket.
 #pragma once
 
 #include "fatlink/bytes.hpp"

@@ -90,8 +90,7 @@ BENCHMARK(locate_nvjitlink);
 void link_hit(benchmark::State& state)
 {
   scratch const folder;
-  linker linker;
-  linker.use(std::make_shared<link_cache>(folder.settings()));
+  linker linker({.cache = std::make_shared<link_cache>(folder.settings())});
   (void)linker.link(shipped(), k_options);
   for (auto _ : state) benchmark::DoNotOptimize(linker.link(shipped(), k_options));
 }

@@ -62,7 +62,7 @@ std::vector<region> regions_of(fatbin const& file)
 
 linker make_linker()
 {
-  return linker({.limit = k_limit});
+  return linker({.time_limit = k_limit});
 }
 
 byte_buffer link(linker& with, std::vector<fatbin> const& inputs, link_mode mode)

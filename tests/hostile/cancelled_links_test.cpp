@@ -55,10 +55,11 @@ class CancelledLinks : public fixtures::needs_nvjitlink {
     std::uniform_int_distribution<int> wait_us(0, k_longest_wait_us);
     int cancelled = 0;
     auto const rounds = k_rounds * fixtures::hostile_scale();
-    linker work;  // keeps the helpers from round to round
+    linker const keeps_helpers;  // from round to round
     for (int i = 0; i < rounds; ++i) {
       fixtures::folder const folder;
-      if (with_cache) work.use(std::make_shared<link_cache>(settings_in(folder)));
+      linker work(
+          {.cache = with_cache ? std::make_shared<link_cache>(settings_in(folder)) : nullptr});
       link_in_thread waiting{.work = work, .inputs = shipped("relu_poly")};
       cancelled += cancel_during_link(waiting, wait_us(random)) ? 1 : 0;
       ASSERT_EQ(work.link(shipped("gelu"), lto()).bytes, expected) << "round " << i;

@@ -73,7 +73,7 @@ class LyingHelpers : public fixtures::needs_nvjitlink {};
 
 TEST_F(LyingHelpers, FailTheirOwnLinkInTimeAndNoOther)
 {
-  linker work({.limit = k_limit});
+  linker work({.time_limit = k_limit});
   linker patient;
   auto const expected = patient.link(shipped(), lto()).bytes;
   auto const lies = all_lies();
@@ -95,7 +95,7 @@ TEST_F(LyingHelpers, FailTheirOwnLinkInTimeAndNoOther)
 
 TEST_F(LyingHelpers, TakeNoMemoryByAnnouncingALot)
 {
-  linker work({.limit = k_limit});
+  linker work({.time_limit = k_limit});
   auto const before = peak_memory();
   for (auto const* lie : {"start-endless-request", "start-endless-product", "reply-announced-only",
                           "reply-announced-silent", "reply-huge", "reply-endless-request",
@@ -111,7 +111,7 @@ TEST_F(LyingHelpers, TakeLittleMoreMemoryThanTheySend)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
-  linker work({.limit = 20s});
+  linker work({.time_limit = 20s});
   auto const before = peak_memory();
   lying const helper("reply-long-warning");
   EXPECT_EQ(code_of_link(work), "EPROTO");
@@ -123,7 +123,7 @@ TEST_F(LyingHelpers, LeaveNoImageInTheCacheThatIsNone)
   fixtures::folder const folder;
   cache_settings settings;
   settings.folder = folder.path() / "cache";
-  linker work({.limit = 5s, .cache = std::make_shared<link_cache>(settings)});
+  linker work({.time_limit = 5s, .cache = std::make_shared<link_cache>(settings)});
   {
     lying const helper("none");  // answers with a product that is no image
     EXPECT_NE(code_of_link(work), "linked");

@@ -31,9 +31,7 @@ class CachedLinker : public fixtures::needs_nvjitlink {
   {
     cache_settings settings;
     settings.folder = folder_.path() / "cache";
-    linker made({.isolation = where});
-    made.use(std::make_shared<link_cache>(settings));
-    return made;
+    return linker({.isolation = where, .cache = std::make_shared<link_cache>(settings)});
   }
   fixtures::folder folder_;
 };

@@ -75,7 +75,7 @@ TEST_F(LinkHelper, KilledInTheMiddleOfALinkFailsThatLinkAlone)
 
 TEST_F(LinkHelper, ThatTakesTooLongIsStopped)
 {
-  linker hasty({.limit = 200ms});
+  linker hasty({.time_limit = 200ms});
   ::kill(next_process(), SIGSTOP);
   EXPECT_EQ(code_of(hasty), "ETIMEDOUT");
   linker with;
@@ -110,14 +110,14 @@ TEST_F(LinkHelper, DeathsAreNamed)
 TEST(HostileHelper, HangsAreStopped)
 {
   hostile_nvjitlink const taken("hang");
-  linker with({.limit = 300ms});
+  linker with({.time_limit = 300ms});
   EXPECT_EQ(code_of(with), "ETIMEDOUT");
 }
 
 TEST(HostileHelper, ThatTakesTooLongIsReportedWithTheTimeLimit)
 {
   hostile_nvjitlink const taken("hang");
-  linker with({.limit = 300ms});
+  linker with({.time_limit = 300ms});
   try {
     (void)with.link(shipped(), lto());
     ADD_FAILURE() << "linked";

@@ -7,7 +7,7 @@
 #include "expect_error.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
-#include "linker/link_key.hpp"
+#include "linker/nvjitlink_options.hpp"
 #include "needs_nvjitlink.hpp"
 #include "nvjitlink/api.hpp"
 #include "nvjitlink/link_in_process.hpp"
@@ -60,9 +60,9 @@ detail::link_product link_that_reports(std::string const& mode)
   fixtures::variable const what("FATLINK_HOSTILE", mode);
   fixtures::captured_stderr output;
   auto const file = fixtures::fatbin("transform.fatbin");
-  return detail::link_unchecked(*nvjitlink::open(places::hostile_nvjitlink()),
-                                {detail::link_input::write(file, file.entries()[0])},
-                                {"-arch=sm_90"}, image_kind::cubin, [&] { return output.read(); });
+  return detail::link_in_process(*nvjitlink::open(places::hostile_nvjitlink()),
+                                 {detail::link_input::write(file, file.entries()[0])},
+                                 {"-arch=sm_90"}, image_kind::cubin, [&] { return output.read(); });
 }
 
 class LinkInput : public fixtures::needs_nvjitlink {};
@@ -116,7 +116,7 @@ TEST_F(LinkOutcome, OfLtoirThatMeetsPtxOfAnotherTypeIsAnError)
   auto const other = fixtures::fatbin("two_types_ltoir.fatbin");
   expect_error<link_error>(
       [&] {
-        detail::link_unchecked(
+        detail::link_in_process(
             *nvjitlink::open(),
             {detail::link_input::write(library, *linked_entry(library, "sm_90", link_mode::ptx)),
              detail::link_input::write(other, *linked_entry(other, "sm_90", link_mode::lto))},

@@ -84,9 +84,9 @@ TEST_F(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
   inputs.push_back(fixtures::fatbin("uncontracted.fatbin"));
   fixtures::captured_stderr output;
   try {
-    detail::link_unchecked(*nvjitlink::open(), entries_of(inputs, link_mode::ptx),
-                           {"-arch=sm_90", "-no-cache"}, image_kind::cubin,
-                           [&] { return output.read(); });
+    detail::link_in_process(*nvjitlink::open(), entries_of(inputs, link_mode::ptx),
+                            {"-arch=sm_90", "-no-cache"}, image_kind::cubin,
+                            [&] { return output.read(); });
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_THAT(failed.details().log, testing::HasSubstr("@E@"));
@@ -98,9 +98,9 @@ TEST_F(LinkSession, NamesTheInputThatNvjitlinkRefuses)
 {
   try {
     auto const specific = fixtures::fatbin("specific.fatbin");
-    detail::link_unchecked(*nvjitlink::open(),
-                           {detail::link_input::write(specific, specific.entries()[1])},
-                           {"-arch=sm_80", "-lto"}, image_kind::cubin);
+    detail::link_in_process(*nvjitlink::open(),
+                            {detail::link_input::write(specific, specific.entries()[1])},
+                            {"-arch=sm_80", "-lto"}, image_kind::cubin);
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_THAT(failed.what(), testing::HasSubstr("specific.fatbin"));
@@ -111,8 +111,8 @@ TEST_F(LinkSession, NamesTheInputThatNvjitlinkRefuses)
 TEST_F(LinkSession, CarriesTheLogOfAFailedCreate)
 {
   try {
-    detail::link_unchecked(*nvjitlink::open(), entries_of(pair(), link_mode::lto),
-                           {"-arch=sm_90", "-nonsense"}, image_kind::cubin);
+    detail::link_in_process(*nvjitlink::open(), entries_of(pair(), link_mode::lto),
+                            {"-arch=sm_90", "-nonsense"}, image_kind::cubin);
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_EQ(failed.details().code, "NVJITLINK_ERROR_UNRECOGNIZED_OPTION");
@@ -141,7 +141,6 @@ TEST(LinkerArguments, ThatWereMovedFromAreUsageErrors)
   auto const second = std::move(first);
   expect_error<usage_error>([&] { (void)first.link(pair(), options("sm_90", link_mode::lto)); },
                             "the linker was moved from");
-  expect_error<usage_error>([&] { first.use(nullptr); }, "the linker was moved from");
   auto inputs = pair();
   auto const taken = std::move(inputs[0]);
   expect_error<usage_error>([&] { (void)linker().link(inputs, options("sm_90", link_mode::lto)); },
@@ -152,5 +151,29 @@ TEST(LinkerArguments, TimeLimitsMustBeAboveZero)
 {
   for (auto const limit : {std::chrono::milliseconds(0), std::chrono::milliseconds(-5),
                            std::chrono::milliseconds::min()})
-    expect_error<usage_error>([&] { (void)linker({.limit = limit}); }, "a time limit of ");
+    expect_error<usage_error>([&] { (void)linker({.time_limit = limit}); }, "a time limit of ");
+}
+
+class LinkerSettings : public fixtures::needs_nvjitlink {};
+
+TEST_F(LinkerSettings, NameTheNvjitlinkThatLinks)
+{
+  fixtures::folder const folder;
+  auto const link = folder.path() / "libnvJitLink.so.13";
+  std::filesystem::create_symlink(nvjitlink::open()->path(), link);
+  for (auto const where : {isolation::in_process, isolation::helper}) {
+    linker work({.isolation = where, .nvjitlink = link});
+    EXPECT_EQ(work.link(pair(), options("sm_90", link_mode::lto)).bytes,
+              linker().link(pair(), options("sm_90", link_mode::lto)).bytes);
+  }
+}
+
+TEST_F(LinkerSettings, UseNoOtherNvjitlinkThanTheNamedOne)
+{
+  for (auto const where : {isolation::in_process, isolation::helper}) {
+    linker work({.isolation = where, .nvjitlink = "/nowhere/libnvJitLink.so.13"});
+    expect_error<unavailable_error>(
+        [&] { (void)work.link(pair(), options("sm_90", link_mode::lto)); },
+        "nvJitLink: /nowhere/libnvJitLink.so.13 cannot be used");
+  }
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the link helper is.
-#include "link_helper/find_link_helper.hpp"
+#include "fatlink/find_link_helper.hpp"
 
 #include <unistd.h>
 
-#include <filesystem>
+#include <cerrno>
 #include <system_error>
+#include <utility>
 #include <vector>
 
-#include "fatlink/error.hpp"
-#include "fatlink/linker.hpp"
+#include "link_helper/fail_without_helper.hpp"
 #include "util/files/installed_files.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
@@ -17,7 +16,7 @@
 namespace fatlink {
 namespace {
 
-constexpr char const* k_program = "fatlink-linkd";
+using detail::k_helper_program;
 
 /// Searched last, for applications that are installed elsewhere than fatlink.
 constexpr char const* k_system_folders[] = {"/usr/local/libexec", "/usr/libexec",
@@ -27,27 +26,14 @@ constexpr char const* k_system_folders[] = {"/usr/local/libexec", "/usr/libexec"
 std::vector<std::filesystem::path> helper_files()
 {
   std::vector<std::filesystem::path> files;
-  for (auto const& folder : detail::helper_folders()) files.push_back(folder / k_program);
+  for (auto const& folder : detail::helper_folders()) files.push_back(folder / k_helper_program);
   if (auto file = detail::default_link_helper(); !file.empty()) files.push_back(std::move(file));
-  for (std::filesystem::path const folder : k_system_folders) files.push_back(folder / k_program);
+  for (std::filesystem::path const folder : k_system_folders)
+    files.push_back(folder / k_helper_program);
   return files;
 }
 
 }  // namespace
-
-void detail::fail_without_helper(std::string const& cause, std::string const& input,
-                                 std::string const& code, std::string const& hint)
-{
-  auto const install = detail::format(
-      "install {} in libexec beside the program's bin (package fatlink-runtime), name it in "
-      "FATLINK_LINKD, or link with --in-process (C++: isolation::in_process)",
-      k_program);
-  throw unavailable_error(stage::linker,
-                          {.message = detail::format("the link helper cannot be used: {}", cause),
-                           .input = input,
-                           .code = code,
-                           .hint = hint.empty() ? install : hint});
-}
 
 std::filesystem::path find_link_helper()
 {
@@ -63,7 +49,13 @@ std::filesystem::path find_link_helper()
     if (::access(file.c_str(), X_OK) == 0) return file;
     tried += (tried.empty() ? "" : ", ") + file.string();
   }
-  detail::fail_without_helper(detail::format("no {} at {}", k_program, tried), k_program);
+  detail::fail_without_helper(detail::format("no {} at {}", k_helper_program, tried),
+                              k_helper_program);
+}
+
+void set_default_link_helper(std::filesystem::path file)
+{
+  detail::set_default_link_helper(std::move(file));
 }
 
 }  // namespace fatlink

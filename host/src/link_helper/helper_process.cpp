@@ -16,7 +16,7 @@
 #include <csignal>
 #include <system_error>
 
-#include "link_helper/find_link_helper.hpp"
+#include "link_helper/fail_without_helper.hpp"
 #include "util/files/write_all.hpp"
 #include "util/text/format.hpp"
 

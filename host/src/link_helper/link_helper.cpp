@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <initializer_list>
 
-#include "fatlink/linker.hpp"
-#include "link_helper/find_link_helper.hpp"
+#include "fatlink/find_link_helper.hpp"
+#include "link_helper/fail_without_helper.hpp"
 #include "util/process/cancellation.hpp"
 #include "util/text/format.hpp"
 
@@ -89,7 +89,7 @@ std::vector<std::string> arguments_of(helper_settings const& settings)
 {
   std::vector<std::string> arguments;
   if (settings.allow_unconfined) arguments.emplace_back("--allow-unconfined");
-  if (!settings.library.empty()) arguments.push_back(settings.library);
+  if (!settings.nvjitlink.empty()) arguments.push_back(settings.nvjitlink);
   return arguments;
 }
 

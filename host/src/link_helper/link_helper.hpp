@@ -35,8 +35,8 @@ class time_limit {
 };
 
 struct helper_settings {
-  std::string library;            ///< the nvJitLink to open; empty: the one it finds
-  bool allow_unconfined = false;  ///< go on where the kernel refuses seccomp
+  std::string nvjitlink = {};     ///< the file to open; empty: the helper searches for one
+  bool allow_unconfined = false;  ///< also link where the kernel refuses seccomp
 };
 
 /// A helper ended by itself with status 0 instead of replying: it had been idle for long, or had
@@ -53,7 +53,7 @@ class link_helper {
   link_helper(link_helper const&) = delete;
   link_helper& operator=(link_helper const&) = delete;
 
-  [[nodiscard]] worker_hello const& hello() const noexcept { return hello_; }
+  [[nodiscard]] helper_hello const& hello() const noexcept { return hello_; }
   /// The number of the process that links.
   [[nodiscard]] int process() const noexcept { return static_cast<int>(hello_.process); }
   /// @throws helper_left it ended by itself before it replied.
@@ -79,7 +79,7 @@ class link_helper {
   message exchange(link_request const& request, time_limit const& limit);
 
   helper_process process_;
-  worker_hello hello_;
+  helper_hello hello_;
   std::uint64_t last_request_ = 0;
   bool is_busy_ = false;
 };

@@ -77,7 +77,7 @@ byte_buffer encode(link_request const& request, std::uint64_t number)
   return message.finish();
 }
 
-byte_buffer encode(worker_hello const& hello)
+byte_buffer encode(helper_hello const& hello)
 {
   writer message(message_kind::hello, {});
   message.number(hello.major);
@@ -101,7 +101,7 @@ byte_buffer encode(link_product const& product, request_identity const& request)
   return message.finish();
 }
 
-byte_buffer encode(worker_failure const& failure, request_identity const& request)
+byte_buffer encode(helper_failure const& failure, request_identity const& request)
 {
   writer message(failure.is_unavailable ? message_kind::unavailable : message_kind::link_failure,
                  request);
@@ -150,10 +150,10 @@ link_request decode_request(bytes_view body)
   return found;
 }
 
-worker_hello decode_hello(bytes_view body)
+helper_hello decode_hello(bytes_view body)
 {
   sequence_reader reader(body);
-  worker_hello hello;
+  helper_hello hello;
   hello.major = reader.number<std::uint32_t>();
   hello.minor = reader.number<std::uint32_t>();
   hello.process = reader.number<std::uint32_t>();
@@ -177,10 +177,10 @@ link_product decode_product(bytes_view body)
   return product;
 }
 
-worker_failure decode_failure(bytes_view body, message_kind kind)
+helper_failure decode_failure(bytes_view body, message_kind kind)
 {
   sequence_reader reader(body);
-  worker_failure failure;
+  helper_failure failure;
   failure.is_unavailable = kind == message_kind::unavailable;
   auto const where = reader.number<std::uint32_t>();
   if (where > static_cast<std::uint32_t>(stage::report)) throw protocol_error("an unknown stage");

@@ -69,7 +69,7 @@ struct link_request {
   std::vector<input> inputs;
 };
 
-struct worker_hello {
+struct helper_hello {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
   std::uint32_t process = 0;  ///< that links
@@ -80,7 +80,7 @@ struct worker_hello {
   std::vector<std::string> layers;
 };
 
-struct worker_failure {
+struct helper_failure {
   fatlink::stage where = stage::linker;
   error_details details;
   bool is_unavailable = false;
@@ -88,16 +88,16 @@ struct worker_failure {
 
 /// A header and a body, ready to write.
 byte_buffer encode(link_request const& request, std::uint64_t number);
-byte_buffer encode(worker_hello const& hello);
+byte_buffer encode(helper_hello const& hello);
 byte_buffer encode(link_product const& product, request_identity const& request);
-byte_buffer encode(worker_failure const& failure, request_identity const& request);
+byte_buffer encode(helper_failure const& failure, request_identity const& request);
 
 /// @throws protocol_error what was read is none of these, or larger than its kind may be.
 message_header decode_header(bytes_view header);
 link_request decode_request(bytes_view body);
 /// Texts of hellos, products and failures come back printable (detail/printable.hpp).
-worker_hello decode_hello(bytes_view body);
+helper_hello decode_hello(bytes_view body);
 link_product decode_product(bytes_view body);
-worker_failure decode_failure(bytes_view body, message_kind kind);
+helper_failure decode_failure(bytes_view body, message_kind kind);
 
 }  // namespace fatlink::detail

@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "linker/link_key.hpp"
-
+#include "fatlink/linker.hpp"
+#include "linker/nvjitlink_options.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {
 
-/// Raised whenever the same inputs and options would be linked otherwise by fatlink itself.
+/// Increased whenever fatlink itself would link the same inputs and options differently.
 constexpr char const* k_key_format = "2";
 
-/// The entries' own float flags: preflight saw to it that in LTO mode all inputs agree.
-float_flags flags_of(std::vector<fatbin> const& inputs, link_options const& options)
-{
-  for (auto const& input : inputs)
-    if (auto const* entry = linked_entry(input, options.target, options.mode); entry != nullptr)
-      return entry->float_flags();
-  return {};
-}
-
 }  // namespace
-
-std::vector<std::string> detail::nvjitlink_options(std::vector<fatbin> const& inputs,
-                                                   link_options const& options)
-{
-  std::vector<std::string> texts{"-arch=" + options.target.name()};
-  if (options.mode == link_mode::ptx) return texts;  // PTX has its flags baked in
-  auto const flags = flags_of(inputs, options);
-  texts.insert(texts.end(), {"-lto", detail::format("-ftz={:d}", flags.ftz),
-                             detail::format("-prec-div={:d}", flags.prec_div),
-                             detail::format("-prec-sqrt={:d}", flags.prec_sqrt),
-                             detail::format("-fma={:d}", flags.fmad)});
-  if (options.emit == image_kind::ptx) texts.emplace_back("-ptx");
-  return texts;
-}
 
 cache_key link_key(std::vector<fatbin> const& inputs, link_options const& options,
                    std::string const& nvjitlink_identity)

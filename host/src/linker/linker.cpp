@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "linker/inlining.hpp"
-#include "linker/link_key.hpp"
 #include "linker/linker_state.hpp"
+#include "linker/record_inlining.hpp"
 #include "linker/run_nvjitlink.hpp"
 #include "util/process/cancellation.hpp"
 #include "util/process/stopwatch.hpp"
@@ -56,15 +55,15 @@ bool is_repeated_by_link(std::string_view id)
 }
 
 /// @throws usage_error a value that no linker can work with.
-void check_options(linker_options const& options)
+void check_settings(linker_settings const& settings)
 {
-  if (options.limit <= std::chrono::milliseconds::zero())
-    throw usage_error(stage::linker,
-                      {.message = detail::format("a time limit of {} ms", options.limit.count()),
-                       .input = std::to_string(options.limit.count()),
-                       .hint = "give linker_options::limit a time above 0"});
-  if (options.isolation != isolation::in_process && options.isolation != isolation::helper)
-    refuse_value("isolation", static_cast<int>(options.isolation));
+  auto const limit_ms = settings.time_limit.count();
+  if (limit_ms <= 0)
+    throw usage_error(stage::linker, {.message = detail::format("a time limit of {} ms", limit_ms),
+                                      .input = std::to_string(limit_ms),
+                                      .hint = "set linker_settings::time_limit to more than 0"});
+  if (settings.isolation != isolation::in_process && settings.isolation != isolation::helper)
+    refuse_value("isolation", static_cast<int>(settings.isolation));
 }
 
 [[noreturn]] void refuse_moved_linker()
@@ -114,14 +113,14 @@ class linker::session {
     image_.kind = options_.emit;
     image_.target = options_.target;
     image_.mode = options_.mode;
-    judge();
+    check_inputs();
     if (options_.emit == image_kind::ptx_set)
       image_.parts = ptx_of(inputs_, options_.target);
     else
-      obtain();
+      link_or_fetch();
     if (!options_.kernel.empty() && has_opaque_input())
       detail::check_kernel(image_, inputs_, options_.kernel);
-    detail::state_inlining(image_, inputs_);
+    detail::record_inlining(image_, inputs_);
     if (options_.require_inlined) detail::check_inlined(image_, inputs_);
     return std::move(image_);
   }
@@ -139,43 +138,43 @@ class linker::session {
     });
   }
 
-  void judge()
+  void check_inputs()
   {
     detail::stopwatch watch;
     auto const findings = preflight(
         inputs_, {.target = options_.target, .mode = options_.mode, .kernel = options_.kernel});
     image_.times.preflight_ms = watch.lap();
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
-    for (auto const& found : findings)
-      if (is_repeated_by_link(found.id))
-        image_.warnings.push_back(detail::format("{} [{}]", found.message, found.id));
+    for (auto const& finding : findings)
+      if (is_repeated_by_link(finding.id))
+        image_.warnings.push_back(detail::format("{} [{}]", finding.message, finding.id));
   }
 
-  void obtain()
+  void link_or_fetch()
   {
     detail::stopwatch watch;
-    file_ = state_.located();
+    file_ = state_.locate_nvjitlink();
     identity_ = file_.identity;
     image_.times.find_ms = watch.lap();
-    if (state_.options.cache)
-      ask_cache();
+    if (state_.settings.cache)
+      fetch_or_link();
     else
       use(link_now());
   }
 
-  void ask_cache()
+  void fetch_or_link()
   {
     detail::stopwatch watch;
     auto const confined = link_key(inputs_, options_, file_.identity);
     auto key = confined;
     if (!state_.is_confined()) key.add("confined", "no");
     image_.times.key_ms = watch.lap();
-    auto answer = state_.options.cache->find_or_make(
+    auto answer = state_.settings.cache->find_or_make(
         key, [&] { return link_now(); }, state_.is_confined() ? nullptr : &confined);
     image_.times.lookup_ms = watch.lap() - image_.times.open_ms - image_.link_ms;
     image_.cache = answer.outcome;
     use(std::move(answer.link));
-    for (auto& warning : state_.options.cache->take_warnings())
+    for (auto& warning : state_.settings.cache->take_warnings())
       image_.warnings.push_back(std::move(warning));
   }
 
@@ -209,7 +208,7 @@ class linker::session {
     identity_ = std::move(result.identity);
     if (!is_as_keyed) {
       state_.forget_file();
-      if (state_.options.cache)
+      if (state_.settings.cache)
         result.product.warnings.push_back(detail::format(
             "the cache does not keep this link: another nvJitLink made it than {}", file_.path));
     }
@@ -225,25 +224,10 @@ class linker::session {
   linked_image image_;
 };
 
-linker::linker() : linker(linker_options{}) {}
-
-linker::linker(linker_options options)
+linker::linker(linker_settings settings)
 {
-  check_options(options);
-  state_ = std::make_shared<state>(std::move(options));
-}
-
-linker::linker(std::shared_ptr<nvjitlink const> library)
-    : linker(linker_options{.isolation = isolation::in_process})
-{
-  state_->library = std::move(library);
-}
-
-linker& linker::use(std::shared_ptr<link_cache> cache)
-{
-  if (!state_) refuse_moved_linker();
-  state_->options.cache = std::move(cache);
-  return *this;
+  check_settings(settings);
+  state_ = std::make_shared<state>(std::move(settings));
 }
 
 linked_image linker::link(std::vector<fatbin> const& inputs, link_options const& options)

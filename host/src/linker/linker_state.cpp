@@ -3,26 +3,41 @@
 
 #include <utility>
 
+#include "nvjitlink/identity.hpp"
+
 namespace fatlink::detail {
+namespace {
 
-linker_state::linker_state(linker_options given) : options(std::move(given))
+/// `named`, whether it can be used or not; without a name the file that the search finds.
+nvjitlink_file locate_file(std::filesystem::path const& named)
 {
-  if (options.isolation == isolation::helper) helpers = helper_pool::shared();
+  if (named.empty()) return nvjitlink::locate().value_or(nvjitlink_file{});
+  return {named.string(), "linker_settings::nvjitlink",
+          nvjitlink_identity(named.string()).value_or("")};
 }
 
-nvjitlink_file linker_state::located()
+}  // namespace
+
+linker_state::linker_state(linker_settings user_settings) : settings(std::move(user_settings))
 {
-  std::lock_guard const lock(mutex_);
-  if (library) return {library->path(), library->reason(), library->identity()};
-  if (!file_) file_ = nvjitlink::locate();
-  return file_.value_or(nvjitlink_file{});
+  if (settings.isolation == isolation::helper) helpers = helper_pool::shared();
 }
 
-std::shared_ptr<nvjitlink const> linker_state::opened()
+nvjitlink_file linker_state::locate_nvjitlink()
 {
   std::lock_guard const lock(mutex_);
-  if (!library) library = nvjitlink::open();
-  return library;
+  if (nvjitlink_) return {nvjitlink_->path(), nvjitlink_->reason(), nvjitlink_->identity()};
+  if (!file_) file_ = locate_file(settings.nvjitlink);
+  return *file_;
+}
+
+std::shared_ptr<nvjitlink const> linker_state::open_nvjitlink()
+{
+  std::lock_guard const lock(mutex_);
+  if (!nvjitlink_)
+    nvjitlink_ = settings.nvjitlink.empty() ? nvjitlink::open()
+                                            : nvjitlink::open(settings.nvjitlink.string());
+  return nvjitlink_;
 }
 
 void linker_state::forget_file()

@@ -14,27 +14,27 @@
 namespace fatlink::detail {
 
 struct linker_state {
-  explicit linker_state(linker_options given);
+  explicit linker_state(linker_settings user_settings);
 
-  /// The file of the nvJitLink that would link; where there is none, empty.
-  nvjitlink_file located();
-  /// nvJitLink in this process. @throws unavailable_error
-  std::shared_ptr<nvjitlink const> opened();
-  /// Whether links run in the sandbox, or not at all. What others make is kept under keys of its
-  /// own, so that it is never served to a linker that asked for the sandbox.
+  /// The file of the nvJitLink that would link; empty fields if there is none.
+  nvjitlink_file locate_nvjitlink();
+  /// nvJitLink, opened in this process. @throws unavailable_error
+  std::shared_ptr<nvjitlink const> open_nvjitlink();
+  /// Whether links run only in the sandbox. Links made outside of it have cache keys of their own,
+  /// so that they are never served to a linker that requires the sandbox.
   [[nodiscard]] bool is_confined() const noexcept
   {
-    return options.isolation == isolation::helper && !options.allow_unconfined;
+    return settings.isolation == isolation::helper && !settings.allow_unconfined;
   }
-  /// Makes located() search again.
+  /// Makes locate_nvjitlink() search again.
   void forget_file();
 
-  linker_options options;
-  std::shared_ptr<nvjitlink const> library;  ///< null: not opened
-  std::shared_ptr<helper_pool> helpers;      ///< null: links in this process
+  linker_settings const settings;
+  std::shared_ptr<helper_pool> helpers;  ///< null: links in this process
 
  private:
-  std::mutex mutex_;  ///< of library and file_, which are found late
+  std::mutex mutex_;                            ///< guards nvjitlink_ and file_
+  std::shared_ptr<nvjitlink const> nvjitlink_;  ///< null: not opened
   std::optional<nvjitlink_file> file_;
   fork_guard fork_guard_{fork_order::linker, mutex_};
 };

@@ -2,7 +2,7 @@
 #include "linker/reachable_functions.hpp"
 
 #include "fatlink/preflight.hpp"
-#include "linker/link_key.hpp"
+#include "linker/nvjitlink_options.hpp"
 
 namespace fatlink::detail {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "linker/link_key.hpp"
-#include "linker/mismatched_calls.hpp"
-#include "linker/type_witness.hpp"
+#include "linker/check_calls.hpp"
+#include "linker/check_opaque_types.hpp"
+#include "linker/nvjitlink_options.hpp"
 #include "nvjitlink/process_end_guard.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
@@ -63,7 +63,7 @@ helper_reuse reuse_after(std::vector<fatbin> const& inputs)
                                                                : helper_reuse::fresh;
 }
 
-std::vector<std::string> confinement_warnings(worker_hello const& hello)
+std::vector<std::string> confinement_warnings(helper_hello const& hello)
 {
   std::vector<std::string> warnings;
   for (auto const& layer : hello.layers)
@@ -77,9 +77,10 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
                             link_options const& options, nvjitlink_file const& file)
 {
   stopwatch watch;
-  time_limit const limit(linker.options.limit);
-  helper_lease helper({.library = file.path, .allow_unconfined = linker.options.allow_unconfined},
-                      file.identity, reuse_after(inputs), limit);
+  time_limit const limit(linker.settings.time_limit);
+  helper_lease helper(
+      {.nvjitlink = file.path, .allow_unconfined = linker.settings.allow_unconfined}, file.identity,
+      reuse_after(inputs), limit);
   auto const& hello = helper->hello();
   nvjitlink_run run{.product = {},
                     .identity = hello.identity,
@@ -96,16 +97,16 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
 nvjitlink_run run_here(linker_state& linker, std::vector<fatbin> const& inputs,
                        link_options const& options)
 {
-  in_process_link const link;
+  process_end_guard const guard;
   stopwatch watch;
-  auto const library = linker.opened();
+  auto const nvjitlink = linker.open_nvjitlink();
   nvjitlink_run run{
-      .product = {}, .identity = library->identity(), .open_ms = watch.lap(), .warnings = {}};
-  refuse_toolkits(inputs, options, {library->major(), library->minor()});
-  end_in_process_links_at_exit();
+      .product = {}, .identity = nvjitlink->identity(), .open_ms = watch.lap(), .warnings = {}};
+  refuse_toolkits(inputs, options, {nvjitlink->major(), nvjitlink->minor()});
+  process_end_guard::watch_exit();
   run.product =
       check_and_link(inputs, options, [&](auto const& parts, auto const& texts, image_kind emit) {
-        return link_unchecked(*library, parts, texts, emit);
+        return link_in_process(*nvjitlink, parts, texts, emit);
       });
   return run;
 }
@@ -115,7 +116,7 @@ nvjitlink_run run_here(linker_state& linker, std::vector<fatbin> const& inputs,
 nvjitlink_run run_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
                             link_options const& options, nvjitlink_file const& file)
 {
-  return linker.options.isolation == isolation::helper
+  return linker.settings.isolation == isolation::helper
              ? run_in_helper(linker, inputs, options, file)
              : run_here(linker, inputs, options);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PTX that a type check by a link needs; see type_witness.hpp.
+// The PTX that a type check by a link needs; see check_opaque_types.hpp.
 #pragma once
 
 #include <string>

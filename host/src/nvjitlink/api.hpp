@@ -28,10 +28,4 @@ struct nvjitlink::api {
   int (*version)(unsigned* major, unsigned* minor) = nullptr;
 };
 
-namespace detail {
-
-/// The name nvJitLink.h gives an nvJitLinkResult: "NVJITLINK_ERROR_INVALID_INPUT".
-char const* nvjitlink_result_name(int code) noexcept;
-
-}  // namespace detail
 }  // namespace fatlink

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "nvjitlink/log.hpp"
+#include "nvjitlink/result_name.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
 
@@ -158,9 +159,9 @@ class session {
 
 }  // namespace
 
-link_product link_unchecked(nvjitlink const& library, std::vector<link_input> const& inputs,
-                            std::vector<std::string> const& options, image_kind emit,
-                            printed_text const& printed)
+link_product link_in_process(nvjitlink const& library, std::vector<link_input> const& inputs,
+                             std::vector<std::string> const& options, image_kind emit,
+                             printed_text const& printed)
 {
   session link(library, inputs, printed);
   auto const start = std::chrono::steady_clock::now();

@@ -29,8 +29,8 @@ using printed_text = std::function<std::string()>;
 /// nobody else's; empty: what nvJitLink prints is not read.
 /// @throws link_error any result but success, an error line in `printed` or in either log
 ///   (nvjitlink_log.hpp), an empty product; with all logs.
-link_product link_unchecked(nvjitlink const& library, std::vector<link_input> const& inputs,
-                            std::vector<std::string> const& options, image_kind emit,
-                            printed_text const& printed = {});
+link_product link_in_process(nvjitlink const& library, std::vector<link_input> const& inputs,
+                             std::vector<std::string> const& options, image_kind emit,
+                             printed_text const& printed = {});
 
 }  // namespace fatlink::detail

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "nvjitlink/api.hpp"
+#include "nvjitlink/find_by_loader.hpp"
 #include "nvjitlink/identity.hpp"
-#include "nvjitlink/loader_search.hpp"
 #include "util/files/shared_library.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/fork_guard.hpp"

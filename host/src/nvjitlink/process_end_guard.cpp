@@ -108,18 +108,18 @@ bool watch_thread()
 
 }  // namespace
 
-in_process_link::in_process_link()
+process_end_guard::process_end_guard()
 {
   watch_thread();
   link_gate::instance().enter();
 }
 
-in_process_link::~in_process_link()
+process_end_guard::~process_end_guard()
 {
   link_gate::instance().leave();
 }
 
-void end_in_process_links_at_exit()
+void process_end_guard::watch_exit()
 {
   static std::once_flag is_registered;
   std::call_once(is_registered, [] { (void)std::atexit([] { link_gate::instance().close(); }); });

@@ -12,17 +12,17 @@
 
 namespace fatlink::detail {
 
-/// One link in this process, for as long as it lives.
-class in_process_link {
+/// Exists while one link runs in this process. Threads: each link has its own.
+class process_end_guard {
  public:
   /// @throws unavailable_error the process is ending, or was forked during a link.
-  in_process_link();
-  ~in_process_link();
-  in_process_link(in_process_link const&) = delete;
-  in_process_link& operator=(in_process_link const&) = delete;
-};
+  process_end_guard();
+  ~process_end_guard();
+  process_end_guard(process_end_guard const&) = delete;
+  process_end_guard& operator=(process_end_guard const&) = delete;
 
-/// Notices exit by other threads than the main one. Call it once nvJitLink is open.
-void end_in_process_links_at_exit();
+  /// Also notices a thread other than the main one that calls exit. Call it once nvJitLink is open.
+  static void watch_exit();
+};
 
 }  // namespace fatlink::detail

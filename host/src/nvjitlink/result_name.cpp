@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "nvjitlink/result_name.hpp"
+
 #include <array>
 #include <cstddef>
 
-#include "nvjitlink/api.hpp"
-
 namespace fatlink::detail {
 
-// nvJitLink.h of CUDA 13.0, in order.
+// In the order of nvJitLinkResult in nvJitLink.h of CUDA 13.0.
 char const* nvjitlink_result_name(int code) noexcept
 {
   static constexpr std::array k_names{

@@ -14,13 +14,12 @@ try {
   auto const library = fatlink::fatbin::read(share + "/apply_transform.fatbin");
   auto const transform = fatlink::fatbin::read(share + "/relu_poly.fatbin");
   auto const device = fatlink::open_device("cpu");
-  fatlink::linker linker;
-  linker.use(std::make_shared<fatlink::link_cache>(fatlink::default_cache_settings()));
+  fatlink::linker linker(
+      {.cache = std::make_shared<fatlink::link_cache>(fatlink::default_cache_settings())});
   for (auto const mode : {fatlink::link_mode::ptx, fatlink::link_mode::lto}) {
-    auto const image = linker.link({library, transform}, {.target = device->info().target,
-                                                          .mode = mode,
-                                                          .emit = device->info().image_for(mode),
-                                                          .kernel = {}});
+    auto const image = linker.link(
+        {library, transform},
+        {.target = device->info().target, .mode = mode, .emit = device->info().image_for(mode)});
     auto const kernel =
         device->load(image).kernel<float const*, float*, std::size_t>("apply_transform");
     std::vector<float> values{-1, 0, 1, 2};

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <system_error>
 
-#include "fatlink/linker.hpp"
 #include "install_layout.hpp"
 
 namespace fatlink {
@@ -95,7 +94,7 @@ stated_helper& stated()
 
 }  // namespace
 
-void set_default_link_helper(std::filesystem::path file)
+void detail::set_default_link_helper(std::filesystem::path file)
 {
   std::lock_guard const lock(stated().mutex);
   stated().file = std::move(file);

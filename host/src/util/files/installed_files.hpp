@@ -19,7 +19,10 @@ std::vector<std::filesystem::path> helper_folders();
 /// exist.
 std::vector<std::filesystem::path> data_folders();
 
-/// What set_default_link_helper was told last; empty: nothing.
+/// Names the helper of the installation that a statically linked program belongs to.
+void set_default_link_helper(std::filesystem::path file);
+
+/// The path of the last set_default_link_helper call; empty before the first.
 std::filesystem::path default_link_helper();
 
 }  // namespace fatlink::detail

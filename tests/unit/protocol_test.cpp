@@ -23,7 +23,7 @@ bytes_view body_of(byte_buffer const& message)
 
 }  // namespace
 
-TEST(WorkerProtocol, CarriesARequest)
+TEST(Protocol, CarriesARequest)
 {
   auto const input = bytes_of("fatbin");
   auto const message = encode(
@@ -44,7 +44,7 @@ TEST(WorkerProtocol, CarriesARequest)
                          input.end()));
 }
 
-TEST(WorkerProtocol, CarriesProductsFailuresAndHellos)
+TEST(Protocol, CarriesProductsFailuresAndHellos)
 {
   auto const product = decode_product(
       body_of(encode(link_product{.bytes = bytes_of("cubin"), .warnings = {"w"}, .ms = 1.5}, {})));
@@ -54,7 +54,7 @@ TEST(WorkerProtocol, CarriesProductsFailuresAndHellos)
 
   for (auto const unavailable : {false, true}) {
     auto const message =
-        encode(worker_failure{stage::linker,
+        encode(helper_failure{stage::linker,
                               {.message = "m", .input = "i", .code = "c", .log = "l", .hint = "h"},
                               unavailable},
                {.number = 9, .digest = {}});
@@ -68,14 +68,14 @@ TEST(WorkerProtocol, CarriesProductsFailuresAndHellos)
   }
 
   auto const hello = decode_hello(
-      body_of(encode(worker_hello{13, 5, 99, "path", "reason", "identity", {"seccomp: on"}})));
+      body_of(encode(helper_hello{13, 5, 99, "path", "reason", "identity", {"seccomp: on"}})));
   EXPECT_EQ(hello.minor, 5U);
   EXPECT_EQ(hello.process, 99U);
   EXPECT_THAT(hello.layers, testing::ElementsAre("seccomp: on"));
   EXPECT_EQ(hello.path + hello.reason + hello.identity, "pathreasonidentity");
 }
 
-TEST(WorkerProtocol, RefusesEveryTruncationAndWhatFollows)
+TEST(Protocol, RefusesEveryTruncationAndWhatFollows)
 {
   auto const input = bytes_of("fatbin");
   auto message = encode(
@@ -87,9 +87,9 @@ TEST(WorkerProtocol, RefusesEveryTruncationAndWhatFollows)
   EXPECT_THROW((void)decode_request(body_of(message)), protocol_error);
 }
 
-TEST(WorkerProtocol, RefusesHeadersThatAreNone)
+TEST(Protocol, RefusesHeadersThatAreNone)
 {
-  auto const good = encode(worker_hello{13, 0, 1, "", "", "", {}});
+  auto const good = encode(helper_hello{13, 0, 1, "", "", "", {}});
   EXPECT_THROW((void)decode_header(bytes_view(good).first(8)), protocol_error);
   for (auto const& [at, value] :
        {std::pair<std::size_t, int>{0, 'X'}, {4, 99}, {4, 0}, {k_message_header - 1, 1}}) {
@@ -100,7 +100,7 @@ TEST(WorkerProtocol, RefusesHeadersThatAreNone)
   }
 }
 
-TEST(WorkerProtocol, RefusesCountsKindsAndStagesBeyondTheKnown)
+TEST(Protocol, RefusesCountsKindsAndStagesBeyondTheKnown)
 {
   auto request = encode(link_request{.emit = image_kind::cubin, .options = {}, .inputs = {}}, 1);
   request[k_message_header] = std::byte{9};  // emit
@@ -108,14 +108,14 @@ TEST(WorkerProtocol, RefusesCountsKindsAndStagesBeyondTheKnown)
   request[k_message_header] = std::byte{0};
   request[k_message_header + 7] = std::byte{0xFF};  // the count of options
   EXPECT_THROW((void)decode_request(body_of(request)), protocol_error);
-  auto failure = encode(worker_failure{}, {});
+  auto failure = encode(helper_failure{}, {});
   failure[k_message_header] = std::byte{200};
   EXPECT_THROW((void)decode_failure(body_of(failure), message_kind::link_failure), protocol_error);
 }
 
-TEST(WorkerProtocol, RefusesBodiesLargerThanTheirKindMayBe)
+TEST(Protocol, RefusesBodiesLargerThanTheirKindMayBe)
 {
-  auto message = encode(worker_failure{}, {});
+  auto message = encode(helper_failure{}, {});
   auto const limits = {std::pair{message_kind::request, k_largest_request},
                        {message_kind::hello, k_largest_hello},
                        {message_kind::product, k_largest_product},
@@ -134,10 +134,10 @@ TEST(WorkerProtocol, RefusesBodiesLargerThanTheirKindMayBe)
     }
 }
 
-TEST(WorkerProtocol, CutsTextsThatAreTooLong)
+TEST(Protocol, CutsTextsThatAreTooLong)
 {
   auto const message = encode(
-      worker_failure{stage::linker,
+      helper_failure{stage::linker,
                      {.message = std::string(100'000, 'm'), .log = std::string(3'000'000, 'l')},
                      false},
       {});
@@ -147,11 +147,11 @@ TEST(WorkerProtocol, CutsTextsThatAreTooLong)
   EXPECT_THAT(failure.details.log, testing::EndsWith("l\n[cut]"));
 }
 
-TEST(WorkerProtocol, EscapesControlCharactersInReplies)
+TEST(Protocol, EscapesControlCharactersInReplies)
 {
   auto const failure = decode_failure(
       body_of(
-          encode(worker_failure{stage::linker, {.message = "\x1b[2J", .log = "\a"}, false}, {})),
+          encode(helper_failure{stage::linker, {.message = "\x1b[2J", .log = "\a"}, false}, {})),
       message_kind::link_failure);
   EXPECT_EQ(failure.details.message, "\\x1b[2J");
   EXPECT_EQ(failure.details.log, "\\x07");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "linker/inlining.hpp"
+#include "linker/record_inlining.hpp"
 
 #include <fmt/ranges.h>
 
@@ -86,7 +86,7 @@ class linked_functions {
 
 }  // namespace
 
-void detail::state_inlining(linked_image& image, std::vector<fatbin> const& inputs)
+void detail::record_inlining(linked_image& image, std::vector<fatbin> const& inputs)
 {
   linked_functions const functions(functions_in(image));
   for (auto const& hook : filled_hooks(inputs, image.target, image.mode)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "linker/type_witness.hpp"
+#include "linker/check_opaque_types.hpp"
 
 #include <algorithm>
 #include <map>

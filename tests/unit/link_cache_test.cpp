@@ -14,11 +14,11 @@ using testing::IsEmpty;
 
 namespace {
 
-class Cache : public fixtures::cache_test {};
+class LinkCache : public fixtures::cache_test {};
 
 }  // namespace
 
-TEST_F(Cache, LinksOnceAndServesFromMemoryAndFromTheFolder)
+TEST_F(LinkCache, LinksOnceAndServesFromMemoryAndFromTheFolder)
 {
   int links = 0;
   {
@@ -33,7 +33,7 @@ TEST_F(Cache, LinksOnceAndServesFromMemoryAndFromTheFolder)
   EXPECT_THAT(another.take_warnings(), IsEmpty());
 }
 
-TEST_F(Cache, AddsUpFiguresOfAllProcesses)
+TEST_F(LinkCache, AddsUpFiguresOfAllProcesses)
 {
   for (int i = 0; i < 3; ++i) {
     link_cache cache(settings());
@@ -50,14 +50,14 @@ TEST_F(Cache, AddsUpFiguresOfAllProcesses)
   EXPECT_EQ(found.faults, 0U);
 }
 
-TEST_F(Cache, KeepsNoFailure)
+TEST_F(LinkCache, KeepsNoFailure)
 {
   link_cache cache(settings());
   EXPECT_THROW(cache.find_or_make(key_of("a"), []() -> link_cache::made { throw 1; }), int);
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
 }
 
-TEST_F(Cache, KeepsNothingThatIsNotWhatItsKeySays)
+TEST_F(LinkCache, KeepsNothingThatIsNotWhatItsKeySays)
 {
   link_cache cache(settings());
   auto const made = [] { return link_cache::made{{bytes_of("other"), {}}, false}; };
@@ -65,7 +65,7 @@ TEST_F(Cache, KeepsNothingThatIsNotWhatItsKeySays)
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
 }
 
-TEST_F(Cache, GivesNobodyElseWhatIsNotToBeKept)
+TEST_F(LinkCache, GivesNobodyElseWhatIsNotToBeKept)
 {
   link_cache cache(settings());
   std::atomic<bool> making = false;
@@ -80,7 +80,7 @@ TEST_F(Cache, GivesNobodyElseWhatIsNotToBeKept)
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
 }
 
-TEST_F(Cache, LinksOnceForAllThreadsThatAskMeanwhile)
+TEST_F(LinkCache, LinksOnceForAllThreadsThatAskMeanwhile)
 {
   link_cache cache(settings());
   std::atomic<int> links = 0;
@@ -101,7 +101,7 @@ TEST_F(Cache, LinksOnceForAllThreadsThatAskMeanwhile)
   EXPECT_EQ(links, 50);
 }
 
-TEST_F(Cache, TellsEveryThreadThatWaitedOfTheFailure)
+TEST_F(LinkCache, TellsEveryThreadThatWaitedOfTheFailure)
 {
   link_cache cache(settings());
   std::atomic<int> failures = 0;
@@ -121,7 +121,7 @@ TEST_F(Cache, TellsEveryThreadThatWaitedOfTheFailure)
   EXPECT_EQ(failures, 4);
 }
 
-TEST_F(Cache, ForgetsFromMemoryWhatWasUsedLongestAgo)
+TEST_F(LinkCache, ForgetsFromMemoryWhatWasUsedLongestAgo)
 {
   auto small = settings();
   small.folder.clear();
@@ -133,7 +133,7 @@ TEST_F(Cache, ForgetsFromMemoryWhatWasUsedLongestAgo)
   EXPECT_EQ(ask(cache, "b"), cache_outcome::miss);
 }
 
-TEST_F(Cache, SearchesReadOnlyLayersAfterTheFolder)
+TEST_F(LinkCache, SearchesReadOnlyLayersAfterTheFolder)
 {
   auto const layer = folder_.path() / "layer";
   write_layer_entry(layer, key_of("a"), {bytes_of("linked a"), {"said of a"}});
@@ -149,7 +149,7 @@ TEST_F(Cache, SearchesReadOnlyLayersAfterTheFolder)
   EXPECT_EQ(facts.st_mode & 0777U, 0644U);
 }
 
-TEST_F(Cache, EvictsWhatWasUsedLongestAgoAndStaysWithinItsLimit)
+TEST_F(LinkCache, EvictsWhatWasUsedLongestAgoAndStaysWithinItsLimit)
 {
   auto const size =
       cache::encode_entry(key_of("0").parts(), {bytes_of("linked 0"), {"said of 0"}}).size();
@@ -169,7 +169,7 @@ TEST_F(Cache, EvictsWhatWasUsedLongestAgoAndStaysWithinItsLimit)
   EXPECT_TRUE(std::filesystem::exists(entry_of("b")));
 }
 
-TEST_F(Cache, DoesNotKeepWhatIsLargerThanItsLimit)
+TEST_F(LinkCache, DoesNotKeepWhatIsLargerThanItsLimit)
 {
   link_cache cache(settings(10));
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
@@ -177,7 +177,7 @@ TEST_F(Cache, DoesNotKeepWhatIsLargerThanItsLimit)
   EXPECT_THAT(cache.take_warnings(), IsEmpty());
 }
 
-TEST_F(Cache, ClearsEveryEntryAndFigure)
+TEST_F(LinkCache, ClearsEveryEntryAndFigure)
 {
   link_cache cache(settings());
   ask(cache, "a");

@@ -5,7 +5,7 @@
 
 using namespace fatlink::detail;
 
-TEST(NvjitlinkLog, TellsErrorLinesFromOthers)
+TEST(Log, TellsErrorLinesFromOthers)
 {
   for (auto const* line :
        {"error   : Prototype doesn't match for 'f'", "  error: x", "@E@error   : x", "@E@ fatal: x",
@@ -16,14 +16,14 @@ TEST(NvjitlinkLog, TellsErrorLinesFromOthers)
     EXPECT_FALSE(is_error_line(line)) << line;
 }
 
-TEST(NvjitlinkLog, TellsProgressReportsOfNewerVersions)
+TEST(Log, TellsProgressReportsOfNewerVersions)
 {
   EXPECT_TRUE(is_progress_line("SUCCESS: NVVM70 LTOIR Container created (1872 bytes)"));
   EXPECT_TRUE(is_progress_line("INFO: NVVM70 LTOIR Container created (1872 bytes)"));
   EXPECT_FALSE(is_progress_line("warning : x"));
 }
 
-TEST(NvjitlinkLog, FindsTheFirstErrorLine)
+TEST(Log, FindsTheFirstErrorLine)
 {
   EXPECT_EQ(first_error_line("info\n\n  error: a\nfatal: b\n"), "  error: a");
   EXPECT_EQ(first_error_line("info\n"), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "linker/mismatched_calls.hpp"
+#include "linker/check_calls.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a link asks of nvJitLink, and with that the key that the cache knows it by (link_key,
-// declared in linker.hpp).
+// The options that a link passes to nvJitLink. They are part of the cache key (link_key in
+// linker.hpp).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace fatlink::detail {
 
-/// nvJitLink's own options, in one order: the architecture, and in LTO mode the float flags.
+/// nvJitLink's options in a fixed order: the architecture, and in LTO mode the float flags.
 std::vector<std::string> nvjitlink_options(std::vector<fatbin> const& inputs,
                                            link_options const& options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls by address in linked PTX, and the types of the functions that they reach.
-#include "linker/mismatched_calls.hpp"
+#include "linker/check_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ std::string linked_ptx(std::string const& prefix, std::size_t count)
 
 }  // namespace
 
-TEST(MismatchedCalls, OfAThousandFunctionsAmongManyTakeSeconds)
+TEST(CheckCalls, OfAThousandFunctionsAmongManyTakeSeconds)
 {
   constexpr std::size_t k_definitions = 50'000;
   std::vector<fatbin> const inputs{definer("f", k_definitions), definer("g", k_definitions)};
@@ -100,18 +100,18 @@ TEST(MismatchedCalls, OfAThousandFunctionsAmongManyTakeSeconds)
   EXPECT_EQ(findings[0].files, (std::vector<std::string>{"f", "g"}));
 }
 
-TEST(MismatchedCalls, OfAFunctionOfAnotherTypeAreFound)
+TEST(CheckCalls, OfAFunctionOfAnotherTypeAreFound)
 {
   EXPECT_EQ(count_mismatches(k_post + caller("k", "mov.u64 %rd1, post;")), 1U);
 }
 
-TEST(MismatchedCalls, OfAFunctionOfTheSameTypeAreNone)
+TEST(CheckCalls, OfAFunctionOfTheSameTypeAreNone)
 {
   std::string const same = ".func (.param .b32 r) post(.param .b32 p) { ret; }\n";
   EXPECT_EQ(count_mismatches("\n" + same + caller("k", "mov.u64 %rd1, post;")), 0U);
 }
 
-TEST(MismatchedCalls, AreNotSeenThroughARegisterOfAnotherFunction)
+TEST(CheckCalls, AreNotSeenThroughARegisterOfAnotherFunction)
 {
   std::string const holder =
       ".visible .entry holder() { .reg .b64 %rd<2>; mov.u64 %rd1, post; st.u64 [%rd1], %rd1; ret; "

@@ -11,9 +11,9 @@ namespace fatlink::detail {
 
 /// Adds to `image` each hook that an input fills, and whether it is inlined; of an LTO link that
 /// left a call to one, a warning.
-void state_inlining(linked_image& image, std::vector<fatbin> const& inputs);
+void record_inlining(linked_image& image, std::vector<fatbin> const& inputs);
 
-/// After state_inlining. @throws link_error a hook is still called (NOT_INLINED).
+/// After record_inlining. @throws link_error a hook is still called (NOT_INLINED).
 void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs);
 
 /// Checks that `image` holds `kernel`: preflight cannot, where an input is opaque.

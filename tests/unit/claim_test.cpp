@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 namespace {
 
-class CacheClaim : public fixtures::cache_test {
+class Claim : public fixtures::cache_test {
  protected:
   void SetUp() override
   {
@@ -58,26 +58,26 @@ class CacheClaim : public fixtures::cache_test {
 
 }  // namespace
 
-TEST_F(CacheClaim, LeavesAUsersFileNamedLedgerAsItIs)
+TEST_F(Claim, LeavesAUsersFileNamedLedgerAsItIs)
 {
   write(root() / "ledger", bytes_of(users_text_));
   expect_untouched();
 }
 
-TEST_F(CacheClaim, LeavesAUsersFileNamedLockAsItIs)
+TEST_F(Claim, LeavesAUsersFileNamedLockAsItIs)
 {
   write(root() / "lock", bytes_of("pid 12"));
   expect_untouched();
 }
 
-TEST_F(CacheClaim, LeavesAFolderWithALedgerAndOtherFilesAsItIs)
+TEST_F(Claim, LeavesAFolderWithALedgerAndOtherFilesAsItIs)
 {
   write(root() / "ledger", bytes_of(users_text_));
   write(root() / "notes", bytes_of("mine"));
   expect_untouched();
 }
 
-TEST_F(CacheClaim, LeavesAnotherProgramsCacheAsItIs)
+TEST_F(Claim, LeavesAnotherProgramsCacheAsItIs)
 {
   write(root() / "CACHEDIR.TAG",
         bytes_of("Signature: 8a477f597d28d172789f06886806bc55\n# Created by another program\n"));
@@ -85,7 +85,7 @@ TEST_F(CacheClaim, LeavesAnotherProgramsCacheAsItIs)
   expect_untouched();
 }
 
-TEST_F(CacheClaim, LeavesAFolderThatHoldsOnlyFoldersOrLinksAsItIs)
+TEST_F(Claim, LeavesAFolderThatHoldsOnlyFoldersOrLinksAsItIs)
 {
   std::filesystem::create_directory(root() / "projects");
   expect_untouched();
@@ -94,7 +94,7 @@ TEST_F(CacheClaim, LeavesAFolderThatHoldsOnlyFoldersOrLinksAsItIs)
   expect_untouched();
 }
 
-TEST_F(CacheClaim, TakesAnEmptyFolderAndOneThatAnUnfinishedClaimLeft)
+TEST_F(Claim, TakesAnEmptyFolderAndOneThatAnUnfinishedClaimLeft)
 {
   write(root() / "CACHEDIR.TAG.0123456789abcdef.tmp", bytes_of("Sig"));
   write(root() / "lock", {});
@@ -104,7 +104,7 @@ TEST_F(CacheClaim, TakesAnEmptyFolderAndOneThatAnUnfinishedClaimLeft)
   EXPECT_TRUE(std::filesystem::exists(entry_of("a")));
 }
 
-TEST_F(CacheClaim, ClearsVerifiesAndPrunesAMissingOrEmptyFolderWithoutAWord)
+TEST_F(Claim, ClearsVerifiesAndPrunesAMissingOrEmptyFolderWithoutAWord)
 {
   for (auto const* doing : {"empty", "missing"}) {
     link_cache cache(settings());

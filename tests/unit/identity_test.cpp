@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "fixtures.hpp"
-#include "nvjitlink/loader_search.hpp"
+#include "nvjitlink/find_by_loader.hpp"
 #include "util/files/shared_library.hpp"
 
 using namespace fatlink;
@@ -39,7 +39,7 @@ byte_buffer loader_cache(std::string const& name, std::string const& path)
 
 }  // namespace
 
-TEST(LibraryFile, IsNoNvjitlinkWhereItIsAnythingElse)
+TEST(NvjitlinkIdentity, IsNoNvjitlinkWhereItIsAnythingElse)
 {
   fixtures::folder const folder;
   EXPECT_FALSE(nvjitlink_identity("/nowhere/libnvJitLink.so.13"));
@@ -49,7 +49,7 @@ TEST(LibraryFile, IsNoNvjitlinkWhereItIsAnythingElse)
   EXPECT_FALSE(nvjitlink_identity("/proc/self/exe"));
 }
 
-TEST(LibraryFile, IsTheSameWhereverItLiesAndAnotherWhereItsBytesAre)
+TEST(NvjitlinkIdentity, IsTheSameWhereverItLiesAndAnotherWhereItsBytesAre)
 {
   fixtures::folder const folder;
   auto const original = nvjitlink_identity(places::hostile_nvjitlink());
@@ -62,7 +62,7 @@ TEST(LibraryFile, IsTheSameWhereverItLiesAndAnotherWhereItsBytesAre)
   EXPECT_NE(nvjitlink_identity(copy), original);
 }
 
-TEST(LibraryFile, DamagedIsNoneOrAnotherAndNeverACrash)
+TEST(NvjitlinkIdentity, DamagedIsNoneOrAnotherAndNeverACrash)
 {
   fixtures::folder const folder;
   std::ifstream file(places::hostile_nvjitlink(), std::ios::binary);
@@ -76,7 +76,7 @@ TEST(LibraryFile, DamagedIsNoneOrAnotherAndNeverACrash)
   }
 }
 
-TEST(LoaderSearch, FindsWhatDlopenWould)
+TEST(FindByLoader, FindsWhatDlopenWould)
 {
   for (auto const* name : {"libz.so.1", "libzstd.so.1", "libc.so.6", "libcrypt.so.1"}) {
     std::string why;
@@ -89,7 +89,7 @@ TEST(LoaderSearch, FindsWhatDlopenWould)
   EXPECT_FALSE(find_by_loader("libthere-is-none.so.1"));
 }
 
-TEST(LoaderSearch, ReadsTheLoadersCache)
+TEST(FindByLoader, ReadsTheLoadersCache)
 {
   auto const cache = loader_cache("liba.so.1", "/x/liba.so.1");
   EXPECT_EQ(find_in_loader_cache(cache, "liba.so.1"), "/x/liba.so.1");

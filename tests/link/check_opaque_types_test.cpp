@@ -79,7 +79,7 @@ class nvrtc {
   void* library_;
 };
 
-class TypeWitness : public fixtures::needs_nvjitlink {};
+class CheckOpaqueTypes : public fixtures::needs_nvjitlink {};
 
 }  // namespace
 
@@ -96,7 +96,7 @@ TEST(WitnessPtx, DeclaresDefinesAndCallsAsStated)
   EXPECT_EQ(to_string(interface.hooks[0]), to_string(hook));
 }
 
-TEST_F(TypeWitness, RefusesATransformOfAnotherTypeThanTheLibraryDeclares)
+TEST_F(CheckOpaqueTypes, RefusesATransformOfAnotherTypeThanTheLibraryDeclares)
 {
   for (auto const where : {isolation::in_process, isolation::helper})
     expect_error<refused_error>(
@@ -107,7 +107,7 @@ TEST_F(TypeWitness, RefusesATransformOfAnotherTypeThanTheLibraryDeclares)
         "two_types_ltoir.fatbin has user_transform with another type [signature-mismatch]");
 }
 
-TEST_F(TypeWitness, LinksAndInlinesATransformOfTheRightType)
+TEST_F(CheckOpaqueTypes, LinksAndInlinesATransformOfTheRightType)
 {
   auto const image = link({"library.fatbin", "transform_ltoir.fatbin"});
   EXPECT_TRUE(image.inlined());
@@ -115,14 +115,14 @@ TEST_F(TypeWitness, LinksAndInlinesATransformOfTheRightType)
   EXPECT_THAT(image.warnings, Contains(HasSubstr("[unreadable-types]")));
 }
 
-TEST_F(TypeWitness, LinksAndInlinesIntoALibraryOfTheRightType)
+TEST_F(CheckOpaqueTypes, LinksAndInlinesIntoALibraryOfTheRightType)
 {
   auto const image = link({"library_ltoir.fatbin", "transform.fatbin"});
   EXPECT_TRUE(image.inlined());
   EXPECT_EQ(functions_in_cubin(image.bytes), std::vector<std::string>{"apply_transform"});
 }
 
-TEST_F(TypeWitness, RefusesAHookThatTheLtoirDoesNotDefine)
+TEST_F(CheckOpaqueTypes, RefusesAHookThatTheLtoirDoesNotDefine)
 {
   expect_error<refused_error>(
       [] {
@@ -131,7 +131,7 @@ TEST_F(TypeWitness, RefusesAHookThatTheLtoirDoesNotDefine)
       "library.fatbin declares (b32) user_transform(b32), and no input shows a definition of it");
 }
 
-TEST_F(TypeWitness, ChecksLtoirOfNvrtc)
+TEST_F(CheckOpaqueTypes, ChecksLtoirOfNvrtc)
 {
   nvrtc const compiler;
   if (!compiler.is_there()) GTEST_SKIP() << "no NVRTC on this machine";

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the link helper, the program fatlink-linkd, in which nvJitLink runs by default.
+// Threads: safe.
+#pragma once
+
+#include <filesystem>
+
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// The fatlink-linkd that links run in: $FATLINK_LINKD if it is set; otherwise the first executable
+/// file of: the one installed with this library or with the running program; the one that
+/// set_default_link_helper named; those in /usr/local/libexec, /usr/libexec,
+/// /usr/local/lib/fatlink and /usr/lib/fatlink.
+/// @throws unavailable_error none is executable; lists the files that were tried.
+std::filesystem::path find_link_helper();
+
+/// Names the helper for a program that links this library statically and is installed elsewhere
+/// than fatlink. The cache layers of that installation are used too (default_cache_settings). The
+/// last call wins. Programs that link to the CMake target fatlink::static need no call: the package
+/// defines FATLINK_LINK_HELPER for them, the absolute path of the helper it was installed with.
+void set_default_link_helper(std::filesystem::path file);
+
+#ifdef FATLINK_LINK_HELPER
+/// Calls set_default_link_helper before `main`.
+inline bool const link_helper_is_stated = (set_default_link_helper(FATLINK_LINK_HELPER), true);
+#endif
+
+}  // namespace fatlink
