@@ -27,13 +27,14 @@ void end_with(pid_t parent)
   if (::getppid() != parent) ::_exit(0);  // it had ended before
 }
 
-std::shared_ptr<nvjitlink const> open_library(std::string const& path)
+std::shared_ptr<nvjitlink const> open_nvjitlink(linking_settings const& settings)
 {
-  if (path.empty()) return nvjitlink::open();
+  if (settings.nvjitlink.empty()) return nvjitlink::open();
   try {
-    return nvjitlink::open(path);
+    return nvjitlink::open(settings.nvjitlink);
   } catch (unavailable_error const&) {
-    return nvjitlink::open();  // the hello says which one it is
+    if (!settings.may_search) throw;
+    return nvjitlink::open();  // the hello states which file it is
   }
 }
 
@@ -51,14 +52,14 @@ confinement confine(guardian& guard, int limits_error, linking_settings const& s
                       .hint = k_remedy});
 }
 
-byte_buffer hello_of(nvjitlink const& library, std::vector<std::string> layers)
+byte_buffer hello_of(nvjitlink const& nvjitlink, std::vector<std::string> layers)
 {
-  return detail::encode(detail::helper_hello{.major = library.major(),
-                                             .minor = library.minor(),
+  return detail::encode(detail::helper_hello{.major = nvjitlink.major(),
+                                             .minor = nvjitlink.minor(),
                                              .process = static_cast<std::uint32_t>(::getpid()),
-                                             .path = library.path(),
-                                             .reason = library.reason(),
-                                             .identity = library.identity(),
+                                             .path = nvjitlink.path(),
+                                             .reason = nvjitlink.reason(),
+                                             .identity = nvjitlink.identity(),
                                              .layers = std::move(layers)});
 }
 
@@ -69,10 +70,10 @@ int run_linking_process(guardian& guard, pid_t parent, int limits_error,
 try {
   end_with(parent);
   collect_printed_output();
-  auto const library = open_library(settings.library);
+  auto const nvjitlink = open_nvjitlink(settings);
   auto sandbox = confine(guard, limits_error, settings);
-  if (!write_message(hello_of(*library, std::move(sandbox.layers)))) return 0;
-  return serve(*library);
+  if (!write_message(hello_of(*nvjitlink, std::move(sandbox.layers)))) return 0;
+  return serve(*nvjitlink);
 } catch (unavailable_error const& failure) {
   (void)write_message(encode(detail::helper_failure{failure.where(), failure.details(), true}, {}));
   return k_unavailable;

@@ -11,8 +11,9 @@
 namespace fatlink {
 
 struct linking_settings {
-  std::string library;            ///< the nvJitLink to open; else, and if it cannot be, searched
-  bool allow_unconfined = false;  ///< link without seccomp where the kernel refuses it
+  std::string nvjitlink = {};     ///< the file to open; empty: searches for one
+  bool may_search = true;         ///< searches for another one where `nvjitlink` cannot be opened
+  bool allow_unconfined = false;  ///< links without seccomp where the kernel refuses it
 };
 
 /// Returns the exit status: 0 the host has left or sent nothing for the idle time, 2 it sent what

@@ -2,9 +2,11 @@
 // fatlink-linkd, the link helper: owns nvJitLink, so that its crash, hang or takeover by an input
 // fails a link and nothing else. Two processes: the one that the host starts is the guardian
 // (guardian.hpp) of the one that links (linking_process.hpp). Speaks link_helper/protocol.hpp.
-//   fatlink-linkd [--allow-unconfined] [LIBRARY]
-// --allow-unconfined: links also where the kernel refuses seccomp. LIBRARY: the nvJitLink to open.
-// Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives the reason of the end.
+//   fatlink-linkd [--allow-unconfined] [--no-search] [FILE]
+// --allow-unconfined: also links where the kernel refuses seccomp. FILE: the libnvJitLink.so.13 to
+// open; without it, and where it cannot be opened, the first that nvjitlink::open finds.
+// --no-search: FILE or none. Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives
+// the reason of the end.
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,8 +32,10 @@ linking_settings read_arguments(int count, char** words)
   for (int i = 1; i < count; ++i)
     if (std::strcmp(words[i], "--allow-unconfined") == 0)
       settings.allow_unconfined = true;
+    else if (std::strcmp(words[i], "--no-search") == 0)
+      settings.may_search = false;
     else
-      settings.library = words[i];
+      settings.nvjitlink = words[i];
   return settings;
 }
 

@@ -40,7 +40,7 @@ bool read_all(std::span<std::byte> buffer)
   return true;
 }
 
-byte_buffer answer(nvjitlink const& library, bytes_view body, request_identity const& identity)
+byte_buffer answer(nvjitlink const& nvjitlink, bytes_view body, request_identity const& identity)
 try {
   auto const request = decode_request(body);
   std::vector<link_input> inputs;
@@ -48,7 +48,7 @@ try {
     inputs.push_back(link_input::read(input.bytes, input.name));
   (void)take_printed_output();  // printed after the last link
   return encode(
-      link_in_process(library, inputs, request.options, request.emit, take_printed_output),
+      link_in_process(nvjitlink, inputs, request.options, request.emit, take_printed_output),
       identity);
 } catch (unavailable_error const& failed) {
   return encode(helper_failure{failed.where(), failed.details(), true}, identity);
@@ -69,7 +69,7 @@ bool write_message(bytes_view message)
   return true;
 }
 
-int serve(nvjitlink const& library)
+int serve(nvjitlink const& nvjitlink)
 {
   auto const idle = static_cast<int>(helper_idle_time().count());
   while (!is_half_of_processor_time_used() && wait_for_request(idle)) {
@@ -80,7 +80,7 @@ int serve(nvjitlink const& library)
     byte_buffer body(header.size);
     if (!read_all(body)) return 0;
     ::alarm(k_longest_link);  // should the host be stopped
-    auto const reply = answer(library, body, {header.identity.number, sha256(body)});
+    auto const reply = answer(nvjitlink, body, {header.identity.number, sha256(body)});
     ::alarm(0);
     if (!write_message(reply)) return 0;
   }

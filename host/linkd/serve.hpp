@@ -13,6 +13,6 @@ bool write_message(bytes_view message);
 /// Links request after request until the host closes the conversation, sends none for
 /// $FATLINK_HELPER_IDLE_SECONDS (60), or half of the processor time is used.
 /// Returns the exit status: 0; 2 the host sent what is no request.
-int serve(nvjitlink const& library);
+int serve(nvjitlink const& nvjitlink);
 
 }  // namespace fatlink

@@ -88,6 +88,7 @@ bool is_temporary(int code)
 std::vector<std::string> arguments_of(helper_settings const& settings)
 {
   std::vector<std::string> arguments;
+  if (!settings.may_search) arguments.emplace_back("--no-search");
   if (settings.allow_unconfined) arguments.emplace_back("--allow-unconfined");
   if (!settings.nvjitlink.empty()) arguments.push_back(settings.nvjitlink);
   return arguments;

@@ -36,6 +36,7 @@ class time_limit {
 
 struct helper_settings {
   std::string nvjitlink = {};     ///< the file to open; empty: the helper searches for one
+  bool may_search = true;         ///< opens another one where `nvjitlink` cannot be opened
   bool allow_unconfined = false;  ///< also link where the kernel refuses seccomp
 };
 

@@ -8,6 +8,7 @@
 #include "linker/check_opaque_types.hpp"
 #include "linker/nvjitlink_options.hpp"
 #include "nvjitlink/process_end_guard.hpp"
+#include "nvjitlink/refuse_nvjitlink.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 
@@ -77,10 +78,14 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
                             link_options const& options, nvjitlink_file const& file)
 {
   stopwatch watch;
+  auto const is_named = !linker.settings.nvjitlink.empty();
+  if (is_named && file.identity.empty())
+    refuse_nvjitlink({file.path, file.reason, "it is not a readable nvJitLink of CUDA 13"});
   time_limit const limit(linker.settings.time_limit);
-  helper_lease helper(
-      {.nvjitlink = file.path, .allow_unconfined = linker.settings.allow_unconfined}, file.identity,
-      reuse_after(inputs), limit);
+  helper_lease helper({.nvjitlink = file.path,
+                       .may_search = !is_named,
+                       .allow_unconfined = linker.settings.allow_unconfined},
+                      file.identity, reuse_after(inputs), limit);
   auto const& hello = helper->hello();
   nvjitlink_run run{.product = {},
                     .identity = hello.identity,

@@ -9,6 +9,7 @@
 #include "nvjitlink/api.hpp"
 #include "nvjitlink/find_by_loader.hpp"
 #include "nvjitlink/identity.hpp"
+#include "nvjitlink/refuse_nvjitlink.hpp"
 #include "util/files/shared_library.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/fork_guard.hpp"
@@ -21,12 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned k_major = 13;
 constexpr unsigned k_newest_minor = 9;  // suffixes tried: _13_9 … _13_0
-constexpr char const* k_file = "libnvJitLink.so.13";
 constexpr char const* k_wheel_folder = "site-packages/nvidia/cu13/lib";
-constexpr char const* k_remedy =
-    "install CUDA 13's nvJitLink (Debian, Ubuntu: libnvjitlink-13-0; in an active Python "
-    "environment: pip install nvidia-nvjitlink), or set FATLINK_NVJITLINK to its "
-    "libnvJitLink.so.13";
 
 /// The unsuffixed name, else the suffixed one that the newest minor exports.
 template <typename Function>
@@ -108,7 +104,7 @@ std::vector<nvjitlink_candidate> candidates()
 
   std::vector<nvjitlink_candidate> places;
   auto const add = [&](fs::path const& folder, std::string const& reason) {
-    places.push_back({(folder / k_file).string(), reason, "not tried"});
+    places.push_back({(folder / detail::k_nvjitlink_name).string(), reason, "not tried"});
   };
   std::error_code ignored;
   auto const program = fs::read_symlink("/proc/self/exe", ignored);
@@ -122,17 +118,9 @@ std::vector<nvjitlink_candidate> candidates()
     for (auto const& folder : wheel_folders(root)) add(folder, "$VIRTUAL_ENV");
   if (auto const root = detail::environment("CONDA_PREFIX"); !root.empty())
     for (auto const& folder : conda_folders(root)) add(folder, "$CONDA_PREFIX");
-  places.push_back({k_file, "dynamic loader", "not tried"});
+  places.push_back({detail::k_nvjitlink_name, "dynamic loader", "not tried"});
   add("/usr/local/cuda/lib64", "default toolkit");
   return places;
-}
-
-std::string listing(std::vector<nvjitlink_candidate> const& tried)
-{
-  std::string text;
-  for (auto const& place : tried)
-    text += detail::format("{} ({}): {}\n", place.path, place.reason, place.outcome);
-  return text;
 }
 
 }  // namespace
@@ -199,7 +187,7 @@ namespace {
 /// The nvJitLink of this process. Never closed: threads link while the process ends, too.
 struct opened_in_process {
   std::mutex mutex;
-  std::shared_ptr<nvjitlink const> library;
+  std::shared_ptr<fatlink::nvjitlink const> nvjitlink;
   detail::fork_guard fork_guard{detail::fork_order::nvjitlink, mutex};
 
   static opened_in_process& instance()
@@ -241,40 +229,23 @@ std::optional<nvjitlink_file> nvjitlink::locate()
 
 std::shared_ptr<nvjitlink const> nvjitlink::open(std::string const& file)
 {
-  nvjitlink_candidate place{file, "named", {}};
+  nvjitlink_candidate candidate{file, "the caller", {}};
   auto opened = std::make_unique<state>();
-  place.outcome = opened->open(place);
-  if (place.outcome.empty())
-    return std::shared_ptr<nvjitlink const>(new nvjitlink(std::move(opened)));
-  throw unavailable_error(
-      stage::linker,
-      {.message = detail::format("nvJitLink: {} cannot be used: {}", file, place.outcome),
-       .input = file,
-       .code = {},
-       .log = listing({place}),
-       .hint = k_remedy});
+  candidate.outcome = opened->open(candidate);
+  if (!candidate.outcome.empty()) detail::refuse_nvjitlink(candidate);
+  return std::shared_ptr<nvjitlink const>(new nvjitlink(std::move(opened)));
 }
 
 std::shared_ptr<nvjitlink const> nvjitlink::open()
 {
   auto& process = opened_in_process::instance();
   std::lock_guard const lock(process.mutex);
-  if (process.library) return process.library;
-  std::vector<nvjitlink_candidate> tried;
-  process.library = find(tried);
-  if (process.library) return process.library;
-  auto const named = tried.size() == 1;
-  throw unavailable_error(
-      stage::linker,
-      {.message = named
-                      ? detail::format("nvJitLink: {} (from $FATLINK_NVJITLINK) cannot be used: {}",
-                                       tried.front().path, tried.front().outcome)
-                      : detail::format("nvJitLink: {} was found in none of {} places", k_file,
-                                       tried.size()),
-       .input = named ? tried.front().path : k_file,
-       .code = {},
-       .log = listing(tried),
-       .hint = k_remedy});
+  if (process.nvjitlink) return process.nvjitlink;
+  std::vector<nvjitlink_candidate> candidates;
+  process.nvjitlink = find(candidates);
+  if (process.nvjitlink) return process.nvjitlink;
+  if (candidates.size() == 1) detail::refuse_nvjitlink(candidates.front());  // $FATLINK_NVJITLINK
+  detail::refuse_nvjitlink(candidates);
 }
 
 }  // namespace fatlink
