@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ptx/ptx_tokens.hpp"
+#include "ptx/lexer.hpp"
 #include "util/bytes/byte_reader.hpp"
 #include "util/text/format.hpp"
 
@@ -118,13 +118,16 @@ try {
 std::vector<std::string> functions_in_ptx(std::string_view ptx)
 {
   std::vector<std::string> functions;
-  detail::ptx_tokens tokens(ptx);
-  while (!tokens.at_end()) {
-    auto const word = tokens.next();
-    if (word != ".func" && word != ".entry") continue;
-    if (tokens.peek() == "(")
-      while (!tokens.at_end() && tokens.next() != ")") continue;
-    functions.emplace_back(tokens.next());
+  ptx::lexer lexer(ptx);
+  auto const is_end = [](ptx::token const& token) { return token.kind == ptx::token_kind::end; };
+  for (auto token = lexer.next(); !is_end(token); token = lexer.next()) {
+    if (token.text != ".func" && token.text != ".entry") continue;
+    token = lexer.next();
+    if (token.text == "(") {
+      while (!is_end(token) && token.text != ")") token = lexer.next();
+      token = lexer.next();
+    }
+    functions.emplace_back(token.text);
   }
   return functions;
 }

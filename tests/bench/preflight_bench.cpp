@@ -87,9 +87,9 @@ BENCHMARK(preflight_of_misspelt_hooks)->RangeMultiplier(10)->Range(1000, 100'000
 void load_on_reference_device(benchmark::State& state)
 {
   auto const text = transform_ptx(state.range(0), "library_hook_");
-  cpu::module_text const module{text, "generated"};
+  interpreter::module_text const module{text, "generated"};
   for (auto _ : state) {
-    cpu::program const loaded(std::make_shared<cpu::memory>(), {&module, 1});
+    interpreter::program const loaded(std::make_shared<interpreter::memory>(), {&module, 1});
     benchmark::DoNotOptimize(loaded.shared_bytes());
   }
   state.SetComplexityN(state.range(0));
@@ -101,9 +101,9 @@ void load_variables(benchmark::State& state)
   std::string text = k_version;
   for (std::int64_t i = 0; i < state.range(0); ++i)
     text += ".visible .global .b32 v" + std::to_string(i) + " = 1;\n";
-  cpu::module_text const module{text, "generated"};
+  interpreter::module_text const module{text, "generated"};
   for (auto _ : state) {
-    cpu::program const loaded(std::make_shared<cpu::memory>(), {&module, 1});
+    interpreter::program const loaded(std::make_shared<interpreter::memory>(), {&module, 1});
     benchmark::DoNotOptimize(loaded.shared_bytes());
   }
   state.SetComplexityN(state.range(0));

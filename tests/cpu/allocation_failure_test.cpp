@@ -44,7 +44,7 @@ class failing_allocation {
   std::free(storage);
 }
 
-using namespace fatlink::cpu;
+using namespace fatlink::interpreter;
 
 TEST(AllocationFailure, OfAReleaseKeepsTheRegionsAndThrowsNothing)
 {

@@ -8,7 +8,7 @@
 
 #include "interpreter/machine.hpp"
 
-using namespace fatlink::cpu;
+using namespace fatlink::interpreter;
 
 namespace {
 
@@ -409,16 +409,16 @@ TEST_F(Ptx, RefusesUnknownInstructionsNamingThemAndTheirLine)
 TEST_F(Ptx, SaysWhereTextIsNoPtx)
 {
   expect_failure(fault::syntax, "a.ptx:10: expected ';', found 'ld'", "add.u32 %v, %t, 1\n");
-  expect_failure(fault::syntax, "a number malformed or out of range",
+  expect_failure(fault::syntax, "a number is malformed or out of range",
                  "mov.u32 %v, 99999999999999999999999;");
   expect_failure(fault::syntax, "unknown directive '.nonsense'", ".nonsense 3;");
   expect_failure(fault::syntax, "label $a is defined twice", "$a: $a: mov.u32 %v, 1;");
-  expect_failure(fault::syntax, "a body without its closing brace", "{");
+  expect_failure(fault::syntax, "the body has no closing brace", "{");
   try {
     (void)program(memory_, std::array{module_text{"hello", "x.ptx"}});
     ADD_FAILURE() << "no failure";
   } catch (failure const& failed) {
-    EXPECT_STREQ(failed.what(), "x.ptx:1: is no PTX: it does not begin with .version");
+    EXPECT_STREQ(failed.what(), "x.ptx:1: not PTX: it does not begin with .version");
   }
 }
 

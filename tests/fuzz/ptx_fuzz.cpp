@@ -10,8 +10,9 @@
 #include "fatlink/ptx_interface.hpp"
 #include "interpreter/machine.hpp"
 #include "ptx/parser.hpp"
+#include "ptx/syntax_error.hpp"
 
-using namespace fatlink::cpu;
+using namespace fatlink::interpreter;
 
 namespace {
 
@@ -50,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   } catch (fatlink::file_error const&) {
   }
   try {
-    auto const parsed = parse_module(text, "fuzz");
+    auto const parsed = fatlink::ptx::parse_module(text, "fuzz");
     if (!is_small(parsed)) return 0;
     module_text const module{text, "fuzz"};
     program in(std::make_shared<memory>(), {&module, 1});
@@ -59,6 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
           run(in, one);
         } catch (failure const&) {
         }
+  } catch (fatlink::ptx::syntax_error const&) {
   } catch (failure const&) {
   }
   return 0;

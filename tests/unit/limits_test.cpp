@@ -51,12 +51,12 @@ std::string repeated(std::string const& text, std::size_t count)
 void expect_refused_by_device(std::string const& ptx, std::string const& feature)
 {
   auto const text = k_version + ptx;
-  cpu::module_text const module{text, "f"};
+  interpreter::module_text const module{text, "f"};
   try {
-    cpu::program const loaded(std::make_shared<cpu::memory>(), {&module, 1});
+    interpreter::program const loaded(std::make_shared<interpreter::memory>(), {&module, 1});
     ADD_FAILURE() << "no error; expected " << feature;
-  } catch (cpu::failure const& failed) {
-    EXPECT_EQ(failed.kind(), cpu::fault::refused);
+  } catch (interpreter::failure const& failed) {
+    EXPECT_EQ(failed.kind(), interpreter::fault::refused);
     EXPECT_THAT(failed.what(),
                 testing::HasSubstr("the reference device does not support " + feature));
   }
@@ -253,13 +253,13 @@ TEST(Limits, OfPtxOnTheReferenceDevice)
   auto const initialiser = [](std::size_t depth) {
     return ".global .b8 a[4] = " + std::string(depth, '{') + "1" + std::string(depth, '}') + ";\n";
   };
-  EXPECT_NO_THROW((void)cpu::parse_module(k_version + initialiser(32), "f"));
+  EXPECT_NO_THROW((void)ptx::parse_module(k_version + initialiser(32), "f"));
   expect_refused_by_device(initialiser(33), "initialisers with braces nested deeper than 32");
   expect_refused_by_device(initialiser(200'000), "initialisers with braces nested deeper than 32");
   auto const body = [](std::size_t depth) {
     return ".entry k()\n{" + std::string(depth, '{') + std::string(depth, '}') + "ret;}\n";
   };
-  EXPECT_NO_THROW((void)cpu::parse_module(k_version + body(63), "f"));
+  EXPECT_NO_THROW((void)ptx::parse_module(k_version + body(63), "f"));
   expect_refused_by_device(body(64), "bodies with braces nested deeper than 64");
   expect_refused_by_device(".global .b8 a[1073741824];\n.const .b8 b[1];\n",
                            "more than 1 GiB of .global and .const variables in a module");
@@ -272,12 +272,12 @@ TEST(Limits, OfPtxOnTheReferenceDevice)
 TEST(Limits, OfLocalMemoryOfAThread)
 {
   auto const text = k_version + ".entry k()\n{\n.local .b8 a[524289];\nret;\n}\n";
-  cpu::module_text const module{text, "f"};
-  cpu::program loaded(std::make_shared<cpu::memory>(), {&module, 1});
+  interpreter::module_text const module{text, "f"};
+  interpreter::program loaded(std::make_shared<interpreter::memory>(), {&module, 1});
   try {
     (void)loaded.find("k");
     ADD_FAILURE() << "no error";
-  } catch (cpu::failure const& failed) {
+  } catch (interpreter::failure const& failed) {
     EXPECT_THAT(failed.what(), testing::HasSubstr("more than 512 KiB of local memory"));
   }
 }

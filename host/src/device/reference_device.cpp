@@ -19,65 +19,65 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 /// As `--json` and messages name a fault.
-char const* name_of(cpu::fault kind) noexcept
+char const* name_of(interpreter::fault kind) noexcept
 {
   switch (kind) {
-    case cpu::fault::syntax:
+    case interpreter::fault::syntax:
       return "syntax";
-    case cpu::fault::refused:
+    case interpreter::fault::refused:
       return "refused-instruction";
-    case cpu::fault::invalid:
+    case interpreter::fault::invalid:
       return "invalid-instruction";
-    case cpu::fault::unresolved:
+    case interpreter::fault::unresolved:
       return "unresolved-symbol";
-    case cpu::fault::duplicate:
+    case interpreter::fault::duplicate:
       return "duplicate-symbol";
-    case cpu::fault::prototype:
+    case interpreter::fault::prototype:
       return "prototype-mismatch";
-    case cpu::fault::no_kernel:
+    case interpreter::fault::no_kernel:
       return "unknown-kernel";
-    case cpu::fault::launch:
+    case interpreter::fault::launch:
       return "invalid-launch";
-    case cpu::fault::memory:
+    case interpreter::fault::memory:
       return "out-of-memory";
-    case cpu::fault::address:
+    case interpreter::fault::address:
       return "illegal-address";
-    case cpu::fault::endless:
+    case interpreter::fault::endless:
       return "endless-kernel";
-    case cpu::fault::deadlock:
+    case interpreter::fault::deadlock:
       return "deadlock";
-    case cpu::fault::trap:
+    case interpreter::fault::trap:
       return "trap";
-    case cpu::fault::race:
+    case interpreter::fault::race:
       return "write-race";
   }
   return "";
 }
 
-char const* remedy(cpu::failure const& failed) noexcept
+char const* remedy(interpreter::failure const& failed) noexcept
 {
   switch (failed.kind()) {
-    case cpu::fault::syntax:
+    case interpreter::fault::syntax:
       return "link again; if it happens again, report it with the inputs";
-    case cpu::fault::refused:
+    case interpreter::fault::refused:
       return "the reference device has no textures, surfaces, device heap (malloc, new), matrix "
              "instructions, asynchronous copies, clusters or dynamic alloca; run it on a GPU: "
              "--device gpu";
-    case cpu::fault::invalid:
+    case interpreter::fault::invalid:
       return "fix the device code that made this PTX";
-    case cpu::fault::unresolved:
+    case interpreter::fault::unresolved:
       return "pass the input that defines it";
-    case cpu::fault::duplicate:
+    case interpreter::fault::duplicate:
       return "pass only one input that defines it";
-    case cpu::fault::prototype:
+    case interpreter::fault::prototype:
       return "fix the type: every declaration and definition of the function must be the same";
-    case cpu::fault::no_kernel:
+    case interpreter::fault::no_kernel:
       return "fatlink inspect shows the kernels of a fatbin";
-    case cpu::fault::launch:
+    case interpreter::fault::launch:
       return "check the grid, block and arguments that the host program passes";
-    case cpu::fault::memory:
+    case interpreter::fault::memory:
       return "use fewer --elements";
-    case cpu::fault::endless:
+    case interpreter::fault::endless:
       return "fix the loop, or raise --instruction-budget (0: no limit)";
     default:
       return failed.location().empty()
@@ -87,7 +87,7 @@ char const* remedy(cpu::failure const& failed) noexcept
   }
 }
 
-[[noreturn]] void rethrow(cpu::failure const& failed)
+[[noreturn]] void rethrow(interpreter::failure const& failed)
 {
   error_details details{.message = failed.what(),
                         .input = failed.source(),
@@ -95,15 +95,15 @@ char const* remedy(cpu::failure const& failed) noexcept
                         .log = {},
                         .hint = remedy(failed)};
   switch (failed.kind()) {
-    case cpu::fault::syntax:
-    case cpu::fault::no_kernel:
+    case interpreter::fault::syntax:
+    case interpreter::fault::no_kernel:
       throw file_error(stage::device, details);
-    case cpu::fault::invalid:
-    case cpu::fault::unresolved:
-    case cpu::fault::duplicate:
-    case cpu::fault::prototype:
+    case interpreter::fault::invalid:
+    case interpreter::fault::unresolved:
+    case interpreter::fault::duplicate:
+    case interpreter::fault::prototype:
       throw link_error(stage::linker, details);
-    case cpu::fault::refused:
+    case interpreter::fault::refused:
       throw unavailable_error(stage::device, details);
     default:
       throw device_error(stage::device, details);
@@ -114,44 +114,44 @@ template <typename Call>
 auto translated(Call const& call)
 try {
   return call();
-} catch (cpu::failure const& failed) {
+} catch (interpreter::failure const& failed) {
   rethrow(failed);
 }
 
 struct found_kernel {
-  cpu::program* in;
-  cpu::kernel const* which;
+  interpreter::program* in;
+  interpreter::kernel const* which;
 };
 
 /// A program and its kernels, which the module's handle owns.
 struct loaded {
-  loaded(std::shared_ptr<cpu::memory> in, std::span<cpu::module_text const> texts)
+  loaded(std::shared_ptr<interpreter::memory> in, std::span<interpreter::module_text const> texts)
       : program(std::move(in), texts)
   {
   }
 
-  cpu::program program;
+  interpreter::program program;
   std::vector<std::unique_ptr<found_kernel>> kernels;
 };
 
-std::vector<cpu::module_text> texts_of(linked_image const& image)
+std::vector<interpreter::module_text> texts_of(linked_image const& image)
 {
   if (image.kind == image_kind::ptx)
     return {{.text = {reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()},
              .name = "linked PTX"}};
-  std::vector<cpu::module_text> texts;
+  std::vector<interpreter::module_text> texts;
   for (auto const& part : image.parts) texts.push_back({part.text, part.name});
   return texts;
 }
 
-std::vector<std::size_t> sizes_of(std::vector<cpu::slot> const& parameters)
+std::vector<std::size_t> sizes_of(std::vector<interpreter::slot> const& parameters)
 {
   std::vector<std::size_t> sizes;
   for (auto const& parameter : parameters) sizes.push_back(parameter.size);
   return sizes;
 }
 
-cpu::dimensions dimensions_of(extent const& from) noexcept
+interpreter::dimensions dimensions_of(extent const& from) noexcept
 {
   return {from.x, from.y, from.z};
 }
@@ -238,14 +238,14 @@ class cpu_device final : public device_backend {
     std::vector<std::span<std::byte const>> values;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       values.emplace_back(static_cast<std::byte const*>(arguments[i]), sizes[i]);
-    cpu::launch_options const how{.grid = dimensions_of(shape.grid),
-                                  .block = dimensions_of(shape.block),
-                                  .shared_bytes = shape.shared_bytes,
-                                  .budget = options_.instruction_budget,
-                                  .check_races = options_.check_races,
-                                  .print = print};
-    instructions_ +=
-        translated([&, p = program, k = which] { return cpu::launch(*p, *k, how, values); });
+    interpreter::launch_options const how{.grid = dimensions_of(shape.grid),
+                                          .block = dimensions_of(shape.block),
+                                          .shared_bytes = shape.shared_bytes,
+                                          .budget = options_.instruction_budget,
+                                          .check_races = options_.check_races,
+                                          .print = print};
+    instructions_ += translated(
+        [&, p = program, k = which] { return interpreter::launch(*p, *k, how, values); });
   }
 
   // Every call has ended when it returns: streams have nothing to hold.
@@ -290,12 +290,12 @@ class cpu_device final : public device_backend {
   std::byte* place(device_address address, std::size_t bytes, char const* doing) const
   {
     auto const regions = memory_->snapshot();
-    if (auto const* found = cpu::find_region(*regions, address, bytes); found != nullptr)
+    if (auto const* found = interpreter::find_region(*regions, address, bytes); found != nullptr)
       return found->data + (address - found->base);
     throw device_error(
         stage::device,
         {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", doing, info_.name,
-                                   bytes, address, cpu::describe(*regions, address)),
+                                   bytes, address, interpreter::describe(*regions, address)),
          .input = info_.name,
          .code = "illegal-address",
          .log = {},
@@ -304,7 +304,7 @@ class cpu_device final : public device_backend {
 
   cpu_options options_;
   device_info info_;
-  std::shared_ptr<cpu::memory> memory_ = std::make_shared<cpu::memory>();
+  std::shared_ptr<interpreter::memory> memory_ = std::make_shared<interpreter::memory>();
   std::atomic<std::uint64_t> instructions_ = 0;
   std::mutex mutex_;
 };

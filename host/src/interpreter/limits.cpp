@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, char const*>, 24> k_limits{{
@@ -44,4 +44,4 @@ char const* limit_of(std::string_view name) noexcept
   return nullptr;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

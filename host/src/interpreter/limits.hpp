@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 constexpr char const* k_textures = "textures and surfaces";
 constexpr char const* k_device_heap = "the device heap (malloc, free, new, delete)";
@@ -18,4 +18,4 @@ inline std::string unsupported(std::string_view feature)
   return "the reference device does not support " + std::string(feature);
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

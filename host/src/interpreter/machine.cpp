@@ -8,9 +8,10 @@
 #include "interpreter/execution/races.hpp"
 #include "interpreter/limits.hpp"
 #include "ptx/parser.hpp"
+#include "ptx/syntax_error.hpp"
 #include "util/limits.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 constexpr std::uint64_t k_least_bytes = 1024;  // that a variable takes, however small it is
@@ -21,6 +22,18 @@ constexpr std::uint32_t k_most_dynamic = 227 * 1024;  // as an H200's
 [[noreturn]] void fail_launch(kernel const& which, std::string const& why)
 {
   throw failure(fault::launch, "kernel " + which.entry->name + ": " + why, which.entry->source);
+}
+
+syntax::module parse(module_text const& module)
+try {
+  return ptx::parse_module(module.text, module.name);
+} catch (ptx::syntax_error const& error) {
+  if (error.category() == ptx::syntax_error::kind::malformed)
+    throw failure(fault::syntax, error.what(), error.source(), error.line());
+  throw failure(
+      fault::refused,
+      error.source() + ":" + std::to_string(error.line()) + ": " + unsupported(error.detail()),
+      error.source(), error.line());
 }
 
 void check_shape(kernel const& which, launch_options const& how)
@@ -61,7 +74,7 @@ program::program(std::shared_ptr<memory> in, std::span<module_text const> module
     : memory_(std::move(in))
 {
   std::vector<syntax::module> parsed;
-  for (auto const& one : modules) parsed.push_back(parse_module(one.text, one.name));
+  for (auto const& module : modules) parsed.push_back(parse(module));
   modules_ = link(std::move(parsed));
   codes_.resize(modules_.functions.size());
   try {
@@ -235,4 +248,4 @@ std::uint64_t launch(program& in, kernel const& which, launch_options const& how
   return run_blocks(state);
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

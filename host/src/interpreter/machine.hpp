@@ -23,7 +23,7 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/memory.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 /// The text of a PTX module and what messages call it.
 struct module_text {
@@ -97,4 +97,4 @@ struct launch_options {
 std::uint64_t launch(program& in, kernel const& which, launch_options const& how,
                      std::span<std::span<std::byte const> const> arguments);
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -8,8 +8,8 @@
 #include "nvjitlink/link_input.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
+#include "ptx/lexer.hpp"
 #include "ptx/name_set.hpp"
-#include "ptx/ptx_tokens.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 
@@ -21,14 +21,14 @@ using statement = std::vector<std::string_view>;
 /// Reads `mov.u64 %r, f; p : .callprototype …; call (…), %r, (…), p;`.
 class call_reader {
  public:
-  call_reader(std::string_view ptx, std::string_view name) : tokens_(ptx), name_(name) {}
+  call_reader(std::string_view ptx, std::string_view name) : lexer_(ptx), name_(name) {}
 
   /// Calls by address: the function's name and the types of the call, in the order of the text.
   std::vector<std::pair<std::string, ptx_function>> read()
   {
     statement words;
-    while (!tokens_.at_end()) {
-      auto const word = tokens_.next();
+    for (auto token = lexer_.next(); token.kind != ptx::token_kind::end; token = lexer_.next()) {
+      auto const word = token.text;
       if (word == ":" && !words.empty()) label_ = words.back();
       if (word == ";") read_statement(words);
       if (word == "{" && begins_function(words)) begin_function();
@@ -85,7 +85,7 @@ class call_reader {
     calls_.back().second.name = function;
   }
 
-  ptx_tokens tokens_;
+  ptx::lexer lexer_;
   std::string_view name_;
   std::string_view label_;
   std::map<std::string_view, std::string_view> addresses_;  ///< by register

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace fatlink::cpu {
+namespace fatlink::ptx {
 namespace {
 
 // Not <cctype>: no locale, and no undefined behaviour on bytes above 127.
@@ -30,81 +30,80 @@ constexpr bool is_blank(char c) noexcept
 
 }  // namespace
 
-void lexer::skip_until(std::string_view end) noexcept
+void lexer::skip_past(std::string_view end, std::size_t begin) noexcept
 {
-  auto const found = text_.find(end, at_);
-  auto const stop = found == std::string_view::npos ? text_.size() : found + end.size();
+  auto const match = text_.find(end, begin);
+  auto const stop = match == std::string_view::npos ? text_.size() : match + end.size();
   line_ +=
-      static_cast<unsigned>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+      static_cast<unsigned>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(position_),
                                        text_.begin() + static_cast<std::ptrdiff_t>(stop), '\n'));
-  at_ = stop;
+  position_ = stop;
 }
 
 void lexer::skip_blanks() noexcept
 {
   for (;;) {
-    if (at(at_) == '/' && at(at_ + 1) == '/')
-      skip_until("\n");
-    else if (at(at_) == '/' && at(at_ + 1) == '*')
-      skip_until("*/");
-    else if (at_ < text_.size() && is_blank(text_[at_]))
-      line_ += text_[at_++] == '\n' ? 1U : 0U;
+    if (char_at(position_) == '/' && char_at(position_ + 1) == '/')
+      skip_past("\n", position_);
+    else if (char_at(position_) == '/' && char_at(position_ + 1) == '*')
+      skip_past("*/", position_ + 2);
+    else if (position_ < text_.size() && is_blank(text_[position_]))
+      line_ += text_[position_++] == '\n' ? 1U : 0U;
     else
       return;
   }
 }
 
-std::size_t lexer::end_of_word(std::size_t from) const noexcept
+std::size_t lexer::end_of_word(std::size_t begin) const noexcept
 {
-  while (continues_word(at(from))) ++from;
-  return from;
+  while (continues_word(char_at(begin))) ++begin;
+  return begin;
 }
 
-std::size_t lexer::end_of_number(std::size_t from) const noexcept
+std::size_t lexer::end_of_number(std::size_t begin) const noexcept
 {
-  auto end = from;
-  while (is_alphanumeric(at(end)) || at(end) == '.' ||
-         ((at(end) == '-' || at(end) == '+') && end > from &&
-          (at(end - 1) == 'e' || at(end - 1) == 'E') && at(from + 1) != 'x' &&
-          at(from + 1) != 'f' && at(from + 1) != 'd'))
+  auto end = begin;
+  while (is_alphanumeric(char_at(end)) || char_at(end) == '.' ||
+         ((char_at(end) == '-' || char_at(end) == '+') && end > begin &&
+          (char_at(end - 1) == 'e' || char_at(end - 1) == 'E') && char_at(begin + 1) != 'x' &&
+          char_at(begin + 1) != 'f' && char_at(begin + 1) != 'd'))
     ++end;
   return end;
 }
 
-std::size_t lexer::end_of_directive(std::size_t from) const noexcept
+std::size_t lexer::end_of_directive(std::size_t begin) const noexcept
 {
-  auto end = end_of_word(from + 1);
-  while (at(end) == ':' && at(end + 1) == ':') end = end_of_word(end + 2);
+  auto end = end_of_word(begin + 1);
+  while (char_at(end) == ':' && char_at(end + 1) == ':') end = end_of_word(end + 2);
   return end;
 }
 
 token lexer::next() noexcept
 {
   skip_blanks();
-  token found{.kind = token_kind::end, .text = {}, .line = line_, .offset = at_};
-  if (at_ >= text_.size()) return found;
-  auto const first = text_[at_];
-  auto end = at_ + 1;
-  if (first == '"') {
-    found.kind = token_kind::string;
-    ++at_;
-    skip_until("\"");
-    end = at_;
-  } else if (starts_word(first)) {
-    found.kind = token_kind::word;
-    end = end_of_word(at_ + 1);
-  } else if (is_digit(first)) {
-    found.kind = token_kind::number;
-    end = end_of_number(at_);
-  } else if (first == '.') {
-    found.kind = token_kind::directive;
-    end = end_of_directive(at_);
+  token result{.kind = token_kind::end, .line = line_, .offset = position_};
+  if (position_ >= text_.size()) return result;
+  auto const initial = text_[position_];
+  auto end = position_ + 1;
+  if (initial == '"') {
+    result.kind = token_kind::string;
+    skip_past("\"", position_ + 1);
+    end = position_;
+  } else if (starts_word(initial)) {
+    result.kind = token_kind::word;
+    end = end_of_word(position_ + 1);
+  } else if (is_digit(initial)) {
+    result.kind = token_kind::number;
+    end = end_of_number(position_);
+  } else if (initial == '.') {
+    result.kind = token_kind::directive;
+    end = end_of_directive(position_);
   } else {
-    found.kind = token_kind::mark;
+    result.kind = token_kind::mark;
   }
-  found.text = text_.substr(found.offset, end - found.offset);
-  at_ = end;
-  return found;
+  result.text = text_.substr(result.offset, end - result.offset);
+  position_ = end;
+  return result;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::ptx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names to look up, sorted: no input makes a look-up take more than logarithmic time, as one that
-// provokes collisions would of a hash table. The names are views, which must outlive the set.
+// A sorted set of names: every look-up takes logarithmic time, also for input that would provoke
+// collisions in a hash table. The names are views; their text must outlive the set.
 #pragma once
 
 #include <algorithm>

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of the source that a compiler recorded. Source: PTX ISA 9.0, "Debugging Directives".
+// Source lines, which nvcc -lineinfo records. Source: PTX ISA 9.0, "Debugging Directives".
 #include <algorithm>
 #include <charconv>
 
-#include "ptx/parser.hpp"
+#include "ptx/grammar.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::ptx {
 namespace {
 
 using tokens = std::vector<token>;
 
-constexpr std::size_t k_most_words = 64;  ///< of a line that are kept; `.loc` has at most 15
+constexpr std::size_t k_max_words = 64;  ///< kept of a line; `.loc` has at most 15
 
-/// The rest of the line, from the directive on.
-tokens take_line(token_reader& from)
+/// Reads the rest of the line, starting at the directive.
+tokens take_line(token_reader& reader)
 {
   tokens line;
-  auto const number = from.peek().line;
-  while (from.peek().kind != token_kind::end && from.peek().line == number) {
-    auto const word = from.next();
-    if (line.size() < k_most_words) line.push_back(word);
+  auto const number = reader.peek().line;
+  while (reader.peek().kind != token_kind::end && reader.peek().line == number) {
+    auto const word = reader.next();
+    if (line.size() < k_max_words) line.push_back(word);
   }
   return line;
 }
 
-/// 0 where there is no such token, or it is no number.
+/// 0 if there is no such token or it is not a number.
 unsigned number_at(tokens const& line, std::size_t index)
 {
   unsigned value = 0;
@@ -45,18 +45,18 @@ std::string describe(syntax::source_position const& position,
 
 }  // namespace
 
-void parse_file(token_reader& from, std::map<unsigned, std::string>& to)
+void parse_file(token_reader& reader, std::map<unsigned, std::string>& files)
 {
-  auto const line = take_line(from);
+  auto const line = take_line(reader);
   if (line.size() < 3 || line[2].kind != token_kind::string || line[2].text.size() < 2) return;
   auto const quoted = line[2].text;
-  to[number_at(line, 1)] = quoted.substr(1, quoted.size() - 2);
+  files[number_at(line, 1)] = quoted.substr(1, quoted.size() - 2);
 }
 
-syntax::source_location parse_location(token_reader& from)
+syntax::source_location parse_location(token_reader& reader)
 {
-  auto const line = take_line(from);
-  if (number_at(line, 3) == 0) return {};  // a function's beginning, not a statement
+  auto const line = take_line(reader);
+  if (number_at(line, 3) == 0) return {};  // the start of a function, not a statement
   syntax::source_location location{.position = {number_at(line, 1), number_at(line, 2)},
                                    .inlined_at = {}};
   auto const inlined = std::find_if(line.begin(), line.end(),
@@ -69,10 +69,10 @@ syntax::source_location parse_location(token_reader& from)
 std::string syntax::describe(source_location const& location,
                              std::map<unsigned, std::string> const& files)
 {
-  auto const position = cpu::describe(location.position, files);
-  auto const call = cpu::describe(location.inlined_at, files);
+  auto const position = ptx::describe(location.position, files);
+  auto const call = ptx::describe(location.inlined_at, files);
   if (position.empty() || call.empty()) return position;
   return position + ", inlined at " + call;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::ptx

@@ -1,212 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations of variables and parameters, and numbers.
+// Declarations of variables and parameters. Source: PTX ISA 9.0, "Variables".
+#include <algorithm>
 #include <bit>
-#include <charconv>
-#include <limits>
 
-#include "interpreter/limits.hpp"
-#include "ptx/parser.hpp"
+#include "ptx/grammar.hpp"
 #include "util/limits.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::ptx {
 namespace {
 
 using syntax::operand_kind;
 
-constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 31;  // of one variable
-constexpr std::uint64_t k_most_alignment = 4096;
+constexpr std::uint64_t k_max_bytes = std::uint64_t{1} << 31;  // of one variable
+constexpr std::uint64_t k_max_alignment = 4096;
 
 struct declared_type {
-  cpu::type type = type::b32;
+  ptx::type type = type::b32;
   unsigned align = 0;
   unsigned lanes = 1;  ///< of .v2 and .v4
 };
 
-/// Everything between the space and the name.
-declared_type parse_declared_type(token_reader& from)
+/// Reads everything between the state space and the name.
+declared_type parse_declared_type(token_reader& reader)
 {
-  declared_type found;
+  declared_type declared;
   bool has_type = false;
-  while (from.peek().kind == token_kind::directive) {
-    auto const word = from.next().text.substr(1);
+  while (reader.peek().kind == token_kind::directive) {
+    auto const word = reader.next().text.substr(1);
     if (word == "align") {
-      found.align = static_cast<unsigned>(from.expect_count("an alignment", k_most_alignment));
-      if (!std::has_single_bit(found.align)) from.fail("an alignment is no power of two");
+      declared.align = static_cast<unsigned>(reader.expect_count("an alignment", k_max_alignment));
+      if (!std::has_single_bit(declared.align)) reader.fail("the alignment is not a power of two");
     } else if (word == "attribute") {
-      from.skip_past(")");
+      reader.skip_past(")");
     } else if (word == "v2" || word == "v4") {
-      found.lanes = word == "v2" ? 2 : 4;
+      declared.lanes = word == "v2" ? 2 : 4;
     } else if (auto const type = parse_type(word)) {
-      found.type = *type;
+      declared.type = *type;
       has_type = true;
     } else if (word == "texref" || word == "surfref" || word == "samplerref") {
-      from.refuse(std::string(k_textures) + ": ." + std::string(word));
-    } else if (word != "ptr" && !parse_space(word)) {  // .ptr .global .align 8: a promise
-      from.fail("unknown type '." + std::string(word) + "'");
+      reader.refuse("textures and surfaces: ." + std::string(word));
+    } else if (word != "ptr" &&
+               !parse_space(word)) {  // .ptr .global .align 8 only guides the compiler
+      reader.fail("unknown type '." + std::string(word) + "'");
     }
   }
-  if (!has_type) from.fail("a declaration without a type");
-  if (found.type == type::pred) from.fail("a variable cannot be .pred");
-  return found;
+  if (!has_type) reader.fail("the declaration has no type");
+  if (declared.type == type::pred) reader.fail("a variable cannot be .pred");
+  return declared;
 }
 
-std::uint64_t parse_dimensions(token_reader& from, std::uint64_t elements)
+std::uint64_t parse_dimensions(token_reader& reader, std::uint64_t elements)
 {
-  while (from.accept("[")) {
-    auto const size = from.at("]") ? 0 : from.expect_count("an array's size", k_most_bytes);
-    from.expect("]");
+  while (reader.accept("[")) {
+    auto const size = reader.at("]") ? 0 : reader.expect_count("an array size", k_max_bytes);
+    reader.expect("]");
     elements *= size;  // both below 2^31
-    if (elements > k_most_bytes) from.fail("an array of more than 2 GiB");
+    if (elements > k_max_bytes) reader.fail("the array has more than 2 GiB");
   }
   return elements;
 }
 
-syntax::initial_value parse_symbol_value(token_reader& from)
+syntax::initial_value parse_symbol_value(token_reader& reader)
 {
   syntax::initial_value value;
-  if (from.at("generic") && from.second().text == "(") {
-    from.next();
-    from.next();
-    value.symbol = from.expect_name("a symbol");
-    from.expect(")");
+  if (reader.at("generic") && reader.second().text == "(") {
+    reader.next();
+    reader.next();
+    value.symbol = reader.expect_name("a symbol");
+    reader.expect(")");
   } else {
-    value.symbol = from.expect_name("a symbol");
+    value.symbol = reader.expect_name("a symbol");
   }
-  auto const minus = from.at("-");
-  if (from.accept("+") || from.accept("-"))
-    value.addend = static_cast<std::int64_t>(parse_number(from, minus).bits);
+  auto const minus = reader.at("-");
+  if (reader.accept("+") || reader.accept("-"))
+    value.addend = static_cast<std::int64_t>(parse_number(reader, minus).bits);
   return value;
 }
 
-std::uint64_t bits_for(type to, syntax::operand const& number)
+/// The bits of `number` as an element of type `type`.
+std::uint64_t bits_of(syntax::operand const& number, type type)
 {
   if (number.kind == operand_kind::integer) return number.bits;
   auto const value =
       number.kind == operand_kind::real32
           ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(number.bits)))
           : std::bit_cast<double>(number.bits);
-  if (to == type::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  if (to == type::f64) return std::bit_cast<std::uint64_t>(value);
+  if (type == ptx::type::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (type == ptx::type::f64) return std::bit_cast<std::uint64_t>(value);
   return number.bits;
 }
 
-void parse_initial(token_reader& from, syntax::variable& of, unsigned depth)
+void parse_initial(token_reader& reader, syntax::variable& variable, unsigned depth)
 {
-  if (from.accept("{")) {
+  if (reader.accept("{")) {
     if (depth == limits::k_initializer_depth)
-      from.refuse("initialisers with braces nested deeper than " +
-                  std::to_string(limits::k_initializer_depth));
-    while (!from.accept("}")) {
-      parse_initial(from, of, depth + 1);
-      if (!from.at("}")) from.expect(",");
+      reader.refuse("initialisers with braces nested deeper than " +
+                    std::to_string(limits::k_initializer_depth));
+    while (!reader.accept("}")) {
+      parse_initial(reader, variable, depth + 1);
+      if (!reader.at("}")) reader.expect(",");
     }
     return;
   }
-  auto const negative = from.accept("-");
-  if (from.peek().kind == token_kind::number)
-    of.initial.push_back(
-        {.bits = bits_for(of.type, parse_number(from, negative)), .symbol = {}, .addend = 0});
+  auto const negative = reader.accept("-");
+  if (reader.peek().kind == token_kind::number)
+    variable.initial.push_back({.bits = bits_of(parse_number(reader, negative), variable.type)});
   else
-    of.initial.push_back(parse_symbol_value(from));
-}
-
-template <typename Number>
-Number parse_digits(token_reader& from, std::string_view digits, int base)
-{
-  Number value{};
-  auto const* const end = digits.data() + digits.size();
-  auto const [rest, code] = std::from_chars(digits.data(), end, value, base);
-  if (code != std::errc{} || rest != end || digits.empty())
-    from.fail("a number malformed or out of range");
-  return value;
-}
-
-/// 0f and 0d: the bits in hexadecimal, 8 and 16 digits.
-syntax::operand parse_exact(token_reader& from, std::string_view text, bool negative)
-{
-  auto const wide = text[1] == 'd' || text[1] == 'D';
-  if (text.size() != (wide ? 18U : 10U)) from.fail("a number malformed or out of range");
-  auto const bits = parse_digits<std::uint64_t>(from, text.substr(2), 16);
-  auto const sign = std::uint64_t{1} << (wide ? 63 : 31);
-  syntax::operand made;
-  made.kind = wide ? operand_kind::real64 : operand_kind::real32;
-  made.bits = negative ? bits ^ sign : bits;
-  return made;
-}
-
-syntax::operand parse_decimal_real(token_reader& from, std::string_view text, bool negative)
-{
-  double value = 0;
-  auto const* const end = text.data() + text.size();
-  auto const [rest, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc{} || rest != end) from.fail("a number malformed or out of range");
-  syntax::operand made;
-  made.kind = operand_kind::real64;
-  made.bits = std::bit_cast<std::uint64_t>(negative ? -value : value);
-  return made;
+    variable.initial.push_back(parse_symbol_value(reader));
 }
 
 }  // namespace
 
-syntax::operand parse_number(token_reader& from, bool negative)
+syntax::variable parse_parameter(token_reader& reader)
 {
-  if (from.peek().kind != token_kind::number) from.fail("expected a number");
-  auto text = from.next().text;
-  auto const second = text.size() > 1 ? text[1] : '\0';
-  if (text[0] == '0' && (second == 'f' || second == 'F' || second == 'd' || second == 'D'))
-    return parse_exact(from, text, negative);
-  auto const hexadecimal = text[0] == '0' && (second == 'x' || second == 'X');
-  if (!hexadecimal && text.find_first_of(".eE") != std::string_view::npos)
-    return parse_decimal_real(from, text, negative);
-  if (text.ends_with('U')) text.remove_suffix(1);
-  auto base = 10;
-  if (hexadecimal || (text[0] == '0' && (second == 'b' || second == 'B'))) {
-    base = hexadecimal ? 16 : 2;
-    text.remove_prefix(2);
-  } else if (text.size() > 1 && text[0] == '0') {
-    base = 8;
-  }
-  syntax::operand made;
-  made.kind = operand_kind::integer;
-  made.bits = parse_digits<std::uint64_t>(from, text, base);
-  if (negative) made.bits = 0 - made.bits;
-  return made;
+  reader.expect(".param");
+  auto const declared = parse_declared_type(reader);
+  syntax::variable variable;
+  variable.space = space::param;
+  variable.type = declared.type;
+  variable.align = std::max(declared.align, size_of(declared.type) * declared.lanes);
+  variable.line = reader.peek().line;
+  variable.name = reader.expect_name("a parameter's name");
+  variable.count = parse_dimensions(reader, declared.lanes);
+  return variable;
 }
 
-syntax::variable parse_parameter(token_reader& from)
+void parse_variables(token_reader& reader, space space, syntax::linkage linkage,
+                     std::vector<syntax::variable>& variables)
 {
-  from.expect(".param");
-  auto const declared = parse_declared_type(from);
-  syntax::variable made;
-  made.space = space::param;
-  made.type = declared.type;
-  made.align = std::max(declared.align, size_of(declared.type) * declared.lanes);
-  made.line = from.peek().line;
-  made.name = from.expect_name("a parameter's name");
-  made.count = parse_dimensions(from, declared.lanes);
-  return made;
-}
-
-void parse_variables(token_reader& from, space in, syntax::linkage linkage,
-                     std::vector<syntax::variable>& to)
-{
-  auto const declared = parse_declared_type(from);
+  auto const declared = parse_declared_type(reader);
   do {
-    syntax::variable made;
-    made.space = in;
-    made.linkage = linkage;
-    made.type = declared.type;
-    made.align = std::max(declared.align, size_of(declared.type) * declared.lanes);
-    made.line = from.peek().line;
-    made.name = from.expect_name("a variable's name");
-    made.count = parse_dimensions(from, declared.lanes);
-    if (made.bytes() > k_most_bytes) from.fail("a variable of more than 2 GiB");
-    if (from.accept("=")) parse_initial(from, made, 0);
-    if (made.count == 0 && !made.initial.empty()) made.count = made.initial.size();
-    if (made.initial.size() > made.count) from.fail("more initial values than elements");
-    to.push_back(std::move(made));
-  } while (from.accept(","));
-  from.expect(";");
+    syntax::variable variable;
+    variable.space = space;
+    variable.linkage = linkage;
+    variable.type = declared.type;
+    variable.align = std::max(declared.align, size_of(declared.type) * declared.lanes);
+    variable.line = reader.peek().line;
+    variable.name = reader.expect_name("a variable's name");
+    variable.count = parse_dimensions(reader, declared.lanes);
+    if (variable.bytes() > k_max_bytes) reader.fail("the variable has more than 2 GiB");
+    if (reader.accept("=")) parse_initial(reader, variable, 0);
+    if (variable.count == 0 && !variable.initial.empty()) variable.count = variable.initial.size();
+    if (variable.initial.size() > variable.count) reader.fail("more initial values than elements");
+    variables.push_back(std::move(variable));
+  } while (reader.accept(","));
+  reader.expect(";");
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::ptx

@@ -3,10 +3,9 @@
 
 #include <optional>
 
-#include "interpreter/limits.hpp"
-#include "util/limits.hpp"
+#include "ptx/grammar.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::ptx {
 namespace {
 
 using syntax::linkage;
@@ -20,178 +19,120 @@ std::optional<linkage> parse_linkage(std::string_view word)
   return {};
 }
 
-/// Module-level statements that say nothing about what is computed.
-bool skip_statement(token_reader& from)
+/// Skips a statement of module level that does not affect what the module computes; false if the
+/// next statement is another one.
+bool skip_statement(token_reader& reader)
 {
-  if (from.at(".version") || from.at(".target") || from.at(".loc")) {
-    from.skip_line();
-  } else if (from.at(".section")) {
-    from.next();
-    from.next();
-    from.expect("{");
-    from.skip_past("}");
-  } else if (from.at(".pragma")) {
-    from.skip_past(";");
+  if (reader.at(".version") || reader.at(".target") || reader.at(".loc")) {
+    reader.skip_line();
+  } else if (reader.at(".section")) {
+    reader.next();
+    reader.next();
+    reader.expect("{");
+    reader.skip_past("}");
+  } else if (reader.at(".pragma")) {
+    reader.skip_past(";");
   } else {
     return false;
   }
   return true;
 }
 
-std::vector<syntax::variable> parse_parameters(token_reader& from)
+std::vector<syntax::variable> parse_parameters(token_reader& reader)
 {
-  std::vector<syntax::variable> found;
-  from.expect("(");
-  while (!from.accept(")")) {
-    if (!found.empty()) from.expect(",");
-    found.push_back(parse_parameter(from));
+  std::vector<syntax::variable> parameters;
+  reader.expect("(");
+  while (!reader.accept(")")) {
+    if (!parameters.empty()) reader.expect(",");
+    parameters.push_back(parse_parameter(reader));
   }
-  return found;
+  return parameters;
 }
 
-/// `.maxntid 128, 1, 1`, `.minnctapersm 2`, `.noreturn`, `.pragma "…";`: hints to a compiler,
-/// or promises to one.
-void skip_performance_directives(token_reader& from)
+/// Skips `.maxntid 128, 1, 1`, `.minnctapersm 2`, `.noreturn`, `.pragma "…";`: they only guide the
+/// compiler.
+void skip_performance_directives(token_reader& reader)
 {
-  while (from.peek().kind == token_kind::directive) {
-    auto const word = from.next().text;
-    if (word == ".pragma") from.skip_past(";");
-    while (from.peek().kind == token_kind::number || from.at(",") || from.at("(") || from.at(")"))
-      from.next();
+  auto const is_argument = [&reader] {
+    return reader.peek().kind == token_kind::number || reader.at(",") || reader.at("(") ||
+           reader.at(")");
+  };
+  while (reader.peek().kind == token_kind::directive) {
+    if (reader.next().text == ".pragma") reader.skip_past(";");
+    while (is_argument()) reader.next();
   }
 }
 
-syntax::function parse_function(token_reader& from, linkage linkage)
+syntax::function parse_function(token_reader& reader, linkage linkage)
 {
-  syntax::function made;
-  made.line = from.peek().line;
-  made.linkage = linkage;
-  made.is_entry = from.next().text == ".entry";
-  while (from.peek().kind == token_kind::directive) {  // .noreturn, .attribute(…)
-    if (from.next().text == ".attribute") from.skip_past(")");
+  syntax::function function;
+  function.line = reader.peek().line;
+  function.linkage = linkage;
+  function.is_entry = reader.next().text == ".entry";
+  while (reader.peek().kind == token_kind::directive) {  // .noreturn, .attribute(…)
+    if (reader.next().text == ".attribute") reader.skip_past(")");
   }
-  if (from.at("(")) made.results = parse_parameters(from);
-  made.name = from.expect_name("a function's name");
-  if (from.at("(")) made.parameters = parse_parameters(from);
-  skip_performance_directives(from);
-  if (from.accept(";")) return made;
-  from.expect("{");
-  made.has_body = true;
-  parse_body(from, made);
-  return made;
+  if (reader.at("(")) function.results = parse_parameters(reader);
+  function.name = reader.expect_name("a function's name");
+  if (reader.at("(")) function.parameters = parse_parameters(reader);
+  skip_performance_directives(reader);
+  if (reader.accept(";")) return function;
+  reader.expect("{");
+  function.has_body = true;
+  parse_body(reader, function);
+  return function;
 }
 
-void parse_statement(token_reader& from, syntax::module& to)
+void parse_address_size(token_reader& reader)
 {
-  if (skip_statement(from)) return;
-  if (from.at(".file")) return parse_file(from, to.files);
-  if (from.accept(".address_size")) {
-    if (from.expect_count("an address size", 64) != 64)
-      from.fail("only 64-bit addresses are known");
+  if (reader.expect_count("an address size", 64) != 64)
+    reader.fail("the address size is not 64; only 64-bit PTX is accepted");
+}
+
+linkage take_linkage(token_reader& reader)
+{
+  auto const stated = parse_linkage(reader.peek().text);
+  if (stated) reader.next();
+  return stated.value_or(linkage::local);
+}
+
+void parse_definition(token_reader& reader, syntax::module& module)
+{
+  auto const linkage = take_linkage(reader);
+  if (reader.at(".func") || reader.at(".entry")) {
+    module.functions.push_back(parse_function(reader, linkage));
     return;
   }
-  auto found = linkage::local;
-  if (auto const stated = parse_linkage(from.peek().text)) {
-    found = *stated;
-    from.next();
-  }
-  if (from.at(".func") || from.at(".entry")) {
-    to.functions.push_back(parse_function(from, found));
-    return;
-  }
-  auto const word = from.peek().text;
-  auto const in = word.starts_with(".") ? parse_space(word.substr(1)) : std::nullopt;
-  if (!in || *in == space::param || *in == space::local)
-    from.fail("expected a function or a variable, found '" + std::string(word) + "'");
-  from.next();
-  parse_variables(from, *in, found, to.variables);
+  auto const word = reader.peek().text;
+  auto const state_space = word.starts_with(".") ? parse_space(word.substr(1)) : std::nullopt;
+  if (!state_space || *state_space == space::param || *state_space == space::local)
+    reader.fail("expected a function or a variable, found '" + std::string(word) + "'");
+  reader.next();
+  parse_variables(reader, *state_space, linkage, module.variables);
+}
+
+void parse_statement(token_reader& reader, syntax::module& module)
+{
+  if (skip_statement(reader)) return;
+  if (reader.at(".file"))
+    parse_file(reader, module.files);
+  else if (reader.accept(".address_size"))
+    parse_address_size(reader);
+  else
+    parse_definition(reader, module);
 }
 
 }  // namespace
 
-token_reader::token_reader(std::string_view text, std::string const& source)
-    : lexer_(text), source_(source)
-{
-  for (auto& one : ahead_) one = lexer_.next();
-}
-
-token token_reader::next()
-{
-  if (++taken_ > limits::k_tokens)
-    refuse("PTX of more than " + std::to_string(limits::k_tokens) + " tokens");
-  auto const taken = ahead_[0];
-  ahead_[0] = ahead_[1];
-  ahead_[1] = lexer_.next();
-  return taken;
-}
-
-bool token_reader::accept(std::string_view text)
-{
-  if (!at(text)) return false;
-  next();
-  return true;
-}
-
-void token_reader::expect(std::string_view text)
-{
-  if (!accept(text))
-    fail("expected '" + std::string(text) + "', found '" + std::string(peek().text) + "'");
-}
-
-std::string_view token_reader::expect_name(std::string_view what)
-{
-  if (peek().kind != token_kind::word)
-    fail("expected " + std::string(what) + ", found '" + std::string(peek().text) + "'");
-  return next().text;
-}
-
-std::uint64_t token_reader::expect_count(std::string_view what, std::uint64_t most)
-{
-  auto const number = parse_number(*this, false);
-  if (number.kind != syntax::operand_kind::integer || number.bits > most)
-    fail(std::string(what) + " is no whole number up to " + std::to_string(most));
-  return number.bits;
-}
-
-void token_reader::skip_line()
-{
-  auto const line = peek().line;
-  while (peek().kind != token_kind::end && peek().line == line) next();
-}
-
-void token_reader::skip_past(std::string_view end)
-{
-  for (unsigned depth = 0;;) {
-    auto const taken = next();
-    if (taken.kind == token_kind::end) fail("expected '" + std::string(end) + "', found the end");
-    if (depth == 0 && taken.text == end) return;
-    if (taken.text == "{") ++depth;
-    if (taken.text == "}" && depth > 0) --depth;
-  }
-}
-
-void token_reader::fail(std::string const& why) const
-{
-  throw failure(fault::syntax, source_ + ":" + std::to_string(peek().line) + ": " + why, source_,
-                peek().line);
-}
-
-void token_reader::refuse(std::string const& limit) const
-{
-  throw failure(fault::refused,
-                source_ + ":" + std::to_string(peek().line) + ": " + unsupported(limit), source_,
-                peek().line);
-}
-
 syntax::module parse_module(std::string_view text, std::string name)
 {
-  syntax::module made;
-  made.name = std::move(name);
-  made.text = std::make_shared<std::string const>(text);
-  token_reader from(*made.text, made.name);
-  if (!from.at(".version")) from.fail("is no PTX: it does not begin with .version");
-  while (from.peek().kind != token_kind::end) parse_statement(from, made);
-  return made;
+  syntax::module module;
+  module.name = std::move(name);
+  module.text = std::make_shared<std::string const>(text);
+  token_reader reader(*module.text, module.name);
+  if (!reader.at(".version")) reader.fail("not PTX: it does not begin with .version");
+  while (reader.peek().kind != token_kind::end) parse_statement(reader, module);
+  return module;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::ptx

@@ -13,21 +13,22 @@ bool is_directive(std::string_view word)
   return word.starts_with('.');
 }
 
-/// The names within the parentheses that open at `at`; `at` is past the closing one afterwards.
-std::vector<std::string_view> read_list(std::vector<std::string_view> const& words, std::size_t& at)
+/// The names between the parentheses that open at `index`; moves `index` past the closing one.
+std::vector<std::string_view> read_list(std::vector<std::string_view> const& words,
+                                        std::size_t& index)
 {
   std::vector<std::string_view> names;
-  if (at >= words.size() || words[at] != "(") return names;
-  for (++at; at < words.size() && words[at] != ")"; ++at)
-    if (words[at] != ",") names.push_back(words[at]);
-  ++at;
+  if (index >= words.size() || words[index] != "(") return names;
+  for (++index; index < words.size() && words[index] != ")"; ++index)
+    if (words[index] != ",") names.push_back(words[index]);
+  ++index;
   return names;
 }
 
-/// Past the comma at `at`, where there is one.
-void skip_comma(std::vector<std::string_view> const& words, std::size_t& at)
+/// Moves `index` past a comma, if it is at one.
+void skip_comma(std::vector<std::string_view> const& words, std::size_t& index)
 {
-  if (at < words.size() && words[at] == ",") ++at;
+  if (index < words.size() && words[index] == ",") ++index;
 }
 
 }  // namespace
@@ -52,18 +53,18 @@ void ptx_accesses::observed_type::observe(std::string_view type)
 
 void ptx_accesses::begin_body(named_function const& head)
 {
-  own_.clear();
+  declared_.clear();
   stored_.clear();
   returned_.clear();
   for (auto const& names : {head.result_names, head.parameter_names})
-    for (auto const name : names) own_[name];
+    for (auto const name : names) declared_[name];
 }
 
 void ptx_accesses::end_body(named_function& head) const
 {
   auto const describe = [this](auto& parameters, auto const& names) {
     for (std::size_t i = 0; i < parameters.size() && i < names.size(); ++i)
-      if (parameters[i].count == 0) parameters[i].accessed_as = own_.at(names[i]).text();
+      if (parameters[i].count == 0) parameters[i].accessed_as = declared_.at(names[i]).text();
   };
   describe(head.function.results, head.result_names);
   describe(head.function.parameters, head.parameter_names);
@@ -92,35 +93,35 @@ void ptx_accesses::drop_untyped(std::vector<ptx_function>& functions) const
 
 void ptx_accesses::read_statement(words const& statement)
 {
-  std::size_t at = 0;
+  std::size_t index = 0;
   if (!statement.empty() && statement[0] == "@")  // a predicate: @%p1 or @!%p1
-    at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
-  if (at >= statement.size()) return;
-  auto const word = statement[at];
+    index = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
+  if (index >= statement.size()) return;
+  auto const word = statement[index];
   if (word == "ld" || word == "st")
-    read_move(statement, at);
+    read_move(statement, index);
   else if (word == "call")
-    read_call(statement, at);
+    read_call(statement, index);
   else if (word == ".param")
-    declare(statement, at);
+    declare(statement, index);
 }
 
 // ld.param.f32 %f1, [NAME+OFFSET] or st.param.f32 [NAME+OFFSET], %f1
-void ptx_accesses::read_move(words const& statement, std::size_t at)
+void ptx_accesses::read_move(words const& statement, std::size_t index)
 {
-  auto const is_load = statement[at] == "ld";
-  if (++at >= statement.size() || statement[at] != ".param") return;
+  auto const is_load = statement[index] == "ld";
+  if (++index >= statement.size() || statement[index] != ".param") return;
   std::string_view type;
-  for (++at; at < statement.size() && is_directive(statement[at]); ++at)
-    type = statement[at].substr(1);
-  auto const bracket = std::find(statement.begin() + static_cast<std::ptrdiff_t>(at),
+  for (++index; index < statement.size() && is_directive(statement[index]); ++index)
+    type = statement[index].substr(1);
+  auto const bracket = std::find(statement.begin() + static_cast<std::ptrdiff_t>(index),
                                  statement.end(), std::string_view("["));
   if (statement.end() - bracket < 2) return;
   auto const name = *(bracket + 1);
   is_typed_ = is_typed_ || type == "f32" || type == "f64" || type == "u32" || type == "u64" ||
               type == "s32" || type == "s64";
-  if (auto const own = own_.find(name); own != own_.end())
-    own->second.observe(type);
+  if (auto const declared = declared_.find(name); declared != declared_.end())
+    declared->second.observe(type);
   else if (!is_load)
     stored_[name] = type;
   else if (auto const result = returned_.find(name); result != returned_.end())
@@ -128,15 +129,15 @@ void ptx_accesses::read_move(words const& statement, std::size_t at)
 }
 
 // call.uni (RESULT), FUNCTION, (PARAMETER, …)
-void ptx_accesses::read_call(words const& statement, std::size_t at)
+void ptx_accesses::read_call(words const& statement, std::size_t index)
 {
-  for (++at; at < statement.size() && is_directive(statement[at]);) ++at;
-  auto const results = read_list(statement, at);
-  skip_comma(statement, at);
-  if (at >= statement.size() || statement[at].starts_with('%')) return;  // through a register
-  auto& callee = called_[std::string(statement[at++])];
-  skip_comma(statement, at);
-  auto const parameters = read_list(statement, at);
+  for (++index; index < statement.size() && is_directive(statement[index]);) ++index;
+  auto const results = read_list(statement, index);
+  skip_comma(statement, index);
+  if (index >= statement.size() || statement[index].starts_with('%')) return;  // through a register
+  auto& callee = called_[std::string(statement[index++])];
+  skip_comma(statement, index);
+  auto const parameters = read_list(statement, index);
   if (callee.parameters.size() < parameters.size()) {
     called_size_ += parameters.size() - callee.parameters.size();
     callee.parameters.resize(parameters.size());
@@ -149,20 +150,20 @@ void ptx_accesses::read_call(words const& statement, std::size_t at)
   if (results.size() == 1) returned_[results[0]] = &callee.results[0];
 }
 
-// .param .b32 NAME: the name of an earlier call begins anew
-void ptx_accesses::declare(words const& statement, std::size_t at)
+// .param .b32 NAME: the name may have belonged to an earlier call
+void ptx_accesses::declare(words const& statement, std::size_t index)
 {
   auto const is_name = [](std::string_view word) {
     return !word.empty() && !is_directive(word) && word != "[";
   };
-  while (++at < statement.size())
-    if (statement[at] == ".align")
-      ++at;
-    else if (is_name(statement[at]))
+  while (++index < statement.size())
+    if (statement[index] == ".align")
+      ++index;
+    else if (is_name(statement[index]))
       break;
-  if (at >= statement.size()) return;
-  stored_.erase(statement[at]);
-  returned_.erase(statement[at]);
+  if (index >= statement.size()) return;
+  stored_.erase(statement[index]);
+  returned_.erase(statement[index]);
 }
 
 }  // namespace fatlink::detail

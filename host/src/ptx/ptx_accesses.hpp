@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that a module's ld.param, st.param and call instructions name for parameters and
-// results. One pass over the statements of each body, in time linear in the text; what is not one
-// of these instructions, in the form that compilers write, is ignored.
+// The types with which a module's ld.param, st.param and call instructions access parameters and
+// results. Reads the statements of each body once, in linear time; ignores every other instruction,
+// and forms of these that compilers do not write.
 // Source: PTX ISA 9.0, "Data Movement Instructions"; observed with nvcc 13.0.
 #pragma once
 
@@ -19,7 +19,7 @@ enum class scalar_kind { unknown, floating, narrow_integer, integer };
 /// "f32" is floating, "s8" and "u16" are narrow integers, "b32" and "u64" integers.
 scalar_kind kind_of(std::string_view type);
 
-/// A function's head with the names of its parameters and results, which point into the text.
+/// A function with the names of its parameters and results, which point into the text.
 struct named_function {
   ptx_function function;
   std::vector<std::string_view> result_names;
@@ -29,22 +29,22 @@ struct named_function {
 class ptx_accesses {
  public:
   void begin_body(named_function const& head);
-  /// One instruction or directive of a body, without its ";".
+  /// Reads one instruction or directive of a body, without its ";".
   void read_statement(std::vector<std::string_view> const& words);
-  /// Writes what the body's instructions told of `head` into it.
+  /// Sets accessed_as of `head`'s parameters and results from the body's instructions.
   void end_body(named_function& head) const;
-  /// Writes what the module's calls told of `hook` into it.
+  /// Sets accessed_as of `hook`'s parameters and results from the module's calls.
   void describe_callee(ptx_function& hook) const;
-  /// Forgets integers where the module's compiler writes b32 for floats too. To be called last.
+  /// Clears integer types if the module's compiler writes b32 also for floats. Call it last.
   void drop_untyped(std::vector<ptx_function>& functions) const;
-  /// Names, parameters and results that are kept: what memory grows with.
+  /// Number of names, parameters and results kept; memory grows with it.
   [[nodiscard]] std::size_t size() const noexcept
   {
     return stored_.size() + returned_.size() + called_size_;
   }
 
  private:
-  /// A type, or nothing once two of different kinds were seen.
+  /// A type; empty after types of two different kinds were observed.
   class observed_type {
    public:
     void observe(std::string_view type);
@@ -60,16 +60,16 @@ class ptx_accesses {
   };
   using words = std::vector<std::string_view>;
 
-  void read_move(words const& statement, std::size_t at);
-  void read_call(words const& statement, std::size_t at);
-  void declare(words const& statement, std::size_t at);
+  void read_move(words const& statement, std::size_t index);
+  void read_call(words const& statement, std::size_t index);
+  void declare(words const& statement, std::size_t index);
 
-  std::map<std::string_view, observed_type> own_;        // of the body's function
-  std::map<std::string_view, std::string_view> stored_;  // what a call will pass, by its name
-  std::map<std::string_view, observed_type*> returned_;  // what a call gave, by its name
+  std::map<std::string_view, observed_type> declared_;   // of the body's function, by name
+  std::map<std::string_view, std::string_view> stored_;  // arguments of the next call, by name
+  std::map<std::string_view, observed_type*> returned_;  // results of calls, by name
   std::map<std::string, called_function, std::less<>> called_;
-  std::size_t called_size_ = 0;  // functions in called_, and their parameters
-  bool is_typed_ = false;        // f32, u32 and so on were seen, so that b32 is no float
+  std::size_t called_size_ = 0;  // functions in called_ and their parameters
+  bool is_typed_ = false;        // f32, u32 etc. were observed, so b32 is not a float
 };
 
 }  // namespace fatlink::detail

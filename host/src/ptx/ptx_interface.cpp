@@ -9,7 +9,6 @@
 #include "ptx/ptx_source.hpp"
 #include "ptx/ptx_variables.hpp"
 #include "util/limits.hpp"
-#include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {
@@ -35,7 +34,7 @@ class interface_reader {
     while (!source_.at_end()) read_statement();
     drop_defined_here();
     describe_accesses();
-    return std::move(found_);
+    return std::move(interface_);
   }
 
  private:
@@ -63,9 +62,9 @@ class interface_reader {
       count_declarations(1);
       variable.is_weak = linkage_ == linkage::weak;
       if (linkage_ == linkage::external)
-        found_.external_variables.push_back(std::move(variable));
+        interface_.external_variables.push_back(std::move(variable));
       else if (linkage_ != linkage::internal)
-        found_.variables.push_back(std::move(variable));
+        interface_.variables.push_back(std::move(variable));
     }
     linkage_ = linkage::internal;
   }
@@ -93,13 +92,12 @@ class interface_reader {
       function.is_variadic = list.is_variadic;
       head.parameter_names = std::move(list.names);
     }
-    auto const where = linkage_;
-    function.is_weak = where == linkage::weak;
+    auto const linkage = std::exchange(linkage_, linkage::internal);
+    function.is_weak = linkage == linkage::weak;
     auto const has_body = read_head(function);
     if (has_body) read_body(head);
-    linkage_ = linkage::internal;
     count_declarations(1 + function.results.size() + function.parameters.size());
-    file_away(std::move(function), is_kernel, has_body, where);
+    add_function(std::move(function), is_kernel, has_body, linkage);
   }
 
   void count_declarations(std::size_t count)
@@ -110,10 +108,8 @@ class interface_reader {
   void check_declarations() const
   {
     if (declarations_ + accesses_.size() > limits::k_declarations)
-      source_.exceed(
-          detail::format("declares and calls more than {} functions, parameters and "
-                         "variables",
-                         limits::k_declarations));
+      source_.exceed("declares and calls more than " + std::to_string(limits::k_declarations) +
+                     " functions, parameters and variables");
   }
 
   std::pair<std::vector<ptx_parameter>, std::vector<std::string_view>> read_results()
@@ -123,7 +119,8 @@ class interface_reader {
     return {std::move(list.parameters), std::move(list.names)};
   }
 
-  /// Reads .reqntid and .maxntid, skips other directives; true past the brace that opens a body.
+  /// Reads .reqntid and .maxntid and skips other directives. True: a body follows, and its opening
+  /// brace was read.
   bool read_head(ptx_function& function)
   {
     while (!source_.at_end()) {
@@ -162,8 +159,8 @@ class interface_reader {
   void append(std::vector<std::string_view>& statement, std::string_view word)
   {
     if (statement.size() == limits::k_statement_words)
-      source_.exceed(
-          detail::format("has a statement of more than {} words", limits::k_statement_words));
+      source_.exceed("has a statement of more than " + std::to_string(limits::k_statement_words) +
+                     " words");
     statement.push_back(word);
   }
 
@@ -179,16 +176,16 @@ class interface_reader {
     return extent;
   }
 
-  void file_away(ptx_function function, bool is_kernel, bool has_body, linkage where)
+  void add_function(ptx_function function, bool is_kernel, bool has_body, linkage linkage)
   {
     if (is_kernel && has_body)
-      found_.kernels.push_back(std::move(function));
-    else if (has_body && where == linkage::visible)
-      found_.definitions.push_back(std::move(function));
-    else if (has_body && where == linkage::weak)
-      found_.weak.push_back(std::move(function));
-    else if (!has_body && where == linkage::external)
-      found_.hooks.push_back(std::move(function));
+      interface_.kernels.push_back(std::move(function));
+    else if (has_body && linkage == linkage::visible)
+      interface_.definitions.push_back(std::move(function));
+    else if (has_body && linkage == linkage::weak)
+      interface_.weak.push_back(std::move(function));
+    else if (!has_body && linkage == linkage::external)
+      interface_.hooks.push_back(std::move(function));
   }
 
   parameter_list read_parameters()
@@ -205,7 +202,7 @@ class interface_reader {
     return list;
   }
 
-  // .param [.align N] .TYPE [.ptr [.SPACE] [.align N]] NAME[COUNT]; NAME[] is `...`
+  // .param [.align N] .TYPE [.ptr [.SPACE] [.align N]] NAME[COUNT]; NAME[] stands for `...`
   void read_parameter(parameter_list& list)
   {
     ptx_parameter parameter;
@@ -227,13 +224,13 @@ class interface_reader {
     if (parameter.type.empty()) source_.fail("has a parameter without a type");
     if (list.is_variadic) return;
     if (list.parameters.size() == limits::k_parameters)
-      source_.exceed(
-          detail::format("has a function of more than {} parameters", limits::k_parameters));
+      source_.exceed("has a function of more than " + std::to_string(limits::k_parameters) +
+                     " parameters");
     list.parameters.push_back(std::move(parameter));
     list.names.push_back(source_.checked_name(name));
   }
 
-  /// The COUNT after a "["; false for `[]`.
+  /// Reads the COUNT after a "["; false for `[]`.
   bool read_count(ptx_parameter& parameter)
   {
     if (source_.peek() == "]") return false;
@@ -245,34 +242,35 @@ class interface_reader {
   {
     auto const value = source_.read_number(source_.next());
     if (!parameter.is_pointer)
-      parameter.align = static_cast<unsigned>(value);  // else: of what it points at
+      parameter.align =
+          static_cast<unsigned>(value);  // of a pointer: the alignment of its target, ignored
   }
 
-  /// An .extern that the module itself defines is not asked of others.
+  /// Removes the .extern declarations of what the module itself defines.
   void drop_defined_here()
   {
     std::set<std::string_view> defined;
-    for (auto const* list : {&found_.definitions, &found_.weak})
+    for (auto const* list : {&interface_.definitions, &interface_.weak})
       for (auto const& function : *list) defined.insert(function.name);
-    for (auto const& variable : found_.variables) defined.insert(variable.name);
+    for (auto const& variable : interface_.variables) defined.insert(variable.name);
     auto const is_defined = [&](auto const& symbol) { return defined.contains(symbol.name); };
-    std::erase_if(found_.hooks, is_defined);
-    std::erase_if(found_.external_variables, is_defined);
+    std::erase_if(interface_.hooks, is_defined);
+    std::erase_if(interface_.external_variables, is_defined);
   }
 
   void describe_accesses()
   {
-    for (auto& hook : found_.hooks) accesses_.describe_callee(hook);
-    for (auto* list : {&found_.definitions, &found_.weak, &found_.hooks})
+    for (auto& hook : interface_.hooks) accesses_.describe_callee(hook);
+    for (auto* list : {&interface_.definitions, &interface_.weak, &interface_.hooks})
       accesses_.drop_untyped(*list);
-    for (auto& kernel : found_.kernels)  // a kernel's parameters have their types
+    for (auto& kernel : interface_.kernels)  // kernels declare the types of their parameters
       for (auto& parameter : kernel.parameters) parameter.accessed_as.clear();
   }
 
   ptx_source source_;
   linkage linkage_ = linkage::internal;
   detail::ptx_accesses accesses_;
-  ptx_interface found_;
+  ptx_interface interface_;
   std::size_t declarations_ = 0;  ///< functions, parameters and variables
 };
 

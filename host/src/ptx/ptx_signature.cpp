@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions and variables of PTX as text.
-#include <fmt/ranges.h>
-
 #include "fatlink/ptx_interface.hpp"
-#include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {
@@ -11,47 +8,55 @@ namespace {
 std::string alignment_of(unsigned align, with_alignment alignment)
 {
   if (alignment == with_alignment::no || align == 0) return {};
-  return detail::format("align {} ", align);
+  std::string text = "align ";
+  return (text += std::to_string(align)) += ' ';
+}
+
+std::string dimension(std::uint64_t count)
+{
+  std::string text = "[";
+  return (text += std::to_string(count)) += ']';
 }
 
 std::string describe(ptx_parameter const& parameter, with_alignment alignment)
 {
   auto const text = alignment_of(parameter.align, alignment) + parameter.type;
-  return parameter.count == 0 ? text : detail::format("{}[{}]", text, parameter.count);
+  return parameter.count == 0 ? text : text + dimension(parameter.count);
 }
 
-std::vector<std::string> describe(std::vector<ptx_parameter> const& parameters,
-                                  with_alignment alignment)
+/// "(b32, b64[2], ...)".
+std::string describe(std::vector<ptx_parameter> const& parameters, bool is_variadic,
+                     with_alignment alignment)
 {
-  std::vector<std::string> texts;
-  for (auto const& parameter : parameters) texts.push_back(describe(parameter, alignment));
-  return texts;
+  std::string text = "(";
+  for (auto const& parameter : parameters) {
+    if (text.size() > 1) text += ", ";
+    text += describe(parameter, alignment);
+  }
+  if (is_variadic) text += text.size() > 1 ? ", ..." : "...";
+  return text + ")";
 }
 
 std::string dimension_of(ptx_variable const& variable)
 {
   if (variable.is_unsized) return "[]";
-  return variable.count == 0 ? std::string{} : detail::format("[{}]", variable.count);
+  return variable.count == 0 ? std::string{} : dimension(variable.count);
 }
 
 }  // namespace
 
 std::string to_string(ptx_function const& function, with_alignment alignment)
 {
-  auto parameters = describe(function.parameters, alignment);
-  if (function.is_variadic) parameters.emplace_back("...");
   auto const result =
-      function.results.empty()
-          ? std::string{}
-          : detail::format("({}) ", fmt::join(describe(function.results, alignment), ", "));
-  return detail::format("{}{}({})", result, function.name, fmt::join(parameters, ", "));
+      function.results.empty() ? "" : describe(function.results, false, alignment) + " ";
+  return result + function.name + describe(function.parameters, function.is_variadic, alignment);
 }
 
 std::string to_string(ptx_variable const& variable, with_alignment alignment)
 {
-  return detail::format("{}{} {}{} {}{}", variable.is_managed ? "managed " : "", variable.space,
-                        alignment_of(variable.align, alignment), variable.type, variable.name,
-                        dimension_of(variable));
+  return (variable.is_managed ? "managed " : "") + variable.space + " " +
+         alignment_of(variable.align, alignment) + variable.type + " " + variable.name +
+         dimension_of(variable);
 }
 
 }  // namespace fatlink

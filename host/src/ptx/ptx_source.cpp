@@ -5,42 +5,48 @@
 
 #include "fatlink/error.hpp"
 #include "util/limits.hpp"
-#include "util/text/format.hpp"
 
 namespace fatlink::detail {
+namespace {
+
+std::string describe(std::string_view name, std::string const& reason, unsigned line)
+{
+  return std::string(name) + ": its PTX " + reason + " (line " + std::to_string(line) + ")";
+}
+
+}  // namespace
 
 void ptx_source::fail(std::string const& reason) const
 {
-  throw file_error(stage::fatbin,
-                   {.message = detail::format("{}: its PTX {} (line {})", name_, reason, line()),
-                    .input = std::string(name_),
-                    .code = {},
-                    .log = {},
-                    .hint = "build the fatbin again with nvcc"});
+  throw file_error(stage::fatbin, {.message = describe(name_, reason, line_),
+                                   .input = std::string(name_),
+                                   .code = {},
+                                   .log = {},
+                                   .hint = "build the fatbin again with nvcc"});
 }
 
-void ptx_source::exceed(std::string const& what) const
+void ptx_source::exceed(std::string const& reason) const
 {
-  throw file_error(
-      stage::fatbin,
-      {.message = detail::format("{}: its PTX {}, the limit (line {})", name_, what, line()),
-       .input = std::string(name_),
-       .code = "above-limit",
-       .log = {},
-       .hint = "split the source into several, each with a fatbin of its own"});
+  throw file_error(stage::fatbin,
+                   {.message = describe(name_, reason + ", the limit", line_),
+                    .input = std::string(name_),
+                    .code = "above-limit",
+                    .log = {},
+                    .hint = "split the source into several, each with a fatbin of its own"});
 }
 
 std::string_view ptx_source::checked_name(std::string_view name) const
 {
   if (name.size() <= limits::k_name_bytes) return name;
-  exceed(detail::format("has a name of {} bytes, above {}", name.size(), limits::k_name_bytes));
+  exceed("has a name of " + std::to_string(name.size()) + " bytes, above " +
+         std::to_string(limits::k_name_bytes));
 }
 
 std::string_view ptx_source::checked_type(std::string_view type) const
 {
   if (type.size() <= limits::k_type_bytes) return type;
-  exceed(detail::format("has a type whose name has {} bytes, above {}", type.size(),
-                        limits::k_type_bytes));
+  exceed("has a type whose name has " + std::to_string(type.size()) + " bytes, above " +
+         std::to_string(limits::k_type_bytes));
 }
 
 unsigned long ptx_source::read_number(std::string_view digits) const
@@ -49,9 +55,9 @@ unsigned long ptx_source::read_number(std::string_view digits) const
   auto const is_hex = digits.starts_with("0x");
   auto const* const begin = digits.data() + (is_hex ? 2 : 0);
   auto const* const end = digits.data() + digits.size();
-  if (auto const [rest, code] = std::from_chars(begin, end, value, is_hex ? 16 : 10);
-      code != std::errc{} || rest != end)
-    fail(detail::format("has '{}' where a number belongs", digits));
+  if (auto const [stop, code] = std::from_chars(begin, end, value, is_hex ? 16 : 10);
+      code != std::errc{} || stop != end)
+    fail("has '" + std::string(digits) + "' where a number belongs");
   return value;
 }
 

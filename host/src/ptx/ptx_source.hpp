@@ -1,31 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX text as tokens, with errors that name the file and the line.
+// PTX text as words for the interface reader, with errors that name the file and the line.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
-#include "ptx/ptx_tokens.hpp"
+#include "ptx/lexer.hpp"
 
 namespace fatlink::detail {
 
-class ptx_source : public ptx_tokens {
+class ptx_source {
  public:
-  ptx_source(std::string_view ptx, std::string_view name) : ptx_tokens(ptx), name_(name) {}
+  /// `text` and `name` must outlive the source; `name` is the file in messages.
+  ptx_source(std::string_view text, std::string_view name)
+      : lexer_(text), name_(name), token_(lexer_.next())
+  {
+  }
+
+  [[nodiscard]] bool at_end() const noexcept { return token_.kind == ptx::token_kind::end; }
+  /// The next word; empty at the end.
+  [[nodiscard]] std::string_view peek() const noexcept { return token_.text; }
+  /// Reads the next word; empty at the end.
+  std::string_view next() noexcept
+  {
+    auto const word = token_.text;
+    line_ = token_.line;
+    token_ = lexer_.next();
+    return word;
+  }
 
   /// @throws file_error "NAME: its PTX REASON (line N)".
   [[noreturn]] void fail(std::string const& reason) const;
-  /// @throws file_error above-limit: "NAME: its PTX WHAT, the limit (line N)".
-  [[noreturn]] void exceed(std::string const& what) const;
-  /// `name`, where it is no longer than limits::k_name_bytes. @throws file_error above-limit.
+  /// @throws file_error above-limit: "NAME: its PTX REASON, the limit (line N)".
+  [[noreturn]] void exceed(std::string const& reason) const;
+  /// Returns `name`. @throws file_error above-limit: longer than limits::k_name_bytes.
   [[nodiscard]] std::string_view checked_name(std::string_view name) const;
-  /// `type`, where it is no longer than limits::k_type_bytes. @throws file_error
+  /// Returns `type`. @throws file_error above-limit: longer than limits::k_type_bytes.
   [[nodiscard]] std::string_view checked_type(std::string_view type) const;
-  /// `digits`, decimal or 0x…. @throws file_error anything else.
+  /// The value of `digits`, decimal or 0x…. @throws file_error any other text.
   [[nodiscard]] unsigned long read_number(std::string_view digits) const;
 
  private:
+  ptx::lexer lexer_;
   std::string_view name_;
+  ptx::token token_;   ///< the next one
+  unsigned line_ = 1;  ///< of the word that next() returned last
 };
 
 }  // namespace fatlink::detail

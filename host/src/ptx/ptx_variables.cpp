@@ -7,7 +7,7 @@
 namespace fatlink::detail {
 namespace {
 
-/// `(.managed)`, `(.unified(1, 2))`: whether .managed is among them.
+/// Reads `(.managed)` or `(.unified(1, 2))`; returns whether it contains .managed.
 bool read_attribute(ptx_source& source)
 {
   if (source.next() != "(") source.fail("has an attribute without parentheses");
@@ -43,15 +43,15 @@ void read_dimension(ptx_source& source, ptx_variable& variable)
     variable.is_unsized = true;
   } else {
     auto const count = source.read_number(source.next());
-    auto const before = variable.count == 0 ? 1 : variable.count;
-    if (count > std::numeric_limits<unsigned long>::max() / before)
+    auto const elements = variable.count == 0 ? 1 : variable.count;
+    if (count > std::numeric_limits<unsigned long>::max() / elements)
       source.fail("has an array that is too large");
-    variable.count = before * count;
+    variable.count = elements * count;
   }
   if (source.next() != "]") source.fail("has an array without its ']'");
 }
 
-/// Past `= …` and the comma or semicolon after it; true at a comma, before another variable.
+/// Skips `= …` and the comma or semicolon after it; true after a comma: another variable follows.
 bool skip_initializer(ptx_source& source)
 {
   for (int depth = 0; !source.at_end();) {

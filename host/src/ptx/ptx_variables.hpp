@@ -10,8 +10,8 @@
 
 namespace fatlink::detail {
 
-/// The variables of one declaration, from after its state space (`space`, without the dot) up to
-/// and with its ";". Linkage is the caller's to set. @throws file_error damaged text.
+/// Reads the variables of one declaration, from after its state space (`space`, without the dot) up
+/// to and including its ";". Linkage is set by the caller. @throws file_error damaged text.
 std::vector<ptx_variable> read_variables(ptx_source& source, std::string_view space);
 
 }  // namespace fatlink::detail

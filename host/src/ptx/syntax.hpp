@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PTX module says, as parsed: names resolved within functions, instructions still words.
-// Values own their strings, except those of instructions, which point into the module's `text`.
+// A parsed PTX module. Names within functions are resolved; instructions are still words.
+// Values own their strings, except those of instructions, which point into module::text.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +12,43 @@
 
 #include "ptx/types.hpp"
 
-namespace fatlink::cpu::syntax {
+namespace fatlink::ptx::syntax {
 
 enum class linkage : std::uint8_t { local, visible, external, weak, common };
 
 /// One element of an initialiser: a number's bits, or a symbol's address plus an offset.
 struct initial_value {
   std::uint64_t bits = 0;
-  std::string symbol;  ///< empty: a number
+  std::string symbol = {};  ///< empty: a number
   std::int64_t addend = 0;
 };
 
-/// A line of the source that was compiled: `file` is a key of module::files. Line 0: not known.
+/// A line of source code: `file` is a key of module::files. Line 0: unknown.
 struct source_position {
   unsigned file = 0;
   unsigned line = 0;
 };
 
-/// What `.loc` says of the instructions after it.
+/// The source location that `.loc` gives to the instructions that follow it.
 struct source_location {
-  source_position position;
-  source_position inlined_at;  ///< of the call, where the code was inlined
+  source_position position = {};
+  source_position inlined_at = {};  ///< the call, if the code was inlined
 };
 
-/// A variable or a parameter. `count` elements; 0 for an array of unknown size, which as the last
-/// parameter of a function holds any number of arguments.
+/// A variable or a parameter of `count` elements. 0 is an array of unknown size; such a last
+/// parameter of a function takes any number of arguments.
 struct variable {
-  std::string name;
-  cpu::space space = cpu::space::global;
-  cpu::type type = cpu::type::b32;
+  std::string name = {};
+  ptx::space space = ptx::space::global;
+  ptx::type type = ptx::type::b32;
   unsigned align = 0;  ///< bytes, never 0 once parsed
   std::uint64_t count = 1;
   syntax::linkage linkage = syntax::linkage::local;
-  std::vector<initial_value> initial;
+  std::vector<initial_value> initial = {};
   unsigned line = 0;
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return count * size_of(type); }
-  /// Of a parameter: any number of arguments (`%VAParam[]`).
+  /// For a parameter: it takes any number of arguments (`%VAParam[]`).
   [[nodiscard]] bool is_variadic() const noexcept { return count == 0; }
 };
 
@@ -60,8 +60,8 @@ enum class operand_kind : std::uint8_t {
   special,    ///< `name`: "%tid.x"
   variable,   ///< `index` into function::variables, plus `offset`
   symbol,     ///< `name` at module scope, plus `offset`
-  label,      ///< `index`: an instruction's
-  address,    ///< [parts[0] + offset]; no parts: an absolute one
+  label,      ///< `index` into function::instructions
+  address,    ///< [parts[0] + offset]; no parts: an absolute address
   texel,      ///< [texture, coordinates]
   vector,     ///< {parts}
   list,       ///< (parts), of a call
@@ -75,30 +75,30 @@ struct operand {
   unsigned index = 0;
   std::uint64_t bits = 0;
   std::int64_t offset = 0;
-  std::string name;
-  std::vector<operand> parts;
+  std::string name = {};
+  std::vector<operand> parts = {};
 };
 
 struct instruction {
-  std::string_view text;  ///< from the guard to before the semicolon
+  std::string_view text = {};  ///< from the guard up to the semicolon
   unsigned line = 0;
-  source_location location;
-  std::string_view name;                    ///< "add"
-  std::vector<std::string_view> modifiers;  ///< "rn", "f32": without their dots
-  int guard = -1;                           ///< index into function::registers
+  source_location location = {};
+  std::string_view name = {};                    ///< "add"
+  std::vector<std::string_view> modifiers = {};  ///< "rn", "f32": without dots
+  int guard = -1;                                ///< index into function::registers
   bool guard_negated = false;
-  std::vector<operand> operands;
+  std::vector<operand> operands = {};
 };
 
 struct register_ {
-  std::string name;
-  cpu::type type;
+  std::string name = {};
+  ptx::type type = ptx::type::b32;
 };
 
-/// `.branchtargets` and `.callprototype` labels.
+/// A `.branchtargets` table.
 struct branch_targets {
-  std::string name;
-  std::vector<operand> labels;
+  std::string name = {};
+  std::vector<operand> labels = {};
 };
 
 struct function {
@@ -109,7 +109,7 @@ struct function {
   std::vector<variable> results;
   std::vector<variable> parameters;
   unsigned line = 0;
-  // Of the body. `variables` begins with results, then parameters.
+  // The body. `variables` begins with the results, then the parameters.
   std::vector<variable> variables;
   std::vector<register_> registers;
   std::vector<instruction> instructions;
@@ -117,21 +117,22 @@ struct function {
   std::vector<std::string> prototypes;
 };
 
-/// Whether `of` takes any number of arguments after its named ones.
-inline bool is_variadic(function const& of) noexcept
+/// Whether `function` takes any number of arguments after its named ones.
+inline bool is_variadic(function const& function) noexcept
 {
-  return !of.is_entry && !of.parameters.empty() && of.parameters.back().is_variadic();
+  return !function.is_entry && !function.parameters.empty() &&
+         function.parameters.back().is_variadic();
 }
 
 struct module {
   std::string name;                         ///< for messages
-  std::shared_ptr<std::string const> text;  ///< what `instruction::text` points into
-  std::map<unsigned, std::string> files;    ///< sources, as `.file` names them
+  std::shared_ptr<std::string const> text;  ///< instruction::text points into it
+  std::map<unsigned, std::string> files;    ///< source files, by their number in `.file`
   std::vector<variable> variables;
   std::vector<function> functions;
 };
 
-/// "wild.cu:7", "wild.cuh:5, inlined at wild.cu:11"; empty where nothing is known.
+/// "wild.cu:7", "wild.cuh:5, inlined at wild.cu:11"; empty if unknown.
 std::string describe(source_location const& location, std::map<unsigned, std::string> const& files);
 
-}  // namespace fatlink::cpu::syntax
+}  // namespace fatlink::ptx::syntax

@@ -3,12 +3,12 @@
 
 #include <array>
 
-namespace fatlink::cpu {
+namespace fatlink::ptx {
 namespace {
 
 struct type_fact {
   std::string_view word;
-  type is;
+  ptx::type type;
   unsigned size;
 };
 
@@ -30,30 +30,30 @@ constexpr std::array k_types{
 std::optional<type> parse_type(std::string_view word) noexcept
 {
   for (auto const& fact : k_types)
-    if (fact.word == word) return fact.is;
+    if (fact.word == word) return fact.type;
   return {};
 }
 
-unsigned size_of(type of) noexcept
+unsigned size_of(type type) noexcept
 {
   for (auto const& fact : k_types)
-    if (fact.is == of) return fact.size;
+    if (fact.type == type) return fact.size;
   return 0;
 }
 
-bool is_signed(type of) noexcept
+bool is_signed(type type) noexcept
 {
-  return of == type::s8 || of == type::s16 || of == type::s32 || of == type::s64;
+  return type == type::s8 || type == type::s16 || type == type::s32 || type == type::s64;
 }
 
-bool is_float(type of) noexcept
+bool is_float(type type) noexcept
 {
-  return of >= type::f16;
+  return type >= type::f16;
 }
 
-bool is_integer(type of) noexcept
+bool is_integer(type type) noexcept
 {
-  return of >= type::b8 && of <= type::s64;
+  return type >= type::b8 && type <= type::s64;
 }
 
 std::optional<space> parse_space(std::string_view word) noexcept
@@ -66,4 +66,4 @@ std::optional<space> parse_space(std::string_view word) noexcept
   return {};
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::ptx

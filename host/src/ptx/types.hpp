@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace fatlink::cpu {
+namespace fatlink::ptx {
 
 enum class type : std::uint8_t {
   pred,
@@ -32,19 +32,19 @@ enum class type : std::uint8_t {
   f32x2,
 };
 
-/// "f32" → type::f32; none for another word.
+/// "f32" → type::f32; nullopt for any other word.
 std::optional<type> parse_type(std::string_view word) noexcept;
-/// Bytes; 0 for pred.
-unsigned size_of(type of) noexcept;
-bool is_signed(type of) noexcept;
-/// f16 to f64, packed ones included.
-bool is_float(type of) noexcept;
-/// u8 … s64, and the untyped b8 … b64.
-bool is_integer(type of) noexcept;
+/// Size in bytes; 0 for pred.
+unsigned size_of(type type) noexcept;
+bool is_signed(type type) noexcept;
+/// f16 to f64, including packed types.
+bool is_float(type type) noexcept;
+/// u8 to s64, and the untyped b8 to b64.
+bool is_integer(type type) noexcept;
 
 enum class space : std::uint8_t { generic, global, constant, shared, local, param };
 
-/// "global" → space::global, "const" → space::constant; none for another word.
+/// "global" → space::global, "const" → space::constant; nullopt for any other word.
 std::optional<space> parse_space(std::string_view word) noexcept;
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::ptx

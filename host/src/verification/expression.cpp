@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "fatlink/error.hpp"
-#include "interpreter/instructions/half.hpp"
+#include "util/bytes/half_float.hpp"
 #include "util/files/shared_library.hpp"
 #include "util/limits.hpp"
 #include "util/process/immortal.hpp"
@@ -119,7 +119,7 @@ double log_gamma(double x)
 template <typename Half>
 double rounded_through(double x)
 {
-  return cpu::to_double(cpu::rounded_to<Half>(x));
+  return half_float::to_double(half_float::round_to<Half>(x));
 }
 
 /// Bounds what muParser allocates and how deep it nests.
@@ -228,8 +228,8 @@ void expression::define_roundings()
       parser_.get(), "round", +[](double x) { return std::round(x); });
   define(
       parser_.get(), "f32", +[](double x) { return static_cast<double>(static_cast<float>(x)); });
-  define(parser_.get(), "f16", rounded_through<cpu::binary16>);
-  define(parser_.get(), "bf16", rounded_through<cpu::bfloat16>);
+  define(parser_.get(), "f16", rounded_through<half_float::binary16>);
+  define(parser_.get(), "bf16", rounded_through<half_float::bfloat16>);
 }
 
 }  // namespace fatlink::detail

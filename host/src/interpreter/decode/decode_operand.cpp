@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstring>
 
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/decoder.hpp"
-#include "interpreter/execution/memory.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 using syntax::operand_kind;
@@ -186,4 +186,4 @@ unsigned decoding::width_of(syntax::operand const& from) const
   return is_register(from) ? size_of(function_.registers[from.index].type) : 0;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

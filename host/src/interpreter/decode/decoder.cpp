@@ -9,7 +9,7 @@
 #include "interpreter/limits.hpp"
 #include "util/limits.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 using syntax::operand_kind;
@@ -181,7 +181,7 @@ std::string_view decoding::take_next()
 
 type decoding::take_type()
 {
-  auto const found = words_.empty() ? std::nullopt : parse_type(words_.back());
+  auto const found = words_.empty() ? std::nullopt : ptx::parse_type(words_.back());
   if (!found) refuse("no known type");
   words_.pop_back();
   return *found;
@@ -286,4 +286,4 @@ code decode_function(linked_modules const& modules, unsigned index, address_map 
   return made;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

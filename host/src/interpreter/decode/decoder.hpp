@@ -20,7 +20,10 @@
 #include "ptx/syntax.hpp"
 #include "ptx/types.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
+
+using ptx::space;
+using ptx::type;
 
 /// Where variables lie: global and constant ones in the address space, shared ones from the
 /// block's offset 0 on.
@@ -205,4 +208,4 @@ handler for_bits(decoding const& d, unsigned width, Make const& make)
   }
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

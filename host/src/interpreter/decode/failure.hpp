@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 enum class fault {
   syntax,      ///< text that is no PTX
@@ -51,4 +51,4 @@ class failure : public std::runtime_error {
   std::string location_;
 };
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -6,8 +6,10 @@
 #include <set>
 #include <string_view>
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
+
+using ptx::space;
 
 using syntax::linkage;
 
@@ -282,4 +284,4 @@ linked_modules link(std::vector<syntax::module> modules)
   return symbol_table(std::move(modules)).link();
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

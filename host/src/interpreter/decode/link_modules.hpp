@@ -13,7 +13,9 @@
 #include "interpreter/decode/failure.hpp"
 #include "ptx/syntax.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
+
+namespace syntax = ptx::syntax;
 
 enum class builtin { printf, assert_fail, heap };
 
@@ -21,7 +23,7 @@ enum class builtin { printf, assert_fail, heap };
 struct entity {
   enum class kind { function, variable, dynamic_shared, builtin };
   entity::kind is = kind::function;
-  unsigned index = 0;  ///< into linked::functions, linked::variables, or a cpu::builtin
+  unsigned index = 0;  ///< into linked::functions, linked::variables, or a interpreter::builtin
 };
 
 template <typename Syntax>
@@ -47,4 +49,4 @@ struct linked_modules {
 /// @throws failure (duplicate, prototype, unresolved, syntax) naming the modules.
 linked_modules link(std::vector<syntax::module> modules);
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

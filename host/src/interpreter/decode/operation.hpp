@@ -17,7 +17,9 @@
 
 #include "ptx/syntax.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
+
+namespace syntax = ptx::syntax;
 
 class warp;
 struct operation;
@@ -120,4 +122,4 @@ inline std::string place_of(code const& of, instruction_text const& instruction)
   return location.empty() ? place : place + ", " + location;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

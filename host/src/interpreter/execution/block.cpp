@@ -7,15 +7,33 @@
 #include <mutex>
 #include <thread>
 
-#include "interpreter/instructions/collective.hpp"
+#include "interpreter/execution/lanes.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 dimensions unflatten(std::uint64_t index, dimensions const& of) noexcept
 {
   return {static_cast<std::uint32_t>(index % of.x), static_cast<std::uint32_t>(index / of.x % of.y),
           static_cast<std::uint32_t>(index / of.x / of.y)};
+}
+
+/// Writes the result of `released`'s bar.red, for which it waited.
+void write_barrier_result(group const& released, barrier const& completed) noexcept
+{
+  auto const& op = *released.barrier_result;
+  auto& frame = *released.in;
+  auto const action = static_cast<barrier_action>(op.flags);
+  if (action == barrier_action::population) {
+    auto* const lanes = reinterpret_cast<std::byte*>(frame.registers.data()) + op.d;
+    each_lane(released.lanes, [=](unsigned lane) { store(lanes, lane, completed.population); });
+    return;
+  }
+  auto const holds = action == barrier_action::conjunction
+                         ? completed.population == completed.voters
+                         : completed.population != 0;
+  auto& predicate = frame.predicates[op.d >> 1];
+  predicate = (predicate & ~released.lanes) | (holds ? released.lanes : 0);
 }
 
 /// What the workers of a launch share.
@@ -170,4 +188,4 @@ std::uint64_t run_blocks(launch_state const& launch)
   return queue.result();
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -17,7 +17,7 @@
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/warp.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 class race_map;
 
@@ -46,6 +46,10 @@ struct launch_state {
 struct stopped {};
 
 constexpr unsigned k_barriers = 16;
+
+/// What bar does at its barrier, in operation::flags: wait, only arrive, or wait and write to
+/// operation::d how many threads' predicates are true, whether all are, or whether any is.
+enum class barrier_action : std::uint32_t { sync, arrive, population, conjunction, disjunction };
 
 struct barrier {
   std::uint32_t arrived = 0;
@@ -98,4 +102,4 @@ class block {
 /// counted once a thread. @throws failure, the first seen of the lowest-numbered block.
 std::uint64_t run_blocks(launch_state const& launch);
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -7,7 +7,7 @@
 
 #include "interpreter/execution/block.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 template <typename T>
@@ -155,4 +155,4 @@ void device_assert(warp& w, call_site const& site, unsigned lane, operation cons
       lane, op);
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

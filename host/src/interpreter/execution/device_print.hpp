@@ -6,11 +6,11 @@
 
 #include "interpreter/execution/warp.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 /// @throws failure (address) a pointer among the arguments leads nowhere.
 void device_printf(warp& w, call_site const& site, unsigned lane, operation const& op);
 /// @throws failure (trap), always.
 [[noreturn]] void device_assert(warp& w, call_site const& site, unsigned lane, operation const& op);
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -10,7 +10,7 @@
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/warp.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 template <typename T>
 T load(std::byte const* lanes, unsigned lane) noexcept
@@ -68,4 +68,4 @@ void ternary(warp& w, operation const& o, lane_mask mask)
             [=](unsigned i) { store<R>(d, i, Op{}(load<A>(a, i), load<A>(b, i), load<R>(c, i))); });
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

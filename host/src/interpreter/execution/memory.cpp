@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 constexpr std::uint64_t k_alignment = 512;  // as the CUDA driver's
@@ -114,4 +114,4 @@ std::string describe(region_list const& in, std::uint64_t address)
   return std::to_string(address - below.base - below.size) + " bytes past the end of " + what;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's global and constant memory, and the map of its 64-bit address space. Addresses
-// are the device's own: none is a host address, and a gap lies between any two allocations, so
-// that an access out of bounds is seen.
-//
-//   0x0000_1000_0000_0000  shared memory of the block, offsets 0 up
-//   0x0000_2000_0000_0000  local memory of the thread
-//   0x0000_3000_0000_0000  functions, 16 bytes apart
-//   0x0000_4000_0000_0000  the kernel's parameters
-//   0x0000_7000_0000_0000  allocations
-//
-// Threads: safe. A snapshot stays valid while it is held, whatever is released.
+// The device's global and constant memory. Addresses are the device's own, never host addresses
+// (decode/address_space.hpp), and a gap separates any two allocations, so that every access out
+// of bounds is detected.
+// Threads: safe. A snapshot stays valid while it is held, whatever is released meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/failure.hpp"
 
-namespace fatlink::cpu {
-
-constexpr std::uint64_t k_window_size = std::uint64_t{1} << 32;
-constexpr std::uint64_t k_shared_window = 0x1000'0000'0000;
-constexpr std::uint64_t k_local_window = 0x2000'0000'0000;
-constexpr std::uint64_t k_function_window = 0x3000'0000'0000;
-constexpr std::uint64_t k_parameter_window = 0x4000'0000'0000;
-constexpr std::uint64_t k_allocations = 0x7000'0000'0000;
-constexpr std::uint64_t k_function_stride = 16;
+namespace fatlink::interpreter {
 
 struct region {
   std::uint64_t base = 0;
@@ -81,4 +67,4 @@ region const* find_region(region_list const& in, std::uint64_t address,
 /// Where `address` is, in words: "4 bytes past the end of an allocation of 256 bytes".
 std::string describe(region_list const& in, std::uint64_t address);
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -4,7 +4,7 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/warp.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 // <writer> ::= <clock> 24 bits <thread + 1> 40 bits; 0: nobody
@@ -68,4 +68,4 @@ void race_map::note(region const& in, std::uint64_t offset, unsigned size, warp&
   note_shared(map, offset, size, by, lane, op);
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

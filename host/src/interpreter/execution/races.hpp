@@ -14,7 +14,7 @@
 
 #include "interpreter/decode/operation.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 struct region;
 class warp;
@@ -34,4 +34,4 @@ class race_map {
   std::unordered_map<std::uint64_t, std::unique_ptr<std::atomic<std::uint64_t>[]>> maps_;
 };
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

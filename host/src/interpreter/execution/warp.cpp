@@ -8,7 +8,7 @@
 
 #include "interpreter/execution/block.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 constexpr std::uint32_t k_never = std::numeric_limits<std::uint32_t>::max();
@@ -19,8 +19,8 @@ constexpr std::uint32_t k_local_alignment = 16;
 
 }  // namespace
 
-void warp::start(launch_state const& launch, cpu::block& of, unsigned index, lane_mask lanes,
-                 cpu::code const& entry)
+void warp::start(launch_state const& launch, interpreter::block& of, unsigned index,
+                 lane_mask lanes, interpreter::code const& entry)
 {
   launch_ = &launch;
   block_ = &of;
@@ -148,7 +148,7 @@ void warp::add_group(lane_mask lanes, std::uint32_t pc, frame* in, group::state 
                      .last_turn = now_.last_turn});
 }
 
-frame* warp::new_frame(cpu::code const& of, lane_mask lanes)
+frame* warp::new_frame(interpreter::code const& of, lane_mask lanes)
 {
   auto& spare = spare_frames_[of.index];
   if (spare.empty()) {
@@ -187,7 +187,7 @@ void warp::branch(lane_mask mask, std::uint32_t target)
   stop_before_ = 0;
 }
 
-void warp::call(lane_mask mask, cpu::code const& callee, call_site const& site)
+void warp::call(lane_mask mask, interpreter::code const& callee, call_site const& site)
 {
   auto* const caller = now_.in;
   auto* const made = new_frame(callee, mask);
@@ -214,7 +214,7 @@ void warp::call(lane_mask mask, cpu::code const& callee, call_site const& site)
   jump(0);
 }
 
-void warp::call_some(lane_mask mask, lane_mask others, cpu::code const& callee,
+void warp::call_some(lane_mask mask, lane_mask others, interpreter::code const& callee,
                      call_site const& site)
 {
   if (others != 0) add_group(others, now_.pc, now_.in, group::state::ready);
@@ -281,4 +281,4 @@ void warp::note_warp_sync() noexcept
   last_sync = ++block_->clock;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

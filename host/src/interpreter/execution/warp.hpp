@@ -16,14 +16,14 @@
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/memory.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 class block;
 struct launch_state;
 
 /// What a call allocates: the callee's registers and local memory, for all lanes.
 struct frame {
-  cpu::code const* code = nullptr;
+  interpreter::code const* code = nullptr;
   frame* caller = nullptr;
   call_site const* site = nullptr;  ///< in the caller
   std::uint32_t return_to = 0;
@@ -50,8 +50,8 @@ struct group {
 class warp {
  public:
   /// Makes the warp's threads begin `entry`. `index` is the warp's in its block.
-  void start(launch_state const& launch, cpu::block& of, unsigned index, lane_mask lanes,
-             cpu::code const& entry);
+  void start(launch_state const& launch, interpreter::block& of, unsigned index, lane_mask lanes,
+             interpreter::code const& entry);
   /// Runs until every group has ended or waits. Whether anything ran.
   bool run();
 
@@ -78,15 +78,16 @@ class warp {
   {
     return local_ + std::size_t{lane} * local_bytes_ + offset;
   }
-  [[nodiscard]] cpu::block& block() const noexcept { return *block_; }
+  [[nodiscard]] interpreter::block& block() const noexcept { return *block_; }
   [[nodiscard]] launch_state const& launch() const noexcept { return *launch_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
 
   /// The lanes of `mask` go to `target`, the others of the group go on.
   void branch(lane_mask mask, std::uint32_t target);
-  void call(lane_mask mask, cpu::code const& callee, call_site const& site);
+  void call(lane_mask mask, interpreter::code const& callee, call_site const& site);
   /// As call, and `others` execute the same operation again once these are under way.
-  void call_some(lane_mask mask, lane_mask others, cpu::code const& callee, call_site const& site);
+  void call_some(lane_mask mask, lane_mask others, interpreter::code const& callee,
+                 call_site const& site);
   void yield_turn() noexcept  ///< lets other groups run
   {
     rotate_ = true;
@@ -116,8 +117,8 @@ class warp {
   [[noreturn]] void fail(fault kind, std::string const& why, unsigned lane,
                          operation const& op) const;
   /// As fail, for lanes that do not run now.
-  [[noreturn]] void fail_in(cpu::code const& at, fault kind, std::string const& why, unsigned lane,
-                            operation const& op) const;
+  [[noreturn]] void fail_in(interpreter::code const& at, fault kind, std::string const& why,
+                            unsigned lane, operation const& op) const;
 
   lane_mask carry = 0;          ///< the condition code's carry, a bit a lane; no borrow: 1
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
@@ -137,7 +138,7 @@ class warp {
   void enter(frame* in) noexcept;
   void take_turn();
   void add_group(lane_mask lanes, std::uint32_t pc, frame* in, group::state is);
-  frame* new_frame(cpu::code const& of, lane_mask lanes);
+  frame* new_frame(interpreter::code const& of, lane_mask lanes);
   void drop_lanes(frame* from, lane_mask lanes);
   [[noreturn]] void fail_address(char const* verb, std::uint64_t address, unsigned size,
                                  std::string const& why, unsigned lane, operation const& op) const;
@@ -160,11 +161,11 @@ class warp {
 
   lane_mask live_ = 0;
   unsigned index_ = 0;
-  cpu::block* block_ = nullptr;
+  interpreter::block* block_ = nullptr;
   launch_state const* launch_ = nullptr;
   std::vector<group> groups_;
   std::vector<std::unique_ptr<frame>> frames_;
   std::map<unsigned, std::vector<frame*>> spare_frames_;  ///< by code::index; of what was called
 };
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

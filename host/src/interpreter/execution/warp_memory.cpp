@@ -6,7 +6,7 @@
 #include "interpreter/execution/races.hpp"
 #include "interpreter/execution/warp.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 constexpr std::size_t k_most_text = std::size_t{1} << 20;  // as the buffer of CUDA's printf
@@ -42,7 +42,7 @@ bool fits(std::uint64_t offset, std::uint64_t size, std::uint64_t room) noexcept
 
 }  // namespace
 
-void warp::fail_in(cpu::code const& at, fault kind, std::string const& why, unsigned lane,
+void warp::fail_in(interpreter::code const& at, fault kind, std::string const& why, unsigned lane,
                    operation const& op) const
 {
   auto const& instruction = at.instructions[op.instruction];
@@ -151,4 +151,4 @@ std::string warp::text_at(std::uint64_t address, unsigned lane, operation const&
   }
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

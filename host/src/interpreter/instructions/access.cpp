@@ -9,8 +9,9 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/execution/races.hpp"
+#include "interpreter/instructions/memory_operand.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 using syntax::operand_kind;
@@ -198,28 +199,19 @@ void take_cache_words(decoding& d)
   for (auto const word : k_hints) (void)d.take(word);
 }
 
-bool take_ordering(decoding& d)
-{
-  bool found = false;
-  for (auto const* word : {"volatile", "relaxed", "acquire", "release"}) found |= d.take(word);
-  for (auto const* scope : {"cta", "gpu", "sys", "cluster"}) (void)d.take(scope);
-  return found;
-}
-
 access take_access(decoding& d)
 {
   access found;
   found.as = d.take_type();
   if (size_of(found.as) == 0) d.refuse();
   (void)d.take("weak");
-  found.ordered = take_ordering(d);
+  found.ordered = d.take("volatile");
+  found.ordered |= take_order(d);
+  take_scope(d);
   take_cache_words(d);
   for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
     if (d.take(word)) found.count = count;
-  if (auto const in = parse_space(d.next_word())) {
-    found.in = *in;
-    (void)d.take_next();
-  }
+  found.in = take_space(d);
   if (found.count * size_of(found.as) > 32) d.refuse();
   if (found.count > 1) found.ordered = false;
   return found;
@@ -257,29 +249,20 @@ destination static_place(decoding& d, access const& how, syntax::operand const& 
 }
 
 template <bool Store>
-destination computed_place(decoding& d, access const& how, syntax::operand const& address)
+handler pick_computed(decoding& d, access const& access, unsigned width)
 {
-  destination found;
-  found.offset = static_cast<std::uint64_t>(address.offset);
-  auto width = 8U;
-  if (!address.parts.empty()) {
-    auto const& base = address.parts[0];
-    if (d.is_register(base)) width = d.width_of(base);
-    if (width != 4 && width != 8) d.refuse("an address that is neither 32 nor 64 bits");
-    if (width == 4 && how.in != space::shared && how.in != space::local)
-      d.refuse("an address of 32 bits");
-    found.base = d.source(base, width == 4 ? type::b32 : type::b64);
-  }
-  if (how.in == space::shared)
-    found.run = width == 4 ? pick<Store, place_shared<std::uint32_t>>(d, how.as, how.ordered)
-                           : pick<Store, place_shared<std::uint64_t>>(d, how.as, how.ordered);
-  else if (how.in == space::local && width == 8)
-    found.run = pick<Store, place<space::local>>(d, how.as, false);
-  else if (how.in == space::local)
-    d.refuse("a local address of 32 bits");
-  else
-    found.run = pick<Store, place<space::generic>>(d, how.as, how.ordered);
-  return found;
+  if (access.in == space::shared)
+    return width == 4 ? pick<Store, place_shared<std::uint32_t>>(d, access.as, access.ordered)
+                      : pick<Store, place_shared<std::uint64_t>>(d, access.as, access.ordered);
+  if (access.in == space::local) return pick<Store, place<space::local>>(d, access.as, false);
+  return pick<Store, place<space::generic>>(d, access.as, access.ordered);
+}
+
+template <bool Store>
+destination computed_place(decoding& d, access const& access, syntax::operand const& operand)
+{
+  auto const address = decode_address(d, operand, access.in);
+  return {address.base, address.offset, pick_computed<Store>(d, access, address.width)};
 }
 
 /// The registers read or written, and the width they share.
@@ -312,7 +295,6 @@ void decode_access(decoding& d)
   auto const how = take_access(d);
   d.expect_count(2, 2);
   auto const& address = d.operand(Store ? 0 : 1);
-  if (address.kind != operand_kind::address) d.refuse("no address");
   auto const found = take_elements<Store>(d, how, d.operand(Store ? 1 : 0));
   auto const where = is_static(d, address) ? static_place<Store>(d, how, address)
                                            : computed_place<Store>(d, how, address);
@@ -333,4 +315,4 @@ void add_access(decode_table& to)
   to["st"] = &decode_access<true>;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

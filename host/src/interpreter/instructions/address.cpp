@@ -3,10 +3,11 @@
 // "cvta", "membar", "prefetch".
 #include <atomic>
 
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 /// cvta, to a generic address or from one. Only shared memory has addresses of its own.
@@ -25,7 +26,7 @@ void decode_cvta(decoding& d)
 {
   auto const as = d.take_type();
   auto const to = d.take("to");
-  auto const in = parse_space(d.take_next());
+  auto const in = ptx::parse_space(d.take_next());
   if (!in || size_of(as) != 8) d.refuse();
   d.expect_count(2, 2);
   auto const a = d.source(1, as);
@@ -73,4 +74,4 @@ void add_address(decode_table& to)
   to["prefetchu"] = &decode_prefetch;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -6,10 +6,14 @@
 
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/float_ops.hpp"
-#include "interpreter/instructions/half.hpp"
+#include "util/bytes/half_float.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
+
+using half_float::bfloat16;
+using half_float::binary16;
+using half_float::round_to;
 
 struct f_sin {
   double operator()(double x) const { return std::sin(x); }
@@ -96,7 +100,7 @@ void approximate_half(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [=](unsigned i) {
     for (unsigned k = 0; k < Count; ++k) {
       auto const x = to_double(Half{load<std::uint16_t>(a, i * Count + k)});
-      store(d, i * Count + k, rounded_to<Half>(Function{}(x)).bits);
+      store(d, i * Count + k, round_to<Half>(Function{}(x)).bits);
     }
   });
 }
@@ -169,4 +173,4 @@ void add_approximate(decode_table& to)
   to["rsqrt"] = [](decoding& d) { decode_function<f_rsqrt>(d, "rsqrt"); };
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

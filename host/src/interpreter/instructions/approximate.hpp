@@ -8,9 +8,9 @@
 
 #include "interpreter/decode/decoder.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 /// `.approx` is already taken. @throws failure (refused).
 void decode_approximation(decoding& d, std::string_view name, type as);
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

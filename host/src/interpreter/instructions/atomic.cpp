@@ -10,11 +10,17 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/float_ops.hpp"
-#include "interpreter/instructions/half.hpp"
 #include "interpreter/instructions/integer_ops.hpp"
+#include "interpreter/instructions/memory_operand.hpp"
+#include "util/bytes/half_float.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
+
+using half_float::add_rounding_to_odd;
+using half_float::bfloat16;
+using half_float::binary16;
+using half_float::round_to;
 
 // New value from the old one, b and c.
 template <typename Op>
@@ -66,7 +72,7 @@ struct op_add_real {
 template <typename Half>
 std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) noexcept
 {
-  return rounded_to<Half>(add_to_odd(to_double(Half{a}), to_double(Half{b}))).bits;
+  return round_to<Half>(add_rounding_to_odd(to_double(Half{a}), to_double(Half{b}))).bits;
 }
 template <typename Half>
 struct op_add_half {
@@ -167,41 +173,29 @@ handler pick(decoding const& d, std::string_view name, type as, space in)
 template <bool HasResult>
 void decode_atomic(decoding& d)
 {
-  auto const as = d.take_type();
+  auto const type = d.take_type();
   (void)d.take("noftz");
-  for (auto const* word :
-       {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "cluster"})
-    (void)d.take(word);
-  auto in = space::generic;
-  if (auto const found = parse_space(d.next_word())) {
-    in = *found;
-    (void)d.take_next();
-  }
+  (void)take_order(d);
+  (void)d.take("acq_rel");
+  take_scope(d);
+  auto const space = take_space(d);
   auto const name = d.take_next();
-  auto const run = pick(d, name, as, in);
-  constexpr std::size_t first = HasResult ? 1 : 0;
+  auto const run = pick(d, name, type, space);
+  constexpr std::size_t k_address = HasResult ? 1 : 0;
   auto const sources = name == "cas" ? 2U : 1U;
-  d.expect_count(first + 1 + sources, first + 1 + sources);
+  d.expect_count(k_address + 1 + sources, k_address + 1 + sources);
 
-  auto const& address = d.operand(first);
-  if (address.kind != syntax::operand_kind::address) d.refuse("no address");
-  auto base = k_no_operand;
-  auto width = 8U;
-  if (!address.parts.empty()) {
-    if (d.is_register(address.parts[0])) width = d.width_of(address.parts[0]);
-    if (width != 8 && (width != 4 || in != space::shared)) d.refuse("an address of another width");
-    base = d.source(address.parts[0], width == 4 ? type::b32 : type::b64);
-  }
-  auto const b = d.source(first + 1, as);
-  auto const c = sources == 2 ? d.source(first + 2, as) : k_no_operand;
-  auto const to = HasResult ? d.destination(0, as) : k_no_operand;
+  auto const address = decode_address(d, d.operand(k_address), space);
+  auto const b = d.source(k_address + 1, type);
+  auto const c = sources == 2 ? d.source(k_address + 2, type) : k_no_operand;
+  auto const result = HasResult ? d.destination(0, type) : k_no_operand;
   auto& o = d.emit(run);
-  o.d = to;
-  o.a = base;
+  o.d = result;
+  o.a = address.base;
   o.b = b;
   o.c = c;
-  o.immediate = static_cast<std::uint64_t>(address.offset);
-  o.flags = (in == space::shared ? k_shared : 0U) | (width == 4 ? k_narrow_address : 0U);
+  o.immediate = address.offset;
+  o.flags = (space == space::shared ? k_shared : 0U) | (address.width == 4 ? k_narrow_address : 0U);
 }
 
 }  // namespace
@@ -212,4 +206,4 @@ void add_atomic(decode_table& to)
   to["red"] = &decode_atomic<false>;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

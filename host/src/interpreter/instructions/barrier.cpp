@@ -6,10 +6,8 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/collective.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
-
-enum class barrier_action : std::uint32_t { sync, arrive, population, conjunction, disjunction };
 
 /// a: the barrier, b: how many threads (0: all), c: the predicate of bar.red.
 void bar(warp& w, operation const& o, lane_mask mask)
@@ -83,26 +81,10 @@ void decode_bar(decoding& d)
 
 }  // namespace
 
-void write_barrier_result(group const& released, barrier const& done) noexcept
-{
-  auto const& o = *released.barrier_result;
-  auto& in = *released.in;
-  auto const action = static_cast<barrier_action>(o.flags);
-  if (action == barrier_action::population) {
-    auto* const d = reinterpret_cast<std::byte*>(in.registers.data()) + o.d;
-    each_lane(released.lanes, [=](unsigned i) { store(d, i, done.population); });
-    return;
-  }
-  auto const holds =
-      action == barrier_action::conjunction ? done.population == done.voters : done.population != 0;
-  auto& to = in.predicates[o.d >> 1];
-  to = (to & ~released.lanes) | (holds ? released.lanes : 0);
-}
-
 void add_barrier(decode_table& to)
 {
   to["bar"] = &decode_bar;
   to["barrier"] = &decode_bar;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

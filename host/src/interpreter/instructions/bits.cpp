@@ -7,7 +7,7 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 template <typename T>
@@ -261,4 +261,4 @@ void add_bits(decode_table& to)
   to["dp2a"] = &decode_dot<2, std::uint16_t, std::int16_t>;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpreter/instructions/collective.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 bool meet(warp& w, operation const& o, operand_offset members, lane_mask mask)
 {
@@ -26,4 +26,4 @@ result_pair take_results(decoding& d, type as)
           d.predicate_destination(two ? to.parts[1] : nobody)};
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

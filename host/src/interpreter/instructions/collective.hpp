@@ -9,10 +9,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/execution/warp.hpp"
 
-namespace fatlink::cpu {
-
-/// Gives a released bar.red its result.
-void write_barrier_result(group const& released, barrier const& done) noexcept;
+namespace fatlink::interpreter {
 
 inline unsigned first_lane(lane_mask mask) noexcept
 {
@@ -42,4 +39,4 @@ struct result_pair {
 
 result_pair take_results(decoding& d, type as);
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

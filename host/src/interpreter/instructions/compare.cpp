@@ -6,10 +6,13 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/float_ops.hpp"
-#include "interpreter/instructions/half.hpp"
+#include "util/bytes/half_float.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
+
+using half_float::bfloat16;
+using half_float::binary16;
 
 // Of NaN the ordered comparisons say false, the unordered ones (…u) true.
 enum class relation : std::uint32_t {
@@ -332,4 +335,4 @@ void add_compare(decode_table& to)
   to["set"] = &decode_set;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

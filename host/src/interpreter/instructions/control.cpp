@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/device_print.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/limits.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 using syntax::operand_kind;
@@ -263,4 +264,4 @@ void add_control(decode_table& to)
   to["nanosleep"] = &decode_nanosleep;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

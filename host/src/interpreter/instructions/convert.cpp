@@ -7,10 +7,14 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/float_ops.hpp"
-#include "interpreter/instructions/half.hpp"
+#include "util/bytes/half_float.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
+
+using half_float::bfloat16;
+using half_float::binary16;
+using half_float::round_to;
 
 /// In operation::immediate.
 struct conversion {
@@ -96,7 +100,7 @@ void integer_to_real(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [=](unsigned i) {
     auto const value = read<S>(a, i, how.from_stride);
     if constexpr (k_is_half<D>) {
-      store(d, i, rounded_to<D>(to_odd_double(value), how.rounding).bits);
+      store(d, i, round_to<D>(to_odd_double(value), how.rounding).bits);
     } else {
       auto const real = static_cast<D>(value);
       store(d, i, how.saturate ? saturated(real) : real);
@@ -167,9 +171,8 @@ void write_real(std::byte* lanes, unsigned lane, double value, conversion const&
 {
   if (how.relu && !(value > 0) && !std::isnan(value)) value = 0;
   if constexpr (k_is_half<D>) {
-    auto const result = rounded_to<D>(value, how.rounding);
-    store(lanes, lane,
-          how.saturate ? rounded_to<D>(saturated(to_double(result))).bits : result.bits);
+    auto const result = round_to<D>(value, how.rounding);
+    store(lanes, lane, how.saturate ? round_to<D>(saturated(to_double(result))).bits : result.bits);
   } else {
     auto result = static_cast<D>(value);
     if constexpr (sizeof(D) == 4) result = how.ftz ? flushed(result) : result;
@@ -345,4 +348,4 @@ void add_convert(decode_table& to)
   to["cvt"] = &decode_cvt;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

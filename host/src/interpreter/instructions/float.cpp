@@ -8,7 +8,7 @@
 #include "interpreter/instructions/approximate.hpp"
 #include "interpreter/instructions/float_ops.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 struct op_add {
@@ -281,4 +281,4 @@ void add_float(decode_table& to)
   to["copysign"] = &decode_copysign;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 
 template <typename F>
 using bits_for = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
@@ -68,4 +68,4 @@ class rounding_scope {
   int mode_;
 };
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic on f16, bf16 and pairs of them. Source: PTX ISA 9.0, "Half Precision
 // Floating-Point Instructions".
-#include "interpreter/instructions/half.hpp"
+#include "util/bytes/half_float.hpp"
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
+
+using half_float::add_rounding_to_odd;
+using half_float::bfloat16;
+using half_float::binary16;
+using half_float::round_to;
 
 enum half_flags : std::uint32_t { k_ftz = 1, k_saturate = 2, k_relu = 4, k_nan_wins = 8 };
 
@@ -24,9 +29,9 @@ double flushed(Half value, std::uint32_t flags) noexcept
 template <typename Half>
 Half finished(double exact, std::uint32_t flags) noexcept
 {
-  auto result = rounded_to<Half>(exact);
+  auto result = round_to<Half>(exact);
   auto const value = to_double(result);
-  if ((flags & k_saturate) != 0) return rounded_to<Half>(value > 0 ? std::min(value, 1.0) : 0.0);
+  if ((flags & k_saturate) != 0) return round_to<Half>(value > 0 ? std::min(value, 1.0) : 0.0);
   if ((flags & k_relu) != 0 && !(value > 0) && !std::isnan(value)) return Half{0};
   constexpr auto k_exponent = 0x7FFF >> Half::k_fraction << Half::k_fraction;
   if ((flags & k_ftz) != 0 && (result.bits & k_exponent) == 0) result.bits &= 0x8000;
@@ -34,16 +39,16 @@ Half finished(double exact, std::uint32_t flags) noexcept
 }
 
 struct op_add {
-  double operator()(double a, double b, double) const { return add_to_odd(a, b); }
+  double operator()(double a, double b, double) const { return add_rounding_to_odd(a, b); }
 };
 struct op_subtract {
-  double operator()(double a, double b, double) const { return add_to_odd(a, -b); }
+  double operator()(double a, double b, double) const { return add_rounding_to_odd(a, -b); }
 };
 struct op_multiply {
   double operator()(double a, double b, double) const { return a * b; }
 };
 struct op_fma {
-  double operator()(double a, double b, double c) const { return add_to_odd(a * b, c); }
+  double operator()(double a, double b, double c) const { return add_rounding_to_odd(a * b, c); }
 };
 
 template <typename Half, typename Op, unsigned Count, unsigned Sources>
@@ -74,10 +79,10 @@ Half extreme(Half a, Half b, std::uint32_t flags) noexcept
   auto const y = flushed(b, flags);
   if (std::isnan(x) || std::isnan(y)) {
     if ((flags & k_nan_wins) != 0 || (std::isnan(x) && std::isnan(y))) return {Half::k_nan};
-    return rounded_to<Half>(std::isnan(x) ? y : x);
+    return round_to<Half>(std::isnan(x) ? y : x);
   }
-  if (x == y) return std::signbit(x) == Max ? rounded_to<Half>(y) : rounded_to<Half>(x);
-  return rounded_to<Half>((x < y) == Max ? y : x);
+  if (x == y) return std::signbit(x) == Max ? round_to<Half>(y) : round_to<Half>(x);
+  return round_to<Half>((x < y) == Max ? y : x);
 }
 
 template <typename Half, bool Max, unsigned Count>
@@ -172,4 +177,4 @@ void decode_half_arithmetic(decoding& d, std::string_view name, type as)
   o.flags = flags;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

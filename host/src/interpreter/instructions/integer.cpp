@@ -5,7 +5,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/integer_ops.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 enum carry_flags : std::uint32_t { k_carry_in = 1, k_carry_out = 2 };
@@ -232,4 +232,4 @@ void add_integer(decode_table& to)
   to["sad"] = &decode_sad;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

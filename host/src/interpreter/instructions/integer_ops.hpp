@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 inline namespace integer_ops {
 
 __extension__ using wide_signed = __int128;
@@ -203,4 +203,4 @@ struct op_24 {
 };
 
 }  // namespace integer_ops
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

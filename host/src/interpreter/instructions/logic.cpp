@@ -7,7 +7,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/integer_ops.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 template <typename T>
@@ -160,4 +160,4 @@ void add_logic(decode_table& to)
   to["lop3"] = &decode_lop3;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -4,11 +4,12 @@
 #include <array>
 #include <chrono>
 
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 template <typename T>
@@ -297,4 +298,4 @@ void add_move(decode_table& to)
   to["mov"] = &decode_mov;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -7,7 +7,7 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 template <typename T>
@@ -115,4 +115,4 @@ void add_select(decode_table& to)
   to["testp"] = &decode_testp;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

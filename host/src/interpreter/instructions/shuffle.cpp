@@ -6,7 +6,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/collective.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 enum class shuffle_mode { up, down, bfly, idx };
@@ -90,4 +90,4 @@ void add_shuffle(decode_table& to)
   to["shfl"] = &decode_shfl;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

@@ -10,7 +10,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/integer_ops.hpp"
 
-namespace fatlink::cpu {
+namespace fatlink::interpreter {
 namespace {
 
 enum class vote_mode : std::uint32_t { all, any, uni, ballot };
@@ -190,4 +190,4 @@ void add_vote(decode_table& to)
   to["elect"] = &decode_elect;
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::interpreter

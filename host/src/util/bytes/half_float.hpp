@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two 16-bit formats, computed in double: exact up to one rounding.
+// The two 16-bit floating-point formats as bit patterns, converted from and to double. Conversion
+// to double is exact; conversion from double rounds once.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
 
-namespace fatlink::cpu {
+namespace fatlink::half_float {
 
 /// IEEE 754 binary16 and bfloat16: fraction bits, and the exponent of the least normal number.
 struct binary16 {
@@ -39,7 +41,7 @@ double to_double(Half value) noexcept
 /// Rounds in `mode` (FE_TONEAREST and its like). Beyond the range: infinity, or towards zero the
 /// greatest finite number.
 template <typename Half>
-Half rounded_to(double value, int mode = FE_TONEAREST) noexcept
+Half round_to(double value, int mode = FE_TONEAREST) noexcept
 {
   if (std::isnan(value)) return {Half::k_nan};
   auto const sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
@@ -71,7 +73,7 @@ Half rounded_to(double value, int mode = FE_TONEAREST) noexcept
 
 /// a + b rounded to odd: the last bit is set where the sum is inexact, so that rounding it once
 /// more to a narrower format rounds as if the sum had been exact (Boldo and Melquiond, 2008).
-inline double add_to_odd(double a, double b) noexcept
+inline double add_rounding_to_odd(double a, double b) noexcept
 {
   auto const sum = a + b;
   if (!std::isfinite(sum)) return sum;
@@ -82,4 +84,4 @@ inline double add_to_odd(double a, double b) noexcept
   return std::bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }
 
-}  // namespace fatlink::cpu
+}  // namespace fatlink::half_float

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpreter/instructions/memory_operand.hpp"
+
+namespace fatlink::interpreter {
+
+bool take_order(decoding& d)
+{
+  bool is_ordered = false;
+  for (auto const* word : {"relaxed", "acquire", "release"}) is_ordered |= d.take(word);
+  return is_ordered;
+}
+
+void take_scope(decoding& d)
+{
+  for (auto const* scope : {"cta", "gpu", "sys", "cluster"}) (void)d.take(scope);
+}
+
+space take_space(decoding& d)
+{
+  auto const stated = ptx::parse_space(d.next_word());
+  if (stated) (void)d.take_next();
+  return stated.value_or(space::generic);
+}
+
+computed_address decode_address(decoding& d, syntax::operand const& address, space space)
+{
+  if (address.kind != syntax::operand_kind::address) d.refuse("no address");
+  computed_address result;
+  result.offset = static_cast<std::uint64_t>(address.offset);
+  if (address.parts.empty()) return result;
+  auto const& base = address.parts[0];
+  if (d.is_register(base)) result.width = d.width_of(base);
+  if (result.width != 4 && result.width != 8) d.refuse("an address that is neither 32 nor 64 bits");
+  if (result.width == 4 && space != space::shared)
+    d.refuse("an address of 32 bits outside of shared memory");
+  result.base = d.source(base, result.width == 4 ? type::b32 : type::b64);
+  return result;
+}
+
+}  // namespace fatlink::interpreter

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ld, st, atom and red have in common: the state space, the memory order and the address.
+// Source: PTX ISA 9.0, "Data Movement and Conversion Instructions", "atom", "red".
+#pragma once
+
+#include "interpreter/decode/decoder.hpp"
+
+namespace fatlink::interpreter {
+
+/// Takes relaxed, acquire or release; returns whether there was one.
+bool take_order(decoding& d);
+/// Takes the scope of a memory order (cta, gpu, …). Every scope is treated as .sys.
+void take_scope(decoding& d);
+/// Takes the state space; space::generic if there is none.
+space take_space(decoding& d);
+
+/// An address that is computed at run time: the register or constant `base` plus `offset`.
+struct computed_address {
+  operand_offset base = k_no_operand;  ///< k_no_operand: an absolute address
+  std::uint64_t offset = 0;
+  unsigned width = 8;  ///< bytes of `base`: 4 only in shared memory
+};
+
+/// Decodes the address [base + offset] of an access to `space`.
+/// @throws failure (refused) not an address, or a base of another width.
+computed_address decode_address(decoding& d, syntax::operand const& address, space space);
+
+}  // namespace fatlink::interpreter

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/token_reader.hpp"
+
+#include "ptx/grammar.hpp"
+#include "util/limits.hpp"
+
+namespace fatlink::ptx {
+
+token_reader::token_reader(std::string_view text, std::string const& source)
+    : lexer_(text), source_(source)
+{
+  for (auto& token : lookahead_) token = lexer_.next();
+}
+
+token token_reader::next()
+{
+  if (++token_count_ > limits::k_tokens)
+    refuse("PTX of more than " + std::to_string(limits::k_tokens) + " tokens");
+  auto const token = lookahead_[0];
+  lookahead_[0] = lookahead_[1];
+  lookahead_[1] = lexer_.next();
+  return token;
+}
+
+bool token_reader::accept(std::string_view text)
+{
+  if (!at(text)) return false;
+  next();
+  return true;
+}
+
+void token_reader::expect(std::string_view text)
+{
+  if (!accept(text))
+    fail("expected '" + std::string(text) + "', found '" + std::string(peek().text) + "'");
+}
+
+std::string_view token_reader::expect_name(std::string_view what)
+{
+  if (peek().kind != token_kind::word)
+    fail("expected " + std::string(what) + ", found '" + std::string(peek().text) + "'");
+  return next().text;
+}
+
+std::uint64_t token_reader::expect_count(std::string_view what, std::uint64_t maximum)
+{
+  auto const number = parse_number(*this, false);
+  if (number.kind != syntax::operand_kind::integer || number.bits > maximum)
+    fail(std::string(what) + " is not an integer from 0 to " + std::to_string(maximum));
+  return number.bits;
+}
+
+void token_reader::skip_line()
+{
+  auto const line = peek().line;
+  while (peek().kind != token_kind::end && peek().line == line) next();
+}
+
+void token_reader::skip_past(std::string_view end)
+{
+  for (unsigned depth = 0;;) {
+    auto const token = next();
+    if (token.kind == token_kind::end)
+      fail("expected '" + std::string(end) + "', found the end of the file");
+    if (depth == 0 && token.text == end) return;
+    if (token.text == "{") ++depth;
+    if (token.text == "}" && depth > 0) --depth;
+  }
+}
+
+void token_reader::fail(std::string const& detail) const
+{
+  throw syntax_error(syntax_error::kind::malformed, source_, peek().line, detail);
+}
+
+void token_reader::refuse(std::string const& feature) const
+{
+  throw syntax_error(syntax_error::kind::unsupported, source_, peek().line, feature);
+}
+
+}  // namespace fatlink::ptx
