@@ -35,6 +35,10 @@ fatlink_bundle_libraries()
 # Where the program looks, and the loader does not: it is not offered to other programs.
 fatlink_bundle_cuda(DESTINATION lib/fatlink COMPONENT runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/fatlink" TYPE INCLUDE COMPONENT development)
+install(FILES "${PROJECT_SOURCE_DIR}/docs/json.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  COMPONENT development)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/schemas" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  COMPONENT development)
 install(EXPORT fatlinkTargets NAMESPACE fatlink:: DESTINATION "${package_dir}"
   COMPONENT development)
 export(EXPORT fatlinkTargets NAMESPACE fatlink::

@@ -35,10 +35,11 @@ nlohmann::json names_of(std::vector<std::filesystem::path> const& paths)
 }
 
 /// One object with --json, else the text.
-int say(bool json, nlohmann::json const& object, std::string const& text, int status = k_done)
+int report(bool json, char const* schema, nlohmann::json object, std::string const& text,
+           int status = k_done)
 {
   if (json)
-    print_json(object);
+    print_json(schema, std::move(object));
   else
     fmt::print("{}\n", text);
   return status;
@@ -48,8 +49,9 @@ int path(bool json)
 {
   auto const found = settings();
   if (found.folder.empty()) (void)link_cache(found).verify();  // says what is missing
-  return say(json, {{"path", found.folder.string()}, {"layers", names_of(found.layers)}},
-             found.folder.string());
+  return report(json, "fatlink.cache-path/1",
+                {{"path", found.folder.string()}, {"layers", names_of(found.layers)}},
+                found.folder.string());
 }
 
 int stats(bool json)
@@ -67,21 +69,21 @@ int stats(bool json)
                       found.last_fault.empty() ? "" : ", the last: " + found.last_fault);
   for (auto const& layer : cache.settings().layers)
     text += fmt::format("\nread-only layer: {}", layer.string());
-  return say(json,
-             {{"path", folder},
-              {"usable", found.usable},
-              {"why_not", found.why_not},
-              {"entries", found.entries},
-              {"bytes", found.bytes},
-              {"limit", found.limit},
-              {"hits", found.hits},
-              {"misses", found.misses},
-              {"stored", found.stored},
-              {"evicted", found.evicted},
-              {"faults", found.faults},
-              {"last_fault", found.last_fault},
-              {"layers", names_of(cache.settings().layers)}},
-             text);
+  return report(json, "fatlink.cache-stats/1",
+                {{"path", folder},
+                 {"usable", found.usable},
+                 {"reason", found.why_not},
+                 {"entries", found.entries},
+                 {"bytes", found.bytes},
+                 {"limit", found.limit},
+                 {"hits", found.hits},
+                 {"misses", found.misses},
+                 {"stored", found.stored},
+                 {"evicted", found.evicted},
+                 {"faults", found.faults},
+                 {"last_fault", found.last_fault},
+                 {"layers", names_of(cache.settings().layers)}},
+                text, found.usable ? k_done : k_bad_file);
 }
 
 int verify(bool json)
@@ -90,20 +92,21 @@ int verify(bool json)
   auto damaged = nlohmann::json::array();
   auto text = fmt::format("{} sound, {} damaged", found.sound, found.damaged.size());
   for (auto const& one : found.damaged) {
-    damaged.push_back({{"file", one.file.string()}, {"why", one.why}});
+    damaged.push_back({{"file", one.file.string()}, {"reason", one.why}});
     text += fmt::format("\n{}: {}", one.file.string(), one.why);
   }
   if (!found.damaged.empty())
     text +=
         "\nA damaged entry is linked anew when it is next needed; fatlink cache prune removes it.";
-  return say(json, {{"sound", found.sound}, {"damaged", damaged}}, text,
-             found.damaged.empty() ? k_done : k_bad_file);
+  return report(json, "fatlink.cache-verify/1", {{"sound", found.sound}, {"damaged", damaged}},
+                text, found.damaged.empty() ? k_done : k_bad_file);
 }
 
-int clean(bool json, cache_cleaning const& done)
+int report_cleaning(bool json, char const* schema, cache_cleaning const& done)
 {
-  return say(
-      json, {{"entries", done.entries}, {"orphans", done.orphans}, {"bytes_left", done.bytes_left}},
+  return report(
+      json, schema,
+      {{"entries", done.entries}, {"orphans", done.orphans}, {"bytes_left", done.bytes_left}},
       fmt::format("removed {} entries and {} files of writers that died; {} bytes are left",
                   done.entries, done.orphans, done.bytes_left));
 }
@@ -185,7 +188,7 @@ int warm(warming const& given)
       fmt::print("{:<8} {}  {:<5} {:>8} bytes  {}\n", image.target.name(), to_string(image.mode),
                  to_string(image.kind), image.bytes.size(), to_string(image.cache));
   }
-  if (given.json) print_json(nlohmann::json{{"links", done}});
+  if (given.json) print_json("fatlink.cache-warm/1", {{"links", done}});
   return k_done;
 }
 
@@ -236,10 +239,16 @@ void add_cache(CLI::App& app, int& exit_status)
              exit_status);
   add_simple(
       *verb, "prune", "Remove damaged entries, what dead processes left, and what is too much.",
-      [](bool json) { return clean(json, link_cache(settings()).prune()); }, exit_status);
+      [](bool json) {
+        return report_cleaning(json, "fatlink.cache-prune/1", link_cache(settings()).prune());
+      },
+      exit_status);
   add_simple(
       *verb, "clear", "Remove every entry.",
-      [](bool json) { return clean(json, link_cache(settings()).clear()); }, exit_status);
+      [](bool json) {
+        return report_cleaning(json, "fatlink.cache-clear/1", link_cache(settings()).clear());
+      },
+      exit_status);
   verb->footer(
       "Folder: $FATLINK_CACHE_DIR, else $XDG_CACHE_HOME/fatlink, else ~/.cache/fatlink. Read-only\n"
       "layers after it: $FATLINK_SYSTEM_CACHE (several, with colons; empty: none), else `cache` "

@@ -166,7 +166,7 @@ int check(arguments const& given)
   auto const selected = select_libraries(installed, inputs);
   auto const all = judge(inputs, requests_of(given), installed, selected);
   if (given.json)
-    print_json(to_json(all));
+    print_json("fatlink.check/1", to_json(all));
   else
     print_text(all);
   auto const links = [](judgement const& one) { return one.links(); };

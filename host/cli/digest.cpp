@@ -60,7 +60,7 @@ int digest(arguments const& given)
   auto files = nlohmann::json::array();
   for (auto const& path : given.files) files.push_back(add_to(path));
   if (given.json)
-    print_json(nlohmann::json{{"files", files}});
+    print_json("fatlink.digest/1", {{"files", files}});
   else
     for (auto const& file : files)
       fmt::print("{}: digests of {} entries, {} bytes\n", file["file"].get<std::string>(),

@@ -64,8 +64,9 @@ void print_other_findings(refused_error const& refused)
 
 }  // namespace
 
-void print_json(nlohmann::json const& object)
+void print_json(std::string_view schema, nlohmann::json object)
 {
+  object["schema"] = schema;
   auto const text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main checks standard output at the end
   std::fflush(stdout);                                     // the process may take a while to end
@@ -111,7 +112,7 @@ int report_failure(std::exception const& failure, bool json)
   print_details(known->details());
   if (auto const* refused = dynamic_cast<refused_error const*>(known); refused != nullptr)
     print_other_findings(*refused);
-  if (json) print_json({{"error", error_to_json(*known)}});
+  if (json) print_json("fatlink.error/1", {{"error", error_to_json(*known)}});
   return status_of(failure);
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/preflight.hpp"
@@ -18,8 +19,9 @@ nlohmann::json finding_to_json(finding const& found);
 /// As every verb's --json shows an error.
 nlohmann::json error_to_json(error const& failure);
 
-/// One JSON object on standard output. What is no UTF-8, as names of files may be, is replaced.
-void print_json(nlohmann::json const& object);
+/// Prints `object` on standard output with the member "schema": "fatlink.run/1" names a file of
+/// docs/schemas and its version. Bytes that are not UTF-8, as in file names, are replaced.
+void print_json(std::string_view schema, nlohmann::json object);
 
 /// Prints what `failure` knows and returns the exit status for it.
 int report_failure(std::exception const& failure, bool json);

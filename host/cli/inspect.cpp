@@ -59,6 +59,20 @@ nlohmann::json declarations(ident const& stated)
   return json;
 }
 
+/// A field that the ident does not state is absent: `fatlink digest` adds idents of digests only.
+nlohmann::json to_json(ident const& stated)
+{
+  nlohmann::json json{{"format", stated.format}, {"hooks", declarations(stated)}};
+  if (!stated.contract.empty()) json["version"] = stated.version;
+  for (auto const& [key, value] :
+       {std::pair("contract", &stated.contract), std::pair("header_sha256", &stated.header_sha256),
+        std::pair("toolkit", &stated.toolkit), std::pair("float", &stated.float_flags),
+        std::pair("package", &stated.package),
+        std::pair("contract_package", &stated.contract_package)})
+    if (!value->empty()) json[key] = *value;
+  return json;
+}
+
 nlohmann::json to_json(fatbin_entry const& entry)
 {
   nlohmann::json json{{"kind", to_string(entry.kind)},
@@ -70,16 +84,7 @@ nlohmann::json to_json(fatbin_entry const& entry)
                       {"bytes", entry.uncompressed_size},
                       {"options", entry.options},
                       {"float_flags", to_string(entry.float_flags())}};
-  if (auto const ident = entry.ident(); ident)
-    json["ident"] = {{"contract", ident->contract},
-                     {"version", ident->version},
-                     {"header_sha256", ident->header_sha256},
-                     {"toolkit", ident->toolkit},
-                     {"float", ident->float_flags},
-                     {"package", ident->package},
-                     {"contract_package", ident->contract_package},
-                     {"hooks", declarations(*ident)},
-                     {"format", ident->format}};
+  if (auto const ident = entry.ident(); ident) json["ident"] = to_json(*ident);
   return json;
 }
 
@@ -146,9 +151,13 @@ void print_list(char const* title, nlohmann::json const& entry, char const* key)
 
 void print_ident(nlohmann::json const& ident)
 {
+  if (!ident.contains("contract")) {
+    fmt::print("    {:<11} none\n", "contract");
+    return;
+  }
   fmt::print("    {:<11} {}/{} (header {:.12}), toolkit {}\n", "contract",
              ident["contract"].get<std::string>(), ident["version"].get<int>(),
-             ident["header_sha256"].get<std::string>(), ident["toolkit"].get<std::string>());
+             ident.value("header_sha256", ""), ident.value("toolkit", "unknown"));
   print_list("declares", ident, "hooks");
 }
 
@@ -241,7 +250,7 @@ int inspect(arguments const& given)
     }
   }
   if (given.json)
-    print_json(output);
+    print_json("fatlink.inspect/1", output);
   else
     for (auto const& file : output["files"]) print_text(file);
   return status;

@@ -119,7 +119,8 @@ void report(std::vector<linked_file> const& files, arguments const& given, doubl
       print_text(one.image, one.path);
   }
   if (given.json)
-    print_json(is_pattern(given.output) ? nlohmann::json{{"images", images}} : images[0]);
+    print_json("fatlink.link/1",
+               is_pattern(given.output) ? nlohmann::json{{"images", images}} : images[0]);
 }
 
 int link(arguments const& given)

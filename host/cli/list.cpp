@@ -158,7 +158,7 @@ int list(arguments const& given)
 {
   auto const shown = select(given);
   if (given.json)
-    print_json(to_json(shown));
+    print_json("fatlink.list/1", to_json(shown));
   else if (!given.names_only)
     print_text(shown);
   else

@@ -188,7 +188,7 @@ class Tends(CacheTest):
         damaged[100] ^= 1
         entry.write_bytes(damaged)
         said = self.fatlink_json("cache", "verify", status=3)
-        self.assertEqual(said, {"sound": 0, "damaged": [{"file": str(entry), "why": "its checksum is wrong"}]})
+        self.assertEqual(said, {"schema": "fatlink.cache-verify/1", "sound": 0, "damaged": [{"file": str(entry), "reason": "its checksum is wrong"}]})
         self.assertIn(str(entry), self.fatlink("cache", "verify", status=3).stdout)
         self.assertEqual(self.fatlink_json("cache", "prune")["entries"], 1)
         self.fatlink("cache", "verify")
@@ -239,9 +239,9 @@ class NeverInTheWay(CacheTest):
     def test_a_folder_that_is_not_the_users_alone(self):
         self.cache.chmod(0o777)
         self.assert_links_with_a_warning("others may write to")
-        said = self.stats()
+        said = self.stats(status=3)
         self.assertFalse(said["usable"])
-        self.assertIn("chmod go-w", said["why_not"])
+        self.assertIn("chmod go-w", said["reason"])
         self.assert_fails(3, "cache", "clear", says=[str(self.cache), "others may write to"])
 
     def test_no_home(self):
@@ -347,7 +347,7 @@ class NeverInTheWay(CacheTest):
                 file.unlink()
             _, said = self.faulty(f"short@{call}")
             self.assertEqual(said, "")
-            self.assertEqual(self.fatlink_json("cache", "verify"), {"sound": 1, "damaged": []})
+            self.assertEqual(self.fatlink_json("cache", "verify"), {"schema": "fatlink.cache-verify/1", "sound": 1, "damaged": []})
 
 
 if __name__ == "__main__":

@@ -54,4 +54,4 @@ class Program(CliTest):
         self.assertEqual([row["mode"] for row in found["links"]], ["ptx", "lto"])
         self.assertGreater(found["reference_device"]["instructions_per_s_and_core"], 0)
         self.assertGreater(found["preflight_ms"], 0)
-        self.assertTrue(all(row["worker_median_ms"] > 0 for row in found["links"]))
+        self.assertTrue(all(row["helper_median_ms"] > 0 for row in found["links"]))

@@ -17,8 +17,8 @@ class Run(RunSuite, CliTest):
         self.assertRegex(done.stdout, r"^Device: reference device on \d+ CPU cores? \(sm_90\), as there is no GPU")
         said = self.fatlink_json("run")
         self.assertEqual(said["device"]["kind"], "cpu")
-        self.assertIn("no CUDA driver", said["device"]["why_no_gpu"])
-        self.assertFalse("why_no_gpu" in self.run_json()["device"])
+        self.assertIn("no CUDA driver", said["device"]["no_gpu_reason"])
+        self.assertFalse("no_gpu_reason" in self.run_json()["device"])
 
     def test_links_for_the_target_it_is_told(self):
         said = self.fatlink_json("run", "--device", "cpu:sm_80")

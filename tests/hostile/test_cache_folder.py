@@ -46,7 +46,7 @@ class ForeignFolder(CliTest):
         done = self.fatlink(*LINK)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn(warning, done.stderr)
-        self.assertIn(warning, self.fatlink_json("cache", "stats")["why_not"])
+        self.assertIn(warning, self.fatlink_json("cache", "stats", status=3)["reason"])
         for command in ("verify", "prune", "clear"):
             self.assertIn(warning, self.fatlink("cache", command, status=3).stderr)
         done = self.fatlink("cache", "warm", "--target", "sm_90", "--mode", "lto", *PAIR, status=3)

@@ -16,6 +16,7 @@
 #include "error_report.hpp"
 #include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/nvjitlink.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "run/run_kernel.hpp"
@@ -176,8 +177,8 @@ nlohmann::json link_latency(std::vector<fatbin> const& pair, target wanted, unsi
     rows.push_back({{"mode", to_string(mode)},
                     {"first_ms", first},
                     {"median_ms", median(in_process)},
-                    {"worker_median_ms", median(in_helper)},
-                    {"worker_overhead_ms", median(overhead)}});
+                    {"helper_median_ms", median(in_helper)},
+                    {"helper_overhead_ms", median(overhead)}});
   }
   return rows;
 }
@@ -235,13 +236,30 @@ nlohmann::json reference_device_rate(std::vector<fatbin> const& pair, unsigned r
                                           (rounds + 1) / static_cast<double>(on->instructions())}};
 }
 
+/// "13.0" of 13000, as the driver states its CUDA version.
+nlohmann::json version_text(int version)
+{
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::string nvjitlink_version()
+{
+  auto const library = nvjitlink::open();
+  return fmt::format("{}.{}", library->major(), library->minor());
+}
+
 int bench(arguments const& given)
 {
   auto const transform = fatbin_or_default(given.transform, k_shipped_transform);
   std::vector<fatbin> const pair{fatbin::read(fatbin_or_default({}, k_shipped_library)),
                                  fatbin::read(transform)};
   (void)select_kernel(pair, k_default_kernel);
-  nlohmann::json found{{"device", "no GPU"},
+  std::string no_driver_reason;
+  auto const driver = driver_version(no_driver_reason);
+  nlohmann::json found{{"version", FATLINK_VERSION},
+                       {"device", nullptr},
+                       {"driver", driver == 0 ? nlohmann::json() : version_text(driver)},
+                       {"nvjitlink", nvjitlink_version()},
                        {"transform", transform.stem().string()},
                        {"rounds", given.repeat},
                        {"kernels", nlohmann::json::array()}};
@@ -252,7 +270,7 @@ int bench(arguments const& given)
   } else {
     auto const on = open_device("gpu");
     wanted = on->info().target;
-    found["device"] = fmt::format("{} ({})", on->info().name, wanted.name());
+    found["device"] = {{"name", on->info().name}, {"target", wanted.name()}};
     auto all = variants(*on, pair, transform.stem() == k_default_transform);
     for (auto const count : given.elements) {
       time_all(*on, all, count, given.repeat);
@@ -265,7 +283,7 @@ int bench(arguments const& given)
   found["preflight_ms"] = preflight_ms(pair, wanted, given.repeat);
   found["reference_device"] = reference_device_rate(pair, given.repeat);
   if (given.json)
-    print_json(found);
+    print_json("fatlink.bench/1", found);
   else
     print_bench(found);
   return k_done;

@@ -6,8 +6,6 @@
 #include <algorithm>
 
 #include "bench/start_up.hpp"
-#include "fatlink/device.hpp"
-#include "fatlink/nvjitlink.hpp"
 
 namespace fatlink::cli {
 
@@ -18,15 +16,23 @@ double median(std::vector<double> values)
   return *middle;
 }
 
+namespace {
+
+std::string device_text(nlohmann::json const& device)
+{
+  if (device.is_null()) return "no GPU";
+  return fmt::format("{} ({})", device["name"].get<std::string>(),
+                     device["target"].get<std::string>());
+}
+
+}  // namespace
+
 void print_bench(nlohmann::json const& found)
 {
-  auto const library = nvjitlink::open();
-  std::string ignored;
-  auto const cuda = driver_version(ignored);
-  fmt::print("{}{}, nvJitLink {}.{}, transform {}, medians of {} rounds\n\n",
-             found["device"].get<std::string>(),
-             cuda == 0 ? "" : fmt::format(", driver CUDA {}.{}", cuda / 1000, cuda % 1000 / 10),
-             library->major(), library->minor(), found["transform"].get<std::string>(),
+  fmt::print("{}{}, nvJitLink {}, transform {}, medians of {} rounds\n\n",
+             device_text(found["device"]),
+             found["driver"].is_null() ? "" : ", driver CUDA " + found["driver"].get<std::string>(),
+             found["nvjitlink"].get<std::string>(), found["transform"].get<std::string>(),
              found["rounds"].get<unsigned>());
   if (!found["kernels"].empty())
     fmt::print(
@@ -45,7 +51,7 @@ void print_bench(nlohmann::json const& found)
   for (auto const& row : found["links"])
     fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {:.2f} |\n", row["mode"].get<std::string>(),
                row["first_ms"].get<double>(), row["median_ms"].get<double>(),
-               row["worker_median_ms"].get<double>(), row["worker_overhead_ms"].get<double>());
+               row["helper_median_ms"].get<double>(), row["helper_overhead_ms"].get<double>());
   print_starts(found["starts"]);
   fmt::print("\nPreflight of the pair: {:.3f} ms\n", found["preflight_ms"].get<double>());
   auto const& cpu = found["reference_device"];

@@ -179,7 +179,7 @@ void add_doctor(CLI::App& app, int& exit_status)
     auto const verdicts = judge_machine(found);
     found["verdicts"] = to_json(verdicts);
     if (*json) {
-      print_json(found);
+      print_json("fatlink.doctor/1", found);
     } else {
       print_text(found);
       print_verdicts(verdicts);

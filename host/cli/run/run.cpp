@@ -113,7 +113,7 @@ void check_inputs(prepared const& ready)
 std::shared_ptr<device> open_chosen(arguments const& given, run_summary& summary)
 {
   auto name = given.device;
-  if (name.empty()) name = list_gpus(summary.why_no_gpu).empty() ? "cpu" : "gpu";
+  if (name.empty()) name = list_gpus(summary.no_gpu_reason).empty() ? "cpu" : "gpu";
   auto opened = open_device(name, given.cpu);
   summary.device = opened->info();
   return opened;
@@ -168,7 +168,7 @@ int run(arguments const& given)
   execute_all(*on, ready, given, summary);
   if (ready.output && summary.verified()) ready.output->commit();
   if (given.json)
-    print_json(to_json(summary));
+    print_json("fatlink.run/1", to_json(summary));
   else
     print_text(summary);
   std::fflush(stdout);  // closing the device takes a while

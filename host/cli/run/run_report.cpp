@@ -215,7 +215,7 @@ nlohmann::json to_json(run_summary const& run)
                              {"filled_hooks", run.filled_hooks},
                              {"results", results_to_json(run)}};
   if (run.expected) json["reference"] = to_json(*run.expected);
-  if (!run.why_no_gpu.empty()) json["device"]["why_no_gpu"] = run.why_no_gpu;
+  if (!run.no_gpu_reason.empty()) json["device"]["no_gpu_reason"] = run.no_gpu_reason;
   for (std::size_t i = 0; i < run.images.size(); ++i)
     json["modes"].push_back(mode_to_json(run, run.images[i], run.results.images[i]));
   if (!run.results.between) return json;
@@ -228,10 +228,10 @@ nlohmann::json to_json(run_summary const& run)
 void print_text(run_summary const& run)
 {
   fmt::print("Device: {} ({}){}\n", run.device.name, run.device.target.name(),
-             run.why_no_gpu.empty()
+             run.no_gpu_reason.empty()
                  ? ""
                  : fmt::format(", as there is no GPU ({})",
-                               run.why_no_gpu.substr(0, run.why_no_gpu.find(':'))));
+                               run.no_gpu_reason.substr(0, run.no_gpu_reason.find(':'))));
   fmt::print("Library {}, transform {}, {} elements\n", run.library, run.transform,
              with_commas(run.elements));
   for (std::size_t i = 0; i < run.images.size(); ++i) {

@@ -18,10 +18,10 @@ nlohmann::json start_of(linked_image const& image, double read_ms);
 
 struct run_summary {
   device_info device;
-  std::string why_no_gpu;  ///< empty where a device was asked for, or a GPU found
-  double device_ms = 0;    ///< opening the device: the driver, its context
-  double read_ms = 0;      ///< reading and checking the fatbins
-  std::string library;     ///< stems, as a person says them
+  std::string no_gpu_reason;  ///< empty where a device was asked for, or a GPU found
+  double device_ms = 0;       ///< opening the device: the driver, its context
+  double read_ms = 0;         ///< reading and checking the fatbins
+  std::string library;        ///< stems, as a person says them
   std::string transform;
   std::vector<std::string> files;  ///< of the library, then of the transforms
   std::string kernel;

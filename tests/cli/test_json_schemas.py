@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command's --json is what docs/schemas and docs/json.md say: no field less, and none more."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+import json_schemas
+from fatlink_cli import HOOK, LIBRARY, SHARE, TESTS, CliTest, gpus
+from program_help import all_verbs, file_of, options_of
+
+RELU = SHARE / "relu_poly.fatbin"
+WITH_JSON = [verb for verb in all_verbs() if "--json" in options_of(verb)]
+# Fields that take two modes with different results, or a machine without muParser.
+UNSEEN = {"run": {"run.first_disagreement", *(f"run.first_disagreement.{name}" for name in
+                                              ("index", "input", "actual", "expected", "failures"))},
+          "doctor": {"doctor.expressions.reason", "doctor.expressions.hint"}}
+ON_A_GPU = {"bench": r"bench\.(device|kernels)\.", "doctor": r"doctor\.(gpus\.|driver\.cuda$)"}
+WITHOUT_A_GPU = {"run": r"run\.device\.no_gpu_reason$", "doctor": r"doctor\.driver\.reason$"}
+
+
+def source(path):
+    if not os.environ.get("FATLINK_SOURCE"):
+        raise unittest.SkipTest("FATLINK_SOURCE is not set: the source is not there")
+    return pathlib.Path(os.environ["FATLINK_SOURCE"]) / path
+
+
+class Schemas(unittest.TestCase):
+    def test_every_verb_has_a_schema_and_every_schema_a_verb(self):
+        self.assertEqual(json_schemas.schema_names(), sorted(["error", *(verb.replace(" ", "-") for verb in WITH_JSON)]))
+
+    def test_every_object_lists_its_fields_describes_each_and_allows_no_other(self):
+        for name in [*json_schemas.schema_names(), "common"]:
+            for part in json_schemas.objects(json_schemas.load(name)):
+                properties = part.get("properties", {})
+                with self.subTest(schema=name, fields=list(properties)):
+                    self.assertIn("additionalProperties", part)
+                    if properties:
+                        self.assertIs(part["additionalProperties"], False)
+                        self.assertLessEqual(set(part["required"]), set(properties))
+                    self.assertEqual([key for key, value in properties.items() if not value.get("description")], [])
+
+    def test_json_md_is_made_from_the_schemas(self):
+        made = subprocess.run([source("scripts/json-docs")], text=True, capture_output=True, check=True).stdout
+        self.assertEqual(source("docs/json.md").read_text(), made, "run scripts/json-docs")
+
+
+class JsonTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.outputs = []
+
+    def json(self, *words, status=0, **options):
+        return self.validated(json.loads(self.fatlink(*words, "--json", status=status, **options).stdout))
+
+    def validated(self, output):
+        name = json_schemas.name_of(output)
+        self.assertIn(name, json_schemas.schema_names(), output)
+        self.assertEqual(json_schemas.messages(json_schemas.load(name), output), [], output)
+        self.outputs.append(output)
+        return output
+
+    def assert_every_field_seen(self, name):
+        """The outputs so far have every field that the schema describes."""
+        schema = json_schemas.load(name)
+        seen = {field for output in self.outputs for field in json_schemas.fields_in(output, schema, name)}
+        absent = (WITHOUT_A_GPU if gpus() else ON_A_GPU).get(name, "$^")
+        expected = {field for field in json_schemas.fields(schema, name)
+                    if not re.match(absent, field) and field.startswith(f"{name}.")}
+        self.assertEqual(expected - seen, UNSEEN.get(name, set()))
+
+
+class Outputs(JsonTest):
+    def setUp(self):
+        super().setUp()
+        self.need_nvjitlink()
+
+    def test_run(self):
+        run = ["run", "--device", "cpu", "--elements", "100", "--library", LIBRARY]
+        self.json("run", "--elements", "100", "--library", LIBRARY, "--transform", RELU)
+        self.assertEqual(self.json(*run, "--transform", RELU, "--print", "2")["modes"][1]["cache"], "hit" if not gpus() else "miss")
+        self.json(*run, "--transform", RELU, "--mode", "lto", "--no-cache", "--print", "1")
+        wrong = self.compile("wrong", HOOK.replace("return x", "return x == 0.25f ? 1.0f : x"))
+        self.assertIsNone(self.json(*run, "--transform", wrong)["reference"])
+        self.file("wrong.json", json.dumps({"name": "wrong", "summary": "", "hook": "user_transform", "reference": "x",
+                                            "tolerance_ulp": 0}))
+        self.json(*run, "--transform", wrong, status=1)
+        self.assert_every_field_seen("run")
+
+    def test_link(self):
+        link = ["link", "--target", "sm_90", LIBRARY, RELU, "-o"]
+        self.assertEqual(self.json(*link, "one.cubin")["cache"], "miss")
+        self.assertEqual(self.json(*link, "two.cubin")["cache"], "hit")
+        self.assertEqual(self.json(*link, "three.ptx", "--emit", "ptx", "--no-cache")["cache"], "off")
+        self.assertEqual(len(self.json(*link, "{target}.cubin", "--target", "sm_80")["images"]), 2)
+        by_hand = self.file("by_hand.fatbin", (TESTS / "fixtures/uncontracted.fatbin").read_bytes())
+        self.assertTrue(self.json("link", "--target", "sm_90", LIBRARY, by_hand, "-o", "four.cubin")["warnings"])
+        self.assert_every_field_seen("link")
+
+    def test_check(self):
+        self.json("check", LIBRARY, RELU)
+        self.json("check", "--target", "all", LIBRARY, status=4)
+        self.assertEqual(self.json("check", RELU)["targets"][0]["library"]["name"], "apply_transform")
+        self.assertTrue(self.json("check", LIBRARY, TESTS / "fixtures/uncontracted.fatbin")["targets"][0]["findings"])
+        self.assert_every_field_seen("check")
+
+    def test_inspect(self):
+        self.json("inspect", LIBRARY, RELU)
+        damaged = bytearray(RELU.read_bytes())
+        damaged[-10] ^= 1
+        self.assertIn("error", self.json("inspect", self.file("damaged.fatbin", bytes(damaged)), status=3))
+        self.json("inspect", TESTS / "fixtures/raw.fatbin")
+        self.assert_every_field_seen("inspect")
+
+    def test_digest_and_the_ident_that_it_adds(self):
+        raw = self.file("raw.fatbin", (TESTS / "fixtures/raw.fatbin").read_bytes())
+        self.json("digest", raw)
+        self.json("inspect", raw)
+        self.assert_every_field_seen("digest")
+
+    def test_list(self):
+        self.file("nothing.fatbin", "nothing")
+        shutil.copy(RELU, self.folder)
+        shutil.copy(TESTS / "fixtures/uncontracted.fatbin", self.folder)
+        self.json("list", env={"FATLINK_PATH": str(self.folder)})
+        self.json("list", "gelu", "--kind", "transform")
+        self.assert_every_field_seen("list")
+
+    def test_the_cache(self):
+        for verb in ("path", "stats", "verify"):
+            self.json("cache", verb)
+        warm = ["cache", "warm", "--target", "sm_90", "--emit", "cubin,ptx", LIBRARY, RELU]
+        self.json(*warm)
+        self.json(*warm, "--layer", self.folder / "layer")
+        entry = next(path for path in self.cache.rglob("*") if path.is_file() and path.stat().st_size > 4000)
+        entry.write_bytes(entry.read_bytes()[:-1])
+        self.assertTrue(self.json("cache", "verify", status=3)["damaged"])
+        self.json("cache", "stats", env={"FATLINK_SYSTEM_CACHE": str(self.folder / "layer")})
+        self.json("cache", "prune")
+        self.json("cache", "clear")
+        for verb in ("path", "stats", "verify", "warm", "prune", "clear"):
+            self.assert_every_field_seen(f"cache-{verb}")
+
+    def test_the_cache_in_a_folder_that_holds_other_files(self):
+        self.file("mine.txt", "mine")
+        env = {"FATLINK_CACHE_DIR": str(self.folder)}
+        for verb in ("verify", "prune", "clear"):
+            self.assertEqual(self.json("cache", verb, status=3, env=env)["schema"], "fatlink.error/1")
+
+    def test_doctor(self):
+        self.json("doctor")
+        self.json("doctor", status=5, env={"FATLINK_NVJITLINK": "/nowhere"})
+        self.json("doctor", status=5, env={"FATLINK_LINKD": "/nowhere"})
+        self.file("mine.txt", "mine")
+        self.json("doctor", env={"FATLINK_CACHE_DIR": str(self.folder)})
+        self.assert_every_field_seen("doctor")
+
+    def test_bench(self):
+        output = self.json("bench", "--repeat", "1", "--elements", "1024")
+        self.assertEqual([row["mode"] for row in output["links"]], ["ptx", "lto"])
+        self.assert_every_field_seen("bench")
+
+
+class Strictness(JsonTest):
+    """The validation above fails where program and schema differ."""
+
+    def test_a_field_that_the_schema_lacks_is_reported(self):
+        output = self.json("list")
+        for changed in ({**output, "more": 1}, {**output, "fatbins": [{**output["fatbins"][0], "more": 1}]}):
+            self.assertTrue(json_schemas.messages(json_schemas.load("list"), changed))
+
+    def test_a_property_removed_from_the_schema_is_reported(self):
+        output = self.json("list")
+        changes = list(json_schemas.without_each_property(json_schemas.load("list")))
+        self.assertGreater(len(changes), 20)
+        for name, schema in changes:
+            if name != "problem" and name in json.dumps(output):
+                with self.subTest(removed=name):
+                    self.assertTrue(json_schemas.messages(schema, output))
+
+    def test_a_required_field_that_the_program_leaves_out_is_reported(self):
+        output = self.json("list")
+        self.assertTrue(json_schemas.messages(json_schemas.load("list"), {"schema": output["schema"], "path": []}))
