@@ -12,7 +12,8 @@ import xml.etree.ElementTree as xml
 
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 SVG = "{http://www.w3.org/2000/svg}"
-REPORT = {"device": "GPU <1>", "transform": "t", "rounds": 3,
+REPORT = {"device": {"name": "GPU <1>", "target": "sm_90"}, "driver": "13.0", "nvjitlink": "13.0", "transform": "t",
+          "rounds": 3,
           "kernels": [{"elements": 1 << 20, "variant": "LTO link", "gb_per_s": 3000.0},
                       {"elements": 1 << 20, "variant": "function pointer", "gb_per_s": 1500.0}]}
 
@@ -37,7 +38,7 @@ class PlotThroughput(unittest.TestCase):
     def test_names_machine_variants_and_figures(self):
         self.plot(json.dumps(REPORT))
         texts = {text.text for text in xml.parse(self.svg).iter(f"{SVG}text")}
-        self.assertLessEqual({"Kernel throughput on GPU <1>", "LTO link", "function pointer", "3,000", "1,500",
+        self.assertLessEqual({"Kernel throughput on GPU <1> (sm_90)", "LTO link", "function pointer", "3,000", "1,500",
                               "2^20 elements"}, texts)
 
     def test_refuses_what_is_no_measurement(self):
