@@ -13,7 +13,8 @@ import time
 import unittest
 
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
-PROGRAM = pathlib.Path(os.environ["FATLINK_BUILD"]) / "bin" / "fatlink"
+BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
+PROGRAM = BUILD / "bin" / "fatlink"
 CMAKE = os.environ["FATLINK_CMAKE"]
 NVCC = os.environ["FATLINK_NVCC"]
 
@@ -264,94 +265,6 @@ class Builds(BuildSide):
             self.write("b.cmake", f'include("{SOURCE}/cmake/detail/fatbin/base64.cmake")\n'
                        f"fatlink_base64([=[{text}]=] out)\nmessage(\"${{out}}\")")
             self.assertEqual(self.cmake("-P", "b.cmake").stderr.strip(), base64.b64encode(text.encode()).decode())
-
-
-class Misuse(BuildSide):
-    def assert_stops(self, lists, says):
-        done = self.configure(lists)
-        self.assertNotEqual(done.returncode, 0, lists)
-        self.assertIn(says, " ".join(done.stderr.split()))
-
-    def test_no_nvcc(self):
-        no_nvcc = 'set(CUDAToolkit_NVCC_EXECUTABLE "")\n'
-        self.assert_stops(no_nvcc + FATBIN, "fatlink_add_fatbin(t): no nvcc was found")
-        layer = "fatlink_add_cache_layer(links LIBRARY a.fatbin TRANSFORMS b.fatbin)\n"
-        for name in ("a", "b"):
-            self.write(f"{name}.fatbin", "")
-        self.assert_stops(no_nvcc + layer, "fatlink_add_cache_layer(links): no nvcc was found")
-
-    def test_of_fatlink_add_fatbin_names_the_target(self):
-        for arguments, says in (
-                ("", "fatlink_add_fatbin(t): SOURCES takes one file, not 0"),
-                ("SOURCES t.cu u.cu", "fatlink_add_fatbin(t): SOURCES takes one file, not 2"),
-                ("SOURCES none.cu", "none.cu: no such file"),
-                ("SOURCES t.cu NONSENSE 1", "fatlink_add_fatbin(t): SOURCES takes one file, not 3"),
-                ("NONSENSE SOURCES t.cu", "fatlink_add_fatbin(t): unknown argument: NONSENSE"),
-                ("SOURCES t.cu CONTRACT other", "fatlink_add_fatbin(t): CONTRACT other is not known"),
-                ("SOURCES t.cu ARCHITECTURES sm_90", "fatlink_add_fatbin(t): ARCHITECTURES sm_90"),
-                ("SOURCES t.cu ARCHITECTURES 70", "CUDA 13 begins at 75"),
-                ("SOURCES t.cu REFERENCE none.json", "none.json: no such file"),
-                ("SOURCES t.cu OPTIONS -arch=sm_90", "fatlink_add_fatbin(t): OPTIONS -arch=sm_90 is not allowed"),
-                ("SOURCES t.cu OPTIONS -G", "OPTIONS -G is not allowed"),
-                ("SOURCES t.cu PACKAGE a/b", "fatlink_add_fatbin(t): PACKAGE 'a/b'"),
-                ("SOURCES t.cu PACKAGE a PACKAGE_VERSION new", "fatlink_add_fatbin(t): PACKAGE_VERSION 'new'"),
-                ("SOURCES t.cu PACKAGE_VERSION 1", "PACKAGE_VERSION 1 without PACKAGE"),
-                ("SOURCES t.cu CONTRACT", "fatlink_add_fatbin(t): no value for CONTRACT")):
-            with self.subTest(arguments=arguments):
-                self.assert_stops(CONTRACT + f"fatlink_add_fatbin(t {arguments})", says)
-
-    def test_of_fatlink_add_contract_names_it(self):
-        for arguments, says in (
-                ("c HEADER hook.cuh", "fatlink_add_contract(c): VERSION must be a positive integer"),
-                ("c VERSION 0 HEADER hook.cuh", "not '0'"),
-                ("c VERSION 1", "fatlink_add_contract(c): HEADER is missing"),
-                ("c VERSION 1 HEADER none.cuh", "none.cuh: no such file"),
-                ("c-d VERSION 1 HEADER hook.cuh", "letters, digits and underscores"),
-                ("c VERSION 1 HEADER hook.cuh PACKAGE é", "fatlink_add_contract(c): PACKAGE 'é'"),
-                ("c VERSION 1 HEADER hook.cuh MORE", "unknown argument: MORE")):
-            with self.subTest(arguments=arguments):
-                self.assert_stops(f"fatlink_add_contract({arguments})", says)
-
-    def test_of_a_contract_that_would_be_installed_without_what_it_includes(self):
-        self.write("more.cuh", "#pragma once\n")
-        self.write("hook.cuh", '#include "more.cuh"\n' + HEADER)
-        self.assert_stops(CONTRACT.replace(")", " INSTALL_DESTINATION c)"), "would be installed without what it includes")
-        self.assertEqual(self.configure(CONTRACT).returncode, 0)
-
-    def test_of_one_contract_declared_twice(self):
-        self.assert_stops(2 * CONTRACT, "fatlink_add_contract(c): is declared already")
-
-    def test_of_fatlink_add_cache_layer_names_the_target(self):
-        for arguments, says in (
-                ("", "fatlink_add_cache_layer(l): LIBRARY and TRANSFORMS are needed"),
-                ("LIBRARY t", "LIBRARY and TRANSFORMS are needed"),
-                ("LIBRARY t TRANSFORMS none.fatbin", "none.fatbin: no such target or file"),
-                ("LIBRARY fatlink_contract_c TRANSFORMS t", "is no target of fatlink_add_fatbin"),
-                ("LIBRARY t TRANSFORMS t ARCHITECTURES sm_90", "fatlink_add_cache_layer(l): ARCHITECTURES sm_90"),
-                ("NONSENSE LIBRARY t TRANSFORMS t", "fatlink_add_cache_layer(l): unknown argument: NONSENSE")):
-            with self.subTest(arguments=arguments):
-                self.assert_stops(FATBIN + f"fatlink_add_cache_layer(l {arguments})", says)
-
-    def test_of_fatlink_add_package_names_the_package(self):
-        for arguments, says in (
-                ("p COMPONENT c", "fatlink_add_package(p): SUMMARY is missing"),
-                ("p SUMMARY s", "fatlink_add_package(p): COMPONENT is missing"),
-                ("P_ COMPONENT c SUMMARY s", "a package's name is lower-case"),
-                ("pp COMPONENT c SUMMARY s", "the project has no VERSION"),
-                ("pp NONSENSE COMPONENT c SUMMARY s", "fatlink_add_package(pp): unknown argument: NONSENSE")):
-            with self.subTest(arguments=arguments):
-                self.assert_stops(f"fatlink_add_package({arguments})", says)
-        done = self.configure('set(PROJECT_VERSION 1)\nfatlink_add_package(pp COMPONENT c SUMMARY "a; b [x")\n')
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("there is no LICENSE", " ".join(done.stderr.split()))
-        self.assertIn("set(SUMMARY [==[a; b [x]==])", (self.folder / "b/packages/pp.cmake").read_text())
-        self.assert_stops("set(PROJECT_VERSION 1)\n" + 2 * "fatlink_add_package(pp COMPONENT c SUMMARY s)\n",
-                          "the component c is a package already")
-        for arguments, says in (
-                ("pp COMPONENT c SUMMARY s CONTRACTS other", "fatlink_add_package(pp): the contract other is not known"),
-                ("pp COMPONENT c SUMMARY s LICENSE none", "none: no such file")):
-            with self.subTest(arguments=arguments):
-                self.assert_stops(f"set(PROJECT_VERSION 1)\nfatlink_add_package({arguments})", says)
 
 
 class Configuration(unittest.TestCase):

@@ -205,16 +205,17 @@ class Refusals(Sbom):
         self.assert_refused("set SOURCE_DATE_EPOCH", self.call(), env={})
 
     def test_arguments(self):
-        self.assert_refused("unknown argument: WITH;THIS", self.call(name="NAME n WITH THIS"))
+        self.assert_refused("unknown argument: WITH THIS", self.call(name="NAME n WITH THIS"))
         self.assert_refused("NAME is missing", self.call(name=""))
+        self.assert_refused("no value for SUPPLIER", self.call("SUPPLIER"))
         self.assert_refused("no such folder", f'o.json ROOT "{self.root}/none" NAME n VERSION 1 SUMMARY s')
-        self.assert_refused("DEPENDS zstd: is not <name>=<version>=<licence>=<relationship>",
+        self.assert_refused("DEPENDS zstd: expected <name>=<version>=<licence>=<relationship>",
                             self.call("DEPENDS zstd"))
-        self.assert_refused("zstd@1 is no package URL (pkg:<type>/<name>)",
+        self.assert_refused("zstd@1 is not a package URL (pkg:<type>/<name>)",
                             self.call("DEPENDS zstd=1=MIT=DYNAMIC_LINK=Debian=zstd@1"))
-        self.assert_refused("the relationship is none of DEPENDS_ON, ", self.call("DEPENDS a=1=MIT=LIKES"))
-        self.assert_refused("LICENSES MIT: is not <expression>=<licence>", self.call("LICENSES MIT"))
-        self.assert_refused("a control character in: ", self.call(name='NAME "a\x01b"'))
+        self.assert_refused("unknown relationship; expected one of DEPENDS_ON, ", self.call("DEPENDS a=1=MIT=LIKES"))
+        self.assert_refused("LICENSES MIT: expected <expression>=<licence>", self.call("LICENSES MIT"))
+        self.assert_refused("the text has a control character: ", self.call(name='NAME "a\x01b"'))
 
     def test_an_empty_package(self):
         shutil.rmtree(self.root)

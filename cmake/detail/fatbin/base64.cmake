@@ -2,7 +2,7 @@
 #[=======================================================================[.rst:
 fatlink_base64
 --------------
-Base64 (RFC 4648) of a text, which CMake itself cannot make.
+Encodes a text as base64 (RFC 4648), which CMake has no command for.
 
   fatlink_base64(<text> <out-var>)
 #]=======================================================================]
@@ -13,10 +13,10 @@ function(fatlink_base64 text out)
   string(HEX "${text}" hex)
   string(LENGTH "${hex}" length)
   set(encoded "")
-  set(at 0)
-  while(at LESS length)
-    string(SUBSTRING "${hex}" ${at} 6 group)
-    math(EXPR at "${at} + 6")
+  set(offset 0)
+  while(offset LESS length)
+    string(SUBSTRING "${hex}" ${offset} 6 group)
+    math(EXPR offset "${offset} + 6")
     string(LENGTH "${group}" digits)
     string(SUBSTRING "${group}000000" 0 6 group)
     math(EXPR keep "${digits} * 4 / 6 + 1")  # 2, 4, 6 hex digits: 2, 3, 4 base64 digits

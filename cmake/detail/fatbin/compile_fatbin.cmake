@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The build step of fatlink_add_fatbin:
 #   cmake -DSETTINGS=<file> -DINSPECT=<fatlink program> -P compile_fatbin.cmake
-# Compiles SOURCE, with an ident made now (the contract's header may have changed since
-# configuration), reads the fatbin back, and adds digests of its entries. The fatbin appears only when all went well.
+# Compiles SOURCE with an ident, reads the fatbin back, and adds digests of its entries. The ident is made here
+# because the contract's header may change after configuration. FATBIN is written only if every step succeeds.
 cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
 include("${CMAKE_CURRENT_LIST_DIR}/base64.cmake")
@@ -21,8 +21,8 @@ string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\""
   ",\"package\":\"${PACKAGE}\"}")
 fatlink_base64("${json}" ident)
 
-# The long form of -dlto -arch: it takes several architectures, and adds no generic entries to
-# an `a` or `f` one.
+# The long form of -dlto -arch: it accepts several architectures, and adds no generic entries for architectures
+# such as 90a and 100f.
 set(code -dc)
 set(expected "")
 foreach(architecture IN LISTS ARCHITECTURES)
@@ -33,50 +33,50 @@ endforeach()
 
 cmake_path(GET FATBIN PARENT_PATH output_folder)
 file(MAKE_DIRECTORY "${output_folder}")
-set(made "${FATBIN}.partial")
+set(partial "${FATBIN}.partial")
 file(REMOVE "${FATBIN}")
 
-# The source's path and the current folder go into LTO-IR, and names of what is private to a source are
-# made of the path (measured: CUDA 13.0). Under names that are the same everywhere, a fatbin is the same
-# bytes wherever it is built. Lines for a debugger need the real ones. The paths of the toolkit's headers go
-# into LTO-IR, too; nvcc makes them of its own: one in the project is called by its way from the source.
+# Reproducible paths. nvcc writes the source's path and the current folder into LTO-IR, and derives the names of
+# private symbols from the path (observed with CUDA 13.0), so it is given paths that do not depend on the folder.
+# Line information for debuggers needs the real paths. LTO-IR also holds the paths of the toolkit's headers, which
+# nvcc derives from its own path: an nvcc inside the project is called by a path relative to the source.
 cmake_path(GET SOURCE PARENT_PATH folder)
 cmake_path(GET SOURCE FILENAME source)
 fatlink_line_options("${OPTIONS}" OPTIONS has_lines)
-set(here "/proc/self/cwd")
+set(source_folder "/proc/self/cwd")
 set(stated_path -Xcicc --orig_src_path_name -Xcicc "${STATED_PATH}")
 if(has_lines OR NOT STATED_PATH)
-  set(here "${folder}")
+  set(source_folder "${folder}")
   set(stated_path "")
 endif()
 set(nvcc "${NVCC}")
 if(RELATIVE_NVCC)
-  set(nvcc "${here}/${RELATIVE_NVCC}")
+  set(nvcc "${source_folder}/${RELATIVE_NVCC}")
 endif()
 set(include_contract "")
 if(CONTRACT)
   set(include_contract -include "${HEADER}")
-  if(RELATIVE_HEADER)  # from the source's folder
-    set(include_contract -include "${here}/${RELATIVE_HEADER}")
+  if(RELATIVE_HEADER)  # relative to the source's folder
+    set(include_contract -include "${source_folder}/${RELATIVE_HEADER}")
   endif()
 endif()
 execute_process(
-  COMMAND "${CMAKE_COMMAND}" -E env "PWD=${here}"
+  COMMAND "${CMAKE_COMMAND}" -E env "PWD=${source_folder}"
           "${nvcc}" -fatbin ${code} -std=c++17 ${include_contract} ${stated_path} ${OPTIONS}
-          "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT fatbin -o "${made}"
-          "${here}/${source}"
+          "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT fatbin -o "${partial}"
+          "${source_folder}/${source}"
   WORKING_DIRECTORY "${folder}"
-  OUTPUT_VARIABLE said ERROR_VARIABLE said
+  OUTPUT_VARIABLE log ERROR_VARIABLE log
   RESULT_VARIABLE result)
-string(REPLACE "${here}/" "${folder}/" said "${said}")
-if(said)
-  message("${said}")
+string(REPLACE "${source_folder}/" "${folder}/" log "${log}")
+if(log)
+  message("${log}")
 endif()
 if(NOT result EQUAL 0)
-  file(REMOVE "${made}")
+  file(REMOVE "${partial}")
   set(declaration "")
   if(CONTRACT)
-    fatlink_name_contract_header("${said}" "${CONTRACT}/${VERSION}" "${HEADER}" "${CONTRACT_HOOKS}" declaration)
+    fatlink_name_contract_header("${log}" "${CONTRACT}/${VERSION}" "${HEADER}" "${CONTRACT_HOOKS}" declaration)
   endif()
   if(declaration)
     message("${declaration}")
@@ -84,19 +84,19 @@ if(NOT result EQUAL 0)
   message(FATAL_ERROR "nvcc failed on ${SOURCE}")
 endif()
 
-# Real names, their spaces escaped, which nvcc does not do to a target.
+# The dependency file with real paths. nvcc does not escape spaces in the name of the target.
 string(REPLACE " " "\\ " escaped_folder "${folder}")
 string(REPLACE " " "\\ " escaped_fatbin "${FATBIN}")
 file(READ "${DEPFILE}" dependencies)
 string(REGEX REPLACE "^fatbin[ \t]*:" "" dependencies "${dependencies}")
-string(REPLACE "${here}/" "${escaped_folder}/" dependencies "${dependencies}")
+string(REPLACE "${source_folder}/" "${escaped_folder}/" dependencies "${dependencies}")
 file(WRITE "${DEPFILE}" "${escaped_fatbin} :${dependencies}")
 
-# A failure names the fatbin as it would be called, and leaves none.
+# Stops the build on failure and removes the partial file. Messages name the final file.
 function(fatlink_require_success result errors message)
   if(NOT result EQUAL 0)
-    file(REMOVE "${made}")
-    string(REPLACE "${made}" "${FATBIN}" errors "${errors}")
+    file(REMOVE "${partial}")
+    string(REPLACE "${partial}" "${FATBIN}" errors "${errors}")
     message("${errors}")
     message(FATAL_ERROR "${message}")
   endif()
@@ -111,25 +111,25 @@ if(REFERENCE)
   set(expected_reference --expect-reference "${REFERENCE}")
 endif()
 execute_process(
-  COMMAND "${INSPECT}" inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference} "${made}"
+  COMMAND "${INSPECT}" inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference} "${partial}"
   OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
-fatlink_require_success("${result}" "${errors}" "${FATBIN} is not what was asked for, and is not kept")
+fatlink_require_success("${result}" "${errors}" "${FATBIN} does not hold what was requested, and was removed")
 
-# The second pass: digests of the entries, which only the finished payloads give.
-execute_process(COMMAND "${INSPECT}" digest "${made}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
-fatlink_require_success("${result}" "${errors}" "${FATBIN}: its digests cannot be added, and it is not kept")
+# Digests can only be computed from the finished payloads.
+execute_process(COMMAND "${INSPECT}" digest "${partial}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
+fatlink_require_success("${result}" "${errors}" "${FATBIN}: the digests cannot be added; the file was removed")
 
-# Its .json: the reference, and what the bytes are.
-cmake_path(REPLACE_EXTENSION FATBIN LAST_ONLY json OUTPUT_VARIABLE beside)
+# The .json: the reference and the SHA-256 of the fatbin.
+cmake_path(REPLACE_EXTENSION FATBIN LAST_ONLY json OUTPUT_VARIABLE sidecar)
 set(json "{}")
 if(REFERENCE)
   file(READ "${REFERENCE}" json)
 endif()
-file(SHA256 "${made}" digest)
+file(SHA256 "${partial}" digest)
 string(JSON json ERROR_VARIABLE error SET "${json}" sha256 "\"${digest}\"")
 if(error)
-  file(REMOVE "${made}")
-  message(FATAL_ERROR "${REFERENCE}: is no JSON object: ${error}")
+  file(REMOVE "${partial}")
+  message(FATAL_ERROR "${REFERENCE}: not a JSON object: ${error}")
 endif()
-file(WRITE "${beside}" "${json}\n")
-file(RENAME "${made}" "${FATBIN}")
+file(WRITE "${sidecar}" "${json}\n")
+file(RENAME "${partial}" "${FATBIN}")

@@ -2,12 +2,11 @@
 #[=======================================================================[.rst:
 fatlink_contract_hooks
 ----------------------
-Adds the build step that reads the hooks of a contract, once for all fatbins of the contract.
+Adds the build step that reads the hooks of a contract. All fatbins of the contract share it.
 
   fatlink_contract_hooks(<contract> <out-file> <out-target>)
 
-``<out-file>`` sets ``CONTRACT_HOOKS`` where it is included; the target ``fatlink_contract_<contract>_hooks``
-writes it.
+The target, ``fatlink_contract_<contract>_hooks``, writes the file, which sets ``CONTRACT_HOOKS`` when it is included.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -2,7 +2,7 @@
 #[=======================================================================[.rst:
 fatlink_float_flags
 -------------------
-The float flags that nvcc options amount to, spelled as fatbin entries record them.
+Gives the float flags that result from nvcc options, in the spelling of fatbin entries.
 
   fatlink_float_flags(<options> <out-var>)
 #]=======================================================================]

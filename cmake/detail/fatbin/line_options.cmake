@@ -2,12 +2,12 @@
 #[=======================================================================[.rst:
 fatlink_line_options
 --------------------
-Replaces nvcc's options for line information by what they mean to the compiler, cicc.
+Replaces nvcc's options for line information by the equivalent options of its compiler, cicc.
 
   fatlink_line_options(<options> <out-options> <out-has-lines>)
 
-Given ``-lineinfo``, nvcc passes ``--ident=<source>`` to fatbinary after all else, and the ident of ours is lost.
-``-Xcicc`` gives the same PTX and LTO-IR, and links to the same cubins (measured: CUDA 13.0).
+With ``-lineinfo`` nvcc passes ``--ident=<source>`` to fatbinary as the last option, which replaces fatlink's ident.
+``-Xcicc`` gives the same PTX and LTO-IR, and the same cubins after a link (observed with CUDA 13.0).
 #]=======================================================================]
 include_guard(GLOBAL)
 

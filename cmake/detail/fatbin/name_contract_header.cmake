@@ -2,17 +2,17 @@
 #[=======================================================================[.rst:
 fatlink_name_contract_header
 ----------------------------
-What to add to nvcc's output where an error in it names a hook of the contract: the header and the lines in it
-that declare the hook.  Empty where no error names a hook.
+Gives the lines to add to nvcc's output when an error in it names a hook of the contract: the header and the line
+that declares the hook. Empty when no error names a hook.
 
   fatlink_name_contract_header(<nvcc output> <contract/version> <header> <hooks as JSON> <out-var>)
 #]=======================================================================]
 include_guard(GLOBAL)
 
-# "<header>(<line>): <text>" of the first line that declares the hook; the header alone where a macro does.
+# "<header>(<line>): <text>" of the first line that declares the hook, or only the header if a macro declares it.
 function(_fatlink_declaration_line header hook out)
   file(READ "${header}" text)
-  string(REGEX REPLACE "[][;]" " " lines "${text}")  # no separators of CMake's lists
+  string(REGEX REPLACE "[][;]" " " lines "${text}")  # characters with a meaning in CMake lists
   string(REPLACE "\n" ";" lines "${lines}")
   set(number 0)
   foreach(line IN LISTS lines)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The build step that reads a contract's header:
 #   cmake -DSETTINGS=<file> -P read_contract.cmake
-# Writes OUTPUT, which sets CONTRACT_HOOKS to the hooks of HEADER with their mangled types, as JSON. The
-# compiler says them: the header is compiled with one function for each hook that takes a pointer to it.
+# Writes OUTPUT, which sets CONTRACT_HOOKS to a JSON object of the hooks of HEADER and their mangled types. The types
+# come from the compiler: the header is compiled together with one function per hook whose parameter is a pointer to
+# the hook, and the type is read from the mangled name of that function.
 cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
 include("${CMAKE_CURRENT_LIST_DIR}/scan_hooks.cmake")
-set(me "${HEADER}: contract ${CONTRACT}/${VERSION}")
+set(subject "${HEADER}: contract ${CONTRACT}/${VERSION}")
 file(REMOVE "${OUTPUT}")
 
 if(NOT HOOKS)
@@ -14,8 +15,8 @@ if(NOT HOOKS)
   fatlink_scan_hooks("${text}" HOOKS)
 endif()
 if(NOT HOOKS)
-  message(FATAL_ERROR "${me} declares no hook: declare a device function extern \"C\", or name them "
-    "with fatlink_add_contract(${CONTRACT} ... HOOKS <name>...) where a macro or another header declares them")
+  message(FATAL_ERROR "${subject} declares no hook: declare a device function extern \"C\", or list the "
+    "hooks with fatlink_add_contract(${CONTRACT} ... HOOKS <name>...) if a macro or another header declares them")
 endif()
 
 set(probe "${OUTPUT}.cu")
@@ -30,12 +31,12 @@ endforeach()
 file(WRITE "${probe}" "${text}")
 execute_process(
   COMMAND "${NVCC}" -ptx -rdc=true -std=c++17 -MD -MF "${DEPFILE}" -MT hooks -o "${ptx}" "${probe}"
-  OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE result)
+  OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   list(JOIN HOOKS ", " names)
-  message("${said}")
-  message(FATAL_ERROR "${me}: cannot read the types of its hooks (${names}): the header must compile by "
-    "itself, as C++17, and declare each as a device function, extern \"C\", outside namespaces")
+  message("${log}")
+  message(FATAL_ERROR "${subject}: cannot read the types of its hooks (${names}): the header must compile on "
+    "its own as C++17 and declare each hook as a device function, extern \"C\", outside of namespaces")
 endif()
 
 file(READ "${ptx}" ptx_text)
@@ -45,7 +46,7 @@ foreach(hook IN LISTS HOOKS)
   string(LENGTH "fatlink_hook_${index}" length)
   if(NOT ptx_text MATCHES "[.]func[^;{]*[ \t\n]${hook}[ \t\n]*[(\n]" OR
      NOT ptx_text MATCHES "_Z${length}fatlink_hook_${index}P([A-Za-z0-9_]+)")
-    message(FATAL_ERROR "${me}: ${hook} is not a device function that it declares extern \"C\"")
+    message(FATAL_ERROR "${subject}: ${hook} is not a device function that it declares extern \"C\"")
   endif()
   string(REGEX MATCH "_Z${length}fatlink_hook_${index}P([A-Za-z0-9_]+)" ignored "${ptx_text}")
   list(APPEND members "\"${hook}\":\"${CMAKE_MATCH_1}\"")
@@ -53,7 +54,7 @@ foreach(hook IN LISTS HOOKS)
 endforeach()
 list(JOIN members "," members)
 
-# nvcc escapes spaces in names of dependencies, not in that of the target.
+# nvcc escapes spaces in the names of dependencies, but not in the name of the target.
 string(REPLACE " " "\\ " escaped_output "${OUTPUT}")
 file(READ "${DEPFILE}" dependencies)
 string(REGEX REPLACE "^hooks[ \t]*:" "" dependencies "${dependencies}")

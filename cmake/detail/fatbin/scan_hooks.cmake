@@ -2,14 +2,14 @@
 #[=======================================================================[.rst:
 fatlink_scan_hooks
 ------------------
-The names of the hooks in a contract's header: its device functions that are declared ``extern "C"``, by
-themselves or in a block.  Conditions of the preprocessor are not evaluated and macros are not expanded.
+Gives the names of the hooks in a contract's header: the device functions that it declares ``extern "C"``, singly or
+in a block. Preprocessor conditions are not evaluated, and macros are not expanded.
 
   fatlink_scan_hooks(<text> <out-var>)
 #]=======================================================================]
 include_guard(GLOBAL)
 
-# Comments, lines of the preprocessor and literals become blanks; what is left has no list separators.
+# The tokens of a text without comments, preprocessor lines and string literals, and without list separators.
 function(_fatlink_tokens text out)
   string(REPLACE "\\\n" " " text "${text}")
   string(REGEX REPLACE "/[*]([^*]|[*]+[^*/])*[*]+/" " " text "${text}")
@@ -25,7 +25,7 @@ function(_fatlink_tokens text out)
   set(${out} "${tokens}" PARENT_SCOPE)
 endfunction()
 
-# The declared function of a statement's tokens: the name before the first parameter list.
+# The function that a statement declares: the name before its first parameter list. Empty if it declares none.
 function(_fatlink_declared_hook statement out)
   set(${out} "" PARENT_SCOPE)
   if(NOT "__device__" IN_LIST statement)
@@ -36,13 +36,13 @@ function(_fatlink_declared_hook statement out)
       return()
     endif()
   endforeach()
-  # Attributes have parentheses of their own.
+  # Attributes may have parentheses, which must not be taken for the parameter list.
   list(JOIN statement " " text)
   string(REGEX REPLACE "(__attribute__|__declspec|alignas|__launch_bounds__) [(][^()]*([(][^()]*([(][^()]*[)][^()]*)*[)][^()]*)*[)]" " "
     text "${text}")
   if(text MATCHES "([A-Za-z_][A-Za-z0-9_]*) [(]")
     set(name "${CMAKE_MATCH_1}")
-    if(NOT text MATCHES "^[^(]*[(] [*&]")  # a variable, a pointer to a function
+    if(NOT text MATCHES "^[^(]*[(] [*&]")  # a variable: a pointer to a function
       set(${out} "${name}" PARENT_SCOPE)
     endif()
   endif()
@@ -52,8 +52,8 @@ function(fatlink_scan_hooks text out)
   _fatlink_tokens("${text}" tokens)
   set(hooks "")
   set(statement "")
-  set(blocks "")     # of each open block: C (extern "C"), outer (a namespace), or body
-  set(bodies 0)      # how many of them are bodies of functions and classes
+  set(blocks "")  # kind of each open block: C (extern "C"), outer (namespace) or body (function, class)
+  set(bodies 0)   # number of open blocks of kind body
   foreach(token IN LISTS tokens)
     if(token STREQUAL "}")
       list(POP_BACK blocks block)

@@ -2,36 +2,36 @@
 #[=======================================================================[.rst:
 fatlink_stated_path
 -------------------
-The path that the compiler is told a source has: the same in whatever folder the project lies, another
-for each source of it.
+Gives the path that the compiler is told for a source. It does not depend on the folder of the project, and is
+unique within the project.
 
   fatlink_stated_path(<source> <out-var>)
 
-``/<project>/<path in the project>``; nothing where this nvcc takes none (its ``-Xcicc`` is not
-documented; 13.0 has it), and then fatbins depend on where they are built.
+The path is ``/<project>/<path in the project>``. It is empty if this nvcc rejects ``-Xcicc``, which is undocumented
+(CUDA 13.0 has it); fatbins then depend on the folder in which they are built.
 #]=======================================================================]
 include_guard(GLOBAL)
 
 function(fatlink_stated_path source out)
   set(${out} "" PARENT_SCOPE)
-  if(NOT FATLINK_NVCC_PROBED STREQUAL CUDAToolkit_NVCC_EXECUTABLE)
+  if(NOT FATLINK_STATED_PATH_NVCC STREQUAL CUDAToolkit_NVCC_EXECUTABLE)
     set(probe "${CMAKE_BINARY_DIR}/CMakeFiles/fatlink_probe.cu")
     file(WRITE "${probe}" "")
     execute_process(
       COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" --dryrun -ptx -Xcicc --orig_src_path_name
               -Xcicc /probe.cu "${probe}"
-      RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
-    set(FATLINK_NVCC_PROBED "${CUDAToolkit_NVCC_EXECUTABLE}" CACHE INTERNAL "")
-    set(FATLINK_NVCC_PROBE "${result}" CACHE INTERNAL "0: nvcc can be told a source's path")
-    if(NOT result EQUAL 0)
-      message(WARNING "${CUDAToolkit_NVCC_EXECUTABLE} takes no -Xcicc: fatbins will be other bytes in "
-        "another folder")
+      RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    set(FATLINK_STATED_PATH_NVCC "${CUDAToolkit_NVCC_EXECUTABLE}" CACHE INTERNAL "The nvcc of FATLINK_STATED_PATH_STATUS")
+    set(FATLINK_STATED_PATH_STATUS "${status}" CACHE INTERNAL "0 if nvcc accepts a path for the source")
+    if(NOT status EQUAL 0)
+      message(WARNING "${CUDAToolkit_NVCC_EXECUTABLE} does not accept -Xcicc: the bytes of fatbins will depend on "
+        "the folder in which they are built")
     endif()
   endif()
-  if(NOT FATLINK_NVCC_PROBE EQUAL 0)
+  if(NOT FATLINK_STATED_PATH_STATUS EQUAL 0)
     return()
   endif()
-  # What is generated lies in the build folder, which may be in the project's or anywhere.
+  # Generated sources are in the build folder, which may be inside or outside of the project.
   set(base "${PROJECT_SOURCE_DIR}")
   set(kind "")
   cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${source}" NORMALIZE generated)

@@ -2,22 +2,31 @@
 #[=======================================================================[.rst:
 fatlink_nvcc_version
 --------------------
-The version of ``CUDAToolkit_NVCC_EXECUTABLE``, which nvcc itself is asked for once: ``CUDAToolkit_VERSION``
-is known in the folder of its ``find_package`` alone.
+Gives the version of ``CUDAToolkit_NVCC_EXECUTABLE``, for example ``13.0.88``. This is the only place that runs
+``nvcc --version``. The result is cached until nvcc is another file or was modified.
 
-  fatlink_nvcc_version(<caller> <out-var>)
+  fatlink_nvcc_version(<out-version> [<out-text>])
+
+``<out-version>`` is empty when nvcc prints no version; ``<out-text>`` is then what it printed. ``CUDAToolkit_VERSION``
+cannot be used instead: it is set only in the directory that calls ``find_package(CUDAToolkit)``.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-function(fatlink_nvcc_version caller out)
-  if(NOT FATLINK_NVCC_OF_VERSION STREQUAL CUDAToolkit_NVCC_EXECUTABLE)
+function(fatlink_nvcc_version version_out)
+  file(TIMESTAMP "${CUDAToolkit_NVCC_EXECUTABLE}" modified)
+  set(key "${CUDAToolkit_NVCC_EXECUTABLE} ${modified}")
+  if(NOT FATLINK_NVCC_VERSION_KEY STREQUAL key)
     execute_process(COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" --version
-      OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE result)
-    if(NOT result EQUAL 0 OR NOT said MATCHES " V([0-9]+[.][0-9]+[.][0-9]+)")
-      message(FATAL_ERROR "${caller}: ${CUDAToolkit_NVCC_EXECUTABLE} --version does not say one: ${said}")
+      OUTPUT_VARIABLE text ERROR_VARIABLE text RESULT_VARIABLE status)
+    if(NOT status EQUAL 0 OR NOT text MATCHES " V([0-9]+[.][0-9]+[.][0-9]+)")
+      set(${version_out} "" PARENT_SCOPE)
+      if(ARGC GREATER 1)
+        set(${ARGV1} "${text}" PARENT_SCOPE)
+      endif()
+      return()
     endif()
-    set(FATLINK_NVCC_VERSION "${CMAKE_MATCH_1}" CACHE INTERNAL "")
-    set(FATLINK_NVCC_OF_VERSION "${CUDAToolkit_NVCC_EXECUTABLE}" CACHE INTERNAL "")
+    set(FATLINK_NVCC_VERSION "${CMAKE_MATCH_1}" CACHE INTERNAL "Version of nvcc")
+    set(FATLINK_NVCC_VERSION_KEY "${key}" CACHE INTERNAL "The nvcc of FATLINK_NVCC_VERSION")
   endif()
-  set(${out} "${FATLINK_NVCC_VERSION}" PARENT_SCOPE)
+  set(${version_out} "${FATLINK_NVCC_VERSION}" PARENT_SCOPE)
 endfunction()

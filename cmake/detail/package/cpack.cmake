@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What all packages of fatlink_add_package have in common: CPack's variables, before include(CPack). Those
-# of taste are as the project has set them.
+# CPack's variables that all packages of fatlink_add_package share; included before CPack. Values that the
+# project has set are kept.
 macro(_fatlink_default name value)
   if(NOT DEFINED CPACK_${name})
     set(CPACK_${name} "${value}")
@@ -10,13 +10,13 @@ set(CPACK_PACKAGE_NAME "${PROJECT_NAME}")
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 _fatlink_default(PACKAGE_VENDOR "The developers of ${PROJECT_NAME}")
 if(NOT CPACK_PACKAGE_CONTACT)
-  # No mailbox reads this: who publishes packages names themselves.
+  # The domain "invalid" does not exist: whoever publishes packages sets a contact.
   set(CPACK_PACKAGE_CONTACT "The developers of ${PROJECT_NAME} <developers@${PROJECT_NAME}.invalid>")
 endif()
 _fatlink_default(GENERATOR "TGZ;DEB;RPM")
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_THREADS 1)  # an archive cut for several threads is other bytes
+set(CPACK_THREADS 1)  # with several threads the archive's bytes depend on their number
 set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_CURRENT_LIST_DIR}/generator.cmake")
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -40,7 +40,7 @@ _fatlink_default(RPM_PACKAGE_LICENSE NOASSERTION)
 _fatlink_default(RPM_PACKAGE_GROUP Development/Libraries)
 set(CPACK_RPM_PACKAGE_AUTOREQ ON)
 set(CPACK_RPM_PACKAGE_AUTOPROV ON)
-# rpmbuild would strip what the SPDX document has the checksum of, and what may not be changed.
+# Without these, rpmbuild strips files whose checksums the SPDX document states, and files that must not be changed.
 string(APPEND CPACK_RPM_SPEC_MORE_DEFINE "
 %define _buildhost reproducible
 %define use_source_date_epoch_as_buildtime 1
@@ -49,7 +49,7 @@ string(APPEND CPACK_RPM_SPEC_MORE_DEFINE "
 %define __spec_install_post /bin/true
 %define debug_package %{nil}
 %global __provides_exclude_from ^/usr/(lib/fatlink|libexec)/.*$")
-# Folders of the system, which no package of ours owns.
+# System folders, which these packages must not own.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
   /usr/lib64 /usr/lib/cmake /usr/lib64/pkgconfig /usr/libexec /usr/share/man /usr/share/man/man1
   /usr/share/doc /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/zsh

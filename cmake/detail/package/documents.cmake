@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# The documents a package carries in share/doc: licence, changelogs; and manuals, compressed as Debian
-# wants them (without a name and a time in them).
+# Writes a package's documents in share/doc (licence and changelogs) and compresses manual pages as Debian policy
+# requires (gzip without name and time).
 include_guard(GLOBAL)
 
-# gzip -9n of <from> to <to>.
-function(fatlink_gzip from to)
-  execute_process(COMMAND gzip -9nc "${from}" OUTPUT_FILE "${to}" COMMAND_ERROR_IS_FATAL ANY)
+# Compresses <input> to <output> with gzip -9n.
+function(fatlink_gzip input output)
+  execute_process(COMMAND gzip -9nc "${input}" OUTPUT_FILE "${output}" COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# In the machine-readable format of Debian; a licence that Debian has everywhere is only named there.
+# Writes Debian's machine-readable copyright file. A DEB refers to a licence in /usr/share/common-licenses.
 function(fatlink_write_copyright file)
   file(READ "${LICENSE}" license)
-  string(TIMESTAMP year "%Y" UTC)  # of SOURCE_DATE_EPOCH
+  string(TIMESTAMP year "%Y" UTC)  # from SOURCE_DATE_EPOCH
   set(name "LicenseRef-${PROJECT}")
   if(license MATCHES "Apache License[ \n]+Version 2.0, January 2004")
     set(name "Apache-2.0")
@@ -37,12 +37,12 @@ function(fatlink_write_documents folder)
     fatlink_gzip("${CHANGELOG}" "${folder}/changelog.gz")
   endif()
   if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB")
-    # Debian's own is called so beside another, and takes the name of one that is not there.
+    # Debian's changelog is named changelog.Debian.gz beside an upstream changelog, else changelog.gz.
     set(name "changelog.Debian.gz")
     if(NOT CHANGELOG)
       set(name "changelog.gz")
     endif()
-    string(TIMESTAMP day "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH
+    string(TIMESTAMP day "%a, %d %b %Y %H:%M:%S +0000" UTC)  # from SOURCE_DATE_EPOCH
     file(WRITE "${folder}/changelog.Debian"
       "${PROJECT} (${VERSION}$ENV{FATLINK_PACKAGING_RELEASE}) unstable; urgency=medium\n\n  * ${PROJECT} ${VERSION}.\n\n"
       " -- ${CONTACT}  ${day}\n")

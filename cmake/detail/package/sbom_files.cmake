@@ -2,29 +2,29 @@
 #[=======================================================================[.rst:
 sbom_files
 ----------
-The files of a package, for ``fatlink_write_sbom``.
+Describes the files of a package, for ``fatlink_write_sbom``.
 
-  _fatlink_sbom_files(<me> <root> <document> <licences>)
+  _fatlink_sbom_files(<caller> <root> <document> <licences>)
 
-Sets in the caller: ``files`` and ``file_relationships``, JSON to go into arrays; ``file_licenses``, each
-once; ``verification``, the package's verification code (SPDX 2.3, 7.9), as JSON.
+Sets in the caller: ``files`` and ``file_relationships``, the elements of JSON arrays; ``file_licenses``, without
+duplicates; ``verification``, the package's verification code as JSON (SPDX 2.3, 7.9).
 #]=======================================================================]
 include_guard(GLOBAL)
 
-function(_fatlink_sbom_files me root document licenses)
+function(_fatlink_sbom_files caller root document licenses)
   file(GLOB_RECURSE names LIST_DIRECTORIES false RELATIVE "${root}" "${root}/*")
   list(SORT names)
   set(files "")
   set(relationships "")
-  set(found_licenses "")
+  set(distinct_licenses "")
   set(digests "")
-  # Whether the document of an earlier time is there must not change this one.
+  # A document from an earlier run must not change this one.
   set(excluded "")
   cmake_path(IS_PREFIX root "${document}" NORMALIZE inside)
   if(inside)
-    cmake_path(RELATIVE_PATH document BASE_DIRECTORY "${root}" OUTPUT_VARIABLE itself)
-    list(REMOVE_ITEM names "${itself}")
-    _fatlink_json_text("./${itself}" excluded)
+    cmake_path(RELATIVE_PATH document BASE_DIRECTORY "${root}" OUTPUT_VARIABLE document_name)
+    list(REMOVE_ITEM names "${document_name}")
+    _fatlink_json_text("./${document_name}" excluded)
     set(excluded ", \"packageVerificationCodeExcludedFiles\": [${excluded}]")
   endif()
   set(number 0)
@@ -40,9 +40,9 @@ function(_fatlink_sbom_files me root document licenses)
     _fatlink_sbom_file_type("${root}" "${name}" type)
     _fatlink_sbom_file_license("${name}" "${licenses}" license)
     list(APPEND digests "${sha1}")
-    # A licence's text is under none that is known; that leaves open nothing about the package.
+    # The licence of a licence's text is unknown, but that says nothing about the package.
     if(NOT (license STREQUAL "NOASSERTION" AND type STREQUAL "DOCUMENTATION"))
-      list(APPEND found_licenses "${license}")
+      list(APPEND distinct_licenses "${license}")
     endif()
     string(APPEND files "{\"fileName\": ${json_name}, \"SPDXID\": \"SPDXRef-File-${number}\", "
       "\"checksums\": [{\"algorithm\": \"SHA1\", \"checksumValue\": \"${sha1}\"}, "
@@ -52,22 +52,22 @@ function(_fatlink_sbom_files me root document licenses)
       "\"CONTAINS\", \"relatedSpdxElement\": \"SPDXRef-File-${number}\"}")
   endforeach()
   if(number EQUAL 0)
-    message(FATAL_ERROR "${me}: ROOT ${root}: holds no files")
+    message(FATAL_ERROR "${caller}: ROOT ${root} holds no files")
   endif()
 
   list(SORT digests)
   string(JOIN "" digests ${digests})
   string(SHA1 code "${digests}")
   string(REGEX REPLACE ",\n$" "" files "${files}")
-  list(REMOVE_DUPLICATES found_licenses)
-  list(SORT found_licenses)
+  list(REMOVE_DUPLICATES distinct_licenses)
+  list(SORT distinct_licenses)
   set(verification "{\"packageVerificationCodeValue\": \"${code}\"${excluded}}" PARENT_SCOPE)
   set(files "${files}" PARENT_SCOPE)
   set(file_relationships "${relationships}" PARENT_SCOPE)
-  set(file_licenses "${found_licenses}" PARENT_SCOPE)
+  set(file_licenses "${distinct_licenses}" PARENT_SCOPE)
 endfunction()
 
-# By the name; a file without an extension by its first bytes.
+# The SPDX file type, from the name, or from the first bytes of a file without a known extension.
 function(_fatlink_sbom_file_type root name out)
   set(type OTHER)
   if(name MATCHES "\\.spdx\\.json$")
@@ -95,7 +95,7 @@ function(_fatlink_sbom_file_license name licenses out)
   set(${out} "${arg_LICENSE}" PARENT_SCOPE)
   foreach(pair IN LISTS licenses)
     if(NOT pair MATCHES "^(.+)=([^=]+)$")
-      message(FATAL_ERROR "fatlink_write_sbom: LICENSES ${pair}: is not <expression>=<licence>")
+      message(FATAL_ERROR "fatlink_write_sbom: LICENSES ${pair}: expected <expression>=<licence>")
     endif()
     set(license "${CMAKE_MATCH_2}")
     if(name MATCHES "${CMAKE_MATCH_1}")

@@ -2,11 +2,11 @@
 #[=======================================================================[.rst:
 sbom_json
 ---------
-Pieces of text for ``fatlink_write_sbom``: ``string(JSON SET)`` parses all of the document for each
-file that is added.
+Encodes text for ``fatlink_write_sbom``, which builds its JSON as text: ``string(JSON SET)`` would parse the whole
+document once per file.
 
-  _fatlink_json_text(<text> <out-var>)   a JSON string, with its quotes
-  _fatlink_sbom_id(<text> <out-var>)     letters, digits, dots and hyphens alone
+  _fatlink_json_text(<text> <out-var>)   gives a JSON string with its quotes
+  _fatlink_sbom_id(<text> <out-var>)     replaces all but letters, digits and dots by hyphens
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -18,7 +18,7 @@ function(_fatlink_json_text text out)
   string(ASCII 1 first)
   string(ASCII 31 last)
   if(text MATCHES "[${first}-${last}]")
-    message(FATAL_ERROR "fatlink_write_sbom: a control character in: ${text}")
+    message(FATAL_ERROR "fatlink_write_sbom: the text has a control character: ${text}")
   endif()
   set(${out} "\"${text}\"" PARENT_SCOPE)
 endfunction()

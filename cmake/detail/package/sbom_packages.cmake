@@ -2,16 +2,18 @@
 #[=======================================================================[.rst:
 sbom_packages
 -------------
-The package and what it is made of, for ``fatlink_write_sbom``.
+Describes the package and its dependencies, for ``fatlink_write_sbom``.
 
-  _fatlink_sbom_package(<out-var>)           by the caller's variables
-  _fatlink_sbom_dependencies(<me> <list>)    sets ``dependency_packages``,
-                                             ``dependency_relationships``, ``dependency_licenses``
-  _fatlink_sbom_licenses(<list> <out-var>)   the texts of licences that SPDX has no name for
+  _fatlink_sbom_package(<out-var>)              the package, from the caller's variables
+  _fatlink_sbom_dependencies(<caller> <list>)   sets ``dependency_packages``, ``dependency_relationships`` and
+                                                ``dependency_licenses``
+  _fatlink_sbom_licenses(<list> <out-var>)      the texts of licences that are not in SPDX's list
 #]=======================================================================]
 include_guard(GLOBAL)
 
-# What is in the package under several licences is under all of them.
+include("${CMAKE_CURRENT_LIST_DIR}/sbom_dependency.cmake")
+
+# The package as JSON. Its licence is the conjunction of the licences of its files.
 function(_fatlink_sbom_package out)
   set(terms "")
   foreach(license IN LISTS file_licenses)
@@ -37,54 +39,36 @@ function(_fatlink_sbom_package out)
 \"licenseConcluded\": \"${concluded}\", \"copyrightText\": \"NOASSERTION\"}" PARENT_SCOPE)
 endfunction()
 
-function(_fatlink_sbom_dependencies me dependencies)
-  set(allowed DEPENDS_ON STATIC_LINK DYNAMIC_LINK DEPENDENCY_OF OPTIONAL_DEPENDENCY_OF
-    RUNTIME_DEPENDENCY_OF BUILD_DEPENDENCY_OF TEST_DEPENDENCY_OF BUILD_TOOL_OF)
+function(_fatlink_sbom_dependencies caller dependencies)
   set(packages "")
   set(relationships "")
   set(licenses "")
-  set(known "")
+  set(ids "")
   foreach(dependency IN LISTS dependencies)
-    if(NOT dependency MATCHES "^([^=]+)=([^=]*)=([^=]+)=([^=]+)(=([^=]*)=(.*))?$")
-      message(FATAL_ERROR "${me}: DEPENDS ${dependency}: "
-        "is not <name>=<version>=<licence>=<relationship>, or that and =<supplier>=<purl>")
-    endif()
-    set(name "${CMAKE_MATCH_1}")
-    set(version "${CMAKE_MATCH_2}")
-    set(license "${CMAKE_MATCH_3}")
-    set(relationship "${CMAKE_MATCH_4}")
-    set(supplier "${CMAKE_MATCH_6}")
-    set(purl "${CMAKE_MATCH_7}")
-    if(purl AND NOT purl MATCHES "^pkg:[a-z]+/.+$")
-      message(FATAL_ERROR "${me}: DEPENDS ${dependency}: ${purl} is no package URL (pkg:<type>/<name>)")
-    endif()
-    if(NOT relationship IN_LIST allowed)
-      list(JOIN allowed ", " allowed)
-      message(FATAL_ERROR "${me}: DEPENDS ${dependency}: the relationship is none of ${allowed}")
-    endif()
-    _fatlink_sbom_id("SPDXRef-Dependency-${name}-${version}" id)
+    _fatlink_parse_sbom_dependency("${caller}: DEPENDS" "${dependency}")
+    _fatlink_sbom_id("SPDXRef-Dependency-${dependency_name}-${dependency_version}" id)
     string(REGEX REPLACE "[-.]+$" "" id "${id}")
-    if(NOT id IN_LIST known)
-      list(APPEND known "${id}")
-      list(APPEND licenses "${license}")
-      _fatlink_sbom_dependency("${id}" "${name}" "${version}" "${license}" "${supplier}" "${purl}" package)
+    if(NOT id IN_LIST ids)
+      list(APPEND ids "${id}")
+      list(APPEND licenses "${dependency_license}")
+      _fatlink_sbom_dependency("${id}" package)
       string(APPEND packages ",\n${package}")
     endif()
-    set(ends "SPDXRef-Package;${id}")
-    if(relationship MATCHES "_OF$")
-      list(REVERSE ends)
+    set(elements "SPDXRef-Package;${id}")
+    if(dependency_relationship MATCHES "_OF$")
+      list(REVERSE elements)
     endif()
-    list(GET ends 0 from)
-    list(GET ends 1 to)
-    string(APPEND relationships ",\n{\"spdxElementId\": \"${from}\", \
-\"relationshipType\": \"${relationship}\", \"relatedSpdxElement\": \"${to}\"}")
+    list(GET elements 0 subject)
+    list(GET elements 1 object)
+    string(APPEND relationships ",\n{\"spdxElementId\": \"${subject}\", \
+\"relationshipType\": \"${dependency_relationship}\", \"relatedSpdxElement\": \"${object}\"}")
   endforeach()
   set(dependency_packages "${packages}" PARENT_SCOPE)
   set(dependency_relationships "${relationships}" PARENT_SCOPE)
   set(dependency_licenses "${licenses}" PARENT_SCOPE)
 endfunction()
 
-# An organization, as JSON.
+# An organization as JSON.
 function(_fatlink_sbom_supplier name out)
   set(supplier NOASSERTION)
   if(NOT name MATCHES "^(NOASSERTION)?$")
@@ -94,7 +78,7 @@ function(_fatlink_sbom_supplier name out)
   set(${out} "${supplier}" PARENT_SCOPE)
 endfunction()
 
-# The member with a package's URL, and a comma; nothing without one.
+# The member externalRefs with a package URL, and a comma; empty without a URL.
 function(_fatlink_sbom_references purl out)
   set(${out} "" PARENT_SCOPE)
   if(purl)
@@ -104,19 +88,20 @@ function(_fatlink_sbom_references purl out)
   endif()
 endfunction()
 
-function(_fatlink_sbom_dependency id name version license supplier purl out)
-  _fatlink_sbom_supplier("${supplier}" supplier)
-  _fatlink_sbom_references("${purl}" references)
-  _fatlink_json_text("${name}" name)
+# The dependency in the variables dependency_<part> as JSON.
+function(_fatlink_sbom_dependency id out)
+  _fatlink_sbom_supplier("${dependency_supplier}" supplier)
+  _fatlink_sbom_references("${dependency_purl}" references)
+  _fatlink_json_text("${dependency_name}" name)
   set(version_info "")
-  if(version)
-    _fatlink_json_text("${version}" version)
+  if(dependency_version)
+    _fatlink_json_text("${dependency_version}" version)
     set(version_info "\"versionInfo\": ${version}, ")
   endif()
   set(${out} "{\"name\": ${name}, \"SPDXID\": \"${id}\", ${version_info}\
 \"supplier\": ${supplier}, ${references}\
 \"downloadLocation\": \"NOASSERTION\", \"filesAnalyzed\": false, \
-\"licenseDeclared\": \"${license}\", \"licenseConcluded\": \"NOASSERTION\", \
+\"licenseDeclared\": \"${dependency_license}\", \"licenseConcluded\": \"NOASSERTION\", \
 \"copyrightText\": \"NOASSERTION\"}" PARENT_SCOPE)
 endfunction()
 
@@ -125,14 +110,14 @@ function(_fatlink_sbom_licenses expressions out)
   list(REMOVE_DUPLICATES ids)
   set(infos "")
   foreach(id IN LISTS ids)
-    set(text "A licence of its own, which comes with the product.")
-    set(more "")
+    set(text "See the licence that is distributed with the product.")
+    set(details "")
     if(id STREQUAL "LicenseRef-NVIDIA-CUDA-EULA")
-      set(text "The End User License Agreement of the NVIDIA CUDA Toolkit, as the toolkit has it.")
-      set(more ", \"name\": \"NVIDIA CUDA Toolkit End User License Agreement\", \
+      set(text "The End User License Agreement of the NVIDIA CUDA Toolkit, as distributed with the toolkit.")
+      set(details ", \"name\": \"NVIDIA CUDA Toolkit End User License Agreement\", \
 \"seeAlsos\": [\"https://docs.nvidia.com/cuda/eula/\"]")
     endif()
-    list(APPEND infos "{\"licenseId\": \"${id}\", \"extractedText\": \"${text}\"${more}}")
+    list(APPEND infos "{\"licenseId\": \"${id}\", \"extractedText\": \"${text}\"${details}}")
   endforeach()
   set(${out} "" PARENT_SCOPE)
   if(infos)

@@ -2,12 +2,12 @@
 #[=======================================================================[.rst:
 fatlink_spdx_license
 --------------------
-The SPDX expression for what fatlink is made of.
+Gives the SPDX expression of the licence of a dependency of fatlink.
 
   fatlink_spdx_license(<name or soname> <out-var>)
 
-``NOASSERTION`` for what is not known. muParser's is by its sources: Debian's copyright file has an
-older one.
+``NOASSERTION`` for an unknown dependency. muParser's licence is that of its sources; Debian's copyright file states
+an older one.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+check_arguments
+---------------
+Checks that fatlink's CMake functions share. Each reads the variables ``arg_<keyword>`` that
+``cmake_parse_arguments(... arg ...)`` set in the caller, and stops configuration with a message that begins
+with ``<caller>``, for example ``fatlink_add_fatbin(gelu)``.
+
+  fatlink_check_arguments(<caller> [<required keyword>...])
+  fatlink_check_install_component(<caller>)
+  fatlink_check_duplicates(<caller> <keyword>)
+
+``fatlink_check_arguments``
+  Rejects unknown arguments, keywords without a value, and missing required keywords.
+``fatlink_check_install_component``
+  Rejects ``INSTALL_COMPONENT`` without ``INSTALL_DESTINATION``.
+``fatlink_check_duplicates``
+  Rejects a list that holds the same value twice.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+function(fatlink_check_arguments caller)
+  if(arg_UNPARSED_ARGUMENTS)
+    list(JOIN arg_UNPARSED_ARGUMENTS " " arguments)
+    message(FATAL_ERROR "${caller}: unknown argument: ${arguments}")
+  endif()
+  if(arg_KEYWORDS_MISSING_VALUES)
+    list(JOIN arg_KEYWORDS_MISSING_VALUES " " keywords)
+    message(FATAL_ERROR "${caller}: no value for ${keywords}")
+  endif()
+  foreach(keyword IN LISTS ARGN)
+    if("${arg_${keyword}}" STREQUAL "")
+      message(FATAL_ERROR "${caller}: ${keyword} is missing")
+    endif()
+  endforeach()
+endfunction()
+
+function(fatlink_check_install_component caller)
+  if(arg_INSTALL_COMPONENT AND NOT arg_INSTALL_DESTINATION)
+    message(FATAL_ERROR "${caller}: INSTALL_COMPONENT ${arg_INSTALL_COMPONENT} without INSTALL_DESTINATION")
+  endif()
+endfunction()
+
+function(fatlink_check_duplicates caller keyword)
+  set(checked "")
+  foreach(value IN LISTS arg_${keyword})
+    if(value IN_LIST checked)
+      message(FATAL_ERROR "${caller}: ${keyword} lists ${value} twice")
+    endif()
+    list(APPEND checked "${value}")
+  endforeach()
+endfunction()

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+fatbin_arguments
+----------------
+Checks the arguments of ``fatlink_add_fatbin`` (``arg_<keyword>`` in the caller) and sets their defaults.
+
+  _fatlink_check_fatbin_arguments(<caller>)
+  _fatlink_check_architectures(<caller>)
+
+Sets ``arg_SOURCES`` and ``arg_REFERENCE`` to absolute paths in the caller. ``_fatlink_check_architectures`` checks
+``arg_ARCHITECTURES`` only.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/../check_arguments.cmake")
+
+function(_fatlink_check_fatbin_arguments caller)
+  _fatlink_check_source("${caller}")
+  _fatlink_check_options("${caller}")
+  _fatlink_set_default(ARCHITECTURES 75)
+  _fatlink_check_architectures("${caller}")
+  _fatlink_set_default(OUTPUT_NAME "${target}")
+  if(arg_OUTPUT_NAME MATCHES "[/\\]")
+    message(FATAL_ERROR "${caller}: OUTPUT_NAME '${arg_OUTPUT_NAME}' must be a file name without a folder")
+  endif()
+  _fatlink_check_contract("${caller}")
+  _fatlink_check_reference("${caller}")
+  fatlink_check_install_component("${caller}")
+  _fatlink_set_default(INSTALL_COMPONENT transforms)
+  foreach(keyword IN ITEMS SOURCES ARCHITECTURES OUTPUT_NAME REFERENCE INSTALL_COMPONENT)
+    set(arg_${keyword} "${arg_${keyword}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+macro(_fatlink_set_default keyword value)
+  if(NOT arg_${keyword})
+    set(arg_${keyword} "${value}")
+  endif()
+endmacro()
+
+function(_fatlink_check_source caller)
+  list(LENGTH arg_SOURCES count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "${caller}: SOURCES takes one file, not ${count}: a fatbin holds one translation unit; "
+      "include the other files from it")
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_SOURCES BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+  if(NOT EXISTS "${arg_SOURCES}" OR IS_DIRECTORY "${arg_SOURCES}")
+    message(FATAL_ERROR "${caller}: SOURCES ${arg_SOURCES}: no such file")
+  endif()
+  set(arg_SOURCES "${arg_SOURCES}" PARENT_SCOPE)
+endfunction()
+
+function(_fatlink_check_options caller)
+  foreach(option IN LISTS arg_OPTIONS)
+    if(option MATCHES "^(--?arch|--?gencode|--?gpu-|--?code|-G$|--device-debug|-o|--output|-c$|-dc$|-dlto|--fatbin|-fatbin|-cubin|-ptx)")
+      message(FATAL_ERROR "${caller}: OPTIONS ${option} is not allowed: it changes what the fatbin holds; use "
+        "ARCHITECTURES or OUTPUT_NAME, or remove it")
+    endif()
+  endforeach()
+endfunction()
+
+function(_fatlink_check_architectures caller)
+  foreach(architecture IN LISTS arg_ARCHITECTURES)
+    if(NOT architecture MATCHES "^([0-9]+)[af]?$")
+      message(FATAL_ERROR "${caller}: ARCHITECTURES ${architecture}: expected a compute capability such as 75 or "
+        "90a")
+    endif()
+    if(CMAKE_MATCH_1 LESS 75)
+      message(FATAL_ERROR "${caller}: ARCHITECTURES ${architecture}: CUDA 13 supports 75 and newer")
+    endif()
+  endforeach()
+  fatlink_check_duplicates("${caller}" ARCHITECTURES)
+endfunction()
+
+function(_fatlink_check_contract caller)
+  if(NOT arg_CONTRACT OR TARGET fatlink_contract_${arg_CONTRACT})
+    return()
+  endif()
+  get_property(contracts GLOBAL PROPERTY FATLINK_CONTRACTS)
+  list(REMOVE_DUPLICATES contracts)
+  list(JOIN contracts ", " contracts)
+  message(FATAL_ERROR "${caller}: unknown CONTRACT ${arg_CONTRACT}. Call fatlink_add_contract(${arg_CONTRACT} ...) "
+    "first, or add the prefix where its library is installed to CMAKE_PREFIX_PATH before find_package(fatlink). "
+    "Known contracts: ${contracts}")
+endfunction()
+
+function(_fatlink_check_reference caller)
+  if(NOT arg_REFERENCE)
+    return()
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_REFERENCE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+  if(NOT EXISTS "${arg_REFERENCE}" OR IS_DIRECTORY "${arg_REFERENCE}")
+    message(FATAL_ERROR "${caller}: REFERENCE ${arg_REFERENCE}: no such file")
+  endif()
+  set(arg_REFERENCE "${arg_REFERENCE}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+fatbin_settings
+---------------
+Writes the settings of one fatbin for its build step (``compile_fatbin.cmake``).
+
+  _fatlink_write_fatbin_settings(<file>)
+
+Reads the variables of ``fatlink_add_fatbin``. The settings are a file, so that a changed setting rebuilds the
+fatbin.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/float_flags.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/stated_path.cmake")
+
+function(_fatlink_write_fatbin_settings settings)
+  list(GET outputs 0 fatbin)
+  fatlink_float_flags("${arg_OPTIONS}" float_flags)
+  fatlink_stated_path("${arg_SOURCES}" stated_path)
+  _fatlink_relative_to_source("${PROJECT_SOURCE_DIR}" "${contract_header}" relative_header)
+  _fatlink_relative_to_source("${CMAKE_SOURCE_DIR}" "${CUDAToolkit_NVCC_EXECUTABLE}" relative_nvcc)
+  set(version "")
+  set(contract_package "")
+  if(arg_CONTRACT)
+    get_target_property(version fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_VERSION)
+    get_target_property(contract_package fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_PACKAGE)
+  endif()
+  file(CONFIGURE OUTPUT "${settings}" @ONLY CONTENT [[
+set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
+set(RELATIVE_NVCC [==[@relative_nvcc@]==])
+set(TOOLKIT [==[@toolkit@]==])
+set(SOURCE [==[@arg_SOURCES@]==])
+set(STATED_PATH [==[@stated_path@]==])
+set(PACKAGE [==[@package@]==])
+set(FATBIN [==[@fatbin@]==])
+set(DEPFILE [==[@depfile@]==])
+set(ARCHITECTURES [==[@arg_ARCHITECTURES@]==])
+set(OPTIONS [==[@arg_OPTIONS@]==])
+set(FLOAT_FLAGS [==[@float_flags@]==])
+set(REFERENCE [==[@arg_REFERENCE@]==])
+set(CONTRACT [==[@arg_CONTRACT@]==])
+set(VERSION [==[@version@]==])
+set(CONTRACT_PACKAGE [==[@contract_package@]==])
+set(HEADER [==[@contract_header@]==])
+set(RELATIVE_HEADER [==[@relative_header@]==])
+set(HOOKS_FILE [==[@hooks_file@]==])
+]])
+endfunction()
+
+# The path of a file relative to the source's folder if both are in the folder `base`, else nothing.
+function(_fatlink_relative_to_source base file relative_out)
+  set(${relative_out} "" PARENT_SCOPE)
+  cmake_path(IS_PREFIX base "${file}" NORMALIZE file_inside)
+  cmake_path(IS_PREFIX base "${arg_SOURCES}" NORMALIZE source_inside)
+  if(file AND file_inside AND source_inside)
+    cmake_path(GET arg_SOURCES PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${folder}")
+    set(${relative_out} "${file}" PARENT_SCOPE)
+  endif()
+endfunction()

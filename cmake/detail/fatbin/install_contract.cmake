@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+install_contract
+----------------
+Installs a contract for authors of transforms, for ``fatlink_add_contract``.
+
+  _fatlink_install_contract(<caller> <name>)
+
+Reads ``arg_HEADER``, ``arg_INSTALL_DESTINATION`` and ``arg_INSTALL_COMPONENT`` of the caller, and the properties of
+``fatlink_contract_<name>``. A header that includes other headers of its project stops configuration.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+function(_fatlink_install_contract caller name)
+  file(STRINGS "${arg_HEADER}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
+  if(includes)
+    list(JOIN includes ", " includes)
+    message(FATAL_ERROR "${caller}: HEADER ${arg_HEADER} would be installed without what it includes "
+      "(${includes}) and would not compile there; put the declarations of the hooks into one header")
+  endif()
+  if(NOT arg_INSTALL_COMPONENT)
+    set(arg_INSTALL_COMPONENT development)
+  endif()
+  _fatlink_write_contract(${name} "${CMAKE_CURRENT_BINARY_DIR}/contracts")
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/contracts/${name}.cmake"
+    DESTINATION "${arg_INSTALL_DESTINATION}" COMPONENT "${arg_INSTALL_COMPONENT}")
+  install(FILES "${arg_HEADER}"
+    DESTINATION "${arg_INSTALL_DESTINATION}/${name}" COMPONENT "${arg_INSTALL_COMPONENT}")
+  if(FATLINK_DATA_DIR)  # set when the build tree has the layout of the install tree
+    _fatlink_write_contract(${name} "${FATLINK_DATA_DIR}/contracts")
+  endif()
+endfunction()
+
+# Writes <folder>/<name>.cmake, which declares the contract relative to itself, and <folder>/<name>/<header>.
+function(_fatlink_write_contract name folder)
+  foreach(property IN ITEMS VERSION HEADER PACKAGE HOOKS)
+    get_target_property(${property} fatlink_contract_${name} FATLINK_CONTRACT_${property})
+  endforeach()
+  set(options "")
+  if(PACKAGE MATCHES "^([^ ]+) (.+)$")
+    set(options " PACKAGE ${CMAKE_MATCH_1} PACKAGE_VERSION ${CMAKE_MATCH_2}")
+  elseif(PACKAGE)
+    set(options " PACKAGE ${PACKAGE}")
+  endif()
+  if(HOOKS)
+    list(JOIN HOOKS " " hooks)
+    string(APPEND options " HOOKS ${hooks}")
+  endif()
+  cmake_path(GET HEADER FILENAME file)
+  file(COPY "${HEADER}" DESTINATION "${folder}/${name}")
+  file(CONFIGURE OUTPUT "${folder}/${name}.cmake" @ONLY CONTENT [[
+if(NOT TARGET fatlink_contract_@name@)
+  fatlink_add_contract(@name@ VERSION @VERSION@
+    HEADER "${CMAKE_CURRENT_LIST_DIR}/@name@/@file@"@options@)
+  set_target_properties(fatlink_contract_@name@ PROPERTIES FATLINK_CONTRACT_INSTALLED ON)
+endif()
+]])
+endfunction()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every public CMake function rejects unknown, missing and malformed arguments, and names its target."""
+import unittest
+
+from test_add_fatbin import CONTRACT, FATBIN, HEADER, BuildSide
+
+VERSION = "set(PROJECT_VERSION 1)\n"
+
+
+class Arguments(BuildSide):
+    def assert_stops(self, lists, message):
+        done = self.configure(lists)
+        self.assertNotEqual(done.returncode, 0, lists)
+        self.assertIn(message, " ".join(done.stderr.split()))
+
+    def assert_each_stops(self, before, function, cases):
+        for arguments, message in cases:
+            with self.subTest(arguments=arguments):
+                self.assert_stops(f"{before}{function}({arguments})\n", message)
+
+    def assert_keywords_need_values(self, before, call, target, keywords):
+        """`call` has the arguments that are required; each keyword is appended to it without a value."""
+        for keyword in keywords:
+            with self.subTest(keyword=keyword):
+                self.assert_stops(f"{before}{call[:-1]} {keyword})\n", f"{target}: no value for {keyword}")
+
+
+class Fatbin(Arguments):
+    def test_malformed_and_unknown_arguments_name_the_target(self):
+        self.assert_each_stops(CONTRACT, "fatlink_add_fatbin", (
+            ("t", "fatlink_add_fatbin(t): SOURCES takes one file, not 0"),
+            ("t SOURCES t.cu u.cu", "fatlink_add_fatbin(t): SOURCES takes one file, not 2"),
+            ("t SOURCES none.cu", "none.cu: no such file"),
+            ("t SOURCES t.cu NONSENSE 1", "fatlink_add_fatbin(t): SOURCES takes one file, not 3"),
+            ("t NONSENSE SOURCES t.cu", "fatlink_add_fatbin(t): unknown argument: NONSENSE"),
+            ("t SOURCES t.cu CONTRACT other", "fatlink_add_fatbin(t): unknown CONTRACT other"),
+            ("t SOURCES t.cu ARCHITECTURES sm_90", "fatlink_add_fatbin(t): ARCHITECTURES sm_90"),
+            ("t SOURCES t.cu ARCHITECTURES 70", "CUDA 13 supports 75 and newer"),
+            ("t SOURCES t.cu ARCHITECTURES 75 90 75", "fatlink_add_fatbin(t): ARCHITECTURES lists 75 twice"),
+            ("t SOURCES t.cu REFERENCE none.json", "none.json: no such file"),
+            ("t SOURCES t.cu OPTIONS -arch=sm_90", "fatlink_add_fatbin(t): OPTIONS -arch=sm_90 is not allowed"),
+            ("t SOURCES t.cu OPTIONS -G", "OPTIONS -G is not allowed"),
+            ("t SOURCES t.cu OUTPUT_NAME a/b", "fatlink_add_fatbin(t): OUTPUT_NAME 'a/b'"),
+            ("t SOURCES t.cu PACKAGE a/b", "fatlink_add_fatbin(t): PACKAGE 'a/b'"),
+            ("t SOURCES t.cu PACKAGE a PACKAGE_VERSION new", "fatlink_add_fatbin(t): PACKAGE_VERSION 'new'"),
+            ("t SOURCES t.cu PACKAGE_VERSION 1", "PACKAGE_VERSION 1 without PACKAGE"),
+            ("t SOURCES t.cu INSTALL_COMPONENT c", "fatlink_add_fatbin(t): INSTALL_COMPONENT c without INSTALL_DESTINATION")))
+
+    def test_every_keyword_needs_a_value(self):
+        self.assert_keywords_need_values(CONTRACT, "fatlink_add_fatbin(t SOURCES t.cu)", "fatlink_add_fatbin(t)", (
+            "CONTRACT", "REFERENCE", "ARCHITECTURES", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
+            "INSTALL_DESTINATION", "INSTALL_COMPONENT"))
+
+    def test_a_missing_nvcc_stops_configuration(self):
+        no_nvcc = 'set(CUDAToolkit_NVCC_EXECUTABLE "")\n'
+        self.assert_stops(no_nvcc + FATBIN, "fatlink_add_fatbin(t): no nvcc was found")
+        for name in ("a", "b"):
+            self.write(f"{name}.fatbin", "")
+        self.assert_stops(no_nvcc + "fatlink_add_cache_layer(links LIBRARY a.fatbin TRANSFORMS b.fatbin)\n",
+                          "fatlink_add_cache_layer(links): no nvcc was found")
+
+
+class Contract(Arguments):
+    def test_malformed_and_unknown_arguments_name_the_contract(self):
+        self.assert_each_stops("", "fatlink_add_contract", (
+            ("c HEADER hook.cuh", "fatlink_add_contract(c): VERSION is missing"),
+            ("c VERSION 0 HEADER hook.cuh", "fatlink_add_contract(c): VERSION must be a positive integer, not '0'"),
+            ("c VERSION 1", "fatlink_add_contract(c): HEADER is missing"),
+            ("c VERSION 1 HEADER none.cuh", "none.cuh: no such file"),
+            ("c-d VERSION 1 HEADER hook.cuh", "letters, digits and underscores"),
+            ("c VERSION 1 HEADER hook.cuh PACKAGE é", "fatlink_add_contract(c): PACKAGE 'é'"),
+            ("c VERSION 1 HEADER hook.cuh HOOKS hook post hook", "fatlink_add_contract(c): HOOKS lists hook twice"),
+            ("c VERSION 1 HEADER hook.cuh INSTALL_COMPONENT d",
+             "fatlink_add_contract(c): INSTALL_COMPONENT d without INSTALL_DESTINATION"),
+            ("c VERSION 1 HEADER hook.cuh MORE", "fatlink_add_contract(c): unknown argument: MORE")))
+
+    def test_every_keyword_needs_a_value(self):
+        self.assert_keywords_need_values("", "fatlink_add_contract(c VERSION 1 HEADER hook.cuh)", "fatlink_add_contract(c)", (
+            "HOOKS", "PACKAGE", "PACKAGE_VERSION", "INSTALL_DESTINATION", "INSTALL_COMPONENT"))
+        self.assert_stops("fatlink_add_contract(c HEADER hook.cuh VERSION)\n", "fatlink_add_contract(c): no value for VERSION")
+        self.assert_stops("fatlink_add_contract(c VERSION 1 HEADER)\n", "fatlink_add_contract(c): no value for HEADER")
+
+    def test_an_installed_header_that_includes_others_stops_configuration(self):
+        self.write("more.cuh", "#pragma once\n")
+        self.write("hook.cuh", '#include "more.cuh"\n' + HEADER)
+        self.assert_stops(CONTRACT.replace(")", " INSTALL_DESTINATION c)"), "would be installed without what it includes")
+        self.assertEqual(self.configure(CONTRACT).returncode, 0)
+
+    def test_a_contract_declared_twice_stops_configuration(self):
+        self.assert_stops(2 * CONTRACT, "fatlink_add_contract(c): the contract is already declared")
+
+
+class CacheLayer(Arguments):
+    def test_malformed_and_unknown_arguments_name_the_target(self):
+        self.assert_each_stops(FATBIN, "fatlink_add_cache_layer", (
+            ("l TRANSFORMS t", "fatlink_add_cache_layer(l): LIBRARY is missing"),
+            ("l LIBRARY t", "fatlink_add_cache_layer(l): TRANSFORMS is missing"),
+            ("l LIBRARY t TRANSFORMS none.fatbin", "none.fatbin: no such target or file"),
+            ("l LIBRARY fatlink_contract_c TRANSFORMS t", "fatlink_contract_c is not a target of fatlink_add_fatbin"),
+            ("l LIBRARY t TRANSFORMS t ARCHITECTURES sm_90", "fatlink_add_cache_layer(l): ARCHITECTURES sm_90"),
+            ("l LIBRARY t TRANSFORMS t ARCHITECTURES 90 90", "fatlink_add_cache_layer(l): ARCHITECTURES lists 90 twice"),
+            ("l LIBRARY t TRANSFORMS t INSTALL_COMPONENT c",
+             "fatlink_add_cache_layer(l): INSTALL_COMPONENT c without INSTALL_DESTINATION"),
+            ("l NONSENSE LIBRARY t TRANSFORMS t", "fatlink_add_cache_layer(l): unknown argument: NONSENSE")))
+
+    def test_every_keyword_needs_a_value(self):
+        self.assert_keywords_need_values(FATBIN, "fatlink_add_cache_layer(l LIBRARY t TRANSFORMS t)",
+                                         "fatlink_add_cache_layer(l)",
+                                         ("ARCHITECTURES", "INSTALL_DESTINATION", "INSTALL_COMPONENT"))
+        self.assert_stops(FATBIN + "fatlink_add_cache_layer(l TRANSFORMS t LIBRARY)\n",
+                          "fatlink_add_cache_layer(l): no value for LIBRARY")
+
+
+class Package(Arguments):
+    def test_malformed_and_unknown_arguments_name_the_package(self):
+        self.assert_each_stops("", "fatlink_add_package", (
+            ("p COMPONENT c", "fatlink_add_package(p): SUMMARY is missing"),
+            ("p SUMMARY s", "fatlink_add_package(p): COMPONENT is missing"),
+            ("P_ COMPONENT c SUMMARY s", "fatlink_add_package(P_): a package's name consists of lower-case"),
+            ("pp COMPONENT c SUMMARY s", "fatlink_add_package(pp): the project has no VERSION"),
+            ("pp NONSENSE COMPONENT c SUMMARY s", "fatlink_add_package(pp): unknown argument: NONSENSE")))
+        self.assert_each_stops(VERSION, "fatlink_add_package", (
+            ("pp COMPONENT c SUMMARY s CONTRACTS other", "fatlink_add_package(pp): unknown contract other"),
+            ("pp COMPONENT c SUMMARY s LICENSE none", "fatlink_add_package(pp): LICENSE"),
+            ("pp COMPONENT c SUMMARY s LICENSE none", "none: no such file"),
+            ("pp COMPONENT c SUMMARY s DEB_CONTROL none", "none: no such file"),
+            ("pp COMPONENT c SUMMARY s LICENSE_ID [[Apache 2;0]]", "fatlink_add_package(pp): LICENSE_ID 'Apache 2;0'"),
+            ("pp COMPONENT c SUMMARY [[two\nlines]]", "fatlink_add_package(pp): SUMMARY must be one line"),
+            ("pp COMPONENT [[a b]] SUMMARY s", "fatlink_add_package(pp): COMPONENT 'a b'"),
+            ("pp COMPONENT c SUMMARY s SBOM zstd=1", "fatlink_add_package(pp): SBOM zstd=1: expected "
+             "<name>=<version>=<licence>=<relationship>")))
+
+    def test_every_keyword_needs_a_value(self):
+        self.assert_keywords_need_values(VERSION, "fatlink_add_package(pp COMPONENT c SUMMARY s)", "fatlink_add_package(pp)", (
+            "DESCRIPTION", "LICENSE", "LICENSE_ID", "COPYRIGHT", "CHANGELOG", "OVERRIDES", "DEB_CONTROL", "CONTRACTS",
+            "PROVIDES_CONTRACTS", "DEB_DEPENDS", "DEB_RECOMMENDS", "RPM_REQUIRES", "RPM_RECOMMENDS", "SBOM",
+            "ARCHIVE_COMPONENTS"))
+
+    def test_a_text_with_special_characters_is_kept(self):
+        done = self.configure(f'{VERSION}fatlink_add_package(pp COMPONENT c SUMMARY "a; b [x")\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("there is no LICENSE", " ".join(done.stderr.split()))
+        self.assertIn("set(SUMMARY [==[a; b [x]==])", (self.folder / "b/packages/pp.cmake").read_text())
+
+    def test_a_component_packaged_twice_stops_configuration(self):
+        self.assert_stops(VERSION + 2 * "fatlink_add_package(pp COMPONENT c SUMMARY s)\n",
+                          "fatlink_add_package(pp): the component c already has a package")
+
+
+if __name__ == "__main__":
+    unittest.main()
