@@ -93,13 +93,14 @@ endfunction()
 function(_fatlink_layer_nvjitlink caller library_out)
   fatlink_require_nvcc("${caller}")
   fatlink_toolkit_root("${caller}" toolkit)
-  find_library(library NAMES libnvJitLink.so.13 PATHS "${toolkit}/lib64" "${toolkit}/lib"
+  unset(path)  # find_library does not search when the variable is set
+  find_library(path NAMES libnvJitLink.so.13 PATHS "${toolkit}/lib64" "${toolkit}/lib"
     "${toolkit}/targets/x86_64-linux/lib" NO_DEFAULT_PATH NO_CACHE)
-  if(NOT library)
+  if(NOT path)
     message(FATAL_ERROR "${caller}: no libnvJitLink.so.13 in ${toolkit}; install the nvJitLink of the toolkit "
       "(Debian, Ubuntu: libnvjitlink-13-0)")
   endif()
-  set(${library_out} "${library}" PARENT_SCOPE)
+  set(${library_out} "${path}" PARENT_SCOPE)
 endfunction()
 
 # The names in one element of TRANSFORMS: the element, or the names that it joins by "+".

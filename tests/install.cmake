@@ -6,7 +6,7 @@ set(destination "${CMAKE_INSTALL_LIBEXECDIR}/fatlink-tests")
 set(programs unit_tests link_tests cpu_tests gpu_tests)
 
 if(FATLINK_BUNDLE_LIBRARIES)
-  fatlink_install_way("${destination}" "${CMAKE_INSTALL_LIBDIR}" libraries)
+  fatlink_relative_install_path("${destination}" "${CMAKE_INSTALL_LIBDIR}" libraries)
   set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
 endif()
 install(TARGETS ${programs} hostile_nvjitlink faulty_system refuse_seccomp

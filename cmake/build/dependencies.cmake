@@ -2,8 +2,8 @@
 #[=======================================================================[.rst:
 dependencies
 ------------
-Finds what fatlink is built from.  A missing one stops configuration with the
-name of the package that has it (``scripts/bootstrap`` installs all of them).
+Finds the libraries and tools that fatlink is built with. A missing one stops configuration; the message names the
+Debian package that has it (``scripts/bootstrap`` installs all of them).
 #]=======================================================================]
 
 # fatlink_require(<find_package arguments> DEBIAN <package>)
@@ -37,15 +37,15 @@ foreach(module IN ITEMS libzstd liblz4 nettle)
 endforeach()
 
 include("${CMAKE_CURRENT_LIST_DIR}/../detail/nvcc/require_nvcc.cmake")
-# The toolkit: nvcc for the fatbins, headers for the types. Nothing of it is linked.
+# The CUDA Toolkit: nvcc for the fatbins, and headers. None of its libraries is linked.
 if(NOT CUDAToolkit_ROOT AND EXISTS "${PROJECT_SOURCE_DIR}/.cuda/bin/nvcc")
   set(CUDAToolkit_ROOT "${PROJECT_SOURCE_DIR}/.cuda")
 endif()
-# For a project of CMake 3.25, the FindCUDAToolkit of CMake 3.25 deprecates a library that CUDA 13 no longer
-# has, and stops: what it asks for is said to be an older one meanwhile.
+# FindCUDAToolkit of CMake 3.25 fails for projects that require CMake 3.25: it deprecates the target of a library that
+# CUDA 13 no longer has. So a lower minimum is set around the call.
 set(fatlink_minimum "${CMAKE_MINIMUM_REQUIRED_VERSION}")
 set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
-# A toolkit of another version is not found, and neither is one that is not whole: its nvcc is asked first.
+# The version of nvcc is checked first: find_package reports an incomplete or other toolkit only as not found.
 find_package(CUDAToolkit QUIET)
 if(CUDAToolkit_NVCC_EXECUTABLE)
   fatlink_require_nvcc(fatlink)

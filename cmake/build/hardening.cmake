@@ -2,17 +2,18 @@
 #[=======================================================================[.rst:
 hardening
 ---------
-Compiler and linker options against the exploitation of memory errors, for what is shipped.
+Adds compiler and linker options that make memory errors harder to exploit, for shipped targets.
 
   fatlink_harden(<target>...)
 
 ``FATLINK_HARDENING``
-  Option, on. Off: the compiler's defaults.
+  Option, default on. If off, the compiler's defaults are used.
 
-Compiled with: stack protector, stack clash protection, control-flow protection (x86), and
-``_FORTIFY_SOURCE`` 3, or 2 where compiler or C library know no 3. Linked with: RELRO, immediate binding,
-PIE. Where only the C library's start files lack control-flow protection, their entry points get landing
-pads (host/src/util/process/landing_pads.cpp), and the binary states it. The sanitizers exclude all of it; ``_FORTIFY_SOURCE`` needs an optimised configuration.
+Compiler: stack protector, stack clash protection, control-flow protection (x86), and ``_FORTIFY_SOURCE`` 3, or 2 if
+compiler or C library do not support 3. Linker: RELRO, immediate binding, PIE. If only the C library's start files
+lack control-flow protection, their entry points get landing pads (host/src/util/process/landing_pads.cpp), and the
+binary is marked as protected. Sanitizer builds use none of these options; ``_FORTIFY_SOURCE`` needs an optimised
+configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 include(CheckCXXCompilerFlag)
@@ -22,7 +23,7 @@ include(CheckPIESupported)
 
 option(FATLINK_HARDENING "Compile and link with hardening options" ON)
 
-# The level of _FORTIFY_SOURCE, where the C library does not warn that it is too high.
+# The highest level of _FORTIFY_SOURCE that the C library accepts without a warning.
 function(_fatlink_fortify_level out)
   set(CMAKE_TRY_COMPILE_CONFIGURATION Release)
   set(CMAKE_REQUIRED_FLAGS "-O2 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
@@ -36,14 +37,14 @@ endfunction()
 function(_fatlink_hardening_options compile_out link_out)
   set(compile "")
   foreach(option IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
-    string(MAKE_C_IDENTIFIER "FATLINK_HAS${option}" known)
-    check_cxx_compiler_flag(${option} ${known})
-    if(${known})
+    string(MAKE_C_IDENTIFIER "FATLINK_HAS${option}" supported)
+    check_cxx_compiler_flag(${option} ${supported})
+    if(${supported})
       list(APPEND compile ${option})
     endif()
   endforeach()
   _fatlink_fortify_level(level)
-  # Some distributions' compilers define a level of their own.
+  # The compilers of some distributions already define a level.
   set(optimised "$<CONFIG:Release,RelWithDebInfo,MinSizeRel>")
   list(APPEND compile "$<${optimised}:-U_FORTIFY_SOURCE>" "$<${optimised}:-D_FORTIFY_SOURCE=${level}>")
   set(link "")
@@ -55,14 +56,14 @@ function(_fatlink_hardening_options compile_out link_out)
   set(${link_out} "${link}" PARENT_SCOPE)
 endfunction()
 
-# Whether the C++ run-time has control-flow protection, and only the start files lack it.
+# Whether only the start files lack control-flow protection, while the C++ runtime has it.
 function(_fatlink_needs_landing_pads out)
   set(CMAKE_REQUIRED_FLAGS "-fcf-protection=full")
   set(program "#include <iostream>\nint main() { try { std::cout << 1; throw 1; } catch (int) {} return 0; }")
   set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc "LINKER:-z,cet-report=error")
   check_cxx_source_compiles("${program}" FATLINK_START_FILES_HAVE_CET)
   string(APPEND program "\nextern \"C\" __attribute__((visibility(\"hidden\"))) void* __dso_handle;\n"
-    "void* __dso_handle = nullptr;")  # of a start file
+    "void* __dso_handle = nullptr;")  # otherwise defined by a start file
   list(APPEND CMAKE_REQUIRED_LINK_OPTIONS -nostartfiles "LINKER:-e,main,-z,ibt,-z,shstk")
   check_cxx_source_compiles("${program}" FATLINK_RUN_TIME_HAS_CET)
   set(${out} OFF PARENT_SCOPE)

@@ -2,20 +2,19 @@
 #[=======================================================================[.rst:
 install_layout
 --------------
-The install folders of GNUInstallDirs, as the binaries need them to find each other's files.
+Prepares the install folders of GNUInstallDirs, so that the binaries find each other's files.
 
   fatlink_relative_install_folders()
-  fatlink_install_way(<from> <to> <out-var>)
+  fatlink_relative_install_path(<from> <to> <out-var>)
   fatlink_write_install_layout(<header>)
 
 ``fatlink_relative_install_folders``
-  Rewrites an absolute ``CMAKE_INSTALL_<dir>`` that lies in ``CMAKE_INSTALL_PREFIX`` as relative to the
-  prefix, in the caller's scope: such a tree can be moved, and ``cmake --install --prefix`` works.
-``fatlink_install_way``
-  The path from one folder to another: relative where both are in the prefix, else the absolute path of
-  ``<to>``.
+  Makes each absolute ``CMAKE_INSTALL_<dir>`` inside of ``CMAKE_INSTALL_PREFIX`` relative to the prefix, in the
+  caller's scope, so that the install tree can be moved and ``cmake --install --prefix`` works.
+``fatlink_relative_install_path``
+  Gives the path from one folder to another: relative if both are in the prefix, else the absolute path of ``<to>``.
 ``fatlink_write_install_layout``
-  Writes the constants that ``detail/installed_files.cpp`` reads.
+  Writes the header with the constants that ``installed_files.cpp`` uses.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -30,14 +29,14 @@ macro(fatlink_relative_install_folders)
   unset(_fatlink_inside)
 endmacro()
 
-function(fatlink_install_way from to out)
-  if(IS_ABSOLUTE "${from}" AND NOT IS_ABSOLUTE "${to}")
-    cmake_path(ABSOLUTE_PATH to BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" NORMALIZE)
-  elseif(NOT IS_ABSOLUTE "${to}")
-    file(RELATIVE_PATH to "/${from}" "/${to}")
+function(fatlink_relative_install_path start end path_out)
+  if(IS_ABSOLUTE "${start}" AND NOT IS_ABSOLUTE "${end}")
+    cmake_path(ABSOLUTE_PATH end BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" NORMALIZE)
+  elseif(NOT IS_ABSOLUTE "${end}")
+    file(RELATIVE_PATH end "/${start}" "/${end}")
   endif()
-  string(REGEX REPLACE "/$" "" to "${to}")
-  set(${out} "${to}" PARENT_SCOPE)
+  string(REGEX REPLACE "/$" "" end "${end}")
+  set(${path_out} "${end}" PARENT_SCOPE)
 endfunction()
 
 function(fatlink_write_install_layout header)
@@ -45,12 +44,11 @@ function(fatlink_write_install_layout header)
   set(libraries "${CMAKE_INSTALL_LIBDIR}")
   set(helper "${CMAKE_INSTALL_LIBEXECDIR}")
   set(data "${CMAKE_INSTALL_DATADIR}/fatlink")
-  foreach(way IN ITEMS programs_to_helper programs_to_data libraries_to_helper libraries_to_data
-                       helper_to_data)
-    string(REPLACE "_to_" ";" ends "${way}")
-    list(GET ends 0 from)
-    list(GET ends 1 to)
-    fatlink_install_way("${${from}}" "${${to}}" ${way})
+  foreach(path IN ITEMS programs_to_helper programs_to_data libraries_to_helper libraries_to_data helper_to_data)
+    string(REPLACE "_to_" ";" folders "${path}")
+    list(GET folders 0 start)
+    list(GET folders 1 end)
+    fatlink_relative_install_path("${${start}}" "${${end}}" ${path})
   endforeach()
   configure_file("${PROJECT_SOURCE_DIR}/host/src/install_layout.hpp.in" "${header}" @ONLY)
 endfunction()

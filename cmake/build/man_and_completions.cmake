@@ -2,10 +2,11 @@
 #[=======================================================================[.rst:
 man_and_completions
 -------------------
-The manual page and the completions of three shells, where each looks for them.
+Installs the manual page, and the completions of three shells in the folder that each shell searches.
 
 ``FATLINK_ZSH_COMPLETIONS_DIR``
-  Zsh alone has a folder for packages on Debian, and one for everybody elsewhere.
+  Folder for zsh's completions, relative to the prefix. Debian has a folder for packages, other systems have one
+  folder.
 #]=======================================================================]
 if(EXISTS "/etc/debian_version")
   set(zsh_folder vendor-completions)
@@ -13,9 +14,9 @@ else()
   set(zsh_folder site-functions)
 endif()
 set(FATLINK_ZSH_COMPLETIONS_DIR "${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder}" CACHE STRING
-    "Folder for zsh's completions, in the prefix")
+    "Folder for zsh's completions, relative to the prefix")
 
-# The arguments of .IR that name an install folder: the italic prefix and the rest, or an absolute path.
+# The arguments of the macro .IR for an install folder: PREFIX in italics and the rest, or an absolute path.
 function(_fatlink_man_folder folder out)
   string(REPLACE "-" "\\-" text "${folder}")
   if(IS_ABSOLUTE "${folder}")
@@ -27,7 +28,7 @@ endfunction()
 _fatlink_man_folder("${CMAKE_INSTALL_DATADIR}/fatlink" man_data)
 _fatlink_man_folder("${CMAKE_INSTALL_LIBEXECDIR}" man_libexec)
 
-# In the build tree, too: man -M share/man fatlink.
+# The build tree has the page too: man -M share/man fatlink.
 configure_file(man/fatlink.1.in "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1"
   DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT runtime)

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-# fatlink's packages, one an install component.
+# fatlink's packages: one per install component.
 include(FatlinkAddPackage)
 include("${PROJECT_SOURCE_DIR}/cmake/build/sbom/sbom_dependencies.cmake")
 foreach(component IN ITEMS runtime transforms development tests)
-  fatlink_sbom_dependencies(${component} ${component}_parts)
+  fatlink_sbom_dependencies(${component} ${component}_sbom)
 endforeach()
 
 fatlink_add_package(fatlink-runtime
   COMPONENT runtime
-  SUMMARY "link CUDA fatbins with holes at run time: safe, fast, explained"
-  DESCRIPTION "Links the kernels of CUDA libraries with the device functions that
-fill their hooks, from fatbins compiled once; runs and verifies them, without a
-GPU on a reference device. The program, its helper process, the shared library,
-and the kernel apply_transform."
+  SUMMARY "link CUDA fatbins at run time with nvJitLink"
+  DESCRIPTION "Links kernels of CUDA libraries with the device functions that define
+their hooks, from fatbins that were compiled once; runs and verifies the result,
+on a reference device if there is no GPU. Holds the program, its helper process,
+the shared library, and the kernel apply_transform."
   COPYRIGHT "The developers of fatlink"
   LICENSE_ID Apache-2.0
   OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/build/debian/fatlink-runtime.lintian-overrides"
   DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/build/debian/triggers"
   PROVIDES_CONTRACTS apply_transform
-  ARCHIVE_COMPONENTS transforms  # so that `fatlink run` works from the archive alone
-  SBOM ${runtime_parts}
-  # muParser is opened when it is needed, nvJitLink too: the vendor's package repository has it.
+  ARCHIVE_COMPONENTS transforms  # so that `fatlink run` works with this archive only
+  SBOM ${runtime_sbom}
+  # muParser and nvJitLink are opened with dlopen; the vendor's package repository has nvJitLink.
   DEB_DEPENDS libmuparser2v5
   DEB_RECOMMENDS fatlink-transforms "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2"
   RPM_REQUIRES "libmuparser.so.2()(64bit)"
@@ -31,11 +31,11 @@ include("${PROJECT_SOURCE_DIR}/kernels/transforms/package.cmake")
 fatlink_add_package(fatlink-development
   COMPONENT development
   SUMMARY "build libraries, transforms and applications with fatlink"
-  DESCRIPTION "Headers, the static library, the CMake package and the contracts of
-fatlink. Device code needs nvcc of CUDA 13."
+  DESCRIPTION "Headers, the static library, the CMake package, the contracts, the
+documentation and the examples of fatlink. Device code needs nvcc of CUDA 13."
   COPYRIGHT "The developers of fatlink"
   LICENSE_ID Apache-2.0
-  SBOM ${development_parts}
+  SBOM ${development_sbom}
   DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" libzstd-dev liblz4-dev nettle-dev
   DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0"
   RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" libzstd-devel lz4-devel nettle-devel)
@@ -44,13 +44,13 @@ if(FATLINK_BUILD_TESTS)
   fatlink_add_package(fatlink-tests
     COMPONENT tests
     SUMMARY "test an installed fatlink"
-    DESCRIPTION "fatlink's own tests for a machine that has its packages alone, without
-compiler and sources: /usr/libexec/fatlink-tests/run. What the machine lacks, a
-GPU or nvJitLink, is skipped with the reason."
+    DESCRIPTION "fatlink's own tests for a machine with its packages but without
+compiler and sources: /usr/libexec/fatlink-tests/run. Tests that need a GPU or
+nvJitLink are skipped, with the reason, where it is missing."
     COPYRIGHT "The developers of fatlink"
     LICENSE_ID Apache-2.0
     OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/build/debian/fatlink-tests.lintian-overrides"
-    SBOM ${tests_parts}
+    SBOM ${tests_sbom}
     DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
     DEB_RECOMMENDS python3
     RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" fatlink-transforms

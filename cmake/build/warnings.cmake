@@ -2,7 +2,7 @@
 #[=======================================================================[.rst:
 fatlink_warnings
 ----------------
-Warnings for fatlink's own targets; errors where ``FATLINK_WERROR`` is on (our presets).
+Turns on warnings for fatlink's own targets; they are errors if ``FATLINK_WERROR`` is on, as in the presets.
 
   fatlink_warnings(<target>...)
 #]=======================================================================]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library: out[i] = user_transform(in[i]) for i < n. Arrays as elementwise.cuh says.
+// The library: out[i] = user_transform(in[i]) for i < n. See elementwise.cuh for the requirements
+// on the arrays.
 #include "apply_transform.cuh"
 #include "elementwise.cuh"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of every elementwise kernel here: out[i] = f(in[i]) for i < count, 16 bytes a load
-// and store where both arrays allow it. Any grid and block; arrays aligned to 4 bytes; in and
-// out are the same array or do not overlap.
+// The loop of every elementwise kernel: out[i] = f(in[i]) for i < count, with loads and stores of
+// 16 bytes if the alignment of both arrays allows it. Any grid and block size. Arrays are aligned
+// to 4 bytes; in and out are the same array or do not overlap.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,17 @@
 
 namespace elementwise_detail {
 
-constexpr unsigned k_vector = 4;  // floats in a float4
+constexpr unsigned k_vector = 4;  // floats per float4
 
-/// Elements before `address` is 16-byte aligned.
-__device__ inline std::size_t head_of(float const* address)
+/// Number of elements from `address` to the next address that is 16-byte aligned.
+__device__ inline std::size_t count_unaligned(float const* address)
 {
   auto const misaligned = reinterpret_cast<std::uintptr_t>(address) / sizeof(float) % k_vector;
   return (k_vector - misaligned) % k_vector;
 }
 
-__device__ inline bool aligned_alike(float const* in, float const* out)
+/// Whether both addresses have the same offset from 16-byte alignment.
+__device__ inline bool have_same_alignment(float const* in, float const* out)
 {
   auto const difference =
       reinterpret_cast<std::uintptr_t>(in) ^ reinterpret_cast<std::uintptr_t>(out);
@@ -34,13 +35,13 @@ __device__ void elementwise(float const* in, float* out, std::size_t count, Func
   auto const thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   auto const threads = std::size_t{gridDim.x} * blockDim.x;
 
-  if (!aligned_alike(in, out)) {
+  if (!have_same_alignment(in, out)) {
     for (auto i = thread; i < count; i += threads) out[i] = f(in[i]);
     return;
   }
 
-  auto const aligned_at = head_of(in);
-  auto const head = aligned_at < count ? aligned_at : count;
+  auto const unaligned = count_unaligned(in);
+  auto const head = unaligned < count ? unaligned : count;
   auto const vectors = (count - head) / k_vector;
   auto const* in4 = reinterpret_cast<float4 const*>(in + head);
   auto* out4 = reinterpret_cast<float4*>(out + head);
@@ -49,7 +50,7 @@ __device__ void elementwise(float const* in, float* out, std::size_t count, Func
     __stcs(out4 + i, make_float4(f(x.x), f(x.y), f(x.z), f(x.w)));
   }
 
-  // Up to three elements on either side, one a thread.
+  // Up to three elements before and after the vectors, one per thread.
   auto const tail = head + vectors * k_vector;
   for (auto i = thread; i < head; i += threads) out[i] = f(in[i]);
   for (auto i = tail + thread; i < count; i += threads) out[i] = f(in[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `fatlink bench` compares a link with: the same kernel and relu_poly compiled as one
-// source, and the same kernel calling relu_poly through a function pointer.
+// The kernels that `fatlink bench` compares a link with: kernel and relu_poly compiled as one
+// source, and the kernel calling relu_poly through a function pointer.
 #define user_transform bench_transform
 #include "../transforms/relu_poly.cu"
 #undef user_transform
@@ -9,8 +9,8 @@
 
 using transform_pointer = float (*)(float);
 
-// Read through volatile, so that no compiler calls the function directly.
-__device__ transform_pointer chosen_transform = bench_transform;
+// Read through volatile, so that the compiler cannot call the function directly.
+__device__ transform_pointer transform_address = bench_transform;
 
 extern "C" __global__ void apply_transform_single(float const* in, float* out, std::size_t n)
 {
@@ -19,6 +19,6 @@ extern "C" __global__ void apply_transform_single(float const* in, float* out, s
 
 extern "C" __global__ void apply_transform_pointer(float const* in, float* out, std::size_t n)
 {
-  auto const f = *const_cast<transform_pointer volatile*>(&chosen_transform);
+  auto const f = *const_cast<transform_pointer volatile*>(&transform_address);
   elementwise(in, out, n, [f](float x) { return f(x); });
 }

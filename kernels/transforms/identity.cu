@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x, to the bit: what a transform costs that costs nothing.
+// x, unchanged. Measures the cost of a call of the hook.
 extern "C" __device__ float user_transform(float x)
 {
   return x;

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The package fatlink-transforms, made with the rest of fatlink or alone.
+# The package fatlink-transforms, built as part of fatlink or separately.
 fatlink_add_package(fatlink-transforms
   COMPONENT transforms
   SUMMARY "transforms for fatlink: relu_poly, gelu, damped_sine, softsign, identity"
-  DESCRIPTION "Fatbins that fill the hook of fatlink's apply_transform, each with a
-statement of what it computes, and their links ready made for every GPU that
-CUDA 13 knows."
+  DESCRIPTION "Fatbins that define the hook of fatlink's apply_transform, each with a
+reference for verification, and their linked images for every GPU that CUDA 13
+supports."
   LICENSE "${CMAKE_CURRENT_LIST_DIR}/../../LICENSE"
   CHANGELOG "${CMAKE_CURRENT_LIST_DIR}/../../CHANGELOG.md"
   COPYRIGHT "The developers of fatlink"

@@ -104,7 +104,7 @@ message(STATUS "licences: ${{licenses}}")
         self.assertIn("Redistribution and use", (licences / "muParser.txt").read_text())
 
     def test_a_muparser_that_is_no_shared_library(self):
-        self.assert_refused("muParser, which is opened at run time, is no shared library here: /x/libmuparser.a.",
+        self.assert_refused("muParser, which is opened at run time, is not a shared library here: /x/libmuparser.a.",
                             *self.configure("-DFATLINK_BUNDLE_LIBRARIES=ON", "-DMUPARSER=/x/libmuparser.a"))
 
     def test_misuse(self):

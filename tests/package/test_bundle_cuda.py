@@ -72,9 +72,9 @@ message(STATUS "licences: ${{licenses}}")
         if not WHEELS:
             self.skipTest("this toolkit is not of the vendor's 13.0 wheels")
         self.assert_refused(
-            f"nvJitLink: Attachment A of {WHEELS[0]} does not list libnvJitLink.so among what may be "
-            "distributed. Get the End User License Agreement of your toolkit from the vendor, and if it lists "
-            "libnvJitLink.so, name it with -DFATLINK_CUDA_LICENSE=FILE; else leave nvJitLink out.",
+            f"nvJitLink: Attachment A of {WHEELS[0]} does not list libnvJitLink.so as distributable. "
+            "Get the End User License Agreement of your toolkit from the vendor; if it lists "
+            "libnvJitLink.so, name it with -DFATLINK_CUDA_LICENSE=FILE, else remove nvJitLink from the list.",
             *self.configure("-DFATLINK_BUNDLE_CUDA=nvJitLink", toolkit=TOOLKIT))
 
     def test_the_wheels_licence_lets_cudart_be_distributed(self):
@@ -129,7 +129,7 @@ message(STATUS "licences: ${{licenses}}")
 
     def test_a_library_of_the_driver(self):
         for name in ("cuda", "nvidia-ptxjitcompiler"):
-            self.assert_refused(f"{name}: lib{name}.so is of the driver", *self.configure(*self.bundle(name)))
+            self.assert_refused(f"{name}: lib{name}.so belongs to the driver", *self.configure(*self.bundle(name)))
 
     def test_a_library_that_the_toolkit_has_not(self):
         self.assert_refused(f"cudart: no libcudart.so.<version> in {self.folder}/toolkit/lib.",
@@ -137,12 +137,12 @@ message(STATUS "licences: ${{licenses}}")
 
     def test_a_library_that_the_toolkit_has_twice(self):
         self.done("cp", self.library, self.library.with_name("libnvJitLink.so.12.9"))
-        self.assert_refused("nvJitLink: several files, and only one can go into a package",
+        self.assert_refused("nvJitLink: a package can hold only one of these files",
                             *self.configure(*self.bundle("nvJitLink")))
 
     def test_a_text_without_the_attachment(self):
         text = self.put("other.txt", LICENCE.replace("portions", "parts"))
-        self.assert_refused(f"{text}: has no Attachment A that says what is distributable",
+        self.assert_refused(f"{text} has no Attachment A that lists the distributable libraries",
                             *self.configure(*self.bundle("nvJitLink", text)))
 
     def test_a_licence_that_is_not_there(self):
@@ -160,10 +160,10 @@ message(STATUS "licences: ${{licenses}}")
 
     def test_a_file_that_is_no_library(self):
         self.put("toolkit/lib/libcudart.so.13", "GROUP ( libcudart_static.a )\n")
-        self.assert_refused("libcudart.so.13: is no shared library", *self.configure(*self.bundle("cudart")))
+        self.assert_refused("libcudart.so.13: not a shared library", *self.configure(*self.bundle("cudart")))
 
     def test_misuse(self):
-        for more, words in (("fatlink_bundle_cuda(WITH this)", "unknown argument: WITH;this"),
+        for more, words in (("fatlink_bundle_cuda(WITH this)", "unknown argument: WITH this"),
                             ("fatlink_bundle_cuda(DESTINATION lib)", "COMPONENT is missing")):
             self.assert_refused(words, *self.configure(more=more))
 

@@ -149,7 +149,7 @@ class Ways(unittest.TestCase):
     def way(self, start, end, prefix="/usr"):
         with tempfile.NamedTemporaryFile("w", suffix=".cmake") as script:
             script.write(f'set(CMAKE_INSTALL_PREFIX "{prefix}")\ninclude("{SOURCE}/cmake/build/install_layout.cmake")\n'
-                         f'fatlink_install_way("{start}" "{end}" way)\nmessage("${{way}}")\n')
+                         f'fatlink_relative_install_path("{start}" "{end}" path)\nmessage("${{path}}")\n')
             script.flush()
             return subprocess.run([CMAKE, "-P", script.name], text=True, capture_output=True, check=True).stderr.strip()
 

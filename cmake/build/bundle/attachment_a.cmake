@@ -2,23 +2,23 @@
 #[=======================================================================[.rst:
 fatlink_distributable
 ---------------------
-The shared libraries for Linux that a CUDA licence lists in its Attachment A, "The following portions of
-the SDK are distributable".
+Gives the shared libraries for Linux that a CUDA licence lists in its Attachment A, "The following portions of the
+SDK are distributable".
 
   fatlink_distributable(<licence file> <out-var>)
 
-Gives names as the licence has them, e.g. ``libcudart.so``, under its headings "Linux" and "All". Prose
-in the attachment is no list. Not among them: the driver's libraries, whose distribution has conditions
-that no build can check. A text without that section gives ``NOTFOUND``.
+The names are spelled as in the licence, for example ``libcudart.so``, from the lists under the headings "Linux" and
+"All"; prose is ignored. Libraries of the driver are left out, because their distribution has conditions that a
+build cannot check. The result is ``NOTFOUND`` if the text has no such section.
 
-The layout is that of the licence's text (headings on lines of their own, names separated by commas and
-wrapped over lines) or of its page saved as text (a bar after each cell).
+Two layouts are supported: the licence's text (headings on separate lines, names separated by commas and wrapped),
+and its web page saved as text (a bar after each cell).
 #]=======================================================================]
 include_guard(GLOBAL)
 
 function(fatlink_distributable file out)
   file(READ "${file}" text)
-  # What would be syntax in a CMake list.
+  # Remove characters that have a meaning in CMake lists.
   string(REGEX REPLACE "[][;\\\\\r|*#]" " " text "${text}")
   string(REGEX MATCH "The[ \n]+following[ \n]+portions[ \n]+of[ \n]+the[ \n]+SDK[ \n]+are[ \n]+distributable"
     start "${text}")
@@ -26,14 +26,14 @@ function(fatlink_distributable file out)
     set(${out} NOTFOUND PARENT_SCOPE)
     return()
   endif()
-  string(FIND "${text}" "${start}" at)
-  string(SUBSTRING "${text}" ${at} -1 text)
+  string(FIND "${text}" "${start}" offset)
+  string(SUBSTRING "${text}" ${offset} -1 text)
   string(FIND "${text}" "Attachment B" end)
   string(SUBSTRING "${text}" 0 ${end} text)
 
   string(REPLACE "\n" ";" lines "${text}")
   set(for_linux FALSE)
-  set(found "")
+  set(libraries "")
   foreach(line IN LISTS lines)
     string(STRIP "${line}" line)
     if(line MATCHES "^(Linux|All)$")
@@ -41,13 +41,13 @@ function(fatlink_distributable file out)
     elseif(line MATCHES "^[A-Za-z0-9_./+-]+\\.[a-z]+([, ]+[A-Za-z0-9_./+-]+\\.[0-9a-z]+)*,?$")
       if(for_linux)
         string(REGEX MATCHALL "lib[A-Za-z0-9_+-]+\\.so" names "${line}")
-        list(APPEND found ${names})
+        list(APPEND libraries ${names})
       endif()
-    elseif(line)  # another heading, or prose
+    elseif(line)  # another heading or prose
       set(for_linux FALSE)
     endif()
   endforeach()
-  list(FILTER found EXCLUDE REGEX "^lib(cuda|nvidia-.*)\\.so$")
-  list(REMOVE_DUPLICATES found)
-  set(${out} "${found}" PARENT_SCOPE)
+  list(FILTER libraries EXCLUDE REGEX "^lib(cuda|nvidia-.*)\\.so$")
+  list(REMOVE_DUPLICATES libraries)
+  set(${out} "${libraries}" PARENT_SCOPE)
 endfunction()

@@ -2,25 +2,24 @@
 #[=======================================================================[.rst:
 fatlink_bundle_libraries
 ------------------------
-For an archive that runs where nothing is installed: puts the shared libraries that fatlink uses beside
-it, with their licences, and makes it look for them there.
+Makes an archive that runs on a machine without other packages: installs the shared libraries that fatlink uses,
+with their licences, and sets the run path of the binaries.
 
   fatlink_bundle_libraries()
 
 ``FATLINK_BUNDLE_LIBRARIES``
-  Option, off: then nothing is installed, and no binary has a run path.
+  Option, default off. If off, the function installs nothing, and no binary has a run path.
 ``FATLINK_BUNDLE_LICENSES``
-  Cache variable: a folder with a licence text ``<soname>`` for each library that the system's packages
-  have none for.
+  Cache variable: a folder with one licence text ``<soname>`` per library whose licence the system's packages lack.
 
-What is bundled: what fatlink links (zstd, lz4, nettle), what it opens by name (muParser), and what those
-need in turn (muParser: libgomp). What is not: the C and C++ run-times, which the base systems of Debian
-and Ubuntu have; the host's must be as new as those of the build.
+Bundled: the libraries that fatlink links (zstd, lz4, nettle), that it opens with dlopen (muParser), and their
+dependencies (libgomp, for muParser). Not bundled: the C and C++ runtimes, which the base systems of Debian and Ubuntu
+have; those of the target machine must be at least as new as those of the build machine.
 
-In ``share/doc/fatlink-runtime/licenses``: each library's licence under its soname, the common licences
-that it refers to, and ``SOURCES.txt``, which says of which packages they are: who passes on the archive
-owes nettle's and libgomp's sources to whoever asks. Appends to the global property
-``FATLINK_BUNDLED_LICENSES``, for the argument ``LICENSES`` of ``fatlink_write_sbom``.
+Installs to ``share/doc/fatlink-runtime/licenses``: each library's licence under its soname, the common licences that
+it refers to, and ``SOURCES.txt``, which names the source packages: a distributor of the archive must offer the
+sources of nettle and libgomp. Appends to the global property ``FATLINK_BUNDLED_LICENSES``, for the argument
+``LICENSES`` of ``fatlink_write_sbom``. Arguments, and a library without a licence text, stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -41,8 +40,8 @@ function(fatlink_bundle_libraries)
   endif()
   get_target_property(muparser muparser::muparser LOCATION)
   if(NOT muparser MATCHES "\\.so")
-    message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: muParser, which is opened at run time, is no shared "
-      "library here: ${muparser}. Install libmuparser-dev.")
+    message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: muParser, which is opened at run time, is not a "
+      "shared library here: ${muparser}. Install libmuparser-dev.")
   endif()
   _fatlink_bundled_files(
     "${libzstd_LINK_LIBRARIES};${liblz4_LINK_LIBRARIES};${nettle_LINK_LIBRARIES};${muparser}" files)
@@ -68,7 +67,7 @@ function(fatlink_bundle_libraries)
   fatlink_run_path(fatlink_shared "${CMAKE_INSTALL_LIBDIR}")
 endfunction()
 
-# The real files of `libraries`, and of what they need, each once. A static one is in the program.
+# The files of `libraries` and of their dependencies, with links resolved, without duplicates and static libraries.
 function(_fatlink_bundled_files libraries out)
   set(files "")
   while(libraries)
@@ -83,14 +82,14 @@ function(_fatlink_bundled_files libraries out)
     list(APPEND files "${file}")
     fatlink_read_elf("${file}" SONAME soname NEEDED needed)
     foreach(name IN LISTS needed)
-      _fatlink_needed_file("${name}" "${file}" found)
-      list(APPEND libraries ${found})
+      _fatlink_needed_file("${name}" "${file}" path)
+      list(APPEND libraries ${path})
     endforeach()
   endwhile()
   set(${out} "${files}" PARENT_SCOPE)
 endfunction()
 
-# What muParser's own sources say, which since 2.3 is not what Debian's copyright file says.
+# Writes the licence from muParser's sources. Since version 2.3 Debian's copyright file states an older one.
 function(_fatlink_muparser_license output)
   get_target_property(folders muparser::muparser INTERFACE_INCLUDE_DIRECTORIES)
   find_file(header muParserDLL.h PATHS ${folders} NO_CACHE)
@@ -102,18 +101,18 @@ function(_fatlink_muparser_license output)
   endif()
 endfunction()
 
-# Of glibc and of gcc's run-time: the loader, libc and libstdc++ must be of one system.
-function(_fatlink_needed_file name by out)
+# The file of a dependency of `library`; empty for glibc and gcc's runtime, which must match the system's loader.
+function(_fatlink_needed_file name library out)
   set(${out} "" PARENT_SCOPE)
   if(name MATCHES "^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|stdc\\+\\+|gcc_s))\\.so")
     return()
   endif()
-  cmake_path(GET by PARENT_PATH folder)
-  foreach(place IN ITEMS "${folder}" ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
-    if(EXISTS "${place}/${name}")
-      set(${out} "${place}/${name}" PARENT_SCOPE)
+  cmake_path(GET library PARENT_PATH folder)
+  foreach(path IN ITEMS "${folder}" ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
+    if(EXISTS "${path}/${name}")
+      set(${out} "${path}/${name}" PARENT_SCOPE)
       return()
     endif()
   endforeach()
-  message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: ${by} needs ${name}, which was not found. Install it.")
+  message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: ${library} needs ${name}, which was not found. Install it.")
 endfunction()

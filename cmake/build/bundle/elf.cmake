@@ -2,19 +2,20 @@
 #[=======================================================================[.rst:
 fatlink_read_elf
 ----------------
-What a shared library calls itself, and which others it names.
+Reads the soname of a shared library and the libraries that it needs, with readelf.
 
   fatlink_read_elf(<file> SONAME <out-var> NEEDED <out-var>)
 
-``SONAME`` is the file's own name where it states none. A file that is no ELF stops configuration.
+``SONAME`` is the name of the file if the library states none. A file that is not a shared library, and missing or
+unknown arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/../../detail/check_arguments.cmake")
+
 function(fatlink_read_elf file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SONAME;NEEDED" "")
-  if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "fatlink_read_elf(${file}): unknown argument: ${arg_UNPARSED_ARGUMENTS}")
-  endif()
+  fatlink_check_arguments("fatlink_read_elf(${file})" SONAME NEEDED)
   find_program(FATLINK_READELF NAMES "${CMAKE_READELF}" readelf llvm-readelf)
   mark_as_advanced(FATLINK_READELF)
   if(NOT FATLINK_READELF)
@@ -23,7 +24,7 @@ function(fatlink_read_elf file)
   execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${FATLINK_READELF}" -d -W "${file}"
     OUTPUT_VARIABLE dynamic ERROR_VARIABLE error)
   if(NOT dynamic MATCHES "Dynamic section|DynamicSection")
-    message(FATAL_ERROR "${file}: is no shared library: ${error}")
+    message(FATAL_ERROR "${file}: not a shared library: ${error}")
   endif()
 
   cmake_path(GET file FILENAME soname)

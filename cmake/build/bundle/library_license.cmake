@@ -2,12 +2,12 @@
 #[=======================================================================[.rst:
 fatlink_install_library_license
 -------------------------------
-Installs the licence text of a bundled library, and the common licences that it refers to.
+Installs the licence text of a bundled library and the common licences that it refers to.
 
   fatlink_install_library_license(<file> <soname> <destination> <out-var>)
 
-The text is ``<soname>`` in ``FATLINK_BUNDLE_LICENSES``, else the copyright file of the Debian package
-that has the file. None stops configuration. Gives a line that says where the library is from.
+The text is ``<soname>`` in ``FATLINK_BUNDLE_LICENSES``, else the copyright file of the Debian package that has the
+file. A missing text stops configuration. The result is a line that names the source of the library.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -30,7 +30,7 @@ function(fatlink_install_library_license file soname destination out)
   endif()
   install(FILES "${license}" DESTINATION "${destination}" RENAME "${soname}" COMPONENT runtime)
 
-  # Debian's texts leave out the licences that every Debian has; other systems have not.
+  # Debian's copyright files refer to common licences, which other systems do not have.
   file(READ "${license}" text)
   string(REGEX MATCHALL "/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]" common "${text}")
   list(REMOVE_DUPLICATES common)
@@ -45,13 +45,13 @@ function(fatlink_install_library_license file soname destination out)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
-# The package that has `file`; nothing for none. Where /lib is a link to /usr/lib, older packages say /lib.
+# The Debian package that has `file`, or nothing. Packages from before the merge of /lib and /usr/lib list /lib.
 function(_fatlink_debian_package file out)
   set(${out} "" PARENT_SCOPE)
-  string(REGEX REPLACE "^/usr/lib/" "/lib/" short "${file}")
-  foreach(path IN ITEMS "${file}" "${short}")
-    execute_process(COMMAND dpkg-query -S "${path}" OUTPUT_VARIABLE found ERROR_QUIET)
-    if(found MATCHES "^([a-z0-9.+-]+)(:[a-z0-9]+)?: ")
+  string(REGEX REPLACE "^/usr/lib/" "/lib/" unmerged "${file}")
+  foreach(path IN ITEMS "${file}" "${unmerged}")
+    execute_process(COMMAND dpkg-query -S "${path}" OUTPUT_VARIABLE owner ERROR_QUIET)
+    if(owner MATCHES "^([a-z0-9.+-]+)(:[a-z0-9]+)?: ")
       set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
       return()
     endif()

@@ -2,13 +2,12 @@
 #[=======================================================================[.rst:
 fatlink_install_notices
 -----------------------
-Installs the licences of the header-only libraries that are compiled into fatlink's binaries, which ask
-for that.
+Installs the licences of header-only libraries that are compiled into fatlink's binaries. Those licences require it.
 
   fatlink_install_notices(<component> <header>...)
 
-Each text is the copyright file of the Debian package that has the header, else ``<folder of the
-header>`` in ``FATLINK_BUNDLE_LICENSES``; one that is not found is warned of.
+Each text is the copyright file of the Debian package that has the header, else ``<folder of the header>`` in
+``FATLINK_BUNDLE_LICENSES``. A missing text is a warning.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -17,10 +16,11 @@ include("${CMAKE_CURRENT_LIST_DIR}/library_license.cmake")
 function(fatlink_install_notices component)
   foreach(header IN LISTS ARGN)
     cmake_path(GET header PARENT_PATH name)
-    find_file(found "${header}" NO_CACHE)
+    unset(path)  # find_file does not search when the variable is set
+    find_file(path "${header}" NO_CACHE)
     set(package "")
-    if(found)
-      file(REAL_PATH "${found}" real)
+    if(path)
+      file(REAL_PATH "${path}" real)
       _fatlink_debian_package("${real}" package)
     endif()
     set(text "/usr/share/doc/${package}/copyright")
@@ -34,6 +34,5 @@ function(fatlink_install_notices component)
       message(WARNING "fatlink: no licence text of ${header} was found, and packages need it. Put it "
         "in FOLDER/${name} and name the folder with -DFATLINK_BUNDLE_LICENSES=FOLDER.")
     endif()
-    unset(found)
   endforeach()
 endfunction()

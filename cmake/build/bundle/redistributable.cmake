@@ -2,26 +2,27 @@
 #[=======================================================================[.rst:
 fatlink_bundle_cuda
 -------------------
-Installs libraries of the CUDA Toolkit beside fatlink, as far as the toolkit's licence lets them be
-distributed. None unless asked for: nvJitLink is found at run time.
+Installs libraries of the CUDA Toolkit beside fatlink, if the toolkit's licence allows their distribution. Default:
+none, because nvJitLink is found at run time.
 
   fatlink_bundle_cuda(DESTINATION <folder> COMPONENT <component>)
 
 ``FATLINK_BUNDLE_CUDA``
-  Cache variable: the libraries, as the toolkit names them, e.g. ``nvJitLink``.
+  Cache variable: the libraries, named as in the toolkit, for example ``nvJitLink``.
 ``FATLINK_CUDA_LICENSE``
-  Cache variable: the vendor's licence. Default: the toolkit's, where one is found.
+  Cache variable: file with the vendor's licence. Default: the toolkit's, if one is found.
 
-A library that Attachment A of the licence does not list stops configuration. One that is listed is
-installed as it is, under its soname: the licence allows no change, so these are files to CMake, which
-``install/strip`` and ``CPACK_STRIP_FILES`` leave alone; rpmbuild, which strips whatever it finds, is told
-not to (detail/package/cpack.cmake). The licence goes with it, as ``share/doc/fatlink-<component>/CUDA-EULA.txt``.
+A library that Attachment A of the licence does not list stops configuration. The licence allows no changes, so
+libraries are installed as files, under their sonames: ``install/strip`` and ``CPACK_STRIP_FILES`` do not touch
+files, and rpmbuild is told not to strip (detail/package/cpack.cmake). The licence is installed as
+``share/doc/fatlink-<component>/CUDA-EULA.txt``.
 
-Appends what it installs to the global property ``FATLINK_BUNDLED_LICENSES``, for the argument
-``LICENSES`` of ``fatlink_write_sbom``. Unknown or missing arguments stop configuration.
+Appends the installed files to the global property ``FATLINK_BUNDLED_LICENSES``, for the argument ``LICENSES`` of
+``fatlink_write_sbom``. Unknown or missing arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/../../detail/check_arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/attachment_a.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/elf.cmake")
 
@@ -31,22 +32,15 @@ set(FATLINK_CUDA_LICENSE "" CACHE FILEPATH "The CUDA Toolkit's licence; empty: t
 
 function(fatlink_bundle_cuda)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "DESTINATION;COMPONENT" "")
-  if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "fatlink_bundle_cuda: unknown argument: ${arg_UNPARSED_ARGUMENTS}")
-  endif()
-  foreach(argument IN ITEMS DESTINATION COMPONENT)
-    if("${arg_${argument}}" STREQUAL "")
-      message(FATAL_ERROR "fatlink_bundle_cuda: ${argument} is missing")
-    endif()
-  endforeach()
+  fatlink_check_arguments(fatlink_bundle_cuda DESTINATION COMPONENT)
   if(FATLINK_BUNDLE_CUDA STREQUAL "")
     return()
   endif()
   _fatlink_cuda_license(license)
   fatlink_distributable("${license}" distributable)
   if(distributable STREQUAL "NOTFOUND")
-    message(FATAL_ERROR "FATLINK_BUNDLE_CUDA: ${license}: has no Attachment A that says what is "
-      "distributable. Name the licence of your toolkit with -DFATLINK_CUDA_LICENSE=FILE.")
+    message(FATAL_ERROR "FATLINK_BUNDLE_CUDA: ${license} has no Attachment A that lists the distributable "
+      "libraries. Name the licence of your toolkit with -DFATLINK_CUDA_LICENSE=FILE.")
   endif()
 
   foreach(name IN LISTS FATLINK_BUNDLE_CUDA)
@@ -59,14 +53,13 @@ function(fatlink_bundle_cuda)
     "/CUDA-EULA[.]txt$=LicenseRef-NVIDIA-CUDA-EULA")
 endfunction()
 
-# The licence's file: the one named, else the toolkit's, of an installer or of wheels.
+# The licence file: FATLINK_CUDA_LICENSE, else that of the toolkit (an installer's, or the wheels').
 function(_fatlink_cuda_license out)
   if(FATLINK_CUDA_LICENSE)
-    set(found "${FATLINK_CUDA_LICENSE}")
-    if(NOT EXISTS "${found}" OR IS_DIRECTORY "${found}")
-      message(FATAL_ERROR "FATLINK_CUDA_LICENSE: ${found}: no such file")
+    if(NOT EXISTS "${FATLINK_CUDA_LICENSE}" OR IS_DIRECTORY "${FATLINK_CUDA_LICENSE}")
+      message(FATAL_ERROR "FATLINK_CUDA_LICENSE: ${FATLINK_CUDA_LICENSE}: no such file")
     endif()
-    set(${out} "${found}" PARENT_SCOPE)
+    set(${out} "${FATLINK_CUDA_LICENSE}" PARENT_SCOPE)
     return()
   endif()
   cmake_path(GET CUDAToolkit_BIN_DIR PARENT_PATH root)
@@ -81,7 +74,7 @@ function(_fatlink_cuda_license out)
     "Agreement of your toolkit from the vendor and name it with -DFATLINK_CUDA_LICENSE=FILE.")
 endfunction()
 
-# As files: what is a library to CMake is stripped.
+# Installs the library as a file, because CMake strips libraries.
 function(_fatlink_install_cuda name destination component)
   _fatlink_cuda_library("${name}" library)
   fatlink_read_elf("${library}" SONAME soname NEEDED needed)
@@ -91,36 +84,35 @@ function(_fatlink_install_cuda name destination component)
     "/${expression}$=LicenseRef-NVIDIA-CUDA-EULA")
 endfunction()
 
-# The real file of lib<name>.so.<version>.
+# The file of lib<name>.so.<version>, with links resolved.
 function(_fatlink_cuda_library name out)
-  file(GLOB found "${CUDAToolkit_LIBRARY_DIR}/lib${name}.so.*")
-  list(FILTER found INCLUDE REGEX "\\.so\\.[0-9.]+$")
-  set(real "")
-  foreach(file IN LISTS found)
-    file(REAL_PATH "${file}" file)
-    list(APPEND real "${file}")
+  file(GLOB paths "${CUDAToolkit_LIBRARY_DIR}/lib${name}.so.*")
+  list(FILTER paths INCLUDE REGEX "\\.so\\.[0-9.]+$")
+  set(files "")
+  foreach(path IN LISTS paths)
+    file(REAL_PATH "${path}" file)
+    list(APPEND files "${file}")
   endforeach()
-  list(REMOVE_DUPLICATES real)
-  list(LENGTH real count)
+  list(REMOVE_DUPLICATES files)
+  list(LENGTH files count)
   if(count EQUAL 0)
     message(FATAL_ERROR "FATLINK_BUNDLE_CUDA: ${name}: no lib${name}.so.<version> in "
-      "${CUDAToolkit_LIBRARY_DIR}. Name libraries as the toolkit does, e.g. nvJitLink.")
+      "${CUDAToolkit_LIBRARY_DIR}. Name libraries as the toolkit does, for example nvJitLink.")
   elseif(count GREATER 1)
-    list(JOIN real ", " real)
-    message(FATAL_ERROR "FATLINK_BUNDLE_CUDA: ${name}: several files, and only one can go into a "
-      "package: ${real}. Name a toolkit that has one, with -DCUDAToolkit_ROOT=FOLDER.")
+    list(JOIN files ", " files)
+    message(FATAL_ERROR "FATLINK_BUNDLE_CUDA: ${name}: a package can hold only one of these "
+      "files: ${files}. Name a toolkit that has one of them with -DCUDAToolkit_ROOT=FOLDER.")
   endif()
-  set(${out} "${real}" PARENT_SCOPE)
+  set(${out} "${files}" PARENT_SCOPE)
 endfunction()
 
 function(_fatlink_check_distributable name license distributable)
   if(name MATCHES "^(cuda|nvidia-.*)$")
-    message(FATAL_ERROR "FATLINK_BUNDLE_CUDA: ${name}: lib${name}.so is of the driver, of which each "
-      "host has its own. Leave it out.")
+    message(FATAL_ERROR "FATLINK_BUNDLE_CUDA: ${name}: lib${name}.so belongs to the driver, which each "
+      "machine installs itself. Remove it from the list.")
   elseif(NOT "lib${name}.so" IN_LIST distributable)
     message(FATAL_ERROR "FATLINK_BUNDLE_CUDA: ${name}: Attachment A of ${license} does not list "
-      "lib${name}.so among what may be distributed. Get the End User License Agreement of your toolkit "
-      "from the vendor, and if it lists lib${name}.so, name it with -DFATLINK_CUDA_LICENSE=FILE; "
-      "else leave ${name} out.")
+      "lib${name}.so as distributable. Get the End User License Agreement of your toolkit from the vendor; if "
+      "it lists lib${name}.so, name it with -DFATLINK_CUDA_LICENSE=FILE, else remove ${name} from the list.")
   endif()
 endfunction()

@@ -2,13 +2,12 @@
 #[=======================================================================[.rst:
 fatlink_run_path
 ----------------
-Makes a target look for shared libraries in the install tree's library folder, wherever it is moved.
+Makes a target search the install tree's library folder for shared libraries, also after the tree was moved.
 
-  fatlink_run_path(<target> <folder it is installed in>)
+  fatlink_run_path(<target> <install folder>)
 
-The path is a DT_RPATH: muParser's own needs are searched by it too, which they would not be by a
-DT_RUNPATH, and the archive's libraries are taken before those of ``LD_LIBRARY_PATH``. The build tree has
-the same one: nothing is edited at installation.
+The path is a DT_RPATH: unlike a DT_RUNPATH it also applies to the dependencies of muParser, and it is searched before
+``LD_LIBRARY_PATH``. The binaries of the build tree have the same path, so installation does not edit them.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -16,16 +15,16 @@ function(fatlink_run_path target folder)
   if(ARGN)
     message(FATAL_ERROR "fatlink_run_path(${target}): unknown argument: ${ARGN}")
   endif()
-  # No path from one of these is right wherever the tree is moved.
+  # A path between absolute folders would be wrong after a move.
   foreach(path IN ITEMS "${folder}" "${CMAKE_INSTALL_LIBDIR}")
     if(IS_ABSOLUTE "${path}")
       message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: ${path}: the install folders must be relative")
     endif()
   endforeach()
-  file(RELATIVE_PATH to_libraries "/${folder}" "/${CMAKE_INSTALL_LIBDIR}")
+  file(RELATIVE_PATH relative_path "/${folder}" "/${CMAKE_INSTALL_LIBDIR}")
   set(path "$ORIGIN")
-  if(to_libraries)
-    set(path "$ORIGIN/${to_libraries}")
+  if(relative_path)
+    set(path "$ORIGIN/${relative_path}")
   endif()
   set_target_properties(${target} PROPERTIES
     INSTALL_RPATH "${path}" BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH OFF)

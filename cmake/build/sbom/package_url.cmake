@@ -2,14 +2,14 @@
 #[=======================================================================[.rst:
 fatlink_package_url
 -------------------
-Where a part of fatlink is from: its package URL (purl) and its supplier, for SPDX documents.
+Gives the package URL (purl) and the supplier of a dependency of fatlink, for SPDX documents.
 
   fatlink_package_url(<name> <version> <file> <purl-out> <supplier-out>)
 
 ``<file>``
-  What is compiled in or bundled: a header or a library. The Debian or Ubuntu package that has it gives
-  ``pkg:deb/debian/libzstd1@1.5.4%2Bdfsg2-5?arch=amd64`` and ``Debian``. Empty, or of no package: the
-  upstream project, ``pkg:generic/zstd@1.5.4``.
+  The header or library that is compiled in or bundled. If a Debian or Ubuntu package has it, the result is for
+  example ``pkg:deb/debian/libzstd1@1.5.4%2Bdfsg2-5?arch=amd64`` and ``Debian``. If it is empty or in no package, the
+  result names the upstream project: ``pkg:generic/zstd@1.5.4``.
 
 The supplier of an unknown project is NOASSERTION.
 #]=======================================================================]
@@ -43,12 +43,12 @@ function(fatlink_package_url name version file purl_out supplier_out)
   set(${supplier_out} "${supplier}" PARENT_SCOPE)
 endfunction()
 
-# Of an installed package: /etc/os-release names the distribution.
+# For an installed package; /etc/os-release names the distribution.
 function(_fatlink_debian_url package purl_out supplier_out)
   execute_process(COMMAND dpkg-query -W "-f=\${Version}=\${Architecture}" "${package}"
-    OUTPUT_VARIABLE facts ERROR_QUIET)
-  string(REGEX REPLACE "=.*" "" version "${facts}")
-  string(REGEX REPLACE ".*=" "" architecture "${facts}")
+    OUTPUT_VARIABLE fields ERROR_QUIET)
+  string(REGEX REPLACE "=.*" "" version "${fields}")
+  string(REGEX REPLACE ".*=" "" architecture "${fields}")
   set(distribution debian)
   if(EXISTS /etc/os-release)
     file(STRINGS /etc/os-release id REGEX "^ID=")
@@ -63,7 +63,7 @@ function(_fatlink_debian_url package purl_out supplier_out)
   set(${supplier_out} "${first}${rest}" PARENT_SCOPE)
 endfunction()
 
-# Percent-encoded, as the purl specification wants names and versions.
+# Percent-encodes a name or version as the purl specification requires.
 function(_fatlink_url_text text out)
   string(REPLACE "%" "%25" text "${text}")
   string(REPLACE "+" "%2B" text "${text}")
@@ -72,7 +72,7 @@ function(_fatlink_url_text text out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Who publishes it.
+# The supplier of an upstream project.
 function(_fatlink_upstream name out)
   set(supplier NOASSERTION)
   if(name MATCHES "^(CUDA Toolkit|nvJitLink)$")

@@ -2,15 +2,15 @@
 #[=======================================================================[.rst:
 fatlink_sbom_dependencies
 -------------------------
-What a component is made of, with the versions that this configuration found, for the argument
+Gives the dependencies of an install component, with the versions that this configuration found, for the argument
 ``DEPENDS`` of ``fatlink_write_sbom``.
 
   fatlink_sbom_dependencies(<component> <out-var>)
 
-The components are those of ``packaging``: ``runtime``, ``transforms``, ``development``, ``tests``. The
-header-only libraries are compiled in: ``STATIC_LINK``. The program has the C++ run-time in it, and the
-shared library and the link helper use the host's. Call it after the packages were found, in the same
-scope or below.
+The components are those of ``install``: ``runtime``, ``transforms``, ``development``, ``tests``. Header-only libraries
+are compiled in (``STATIC_LINK``). The program contains the C++ runtime; the shared library and the helper use the
+system's. Call the function after ``dependencies``, in the same scope or below. An unknown component, and further
+arguments, stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -38,16 +38,16 @@ function(fatlink_sbom_dependencies component out)
     _fatlink_sbom_header(googletest "${GTest_VERSION}" gtest/gtest.h STATIC_LINK)
     _fatlink_sbom_libraries(DYNAMIC_LINK)
   elseif(NOT component STREQUAL "transforms")
-    message(FATAL_ERROR "fatlink_sbom_dependencies(${component}): no such component; there are runtime, "
-      "transforms, development, tests")
+    message(FATAL_ERROR "fatlink_sbom_dependencies(${component}): no such component; the components are "
+      "runtime, transforms, development, tests")
   endif()
-  if(NOT component STREQUAL "development")  # the others hold fatbins
+  if(NOT component STREQUAL "development")  # the other components hold fatbins
     _fatlink_sbom_item("CUDA Toolkit" "${CUDAToolkit_VERSION}" BUILD_TOOL_OF "")
   endif()
   set(${out} "${items}" PARENT_SCOPE)
 endfunction()
 
-# These append to the caller's `items`. `file`: what of it is in the package; empty: the host's is used.
+# These macros append to the caller's `items`. `file` is the file that the package holds; empty if it holds none.
 macro(_fatlink_sbom_item name version relationship file)
   fatlink_spdx_license("${name}" license)
   fatlink_package_url("${name}" "${version}" "${file}" purl supplier)
@@ -65,7 +65,7 @@ macro(_fatlink_sbom_compiled_in relationship)
   _fatlink_sbom_header(nlohmann-json "${nlohmann_json_VERSION}" nlohmann/json.hpp ${relationship})
 endmacro()
 
-# In the package where libraries are bundled.
+# A library whose file is in the package if libraries are bundled.
 macro(_fatlink_sbom_library name version file relationship)
   set(bundled "")
   if(FATLINK_BUNDLE_LIBRARIES)
@@ -80,7 +80,7 @@ macro(_fatlink_sbom_libraries relationship)
   _fatlink_sbom_library(nettle "${nettle_VERSION}" "${nettle_LINK_LIBRARIES}" ${relationship})
 endmacro()
 
-# And what a bundled muParser needs in turn.
+# muParser and, if it is bundled, its dependency libgomp.
 macro(_fatlink_sbom_muparser)
   get_target_property(_fatlink_muparser muparser::muparser LOCATION)
   _fatlink_sbom_library(muParser "${muparser_VERSION}" "${_fatlink_muparser}" OPTIONAL_DEPENDENCY_OF)
@@ -95,10 +95,10 @@ macro(_fatlink_sbom_muparser)
   endif()
 endmacro()
 
-# The archives that the program has in it; the shared library and the helper use the host's.
+# The static runtime libraries in the program, and the shared ones of the system.
 macro(_fatlink_sbom_run_times)
   set(gcc "")
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # another compiler's version is not its run-time's
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # for another compiler the version of its runtime is unknown
     set(gcc "${CMAKE_CXX_COMPILER_VERSION}")
   endif()
   foreach(library IN ITEMS libstdc++ libgcc)
@@ -108,5 +108,5 @@ macro(_fatlink_sbom_run_times)
       _fatlink_sbom_item("${library}" "${gcc}" ${relationship} "${archive}")
     endforeach()
   endforeach()
-  _fatlink_sbom_item(glibc "" DYNAMIC_LINK "")  # the host's
+  _fatlink_sbom_item(glibc "" DYNAMIC_LINK "")  # of the system
 endmacro()
