@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/demo installs and builds only what the main job needs."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
+NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
+CMAKE = os.environ["FATLINK_CMAKE"]
+BASELINE_COMPILE_STEPS = 317  # of scripts/demo before it had a preset, on a machine without clang++
+
+
+class Packages(unittest.TestCase):
+    """scripts/bootstrap with compilers that find no header, and an apt-get that only logs its arguments."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-demo-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.log = self.folder / "log"
+        for name, script in (("g++", "exit 1"), ("sudo", 'exec "$@"'), ("apt-get", f'echo "$*" >> {self.log}')):
+            (self.folder / name).write_text(f"#!/bin/sh\n{script}\n")
+            (self.folder / name).chmod(0o755)
+
+    def packages(self, *arguments):
+        path = f"{self.folder}:{NVCC.parent}:{os.environ['PATH']}"
+        done = subprocess.run([SOURCE / "scripts/bootstrap", *arguments], text=True, capture_output=True,
+                              env={**os.environ, "PATH": path})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        installed, = re.findall(r"(?m)^install .*", self.log.read_text())
+        self.log.unlink()
+        return set(installed.split())
+
+    def test_for_the_demo_lack_those_of_tests(self):
+        demo = self.packages("--demo")
+        self.assertTrue({"libcli11-dev", "libfmt-dev", "libmuparser-dev", "nettle-dev"} <= demo, demo)
+        self.assertTrue(demo.isdisjoint({"libgtest-dev", "libgmock-dev", "libbenchmark-dev"}), demo)
+
+    def test_for_a_build_have_those_of_tests(self):
+        self.assertTrue({"libcli11-dev", "libgtest-dev", "libgmock-dev", "libbenchmark-dev"} <= self.packages("--build-only"))
+
+
+class Preset(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.build = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-demo-"))
+        cls.addClassCleanup(shutil.rmtree, cls.build)
+        done = subprocess.run([CMAKE, "--preset", "demo", "-B", cls.build, f"-DCUDAToolkit_ROOT={NVCC.parent.parent}",
+                               "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON"],
+                              cwd=SOURCE, text=True, capture_output=True)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        cls.commands = subprocess.run(["ninja", "-C", cls.build, "-t", "commands", "main_job"], text=True,
+                                      capture_output=True, check=True).stdout.splitlines()
+
+    def outputs(self, pattern):
+        return {found for line in self.commands for found in re.findall(pattern, line)}
+
+    def test_builds_the_program_the_helper_and_the_fatbins_of_the_demo(self):
+        self.assertEqual(self.outputs(r"-o (bin/\S+|libexec/\S+|lib/\S+)"), {"bin/fatlink", "libexec/fatlink-linkd"})
+        self.assertEqual(self.outputs(r"SETTINGS=\S+/(\w+)\.settings\.cmake -DINSPECT"),
+                         {"apply_transform_fatbin", "relu_poly", "gelu"})
+
+    def test_compiles_at_most_half_of_what_the_demo_compiled_before(self):
+        compilations = [line for line in self.commands if re.search(r" -c |compile_fatbin\.cmake", line)]
+        self.assertLessEqual(len(compilations), BASELINE_COMPILE_STEPS / 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
