@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device where the host has no memory left: operator new of this test program fails
-// on request.
+// The reference device when the host is out of memory: operator new of this test program fails on
+// request.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t k_never = std::numeric_limits<std::size_t>::max();
 thread_local std::size_t allocations_left = k_never;
 
-/// Lets one allocation of this thread fail, after `count` others.
+/// Makes one allocation of this thread fail, after `count` successful ones.
 class failing_allocation {
  public:
   explicit failing_allocation(std::size_t count) { allocations_left = count; }

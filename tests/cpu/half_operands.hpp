@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of half_arithmetic.cu take and give, for device and host.
+// Operands and results of the kernels in half_arithmetic.cu, for device and host.
 #pragma once
 
 #include <cstdint>

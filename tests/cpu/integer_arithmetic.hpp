@@ -23,15 +23,15 @@ struct traits {
   static constexpr T least = is_signed ? T(uint128(1) << (bits - 1)) : T(0);
 };
 
-/// Words of 64 bits that `compute` writes for one pair of operands.
+/// Number of 64-bit words that `compute` writes for one pair of operands.
 constexpr unsigned k_results = 32;
 
-/// Words that chains of carries write for one pair of operands.
+/// Number of words that chains of carries write for one pair of operands.
 constexpr unsigned k_carry_results = 9;
 
 class result_writer {
  public:
-  FATLINK_TEST_FUNCTION explicit result_writer(std::uint64_t* to) : next_(to) {}
+  FATLINK_TEST_FUNCTION explicit result_writer(std::uint64_t* results) : next_(results) {}
   FATLINK_TEST_FUNCTION void put(std::uint64_t value) { *next_++ = value; }
   FATLINK_TEST_FUNCTION void put(std::int64_t value) { put(std::uint64_t(value)); }
   FATLINK_TEST_FUNCTION void put(int128 value) { put(uint128(value)); }
@@ -71,7 +71,7 @@ FATLINK_TEST_FUNCTION inline std::int64_t high_half(std::int64_t a, std::int64_t
 #endif
 }
 
-/// Of 128 bits there is no such instruction; from four products of 64 bits.
+/// The upper half of a 256-bit product, from four products of 64 bits.
 FATLINK_TEST_FUNCTION inline uint128 high_half(uint128 a, uint128 b)
 {
   auto const low = [](uint128 x) { return uint128(std::uint64_t(x)); };
@@ -86,43 +86,44 @@ FATLINK_TEST_FUNCTION inline int128 high_half(int128 a, int128 b)
   return int128(product - (a < 0 ? uint128(b) : 0) - (b < 0 ? uint128(a) : 0));
 }
 
-/// Quotient and remainder, where C++ defines them.
+/// Quotient and remainder; 0 if C++ does not define them.
 template <typename T>
-FATLINK_TEST_FUNCTION void divide(T a, T b, result_writer& to)
+FATLINK_TEST_FUNCTION void divide(T a, T b, result_writer& results)
 {
   bool const defined = b != 0 && !(traits<T>::is_signed && a == traits<T>::least && b == T(-1));
-  to.put(defined ? T(a / b) : T(0));
-  to.put(defined ? T(a % b) : T(0));
+  results.put(defined ? T(a / b) : T(0));
+  results.put(defined ? T(a % b) : T(0));
 }
 
 template <typename T>
-FATLINK_TEST_FUNCTION void convert(T a, result_writer& to)
+FATLINK_TEST_FUNCTION void convert(T a, result_writer& results)
 {
-  to.put(double(a));
-  to.put(double(float(a)));
-  to.put(std::uint64_t(std::uint32_t(a)));
-  to.put(std::int64_t(std::int16_t(a)));
-  to.put(std::uint64_t(std::uint8_t(a)));
+  results.put(double(a));
+  results.put(double(float(a)));
+  results.put(std::uint64_t(std::uint32_t(a)));
+  results.put(std::int64_t(std::int16_t(a)));
+  results.put(std::uint64_t(std::uint8_t(a)));
   auto const real = double(a / 2);  // half the range, so that it converts back
-  to.put(T(real));
-  to.put(T(float(real)));
+  results.put(T(real));
+  results.put(T(float(real)));
 }
 
-/// Overflow wraps, so sums and products are those of unsigned numbers `U`.
+/// Overflow wraps: sums and products are those of the unsigned type `U`.
 template <typename T, typename U>
-FATLINK_TEST_FUNCTION void compute(T a, T b, result_writer to)
+FATLINK_TEST_FUNCTION void compute(T a, T b, result_writer results)
 {
   auto const shift = unsigned(b) % traits<T>::bits;
-  to.put(U(a) + U(b));
-  to.put(U(a) - U(b));
-  to.put(U(a) * U(b));
-  to.put(U(0) - U(a));
-  to.put(high_half(a, b));
-  divide(a, b, to);
-  to.put(U(a) << shift);
-  to.put(T(a >> shift));
-  to.put(std::uint64_t((a < b) | (a <= b) << 1 | (a == b) << 2 | (a > b) << 3 | (a != 0) << 4));
-  convert(a, to);
+  results.put(U(a) + U(b));
+  results.put(U(a) - U(b));
+  results.put(U(a) * U(b));
+  results.put(U(0) - U(a));
+  results.put(high_half(a, b));
+  divide(a, b, results);
+  results.put(U(a) << shift);
+  results.put(T(a >> shift));
+  results.put(
+      std::uint64_t((a < b) | (a <= b) << 1 | (a == b) << 2 | (a > b) << 3 | (a != 0) << 4));
+  convert(a, results);
 }
 
 }  // namespace arithmetic

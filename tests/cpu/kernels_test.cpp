@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device: kernels that work, and kernels that do not, which end in errors.
+// The reference device: correct kernels, and faulty kernels, which end in errors.
 #include "kernels_suite.hpp"
 
 #include "arithmetic_suite.hpp"
@@ -22,17 +22,17 @@ namespace {
 
 class WrongKernels : public testing::Test {
  protected:
-  [[nodiscard]] static loaded_module load(device const& on)
+  [[nodiscard]] static loaded_module load(device const& device)
   {
     auto const input = fatbin::read(places::corpus("cpu_kernels.fatbin"));
-    return on.load(linker().link(
+    return device.load(linker().link(
         {input},
         {.target = "sm_90", .mode = link_mode::ptx, .emit = image_kind::ptx_set, .kernel = {}}));
   }
 
-  /// Runs `name` and expects its failure to say each of `says`.
+  /// Runs the kernel `name` and expects a failure whose message contains each of `parts`.
   template <typename... Arguments>
-  void expect_fault(char const* name, unsigned block, std::vector<std::string> const& says,
+  void expect_fault(char const* name, unsigned block, std::vector<std::string> const& parts,
                     Arguments... arguments)
   {
     auto const loaded = load(*device_);
@@ -42,7 +42,7 @@ class WrongKernels : public testing::Test {
       kernel.launch(s, {.grid = 2, .block = block, .shared_bytes = 0}, arguments...);
       ADD_FAILURE() << name << " ended well";
     } catch (device_error const& failed) {
-      for (auto const& part : says) EXPECT_THAT(failed.what(), testing::HasSubstr(part));
+      for (auto const& part : parts) EXPECT_THAT(failed.what(), testing::HasSubstr(part));
       EXPECT_THAT(failed.what(), testing::HasSubstr(std::string("kernel ") + name + ", block ("));
       EXPECT_THAT(failed.what(), testing::HasSubstr("cpu_kernels.fatbin:"));
       code_ = failed.details().code;
@@ -90,7 +90,7 @@ TEST_F(WrongKernels, BarrierThatOthersNeverReachIsStopped)
 
 TEST_F(WrongKernels, TrapIsNamed)
 {
-  expect_fault("stop_itself", 1, {"the kernel stopped itself"});
+  expect_fault("stop_itself", 1, {"the kernel executed trap"});
   EXPECT_EQ(code_, "trap");
 }
 
@@ -120,12 +120,12 @@ TEST_F(WrongKernels, WriteRacesAreFoundOnRequest)
 
   device_ = open_device("cpu", {.instruction_budget = 0, .check_races = true});
   buffer_ = device_->allocate<unsigned>(64);
-  expect_fault("write_one_address", 64,
-               {"writes what thread ", "wrote, and nothing orders the two"}, buffer_.data());
+  expect_fault("write_one_address", 64, {"writes what thread ", "wrote, without synchronisation"},
+               buffer_.data());
   EXPECT_EQ(code_, "write-race");
-  auto const again = load(*device_);
+  auto const module = load(*device_);
   auto const own_stream = device_->create_stream();
-  again.kernel<unsigned*>("write_in_order")
+  module.kernel<unsigned*>("write_in_order")
       .launch(own_stream, {.grid = 1, .block = 64, .shared_bytes = 0}, buffer_.data());
 }
 
@@ -137,7 +137,7 @@ TEST_F(WrongKernels, LaunchesThatDoNotFitAreRefused)
       [&] {
         loaded.kernel<unsigned>("say").launch(s, {.grid = 1, .block = 2000, .shared_bytes = 0}, 1U);
       },
-      "a block of other than 1 to 1024 threads");
+      "the block must have 1 to 1024 threads");
   expect_error<file_error>([&] { (void)loaded.kernel<>("nope"); }, "there is no kernel nope");
 }
 
@@ -151,11 +151,11 @@ TEST(CpuDevice, RefusesACubin)
 /// Below device_buffer, which checks its own bounds first.
 TEST(CpuDevice, ChecksCopiesAsWell)
 {
-  auto const on = detail::open_cpu(target("sm_90"), {});
-  auto const address = on->allocate(16);
+  auto const backend = detail::open_cpu(target("sm_90"), {});
+  auto const address = backend->allocate(16);
   std::vector<std::byte> bytes(20);
-  expect_error<device_error>([&] { on->copy_out(bytes, address); }, "20 bytes at");
-  on->release(address);
+  expect_error<device_error>([&] { backend->copy_out(bytes, address); }, "20 bytes at");
+  backend->release(address);
 }
 
 }  // namespace fatlink

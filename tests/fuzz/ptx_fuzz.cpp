@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as PTX: its interface read, parsed, linked, decoded, and each kernel run by a few
-// threads for a few instructions. Whatever it is, it ends in a result or a failure.
+// Treats any text as PTX: reads its interface, parses, links and decodes it, and runs each kernel
+// with a few threads for a few instructions. Every input must end in a result or an exception.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,29 +16,29 @@ using namespace fatlink::interpreter;
 
 namespace {
 
-void run(program& in, syntax::function const& entry)
+void run(program& program, syntax::function const& entry)
 {
-  auto const& found = in.find(entry.name);
+  auto const& kernel = program.find(entry.name);
   std::vector<std::vector<std::byte>> values;
   std::vector<std::span<std::byte const>> arguments;
-  for (auto const& slot : found.entry->parameters) values.emplace_back(slot.size);
+  for (auto const& slot : kernel.entry->parameters) values.emplace_back(slot.size);
   arguments.assign(values.begin(), values.end());
-  launch_options const how{.grid = {1, 1, 1},
-                           .block = {40, 1, 1},
-                           .shared_bytes = 64,
-                           .budget = 2000,
-                           .check_races = true,
-                           .print = [](std::string_view) {}};
-  launch(in, found, how, arguments);
+  launch_options const options{.grid = {1, 1, 1},
+                               .block = {40, 1, 1},
+                               .shared_bytes = 64,
+                               .budget = 2000,
+                               .check_races = true,
+                               .print = [](std::string_view) {}};
+  launch(program, kernel, options, arguments);
 }
 
 bool is_small(syntax::module const& parsed)
 {
   std::uint64_t bytes = 0;
-  for (auto const& one : parsed.variables) bytes += one.bytes();
+  for (auto const& variable : parsed.variables) bytes += variable.bytes();
   for (auto const& function : parsed.functions)
-    for (auto const& one : function.variables) bytes += one.bytes();
-  return bytes < (1U << 20);  // a gigabyte of zeros is no finding, and slow
+    for (auto const& variable : function.variables) bytes += variable.bytes();
+  return bytes < (1U << 20);  // larger ones are slow and find nothing
 }
 
 }  // namespace
@@ -54,10 +54,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const parsed = fatlink::ptx::parse_module(text, "fuzz");
     if (!is_small(parsed)) return 0;
     module_text const module{text, "fuzz"};
-    program in(std::make_shared<memory>(), {&module, 1});
-    for (auto const& one : parsed.functions)
-      if (one.is_entry && one.has_body) try {
-          run(in, one);
+    program program(std::make_shared<memory>(), {&module, 1});
+    for (auto const& function : parsed.functions)
+      if (function.is_entry && function.has_body) try {
+          run(program, function);
         } catch (failure const&) {
         }
   } catch (fatlink::ptx::syntax_error const&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source of the names: PTX ISA 9.0, "Instructions".
+// Source: PTX ISA 9.0, "Instructions".
 #include "interpreter/limits.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, char const*>, 24> k_limits{{
+constexpr std::array<std::pair<std::string_view, char const*>, 24> k_features{{
     {"tex", k_textures},
     {"tld4", k_textures},
     {"txq", k_textures},
@@ -37,9 +37,9 @@ constexpr std::array<std::pair<std::string_view, char const*>, 24> k_limits{{
 
 }  // namespace
 
-char const* limit_of(std::string_view name) noexcept
+char const* unsupported_feature(std::string_view name) noexcept
 {
-  for (auto const& [instruction, feature] : k_limits)
+  for (auto const& [instruction, feature] : k_features)
     if (instruction == name) return feature;
   return nullptr;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reference device does not support, in words for messages.
+// Names of features that the reference device does not support, for messages.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace fatlink::interpreter {
 constexpr char const* k_textures = "textures and surfaces";
 constexpr char const* k_device_heap = "the device heap (malloc, free, new, delete)";
 
-/// The feature that the instruction `name` ("tex") belongs to; null: none that is known.
-char const* limit_of(std::string_view name) noexcept;
+/// The unsupported feature that the instruction `name` ("tex") belongs to; null if unknown.
+char const* unsupported_feature(std::string_view name) noexcept;
 
 inline std::string unsupported(std::string_view feature)
 {

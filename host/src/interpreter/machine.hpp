@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device: executes PTX on the CPU, one instruction of 32 threads at a time, every
-// access checked. For correctness where there is no GPU, not for speed. It refuses, before it
-// runs anything, what it does not know.
-// Needs the standard library alone; knows neither files, nor fatbins, nor nvJitLink.
-// Threads: memory and programs may be used by several threads. A launch uses every core.
+// The reference device: executes PTX on the CPU, one instruction of 32 threads at a time, and
+// checks every memory access. It is made for checking results without a GPU, not for speed. Unknown
+// instructions are refused before anything runs (docs/reference_device.md).
+// Depends only on the standard library, ptx and util: not on files, fatbins or nvJitLink.
+// Threads: memory and programs may be used by several threads. A launch uses all cores.
 #pragma once
 
 #include <cstddef>
@@ -25,76 +25,76 @@
 
 namespace fatlink::interpreter {
 
-/// The text of a PTX module and what messages call it.
+/// The text of a PTX module, and its name in messages.
 struct module_text {
-  std::string_view text;
-  std::string name;
+  std::string_view text = {};
+  std::string name = {};
 };
 
-/// A kernel that is ready to run. Lives as long as its program.
+/// A kernel that is ready to run. It belongs to its program.
 struct kernel {
   code const* entry = nullptr;
-  std::vector<code const*> functions;  ///< what it may call, by index
+  std::vector<code const*> functions;  ///< it and the functions it may call, by index
 };
 
 /// Linked modules in a device's memory.
 class program {
  public:
-  /// Parses and links; gives module-scope variables memory and their first values.
-  /// @throws failure (syntax, duplicate, prototype, unresolved, memory); (refused) variables of
-  /// more
-  ///   than limits::k_module_bytes together.
-  program(std::shared_ptr<memory> in, std::span<module_text const> modules);
+  /// Parses and links the modules; allocates and initialises module-scope variables.
+  /// @throws failure (syntax, duplicate, prototype, unresolved, memory);
+  ///   failure (refused) text or variables beyond a limit (util/limits.hpp).
+  program(std::shared_ptr<memory> memory, std::span<module_text const> modules);
   ~program();
   program(program const&) = delete;
   program& operator=(program const&) = delete;
 
-  /// Decodes `name` and all that it may call.
+  /// Decodes the kernel `name` and all functions that it may call.
   /// @throws failure (no_kernel; refused, naming the instruction and its line).
   kernel const& find(std::string const& name);
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept { return shared_bytes_; }
-  [[nodiscard]] std::shared_ptr<memory> const& where() const noexcept { return memory_; }
+  [[nodiscard]] std::shared_ptr<memory> const& device_memory() const noexcept { return memory_; }
 
  private:
   void place_variables();
-  void place(unsigned module, syntax::variable const& one, std::uint64_t& address);
-  [[noreturn]] void refuse(unsigned module, syntax::variable const& one,
+  void place(unsigned module, syntax::variable const& variable, std::uint64_t& address);
+  [[noreturn]] void refuse(unsigned module, syntax::variable const& variable,
                            std::string const& limit) const;
   void allocate();
-  void initialise(unsigned module, syntax::variable const& one, std::uint64_t address);
+  void initialise(unsigned module, syntax::variable const& variable, std::uint64_t address);
   std::uint64_t address_of(unsigned module, std::string const& name, unsigned line);
   code const& decoded(unsigned function);
-  void reach(unsigned function, std::vector<code const*>& to);
+  void reach(unsigned function, std::vector<code const*>& functions);
 
   std::shared_ptr<memory> memory_;
   linked_modules modules_;
   address_map addresses_;
-  std::vector<allocation> requests_;          ///< for variables, until allocate()
-  std::vector<std::uint64_t*> placeholders_;  ///< where the address of each request goes
+  std::vector<allocation> requests_;          ///< memory of variables, until allocate()
+  std::vector<std::uint64_t*> placeholders_;  ///< where to write the address of each request
   std::vector<region> regions_;               ///< in order of base
   std::uint64_t module_bytes_ = 0;            ///< of .global and .const variables
   std::uint32_t shared_bytes_ = 0;
-  std::vector<unsigned> addressed_;  ///< functions whose addresses variables hold
+  std::vector<unsigned> addressed_;  ///< functions whose addresses are in variables
   std::mutex mutex_;
   std::vector<std::unique_ptr<code>> codes_;
   std::map<std::string, std::unique_ptr<kernel>> kernels_;
 };
 
 struct launch_options {
-  dimensions grid;
-  dimensions block;
-  std::uint32_t shared_bytes = 0;  ///< dynamic
-  std::uint64_t budget = 0;        ///< instructions a warp may execute; 0: any number
+  dimensions grid = {};
+  dimensions block = {};
+  std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
+  std::uint64_t budget = 0;        ///< instructions a warp may execute; 0: unlimited
   bool check_races = false;
-  std::function<void(std::string_view)> print;  ///< device printf; one call at a time
+  std::function<void(std::string_view)> print =
+      {};  ///< receives the text of printf; calls never overlap
 };
 
-/// Runs a kernel to its end. `arguments[i]` are the bytes of the i-th. Returns how many
-/// instructions were executed, each counted once a thread.
-/// @throws failure (launch) a shape or arguments that do not fit the kernel;
-///   failure (address, endless, deadlock, trap, race) what a thread did: kernel, thread,
-///   instruction and address are named. What was written until then stays written.
-std::uint64_t launch(program& in, kernel const& which, launch_options const& how,
+/// Runs a kernel to its end. `arguments[i]` are the bytes of argument i. Returns the number of
+/// instructions executed, counted for each thread.
+/// @throws failure (launch) the shape or the arguments do not fit the kernel;
+///   failure (address, endless, deadlock, trap, race) a thread failed: the message names the
+///   kernel, the thread, the instruction and the address. Memory written before stays written.
+std::uint64_t launch(program& program, kernel const& kernel, launch_options const& options,
                      std::span<std::span<std::byte const> const> arguments);
 
 }  // namespace fatlink::interpreter

@@ -35,18 +35,18 @@ void token_reader::expect(std::string_view text)
     fail("expected '" + std::string(text) + "', found '" + std::string(peek().text) + "'");
 }
 
-std::string_view token_reader::expect_name(std::string_view what)
+std::string_view token_reader::expect_name(std::string_view description)
 {
   if (peek().kind != token_kind::word)
-    fail("expected " + std::string(what) + ", found '" + std::string(peek().text) + "'");
+    fail("expected " + std::string(description) + ", found '" + std::string(peek().text) + "'");
   return next().text;
 }
 
-std::uint64_t token_reader::expect_count(std::string_view what, std::uint64_t maximum)
+std::uint64_t token_reader::expect_count(std::string_view description, std::uint64_t maximum)
 {
   auto const number = parse_number(*this, false);
   if (number.kind != syntax::operand_kind::integer || number.bits > maximum)
-    fail(std::string(what) + " is not an integer from 0 to " + std::to_string(maximum));
+    fail(std::string(description) + " is not an integer from 0 to " + std::to_string(maximum));
   return number.bits;
 }
 

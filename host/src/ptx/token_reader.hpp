@@ -26,12 +26,13 @@ class token_reader {
   bool accept(std::string_view text);
   /// @throws syntax_error (malformed) the next token is not `text`.
   void expect(std::string_view text);
-  /// Reads the name of a function, variable, register or label; `what` describes it in messages.
+  /// Reads the name of a function, variable, register or label; `description` describes it in
+  /// messages.
   /// @throws syntax_error (malformed) the next token is not a word.
-  std::string_view expect_name(std::string_view what);
+  std::string_view expect_name(std::string_view description);
   /// Reads an unsigned integer.
   /// @throws syntax_error (malformed) not an integer, or more than `maximum`.
-  std::uint64_t expect_count(std::string_view what, std::uint64_t maximum);
+  std::uint64_t expect_count(std::string_view description, std::uint64_t maximum);
   /// Reads every token of the current line.
   void skip_line();
   /// Reads up to and including the next `end` outside of braces that open on the way.

@@ -12,21 +12,21 @@ namespace {
 
 using syntax::operand_kind;
 
-constexpr std::uint32_t k_most_frame = 1U << 28;  // bytes of a frame's registers
+constexpr std::uint32_t k_max_frame = 1U << 28;  // bytes of a frame's registers
 
 }  // namespace
 
 operand_offset decoding::new_register(unsigned width)
 {
-  auto const made = code_.register_bytes;
-  if (made > k_most_frame) refuse("too many registers");
+  auto const offset = code_.register_bytes;
+  if (offset > k_max_frame) refuse("too many registers");
   code_.register_bytes += width * k_lanes;
-  return made;
+  return offset;
 }
 
 operand_offset decoding::register_at(unsigned index)
 {
-  auto& offset = offsets_[index];  // plus 1, as 0 says not yet used
+  auto& offset = offsets_[index];  // plus 1: 0 is not used yet
   if (offset == 0) {
     auto const width = size_of(function_.registers[index].type);
     if (width < 2) refuse("a register of 8 bits");
@@ -38,7 +38,7 @@ operand_offset decoding::register_at(unsigned index)
 std::uint32_t decoding::predicate_at(unsigned index)
 {
   if (function_.registers[index].type != type::pred)
-    reject(function_.registers[index].name + " is no predicate");
+    reject(function_.registers[index].name + " is not a predicate");
   auto& offset = offsets_[index];
   if (offset == 0) offset = code_.predicates++;
   return offset * 2;
@@ -47,93 +47,93 @@ std::uint32_t decoding::predicate_at(unsigned index)
 operand_offset decoding::constant(std::uint64_t bits, unsigned width)
 {
   if (width < 8) bits &= (std::uint64_t{1} << (8 * width)) - 1;
-  auto const [at, is_new] = constants_.emplace(
+  auto const [entry, is_new] = constants_.emplace(
       std::pair{bits, width}, static_cast<operand_offset>(code_.constants.size()) | k_constant);
   if (is_new) {
     code_.constants.resize(code_.constants.size() + std::size_t{width} * k_lanes);
-    auto* const lanes = code_.constants.data() + (at->second & ~k_constant);
+    auto* const lanes = code_.constants.data() + (entry->second & ~k_constant);
     for (unsigned i = 0; i < k_lanes; ++i) std::memcpy(lanes + i * width, &bits, width);
-    if (code_.constants.size() > k_most_frame) refuse("too many constants");
+    if (code_.constants.size() > k_max_frame) refuse("too many constants");
   }
-  return at->second;
+  return entry->second;
 }
 
-std::uint64_t decoding::immediate(syntax::operand const& from, type as) const
+std::uint64_t decoding::immediate(syntax::operand const& operand, type type) const
 {
-  if (from.kind == operand_kind::integer) return from.bits;
-  auto const narrow = from.kind == operand_kind::real32;
+  if (operand.kind == operand_kind::integer) return operand.bits;
+  auto const narrow = operand.kind == operand_kind::real32;
   auto const value =
-      narrow ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(from.bits)))
-             : std::bit_cast<double>(from.bits);
-  if (as == type::f32 && !narrow) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  if (as == type::f64 && narrow) return std::bit_cast<std::uint64_t>(value);
-  if (as == type::f16 || as == type::bf16) refuse("a decimal immediate of 16 bits");
-  return from.bits;
+      narrow ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits)))
+             : std::bit_cast<double>(operand.bits);
+  if (type == type::f32 && !narrow) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (type == type::f64 && narrow) return std::bit_cast<std::uint64_t>(value);
+  if (type == type::f16 || type == type::bf16) refuse("a decimal immediate of 16 bits");
+  return operand.bits;
 }
 
-operand_offset decoding::source(syntax::operand const& from, type as)
+operand_offset decoding::source(syntax::operand const& operand, type type)
 {
-  auto const width = std::max(size_of(as), 2U);
-  switch (from.kind) {
+  auto const width = std::max(size_of(type), 2U);
+  switch (operand.kind) {
     case operand_kind::register_: {
-      auto const& one = function_.registers[from.index];
-      if (from.negated || one.type == type::pred) reject(one.name + " is a predicate");
-      if (size_of(one.type) != width) reject(one.name + " is of another width");
-      return register_at(from.index);
+      auto const& declared = function_.registers[operand.index];
+      if (operand.negated || declared.type == type::pred) reject(declared.name + " is a predicate");
+      if (size_of(declared.type) != width) reject(declared.name + " is of another width");
+      return register_at(operand.index);
     }
     case operand_kind::integer:
     case operand_kind::real32:
     case operand_kind::real64:
-      return constant(immediate(from, as), width);
+      return constant(immediate(operand, type), width);
     case operand_kind::special:
-      return special(from, as);
+      return special(operand, type);
     case operand_kind::variable:
     case operand_kind::symbol:
-      return address(from, as);
+      return address(operand, type);
     default:
-      refuse("an operand of a form that is not known");
+      refuse("unknown form of operand");
   }
 }
 
-operand_offset decoding::special(syntax::operand const& from, type as)
+operand_offset decoding::special(syntax::operand const& operand, type type)
 {
-  auto const made = new_register(size_of(as));
-  if (!emit_special(*this, from.name, made, size_of(as)))
-    refuse("unknown special register " + from.name);
-  return made;
+  auto const offset = new_register(size_of(type));
+  if (!emit_special(*this, operand.name, offset, size_of(type)))
+    refuse("unknown special register " + operand.name);
+  return offset;
 }
 
-operand_offset decoding::address(syntax::operand const& from, type as)
+operand_offset decoding::address(syntax::operand const& operand, type type)
 {
-  auto const width = size_of(as);
+  auto const width = size_of(type);
   if (width < 4) reject("an address in 16 bits");
-  auto const offset = static_cast<std::uint64_t>(from.offset);
-  if (from.kind == operand_kind::symbol) {
-    auto const* const found = find(from.name);
-    if (found == nullptr) refuse(from.name + " is not declared");
-    return constant(address_of(*found) + offset, width);
+  auto const offset = static_cast<std::uint64_t>(operand.offset);
+  if (operand.kind == operand_kind::symbol) {
+    auto const* const meaning = find(operand.name);
+    if (meaning == nullptr) refuse(operand.name + " is not declared");
+    return constant(address_of(*meaning) + offset, width);
   }
-  if (is_kernel_parameter(from.index))
-    return constant(k_parameter_window + local_offsets_[from.index] + offset, width);
-  if (auto const inner = addresses_.inner.find({index_, from.index});
+  if (is_kernel_parameter(operand.index))
+    return constant(k_parameter_window + local_offsets_[operand.index] + offset, width);
+  if (auto const inner = addresses_.inner.find({index_, operand.index});
       inner != addresses_.inner.end())
     return constant(inner->second + offset, width);
-  auto const made = new_register(width);
-  emit_local_address(*this, local_offsets_[from.index] + offset, made, width);
-  return made;
+  auto const result = new_register(width);
+  emit_local_address(*this, local_offsets_[operand.index] + offset, result, width);
+  return result;
 }
 
-std::uint64_t decoding::address_of(entity const& what)
+std::uint64_t decoding::address_of(entity const& entity)
 {
-  switch (what.is) {
-    case entity::kind::variable:
-      return addresses_.variables[what.index];
-    case entity::kind::dynamic_shared:
+  switch (entity.kind) {
+    case entity_kind::variable:
+      return addresses_.variables[entity.index];
+    case entity_kind::dynamic_shared:
       return addresses_.dynamic_shared;
-    case entity::kind::function:
-      refer_to(what.index);
-      return k_function_window + what.index * k_function_stride;
-    case entity::kind::builtin:
+    case entity_kind::function:
+      refer_to(entity.index);
+      return k_function_window + entity.index * k_function_stride;
+    case entity_kind::builtin:
       break;
   }
   refuse("the address of a built-in function");
@@ -144,15 +144,15 @@ void decoding::refer_to(unsigned function_index)
   if (references_.insert(function_index).second) code_.references.push_back(function_index);
 }
 
-operand_offset decoding::destination(syntax::operand const& from, type as)
+operand_offset decoding::destination(syntax::operand const& operand, type type)
 {
-  auto const width = std::max(size_of(as), 2U);
-  if (from.kind == operand_kind::sink) return new_register(width);
-  if (from.kind != operand_kind::register_) reject("the destination is no register");
-  auto const& one = function_.registers[from.index];
-  if (one.type == type::pred || size_of(one.type) != width)
-    reject(one.name + " is of another width");
-  return register_at(from.index);
+  auto const width = std::max(size_of(type), 2U);
+  if (operand.kind == operand_kind::sink) return new_register(width);
+  if (operand.kind != operand_kind::register_) reject("the destination is not a register");
+  auto const& declared = function_.registers[operand.index];
+  if (declared.type == type::pred || size_of(declared.type) != width)
+    reject(declared.name + " is of another width");
+  return register_at(operand.index);
 }
 
 std::uint32_t decoding::predicate(std::size_t index)
@@ -160,30 +160,30 @@ std::uint32_t decoding::predicate(std::size_t index)
   return predicate(operand(index));
 }
 
-std::uint32_t decoding::predicate(syntax::operand const& from)
+std::uint32_t decoding::predicate(syntax::operand const& operand)
 {
-  if (from.kind == operand_kind::integer) return from.bits != 0 ? k_true : k_false;
-  if (from.kind != operand_kind::register_) reject("an operand that is no predicate");
-  return predicate_at(from.index) + (from.negated ? 1 : 0);
+  if (operand.kind == operand_kind::integer) return operand.bits != 0 ? k_true : k_false;
+  if (operand.kind != operand_kind::register_) reject("the operand is not a predicate");
+  return predicate_at(operand.index) + (operand.negated ? 1 : 0);
 }
 
-std::uint32_t decoding::predicate_destination(syntax::operand const& from)
+std::uint32_t decoding::predicate_destination(syntax::operand const& operand)
 {
-  if (from.kind == operand_kind::sink) return code_.predicates++ * 2;
-  if (from.kind != operand_kind::register_ || from.negated)
-    reject("the destination is no predicate");
-  return predicate_at(from.index);
+  if (operand.kind == operand_kind::sink) return code_.predicates++ * 2;
+  if (operand.kind != operand_kind::register_ || operand.negated)
+    reject("the destination is not a predicate");
+  return predicate_at(operand.index);
 }
 
 std::uint64_t decoding::integer(std::size_t index) const
 {
-  if (operand(index).kind != operand_kind::integer) refuse("an operand that is no constant");
+  if (operand(index).kind != operand_kind::integer) refuse("the operand is not a constant");
   return operand(index).bits;
 }
 
-unsigned decoding::width_of(syntax::operand const& from) const
+unsigned decoding::width_of(syntax::operand const& operand) const
 {
-  return is_register(from) ? size_of(function_.registers[from.index].type) : 0;
+  return is_register(operand) ? size_of(function_.registers[operand.index].type) : 0;
 }
 
 }  // namespace fatlink::interpreter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes functions: from words to operations. What is not known is refused here, before
-// anything runs.
+// Decodes functions: from parsed instructions to operations. Unknown instructions are refused here,
+// before anything runs.
 #pragma once
 
 #include <concepts>
@@ -25,11 +25,11 @@ namespace fatlink::interpreter {
 using ptx::space;
 using ptx::type;
 
-/// Where variables lie: global and constant ones in the address space, shared ones from the
-/// block's offset 0 on.
+/// Addresses of variables: of global and constant ones in the address space, of shared ones from
+/// offset 0 of the block's shared memory.
 struct address_map {
   std::vector<std::uint64_t> variables;  ///< by index into linked_modules::variables
-  /// Variables within bodies, by function and index into function::variables.
+  /// Static variables of functions, by function and index in function::variables.
   std::map<std::pair<unsigned, unsigned>, std::uint64_t> inner;
   std::uint64_t dynamic_shared = 0;
 };
@@ -37,19 +37,20 @@ struct address_map {
 /// @throws failure (refused, syntax) naming the module and the line.
 code decode_function(linked_modules const& modules, unsigned index, address_map const& addresses);
 
-/// One instruction being decoded; what the families of instructions below work with.
+/// The instruction that is being decoded, for the families of instructions below.
 class decoding {
  public:
-  decoding(linked_modules const& modules, unsigned index, address_map const& addresses, code& to);
-  void decode(syntax::instruction const& next);
+  decoding(linked_modules const& modules, unsigned index, address_map const& addresses,
+           code& result);
+  void decode(syntax::instruction const& instruction);
   void finish();
 
-  // Modifiers. A word that nobody takes is refused.
-  /// Takes `word` if it is there.
+  // Modifiers. A modifier that the family does not take is refused.
+  /// Takes the modifier `word` if the instruction has it.
   bool take(std::string_view word);
-  /// Takes the first word left; empty when none is.
+  /// Takes the first remaining modifier; empty if there is none.
   std::string_view take_next();
-  /// Takes the last word left, which must be a type.
+  /// Takes the last remaining modifier, which must be a type.
   type take_type();
   [[nodiscard]] bool has_words() const noexcept { return !words_.empty(); }
   [[nodiscard]] std::string_view next_word() const noexcept
@@ -58,54 +59,57 @@ class decoding {
   }
 
   // Operands, by index.
-  [[nodiscard]] std::size_t count() const noexcept { return at_->operands.size(); }
+  [[nodiscard]] std::size_t count() const noexcept { return instruction_->operands.size(); }
   [[nodiscard]] syntax::operand const& operand(std::size_t index) const;
-  void expect_count(std::size_t least, std::size_t most) const;
-  /// A register, immediate, special register or address, read as `as`.
-  operand_offset source(std::size_t index, type as) { return source(operand(index), as); }
-  operand_offset source(syntax::operand const& from, type as);
-  /// A register written as `as`; a register for nobody where the operand is `_`.
-  operand_offset destination(std::size_t index, type as) { return destination(operand(index), as); }
-  operand_offset destination(syntax::operand const& from, type as);
+  void expect_count(std::size_t minimum, std::size_t maximum) const;
+  /// A register, immediate, special register or address, read as `type`.
+  operand_offset source(std::size_t index, type type) { return source(operand(index), type); }
+  operand_offset source(syntax::operand const& operand, type type);
+  /// A register written as `type`; an unused register if the operand is `_`.
+  operand_offset destination(std::size_t index, type type)
+  {
+    return destination(operand(index), type);
+  }
+  operand_offset destination(syntax::operand const& operand, type type);
   /// A predicate read, negated or not.
   std::uint32_t predicate(std::size_t index);
-  std::uint32_t predicate(syntax::operand const& from);
-  std::uint32_t predicate_destination(syntax::operand const& from);
-  /// A whole number known now.
+  std::uint32_t predicate(syntax::operand const& operand);
+  std::uint32_t predicate_destination(syntax::operand const& operand);
+  /// The value of an integer immediate.
   std::uint64_t integer(std::size_t index) const;
-  [[nodiscard]] bool is_register(syntax::operand const& from) const noexcept
+  [[nodiscard]] bool is_register(syntax::operand const& operand) const noexcept
   {
-    return from.kind == syntax::operand_kind::register_;
+    return operand.kind == syntax::operand_kind::register_;
   }
-  [[nodiscard]] unsigned width_of(syntax::operand const& from) const;
+  [[nodiscard]] unsigned width_of(syntax::operand const& operand) const;
   operand_offset constant(std::uint64_t bits, unsigned width);
   operand_offset new_register(unsigned width);
   unsigned add_list(std::vector<operand_offset> const& operands);
-  unsigned label(syntax::operand const& from) const;
+  unsigned label(syntax::operand const& operand) const;
   /// Index into code::branch_tables. @throws failure (invalid) no .branchtargets of that name.
   unsigned branch_table(std::string_view name);
-  /// Where variable `index` of the function, a .param or .local one, lies.
+  /// The place of variable `index` of the function, a .param or .local variable.
   [[nodiscard]] slot slot_of(unsigned index) const;
   [[nodiscard]] bool is_kernel_parameter(unsigned index) const noexcept;
   [[nodiscard]] syntax::function const& function() const noexcept { return function_; }
   [[nodiscard]] entity const* find(std::string const& name) const;
   [[nodiscard]] linked_modules const& modules() const noexcept { return modules_; }
-  code& made() noexcept { return code_; }
+  code& result() noexcept { return code_; }
   void refer_to(unsigned function_index);
 
   /// Adds an operation with this instruction's guard.
   operation& emit(handler run);
-  /// The common form, of exactly these operands: the destination, then a, b, c, e.
+  /// Adds an operation with exactly these operands: the destination, then a, b, c, e.
   operation& emit(handler run, type result, std::initializer_list<type> sources);
 
-  /// A limit of this device: other devices may execute the instruction.
-  [[noreturn]] void refuse(std::string const& why = {}) const;
-  /// A feature that this device does not support.
+  /// Refuses an instruction that other devices may execute: a limit of this device.
+  [[noreturn]] void refuse(std::string const& reason = {}) const;
+  /// Refuses an instruction because this device does not support `feature`.
   [[noreturn]] void refuse_feature(std::string const& feature) const;
-  /// Operands of wrong types or counts: no device executes the instruction.
-  [[noreturn]] void reject(std::string const& why) const;
-  /// A call whose arguments differ from the function's parameters.
-  [[noreturn]] void reject_call(std::string const& why) const;
+  /// Rejects an instruction that no device executes: operands of wrong types or counts.
+  [[noreturn]] void reject(std::string const& reason) const;
+  /// Rejects a call whose arguments differ from the function's parameters.
+  [[noreturn]] void reject_call(std::string const& reason) const;
 
  private:
   operand_offset register_at(unsigned index);
@@ -114,10 +118,10 @@ class decoding {
   [[nodiscard]] std::uint64_t bytes_of(unsigned variable) const;
   [[nodiscard]] std::string place() const;
   [[noreturn]] void fail(fault kind, std::string const& message) const;
-  operand_offset special(syntax::operand const& from, type as);
-  operand_offset address(syntax::operand const& from, type as);
-  std::uint64_t immediate(syntax::operand const& from, type as) const;
-  std::uint64_t address_of(entity const& what);
+  operand_offset special(syntax::operand const& operand, type type);
+  operand_offset address(syntax::operand const& operand, type type);
+  std::uint64_t immediate(syntax::operand const& operand, type type) const;
+  std::uint64_t address_of(entity const& entity);
 
   linked_modules const& modules_;
   unsigned index_;
@@ -125,53 +129,53 @@ class decoding {
   syntax::function const& function_;
   address_map const& addresses_;
   code& code_;
-  syntax::instruction const* at_ = nullptr;
+  syntax::instruction const* instruction_ = nullptr;
   std::vector<std::string_view> words_;
-  std::vector<std::uint32_t> offsets_;        ///< of registers and predicates; 0: not yet used
+  std::vector<std::uint32_t> offsets_;        ///< of registers and predicates; 0: not used yet
   std::vector<std::uint32_t> local_offsets_;  ///< of variables
   std::map<std::pair<std::uint64_t, unsigned>, operand_offset> constants_;
   std::set<unsigned> references_;                       ///< functions in code_.references
   std::map<std::string_view, unsigned> branch_tables_;  ///< decoded, by name: index into code_
-  std::vector<unsigned> starts_;                        ///< the first operation of each instruction
+  std::vector<unsigned> starts_;                        ///< first operation of each instruction
 };
 
 using family = void (*)(decoding&);
 using decode_table = std::unordered_map<std::string_view, family>;
 
-// The families, each in the source of its name.
-void add_integer(decode_table& to);
-void add_bits(decode_table& to);
-void add_logic(decode_table& to);
-void add_float(decode_table& to);
-void add_approximate(decode_table& to);
-void add_convert(decode_table& to);
-void add_compare(decode_table& to);
-void add_select(decode_table& to);
-void add_move(decode_table& to);
-void add_access(decode_table& to);
-void add_address(decode_table& to);
-void add_atomic(decode_table& to);
-void add_control(decode_table& to);
-void add_barrier(decode_table& to);
-void add_shuffle(decode_table& to);
-void add_vote(decode_table& to);
+// The families, each in the source file of its name in instructions/.
+void add_integer(decode_table& table);
+void add_bits(decode_table& table);
+void add_logic(decode_table& table);
+void add_float(decode_table& table);
+void add_approximate(decode_table& table);
+void add_convert(decode_table& table);
+void add_compare(decode_table& table);
+void add_select(decode_table& table);
+void add_move(decode_table& table);
+void add_access(decode_table& table);
+void add_address(decode_table& table);
+void add_atomic(decode_table& table);
+void add_control(decode_table& table);
+void add_barrier(decode_table& table);
+void add_shuffle(decode_table& table);
+void add_vote(decode_table& table);
 
-/// "%tid.x" and its like: adds an operation that reads it. False: not known.
-bool emit_special(decoding& d, std::string_view name, operand_offset to, unsigned width);
-/// Adds an operation that computes a local variable's address.
-void emit_local_address(decoding& d, std::uint64_t offset, operand_offset to, unsigned width);
-/// Adds an operation that ends a function, for a body that does not end in one.
+/// Adds an operation that reads the special register `name`, "%tid.x". False: unknown name.
+bool emit_special(decoding& d, std::string_view name, operand_offset result, unsigned width);
+/// Adds an operation that computes the address of a local variable.
+void emit_local_address(decoding& d, std::uint64_t offset, operand_offset result, unsigned width);
+/// Adds an operation that returns, after the last instruction of a body.
 void emit_return(decoding& d);
 
-// add, sub, … are integer or floating-point by their type: the integer family decides.
-void decode_float_arithmetic(decoding& d, std::string_view name, type as);
-void decode_half_arithmetic(decoding& d, std::string_view name, type as);
+// The integer family decodes add, sub, … and calls these for floating-point types.
+void decode_float_arithmetic(decoding& d, std::string_view name, type type);
+void decode_half_arithmetic(decoding& d, std::string_view name, type type);
 
-/// Calls make<T>() with the C++ type that `as` computes in. Untyped ones are unsigned.
+/// Calls make<T>() with the C++ integer type of `type`; b16 to b64 are unsigned.
 template <typename Make>
-handler for_integer(decoding const& d, type as, Make const& make)
+handler for_integer(decoding const& d, type type, Make const& make)
 {
-  switch (as) {
+  switch (type) {
     case type::b16:
     case type::u16:
       return make.template operator()<std::uint16_t>();
@@ -192,7 +196,7 @@ handler for_integer(decoding const& d, type as, Make const& make)
   }
 }
 
-/// As for_integer, by width alone.
+/// Calls make<T>() with the unsigned integer type of `width` bytes.
 template <typename Make>
 handler for_bits(decoding const& d, unsigned width, Make const& make)
 {

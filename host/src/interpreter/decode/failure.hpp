@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception of the reference device. Knows nothing of the rest of fatlink: this folder
-// needs the standard library alone and can be lifted out.
+// The exception of the reference device. It depends on the standard library only.
 #pragma once
 
 #include <stdexcept>
@@ -10,24 +9,24 @@
 namespace fatlink::interpreter {
 
 enum class fault {
-  syntax,      ///< text that is no PTX
-  refused,     ///< PTX that this device does not execute: one of its limits
-  invalid,     ///< PTX that no device executes: operands of wrong types or counts
-  unresolved,  ///< linking: a symbol nobody defines
-  duplicate,   ///< linking: a symbol two modules define
-  prototype,   ///< declared, called or defined again with other types than defined
-  no_kernel,   ///< a kernel asked for by a name no module has
-  launch,      ///< a grid, block or argument list that cannot be launched
-  memory,      ///< the host has not the memory
-  address,     ///< out of bounds, misaligned, null, or written although constant
-  endless,     ///< the instruction budget is spent
-  deadlock,    ///< threads wait for threads that never come
-  trap,        ///< trap, or a failed device assert
-  race,        ///< two threads wrote one address
+  syntax,      ///< text that is not PTX
+  refused,     ///< PTX that exceeds a limit of this device
+  invalid,     ///< PTX that no device executes: wrong operand types or counts
+  unresolved,  ///< linking: a symbol that no module defines
+  duplicate,   ///< linking: a symbol that two modules define
+  prototype,   ///< a declaration, call or second definition has other types than the definition
+  no_kernel,   ///< no module has a kernel of this name
+  launch,      ///< the grid, block or arguments cannot be launched
+  memory,      ///< the host is out of memory
+  address,     ///< an access out of bounds, misaligned, to null, or a write to constant memory
+  endless,     ///< the instruction budget is exhausted
+  deadlock,    ///< threads wait for threads that never arrive
+  trap,        ///< trap, or a failed assert
+  race,        ///< two threads wrote the same address
 };
 
-/// `what()` is one line. `source` and `line` are the PTX module's, where the fault is in one;
-/// `location` is the line of the code that was compiled to it, "wild.cu:7", where that is known.
+/// `what()` is one line. `source` and `line` locate the fault in a PTX module, if it is in one.
+/// `location` is the line of the source code, "wild.cu:7", if the compiler recorded it.
 class failure : public std::runtime_error {
  public:
   failure(fault kind, std::string const& message, std::string source = {}, unsigned line = 0,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links PTX modules by name, with a linker's rules: a local symbol is its module's own; a strong
-// definition beats weak ones, of which the first wins; two strong ones are an error, as are a
-// symbol that is used and nobody defines, and a declaration or another definition, weak or strong,
-// that differs from the definition chosen.
+// Links PTX modules by name, with a linker's rules. A local symbol is visible only in its module. A
+// strong definition overrides weak ones; without a strong one the first weak one is chosen. Errors:
+// two strong definitions; a symbol that is used but not defined; a function whose declaration, or
+// another definition of it, has other types than the chosen definition.
 // Source: PTX ISA 9.0, "Linking Directives".
 #pragma once
 
@@ -19,26 +19,29 @@ namespace syntax = ptx::syntax;
 
 enum class builtin { printf, assert_fail, heap };
 
+enum class entity_kind { function, variable, dynamic_shared, builtin };
+
 /// What a name stands for in a module.
 struct entity {
-  enum class kind { function, variable, dynamic_shared, builtin };
-  entity::kind is = kind::function;
-  unsigned index = 0;  ///< into linked::functions, linked::variables, or a interpreter::builtin
+  entity_kind kind = entity_kind::function;
+  unsigned index = 0;  ///< in linked_modules::functions or ::variables, or a value of builtin
 };
 
 template <typename Syntax>
 struct defined {
-  unsigned module;  ///< index
-  Syntax const* what;
+  unsigned module = 0;  ///< index of the module
+  Syntax const* syntax = nullptr;
 };
 
-/// Modules and what their names mean. Movable, not copyable: `defined::what` points into it.
+/// Modules and what their names mean. Movable, not copyable: `defined::syntax` points into
+/// `modules`.
 struct linked_modules {
   std::vector<syntax::module> modules;
   std::vector<defined<syntax::function>> functions;  ///< with bodies
   std::vector<defined<syntax::variable>> variables;  ///< global, const and shared
   std::vector<std::map<std::string, entity>> names;  ///< for each module
-  /// For each function, where it is variadic: bytes of the longest argument list of all calls.
+  /// For each function, if it is variadic: bytes of the longest variable argument list of all
+  /// calls.
   std::vector<std::uint64_t> variadic_bytes;
 
   linked_modules() = default;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoded device code. An instruction becomes one operation (rarely two) that a warp of 32
-// lanes executes at once: a function, and where its operands lie.
+// Decoded device code. An instruction becomes one operation (rarely two), which a warp of 32 lanes
+// executes at once: a handler function and the offsets of its operands.
 //
-// A frame's registers are arrays of 32 lanes: register r of width w is 32·w bytes from its
-// offset on. Immediates are arrays of the same form in `code::constants`. An operand is such an
-// offset; its top bit says constant. A predicate is one bit a lane, 32 bits in all; a predicate
-// operand is twice its index, plus 1 where it is negated; index 0 is always false.
+// The registers of a frame are arrays of 32 lanes: a register of width w occupies 32·w bytes at its
+// offset. Immediates are arrays of the same form in code::constants. An operand is such an offset;
+// its top bit selects the constants. A predicate is 32 bits, one for each lane; a predicate operand
+// is twice its index, plus 1 if it is negated; index 0 is always false.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ constexpr operand_offset k_constant = 0x80000000;
 constexpr operand_offset k_no_operand = 0xFFFFFFFF;
 constexpr std::uint32_t k_false = 0;  ///< predicate operands
 constexpr std::uint32_t k_true = 1;
-/// In `flags`: `immediate` is the instruction that is branched to, until decoding ends.
+/// In `flags`: until decoding ends, `immediate` is the index of the target instruction.
 constexpr std::uint32_t k_branch = 0x80000000;
 
 struct operation {
@@ -47,30 +47,30 @@ struct operation {
   operand_offset a = k_no_operand;
   operand_offset b = k_no_operand;
   operand_offset c = k_no_operand;
-  std::uint32_t flags = 0;      ///< the handler's own
-  std::uint64_t immediate = 0;  ///< the handler's own: an offset, a target, an index
+  std::uint32_t flags = 0;      ///< meaning depends on the handler
+  std::uint64_t immediate = 0;  ///< depends on the handler: an offset, a target, an index
   std::uint32_t instruction = 0;
 };
 
-/// Bytes of a parameter or result, within a frame's local memory or the kernel's parameters.
+/// A parameter or result within a frame's local memory or the kernel's parameters.
 struct slot {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
 };
 
 struct call_site {
-  unsigned callee = 0;  ///< a function's index; of no use where the call is indirect
-  std::vector<slot> arguments;
-  std::vector<slot> results;
+  unsigned callee = 0;  ///< index of the function; unused for an indirect call
+  std::vector<slot> arguments = {};
+  std::vector<slot> results = {};
 };
 
 struct instruction_text {
-  unsigned line;  ///< of the PTX
-  std::string_view text;
-  syntax::source_location location;  ///< in the source: see location_of()
+  unsigned line = 0;  ///< in the PTX
+  std::string_view text = {};
+  syntax::source_location location = {};  ///< in the source code: see location_of()
 };
 
-/// An instruction on one line, for messages: nvcc spreads calls over several.
+/// The text of an instruction on one line, for messages: nvcc writes calls on several lines.
 inline std::string line_of(std::string_view text)
 {
   std::string line;
@@ -90,7 +90,7 @@ struct code {
   std::string source;  ///< the module's name
   unsigned index = 0;  ///< among linked_modules::functions
   bool is_entry = false;
-  bool is_variadic = false;  ///< its last parameter takes any number of arguments
+  bool is_variadic = false;  ///< the last parameter takes any number of arguments
   std::vector<operation> operations;
   std::vector<instruction_text> instructions;
   std::vector<std::byte> constants;
@@ -101,24 +101,26 @@ struct code {
   std::vector<slot> results;
   std::uint32_t register_bytes = 0;
   std::uint32_t predicates = 1;
-  std::uint32_t local_bytes = 0;      ///< of each lane: parameters, results, local variables
+  std::uint32_t local_bytes = 0;      ///< for each lane: parameters, results, local variables
   std::uint32_t parameter_bytes = 0;  ///< of a kernel
-  std::vector<unsigned> references;   ///< functions that it calls or takes the address of
-  std::map<unsigned, std::string> const* files = nullptr;  ///< of the module, which outlives this
+  std::vector<unsigned> references;   ///< functions it calls or takes the address of
+  std::map<unsigned, std::string> const* files =
+      nullptr;  ///< of the module, which outlives the code
 };
 
-/// Where an instruction of `of` stands in the source: "wild.cu:7"; empty where nothing is known.
-/// Made when it is asked for: a name may be long, and the instructions many.
-inline std::string location_of(code const& of, instruction_text const& instruction)
+/// The source line of an instruction of `function`: "wild.cu:7"; empty if it is unknown. Computed
+/// on demand, because file names may be long and instructions many.
+inline std::string location_of(code const& function, instruction_text const& instruction)
 {
-  return of.files == nullptr ? std::string() : describe(instruction.location, *of.files);
+  return function.files == nullptr ? std::string()
+                                   : describe(instruction.location, *function.files);
 }
 
-/// "wild.fatbin:24, wild.cu:7": where an instruction stands, for messages.
-inline std::string place_of(code const& of, instruction_text const& instruction)
+/// The place of an instruction for messages: "wild.fatbin:24, wild.cu:7".
+inline std::string place_of(code const& function, instruction_text const& instruction)
 {
-  auto const place = of.source + ":" + std::to_string(instruction.line);
-  auto const location = location_of(of, instruction);
+  auto const place = function.source + ":" + std::to_string(instruction.line);
+  auto const location = location_of(function, instruction);
   return location.empty() ? place : place + ", " + location;
 }
 

@@ -12,17 +12,18 @@
 namespace fatlink::interpreter {
 namespace {
 
-dimensions unflatten(std::uint64_t index, dimensions const& of) noexcept
+dimensions unflatten(std::uint64_t index, dimensions const& extent) noexcept
 {
-  return {static_cast<std::uint32_t>(index % of.x), static_cast<std::uint32_t>(index / of.x % of.y),
-          static_cast<std::uint32_t>(index / of.x / of.y)};
+  return {static_cast<std::uint32_t>(index % extent.x),
+          static_cast<std::uint32_t>(index / extent.x % extent.y),
+          static_cast<std::uint32_t>(index / extent.x / extent.y)};
 }
 
 /// Writes the result of `released`'s bar.red, for which it waited.
 void write_barrier_result(group const& released, barrier const& completed) noexcept
 {
   auto const& op = *released.barrier_result;
-  auto& frame = *released.in;
+  auto& frame = *released.frame;
   auto const action = static_cast<barrier_action>(op.flags);
   if (action == barrier_action::population) {
     auto* const lanes = reinterpret_cast<std::byte*>(frame.registers.data()) + op.d;
@@ -36,21 +37,21 @@ void write_barrier_result(group const& released, barrier const& completed) noexc
   predicate = (predicate & ~released.lanes) | (holds ? released.lanes : 0);
 }
 
-/// What the workers of a launch share.
+/// The queue of blocks from which the host threads of a launch take work.
 class block_queue {
  public:
   explicit block_queue(launch_state const& launch) : launch_(launch), count_(launch.grid.count()) {}
 
   void work() noexcept
   {
-    std::uint64_t at = 0;
+    std::uint64_t index = 0;
     try {
-      block mine(launch_);
-      while (!launch_.stop && (at = next_++) < count_) mine.run(at);
-      executed_ += mine.executed();
+      block block(launch_);
+      while (!launch_.stop && (index = next_++) < count_) block.run(index);
+      executed_ += block.executed();
     } catch (stopped const&) {
     } catch (...) {
-      fail(at, std::current_exception());
+      fail(index, std::current_exception());
     }
   }
 
@@ -61,13 +62,13 @@ class block_queue {
   }
 
  private:
-  void fail(std::uint64_t at, std::exception_ptr why) noexcept
+  void fail(std::uint64_t index, std::exception_ptr failure) noexcept
   {
     std::lock_guard const lock(mutex_);
     launch_.stop = true;
-    if (failure_ && failed_at_ < at) return;
-    failure_ = std::move(why);
-    failed_at_ = at;
+    if (failure_ && failed_index_ < index) return;
+    failure_ = std::move(failure);
+    failed_index_ = index;
   }
 
   launch_state const& launch_;
@@ -76,7 +77,7 @@ class block_queue {
   std::atomic<std::uint64_t> executed_ = 0;
   std::mutex mutex_;
   std::exception_ptr failure_;
-  std::uint64_t failed_at_ = 0;
+  std::uint64_t failed_index_ = 0;
 };
 
 }  // namespace
@@ -90,22 +91,22 @@ block::block(launch_state const& launch)
   for (std::uint64_t i = 0; i < threads; i += k_lanes) warps_.push_back(std::make_unique<warp>());
 }
 
-dimensions block::thread(unsigned of, unsigned lane) const noexcept
+dimensions block::thread(unsigned warp_index, unsigned lane) const noexcept
 {
-  return unflatten(std::uint64_t{of} * k_lanes + lane, launch_.block);
+  return unflatten(std::uint64_t{warp_index} * k_lanes + lane, launch_.block);
 }
 
 std::uint64_t block::executed() const noexcept
 {
   std::uint64_t sum = 0;
-  for (auto const& one : warps_) sum += one->executed;
+  for (auto const& warp : warps_) sum += warp->executed;
   return sum;
 }
 
 std::uint32_t block::live_threads() const noexcept
 {
   int sum = 0;
-  for (auto const& one : warps_) sum += std::popcount(one->live());
+  for (auto const& warp : warps_) sum += std::popcount(warp->live());
   return static_cast<std::uint32_t>(sum);
 }
 
@@ -118,71 +119,71 @@ void block::run(std::uint64_t index)
     writers_ = std::make_unique<std::atomic<std::uint64_t>[]>(shared_bytes_);
   clock = 1;
   last_barrier = 0;
-  auto left = static_cast<unsigned>(launch_.block.count());
+  auto remaining = static_cast<unsigned>(launch_.block.count());
   for (unsigned i = 0; i < warps_.size(); ++i) {
-    auto const lanes = std::min(left, k_lanes);
-    left -= lanes;
+    auto const lanes = std::min(remaining, k_lanes);
+    remaining -= lanes;
     warps_[i]->start(launch_, *this, i, k_all_lanes >> (k_lanes - lanes), *launch_.entry);
   }
   do {
-    for (auto& one : warps_) one->run();
+    for (auto& warp : warps_) warp->run();
   } while (release_barriers());
   if (live_threads() != 0) fail_deadlock();
 }
 
 bool block::release_barriers()
 {
-  bool any = false;
+  bool any_released = false;
   for (unsigned i = 0; i < k_barriers; ++i) {
-    auto const& at = barriers_[i];
-    if (at.arrived == 0) continue;
-    auto const expected = at.expected != 0 ? at.expected : live_threads();
-    if (at.arrived < expected) continue;
+    auto const& barrier = barriers_[i];
+    if (barrier.arrived == 0) continue;
+    auto const expected = barrier.expected != 0 ? barrier.expected : live_threads();
+    if (barrier.arrived < expected) continue;
     release(i);
-    any = true;
+    any_released = true;
   }
-  return any;
+  return any_released;
 }
 
 void block::release(unsigned number)
 {
-  auto const done = barriers_[number];
+  auto const completed = barriers_[number];
   barriers_[number] = {};
   ++clock;
-  if (done.expected == 0 || done.expected >= live_threads()) last_barrier = clock;
-  for (auto& one : warps_)
-    for (auto& waiting : one->waiting()) {
-      if (waiting.is != group::state::at_barrier || waiting.barrier != number) continue;
-      waiting.is = group::state::ready;
-      if (waiting.barrier_result != nullptr) write_barrier_result(waiting, done);
-      waiting.barrier_result = nullptr;
+  if (completed.expected == 0 || completed.expected >= live_threads()) last_barrier = clock;
+  for (auto& warp : warps_)
+    for (auto& group : warp->waiting()) {
+      if (group.state != group_state::at_barrier || group.barrier != number) continue;
+      group.state = group_state::ready;
+      if (group.barrier_result != nullptr) write_barrier_result(group, completed);
+      group.barrier_result = nullptr;
     }
 }
 
 void block::fail_deadlock()
 {
-  for (auto& one : warps_)
-    for (auto const& waiting : one->waiting()) {
-      auto const lane = static_cast<unsigned>(std::countr_zero(waiting.lanes));
-      auto const at_barrier = waiting.is == group::state::at_barrier;
-      auto const& operations = waiting.in->code->operations;
-      auto const& op = operations[at_barrier && waiting.pc > 0 ? waiting.pc - 1 : waiting.pc];
-      one->fail_in(*waiting.in->code, fault::deadlock,
-                   at_barrier ? "waits at a barrier that other threads of the block never reach"
-                              : "waits for lanes of its mask that never reach this instruction",
-                   lane, op);
+  for (auto& warp : warps_)
+    for (auto const& group : warp->waiting()) {
+      auto const lane = static_cast<unsigned>(std::countr_zero(group.lanes));
+      auto const at_barrier = group.state == group_state::at_barrier;
+      auto const& code = *group.frame->code;
+      auto const& op = code.operations[at_barrier && group.pc > 0 ? group.pc - 1 : group.pc];
+      warp->fail_in(code, fault::deadlock,
+                    at_barrier ? "waits at a barrier that other threads of the block never reach"
+                               : "waits for lanes of its mask that never reach this instruction",
+                    lane, op);
     }
-  throw failure(fault::deadlock, "threads are left that nothing can run");
+  throw failure(fault::deadlock, "threads are left that cannot run");
 }
 
 std::uint64_t run_blocks(launch_state const& launch)
 {
   block_queue queue(launch);
-  auto const workers = std::min<std::uint64_t>(std::max(std::thread::hardware_concurrency(), 1U),
+  auto const threads = std::min<std::uint64_t>(std::max(std::thread::hardware_concurrency(), 1U),
                                                launch.grid.count());
   {
-    std::vector<std::jthread> others;
-    for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back([&queue] { queue.work(); });
+    std::vector<std::jthread> helpers;
+    for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([&queue] { queue.work(); });
     queue.work();
   }
   return queue.result();

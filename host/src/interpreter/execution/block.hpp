@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of threads (CTA): its warps, shared memory and barriers. One host thread runs a block
-// to its end, its warps in turns; barriers are where a warp gives up its turn.
+// A block of threads (CTA): its warps, shared memory and barriers. One host thread runs a block to
+// its end. The warps run in turns; a warp gives up its turn at a barrier.
 #pragma once
 
 #include <array>
@@ -26,23 +26,25 @@ struct dimensions {
   [[nodiscard]] std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
 };
 
-/// What all blocks of a launch share. Read-only while they run, but for `stop` and `races`.
+/// The state that all blocks of a launch share. Read-only while they run, except `stop` and
+/// `races`.
 struct launch_state {
   code const* entry = nullptr;
-  std::vector<code const*> functions;  ///< by index; null: not decoded, for nobody refers to it
-  dimensions grid;
-  dimensions block;
-  std::vector<std::byte> parameters;
+  std::vector<code const*> functions =
+      {};  ///< by index; null: not decoded, because nothing refers to it
+  dimensions grid = {};
+  dimensions block = {};
+  std::vector<std::byte> parameters = {};
   std::shared_ptr<region_list const> regions;
-  std::uint32_t static_shared = 0;  ///< bytes; dynamic shared memory follows
+  std::uint32_t static_shared = 0;  ///< bytes, at offset 0; dynamic shared memory follows
   std::uint32_t dynamic_shared = 0;
   std::uint64_t budget = 0;  ///< operations a warp may execute; 0: any number
   race_map* races = nullptr;
-  std::function<void(std::string_view)> print;  ///< serialised by the giver
-  mutable std::atomic<bool> stop = false;       ///< another block has failed
+  std::function<void(std::string_view)> print;  ///< must accept calls of several threads
+  mutable std::atomic<bool> stop = false;       ///< a block has failed: the others stop
 };
 
-/// Thrown to end a block because another one failed.
+/// Thrown to stop a block after another one failed.
 struct stopped {};
 
 constexpr unsigned k_barriers = 16;
@@ -53,9 +55,9 @@ enum class barrier_action : std::uint32_t { sync, arrive, population, conjunctio
 
 struct barrier {
   std::uint32_t arrived = 0;
-  std::uint32_t expected = 0;    ///< 0: every live thread
-  std::uint32_t population = 0;  ///< of bar.red's predicates that are true
-  std::uint32_t voters = 0;
+  std::uint32_t expected = 0;    ///< 0: all live threads
+  std::uint32_t population = 0;  ///< number of true predicates of bar.red
+  std::uint32_t voters = 0;      ///< number of predicates of bar.red
 };
 
 class block {
@@ -71,16 +73,16 @@ class block {
     return reinterpret_cast<std::byte*>(shared_.data());
   }
   [[nodiscard]] std::uint64_t shared_bytes() const noexcept { return shared_bytes_; }
-  /// Who wrote each byte of shared memory: of the race check alone.
+  /// The last writer of each byte of shared memory; null without the race check.
   [[nodiscard]] std::atomic<std::uint64_t>* shared_writers() noexcept { return writers_.get(); }
   [[nodiscard]] barrier& barrier_at(unsigned number) noexcept { return barriers_[number]; }
-  /// Thread indices of each lane of warp `of`.
-  [[nodiscard]] dimensions thread(unsigned of, unsigned lane) const noexcept;
+  /// The thread index of a lane of warp `warp_index`.
+  [[nodiscard]] dimensions thread(unsigned warp_index, unsigned lane) const noexcept;
   [[nodiscard]] std::size_t warp_count() const noexcept { return warps_.size(); }
   [[nodiscard]] std::uint64_t executed() const noexcept;
 
   std::uint64_t clock = 1;         ///< counts synchronisations, for the race check
-  std::uint64_t last_barrier = 0;  ///< the clock when a barrier released every thread last
+  std::uint64_t last_barrier = 0;  ///< the clock at the last barrier that released all threads
 
  private:
   bool release_barriers();
@@ -98,8 +100,8 @@ class block {
   std::vector<std::unique_ptr<warp>> warps_;
 };
 
-/// Runs every block of a launch, over the host's cores. Returns the instructions executed, each
-/// counted once a thread. @throws failure, the first seen of the lowest-numbered block.
+/// Runs every block of a launch on all cores of the host. Returns the number of instructions
+/// executed, counted for each thread. @throws failure: that of the lowest-numbered failed block.
 std::uint64_t run_blocks(launch_state const& launch);
 
 }  // namespace fatlink::interpreter

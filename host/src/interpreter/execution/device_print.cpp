@@ -19,60 +19,60 @@ T argument(warp const& w, call_site const& site, std::size_t index, unsigned lan
 }
 
 /// Reads packed arguments in order.
-class packed {
+class packed_arguments {
  public:
-  packed(warp& w, std::uint64_t at, unsigned lane, operation const& op)
-      : warp_(w), at_(at), lane_(lane), op_(op)
+  packed_arguments(warp& w, std::uint64_t address, unsigned lane, operation const& op)
+      : warp_(w), address_(address), lane_(lane), op_(op)
   {
   }
 
   template <typename T>
   T next()
   {
-    at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    address_ = (address_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     T value;
-    std::memcpy(&value, warp_.resolve(at_, sizeof(T), lane_, op_, false), sizeof(T));
-    at_ += sizeof(T);
+    std::memcpy(&value, warp_.resolve(address_, sizeof(T), lane_, op_, false), sizeof(T));
+    address_ += sizeof(T);
     return value;
   }
   std::string next_text() { return warp_.text_at(next<std::uint64_t>(), lane_, op_); }
 
  private:
   warp& warp_;
-  std::uint64_t at_;
+  std::uint64_t address_;
   unsigned lane_;
   operation const& op_;
 };
 
-/// One conversion: "%-8.3" without its length and its letter, which are apart.
+/// One conversion of a format. `flags` is "%-8.3": without the length and the letter.
 struct specification {
-  std::string flags;
+  std::string flags = {};
   bool is_long = false;
   char letter = '\0';
 };
 
-specification parse(std::string const& format, std::size_t& at, packed& arguments)
+specification parse(std::string const& format, std::size_t& position, packed_arguments& arguments)
 {
   constexpr std::string_view k_flags = "-+ #0123456789.";
-  specification found{.flags = "%", .is_long = false, .letter = '\0'};
-  for (; at < format.size(); ++at) {
-    auto const c = format[at];
+  specification result{.flags = "%"};
+  for (; position < format.size(); ++position) {
+    auto const c = format[position];
     if (c == '*')
-      found.flags += std::to_string(arguments.next<std::int32_t>());
+      result.flags += std::to_string(arguments.next<std::int32_t>());
     else if (c == 'l' || c == 'j' || c == 'z' || c == 't')
-      found.is_long = true;
+      result.is_long = true;
     else if (c == 'h')
       continue;
-    else if (k_flags.find(c) != std::string_view::npos && found.flags.size() < 32)
-      found.flags += c;
+    else if (k_flags.find(c) != std::string_view::npos && result.flags.size() < 32)
+      result.flags += c;
     else
       break;
   }
-  if (at < format.size()) found.letter = format[at++];
-  return found;
+  if (position < format.size()) result.letter = format[position++];
+  return result;
 }
 
-/// `format` is "%" and flags of our own making, and a letter that takes a T.
+/// `format` is "%", flags accepted by parse(), and a letter for an argument of type T.
 template <typename T>
 std::string formatted(std::string const& format, T value)
 {
@@ -84,20 +84,22 @@ std::string formatted(std::string const& format, T value)
   return text;
 }
 
-std::string converted(specification const& how, packed& arguments)
+std::string converted(specification const& conversion, packed_arguments& arguments)
 {
-  auto const whole = how.flags + "ll" + how.letter;
-  switch (how.letter) {
+  auto const integer_format = conversion.flags + "ll" + conversion.letter;
+  switch (conversion.letter) {
     case 'd':
     case 'i':
-      return formatted<long long>(
-          whole, how.is_long ? arguments.next<std::int64_t>() : arguments.next<std::int32_t>());
+      return formatted<long long>(integer_format, conversion.is_long
+                                                      ? arguments.next<std::int64_t>()
+                                                      : arguments.next<std::int32_t>());
     case 'u':
     case 'x':
     case 'X':
     case 'o':
-      return formatted<unsigned long long>(
-          whole, how.is_long ? arguments.next<std::uint64_t>() : arguments.next<std::uint32_t>());
+      return formatted<unsigned long long>(integer_format, conversion.is_long
+                                                               ? arguments.next<std::uint64_t>()
+                                                               : arguments.next<std::uint32_t>());
     case 'f':
     case 'F':
     case 'e':
@@ -106,16 +108,16 @@ std::string converted(specification const& how, packed& arguments)
     case 'G':
     case 'a':
     case 'A':
-      return formatted(how.flags + how.letter,
+      return formatted(conversion.flags + conversion.letter,
                        std::bit_cast<double>(arguments.next<std::uint64_t>()));
     case 'c':
-      return formatted(how.flags + 'c', arguments.next<std::int32_t>());
+      return formatted(conversion.flags + 'c', arguments.next<std::int32_t>());
     case 'p':
       return formatted<unsigned long long>("0x%llx", arguments.next<std::uint64_t>());
     case 's':
-      return formatted(how.flags + 's', arguments.next_text().c_str());
+      return formatted(conversion.flags + 's', arguments.next_text().c_str());
     default:
-      return how.flags + how.letter;  // as CUDA prints what it does not know
+      return conversion.flags + conversion.letter;  // printed as CUDA prints an unknown conversion
   }
 }
 
@@ -124,17 +126,17 @@ std::string converted(specification const& how, packed& arguments)
 void device_printf(warp& w, call_site const& site, unsigned lane, operation const& op)
 {
   auto const format = w.text_at(argument<std::uint64_t>(w, site, 0, lane), lane, op);
-  packed arguments(w, argument<std::uint64_t>(w, site, 1, lane), lane, op);
+  packed_arguments arguments(w, argument<std::uint64_t>(w, site, 1, lane), lane, op);
   std::string text;
   std::int32_t count = 0;
-  for (std::size_t at = 0; at < format.size();) {
-    auto const c = format[at++];
-    if (c != '%' || at >= format.size()) {
+  for (std::size_t position = 0; position < format.size();) {
+    auto const c = format[position++];
+    if (c != '%' || position >= format.size()) {
       text += c;
-    } else if (format[at] == '%') {
-      text += format[at++];
+    } else if (format[position] == '%') {
+      text += format[position++];
     } else {
-      text += converted(parse(format, at, arguments), arguments);
+      text += converted(parse(format, position, arguments), arguments);
       ++count;
     }
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over lanes. With every lane active the loop has a constant count and no branches, so
-// that the compiler vectorises it. A destination may be one of the sources; lane i depends on
-// lane i alone.
+// Loops over lanes. If all lanes are active, the loop has a constant count and no branches, so the
+// compiler vectorises it. A destination may also be a source; lane i depends only on lane i.
 #pragma once
 
 #include <bit>
@@ -56,7 +55,7 @@ void binary(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [=](unsigned i) { store<R>(d, i, Op{}(load<A>(a, i), load<A>(b, i))); });
 }
 
-/// c is of the result's type: mad.wide adds to the product's width.
+/// c has the result's type: mad.wide adds a wide c to the wide product.
 template <typename R, typename A, typename Op>
 void ternary(warp& w, operation const& o, lane_mask mask)
 {

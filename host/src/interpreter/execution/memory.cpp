@@ -8,34 +8,34 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::uint64_t k_alignment = 512;  // as the CUDA driver's
+constexpr std::uint64_t k_alignment = 512;  // as the CUDA driver aligns
 
 std::uint64_t rounded_up(std::uint64_t size) noexcept
 {
   return (size + k_alignment - 1) / k_alignment * k_alignment;
 }
 
-auto first_above(region_list const& in, std::uint64_t address)
+auto first_above(region_list const& regions, std::uint64_t address)
 {
-  return std::upper_bound(in.begin(), in.end(), address,
+  return std::upper_bound(regions.begin(), regions.end(), address,
                           [](std::uint64_t a, region const& r) { return a < r.base; });
 }
 
-/// A region without an address.
+/// Makes a region that has no address yet.
 region make_region(std::uint64_t size, std::string name, bool read_only)
 {
-  constexpr std::uint64_t k_most = std::uint64_t{1} << 44;
+  constexpr std::uint64_t k_max = std::uint64_t{1} << 44;
   void* const storage =
-      size > k_most ? nullptr
-                    : std::aligned_alloc(k_alignment, rounded_up(std::max<std::uint64_t>(size, 1)));
+      size > k_max ? nullptr
+                   : std::aligned_alloc(k_alignment, rounded_up(std::max<std::uint64_t>(size, 1)));
   if (storage == nullptr)
-    throw failure(fault::memory, "the host has no " + std::to_string(size) + " bytes left");
+    throw failure(fault::memory, "the host cannot allocate " + std::to_string(size) + " bytes");
   return {.base = 0,
           .size = size,
           .data = static_cast<std::byte*>(storage),
           .read_only = read_only,
           .name = std::move(name),
-          .storage = {storage, [](void* held) { std::free(held); }}};
+          .storage = {storage, [](void* pointer) { std::free(pointer); }}};
 }
 
 }  // namespace
@@ -48,26 +48,26 @@ region memory::allocate(std::uint64_t size, std::string name, bool read_only)
 
 std::vector<region> memory::allocate(std::span<allocation const> requests)
 {
-  std::vector<region> made;
-  made.reserve(requests.size());
+  std::vector<region> allocated;
+  allocated.reserve(requests.size());
   for (auto const& request : requests)
-    made.push_back(make_region(request.size, request.name, request.read_only));
+    allocated.push_back(make_region(request.size, request.name, request.read_only));
   std::lock_guard const lock(mutex_);
-  for (auto& one : made) {
-    one.base = next_;
-    next_ += rounded_up(one.size) + k_alignment;
+  for (auto& region : allocated) {
+    region.base = next_;
+    next_ += rounded_up(region.size) + k_alignment;
   }
   auto changed = std::make_shared<region_list>(*regions_);
-  changed->insert(changed->end(), made.begin(), made.end());  // addresses only grow: in order
+  changed->insert(changed->end(), allocated.begin(), allocated.end());  // addresses only grow
   regions_ = std::move(changed);
-  return made;
+  return allocated;
 }
 
 void memory::release(std::uint64_t base) noexcept
 try {
   std::lock_guard const lock(mutex_);
   auto changed = std::make_shared<region_list>(*regions_);
-  std::erase_if(*changed, [&](region const& one) { return one.base == base; });
+  std::erase_if(*changed, [&](region const& region) { return region.base == base; });
   regions_ = std::move(changed);
 } catch (std::bad_alloc const&) {  // the region stays until the device is closed
 }
@@ -77,11 +77,11 @@ try {
   if (regions.empty()) return;
   std::lock_guard const lock(mutex_);
   auto changed = std::make_shared<region_list>(*regions_);
-  std::erase_if(*changed, [&](region const& one) {
-    auto const match = std::lower_bound(
-        regions.begin(), regions.end(), one.base,
-        [](region const& listed, std::uint64_t base) { return listed.base < base; });
-    return match != regions.end() && match->base == one.base;
+  std::erase_if(*changed, [&](region const& region) {
+    auto const match =
+        std::lower_bound(regions.begin(), regions.end(), region.base,
+                         [](auto const& entry, std::uint64_t base) { return entry.base < base; });
+    return match != regions.end() && match->base == region.base;
   });
   regions_ = std::move(changed);
 } catch (std::bad_alloc const&) {  // the regions stay until the device is closed
@@ -93,25 +93,25 @@ std::shared_ptr<region_list const> memory::snapshot() const
   return regions_;
 }
 
-region const* find_region(region_list const& in, std::uint64_t address,
+region const* find_region(region_list const& regions, std::uint64_t address,
                           std::uint64_t bytes) noexcept
 {
-  auto const above = first_above(in, address);
-  if (above == in.begin()) return nullptr;
-  auto const& found = *std::prev(above);
-  return found.holds(address, bytes) ? &found : nullptr;
+  auto const above = first_above(regions, address);
+  if (above == regions.begin()) return nullptr;
+  auto const& candidate = *std::prev(above);
+  return candidate.holds(address, bytes) ? &candidate : nullptr;
 }
 
-std::string describe(region_list const& in, std::uint64_t address)
+std::string describe(region_list const& regions, std::uint64_t address)
 {
   if (address < k_alignment) return "a null pointer";
-  auto const above = first_above(in, address);
-  if (address < k_allocations || above == in.begin()) return "in no allocation";
+  auto const above = first_above(regions, address);
+  if (address < k_allocations || above == regions.begin()) return "in no allocation";
   auto const& below = *std::prev(above);
-  auto const what = below.name.empty() ? "an allocation of " + std::to_string(below.size) + " bytes"
+  auto const name = below.name.empty() ? "an allocation of " + std::to_string(below.size) + " bytes"
                                        : below.name + " (" + std::to_string(below.size) + " bytes)";
-  if (address - below.base < below.size) return "in " + what;
-  return std::to_string(address - below.base - below.size) + " bytes past the end of " + what;
+  if (address - below.base < below.size) return "in " + name;
+  return std::to_string(address - below.base - below.size) + " bytes past the end of " + name;
 }
 
 }  // namespace fatlink::interpreter

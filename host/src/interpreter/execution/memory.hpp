@@ -23,8 +23,8 @@ struct region {
   std::uint64_t size = 0;
   std::byte* data = nullptr;
   bool read_only = false;
-  std::string name;  ///< a variable's; empty for an allocation
-  std::shared_ptr<void> storage;
+  std::string name = {};  ///< of a variable; empty for an allocation
+  std::shared_ptr<void> storage = {};
 
   [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes) const noexcept
   {
@@ -32,10 +32,10 @@ struct region {
   }
 };
 
-/// What memory::allocate is asked for.
+/// A request to memory::allocate.
 struct allocation {
   std::uint64_t size = 0;
-  std::string name;
+  std::string name = {};
   bool read_only = false;
 };
 
@@ -43,14 +43,14 @@ using region_list = std::vector<region>;  ///< in order of base
 
 class memory {
  public:
-  /// `size` bytes, uninitialised, aligned to 512. @throws failure (memory).
+  /// Allocates `size` uninitialised bytes, aligned to 512. @throws failure (memory).
   region allocate(std::uint64_t size, std::string name = {}, bool read_only = false);
-  /// All of `requests`, in their order, in one step: each step copies the list of regions.
+  /// Allocates all `requests` in their order, in one step: each step copies the list of regions.
   std::vector<region> allocate(std::span<allocation const> requests);
-  /// Nothing happens for an address that no allocation begins at, or where the host has no memory
-  /// for a new list.
+  /// Releases the allocation that begins at `base`. Does nothing if there is none, or if the host
+  /// has no memory for a new list.
   void release(std::uint64_t base) noexcept;
-  /// All of `regions`, as allocate() returned them, in one step.
+  /// Releases all `regions`, which allocate() returned, in one step.
   void release(std::span<region const> regions) noexcept;
   [[nodiscard]] std::shared_ptr<region_list const> snapshot() const;
 
@@ -60,11 +60,11 @@ class memory {
   std::uint64_t next_ = k_allocations;
 };
 
-/// The region that holds all of [address, address + bytes); null when none does.
-region const* find_region(region_list const& in, std::uint64_t address,
+/// The region that holds all of [address, address + bytes); null if there is none.
+region const* find_region(region_list const& regions, std::uint64_t address,
                           std::uint64_t bytes) noexcept;
 
-/// Where `address` is, in words: "4 bytes past the end of an allocation of 256 bytes".
-std::string describe(region_list const& in, std::uint64_t address);
+/// Describes `address` for messages: "4 bytes past the end of an allocation of 256 bytes".
+std::string describe(region_list const& regions, std::uint64_t address);
 
 }  // namespace fatlink::interpreter

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds two threads of one launch that write one byte without synchronising: for each byte
-// written, who wrote it last and when by the block's clock, which counts barriers. Writes by
-// one thread, on either side of a barrier of the block, or of a bar.warp.sync of the warp, are
-// in order; atomics do not count. Memory: 8 bytes for each byte of the allocations written.
-// Threads: safe.
+// Detects two threads of a launch that write the same byte without synchronisation. For each byte
+// it records the last writer and the time, by the block's clock, which counts barriers. Two writes
+// are ordered if they are by the same thread or if a barrier of the block, or a bar.warp.sync of
+// the warp, separates them. Atomics are not checked. Memory: 8 bytes for each byte of every
+// allocation that is written. Threads: safe.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,13 @@ class warp;
 
 class race_map {
  public:
-  /// Notes a write of `size` bytes at `offset` of `in` by a lane of `by`.
+  /// Records a write of `size` bytes at `offset` of `region` by a lane of `writer`.
   /// @throws failure (race) naming both threads.
-  void note(region const& in, std::uint64_t offset, unsigned size, warp& by, unsigned lane,
-            operation const& op);
-  /// The same of the block's shared memory, whose map is the block's own.
-  static void note_shared(std::atomic<std::uint64_t>* map, std::uint64_t offset, unsigned size,
-                          warp& by, unsigned lane, operation const& op);
+  void record(region const& region, std::uint64_t offset, unsigned size, warp& writer,
+              unsigned lane, operation const& op);
+  /// Records a write to the block's shared memory, whose `map` belongs to the block.
+  static void record_shared(std::atomic<std::uint64_t>* map, std::uint64_t offset, unsigned size,
+                            warp& writer, unsigned lane, operation const& op);
 
  private:
   std::mutex mutex_;

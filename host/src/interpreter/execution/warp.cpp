@@ -12,18 +12,18 @@ namespace fatlink::interpreter {
 namespace {
 
 constexpr std::uint32_t k_never = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t k_turn = 8192;           // operations
-constexpr std::uint32_t k_most_local = 1 << 19;  // bytes of a thread, as CUDA's
-constexpr unsigned k_most_depth = 1024;
+constexpr std::uint32_t k_turn = 8192;          // operations
+constexpr std::uint32_t k_max_local = 1 << 19;  // bytes of a thread, as in CUDA
+constexpr unsigned k_max_depth = 1024;
 constexpr std::uint32_t k_local_alignment = 16;
 
 }  // namespace
 
-void warp::start(launch_state const& launch, interpreter::block& of, unsigned index,
+void warp::start(launch_state const& launch, interpreter::block& block, unsigned index,
                  lane_mask lanes, interpreter::code const& entry)
 {
   launch_ = &launch;
-  block_ = &of;
+  block_ = &block;
   index_ = index;
   live_ = lanes;
   carry = 0;
@@ -35,35 +35,35 @@ void warp::start(launch_state const& launch, interpreter::block& of, unsigned in
                      : static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.budget, k_turn));
   turn_ = turn_length_;
   groups_.clear();
-  now_ = {};
-  add_group(lanes, 0, new_frame(entry, lanes), group::state::ready);
+  running_ = {};
+  add_group(lanes, 0, new_frame(entry, lanes), group_state::ready);
 }
 
 bool warp::run()
 {
-  bool any = false;
+  bool has_run = false;
   while (select()) {
-    any = true;
+    has_run = true;
     run_group();
-    if (now_.lanes != 0) groups_.push_back(now_);
-    now_.lanes = 0;
+    if (running_.lanes != 0) groups_.push_back(running_);
+    running_.lanes = 0;
   }
-  return any;
+  return has_run;
 }
 
 void warp::run_group()
 {
-  auto const* const operations = now_.in->code->operations.data();
-  auto const lanes = static_cast<unsigned>(std::popcount(now_.lanes));
+  auto const* const operations = running_.frame->code->operations.data();
+  auto const lanes = static_cast<unsigned>(std::popcount(running_.lanes));
   auto const turn_at_start = turn_;
   bool turn_ended = false;
   do {
-    auto const& op = operations[now_.pc];
-    auto const mask = now_.lanes & predicate(op.guard);
+    auto const& op = operations[running_.pc];
+    auto const mask = running_.lanes & predicate(op.guard);
     if (mask != 0) op.run(*this, op, mask);
-    ++now_.pc;
+    ++running_.pc;
     turn_ended = --turn_ == 0;
-  } while (!turn_ended && now_.pc < stop_before_);
+  } while (!turn_ended && running_.pc < stop_before_);
   executed += std::uint64_t{turn_at_start - turn_} * lanes;
   if (turn_ended) take_turn();
 }
@@ -74,12 +74,12 @@ void warp::take_turn()
   turn_ = turn_length_;
   rotate_ = true;
   if (launch_->stop) throw stopped{};
-  if (launch_->budget == 0 || issued_ < launch_->budget || now_.lanes == 0) return;
-  auto const& operations = now_.in->code->operations;
+  if (launch_->budget == 0 || issued_ < launch_->budget || running_.lanes == 0) return;
+  auto const& operations = running_.frame->code->operations;
   fail(fault::endless,
        "is still running after " + std::to_string(launch_->budget) + " instructions",
-       static_cast<unsigned>(std::countr_zero(now_.lanes)),
-       operations[std::min<std::size_t>(now_.pc, operations.size() - 1)]);
+       static_cast<unsigned>(std::countr_zero(running_.lanes)),
+       operations[std::min<std::size_t>(running_.pc, operations.size() - 1)]);
 }
 
 void warp::merge_groups()
@@ -88,13 +88,13 @@ void warp::merge_groups()
     for (std::size_t j = i + 1; j < groups_.size();) {
       auto& a = groups_[i];
       auto const& b = groups_[j];
-      if (a.in != b.in || a.pc != b.pc || a.is == group::state::at_barrier ||
-          b.is == group::state::at_barrier) {
+      if (a.frame != b.frame || a.pc != b.pc || a.state == group_state::at_barrier ||
+          b.state == group_state::at_barrier) {
         ++j;
         continue;
       }
       a.lanes |= b.lanes;
-      a.is = group::state::ready;
+      a.state = group_state::ready;
       groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(j));
     }
 }
@@ -102,12 +102,13 @@ void warp::merge_groups()
 group* warp::choose()
 {
   group* best = nullptr;
-  auto const better = [this](group const& a, group const& b) {
+  auto const precedes = [this](group const& a, group const& b) {
     if (rotate_) return a.last_turn < b.last_turn;
-    return a.in->depth != b.in->depth ? a.in->depth > b.in->depth : a.pc < b.pc;
+    return a.frame->depth != b.frame->depth ? a.frame->depth > b.frame->depth : a.pc < b.pc;
   };
-  for (auto& one : groups_)
-    if (one.is == group::state::ready && (best == nullptr || better(one, *best))) best = &one;
+  for (auto& group : groups_)
+    if (group.state == group_state::ready && (best == nullptr || precedes(group, *best)))
+      best = &group;
   rotate_ = false;
   return best;
 }
@@ -115,168 +116,170 @@ group* warp::choose()
 bool warp::select()
 {
   if (groups_.size() > 1) merge_groups();
-  auto* const chosen = choose();
-  if (chosen == nullptr) return false;
-  now_ = *chosen;
-  now_.last_turn = ++turns_;
-  groups_.erase(groups_.begin() + (chosen - groups_.data()));
-  enter(now_.in);
+  auto* const selected = choose();
+  if (selected == nullptr) return false;
+  running_ = *selected;
+  running_.last_turn = ++turns_;
+  groups_.erase(groups_.begin() + (selected - groups_.data()));
+  enter(running_.frame);
   stop_before_ = k_never;
-  for (auto const& other : groups_)
-    if (other.in == now_.in && other.is != group::state::at_barrier && other.pc > now_.pc)
-      stop_before_ = std::min(stop_before_, other.pc);
+  for (auto const& group : groups_)
+    if (group.frame == running_.frame && group.state != group_state::at_barrier &&
+        group.pc > running_.pc)
+      stop_before_ = std::min(stop_before_, group.pc);
   return true;
 }
 
-void warp::enter(frame* in) noexcept
+void warp::enter(frame* frame) noexcept
 {
-  registers_ = reinterpret_cast<std::byte*>(in->registers.data());
-  constants_ = const_cast<std::byte*>(in->code->constants.data());  // operands d are registers
-  predicates_ = in->predicates.data();
-  local_ = in->local.data();
-  local_bytes_ = in->code->local_bytes;
+  registers_ = reinterpret_cast<std::byte*>(frame->registers.data());
+  constants_ = const_cast<std::byte*>(
+      frame->code->constants.data());  // never written: results are registers
+  predicates_ = frame->predicates.data();
+  local_ = frame->local.data();
+  local_bytes_ = frame->code->local_bytes;
 }
 
-void warp::add_group(lane_mask lanes, std::uint32_t pc, frame* in, group::state is)
+void warp::add_group(lane_mask lanes, std::uint32_t pc, frame* frame, group_state state)
 {
   groups_.push_back({.lanes = lanes,
                      .pc = pc,
-                     .in = in,
-                     .is = is,
+                     .frame = frame,
+                     .state = state,
                      .barrier = 0,
                      .barrier_result = nullptr,
-                     .last_turn = now_.last_turn});
+                     .last_turn = running_.last_turn});
 }
 
-frame* warp::new_frame(interpreter::code const& of, lane_mask lanes)
+frame* warp::new_frame(interpreter::code const& function, lane_mask lanes)
 {
-  auto& spare = spare_frames_[of.index];
+  auto& spare = spare_frames_[function.index];
   if (spare.empty()) {
     frames_.push_back(std::make_unique<frame>());
-    auto& made = *frames_.back();
-    made.code = &of;
-    made.registers.resize(of.register_bytes / sizeof(std::uint64_t));
-    made.predicates.resize(of.predicates);
-    made.local.resize(std::size_t{of.local_bytes} * k_lanes);
-    spare.push_back(&made);
+    auto& added = *frames_.back();
+    added.code = &function;
+    added.registers.resize(function.register_bytes / sizeof(std::uint64_t));
+    added.predicates.resize(function.predicates);
+    added.local.resize(std::size_t{function.local_bytes} * k_lanes);
+    spare.push_back(&added);
   }
-  auto* const taken = spare.back();
+  auto* const frame = spare.back();
   spare.pop_back();
-  taken->caller = nullptr;
-  taken->lanes = lanes;
-  taken->depth = 0;
-  taken->local_base = 0;
-  return taken;
+  frame->caller = nullptr;
+  frame->lanes = lanes;
+  frame->depth = 0;
+  frame->local_base = 0;
+  return frame;
 }
 
-void warp::drop_lanes(frame* from, lane_mask lanes)
+void warp::drop_lanes(frame* frame, lane_mask lanes)
 {
-  from->lanes &= ~lanes;
-  if (from->lanes == 0) spare_frames_[from->code->index].push_back(from);
+  frame->lanes &= ~lanes;
+  if (frame->lanes == 0) spare_frames_[frame->code->index].push_back(frame);
 }
 
 void warp::branch(lane_mask mask, std::uint32_t target)
 {
-  if (mask == now_.lanes) {
-    now_.pc = target - 1;  // the loop adds 1
+  if (mask == running_.lanes) {
+    running_.pc = target - 1;  // the loop adds 1
     if (!groups_.empty()) stop_before_ = 0;
     return;
   }
-  add_group(mask, target, now_.in, group::state::ready);
-  now_.lanes &= ~mask;
+  add_group(mask, target, running_.frame, group_state::ready);
+  running_.lanes &= ~mask;
   stop_before_ = 0;
 }
 
 void warp::call(lane_mask mask, interpreter::code const& callee, call_site const& site)
 {
-  auto* const caller = now_.in;
-  auto* const made = new_frame(callee, mask);
-  made->caller = caller;
-  made->site = &site;
-  made->return_to = now_.pc + 1;
-  made->depth = caller->depth + 1;
-  made->local_base = caller->local_base + (caller->code->local_bytes + k_local_alignment - 1) /
-                                              k_local_alignment * k_local_alignment;
-  if (made->depth > k_most_depth || made->local_base + callee.local_bytes > k_most_local)
+  auto* const caller = running_.frame;
+  auto* const frame = new_frame(callee, mask);
+  frame->caller = caller;
+  frame->site = &site;
+  frame->return_to = running_.pc + 1;
+  frame->depth = caller->depth + 1;
+  frame->local_base = caller->local_base + (caller->code->local_bytes + k_local_alignment - 1) /
+                                               k_local_alignment * k_local_alignment;
+  if (frame->depth > k_max_depth || frame->local_base + callee.local_bytes > k_max_local)
     fail(fault::address, "calls too deep: the thread's stack is full",
-         static_cast<unsigned>(std::countr_zero(mask)), caller->code->operations[now_.pc]);
+         static_cast<unsigned>(std::countr_zero(mask)), caller->code->operations[running_.pc]);
   for (std::size_t i = 0; i < site.arguments.size(); ++i)
-    for (auto left = mask; left != 0; left &= left - 1) {
-      auto const lane = static_cast<unsigned>(std::countr_zero(left));
-      std::memcpy(
-          made->local.data() + std::size_t{lane} * callee.local_bytes + callee.parameters[i].offset,
-          local(lane, site.arguments[i].offset), site.arguments[i].size);
+    for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+      auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
+      std::memcpy(frame->local.data() + std::size_t{lane} * callee.local_bytes +
+                      callee.parameters[i].offset,
+                  local(lane, site.arguments[i].offset), site.arguments[i].size);
     }
-  if (auto const rest = now_.lanes & ~mask; rest != 0)
-    add_group(rest, now_.pc + 1, caller, group::state::ready);
-  now_.lanes = mask;
-  now_.in = made;
+  if (auto const skipping = running_.lanes & ~mask; skipping != 0)
+    add_group(skipping, running_.pc + 1, caller, group_state::ready);
+  running_.lanes = mask;
+  running_.frame = frame;
   jump(0);
 }
 
-void warp::call_some(lane_mask mask, lane_mask others, interpreter::code const& callee,
+void warp::call_some(lane_mask mask, lane_mask postponed, interpreter::code const& callee,
                      call_site const& site)
 {
-  if (others != 0) add_group(others, now_.pc, now_.in, group::state::ready);
-  now_.lanes &= ~others;
+  if (postponed != 0) add_group(postponed, running_.pc, running_.frame, group_state::ready);
+  running_.lanes &= ~postponed;
   call(mask, callee, site);
 }
 
 void warp::leave(lane_mask mask)
 {
-  auto* const from = now_.in;
-  if (from->caller == nullptr) return finish(mask);
-  auto const& site = *from->site;
-  auto const& results = from->code->results;
+  auto* const frame = running_.frame;
+  if (frame->caller == nullptr) return finish(mask);
+  auto const& site = *frame->site;
+  auto const& results = frame->code->results;
   for (std::size_t i = 0; i < site.results.size(); ++i)
-    for (auto left = mask; left != 0; left &= left - 1) {
-      auto const lane = static_cast<unsigned>(std::countr_zero(left));
-      auto& to = *from->caller;
-      std::memcpy(
-          to.local.data() + std::size_t{lane} * to.code->local_bytes + site.results[i].offset,
-          local(lane, results[i].offset), site.results[i].size);
+    for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+      auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
+      auto& caller = *frame->caller;
+      std::memcpy(caller.local.data() + std::size_t{lane} * caller.code->local_bytes +
+                      site.results[i].offset,
+                  local(lane, results[i].offset), site.results[i].size);
     }
-  if (auto const rest = now_.lanes & ~mask; rest != 0)
-    add_group(rest, now_.pc + 1, from, group::state::ready);
-  now_.lanes = mask;
-  now_.in = from->caller;
-  jump(from->return_to);
-  drop_lanes(from, mask);
+  if (auto const staying = running_.lanes & ~mask; staying != 0)
+    add_group(staying, running_.pc + 1, frame, group_state::ready);
+  running_.lanes = mask;
+  running_.frame = frame->caller;
+  jump(frame->return_to);
+  drop_lanes(frame, mask);
 }
 
 void warp::finish(lane_mask mask)
 {
   live_ &= ~mask;
-  now_.lanes &= ~mask;
+  running_.lanes &= ~mask;
   stop_before_ = 0;
-  for (auto* at = now_.in; at != nullptr;) {
-    auto* const caller = at->caller;
-    drop_lanes(at, mask);
-    at = caller;
+  for (auto* frame = running_.frame; frame != nullptr;) {
+    auto* const caller = frame->caller;
+    drop_lanes(frame, mask);
+    frame = caller;
   }
-  for (auto& one : groups_)  // those that waited for a lane that has gone may go on
-    if (one.is == group::state::converging) one.is = group::state::ready;
+  for (auto& group : groups_)  // a group that waited for a finished lane may continue
+    if (group.state == group_state::converging) group.state = group_state::ready;
 }
 
 void warp::wait_at(unsigned barrier, operation const& op, lane_mask mask, bool has_result)
 {
-  add_group(mask, now_.pc + 1, now_.in, group::state::at_barrier);
+  add_group(mask, running_.pc + 1, running_.frame, group_state::at_barrier);
   groups_.back().barrier = barrier;
   groups_.back().barrier_result = has_result ? &op : nullptr;
-  now_.lanes &= ~mask;
+  running_.lanes &= ~mask;
   stop_before_ = 0;
 }
 
-bool warp::converged(lane_mask named, lane_mask here)
+bool warp::converged(lane_mask members, lane_mask arrived)
 {
-  if ((named & live_ & ~here) == 0) return true;
-  add_group(now_.lanes, now_.pc, now_.in, group::state::converging);
-  now_.lanes = 0;
+  if ((members & live_ & ~arrived) == 0) return true;
+  add_group(running_.lanes, running_.pc, running_.frame, group_state::converging);
+  running_.lanes = 0;
   stop_before_ = 0;
   return false;
 }
 
-void warp::note_warp_sync() noexcept
+void warp::record_warp_sync() noexcept
 {
   last_sync = ++block_->clock;
 }

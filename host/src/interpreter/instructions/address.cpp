@@ -24,28 +24,29 @@ void shift_address(warp& w, operation const& o, lane_mask mask)
 
 void decode_cvta(decoding& d)
 {
-  auto const as = d.take_type();
-  auto const to = d.take("to");
-  auto const in = ptx::parse_space(d.take_next());
-  if (!in || size_of(as) != 8) d.refuse();
+  auto const type = d.take_type();
+  auto const is_to = d.take("to");
+  auto const space = ptx::parse_space(d.take_next());
+  if (!space || size_of(type) != 8) d.refuse();
   d.expect_count(2, 2);
-  auto const a = d.source(1, as);
-  auto const result = d.destination(0, as);
-  auto& o = d.emit(to ? &shift_address<std::uint64_t, true> : &shift_address<std::uint64_t, false>);
+  auto const a = d.source(1, type);
+  auto const result = d.destination(0, type);
+  auto& o =
+      d.emit(is_to ? &shift_address<std::uint64_t, true> : &shift_address<std::uint64_t, false>);
   o.d = result;
   o.a = a;
-  o.immediate = *in == space::shared ? k_shared_window : 0;
+  o.immediate = *space == ptx::space::shared ? k_shared_window : 0;
 }
 
-/// A read-modify-write that every fence shares orders what is before it in one thread and after it
-/// in another; unlike a fence of the host's, the thread sanitizer understands it.
+/// All fences modify one atomic variable, which orders the accesses before it in one thread and
+/// after it in another. The thread sanitizer understands that, but not a fence of the host.
 void fence(warp&, operation const&, lane_mask)
 {
   static std::atomic<unsigned> meeting_point = 0;
   meeting_point.fetch_add(1, std::memory_order_seq_cst);
 }
 
-/// Every kind of fence is the strongest.
+/// Every fence is treated as the strongest kind.
 void decode_fence(decoding& d)
 {
   for (auto const* word :
@@ -55,23 +56,23 @@ void decode_fence(decoding& d)
   d.emit(&fence);
 }
 
-void nothing(warp&, operation const&, lane_mask) {}
+void do_nothing(warp&, operation const&, lane_mask) {}
 
 void decode_prefetch(decoding& d)
 {
   while (d.has_words()) (void)d.take_next();
-  d.emit(&nothing);
+  d.emit(&do_nothing);
 }
 
 }  // namespace
 
-void add_address(decode_table& to)
+void add_address(decode_table& table)
 {
-  to["cvta"] = &decode_cvta;
-  to["membar"] = &decode_fence;
-  to["fence"] = &decode_fence;
-  to["prefetch"] = &decode_prefetch;
-  to["prefetchu"] = &decode_prefetch;
+  table["cvta"] = &decode_cvta;
+  table["membar"] = &decode_fence;
+  table["fence"] = &decode_fence;
+  table["prefetch"] = &decode_prefetch;
+  table["prefetchu"] = &decode_prefetch;
 }
 
 }  // namespace fatlink::interpreter

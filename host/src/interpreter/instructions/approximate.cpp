@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source of the bounds: PTX ISA 9.0, at each instruction.
+// Source: PTX ISA 9.0, which states the error bound of each instruction.
 #include "interpreter/instructions/approximate.hpp"
 
 #include <array>
@@ -64,7 +64,8 @@ void divide(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-/// rcp and rsqrt of f64 with `.ftz`: of the upper 32 bits alone, the lower ones of the result 0.
+/// rcp and rsqrt of f64 with `.ftz`: they read only the upper 32 bits, and the lower 32 bits of the
+/// result are 0.
 template <typename Function, bool Gross>
 void approximate_double(warp& w, operation const& o, lane_mask mask)
 {
@@ -106,9 +107,9 @@ void approximate_half(warp& w, operation const& o, lane_mask mask)
 }
 
 template <typename Function>
-handler of_halves(decoding const& d, type as)
+handler of_halves(decoding const& d, type type)
 {
-  switch (as) {
+  switch (type) {
     case type::f16:
       return &approximate_half<binary16, Function, 1>;
     case type::f16x2:
@@ -135,21 +136,21 @@ void decode_double(decoding& d, std::string_view name, bool ftz)
 template <typename Function>
 void decode_function(decoding& d, std::string_view name)
 {
-  auto const as = d.take_type();
+  auto const type = d.take_type();
   if (!d.take("approx")) d.refuse();
-  if (as == type::f32 || as == type::f64) return decode_approximation(d, name, as);
+  if (type == type::f32 || type == type::f64) return decode_approximation(d, name, type);
   if (name != "tanh" && name != "ex2") d.refuse();
-  (void)d.take("ftz");  // of bf16: its denormals are far below what ex2 gives
-  d.emit(of_halves<Function>(d, as), as, {as});
+  (void)d.take("ftz");  // no effect for bf16: its denormals are far below the results of ex2
+  d.emit(of_halves<Function>(d, type), type, {type});
 }
 
 }  // namespace
 
-void decode_approximation(decoding& d, std::string_view name, type as)
+void decode_approximation(decoding& d, std::string_view name, type type)
 {
   auto const ftz = d.take("ftz");
-  if (as == type::f64) return decode_double(d, name, ftz);
-  if (name == "div") return void(d.emit(ftz ? &divide<true> : &divide<false>, as, {as, as}));
+  if (type == type::f64) return decode_double(d, name, ftz);
+  if (name == "div") return void(d.emit(ftz ? &divide<true> : &divide<false>, type, {type, type}));
   handler run = nullptr;
   if (name == "sin") run = single<f_sin>(ftz);
   if (name == "cos") run = single<f_cos>(ftz);
@@ -159,18 +160,18 @@ void decode_approximation(decoding& d, std::string_view name, type as)
   if (name == "sqrt") run = single<f_sqrt>(ftz);
   if (name == "rsqrt") run = single<f_rsqrt>(ftz);
   if (name == "rcp") run = single<f_reciprocal>(ftz);
-  if (run == nullptr || as != type::f32) d.refuse();
-  d.emit(run, as, {as});
+  if (run == nullptr || type != type::f32) d.refuse();
+  d.emit(run, type, {type});
 }
 
-void add_approximate(decode_table& to)
+void add_approximate(decode_table& table)
 {
-  to["sin"] = [](decoding& d) { decode_function<f_sin>(d, "sin"); };
-  to["cos"] = [](decoding& d) { decode_function<f_cos>(d, "cos"); };
-  to["ex2"] = [](decoding& d) { decode_function<f_exp2>(d, "ex2"); };
-  to["lg2"] = [](decoding& d) { decode_function<f_log2>(d, "lg2"); };
-  to["tanh"] = [](decoding& d) { decode_function<f_tanh>(d, "tanh"); };
-  to["rsqrt"] = [](decoding& d) { decode_function<f_rsqrt>(d, "rsqrt"); };
+  table["sin"] = [](decoding& d) { decode_function<f_sin>(d, "sin"); };
+  table["cos"] = [](decoding& d) { decode_function<f_cos>(d, "cos"); };
+  table["ex2"] = [](decoding& d) { decode_function<f_exp2>(d, "ex2"); };
+  table["lg2"] = [](decoding& d) { decode_function<f_log2>(d, "lg2"); };
+  table["tanh"] = [](decoding& d) { decode_function<f_tanh>(d, "tanh"); };
+  table["rsqrt"] = [](decoding& d) { decode_function<f_rsqrt>(d, "rsqrt"); };
 }
 
 }  // namespace fatlink::interpreter

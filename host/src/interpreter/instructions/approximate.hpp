@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `.approx` instructions. Hardware computes them by table and interpolation, within bounds
-// that the PTX ISA states; here they are computed in double and rounded once, so they differ
-// from hardware by at most its own error: that is what makes results differ in ULP.
+// The `.approx` instructions. Hardware computes them by table and interpolation, within error
+// bounds that the PTX ISA states. Here they are computed in double and rounded once, so results
+// differ from the hardware's by at most its own error.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace fatlink::interpreter {
 
-/// `.approx` is already taken. @throws failure (refused).
-void decode_approximation(decoding& d, std::string_view name, type as);
+/// Decodes an instruction whose modifier `.approx` is taken already. @throws failure (refused).
+void decode_approximation(decoding& d, std::string_view name, type type);
 
 }  // namespace fatlink::interpreter

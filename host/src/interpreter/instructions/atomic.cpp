@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// atom and red: one read-modify-write on the host for each lane, in order of lanes, right
-// between blocks that run on different cores. Every ordering is the strongest.
-// Source: PTX ISA 9.0, "atom", "red".
+// atom and red: one atomic read-modify-write of the host for each lane, in the order of the lanes.
+// It is also atomic between blocks, which run on different cores. Every memory order is treated as
+// the strongest. Source: PTX ISA 9.0, "atom", "red".
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -22,7 +22,7 @@ using half_float::bfloat16;
 using half_float::binary16;
 using half_float::round_to;
 
-// New value from the old one, b and c.
+// Operations: the new value, from the old value, b and c.
 template <typename Op>
 struct of_two {
   template <typename T>
@@ -59,7 +59,7 @@ struct op_decrement {
     return old == 0 || old > b ? b : static_cast<T>(old - 1);
   }
 };
-/// On the bits of F. In global memory f32's denormals are flushed, in shared memory not.
+/// Adds the bits of F. f32 denormals are flushed in global memory, not in shared memory.
 template <typename F, bool Ftz>
 struct op_add_real {
   template <typename T>
@@ -89,10 +89,10 @@ struct op_add_half {
 };
 
 template <typename T, typename Op>
-T update(std::byte* at, T b, T c)
+T update(std::byte* element, T b, T c)
 {
   using bits = std::make_unsigned_t<T>;
-  std::atomic_ref<bits> const value(*reinterpret_cast<bits*>(at));
+  std::atomic_ref<bits> const value(*reinterpret_cast<bits*>(element));
   auto old = value.load();
   while (!value.compare_exchange_weak(old, static_cast<bits>(Op{}(static_cast<T>(old), b, c)))) {
   }
@@ -108,38 +108,39 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto const* const c = o.c == k_no_operand ? nullptr : w.at(o.c);
   auto* const d = o.d == k_no_operand ? nullptr : w.at(o.d);
-  for (auto left = mask; left != 0; left &= left - 1) {
-    auto const i = static_cast<unsigned>(std::countr_zero(left));
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto address = o.immediate;
     if (a != nullptr)
       address +=
           (o.flags & k_narrow_address) != 0 ? load<std::uint32_t>(a, i) : load<std::uint64_t>(a, i);
-    auto* const at = (o.flags & k_shared) != 0 ? w.resolve_shared(address, sizeof(T), i, o, true)
-                                               : w.resolve(address, sizeof(T), i, o, true);
-    auto const old = update<T, Op>(at, load<T>(b, i), c == nullptr ? T{} : load<T>(c, i));
+    auto* const element = (o.flags & k_shared) != 0
+                              ? w.resolve_shared(address, sizeof(T), i, o, true)
+                              : w.resolve(address, sizeof(T), i, o, true);
+    auto const old = update<T, Op>(element, load<T>(b, i), c == nullptr ? T{} : load<T>(c, i));
     if (d != nullptr) store<T>(d, i, old);
   }
 }
 
 template <typename Op>
-handler of_bits(decoding const& d, type as)
+handler of_bits(decoding const& d, type type)
 {
-  return for_bits(d, size_of(as), []<typename T>() -> handler { return &atomic<T, Op>; });
+  return for_bits(d, size_of(type), []<typename T>() -> handler { return &atomic<T, Op>; });
 }
 
 template <typename Op>
-handler of_integers(decoding const& d, type as)
+handler of_integers(decoding const& d, type type)
 {
-  if (size_of(as) < 4) d.refuse();
-  return for_integer(d, as, []<typename T>() -> handler { return &atomic<T, Op>; });
+  if (size_of(type) < 4) d.refuse();
+  return for_integer(d, type, []<typename T>() -> handler { return &atomic<T, Op>; });
 }
 
-handler addition(decoding const& d, type as, space in)
+handler addition(decoding const& d, type type, space space)
 {
-  switch (as) {
+  switch (type) {
     case type::f32:
-      return in == space::shared ? &atomic<std::uint32_t, op_add_real<float, false>>
-                                 : &atomic<std::uint32_t, op_add_real<float, true>>;
+      return space == space::shared ? &atomic<std::uint32_t, op_add_real<float, false>>
+                                    : &atomic<std::uint32_t, op_add_real<float, true>>;
     case type::f64:
       return &atomic<std::uint64_t, op_add_real<double, false>>;
     case type::f16:
@@ -151,22 +152,22 @@ handler addition(decoding const& d, type as, space in)
     case type::bf16x2:
       return &atomic<std::uint32_t, op_add_half<bfloat16>>;
     default:
-      return of_integers<of_two<op_add>>(d, as);
+      return of_integers<of_two<op_add>>(d, type);
   }
 }
 
-handler pick(decoding const& d, std::string_view name, type as, space in)
+handler pick(decoding const& d, std::string_view name, type type, space space)
 {
-  if (name == "add") return addition(d, as, in);
-  if (name == "cas") return of_bits<op_compare>(d, as);
-  if (name == "exch") return of_bits<op_exchange>(d, as);
-  if (name == "and") return of_bits<of_two<op_and>>(d, as);
-  if (name == "or") return of_bits<of_two<op_or>>(d, as);
-  if (name == "xor") return of_bits<of_two<op_xor>>(d, as);
-  if (name == "min") return of_integers<of_two<op_min>>(d, as);
-  if (name == "max") return of_integers<of_two<op_max>>(d, as);
-  if (name == "inc") return of_integers<op_increment>(d, as);
-  if (name == "dec") return of_integers<op_decrement>(d, as);
+  if (name == "add") return addition(d, type, space);
+  if (name == "cas") return of_bits<op_compare>(d, type);
+  if (name == "exch") return of_bits<op_exchange>(d, type);
+  if (name == "and") return of_bits<of_two<op_and>>(d, type);
+  if (name == "or") return of_bits<of_two<op_or>>(d, type);
+  if (name == "xor") return of_bits<of_two<op_xor>>(d, type);
+  if (name == "min") return of_integers<of_two<op_min>>(d, type);
+  if (name == "max") return of_integers<of_two<op_max>>(d, type);
+  if (name == "inc") return of_integers<op_increment>(d, type);
+  if (name == "dec") return of_integers<op_decrement>(d, type);
   d.refuse();
 }
 
@@ -200,10 +201,10 @@ void decode_atomic(decoding& d)
 
 }  // namespace
 
-void add_atomic(decode_table& to)
+void add_atomic(decode_table& table)
 {
-  to["atom"] = &decode_atomic<true>;
-  to["red"] = &decode_atomic<false>;
+  table["atom"] = &decode_atomic<true>;
+  table["red"] = &decode_atomic<false>;
 }
 
 }  // namespace fatlink::interpreter

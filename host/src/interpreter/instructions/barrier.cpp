@@ -9,59 +9,62 @@
 namespace fatlink::interpreter {
 namespace {
 
-/// a: the barrier, b: how many threads (0: all), c: the predicate of bar.red.
+/// a: the barrier; b: the number of threads, 0 for all; c: the predicate of bar.red.
 void bar(warp& w, operation const& o, lane_mask mask)
 {
   auto const lane = first_lane(mask);
   auto const number = load<std::uint32_t>(w.at(o.a), lane);
   if (number >= k_barriers)
-    w.fail(fault::deadlock, "barrier " + std::to_string(number) + " of 0 to 15", lane, o);
-  auto& at = w.block().barrier_at(number);
+    w.fail(fault::deadlock,
+           "barrier " + std::to_string(number) + " does not exist; barriers are 0 to 15", lane, o);
+  auto& barrier = w.block().barrier_at(number);
   auto const count = static_cast<std::uint32_t>(std::popcount(mask));
-  at.arrived += count;
-  at.expected = load<std::uint32_t>(w.at(o.b), lane);
-  at.voters += count;
-  at.population += static_cast<std::uint32_t>(std::popcount(mask & w.predicate(o.c)));
+  barrier.arrived += count;
+  barrier.expected = load<std::uint32_t>(w.at(o.b), lane);
+  barrier.voters += count;
+  barrier.population += static_cast<std::uint32_t>(std::popcount(mask & w.predicate(o.c)));
   auto const action = static_cast<barrier_action>(o.flags);
   if (action != barrier_action::arrive) w.wait_at(number, o, mask, action != barrier_action::sync);
 }
 
 void bar_warp(warp& w, operation const& o, lane_mask mask)
 {
-  if (meet(w, o, o.a, mask)) w.note_warp_sync();
+  if (meet(w, o, o.a, mask)) w.record_warp_sync();
 }
 
-void emit_barrier(decoding& d, barrier_action action, operand_offset to, std::size_t first,
-                  bool has_predicate)
+/// Operand `number_index` is the barrier; the number of threads and the predicate may follow.
+void emit_barrier(decoding& d, barrier_action action, operand_offset result,
+                  std::size_t number_index, bool has_predicate)
 {
-  auto const last = d.count() - (has_predicate ? 1 : 0);
-  if (last <= first || last > first + 2) d.refuse("too many or too few operands");
-  auto const number = d.source(first, type::u32);
-  auto const threads = last == first + 2 ? d.source(first + 1, type::u32) : d.constant(0, 4);
-  auto const vote = has_predicate ? d.predicate(d.count() - 1) : k_false;
+  auto const end = d.count() - (has_predicate ? 1 : 0);
+  if (end <= number_index || end > number_index + 2) d.refuse("too many or too few operands");
+  auto const has_threads = end == number_index + 2;
+  auto const number = d.source(number_index, type::u32);
+  auto const threads = has_threads ? d.source(number_index + 1, type::u32) : d.constant(0, 4);
+  auto const predicate = has_predicate ? d.predicate(d.count() - 1) : k_false;
   auto& o = d.emit(&bar);
-  o.d = to;
+  o.d = result;
   o.a = number;
   o.b = threads;
-  o.c = vote;
+  o.c = predicate;
   o.flags = static_cast<std::uint32_t>(action);
 }
 
 void decode_reduction(decoding& d)
 {
   if (d.take("popc")) {
-    auto const as = d.take_type();
-    if (as != type::u32) d.refuse();
-    return emit_barrier(d, barrier_action::population, d.destination(0, as), 1, true);
+    auto const type = d.take_type();
+    if (type != type::u32) d.refuse();
+    return emit_barrier(d, barrier_action::population, d.destination(0, type), 1, true);
   }
-  auto const all = d.take("and");
-  if (!all && !d.take("or")) d.refuse();
+  auto const is_and = d.take("and");
+  if (!is_and && !d.take("or")) d.refuse();
   if (d.take_type() != type::pred) d.refuse();
-  emit_barrier(d, all ? barrier_action::conjunction : barrier_action::disjunction,
+  emit_barrier(d, is_and ? barrier_action::conjunction : barrier_action::disjunction,
                d.predicate_destination(d.operand(0)), 1, true);
 }
 
-/// bar and barrier; `.aligned` promises what is checked anyway.
+/// bar and barrier. `.aligned` only guides the compiler.
 void decode_bar(decoding& d)
 {
   (void)d.take("cta");
@@ -81,10 +84,10 @@ void decode_bar(decoding& d)
 
 }  // namespace
 
-void add_barrier(decode_table& to)
+void add_barrier(decode_table& table)
 {
-  to["bar"] = &decode_bar;
-  to["barrier"] = &decode_bar;
+  table["bar"] = &decode_bar;
+  table["barrier"] = &decode_bar;
 }
 
 }  // namespace fatlink::interpreter

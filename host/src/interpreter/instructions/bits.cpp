@@ -44,7 +44,7 @@ struct op_reverse {
     return reversed;
   }
 };
-/// The highest bit that differs from the sign; all ones where there is none.
+/// The highest bit that differs from the sign; all ones if there is none.
 template <bool ShiftAmount>
 struct op_find {
   template <typename T>
@@ -59,6 +59,26 @@ struct op_find {
   }
 };
 
+/// Bits `start` to `start + length - 1` of `value`. Missing bits, also those of an empty field, are
+/// the sign: the last bit of the field, of a signed type.
+template <typename T>
+T extracted(T value, unsigned start, unsigned length) noexcept
+{
+  using unsigned_type = std::make_unsigned_t<T>;
+  auto const bits = static_cast<unsigned_type>(value);
+  auto const top = k_bits<T> - 1;
+  auto const last = std::min(start + length - 1, top);
+  bool const sign = std::is_signed_v<T> && length != 0 && (bits >> last & 1) != 0;
+  auto const available = start > top ? 0U : std::min(length, k_bits<T> - start);
+  auto const field_mask = available >= k_bits<T>
+                              ? static_cast<unsigned_type>(~unsigned_type{0})
+                              : static_cast<unsigned_type>((unsigned_type{1} << available) - 1);
+  auto field =
+      start > top ? unsigned_type{0} : static_cast<unsigned_type>((bits >> start) & field_mask);
+  if (sign) field = static_cast<unsigned_type>(field | static_cast<unsigned_type>(~field_mask));
+  return static_cast<T>(field);
+}
+
 template <typename T>
 void extract(warp& w, operation const& o, lane_mask mask)
 {
@@ -67,22 +87,9 @@ void extract(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
   each_lane(mask, [=](unsigned i) {
-    using bits = std::make_unsigned_t<T>;
-    auto const x = load<T>(a, i);
-    auto const from = load<std::uint32_t>(b, i) & 0xFFU;
+    auto const start = load<std::uint32_t>(b, i) & 0xFFU;
     auto const length = load<std::uint32_t>(c, i) & 0xFFU;
-    auto const top = k_bits<T> - 1;
-    // Bits past the top, and a field of no bits at all, are the sign of the field's last bit.
-    auto const sign_at = std::min(from + length - 1, top);
-    bool const sign =
-        std::is_signed_v<T> && length != 0 && (static_cast<bits>(x) >> sign_at & 1) != 0;
-    bits field = from > top ? bits{0} : static_cast<bits>(static_cast<bits>(x) >> from);
-    auto const kept = from > top ? 0U : std::min(length, k_bits<T> - from);
-    auto const ones =
-        kept >= k_bits<T> ? static_cast<bits>(~bits{0}) : static_cast<bits>((bits{1} << kept) - 1);
-    field = static_cast<bits>(field & ones);
-    if (sign) field = static_cast<bits>(field | static_cast<bits>(~ones));
-    store<T>(d, i, static_cast<T>(field));
+    store<T>(d, i, extracted(load<T>(a, i), start, length));
   });
 }
 
@@ -95,39 +102,39 @@ void insert(warp& w, operation const& o, lane_mask mask)
   auto const* const c = w.at(o.c);
   auto const* const e = w.at(o.e);
   each_lane(mask, [=](unsigned i) {
-    auto const from = load<std::uint32_t>(c, i) & 0xFFU;
+    auto const start = load<std::uint32_t>(c, i) & 0xFFU;
     auto const length = load<std::uint32_t>(e, i) & 0xFFU;
     auto const field =
         length >= k_bits<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
-    auto const ones = from >= k_bits<T> ? T{0} : static_cast<T>(field << from);
-    auto const placed = from >= k_bits<T> ? T{0} : static_cast<T>(load<T>(a, i) << from);
-    store<T>(d, i, static_cast<T>((load<T>(b, i) & ~ones) | (placed & ones)));
+    auto const field_mask = start >= k_bits<T> ? T{0} : static_cast<T>(field << start);
+    auto const placed = start >= k_bits<T> ? T{0} : static_cast<T>(load<T>(a, i) << start);
+    store<T>(d, i, static_cast<T>((load<T>(b, i) & ~field_mask) | (placed & field_mask)));
   });
 }
 
 enum class permute_mode : std::uint32_t { index, f4e, b4e, rc8, ecl, ecr, rc16 };
 
-/// The selector of destination byte `to` for the special modes: a source byte, 0 to 7.
-unsigned permuted(permute_mode mode, unsigned selector, unsigned to) noexcept
+/// The source byte of destination byte `index`: 0 to 7, plus 8 to repeat its sign (mode index).
+unsigned permuted(permute_mode mode, unsigned selector, unsigned index) noexcept
 {
   auto const s = selector & 3U;
   switch (mode) {
     case permute_mode::f4e:
-      return s + to;
+      return s + index;
     case permute_mode::b4e:
-      return (s - to) & 7U;
+      return (s - index) & 7U;
     case permute_mode::rc8:
       return s;
     case permute_mode::ecl:
-      return std::max(s, to);
+      return std::max(s, index);
     case permute_mode::ecr:
-      return std::min(s, to);
+      return std::min(s, index);
     case permute_mode::rc16:
-      return (s & 1U) * 2 + (to & 1U);
+      return (s & 1U) * 2 + (index & 1U);
     case permute_mode::index:
       break;
   }
-  return selector >> (4 * to) & 0xFU;
+  return selector >> (4 * index) & 0xFU;
 }
 
 void prmt(warp& w, operation const& o, lane_mask mask)
@@ -138,14 +145,14 @@ void prmt(warp& w, operation const& o, lane_mask mask)
   auto const* const c = w.at(o.c);
   auto const mode = static_cast<permute_mode>(o.flags);
   each_lane(mask, [=](unsigned i) {
-    auto const both = std::uint64_t{load<std::uint32_t>(b, i)} << 32 | load<std::uint32_t>(a, i);
+    auto const bytes = std::uint64_t{load<std::uint32_t>(b, i)} << 32 | load<std::uint32_t>(a, i);
     auto const selector = load<std::uint32_t>(c, i);
     std::uint32_t result = 0;
-    for (unsigned to = 0; to < 4; ++to) {
-      auto const from = permuted(mode, selector, to);
-      auto byte = static_cast<std::uint32_t>(both >> (8 * (from & 7U)) & 0xFFU);
-      if ((from & 8U) != 0) byte = (byte & 0x80U) != 0 ? 0xFFU : 0;  // the sign, repeated
-      result |= byte << (8 * to);
+    for (unsigned index = 0; index < 4; ++index) {
+      auto const source = permuted(mode, selector, index);
+      auto byte = static_cast<std::uint32_t>(bytes >> (8 * (source & 7U)) & 0xFFU);
+      if ((source & 8U) != 0) byte = (byte & 0x80U) != 0 ? 0xFFU : 0;  // the sign, repeated
+      result |= byte << (8 * index);
     }
     store(d, i, result);
   });
@@ -159,12 +166,12 @@ void dot(warp& w, operation const& o, lane_mask mask)
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
-  auto const first = o.flags;  // of b's bytes: dp2a.hi begins at 2
+  auto const offset = o.flags;  // of the first byte of b: 2 for dp2a.hi
   each_lane(mask, [=](unsigned i) {
     auto sum = load<std::uint32_t>(c, i);
     for (unsigned k = 0; k < Count; ++k) {
       auto const x = static_cast<A>(load<std::uint32_t>(a, i) >> (k * 8 * sizeof(A)));
-      auto const y = static_cast<B>(load<std::uint32_t>(b, i) >> ((first + k) * 8));
+      auto const y = static_cast<B>(load<std::uint32_t>(b, i) >> ((offset + k) * 8));
       sum +=
           static_cast<std::uint32_t>(static_cast<std::int32_t>(x) * static_cast<std::int32_t>(y));
     }
@@ -172,48 +179,49 @@ void dot(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-/// Operations on the bits of 16, 32 or 64; the result as wide, or 32 bits.
+/// An operation on 16, 32 or 64 bits with a result of the same width.
 template <typename Op>
 void decode_same_width(decoding& d)
 {
-  auto const as = d.take_type();
-  d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &unary<T, T, Op>; }), as,
-         {as});
+  auto const type = d.take_type();
+  d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &unary<T, T, Op>; }), type,
+         {type});
 }
 
+/// An operation on 32 or 64 bits with a result of 32 bits.
 template <typename Op>
 void decode_count(decoding& d)
 {
-  auto const as = d.take_type();
-  if (size_of(as) < 4) d.refuse();
-  auto const run = for_bits(d, size_of(as),
+  auto const type = d.take_type();
+  if (size_of(type) < 4) d.refuse();
+  auto const run = for_bits(d, size_of(type),
                             []<typename T>() -> handler { return &unary<std::uint32_t, T, Op>; });
-  d.emit(run, type::u32, {as});
+  d.emit(run, type::u32, {type});
 }
 
 void decode_find(decoding& d)
 {
-  auto const as = d.take_type();
+  auto const type = d.take_type();
   auto const amount = d.take("shiftamt");
-  auto const run = for_integer(d, as, [&]<typename T>() -> handler {
+  auto const run = for_integer(d, type, [&]<typename T>() -> handler {
     return amount ? &unary<std::uint32_t, T, op_find<true>>
                   : &unary<std::uint32_t, T, op_find<false>>;
   });
-  d.emit(run, type::u32, {as});
+  d.emit(run, type::u32, {type});
 }
 
 void decode_extract(decoding& d)
 {
-  auto const as = d.take_type();
-  d.emit(for_integer(d, as, []<typename T>() -> handler { return &extract<T>; }), as,
-         {as, type::u32, type::u32});
+  auto const type = d.take_type();
+  d.emit(for_integer(d, type, []<typename T>() -> handler { return &extract<T>; }), type,
+         {type, type::u32, type::u32});
 }
 
 void decode_insert(decoding& d)
 {
-  auto const as = d.take_type();
-  d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &insert<T>; }), as,
-         {as, as, type::u32, type::u32});
+  auto const type = d.take_type();
+  d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &insert<T>; }), type,
+         {type, type, type::u32, type::u32});
 }
 
 void decode_prmt(decoding& d)
@@ -221,12 +229,12 @@ void decode_prmt(decoding& d)
   static constexpr std::pair<std::string_view, permute_mode> k_modes[] = {
       {"f4e", permute_mode::f4e}, {"b4e", permute_mode::b4e}, {"rc8", permute_mode::rc8},
       {"ecl", permute_mode::ecl}, {"ecr", permute_mode::ecr}, {"rc16", permute_mode::rc16}};
-  auto found = permute_mode::index;
+  auto selected = permute_mode::index;
   for (auto const& [word, mode] : k_modes)
-    if (d.take(word)) found = mode;
+    if (d.take(word)) selected = mode;
   if (d.take_type() != type::b32) d.refuse();
   d.emit(&prmt, type::b32, {type::b32, type::b32, type::b32}).flags =
-      static_cast<std::uint32_t>(found);
+      static_cast<std::uint32_t>(selected);
 }
 
 template <unsigned Count, typename A_unsigned, typename A_signed>
@@ -247,18 +255,18 @@ void decode_dot(decoding& d)
 
 }  // namespace
 
-void add_bits(decode_table& to)
+void add_bits(decode_table& table)
 {
-  to["cnot"] = &decode_same_width<op_is_zero>;
-  to["brev"] = &decode_same_width<op_reverse>;
-  to["popc"] = &decode_count<op_population>;
-  to["clz"] = &decode_count<op_leading_zeros>;
-  to["bfind"] = &decode_find;
-  to["bfe"] = &decode_extract;
-  to["bfi"] = &decode_insert;
-  to["prmt"] = &decode_prmt;
-  to["dp4a"] = &decode_dot<4, std::uint8_t, std::int8_t>;
-  to["dp2a"] = &decode_dot<2, std::uint16_t, std::int16_t>;
+  table["cnot"] = &decode_same_width<op_is_zero>;
+  table["brev"] = &decode_same_width<op_reverse>;
+  table["popc"] = &decode_count<op_population>;
+  table["clz"] = &decode_count<op_leading_zeros>;
+  table["bfind"] = &decode_find;
+  table["bfe"] = &decode_extract;
+  table["bfi"] = &decode_insert;
+  table["prmt"] = &decode_prmt;
+  table["dp4a"] = &decode_dot<4, std::uint8_t, std::int8_t>;
+  table["dp2a"] = &decode_dot<2, std::uint16_t, std::int16_t>;
 }
 
 }  // namespace fatlink::interpreter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations in which threads take part together: barriers, shuffles, votes.
+// Operations that the threads of a warp execute together: shuffles, votes, bar.warp.sync.
 #pragma once
 
 #include <bit>
@@ -16,27 +16,27 @@ inline unsigned first_lane(lane_mask mask) noexcept
   return static_cast<unsigned>(std::countr_zero(mask));
 }
 
-/// Makes every running lane meet those its member mask names. False: the group waits.
-/// @throws failure (deadlock) a mask that leaves out its own thread.
+/// Waits until all lanes of the member masks have arrived. False: the group has to wait.
+/// @throws failure (deadlock) a mask without its own thread.
 bool meet(warp& w, operation const& o, operand_offset members, lane_mask mask);
 
-/// Calls use(lane, members): the lanes named by it that take part.
+/// Calls use(lane, members) for each lane of `mask`; `members` are the lanes of its member mask.
 template <typename Use>
 void each_member(warp& w, operand_offset members, lane_mask mask, Use const& use)
 {
-  auto const* const named = w.at(members);
-  for (auto left = mask; left != 0; left &= left - 1) {
-    auto const lane = first_lane(left);
-    use(lane, load<lane_mask>(named, lane) & mask);
+  auto const* const masks = w.at(members);
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const lane = first_lane(remaining);
+    use(lane, load<lane_mask>(masks, lane) & mask);
   }
 }
 
-/// d or d|p; the second is for nobody where it is missing.
+/// The results d|p; p is an unused predicate if it is missing.
 struct result_pair {
   operand_offset value;
   std::uint32_t predicate;
 };
 
-result_pair take_results(decoding& d, type as);
+result_pair take_results(decoding& d, type type);
 
 }  // namespace fatlink::interpreter

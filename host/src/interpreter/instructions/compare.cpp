@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // setp and set. Source: PTX ISA 9.0, "Comparison and Selection Instructions".
-#include <array>
-#include <optional>
-
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/float_ops.hpp"
+#include "interpreter/instructions/relation.hpp"
 #include "util/bytes/half_float.hpp"
 
 namespace fatlink::interpreter {
@@ -14,106 +12,28 @@ namespace {
 using half_float::bfloat16;
 using half_float::binary16;
 
-// Of NaN the ordered comparisons say false, the unordered ones (…u) true.
-enum class relation : std::uint32_t {
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  equ,
-  neu,
-  ltu,
-  leu,
-  gtu,
-  geu,
-  num,
-  nan
-};
-
-struct relation_name {
-  std::string_view word;
-  relation is;
-};
-constexpr std::array k_relations{
-    relation_name{"eq", relation::eq},   relation_name{"ne", relation::ne},
-    relation_name{"lt", relation::lt},   relation_name{"le", relation::le},
-    relation_name{"gt", relation::gt},   relation_name{"ge", relation::ge},
-    relation_name{"lo", relation::lt},   relation_name{"ls", relation::le},
-    relation_name{"hi", relation::gt},   relation_name{"hs", relation::ge},
-    relation_name{"equ", relation::equ}, relation_name{"neu", relation::neu},
-    relation_name{"ltu", relation::ltu}, relation_name{"leu", relation::leu},
-    relation_name{"gtu", relation::gtu}, relation_name{"geu", relation::geu},
-    relation_name{"num", relation::num}, relation_name{"nan", relation::nan}};
-
-template <typename T>
-bool is_nan(T value) noexcept
-{
-  if constexpr (std::is_floating_point_v<T>)
-    return std::isnan(value);
-  else
-    return false;
-}
-
-template <relation R, typename T>
-bool holds(T a, T b) noexcept
-{
-  auto const unordered = is_nan(a) || is_nan(b);
-  switch (R) {
-    case relation::eq:
-      return a == b;
-    case relation::ne:
-      return a != b && !unordered;
-    case relation::lt:
-      return a < b;
-    case relation::le:
-      return a <= b;
-    case relation::gt:
-      return a > b;
-    case relation::ge:
-      return a >= b;
-    case relation::equ:
-      return a == b || unordered;
-    case relation::neu:
-      return a != b;
-    case relation::ltu:
-      return a < b || unordered;
-    case relation::leu:
-      return a <= b || unordered;
-    case relation::gtu:
-      return a > b || unordered;
-    case relation::geu:
-      return a >= b || unordered;
-    case relation::num:
-      return !unordered;
-    case relation::nan:
-      return unordered;
-  }
-  return false;
-}
-
-/// What a lane's operand is compared as.
+/// Reads a lane's operand as the type T that is compared.
 template <typename T, bool Ftz>
 struct plain {
-  static T read(std::byte const* from, unsigned i) noexcept
+  static T read(std::byte const* lanes, unsigned i) noexcept
   {
     if constexpr (std::is_floating_point_v<T>)
-      return flushed_if<Ftz>(load<T>(from, i));
+      return flushed_if<Ftz>(load<T>(lanes, i));
     else
-      return load<T>(from, i);
+      return load<T>(lanes, i);
   }
 };
+/// Reads a 16-bit floating-point operand as double.
 template <typename Half>
 struct widened {
   using is_half = void;
-  static double read(std::byte const* from, unsigned i) noexcept
+  static double read(std::byte const* lanes, unsigned i) noexcept
   {
-    return to_double(Half{load<std::uint16_t>(from, i)});
+    return to_double(Half{load<std::uint16_t>(lanes, i)});
   }
 };
 
-/// One bit a lane. Counted out, so that the compiler can do without branches.
+/// The result, one bit for each lane. Computes all lanes, so that the loop has no branches.
 template <typename Read, relation R, unsigned Stride, unsigned Part>
 lane_mask compared(warp const& w, operation const& o) noexcept
 {
@@ -127,52 +47,35 @@ lane_mask compared(warp const& w, operation const& o) noexcept
   return bits;
 }
 
-enum class combination : std::uint32_t { none, conjunction, disjunction, exclusive };
-
-lane_mask combined(lane_mask bits, lane_mask with, std::uint32_t how) noexcept
-{
-  switch (static_cast<combination>(how)) {
-    case combination::conjunction:
-      return bits & with;
-    case combination::disjunction:
-      return bits | with;
-    case combination::exclusive:
-      return bits ^ with;
-    case combination::none:
-      break;
-  }
-  return bits;
-}
-
 /// p = comparison BoolOp c; q = !comparison BoolOp c.
 template <typename Read, relation R>
 void setp(warp& w, operation const& o, lane_mask mask)
 {
   auto const bits = compared<Read, R, 1, 0>(w, o);
-  auto const with = w.predicate(o.c);
-  w.set_predicate(o.d, combined(bits, with, o.flags), mask);
-  w.set_predicate(o.e, combined(~bits, with, o.flags), mask);
+  auto const operand = w.predicate(o.c);
+  w.set_predicate(o.d, combined(bits, operand, o.flags), mask);
+  w.set_predicate(o.e, combined(~bits, operand, o.flags), mask);
 }
 
-/// Of a pair of halves: p of the lower ones, q of the upper ones.
+/// For pairs of halves: p is the result of the lower halves, q of the upper halves.
 template <typename Read, relation R>
 void setp_pair(warp& w, operation const& o, lane_mask mask)
 {
   auto const lower = compared<Read, R, 2, 0>(w, o);
   auto const upper = compared<Read, R, 2, 1>(w, o);
-  auto const with = w.predicate(o.c);
-  w.set_predicate(o.d, combined(lower, with, o.flags), mask);
-  w.set_predicate(o.e, combined(upper, with, o.flags), mask);
+  auto const operand = w.predicate(o.c);
+  w.set_predicate(o.d, combined(lower, operand, o.flags), mask);
+  w.set_predicate(o.e, combined(upper, operand, o.flags), mask);
 }
 
-/// A register set to all ones or 1.0 (immediate) where the comparison holds, else to 0.
+/// Sets a register to all ones or 1.0 (`immediate`) if the comparison holds, else to 0.
 template <typename D, typename Read, relation R>
 void set(warp& w, operation const& o, lane_mask mask)
 {
   auto const bits = combined(compared<Read, R, 1, 0>(w, o), w.predicate(o.c), o.flags);
   auto* const d = w.at(o.d);
-  auto const yes = static_cast<D>(o.immediate);
-  each_lane(mask, [=](unsigned i) { store<D>(d, i, (bits >> i & 1) != 0 ? yes : D{0}); });
+  auto const true_bits = static_cast<D>(o.immediate);
+  each_lane(mask, [=](unsigned i) { store<D>(d, i, (bits >> i & 1) != 0 ? true_bits : D{0}); });
 }
 
 template <typename Read, relation R>
@@ -181,50 +84,52 @@ void set_pair(warp& w, operation const& o, lane_mask mask)
   auto const lower = combined(compared<Read, R, 2, 0>(w, o), w.predicate(o.c), o.flags);
   auto const upper = combined(compared<Read, R, 2, 1>(w, o), w.predicate(o.c), o.flags);
   auto* const d = w.at(o.d);
-  auto const yes = static_cast<std::uint16_t>(o.immediate);
+  auto const true_bits = static_cast<std::uint16_t>(o.immediate);
   each_lane(mask, [=](unsigned i) {
-    store<std::uint16_t>(d, 2 * i, (lower >> i & 1) != 0 ? yes : 0);
-    store<std::uint16_t>(d, 2 * i + 1, (upper >> i & 1) != 0 ? yes : 0);
+    store<std::uint16_t>(d, 2 * i, (lower >> i & 1) != 0 ? true_bits : 0);
+    store<std::uint16_t>(d, 2 * i + 1, (upper >> i & 1) != 0 ? true_bits : 0);
   });
 }
 
 /// Calls make<R>() with the relation as a constant.
 template <typename Make, std::size_t... I>
-handler for_relation(relation is, Make const& make, std::index_sequence<I...>)
+handler for_relation(relation value, Make const& make, std::index_sequence<I...>)
 {
-  handler found = nullptr;
-  ((static_cast<std::size_t>(is) == I
-        ? void(found = make.template operator()<static_cast<relation>(I)>())
+  handler run = nullptr;
+  ((static_cast<std::size_t>(value) == I
+        ? void(run = make.template operator()<static_cast<relation>(I)>())
         : void()),
    ...);
-  return found;
+  return run;
 }
 
-/// Calls make<Read, R>() for the type compared. Pairs of halves are not among them.
+/// Calls make<Read, R>() for the type and the relation. Pairs of halves are read one half at a
+/// time.
 template <typename Make>
-handler for_comparison(decoding const& d, type as, bool ftz, relation is, Make const& make)
+handler for_comparison(decoding const& d, type type, bool ftz, relation relation, Make const& make)
 {
-  auto const with = [&]<typename Read>() {
+  auto const for_type = [&]<typename Read>() {
     return for_relation(
-        is, [&]<relation R>() -> handler { return make.template operator()<Read, R>(); },
+        relation,
+        [&]<interpreter::relation R>() -> handler { return make.template operator()<Read, R>(); },
         std::make_index_sequence<14>{});
   };
-  switch (as) {
+  switch (type) {
     case type::f32:
-      return ftz ? with.template operator()<plain<float, true>>()
-                 : with.template operator()<plain<float, false>>();
+      return ftz ? for_type.template operator()<plain<float, true>>()
+                 : for_type.template operator()<plain<float, false>>();
     case type::f64:
-      return with.template operator()<plain<double, false>>();
+      return for_type.template operator()<plain<double, false>>();
     case type::f16:
     case type::f16x2:
-      return with.template operator()<widened<binary16>>();
+      return for_type.template operator()<widened<binary16>>();
     case type::bf16:
     case type::bf16x2:
-      return with.template operator()<widened<bfloat16>>();
+      return for_type.template operator()<widened<bfloat16>>();
     default:
-      if (is >= relation::equ) d.refuse();
-      return for_integer(d, as, [&]<typename T>() -> handler {
-        return with.template operator()<plain<T, false>>();
+      if (relation >= relation::equ) d.refuse();
+      return for_integer(d, type, [&]<typename T>() -> handler {
+        return for_type.template operator()<plain<T, false>>();
       });
   }
 }
@@ -232,8 +137,8 @@ handler for_comparison(decoding const& d, type as, bool ftz, relation is, Make c
 relation take_relation(decoding& d)
 {
   auto const word = d.take_next();
-  for (auto const& [name, is] : k_relations)
-    if (name == word) return is;
+  for (auto const& [name, relation] : k_relations)
+    if (name == word) return relation;
   d.refuse("unknown comparison ." + std::string(word));
 }
 
@@ -245,48 +150,59 @@ combination take_combination(decoding& d)
   return combination::none;
 }
 
-bool is_pair(type as) noexcept
+/// Where a comparison writes: d and e of its operation, and the bits that mean true.
+struct comparison_results {
+  operand_offset d = k_no_operand;
+  operand_offset e = k_no_operand;
+  std::uint64_t true_bits = 0;
+};
+
+bool is_pair(type type) noexcept
 {
-  return as == type::f16x2 || as == type::bf16x2;
+  return type == type::f16x2 || type == type::bf16x2;
 }
 
-void finish_comparison(decoding& d, handler run, type as, combination how, operand_offset to,
-                       operand_offset second, std::uint64_t yes)
+/// Emits a comparison of operands 1 and 2, combined with the predicate operand 3, if any.
+void emit_comparison(decoding& d, handler run, type type, combination combination,
+                     comparison_results const& results)
 {
-  d.expect_count(how == combination::none ? 3 : 4, how == combination::none ? 3 : 4);
-  auto const a = d.source(1, as);
-  auto const b = d.source(2, as);
-  auto const c = how == combination::none ? k_false : d.predicate(3);
+  auto const is_combined = combination != combination::none;
+  d.expect_count(is_combined ? 4 : 3, is_combined ? 4 : 3);
+  auto const a = d.source(1, type);
+  auto const b = d.source(2, type);
+  auto const c = is_combined ? d.predicate(3) : k_false;
   auto& o = d.emit(run);
-  o.d = to;
-  o.e = second;
+  o.d = results.d;
+  o.e = results.e;
   o.a = a;
   o.b = b;
   o.c = c;
-  o.flags = static_cast<std::uint32_t>(how);
-  o.immediate = yes;
+  o.flags = static_cast<std::uint32_t>(combination);
+  o.immediate = results.true_bits;
 }
 
 void decode_setp(decoding& d)
 {
-  auto const as = d.take_type();
-  auto const is = take_relation(d);
-  auto const how = take_combination(d);
+  auto const type = d.take_type();
+  auto const relation = take_relation(d);
+  auto const combination = take_combination(d);
   auto const ftz = d.take("ftz");
-  auto const& to = d.operand(0);
-  syntax::operand const nobody;
-  auto const two = to.kind == syntax::operand_kind::pair;
-  auto const p = d.predicate_destination(two ? to.parts[0] : to);
-  auto const q = d.predicate_destination(two ? to.parts[1] : nobody);
-  auto const run = for_comparison(d, as, ftz, is, [&]<typename Read, relation R>() -> handler {
-    if constexpr (requires { typename Read::is_half; })
-      if (is_pair(as)) return &setp_pair<Read, R>;
-    return &setp<Read, R>;
-  });
-  finish_comparison(d, run, as, how, p, q, 0);
+  auto const& results = d.operand(0);
+  syntax::operand const sink;
+  auto const has_two = results.kind == syntax::operand_kind::pair;
+  auto const p = d.predicate_destination(has_two ? results.parts[0] : results);
+  auto const q = d.predicate_destination(has_two ? results.parts[1] : sink);
+  auto const run = for_comparison(d, type, ftz, relation,
+                                  [&]<typename Read, interpreter::relation R>() -> handler {
+                                    if constexpr (requires { typename Read::is_half; })
+                                      if (is_pair(type)) return &setp_pair<Read, R>;
+                                    return &setp<Read, R>;
+                                  });
+  emit_comparison(d, run, type, combination, {.d = p, .e = q, .true_bits = 0});
 }
 
-std::uint64_t one_in(decoding const& d, type result)
+/// The bits of the value that `set` writes if the comparison holds.
+std::uint64_t true_bits_of(decoding const& d, type result)
 {
   switch (result) {
     case type::f32:
@@ -310,29 +226,31 @@ std::uint64_t one_in(decoding const& d, type result)
 
 void decode_set(decoding& d)
 {
-  auto const as = d.take_type();
-  auto const result = d.take_type();
-  auto const is = take_relation(d);
-  auto const how = take_combination(d);
+  auto const type = d.take_type();
+  auto const result_type = d.take_type();
+  auto const relation = take_relation(d);
+  auto const combination = take_combination(d);
   auto const ftz = d.take("ftz");
-  auto const yes = one_in(d, result);
-  auto const narrow = size_of(result) == 2;
-  auto const run = for_comparison(d, as, ftz, is, [&]<typename Read, relation R>() -> handler {
-    if constexpr (requires { typename Read::is_half; })
-      if (is_pair(as)) return &set_pair<Read, R>;
-    return narrow ? &set<std::uint16_t, Read, R> : &set<std::uint32_t, Read, R>;
-  });
-  auto const to = d.destination(0, result);
-  finish_comparison(d, run, as, how, to, k_no_operand,
-                    is_pair(as) && !is_pair(result) ? 0xFFFF : yes);
+  auto const true_bits =
+      is_pair(type) && !is_pair(result_type) ? 0xFFFF : true_bits_of(d, result_type);
+  auto const is_narrow = size_of(result_type) == 2;
+  auto const run = for_comparison(
+      d, type, ftz, relation, [&]<typename Read, interpreter::relation R>() -> handler {
+        if constexpr (requires { typename Read::is_half; })
+          if (is_pair(type)) return &set_pair<Read, R>;
+        return is_narrow ? &set<std::uint16_t, Read, R> : &set<std::uint32_t, Read, R>;
+      });
+  auto const result = d.destination(0, result_type);
+  emit_comparison(d, run, type, combination,
+                  {.d = result, .e = k_no_operand, .true_bits = true_bits});
 }
 
 }  // namespace
 
-void add_compare(decode_table& to)
+void add_compare(decode_table& table)
 {
-  to["setp"] = &decode_setp;
-  to["set"] = &decode_set;
+  table["setp"] = &decode_setp;
+  table["set"] = &decode_set;
 }
 
 }  // namespace fatlink::interpreter

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches, calls, returns, ends. Source: PTX ISA 9.0, "Control Flow Instructions".
+// Branches, calls, returns and the end of a thread. Source: PTX ISA 9.0, "Control Flow
+// Instructions".
 #include <algorithm>
 #include <array>
 
@@ -20,7 +21,8 @@ void branch(warp& w, operation const& o, lane_mask mask)
   w.branch(mask, static_cast<std::uint32_t>(o.immediate));
 }
 
-/// Lanes with the same index go together; an index beyond the table is undefined: an error here.
+/// Lanes with the same index branch together. An index beyond the table is undefined in PTX; here
+/// it is an error.
 void branch_indexed(warp& w, operation const& o, lane_mask mask)
 {
   auto const& table = w.current().code->branch_tables[o.immediate];
@@ -33,13 +35,13 @@ void branch_indexed(warp& w, operation const& o, lane_mask mask)
              "branches to entry " + std::to_string(index) + " of a table of " +
                  std::to_string(table.size()),
              lane, o);
-    lane_mask same = 0;
-    for (auto left = mask; left != 0; left &= left - 1) {
-      auto const other = static_cast<unsigned>(std::countr_zero(left));
-      if (load<std::uint32_t>(a, other) == index) same |= 1U << other;
+    lane_mask matching = 0;
+    for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+      auto const candidate = static_cast<unsigned>(std::countr_zero(remaining));
+      if (load<std::uint32_t>(a, candidate) == index) matching |= 1U << candidate;
     }
-    w.branch(same, table[index]);
-    mask &= ~same;
+    w.branch(matching, table[index]);
+    mask &= ~matching;
   }
 }
 
@@ -49,15 +51,16 @@ void call_direct(warp& w, operation const& o, lane_mask mask)
   w.call(mask, *w.launch().functions[site.callee], site);
 }
 
-/// `expected` of the callee, the last one the room of a variadic list where `is_variadic`.
+/// Whether the slots `passed` match the callee's `count` slots, of which expected(i) is the size.
+/// If `is_variadic`, the last slot is optional and of any size.
 template <typename Size>
-bool accepts(std::vector<slot> const& given, std::size_t count, bool is_variadic,
+bool accepts(std::vector<slot> const& passed, std::size_t count, bool is_variadic,
              Size const& expected)
 {
   auto const named = is_variadic ? count - 1 : count;
-  if (given.size() != named && !(is_variadic && given.size() == count)) return false;
+  if (passed.size() != named && !(is_variadic && passed.size() == count)) return false;
   for (std::size_t i = 0; i < named; ++i)
-    if (given[i].size != expected(i)) return false;
+    if (passed[i].size != expected(i)) return false;
   return true;
 }
 
@@ -69,7 +72,7 @@ bool accepts(code const& callee, call_site const& site)
          accepts(site.results, callee.results.size(), false, result);
 }
 
-/// Calls one function; lanes that call others come back here.
+/// Calls the function of the first lane; lanes that call another one execute this again.
 void call_indirect(warp& w, operation const& o, lane_mask mask)
 {
   auto const& site = w.current().code->calls[o.immediate];
@@ -83,22 +86,22 @@ void call_indirect(warp& w, operation const& o, lane_mask mask)
           ? functions[index]
           : nullptr;
   if (callee == nullptr || callee->is_entry)
-    w.fail(fault::address, "calls what is no function", lane, o);
+    w.fail(fault::address, "calls an address that is not a function", lane, o);
   if (!accepts(*callee, site))
     w.fail(fault::prototype, "the arguments are not those of " + callee->name, lane, o);
-  lane_mask same = 0;
-  for (auto left = mask; left != 0; left &= left - 1) {
-    auto const other = static_cast<unsigned>(std::countr_zero(left));
-    if (load<std::uint64_t>(a, other) == address) same |= 1U << other;
+  lane_mask matching = 0;
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const candidate = static_cast<unsigned>(std::countr_zero(remaining));
+    if (load<std::uint64_t>(a, candidate) == address) matching |= 1U << candidate;
   }
-  w.call_some(same, mask & ~same, *callee, site);
+  w.call_some(matching, mask & ~matching, *callee, site);
 }
 
 void call_printf(warp& w, operation const& o, lane_mask mask)
 {
   auto const& site = w.current().code->calls[o.immediate];
-  for (auto left = mask; left != 0; left &= left - 1)
-    device_printf(w, site, static_cast<unsigned>(std::countr_zero(left)), o);
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1)
+    device_printf(w, site, static_cast<unsigned>(std::countr_zero(remaining)), o);
 }
 
 void call_assert_fail(warp& w, operation const& o, lane_mask mask)
@@ -119,8 +122,7 @@ void finish(warp& w, operation const&, lane_mask mask)
 
 void trap(warp& w, operation const& o, lane_mask mask)
 {
-  w.fail(fault::trap, "the kernel stopped itself", static_cast<unsigned>(std::countr_zero(mask)),
-         o);
+  w.fail(fault::trap, "the kernel executed trap", static_cast<unsigned>(std::countr_zero(mask)), o);
 }
 
 void pause(warp& w, operation const&, lane_mask)
@@ -128,9 +130,9 @@ void pause(warp& w, operation const&, lane_mask)
   w.yield_turn();
 }
 
-void emit_branch(decoding& d, syntax::operand const& to)
+void emit_branch(decoding& d, syntax::operand const& operand)
 {
-  auto const target = d.label(to);
+  auto const target = d.label(operand);
   auto& o = d.emit(&branch);
   o.immediate = target;
   o.flags = k_branch;
@@ -157,14 +159,14 @@ void decode_brx(decoding& d)
 
 std::vector<slot> slots_of(decoding const& d, syntax::operand const& list)
 {
-  std::vector<slot> found;
-  for (auto const& one : list.parts) {
-    auto const is_parameter = one.kind == operand_kind::variable &&
-                              d.function().variables[one.index].space == space::param;
-    if (!is_parameter) d.refuse("an argument that is no .param variable");
-    found.push_back(d.slot_of(one.index));
+  std::vector<slot> slots;
+  for (auto const& part : list.parts) {
+    auto const is_parameter = part.kind == operand_kind::variable &&
+                              d.function().variables[part.index].space == space::param;
+    if (!is_parameter) d.refuse("an argument that is not a .param variable");
+    slots.push_back(d.slot_of(part.index));
   }
-  return found;
+  return slots;
 }
 
 void check_call(decoding const& d, call_site const& site, syntax::function const& callee)
@@ -177,57 +179,80 @@ void check_call(decoding const& d, call_site const& site, syntax::function const
     d.reject_call("the result is not that of " + callee.name);
 }
 
-void decode_builtin(decoding& d, call_site const& site, builtin which)
+template <std::size_t Count>
+bool has_sizes(std::vector<slot> const& slots, std::array<std::uint32_t, Count> const& sizes)
 {
-  if (which == builtin::heap) d.refuse_feature(k_device_heap);
-  static constexpr std::array<std::uint32_t, 2> k_print{8, 8};
-  static constexpr std::array<std::uint32_t, 5> k_assert{8, 8, 4, 8, 8};
-  auto const fits = [&](auto const& sizes) {
-    return std::equal(site.arguments.begin(), site.arguments.end(), sizes.begin(), sizes.end(),
-                      [](slot const& a, std::uint32_t size) { return a.size == size; });
-  };
-  auto const is_print = which == builtin::printf;
-  if (is_print ? !fits(k_print) || site.results.size() > 1
-               : !fits(k_assert) || !site.results.empty())
-    d.reject_call(std::string("the arguments are not those of ") +
-                  (is_print ? "vprintf" : "__assertfail"));
-  if (is_print && !site.results.empty() && site.results[0].size != 4)
-    d.reject_call("the result is not that of vprintf");
-  d.emit(is_print ? &call_printf : &call_assert_fail).immediate = d.made().calls.size();
+  return std::equal(slots.begin(), slots.end(), sizes.begin(), sizes.end(),
+                    [](slot const& slot, std::uint32_t size) { return slot.size == size; });
 }
 
-/// call (results), function, (arguments), prototype; all but the function may be missing.
+void decode_printf(decoding& d, call_site const& site)
+{
+  if (!has_sizes(site.arguments, std::array<std::uint32_t, 2>{8, 8}) || site.results.size() > 1)
+    d.reject_call("the arguments are not those of vprintf");
+  if (!site.results.empty() && site.results[0].size != 4)
+    d.reject_call("the result is not that of vprintf");
+  d.emit(&call_printf).immediate = d.result().calls.size();
+}
+
+void decode_assert_fail(decoding& d, call_site const& site)
+{
+  auto const accepted = has_sizes(site.arguments, std::array<std::uint32_t, 5>{8, 8, 4, 8, 8}) &&
+                        site.results.empty();
+  if (!accepted) d.reject_call("the arguments are not those of __assertfail");
+  d.emit(&call_assert_fail).immediate = d.result().calls.size();
+}
+
+void decode_builtin(decoding& d, call_site const& site, builtin function)
+{
+  switch (function) {
+    case builtin::printf:
+      return decode_printf(d, site);
+    case builtin::assert_fail:
+      return decode_assert_fail(d, site);
+    case builtin::heap:
+      d.refuse_feature(k_device_heap);
+  }
+}
+
+void decode_direct_call(decoding& d, call_site& site, std::string const& name)
+{
+  auto const* const meaning = d.find(name);
+  if (meaning == nullptr) d.refuse(name + " is not declared");
+  if (meaning->kind == entity_kind::builtin)
+    return decode_builtin(d, site, static_cast<builtin>(meaning->index));
+  if (meaning->kind != entity_kind::function) d.reject(name + " is not a function");
+  auto const& callee = *d.modules().functions[meaning->index].syntax;
+  if (callee.is_entry) d.reject("calls a kernel");
+  check_call(d, site, callee);
+  site.callee = meaning->index;
+  d.refer_to(meaning->index);
+  d.emit(&call_direct).immediate = d.result().calls.size();
+}
+
+void decode_indirect_call(decoding& d, syntax::operand const& callee)
+{
+  auto const address = d.source(callee, type::b64);
+  auto& o = d.emit(&call_indirect);
+  o.a = address;
+  o.immediate = d.result().calls.size();
+}
+
+/// call (results), function, (arguments), prototype: only the function is required.
 void decode_call(decoding& d)
 {
   (void)d.take("uni");
-  std::size_t at = 0;
+  std::size_t index = 0;
   call_site site;
-  if (d.operand(at).kind == operand_kind::list) site.results = slots_of(d, d.operand(at++));
-  auto const& callee = d.operand(at++);
-  if (at < d.count() && d.operand(at).kind == operand_kind::list)
-    site.arguments = slots_of(d, d.operand(at++));
-  if (callee.kind == operand_kind::symbol) {
-    auto const* const found = d.find(callee.name);
-    if (found == nullptr) d.refuse(callee.name + " is not declared");
-    if (found->is == entity::kind::builtin) {
-      decode_builtin(d, site, static_cast<builtin>(found->index));
-    } else if (found->is == entity::kind::function) {
-      auto const& is = *d.modules().functions[found->index].what;
-      if (is.is_entry) d.reject("calls a kernel");
-      check_call(d, site, is);
-      site.callee = found->index;
-      d.refer_to(found->index);
-      d.emit(&call_direct).immediate = d.made().calls.size();
-    } else {
-      d.reject(callee.name + " is no function");
-    }
-  } else {
-    auto const a = d.source(callee, type::b64);
-    auto& o = d.emit(&call_indirect);
-    o.a = a;
-    o.immediate = d.made().calls.size();
-  }
-  d.made().calls.push_back(std::move(site));
+  if (d.operand(index).kind == operand_kind::list) site.results = slots_of(d, d.operand(index++));
+  auto const& callee = d.operand(index++);
+  if (index < d.count() && d.operand(index).kind == operand_kind::list)
+    site.arguments = slots_of(d, d.operand(index++));
+  if (callee.kind == operand_kind::symbol)
+    decode_direct_call(d, site, callee.name);
+  else
+    decode_indirect_call(d, callee);
+  d.result().calls.push_back(std::move(site));
 }
 
 template <handler Run>
@@ -252,16 +277,16 @@ void emit_return(decoding& d)
   d.emit(&leave);
 }
 
-void add_control(decode_table& to)
+void add_control(decode_table& table)
 {
-  to["bra"] = &decode_bra;
-  to["brx"] = &decode_brx;
-  to["call"] = &decode_call;
-  to["ret"] = &decode_end<&leave>;
-  to["exit"] = &decode_end<&finish>;
-  to["trap"] = &decode_end<&trap>;
-  to["brkpt"] = &decode_end<&trap>;
-  to["nanosleep"] = &decode_nanosleep;
+  table["bra"] = &decode_bra;
+  table["brx"] = &decode_brx;
+  table["call"] = &decode_call;
+  table["ret"] = &decode_end<&leave>;
+  table["exit"] = &decode_end<&finish>;
+  table["trap"] = &decode_end<&trap>;
+  table["brkpt"] = &decode_end<&trap>;
+  table["nanosleep"] = &decode_nanosleep;
 }
 
 }  // namespace fatlink::interpreter

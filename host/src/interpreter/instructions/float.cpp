@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact floating-point arithmetic on f32 and f64: every result is the rounded true one.
+// Exact floating-point arithmetic on f32 and f64: every result is the correctly rounded one.
 // Source: PTX ISA 9.0, "Floating-Point Instructions".
 #include <limits>
 
@@ -61,7 +61,7 @@ struct op_reciprocal {
   }
 };
 
-/// −0 is less than +0. A NaN gives the other operand, or with `.NaN` a NaN.
+/// −0 is less than +0. If one operand is NaN, the result is the other one, or NaN with `.NaN`.
 template <bool Max, bool Nan>
 struct op_extreme {
   template <typename F>
@@ -75,7 +75,7 @@ struct op_extreme {
   }
 };
 
-/// Modes and a last step, in operation::flags.
+/// operation::flags: the rounding mode, and whether to saturate.
 constexpr std::uint32_t k_rounding = 0xFFFF;  // FE_… of <cfenv>
 constexpr std::uint32_t k_saturate = 0x10000;
 
@@ -85,21 +85,22 @@ void saturate(std::byte* d, lane_mask mask)
   each_lane(mask, [=](unsigned i) { store(d, i, saturated(load<F>(d, i))); });
 }
 
-/// A product that f32's denormals round up to the least normal number is flushed all the same:
-/// hardware asks whether it is below it when rounded as a normal number would be.
+/// Flushes a denormal result. A product that was rounded up to the smallest normal number is
+/// flushed too if it is below that number when rounded with unlimited exponent range, as hardware
+/// does.
 template <typename Op, typename... Floats>
-float flushed_result(float result, Floats... from) noexcept
+float flushed_result(float result, Floats... operands) noexcept
 {
-  constexpr auto k_least = std::numeric_limits<float>::min();
-  if (std::abs(result) != k_least) return flushed(result);
-  auto const exact = std::abs(Op{}(static_cast<double>(from)...));
+  constexpr auto k_min_normal = std::numeric_limits<float>::min();
+  if (std::abs(result) != k_min_normal) return flushed(result);
+  auto const exact = std::abs(Op{}(static_cast<double>(operands)...));
   return exact < 0x1p-126 - 0x1p-151 ? std::copysign(0.0F, result) : result;
 }
 
 template <typename Op, bool Ftz, typename F, typename... Floats>
-F finished(F result, Floats... from) noexcept
+F finished(F result, Floats... operands) noexcept
 {
-  if constexpr (Ftz && sizeof(F) == 4) return flushed_result<Op>(canonical(result), from...);
+  if constexpr (Ftz && sizeof(F) == 4) return flushed_result<Op>(canonical(result), operands...);
   return canonical(result);
 }
 
@@ -126,7 +127,7 @@ void arithmetic(warp& w, operation const& o, lane_mask mask)
   if ((o.flags & k_saturate) != 0) saturate<F>(d, mask);
 }
 
-/// abs and neg are of the sign, but of a NaN: f32's is the one NaN, f64's keeps its sign.
+/// abs and neg of a NaN: f32 gives the canonical NaN, f64 keeps the sign.
 template <typename F>
 F changed_nan(F value) noexcept
 {
@@ -162,56 +163,56 @@ void copy_sign(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-struct real_flags {
+struct float_flags {
   int rounding = FE_TONEAREST;
   bool ftz = false;
   bool saturate = false;
 };
 
-real_flags take_flags(decoding& d)
+float_flags take_flags(decoding& d)
 {
-  real_flags found;
+  float_flags flags;
   if (d.take("rz"))
-    found.rounding = FE_TOWARDZERO;
+    flags.rounding = FE_TOWARDZERO;
   else if (d.take("rm"))
-    found.rounding = FE_DOWNWARD;
+    flags.rounding = FE_DOWNWARD;
   else if (d.take("rp"))
-    found.rounding = FE_UPWARD;
+    flags.rounding = FE_UPWARD;
   else
     (void)d.take("rn");
-  found.ftz = d.take("ftz");
-  found.saturate = d.take("sat");
-  return found;
+  flags.ftz = d.take("ftz");
+  flags.saturate = d.take("sat");
+  return flags;
 }
 
-/// As many sources as `Count`, all of one type.
+/// Emits an operation with `Count` sources of one type.
 template <unsigned Count>
-operation& emit_same(decoding& d, handler run, type as)
+operation& emit_same(decoding& d, handler run, type type)
 {
-  if constexpr (Count == 1) return d.emit(run, as, {as});
-  if constexpr (Count == 2) return d.emit(run, as, {as, as});
-  return d.emit(run, as, {as, as, as});
+  if constexpr (Count == 1) return d.emit(run, type, {type});
+  if constexpr (Count == 2) return d.emit(run, type, {type, type});
+  return d.emit(run, type, {type, type, type});
 }
 
 template <typename Op, unsigned Count>
-void decode_exact(decoding& d, type as)
+void decode_exact(decoding& d, type type)
 {
   auto const flags = take_flags(d);
-  if (as == type::f64 && flags.ftz) d.refuse();
-  auto const run = as == type::f64 ? &arithmetic<double, Op, Count, false>
-                   : flags.ftz     ? &arithmetic<float, Op, Count, true>
-                                   : &arithmetic<float, Op, Count, false>;
-  emit_same<Count>(d, run, as).flags =
+  if (type == type::f64 && flags.ftz) d.refuse();
+  auto const run = type == type::f64 ? &arithmetic<double, Op, Count, false>
+                   : flags.ftz       ? &arithmetic<float, Op, Count, true>
+                                     : &arithmetic<float, Op, Count, false>;
+  emit_same<Count>(d, run, type).flags =
       static_cast<std::uint32_t>(flags.rounding) | (flags.saturate ? k_saturate : 0U);
 }
 
 template <bool Max>
-void decode_extreme(decoding& d, type as)
+void decode_extreme(decoding& d, type type)
 {
   auto const ftz = d.take("ftz");
   auto const nan = d.take("NaN");
   handler run = nullptr;
-  if (as == type::f64)
+  if (type == type::f64)
     run = &arithmetic<double, op_extreme<Max, false>, 2, false>;
   else if (nan)
     run = ftz ? &arithmetic<float, op_extreme<Max, true>, 2, true>
@@ -219,66 +220,66 @@ void decode_extreme(decoding& d, type as)
   else
     run = ftz ? &arithmetic<float, op_extreme<Max, false>, 2, true>
               : &arithmetic<float, op_extreme<Max, false>, 2, false>;
-  d.emit(run, as, {as, as}).flags = FE_TONEAREST;
+  d.emit(run, type, {type, type}).flags = FE_TONEAREST;
 }
 
 template <bool Negate>
-void decode_sign(decoding& d, type as)
+void decode_sign(decoding& d, type type)
 {
   auto const ftz = d.take("ftz");
-  auto const run = as == type::f64 ? &change_sign<double, Negate, false>
-                   : ftz           ? &change_sign<float, Negate, true>
-                                   : &change_sign<float, Negate, false>;
-  d.emit(run, as, {as});
+  auto const run = type == type::f64 ? &change_sign<double, Negate, false>
+                   : ftz             ? &change_sign<float, Negate, true>
+                                     : &change_sign<float, Negate, false>;
+  d.emit(run, type, {type});
 }
 
-/// sqrt and rcp, of which `.approx` is another instruction.
+/// sqrt and rcp; `.approx` is decoded elsewhere.
 template <typename Op>
 void decode_root(decoding& d, std::string_view name)
 {
-  auto const as = d.take_type();
-  if (as != type::f32 && as != type::f64) d.refuse();
-  if (d.take("approx")) return decode_approximation(d, name, as);
-  decode_exact<Op, 1>(d, as);
+  auto const type = d.take_type();
+  if (type != type::f32 && type != type::f64) d.refuse();
+  if (d.take("approx")) return decode_approximation(d, name, type);
+  decode_exact<Op, 1>(d, type);
 }
 
 void decode_copysign(decoding& d)
 {
-  auto const as = d.take_type();
-  if (as != type::f32 && as != type::f64) d.refuse();
-  d.emit(as == type::f64 ? &copy_sign<double> : &copy_sign<float>, as, {as, as});
+  auto const type = d.take_type();
+  if (type != type::f32 && type != type::f64) d.refuse();
+  d.emit(type == type::f64 ? &copy_sign<double> : &copy_sign<float>, type, {type, type});
 }
 
 }  // namespace
 
-void decode_float_arithmetic(decoding& d, std::string_view name, type as)
+void decode_float_arithmetic(decoding& d, std::string_view name, type type)
 {
-  if (as != type::f32 && as != type::f64) d.refuse();
-  if (name == "add") return decode_exact<op_add, 2>(d, as);
-  if (name == "sub") return decode_exact<op_subtract, 2>(d, as);
-  if (name == "mul") return decode_exact<op_multiply, 2>(d, as);
-  if (name == "fma") return decode_exact<op_fma, 3>(d, as);
-  if (name == "min") return decode_extreme<false>(d, as);
-  if (name == "max") return decode_extreme<true>(d, as);
-  if (name == "abs") return decode_sign<false>(d, as);
-  if (name == "neg") return decode_sign<true>(d, as);
+  if (type != type::f32 && type != type::f64) d.refuse();
+  if (name == "add") return decode_exact<op_add, 2>(d, type);
+  if (name == "sub") return decode_exact<op_subtract, 2>(d, type);
+  if (name == "mul") return decode_exact<op_multiply, 2>(d, type);
+  if (name == "fma") return decode_exact<op_fma, 3>(d, type);
+  if (name == "min") return decode_extreme<false>(d, type);
+  if (name == "max") return decode_extreme<true>(d, type);
+  if (name == "abs") return decode_sign<false>(d, type);
+  if (name == "neg") return decode_sign<true>(d, type);
   if (name != "div") d.refuse();
-  if (d.take("approx") || d.take("full")) return decode_approximation(d, "div", as);
-  decode_exact<op_divide, 2>(d, as);
+  if (d.take("approx") || d.take("full")) return decode_approximation(d, "div", type);
+  decode_exact<op_divide, 2>(d, type);
 }
 
-void add_float(decode_table& to)
+void add_float(decode_table& table)
 {
-  to["fma"] = [](decoding& d) {
-    auto const as = d.take_type();
-    if (as == type::f32 || as == type::f64)
-      decode_float_arithmetic(d, "fma", as);
+  table["fma"] = [](decoding& d) {
+    auto const type = d.take_type();
+    if (type == type::f32 || type == type::f64)
+      decode_float_arithmetic(d, "fma", type);
     else
-      decode_half_arithmetic(d, "fma", as);
+      decode_half_arithmetic(d, "fma", type);
   };
-  to["sqrt"] = [](decoding& d) { decode_root<op_sqrt>(d, "sqrt"); };
-  to["rcp"] = [](decoding& d) { decode_root<op_reciprocal>(d, "rcp"); };
-  to["copysign"] = &decode_copysign;
+  table["sqrt"] = [](decoding& d) { decode_root<op_sqrt>(d, "sqrt"); };
+  table["rcp"] = [](decoding& d) { decode_root<op_reciprocal>(d, "rcp"); };
+  table["copysign"] = &decode_copysign;
 }
 
 }  // namespace fatlink::interpreter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What floating-point instructions do beside arithmetic: flush denormals, saturate, round in a
-// direction, and give one NaN. The host's arithmetic is IEEE 754's, as PTX's is.
+// Steps of floating-point instructions around the arithmetic: flush denormals, saturate, round in a
+// direction, return the canonical NaN. Host and PTX both compute as IEEE 754 specifies.
 // Source: PTX ISA 9.0, "Floating-Point Instructions"; which NaN: measured on an H200.
 #pragma once
 
@@ -15,20 +15,20 @@ namespace fatlink::interpreter {
 template <typename F>
 using bits_for = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
 
-/// The NaN that arithmetic in f32 gives, whatever its operands.
+/// The NaN that f32 arithmetic returns, for any operands.
 constexpr std::uint32_t k_nan = 0x7FFFFFFF;
 
 inline float canonical(float value) noexcept
 {
   return std::isnan(value) ? std::bit_cast<float>(k_nan) : value;
 }
-/// In f64 a NaN operand goes through, quiet, and a new NaN is 0xFFF8…: as on x86-64.
+/// f64 returns a NaN operand as a quiet NaN, and creates 0xFFF8…, as x86-64 does.
 inline double canonical(double value) noexcept
 {
   return value;
 }
 
-/// Zero of the same sign for a denormal.
+/// A denormal becomes zero with the same sign.
 inline float flushed(float value) noexcept
 {
   auto const bits = std::bit_cast<std::uint32_t>(value);
@@ -42,7 +42,7 @@ F flushed_if(F value) noexcept
   return value;
 }
 
-/// To [0, 1]; NaN becomes +0.
+/// Clamps to [0, 1]; NaN becomes +0.
 template <typename F>
 F saturated(F value) noexcept
 {
@@ -50,7 +50,7 @@ F saturated(F value) noexcept
   return value < F{1} ? value : F{1};
 }
 
-/// FE_TONEAREST and its like while it lives. Costs nothing for FE_TONEAREST.
+/// Sets the rounding mode (FE_TONEAREST, …) for its lifetime. FE_TONEAREST costs nothing.
 class rounding_scope {
  public:
   explicit rounding_scope(int mode) noexcept : mode_(mode)

@@ -25,7 +25,7 @@ double flushed(Half value, std::uint32_t flags) noexcept
   return to_double(value);
 }
 
-/// The double is exact or rounded to odd; this is the one rounding.
+/// Rounds `exact`, which is exact or rounded to odd: the only rounding to nearest.
 template <typename Half>
 Half finished(double exact, std::uint32_t flags) noexcept
 {
@@ -62,8 +62,8 @@ void half_arithmetic(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [=](unsigned lane) {
     for (unsigned k = 0; k < Count; ++k) {
       auto const i = lane * Count + k;
-      auto const read = [=](std::byte const* from) {
-        return flushed(Half{load<std::uint16_t>(from, i)}, flags);
+      auto const read = [=](std::byte const* source) {
+        return flushed(Half{load<std::uint16_t>(source, i)}, flags);
       };
       auto const third = Sources > 2 ? read(c) : 0.0;
       store(d, i, finished<Half>(Op{}(read(a), read(b), third), flags).bits);
@@ -71,7 +71,7 @@ void half_arithmetic(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-/// −0 is less than +0; a NaN gives the other operand, or with `.NaN` a NaN.
+/// −0 is less than +0. If one operand is NaN, the result is the other one, or NaN with `.NaN`.
 template <typename Half, bool Max>
 Half extreme(Half a, Half b, std::uint32_t flags) noexcept
 {
@@ -101,7 +101,7 @@ void half_extreme(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-/// abs and neg of one or two: of the sign bits alone.
+/// abs and neg of `Count` numbers: they change only the sign bits.
 template <typename Half, bool Negate, unsigned Count>
 void half_sign(warp& w, operation const& o, lane_mask mask)
 {
@@ -138,9 +138,9 @@ unsigned source_count(std::string_view name) noexcept
   return name == "fma" ? 3 : 2;
 }
 
-handler pick(decoding const& d, std::string_view name, type as)
+handler pick(decoding const& d, std::string_view name, type type)
 {
-  switch (as) {
+  switch (type) {
     case type::f16:
       return pick<binary16, 1>(d, name);
     case type::f16x2:
@@ -156,7 +156,7 @@ handler pick(decoding const& d, std::string_view name, type as)
 
 }  // namespace
 
-void decode_half_arithmetic(decoding& d, std::string_view name, type as)
+void decode_half_arithmetic(decoding& d, std::string_view name, type type)
 {
   (void)d.take("rn");
   std::uint32_t flags = 0;
@@ -166,14 +166,14 @@ void decode_half_arithmetic(decoding& d, std::string_view name, type as)
   if (d.take("NaN")) flags |= k_nan_wins;
   auto const sources = source_count(name);
   d.expect_count(sources + 1, sources + 1);
-  operand_offset from[3]{k_no_operand, k_no_operand, k_no_operand};
-  for (unsigned i = 0; i < sources; ++i) from[i] = d.source(i + 1, as);
-  auto const to = d.destination(0, as);
-  auto& o = d.emit(pick(d, name, as));
-  o.d = to;
-  o.a = from[0];
-  o.b = from[1];
-  o.c = from[2];
+  operand_offset operands[3]{k_no_operand, k_no_operand, k_no_operand};
+  for (unsigned i = 0; i < sources; ++i) operands[i] = d.source(i + 1, type);
+  auto const result = d.destination(0, type);
+  auto& o = d.emit(pick(d, name, type));
+  o.d = result;
+  o.a = operands[0];
+  o.b = operands[1];
+  o.c = operands[2];
   o.flags = flags;
 }
 

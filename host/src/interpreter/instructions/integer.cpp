@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic. Overflow wraps, as in hardware: signed types compute as unsigned ones.
+// Integer arithmetic. Overflow wraps as in hardware: signed types are computed as unsigned ones.
 // Source: PTX ISA 9.0, "Integer Arithmetic Instructions", "Extended-Precision Integer …".
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
@@ -11,9 +11,9 @@ namespace {
 enum carry_flags : std::uint32_t { k_carry_in = 1, k_carry_out = 2 };
 
 /// add and sub with the condition code's carry. As in hardware, a subtraction adds the complement
-/// of b and 1: its carry is 1 where nothing was borrowed, and subc borrows where the carry is 0.
-/// So that add.cc, sub.cc, addc, subc and madc may follow one another, which compilers rely on.
-/// The PTX ISA speaks of a borrow; ptxas folds `sub.cc 5,7; addc 0,0` to 0.
+/// of b and 1: its carry is 1 if there was no borrow, and subc borrows if the carry is 0. Compilers
+/// rely on this when they mix add.cc, sub.cc, addc, subc and madc. The PTX ISA describes a borrow
+/// instead, but ptxas folds `sub.cc 5,7; addc 0,0` to 0.
 template <typename T, bool Subtract>
 void with_carry(warp& w, operation const& o, lane_mask mask)
 {
@@ -21,8 +21,8 @@ void with_carry(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto* const d = w.at(o.d);
   auto const has_carry_in = (o.flags & k_carry_in) != 0;
-  for (auto left = mask; left != 0; left &= left - 1) {
-    auto const i = static_cast<unsigned>(std::countr_zero(left));
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto const carry_in = has_carry_in ? w.carry >> i & 1U : (Subtract ? 1U : 0U);
     auto const x = load<T>(a, i);
     auto const y = Subtract ? static_cast<T>(~load<T>(b, i)) : load<T>(b, i);
@@ -40,65 +40,66 @@ void multiply_with_carry(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
   auto* const d = w.at(o.d);
-  for (auto left = mask; left != 0; left &= left - 1) {
-    auto const i = static_cast<unsigned>(std::countr_zero(left));
-    auto const in = (o.flags & k_carry_in) != 0 ? w.carry >> i & 1U : 0U;
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const i = static_cast<unsigned>(std::countr_zero(remaining));
+    auto const carry_in = (o.flags & k_carry_in) != 0 ? w.carry >> i & 1U : 0U;
     auto const x = High ? high(load<T>(a, i), load<T>(b, i)) : low(load<T>(a, i), load<T>(b, i));
     auto const y = load<T>(c, i);
-    auto const sum = static_cast<T>(bits_of(x) + bits_of(y) + in);
+    auto const sum = static_cast<T>(bits_of(x) + bits_of(y) + carry_in);
     store<T>(d, i, sum);
-    auto const out = bits_of(sum) < bits_of(x) || (in != 0 && sum == x);
-    if ((o.flags & k_carry_out) != 0) w.carry = (w.carry & ~(1U << i)) | (out ? 1U << i : 0U);
+    auto const carry_out = bits_of(sum) < bits_of(x) || (carry_in != 0 && sum == x);
+    if ((o.flags & k_carry_out) != 0) w.carry = (w.carry & ~(1U << i)) | (carry_out ? 1U << i : 0U);
   }
 }
 
 template <typename Op>
-handler binary_of(decoding const& d, type as)
+handler binary_of(decoding const& d, type type)
 {
-  return for_integer(d, as, []<typename T>() -> handler { return &binary<T, T, Op>; });
+  return for_integer(d, type, []<typename T>() -> handler { return &binary<T, T, Op>; });
 }
 
 template <typename Op>
-handler ternary_of(decoding const& d, type as)
+handler ternary_of(decoding const& d, type type)
 {
-  return for_integer(d, as, []<typename T>() -> handler { return &ternary<T, T, Op>; });
+  return for_integer(d, type, []<typename T>() -> handler { return &ternary<T, T, Op>; });
 }
 
 template <bool Subtract>
-void decode_carry(decoding& d, type as, bool in, bool out)
+void decode_carry(decoding& d, type type, bool carry_in, bool carry_out)
 {
-  auto const run = for_integer(d, as, []<typename T>() -> handler {
+  auto const run = for_integer(d, type, []<typename T>() -> handler {
     return &with_carry<std::make_unsigned_t<T>, Subtract>;
   });
-  d.emit(run, as, {as, as}).flags = (in ? k_carry_in : 0U) | (out ? k_carry_out : 0U);
+  d.emit(run, type, {type, type}).flags =
+      (carry_in ? k_carry_in : 0U) | (carry_out ? k_carry_out : 0U);
 }
 
 template <typename Op, typename Saturated, bool Subtract>
 void decode_sum(decoding& d, std::string_view name)
 {
-  auto const as = d.take_type();
-  if (as == type::f16 || as == type::bf16 || as == type::f16x2 || as == type::bf16x2)
-    return decode_half_arithmetic(d, name, as);
-  if (is_float(as)) return decode_float_arithmetic(d, name, as);
-  if (d.take("cc")) return decode_carry<Subtract>(d, as, false, true);
+  auto const type = d.take_type();
+  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
+    return decode_half_arithmetic(d, name, type);
+  if (is_float(type)) return decode_float_arithmetic(d, name, type);
+  if (d.take("cc")) return decode_carry<Subtract>(d, type, false, true);
   if (d.take("sat")) {
-    if (as != type::s32) d.refuse();
-    d.emit(&binary<std::int32_t, std::int32_t, Saturated>, as, {as, as});
+    if (type != type::s32) d.refuse();
+    d.emit(&binary<std::int32_t, std::int32_t, Saturated>, type, {type, type});
     return;
   }
-  d.emit(binary_of<Op>(d, as), as, {as, as});
+  d.emit(binary_of<Op>(d, type), type, {type, type});
 }
 
 template <bool Subtract>
 void decode_sum_with_carry(decoding& d)
 {
-  auto const as = d.take_type();
-  decode_carry<Subtract>(d, as, true, d.take("cc"));
+  auto const type = d.take_type();
+  decode_carry<Subtract>(d, type, true, d.take("cc"));
 }
 
-type twice_as_wide(decoding const& d, type as)
+type twice_as_wide(decoding const& d, type type)
 {
-  switch (as) {
+  switch (type) {
     case type::u16:
       return type::u32;
     case type::s16:
@@ -113,7 +114,7 @@ type twice_as_wide(decoding const& d, type as)
 }
 
 template <bool Add>
-void decode_wide(decoding& d, type as)
+void decode_wide(decoding& d, type type)
 {
   auto const pick = [&]<typename T, typename R>() -> handler {
     if constexpr (Add)
@@ -121,74 +122,76 @@ void decode_wide(decoding& d, type as)
     else
       return &binary<R, T, op_wide<R>>;
   };
-  auto const result = twice_as_wide(d, as);
+  auto const result = twice_as_wide(d, type);
   handler run = nullptr;
-  if (as == type::u16) run = pick.template operator()<std::uint16_t, std::uint32_t>();
-  if (as == type::s16) run = pick.template operator()<std::int16_t, std::int32_t>();
-  if (as == type::u32) run = pick.template operator()<std::uint32_t, std::uint64_t>();
-  if (as == type::s32) run = pick.template operator()<std::int32_t, std::int64_t>();
+  if (type == type::u16) run = pick.template operator()<std::uint16_t, std::uint32_t>();
+  if (type == type::s16) run = pick.template operator()<std::int16_t, std::int32_t>();
+  if (type == type::u32) run = pick.template operator()<std::uint32_t, std::uint64_t>();
+  if (type == type::s32) run = pick.template operator()<std::int32_t, std::int64_t>();
   if constexpr (Add)
-    d.emit(run, result, {as, as, result});
+    d.emit(run, result, {type, type, result});
   else
-    d.emit(run, result, {as, as});
+    d.emit(run, result, {type, type});
 }
 
 void decode_mul(decoding& d)
 {
-  auto const as = d.take_type();
-  if (as == type::f16 || as == type::bf16 || as == type::f16x2 || as == type::bf16x2)
-    return decode_half_arithmetic(d, "mul", as);
-  if (is_float(as)) return decode_float_arithmetic(d, "mul", as);
-  if (d.take("wide")) return decode_wide<false>(d, as);
-  if (d.take("hi")) return void(d.emit(binary_of<op_high>(d, as), as, {as, as}));
+  auto const type = d.take_type();
+  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
+    return decode_half_arithmetic(d, "mul", type);
+  if (is_float(type)) return decode_float_arithmetic(d, "mul", type);
+  if (d.take("wide")) return decode_wide<false>(d, type);
+  if (d.take("hi")) return void(d.emit(binary_of<op_high>(d, type), type, {type, type}));
   if (!d.take("lo")) d.refuse();
-  d.emit(binary_of<op_low>(d, as), as, {as, as});
+  d.emit(binary_of<op_low>(d, type), type, {type, type});
 }
 
 void decode_mad(decoding& d, bool carry_in)
 {
-  auto const as = d.take_type();
-  if (is_float(as)) return decode_float_arithmetic(d, "fma", as);
-  if (d.take("wide")) return decode_wide<true>(d, as);
+  auto const type = d.take_type();
+  if (is_float(type)) return decode_float_arithmetic(d, "fma", type);
+  if (d.take("wide")) return decode_wide<true>(d, type);
   auto const take_high = d.take("hi");
   if (!take_high && !d.take("lo")) d.refuse();
   auto const carry_out = d.take("cc");
   if (carry_in || carry_out) {
-    auto const run = for_integer(d, as, [&]<typename T>() -> handler {
+    auto const run = for_integer(d, type, [&]<typename T>() -> handler {
       return take_high ? &multiply_with_carry<T, true> : &multiply_with_carry<T, false>;
     });
-    d.emit(run, as, {as, as, as}).flags =
+    d.emit(run, type, {type, type, type}).flags =
         (carry_in ? k_carry_in : 0U) | (carry_out ? k_carry_out : 0U);
     return;
   }
-  d.emit(take_high ? ternary_of<op_high>(d, as) : ternary_of<op_low>(d, as), as, {as, as, as});
+  d.emit(take_high ? ternary_of<op_high>(d, type) : ternary_of<op_low>(d, type), type,
+         {type, type, type});
 }
 
 template <typename Op>
 void decode_two(decoding& d, std::string_view name)
 {
-  auto const as = d.take_type();
-  if (as == type::f16 || as == type::bf16 || as == type::f16x2 || as == type::bf16x2)
-    return decode_half_arithmetic(d, name, as);
-  if (is_float(as)) return decode_float_arithmetic(d, name, as);
-  d.emit(binary_of<Op>(d, as), as, {as, as});
+  auto const type = d.take_type();
+  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
+    return decode_half_arithmetic(d, name, type);
+  if (is_float(type)) return decode_float_arithmetic(d, name, type);
+  d.emit(binary_of<Op>(d, type), type, {type, type});
 }
 
 template <typename Op>
 void decode_one(decoding& d, std::string_view name)
 {
-  auto const as = d.take_type();
-  if (as == type::f16 || as == type::bf16 || as == type::f16x2 || as == type::bf16x2)
-    return decode_half_arithmetic(d, name, as);
-  if (is_float(as)) return decode_float_arithmetic(d, name, as);
-  d.emit(for_integer(d, as, []<typename T>() -> handler { return &unary<T, T, Op>; }), as, {as});
+  auto const type = d.take_type();
+  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
+    return decode_half_arithmetic(d, name, type);
+  if (is_float(type)) return decode_float_arithmetic(d, name, type);
+  d.emit(for_integer(d, type, []<typename T>() -> handler { return &unary<T, T, Op>; }), type,
+         {type});
 }
 
 template <bool Add>
 void decode_24(decoding& d)
 {
-  auto const as = d.take_type();
-  if (as != type::u32 && as != type::s32) d.refuse();
+  auto const type = d.take_type();
+  if (type != type::u32 && type != type::s32) d.refuse();
   auto const take_high = d.take("hi");
   if (!take_high && !d.take("lo")) d.refuse();
   auto const pick = [&]<typename T>() -> handler {
@@ -197,39 +200,41 @@ void decode_24(decoding& d)
     else
       return take_high ? &binary<T, T, op_24<true>> : &binary<T, T, op_24<false>>;
   };
-  auto const run = for_integer(d, as, pick);
+  auto const run = for_integer(d, type, pick);
   if constexpr (Add)
-    d.emit(run, as, {as, as, as});
+    d.emit(run, type, {type, type, type});
   else
-    d.emit(run, as, {as, as});
+    d.emit(run, type, {type, type});
 }
 
 void decode_sad(decoding& d)
 {
-  auto const as = d.take_type();
-  d.emit(ternary_of<op_difference>(d, as), as, {as, as, as});
+  auto const type = d.take_type();
+  d.emit(ternary_of<op_difference>(d, type), type, {type, type, type});
 }
 
 }  // namespace
 
-void add_integer(decode_table& to)
+void add_integer(decode_table& table)
 {
-  to["add"] = [](decoding& d) { decode_sum<op_add, op_add_saturated, false>(d, "add"); };
-  to["sub"] = [](decoding& d) { decode_sum<op_subtract, op_subtract_saturated, true>(d, "sub"); };
-  to["addc"] = &decode_sum_with_carry<false>;
-  to["subc"] = &decode_sum_with_carry<true>;
-  to["mul"] = &decode_mul;
-  to["mad"] = [](decoding& d) { decode_mad(d, false); };
-  to["madc"] = [](decoding& d) { decode_mad(d, true); };
-  to["mul24"] = &decode_24<false>;
-  to["mad24"] = &decode_24<true>;
-  to["min"] = [](decoding& d) { decode_two<op_min>(d, "min"); };
-  to["max"] = [](decoding& d) { decode_two<op_max>(d, "max"); };
-  to["div"] = [](decoding& d) { decode_two<op_divide>(d, "div"); };
-  to["rem"] = [](decoding& d) { decode_two<op_remainder>(d, "rem"); };
-  to["neg"] = [](decoding& d) { decode_one<op_negate>(d, "neg"); };
-  to["abs"] = [](decoding& d) { decode_one<op_absolute>(d, "abs"); };
-  to["sad"] = &decode_sad;
+  table["add"] = [](decoding& d) { decode_sum<op_add, op_add_saturated, false>(d, "add"); };
+  table["sub"] = [](decoding& d) {
+    decode_sum<op_subtract, op_subtract_saturated, true>(d, "sub");
+  };
+  table["addc"] = &decode_sum_with_carry<false>;
+  table["subc"] = &decode_sum_with_carry<true>;
+  table["mul"] = &decode_mul;
+  table["mad"] = [](decoding& d) { decode_mad(d, false); };
+  table["madc"] = [](decoding& d) { decode_mad(d, true); };
+  table["mul24"] = &decode_24<false>;
+  table["mad24"] = &decode_24<true>;
+  table["min"] = [](decoding& d) { decode_two<op_min>(d, "min"); };
+  table["max"] = [](decoding& d) { decode_two<op_max>(d, "max"); };
+  table["div"] = [](decoding& d) { decode_two<op_divide>(d, "div"); };
+  table["rem"] = [](decoding& d) { decode_two<op_remainder>(d, "rem"); };
+  table["neg"] = [](decoding& d) { decode_one<op_negate>(d, "neg"); };
+  table["abs"] = [](decoding& d) { decode_one<op_absolute>(d, "abs"); };
+  table["sad"] = &decode_sad;
 }
 
 }  // namespace fatlink::interpreter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What integer instructions compute for one lane. Overflow wraps, as in hardware: signed types
-// compute as unsigned ones.
+// The computation of integer instructions for one lane. Overflow wraps as in hardware: signed types
+// are computed as unsigned ones.
 #pragma once
 
 #include <algorithm>
@@ -124,7 +124,7 @@ struct op_xor {
     return static_cast<T>(a ^ b);
   }
 };
-/// Division by zero gives all ones, and the remainder the dividend, as GPUs do.
+/// As on GPUs, division by zero returns all ones, and its remainder is the dividend.
 struct op_divide {
   template <typename T>
   T operator()(T a, T b) const

@@ -20,7 +20,7 @@ struct op_not {
     return static_cast<T>(~a);
   }
 };
-/// Shifts by 32-bit amounts, clamped to the width.
+/// Shifts by a 32-bit amount, clamped to the width.
 template <typename T, bool Left>
 void shift(warp& w, operation const& o, lane_mask mask)
 {
@@ -29,25 +29,26 @@ void shift(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   each_lane(mask, [=](unsigned i) {
     auto const x = load<T>(a, i);
-    auto const by = load<std::uint32_t>(b, i);
-    auto const most = k_bits<T> - 1;
+    auto const amount = load<std::uint32_t>(b, i);
+    auto const max = k_bits<T> - 1;
     if constexpr (Left)
-      store<T>(d, i, static_cast<T>(by > most ? T{0} : static_cast<T>(x << (by & most))));
+      store<T>(d, i, static_cast<T>(amount > max ? T{0} : static_cast<T>(x << (amount & max))));
     else
-      store<T>(d, i,
-               static_cast<T>(by > most ? static_cast<T>(x >> most >> (std::is_signed_v<T> ? 0 : 1))
-                                        : static_cast<T>(x >> (by & most))));
+      store<T>(
+          d, i,
+          static_cast<T>(amount > max ? static_cast<T>(x >> max >> (std::is_signed_v<T> ? 0 : 1))
+                                      : static_cast<T>(x >> (amount & max))));
   });
 }
 
-/// d = the upper (left) or lower (right) 32 bits of b:a shifted.
+/// The upper (left) or lower (right) 32 bits of the shifted b:a.
 template <bool Left, bool Wrap>
 struct op_funnel {
-  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t by) const
+  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t c) const
   {
-    auto const amount = Wrap ? by & 31U : std::min(by, 32U);
-    auto const both = std::uint64_t{b} << 32 | a;
-    return static_cast<std::uint32_t>(Left ? both << amount >> 32 : both >> amount);
+    auto const amount = Wrap ? c & 31U : std::min(c, 32U);
+    auto const pair = std::uint64_t{b} << 32 | a;
+    return static_cast<std::uint32_t>(Left ? pair << amount >> 32 : pair >> amount);
   }
 };
 
@@ -64,8 +65,8 @@ void lop3(warp& w, operation const& o, lane_mask mask)
     auto const z = load<std::uint32_t>(c, i);
     std::uint32_t result = 0;
     for (unsigned term = 0; term < 8; ++term) {
-      auto const wanted = 0U - (table >> term & 1U);
-      result |= wanted & ((term & 4) != 0 ? x : ~x) & ((term & 2) != 0 ? y : ~y) &
+      auto const selected = 0U - (table >> term & 1U);
+      result |= selected & ((term & 4) != 0 ? x : ~x) & ((term & 2) != 0 ? y : ~y) &
                 ((term & 1) != 0 ? z : ~z);
     }
     store(d, i, result);
@@ -81,20 +82,20 @@ void predicate_logic(warp& w, operation const& o, lane_mask mask)
 template <typename Op>
 void decode_logic(decoding& d)
 {
-  auto const as = d.take_type();
+  auto const type = d.take_type();
   d.expect_count(3, 3);
-  if (as == type::pred) {
+  if (type == type::pred) {
     auto const a = d.predicate(1);
     auto const b = d.predicate(2);
-    auto const to = d.predicate_destination(d.operand(0));
+    auto const result = d.predicate_destination(d.operand(0));
     auto& o = d.emit(&predicate_logic<Op>);
-    o.d = to;
+    o.d = result;
     o.a = a;
     o.b = b;
     return;
   }
-  d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &binary<T, T, Op>; }), as,
-         {as, as});
+  d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &binary<T, T, Op>; }),
+         type, {type, type});
 }
 
 void not_predicate(warp& w, operation const& o, lane_mask mask)
@@ -104,39 +105,39 @@ void not_predicate(warp& w, operation const& o, lane_mask mask)
 
 void decode_not(decoding& d)
 {
-  auto const as = d.take_type();
-  if (as != type::pred)
+  auto const type = d.take_type();
+  if (type != type::pred)
     return void(d.emit(
-        for_bits(d, size_of(as), []<typename T>() -> handler { return &unary<T, T, op_not>; }), as,
-        {as}));
+        for_bits(d, size_of(type), []<typename T>() -> handler { return &unary<T, T, op_not>; }),
+        type, {type}));
   auto const a = d.predicate(1);
-  auto const to = d.predicate_destination(d.operand(0));
+  auto const result = d.predicate_destination(d.operand(0));
   auto& o = d.emit(&not_predicate);
-  o.d = to;
+  o.d = result;
   o.a = a;
 }
 
 template <bool Left>
 void decode_shift(decoding& d)
 {
-  auto const as = d.take_type();
-  d.emit(for_integer(d, as, []<typename T>() -> handler { return &shift<T, Left>; }), as,
-         {as, type::u32});
+  auto const type = d.take_type();
+  d.emit(for_integer(d, type, []<typename T>() -> handler { return &shift<T, Left>; }), type,
+         {type, type::u32});
 }
 
 void decode_funnel(decoding& d)
 {
-  auto const as = d.take_type();
-  auto const left = d.take("l");
-  if (as != type::b32 || (!left && !d.take("r"))) d.refuse();
+  auto const type = d.take_type();
+  auto const is_left = d.take("l");
+  if (type != type::b32 || (!is_left && !d.take("r"))) d.refuse();
   auto const wrap = d.take("wrap");
   if (!wrap && !d.take("clamp")) d.refuse();
   using u32 = std::uint32_t;
-  auto const run = left ? (wrap ? &ternary<u32, u32, op_funnel<true, true>>
-                                : &ternary<u32, u32, op_funnel<true, false>>)
-                        : (wrap ? &ternary<u32, u32, op_funnel<false, true>>
-                                : &ternary<u32, u32, op_funnel<false, false>>);
-  d.emit(run, as, {as, as, type::u32});
+  auto const run = is_left ? (wrap ? &ternary<u32, u32, op_funnel<true, true>>
+                                   : &ternary<u32, u32, op_funnel<true, false>>)
+                           : (wrap ? &ternary<u32, u32, op_funnel<false, true>>
+                                   : &ternary<u32, u32, op_funnel<false, false>>);
+  d.emit(run, type, {type, type, type::u32});
 }
 
 void decode_lop3(decoding& d)
@@ -148,16 +149,16 @@ void decode_lop3(decoding& d)
 
 }  // namespace
 
-void add_logic(decode_table& to)
+void add_logic(decode_table& table)
 {
-  to["and"] = &decode_logic<op_and>;
-  to["or"] = &decode_logic<op_or>;
-  to["xor"] = &decode_logic<op_xor>;
-  to["not"] = &decode_not;
-  to["shl"] = &decode_shift<true>;
-  to["shr"] = &decode_shift<false>;
-  to["shf"] = &decode_funnel;
-  to["lop3"] = &decode_lop3;
+  table["and"] = &decode_logic<op_and>;
+  table["or"] = &decode_logic<op_or>;
+  table["xor"] = &decode_logic<op_xor>;
+  table["not"] = &decode_not;
+  table["shl"] = &decode_shift<true>;
+  table["shr"] = &decode_shift<false>;
+  table["shf"] = &decode_funnel;
+  table["lop3"] = &decode_lop3;
 }
 
 }  // namespace fatlink::interpreter

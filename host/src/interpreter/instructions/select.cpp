@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection, and tests of what kind of number one is. Source: PTX ISA 9.0, "Comparison and
-// Selection Instructions".
+// Selection, and tests of the class of a floating-point number. Source: PTX ISA 9.0, "Comparison
+// and Selection Instructions".
 #include <array>
 #include <cmath>
 
@@ -26,20 +26,20 @@ void selp(warp& w, operation const& o, lane_mask mask)
 
 void decode_selp(decoding& d)
 {
-  auto const as = d.take_type();
+  auto const type = d.take_type();
   d.expect_count(4, 4);
-  auto const a = d.source(1, as);
-  auto const b = d.source(2, as);
+  auto const a = d.source(1, type);
+  auto const b = d.source(2, type);
   auto const c = d.predicate(3);
-  auto const to = d.destination(0, as);
-  auto& o = d.emit(for_bits(d, size_of(as), []<typename T>() -> handler { return &selp<T>; }));
-  o.d = to;
+  auto const result = d.destination(0, type);
+  auto& o = d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &selp<T>; }));
+  o.d = result;
   o.a = a;
   o.b = b;
   o.c = c;
 }
 
-/// d = c ≥ 0 ? a : b; −0 is, NaN is not.
+/// d = c ≥ 0 ? a : b. −0 counts as ≥ 0, NaN does not.
 template <typename T, typename C>
 void slct(warp& w, operation const& o, lane_mask mask)
 {
@@ -54,14 +54,14 @@ void slct(warp& w, operation const& o, lane_mask mask)
 
 void decode_slct(decoding& d)
 {
-  auto const by = d.take_type();
-  auto const as = d.take_type();
+  auto const selector_type = d.take_type();
+  auto const type = d.take_type();
   if (d.take("ftz")) d.refuse();
-  if (by != type::s32 && by != type::f32) d.refuse();
-  auto const run = for_bits(d, size_of(as), [&]<typename T>() -> handler {
-    return by == type::f32 ? &slct<T, float> : &slct<T, std::int32_t>;
+  if (selector_type != type::s32 && selector_type != type::f32) d.refuse();
+  auto const run = for_bits(d, size_of(type), [&]<typename T>() -> handler {
+    return selector_type == type::f32 ? &slct<T, float> : &slct<T, std::int32_t>;
   });
-  d.emit(run, as, {as, as, by});
+  d.emit(run, type, {type, type, selector_type});
 }
 
 template <typename F>
@@ -90,15 +90,15 @@ void testp(warp& w, operation const& o, lane_mask mask)
 
 void decode_testp(decoding& d)
 {
-  auto const as = d.take_type();
-  if (as != type::f32 && as != type::f64) d.refuse();
+  auto const type = d.take_type();
+  if (type != type::f32 && type != type::f64) d.refuse();
   d.expect_count(2, 2);
   for (std::uint32_t i = 0; i < k_classes.size(); ++i) {
     if (!d.take(k_classes[i])) continue;
-    auto const a = d.source(1, as);
-    auto const to = d.predicate_destination(d.operand(0));
-    auto& o = d.emit(as == type::f64 ? &testp<double> : &testp<float>);
-    o.d = to;
+    auto const a = d.source(1, type);
+    auto const result = d.predicate_destination(d.operand(0));
+    auto& o = d.emit(type == type::f64 ? &testp<double> : &testp<float>);
+    o.d = result;
     o.a = a;
     o.flags = i;
     return;
@@ -108,11 +108,11 @@ void decode_testp(decoding& d)
 
 }  // namespace
 
-void add_select(decode_table& to)
+void add_select(decode_table& table)
 {
-  to["selp"] = &decode_selp;
-  to["slct"] = &decode_slct;
-  to["testp"] = &decode_testp;
+  table["selp"] = &decode_selp;
+  table["slct"] = &decode_slct;
+  table["testp"] = &decode_testp;
 }
 
 }  // namespace fatlink::interpreter

@@ -12,7 +12,7 @@ namespace {
 enum class shuffle_mode { up, down, bfly, idx };
 
 struct shuffled {
-  unsigned from;
+  unsigned source;
   bool in_range;
 };
 
@@ -21,21 +21,21 @@ shuffled shuffle_source(unsigned lane, std::uint32_t b, std::uint32_t c) noexcep
 {
   auto const segment = c >> 8 & 31U;
   auto const clamp = c & 31U;
-  auto const first = lane & segment;
-  auto const last = first | (clamp & ~segment);
-  auto const by = b & 31U;
+  auto const segment_begin = lane & segment;
+  auto const limit = segment_begin | (clamp & ~segment);
+  auto const distance = b & 31U;
   if constexpr (Mode == shuffle_mode::up) {
-    auto const in = static_cast<int>(lane - by) >= static_cast<int>(last);
-    return {in ? lane - by : lane, in};
+    auto const in_range = static_cast<int>(lane - distance) >= static_cast<int>(limit);
+    return {in_range ? lane - distance : lane, in_range};
   } else {
-    auto const j = Mode == shuffle_mode::down   ? lane + by
-                   : Mode == shuffle_mode::bfly ? lane ^ by
-                                                : first | (by & ~segment);
-    return {j <= last ? j : lane, j <= last};
+    auto const source = Mode == shuffle_mode::down   ? lane + distance
+                        : Mode == shuffle_mode::bfly ? lane ^ distance
+                                                     : segment_begin | (distance & ~segment);
+    return {source <= limit ? source : lane, source <= limit};
   }
 }
 
-/// e: the member mask; immediate: the predicate that says whether the source lane was in range.
+/// e: the member mask; immediate: the predicate for whether the source lane was in range.
 template <shuffle_mode Mode>
 void shfl(warp& w, operation const& o, lane_mask mask)
 {
@@ -45,12 +45,12 @@ void shfl(warp& w, operation const& o, lane_mask mask)
   std::memcpy(values, a, sizeof values);
   auto* const d = w.at(o.d);
   lane_mask in_range = 0;
-  for (auto left = mask; left != 0; left &= left - 1) {
-    auto const lane = first_lane(left);
-    auto const [from, in] = shuffle_source<Mode>(lane, load<std::uint32_t>(w.at(o.b), lane),
-                                                 load<std::uint32_t>(w.at(o.c), lane));
-    store(d, lane, values[from & 31U]);
-    if (in) in_range |= 1U << lane;
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const lane = first_lane(remaining);
+    auto const [source, is_valid] = shuffle_source<Mode>(lane, load<std::uint32_t>(w.at(o.b), lane),
+                                                         load<std::uint32_t>(w.at(o.c), lane));
+    store(d, lane, values[source & 31U]);
+    if (is_valid) in_range |= 1U << lane;
   }
   w.set_predicate(static_cast<std::uint32_t>(o.immediate), in_range, mask);
 }
@@ -73,21 +73,21 @@ void decode_shfl(decoding& d)
   auto const b = d.source(2, type::b32);
   auto const c = d.source(3, type::b32);
   auto const members = d.source(4, type::b32);
-  auto const to = take_results(d, type::b32);
+  auto const result = take_results(d, type::b32);
   auto& o = d.emit(run);
-  o.d = to.value;
+  o.d = result.value;
   o.a = a;
   o.b = b;
   o.c = c;
   o.e = members;
-  o.immediate = to.predicate;
+  o.immediate = result.predicate;
 }
 
 }  // namespace
 
-void add_shuffle(decode_table& to)
+void add_shuffle(decode_table& table)
 {
-  to["shfl"] = &decode_shfl;
+  table["shfl"] = &decode_shfl;
 }
 
 }  // namespace fatlink::interpreter

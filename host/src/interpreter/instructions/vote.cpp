@@ -32,7 +32,7 @@ void vote(warp& w, operation const& o, lane_mask mask)
   if (mode != vote_mode::ballot) w.set_predicate(o.d, result, mask);
 }
 
-/// immediate: the predicate of match.all.
+/// immediate: the predicate result of match.all.
 template <typename T, bool All>
 void match(warp& w, operation const& o, lane_mask mask)
 {
@@ -41,12 +41,12 @@ void match(warp& w, operation const& o, lane_mask mask)
   std::memcpy(values, w.at(o.a), sizeof values);
   lane_mask agree = 0;
   each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
-    lane_mask same = 0;
-    for (auto left = members; left != 0; left &= left - 1)
-      if (values[first_lane(left)] == values[lane]) same |= 1U << first_lane(left);
-    auto const all = same == members;
-    if (all) agree |= 1U << lane;
-    store(w.at(o.d), lane, All && !all ? lane_mask{0} : same);
+    lane_mask matching = 0;
+    for (auto remaining = members; remaining != 0; remaining &= remaining - 1)
+      if (values[first_lane(remaining)] == values[lane]) matching |= 1U << first_lane(remaining);
+    auto const is_equal = matching == members;
+    if (is_equal) agree |= 1U << lane;
+    store(w.at(o.d), lane, All && !is_equal ? lane_mask{0} : matching);
   });
   if (All) w.set_predicate(static_cast<std::uint32_t>(o.immediate), agree, mask);
 }
@@ -59,8 +59,8 @@ void redux(warp& w, operation const& o, lane_mask mask)
   std::memcpy(values, w.at(o.a), sizeof values);
   each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
     auto result = values[first_lane(members)];
-    for (auto left = members & (members - 1); left != 0; left &= left - 1)
-      result = Op{}(result, values[first_lane(left)]);
+    for (auto remaining = members & (members - 1); remaining != 0; remaining &= remaining - 1)
+      result = Op{}(result, values[first_lane(remaining)]);
     store(w.at(o.d), lane, result);
   });
 }
@@ -71,7 +71,7 @@ void activemask(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [=](unsigned i) { store(d, i, mask); });
 }
 
-/// The lowest member is elected.
+/// Elects the lowest member.
 void elect(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet(w, o, o.e, mask)) return;
@@ -94,15 +94,16 @@ vote_mode take_vote(decoding& d)
 
 void decode_vote(decoding& d)
 {
-  auto const as = d.take_type();
+  auto const type = d.take_type();
   auto const mode = take_vote(d);
-  if (!d.take("sync") || as != (mode == vote_mode::ballot ? type::b32 : type::pred)) d.refuse();
+  if (!d.take("sync") || type != (mode == vote_mode::ballot ? type::b32 : type::pred)) d.refuse();
   d.expect_count(3, 3);
   auto const a = d.predicate(1);
   auto const members = d.source(2, type::b32);
-  auto const to = as == type::pred ? d.predicate_destination(d.operand(0)) : d.destination(0, as);
+  auto const result =
+      type == type::pred ? d.predicate_destination(d.operand(0)) : d.destination(0, type);
   auto& o = d.emit(&vote);
-  o.d = to;
+  o.d = result;
   o.a = a;
   o.e = members;
   o.flags = static_cast<std::uint32_t>(mode);
@@ -110,34 +111,34 @@ void decode_vote(decoding& d)
 
 void decode_match(decoding& d)
 {
-  auto const as = d.take_type();
-  auto const all = d.take("all");
-  if ((!all && !d.take("any")) || !d.take("sync")) d.refuse();
-  if (as != type::b32 && as != type::b64) d.refuse();
+  auto const type = d.take_type();
+  auto const is_all = d.take("all");
+  if ((!is_all && !d.take("any")) || !d.take("sync")) d.refuse();
+  if (type != type::b32 && type != type::b64) d.refuse();
   d.expect_count(3, 3);
-  auto const a = d.source(1, as);
+  auto const a = d.source(1, type);
   auto const members = d.source(2, type::b32);
-  auto const to = take_results(d, type::b32);
-  auto& o =
-      d.emit(as == type::b32 ? (all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>)
-                             : (all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>));
-  o.d = to.value;
+  auto const result = take_results(d, type::b32);
+  auto& o = d.emit(type == type::b32
+                       ? (is_all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>)
+                       : (is_all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>));
+  o.d = result.value;
   o.a = a;
   o.e = members;
-  o.immediate = to.predicate;
+  o.immediate = result.predicate;
 }
 
 template <typename Op>
-handler reduction(type as)
+handler reduction(type type)
 {
-  return as == type::s32 ? &redux<std::int32_t, Op> : &redux<std::uint32_t, Op>;
+  return type == type::s32 ? &redux<std::int32_t, Op> : &redux<std::uint32_t, Op>;
 }
 
-handler take_reduction(decoding& d, type as)
+handler take_reduction(decoding& d, type type)
 {
-  if (d.take("add")) return reduction<op_add>(as);
-  if (d.take("min")) return reduction<op_min>(as);
-  if (d.take("max")) return reduction<op_max>(as);
+  if (d.take("add")) return reduction<op_add>(type);
+  if (d.take("min")) return reduction<op_min>(type);
+  if (d.take("max")) return reduction<op_max>(type);
   if (d.take("and")) return &redux<std::uint32_t, op_and>;
   if (d.take("or")) return &redux<std::uint32_t, op_or>;
   if (!d.take("xor")) d.refuse();
@@ -146,15 +147,15 @@ handler take_reduction(decoding& d, type as)
 
 void decode_redux(decoding& d)
 {
-  auto const as = d.take_type();
-  if (size_of(as) != 4 || is_float(as) || !d.take("sync")) d.refuse();
-  auto const run = take_reduction(d, as);
+  auto const type = d.take_type();
+  if (size_of(type) != 4 || is_float(type) || !d.take("sync")) d.refuse();
+  auto const run = take_reduction(d, type);
   d.expect_count(3, 3);
-  auto const a = d.source(1, as);
+  auto const a = d.source(1, type);
   auto const members = d.source(2, type::b32);
-  auto const to = d.destination(0, as);
+  auto const result = d.destination(0, type);
   auto& o = d.emit(run);
-  o.d = to;
+  o.d = result;
   o.a = a;
   o.e = members;
 }
@@ -163,8 +164,8 @@ void decode_activemask(decoding& d)
 {
   if (d.take_type() != type::b32) d.refuse();
   d.expect_count(1, 1);
-  auto const to = d.destination(0, type::b32);
-  d.emit(&activemask).d = to;
+  auto const result = d.destination(0, type::b32);
+  d.emit(&activemask).d = result;
 }
 
 void decode_elect(decoding& d)
@@ -172,22 +173,22 @@ void decode_elect(decoding& d)
   if (!d.take("sync")) d.refuse();
   d.expect_count(2, 2);
   auto const members = d.source(1, type::b32);
-  auto const to = take_results(d, type::b32);
+  auto const result = take_results(d, type::b32);
   auto& o = d.emit(&elect);
-  o.d = to.value;
+  o.d = result.value;
   o.e = members;
-  o.immediate = to.predicate;
+  o.immediate = result.predicate;
 }
 
 }  // namespace
 
-void add_vote(decode_table& to)
+void add_vote(decode_table& table)
 {
-  to["vote"] = &decode_vote;
-  to["match"] = &decode_match;
-  to["redux"] = &decode_redux;
-  to["activemask"] = &decode_activemask;
-  to["elect"] = &decode_elect;
+  table["vote"] = &decode_vote;
+  table["match"] = &decode_match;
+  table["redux"] = &decode_redux;
+  table["activemask"] = &decode_activemask;
+  table["elect"] = &decode_elect;
 }
 
 }  // namespace fatlink::interpreter

@@ -11,14 +11,15 @@
 
 namespace fatlink::half_float {
 
-/// IEEE 754 binary16 and bfloat16: fraction bits, and the exponent of the least normal number.
+/// IEEE 754 binary16 and bfloat16: the number of fraction bits, and the exponents of the smallest
+/// and the greatest normal number.
 struct binary16 {
-  static constexpr int k_fraction = 10, k_least = -14, k_most = 15;
+  static constexpr int k_fraction = 10, k_min_exponent = -14, k_max_exponent = 15;
   static constexpr std::uint16_t k_nan = 0x7FFF;
   std::uint16_t bits;
 };
 struct bfloat16 {
-  static constexpr int k_fraction = 7, k_least = -126, k_most = 127;
+  static constexpr int k_fraction = 7, k_min_exponent = -126, k_max_exponent = 127;
   static constexpr std::uint16_t k_nan = 0x7FFF;
   std::uint16_t bits;
 };
@@ -33,13 +34,13 @@ double to_double(Half value) noexcept
   if (exponent == k_exponents)
     return fraction != 0 ? std::bit_cast<double>(std::uint64_t{0x7FF8000000000000})
                          : sign * HUGE_VAL;
-  if (exponent == 0) return sign * std::ldexp(fraction, Half::k_least - Half::k_fraction);
+  if (exponent == 0) return sign * std::ldexp(fraction, Half::k_min_exponent - Half::k_fraction);
   return sign * std::ldexp(fraction + (1 << Half::k_fraction),
-                           exponent - 1 + Half::k_least - Half::k_fraction);
+                           exponent - 1 + Half::k_min_exponent - Half::k_fraction);
 }
 
-/// Rounds in `mode` (FE_TONEAREST and its like). Beyond the range: infinity, or towards zero the
-/// greatest finite number.
+/// Rounds `value` in `mode` (FE_TONEAREST, …). Values beyond the range become infinity, or the
+/// greatest finite number if `mode` rounds towards zero.
 template <typename Half>
 Half round_to(double value, int mode = FE_TONEAREST) noexcept
 {
@@ -49,21 +50,21 @@ Half round_to(double value, int mode = FE_TONEAREST) noexcept
       static_cast<std::uint16_t>(0x7FFF >> Half::k_fraction << Half::k_fraction);
   if (std::isinf(value)) return {static_cast<std::uint16_t>(sign | k_infinity)};
   if (value == 0) return {sign};
-  auto const exponent = std::max(std::ilogb(value), Half::k_least);
+  auto const exponent = std::max(std::ilogb(value), Half::k_min_exponent);
   auto steps = std::ldexp(std::abs(value), Half::k_fraction - exponent);
   auto const up = mode == FE_UPWARD ? sign == 0 : mode == FE_DOWNWARD && sign != 0;
   auto const below = std::floor(steps);
   if (mode == FE_TONEAREST) {
-    auto const rest = steps - below;
+    auto const remainder = steps - below;
     auto const odd = (static_cast<std::uint32_t>(below) & 1U) != 0;
-    steps = rest > 0.5 || (rest == 0.5 && odd) ? below + 1 : below;
+    steps = remainder > 0.5 || (remainder == 0.5 && odd) ? below + 1 : below;
   } else {
     steps = up ? std::ceil(steps) : below;
   }
-  // A carry out of the fraction raises the exponent, as the bits lie beside each other.
+  // A carry out of the fraction increments the exponent, whose bits are next to it.
   auto const count = static_cast<std::uint32_t>(steps);
   auto const bits =
-      (static_cast<std::uint32_t>(exponent - Half::k_least) << Half::k_fraction) + count;
+      (static_cast<std::uint32_t>(exponent - Half::k_min_exponent) << Half::k_fraction) + count;
   if (bits >= k_infinity) {
     auto const finite = mode == FE_TOWARDZERO || (mode != FE_TONEAREST && !up);
     return {static_cast<std::uint16_t>(sign | (finite ? k_infinity - 1 : k_infinity))};
@@ -71,8 +72,8 @@ Half round_to(double value, int mode = FE_TONEAREST) noexcept
   return {static_cast<std::uint16_t>(sign | bits)};
 }
 
-/// a + b rounded to odd: the last bit is set where the sum is inexact, so that rounding it once
-/// more to a narrower format rounds as if the sum had been exact (Boldo and Melquiond, 2008).
+/// a + b rounded to odd: the last bit is set if the sum is inexact. Rounding the result to a
+/// narrower format then gives the same as rounding the exact sum (Boldo and Melquiond, 2008).
 inline double add_rounding_to_odd(double a, double b) noexcept
 {
   auto const sum = a + b;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Special registers. Source: PTX ISA 9.0, "Special Registers".
+#include <array>
+#include <chrono>
+
+#include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/block.hpp"
+#include "interpreter/execution/lanes.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+/// What a special register reads; in operation::immediate.
+enum class special : std::uint64_t {
+  tid,
+  ntid,
+  ctaid,
+  nctaid,
+  laneid,
+  warpid,
+  nwarpid,
+  one,
+  zero,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  clock,
+  clock_hi,
+  nanoseconds,
+  nanoseconds_hi,
+  dynamic_shared,
+  total_shared,
+};
+
+struct special_name {
+  std::string_view word;
+  special source;
+  bool has_axis = false;
+};
+// Every cluster is one block. Multiprocessor 0 is the only one.
+constexpr std::array k_specials{special_name{"%tid", special::tid, true},
+                                special_name{"%ntid", special::ntid, true},
+                                special_name{"%ctaid", special::ctaid, true},
+                                special_name{"%nctaid", special::nctaid, true},
+                                special_name{"%clusterid", special::ctaid, true},
+                                special_name{"%nclusterid", special::nctaid, true},
+                                special_name{"%cluster_ctaid", special::zero, true},
+                                special_name{"%cluster_nctaid", special::one, true},
+                                special_name{"%cluster_ctarank", special::zero},
+                                special_name{"%cluster_nctarank", special::one},
+                                special_name{"%laneid", special::laneid},
+                                special_name{"%warpid", special::warpid},
+                                special_name{"%nwarpid", special::nwarpid},
+                                special_name{"%smid", special::zero},
+                                special_name{"%nsmid", special::one},
+                                special_name{"%gridid", special::zero},
+                                special_name{"%lanemask_eq", special::lanemask_eq},
+                                special_name{"%lanemask_le", special::lanemask_le},
+                                special_name{"%lanemask_lt", special::lanemask_lt},
+                                special_name{"%lanemask_ge", special::lanemask_ge},
+                                special_name{"%lanemask_gt", special::lanemask_gt},
+                                special_name{"%clock", special::clock},
+                                special_name{"%clock64", special::clock},
+                                special_name{"%clock_hi", special::clock_hi},
+                                special_name{"%globaltimer", special::nanoseconds},
+                                special_name{"%globaltimer_lo", special::nanoseconds},
+                                special_name{"%globaltimer_hi", special::nanoseconds_hi},
+                                special_name{"%dynamic_smem_size", special::dynamic_shared},
+                                special_name{"%total_smem_size", special::total_shared}};
+
+std::uint32_t axis_of(dimensions const& index, std::uint32_t axis) noexcept
+{
+  return axis == 0 ? index.x : axis == 1 ? index.y : index.z;
+}
+
+std::uint64_t nanoseconds() noexcept
+{
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcept
+{
+  auto const bit = std::uint64_t{1} << lane;
+  switch (static_cast<special>(o.immediate)) {
+    case special::tid:
+      return axis_of(w.block().thread(w.index(), lane), o.flags);
+    case special::ntid:
+      return axis_of(w.launch().block, o.flags);
+    case special::ctaid:
+      return axis_of(w.block().index(), o.flags);
+    case special::nctaid:
+      return axis_of(w.launch().grid, o.flags);
+    case special::laneid:
+      return lane;
+    case special::warpid:
+      return w.index();
+    case special::nwarpid:
+      return w.block().warp_count();
+    case special::one:
+      return 1;
+    case special::zero:
+      return 0;
+    case special::lanemask_eq:
+      return bit;
+    case special::lanemask_le:
+      return 2 * bit - 1;
+    case special::lanemask_lt:
+      return bit - 1;
+    case special::lanemask_ge:
+      return ~(bit - 1);
+    case special::lanemask_gt:
+      return ~(2 * bit - 1);
+    case special::clock:
+    case special::nanoseconds:
+      return nanoseconds();
+    case special::clock_hi:
+    case special::nanoseconds_hi:
+      return nanoseconds() >> 32;
+    case special::dynamic_shared:
+      return w.launch().dynamic_shared;
+    case special::total_shared:
+      return w.block().shared_bytes();
+  }
+  return 0;
+}
+
+template <typename T>
+void read_special(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  each_lane(mask, [&](unsigned i) { store<T>(d, i, static_cast<T>(value_of(w, o, i))); });
+}
+
+}  // namespace
+
+bool emit_special(decoding& d, std::string_view name, operand_offset result, unsigned width)
+{
+  std::uint32_t axis = 0;
+  auto word = name;
+  auto const has_axis =
+      name.size() > 2 && name[name.size() - 2] == '.' && name.back() >= 'x' && name.back() <= 'z';
+  if (has_axis) {
+    axis = static_cast<std::uint32_t>(name.back() - 'x');
+    word.remove_suffix(2);
+  }
+  for (auto const& entry : k_specials) {
+    if (entry.word != word || entry.has_axis != has_axis) continue;
+    auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &read_special<T>; }));
+    o.d = result;
+    o.flags = axis;
+    o.immediate = static_cast<std::uint64_t>(entry.source);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace fatlink::interpreter
