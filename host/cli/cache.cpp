@@ -60,7 +60,7 @@ int stats(bool json)
   auto const found = cache.statistics();
   auto const& folder = cache.settings().folder.string();
   auto text = fmt::format("{}: {}", folder.empty() ? "no folder" : folder,
-                          found.usable ? "usable" : "not used: " + found.why_not);
+                          found.usable ? "usable" : "not used: " + found.reason);
   text +=
       fmt::format("\n{} entries, {} of at most {} bytes", found.entries, found.bytes, found.limit);
   text += fmt::format("\n{} hits, {} misses, {} stored, {} evicted", found.hits, found.misses,
@@ -72,7 +72,7 @@ int stats(bool json)
   return report(json, "fatlink.cache-stats/1",
                 {{"path", folder},
                  {"usable", found.usable},
-                 {"reason", found.why_not},
+                 {"reason", found.reason},
                  {"entries", found.entries},
                  {"bytes", found.bytes},
                  {"limit", found.limit},
@@ -92,8 +92,8 @@ int verify(bool json)
   auto damaged = nlohmann::json::array();
   auto text = fmt::format("{} sound, {} damaged", found.sound, found.damaged.size());
   for (auto const& one : found.damaged) {
-    damaged.push_back({{"file", one.file.string()}, {"reason", one.why}});
-    text += fmt::format("\n{}: {}", one.file.string(), one.why);
+    damaged.push_back({{"file", one.file.string()}, {"reason", one.reason}});
+    text += fmt::format("\n{}: {}", one.file.string(), one.reason);
   }
   if (!found.damaged.empty())
     text +=

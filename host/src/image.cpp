@@ -88,6 +88,19 @@ std::vector<std::string> read_functions(detail::byte_reader const& elf)
 
 }  // namespace
 
+char const* to_string(cache_outcome outcome) noexcept
+{
+  switch (outcome) {
+    case cache_outcome::off:
+      return "off";
+    case cache_outcome::miss:
+      return "miss";
+    case cache_outcome::hit:
+      return "hit";
+  }
+  return "unknown";
+}
+
 char const* to_string(image_kind kind) noexcept
 {
   switch (kind) {

@@ -42,7 +42,7 @@ std::vector<fatbin> const& shipped()
 link_options const k_options{
     .target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
 
-link_cache::made link_of_8_kib()
+link_cache::product link_of_8_kib()
 {
   return {{byte_buffer(8192), {}}};
 }

@@ -232,7 +232,7 @@ class NeverInTheWay(CacheTest):
         done = self.link(*PAIR, **options)
         lines = done.stderr.splitlines()
         self.assertEqual(len(lines), 1, done.stderr)
-        self.assertIn("fatlink: warning: the cache is not used as it should be: ", lines[0])
+        self.assertIn("fatlink: warning: cache problem, which makes no link fail: ", lines[0])
         self.assertIn(warning, lines[0])
         self.assertEqual(self.image()[:4], b"\x7fELF")
 
@@ -272,8 +272,8 @@ class NeverInTheWay(CacheTest):
 
     def test_a_file_where_the_folder_should_be(self):
         file = self.file("file", "")
-        self.assert_links_with_a_warning("is no folder", env={"FATLINK_CACHE_DIR": str(file)})
-        self.assert_links_with_a_warning("is no folder", env={"FATLINK_CACHE_DIR": str(file / "below")})
+        self.assert_links_with_a_warning("is not a folder", env={"FATLINK_CACHE_DIR": str(file)})
+        self.assert_links_with_a_warning("is not a folder", env={"FATLINK_CACHE_DIR": str(file / "below")})
 
     def test_a_folder_in_the_place_of_an_entry(self):
         self.link_json()

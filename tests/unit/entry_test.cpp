@@ -49,14 +49,14 @@ TEST(CacheEntry, OfAnotherVersionOrWithMoreInItIsNone)
   content.resize(content.size() - std::tuple_size_v<digest256>);
   auto newer = content;
   newer[4] = std::byte{cache::k_entry_version + 1};
-  EXPECT_EQ(refusal_of(newer), "is of version 2");
+  EXPECT_EQ(refusal_of(newer), "its version, 2, is not supported");
   newer[0] = std::byte{0};
-  EXPECT_EQ(refusal_of(newer), "is no cache entry");
+  EXPECT_EQ(refusal_of(newer), "it is not a cache entry");
   content.resize(content.size() + 1);
   EXPECT_EQ(refusal_of(content), "bytes are left after the end");
   std::string why;
   EXPECT_FALSE(cache::decode_entry({}, why));
-  EXPECT_EQ(why, "is too short");
+  EXPECT_EQ(why, "it is truncated");
 }
 
 TEST_F(CacheDamage, TakesEveryDamageForAMissAndMendsIt)
@@ -104,7 +104,7 @@ TEST_F(CacheDamage, TakesTheEntryOfAnotherKeyForAMiss)
   std::filesystem::rename(entry_of("a"), entry_of("b"));
   auto const found = link_cache(settings()).verify();
   ASSERT_EQ(found.damaged.size(), 1U);
-  EXPECT_EQ(found.damaged[0].why, "is the entry of another name");
+  EXPECT_EQ(found.damaged[0].reason, "it holds the entry of another key");
   link_cache cache(settings());
   EXPECT_EQ(ask(cache, "b"), cache_outcome::miss);
 }

@@ -86,7 +86,7 @@ TEST_F(CacheFolder, RefusesAFolderThatOthersMayWriteToAndSaysSoOnce)
     EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("others may write to")));
     EXPECT_THAT(cache.take_warnings(), IsEmpty());
     EXPECT_EQ(cache.statistics().usable, false);
-    EXPECT_THAT(cache.statistics().why_not, HasSubstr("chmod go-w"));
+    EXPECT_THAT(cache.statistics().reason, HasSubstr("chmod go-w"));
     expect_error<file_error>([&] { (void)cache.prune(); }, "others may write to");
   }
   EXPECT_TRUE(std::filesystem::is_empty(root()));
@@ -103,14 +103,24 @@ TEST_F(CacheFolder, RefusesAFolderOfAnotherUser)
   EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("belongs to user 1234")));
 }
 
-TEST_F(CacheFolder, DoesWithoutAnyFolder)
+TEST_F(CacheFolder, MayBeMissingFromACacheThatKeepsLinksInMemoryOnly)
 {
-  auto none = settings();
-  none.folder.clear();
-  link_cache cache(none);
+  link_cache cache(cache_settings{});
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
   EXPECT_EQ(ask(cache, "a"), cache_outcome::hit);
-  EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("set HOME, or FATLINK_CACHE_DIR")));
+  EXPECT_THAT(cache.take_warnings(), IsEmpty());
+  EXPECT_EQ(cache.statistics().reason, "it has no folder: it keeps links in memory only");
+  expect_error<file_error>([&] { (void)cache.verify(); }, "keeps links in memory only");
+}
+
+TEST_F(CacheFolder, ThatTheEnvironmentDoesNotNameIsAWarning)
+{
+  fixtures::variable const home("HOME", "");
+  fixtures::variable const caches("XDG_CACHE_HOME", "");
+  fixtures::variable const folder("FATLINK_CACHE_DIR", "");
+  link_cache cache(default_cache_settings({}));
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+  EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("set HOME or FATLINK_CACHE_DIR")));
 }
 
 TEST_F(CacheFolder, RefusesALayerThatAnybodyMayWriteTo)
@@ -237,7 +247,7 @@ TEST_F(CacheFolder, SaysInItsStatisticsWhyItIsNotUsed)
   ask(cache, "a");
   auto const found = cache.statistics();
   EXPECT_FALSE(found.usable);
-  EXPECT_THAT(found.why_not, HasSubstr("/proc/none"));
+  EXPECT_THAT(found.reason, HasSubstr("/proc/none"));
 }
 
 TEST_F(CacheFolder, LeavesAloneWhatALivingWriterWrites)
@@ -262,7 +272,7 @@ TEST_F(CacheFolder, LinksItselfWhereAnotherProcessDoesNotGetDoneInTime)
   auto const in = cache::folder::open(root(), cache::folder::kind::own);
   auto const held = cache::lock::try_entry(*in, key_of("c").name());
   auto impatient = settings();
-  impatient.patience = std::chrono::milliseconds(20);
+  impatient.wait_limit = std::chrono::milliseconds(20);
   link_cache cache(impatient);
   EXPECT_EQ(ask(cache, "c"), cache_outcome::miss);
 }
@@ -303,6 +313,7 @@ TEST(CacheSettings, FollowTheEnvironment)
   EXPECT_EQ(default_cache_settings().folder_limit, 3U << 20U);
   ::setenv("FATLINK_CACHE_LIMIT", "3M", 1);
   EXPECT_EQ(default_cache_settings().folder_limit, 3000000U);
+  ::setenv("FATLINK_CACHE_DIR", "/x/c", 1);
   for (auto const* wrong : {"", "0", "3T", "M", "-1", "3MM"}) {
     ::setenv("FATLINK_CACHE_LIMIT", wrong, 1);
     auto const found = default_cache_settings();
@@ -313,4 +324,5 @@ TEST(CacheSettings, FollowTheEnvironment)
       EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("is not a whole number of bytes")));
   }
   ::unsetenv("FATLINK_CACHE_LIMIT");
+  ::unsetenv("FATLINK_CACHE_DIR");
 }

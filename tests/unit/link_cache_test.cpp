@@ -53,14 +53,14 @@ TEST_F(LinkCache, AddsUpFiguresOfAllProcesses)
 TEST_F(LinkCache, KeepsNoFailure)
 {
   link_cache cache(settings());
-  EXPECT_THROW(cache.find_or_make(key_of("a"), []() -> link_cache::made { throw 1; }), int);
+  EXPECT_THROW(cache.find_or_make(key_of("a"), []() -> link_cache::product { throw 1; }), int);
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
 }
 
 TEST_F(LinkCache, KeepsNothingThatIsNotWhatItsKeySays)
 {
   link_cache cache(settings());
-  auto const made = [] { return link_cache::made{{bytes_of("other"), {}}, false}; };
+  auto const made = [] { return link_cache::product{{bytes_of("other"), {}}, false}; };
   EXPECT_EQ(cache.find_or_make(key_of("a"), made).link->bytes, bytes_of("other"));
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
 }
@@ -70,7 +70,7 @@ TEST_F(LinkCache, GivesNobodyElseWhatIsNotToBeKept)
   link_cache cache(settings());
   std::atomic<bool> making = false;
   std::jthread const other([&] {
-    cache.find_or_make(key_of("a"), [&]() -> link_cache::made {
+    cache.find_or_make(key_of("a"), [&]() -> link_cache::product {
       making = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       return {{bytes_of("other"), {}}, false};
@@ -89,7 +89,7 @@ TEST_F(LinkCache, LinksOnceForAllThreadsThatAskMeanwhile)
     threads.emplace_back([&] {
       for (int n = 0; n < 50; ++n) {
         auto const text = std::to_string(n);
-        auto const got = cache.find_or_make(key_of(text), [&]() -> link_cache::made {
+        auto const got = cache.find_or_make(key_of(text), [&]() -> link_cache::product {
           ++links;
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
           return {{bytes_of(text), {}}};
@@ -109,7 +109,7 @@ TEST_F(LinkCache, TellsEveryThreadThatWaitedOfTheFailure)
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       try {
-        cache.find_or_make(key_of("a"), []() -> link_cache::made {
+        cache.find_or_make(key_of("a"), []() -> link_cache::product {
           std::this_thread::sleep_for(std::chrono::milliseconds(20));
           throw std::runtime_error("failed");
         });

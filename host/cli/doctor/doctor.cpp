@@ -89,7 +89,7 @@ nlohmann::json examine_cache()
                       {"limit", statistics.limit},
                       {"warnings", cache.settings().warnings}};
   if (statistics.usable) return json;
-  json["reason"] = statistics.why_not;
+  json["reason"] = statistics.reason;
   json["hint"] =
       "links work without it; set FATLINK_CACHE_DIR to a folder of your own that nobody else can "
       "write to";

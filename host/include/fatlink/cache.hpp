@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links kept by what they depend on, so that no process links the same twice: in this process's
-// memory, in the user's folder, in read-only folders that packages ship. Needs neither CUDA nor a
-// GPU. No fault of a cache fails a link: it is said once (take_warnings) and the link goes on
-// without.
+// The link cache: finished links, found by a key that covers everything they depend on, so that no
+// process links the same inputs twice. Three layers, searched in this order: the memory of this
+// process, the user's folder, read-only folders that packages ship. Needs neither CUDA nor a GPU.
+// A cache problem never makes a link fail: it is reported once, as a warning (take_warnings), and
+// the link is made without the cache. docs/cache.md describes the files, locks and repairs.
 //
-// The user's folder holds one file an entry (src/cache/entry.hpp has the format), written beside
-// and renamed, under a lock that ends with the process that holds it; when it outgrows its limit
-// the entries used longest ago are removed. It must be the user's own and writable by nobody else.
-// Before anything else the folder is claimed by its CACHEDIR.TAG, which only an empty folder can
-// be: in a folder that holds other files nothing is written, and every command refuses it. What is
-// in the place of an entry, the lock or the ledger and is no regular file of one name is never
-// followed, opened for writing or waited for; it is replaced, and a folder that holds files is
-// renamed to "<name>.<16 hexadecimal digits>.aside".
-// Threads: safe.
+// The user's folder must belong to the user, and no other user may write to it. It is claimed by a
+// CACHEDIR.TAG file, which is only written into an empty folder; a folder that holds other files is
+// never changed. When the entries exceed the limit, those used least recently are removed.
+// Threads: safe. Fork: a child process may go on using the cache. Units: bytes.
 #pragma once
 
 #include <chrono>
@@ -26,127 +22,132 @@
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/export.hpp"
+#include "fatlink/image.hpp"
 
 namespace FATLINK_API fatlink {
 
-/// Where a linked image came from: `off` where no cache was asked.
-enum class cache_outcome { off, miss, hit };
-/// "off", "miss" or "hit".
-char const* to_string(cache_outcome outcome) noexcept;
-
-/// All that a link's result depends on, as text parts, each with its tag and its length.
+/// The key of a link: tagged texts for everything that its result depends on. Each text is stored
+/// with its size, so that different lists of texts never give the same key.
 class cache_key {
  public:
+  /// Appends "<tag>:<size of value>:<value>\n".
   cache_key& add(std::string_view tag, std::string_view value);
 
-  /// "target:5:sm_90\n…"
+  /// All parts: "target:5:sm_90\n…".
   [[nodiscard]] std::string const& parts() const noexcept { return parts_; }
-  /// SHA-256 of the parts, 64 hexadecimal digits: the name of the entry's file.
+  /// The SHA-256 of the parts, as 64 hexadecimal digits: the file name of the entry.
   [[nodiscard]] std::string name() const;
 
  private:
   std::string parts_;
 };
 
-/// What a link made, as it is kept.
+/// The result of a link, as the cache stores it.
 struct cached_link {
-  byte_buffer bytes;
-  std::vector<std::string> warnings;
+  byte_buffer bytes = {};                  ///< the cubin or PTX
+  std::vector<std::string> warnings = {};  ///< nvJitLink's warnings, at most 4096
 };
 
 struct cache_settings {
-  std::filesystem::path folder;                          ///< the user's; empty: none
-  std::vector<std::filesystem::path> layers;             ///< read-only, searched in order after it
-  std::uint64_t folder_limit = std::uint64_t{1} << 30;   ///< bytes
-  std::uint64_t memory_limit = std::uint64_t{64} << 20;  ///< bytes
-  /// How long to wait for another process that links the same; then it is linked here, too.
-  std::chrono::milliseconds patience = std::chrono::seconds(10);
-  /// What is wrong with the environment that the settings are from; link_cache::take_warnings has
-  /// it, too.
+  std::filesystem::path folder = {};               ///< the user's folder; empty: memory only
+  std::vector<std::filesystem::path> layers = {};  ///< read-only folders, in the order of search
+  std::uint64_t folder_limit = std::uint64_t{1} << 30;   ///< bytes of all entries in the folder
+  std::uint64_t memory_limit = std::uint64_t{64} << 20;  ///< bytes of all links in memory
+  /// How long to wait for another process that is making the same link. After that, this process
+  /// makes it too.
+  std::chrono::milliseconds wait_limit = std::chrono::seconds(10);
+  /// Problems with the environment variables that the settings come from;
+  /// link_cache::take_warnings returns them too.
   std::vector<std::string> warnings = {};
 };
 
-/// The settings by the environment, as the program uses them. Folder: $FATLINK_CACHE_DIR, else
-/// $XDG_CACHE_HOME/fatlink, else ~/.cache/fatlink. Layers: $FATLINK_SYSTEM_CACHE where it is set
-/// (several, with colons; empty: none), else `cache` in every folder that fatbins are searched in
-/// (default_search_path) and in the installed data folders, as far as these folders exist.
-/// Limit: $FATLINK_CACHE_LIMIT, bytes, as 512Mi (Ki, Mi, Gi: powers of 1024), 1.5G (k, M, G: powers
-/// of 1000) or 1e9; one that is no whole number above 0 is a warning, and the default is used.
+/// The settings that the program uses, from the environment.
+/// Folder: $FATLINK_CACHE_DIR, otherwise $XDG_CACHE_HOME/fatlink, otherwise ~/.cache/fatlink; none
+/// of them set is a warning. Layers: the colon-separated folders of $FATLINK_SYSTEM_CACHE if it is
+/// set (empty: none), otherwise the existing folders named `cache` in the folders that fatbins are
+/// searched in (default_search_path) and in the installed data folders.
+/// Limit: $FATLINK_CACHE_LIMIT in bytes, such as 512Mi (Ki, Mi, Gi: powers of 1024), 1.5G (k, M, G:
+/// powers of 1000) or 1e9; a value that is not a whole number above 0 is a warning, and the default
+/// of 1Gi applies.
 cache_settings default_cache_settings();
 
-/// The same, but without $FATLINK_SYSTEM_CACHE the layers are those of `layers` that are folders.
+/// The same, but without $FATLINK_SYSTEM_CACHE the layers are the existing folders among `layers`.
 cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers);
 
-/// Figures of the user's folder, over all processes that used it.
+/// Statistics of the user's folder, over all processes that used it.
 struct cache_statistics {
-  bool usable = false;  ///< the folder is there (or can be made) and is safe to use
-  std::string why_not;  ///< else
+  bool usable = false;      ///< the folder exists or can be created, and is safe to use
+  std::string reason = {};  ///< why it is not usable
   std::uint64_t entries = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t limit = 0;
-  std::uint64_t hits = 0;    ///< from memory, folder or layers
-  std::uint64_t misses = 0;  ///< links that were done
-  std::uint64_t stored = 0;
-  std::uint64_t evicted = 0;
-  std::uint64_t faults = 0;  ///< of the cache; no link failed for one
-  std::string last_fault;
+  std::uint64_t bytes = 0;      ///< of all entries
+  std::uint64_t limit = 0;      ///< bytes
+  std::uint64_t hits = 0;       ///< links served from memory, the folder or a layer
+  std::uint64_t misses = 0;     ///< links made
+  std::uint64_t stored = 0;     ///< entries written
+  std::uint64_t evicted = 0;    ///< entries removed to stay within the limit
+  std::uint64_t faults = 0;     ///< cache problems; no link failed because of one
+  std::string last_fault = {};  ///< empty: none
 };
 
-/// An entry that cannot be used, and why.
+/// An entry that cannot be used.
 struct damaged_entry {
-  std::filesystem::path file;
-  std::string why;
+  std::filesystem::path file = {};
+  std::string reason = {};
 };
 
 struct cache_verification {
-  std::uint64_t sound = 0;
-  std::vector<damaged_entry> damaged;
+  std::uint64_t sound = 0;  ///< entries that can be used
+  std::vector<damaged_entry> damaged = {};
 };
 
 struct cache_cleaning {
-  std::uint64_t entries = 0;  ///< removed
-  std::uint64_t orphans = 0;  ///< files of processes that died writing, removed
+  std::uint64_t entries = 0;  ///< entries removed
+  std::uint64_t orphans = 0;  ///< removed temporary files of processes that died
   std::uint64_t bytes_left = 0;
 };
 
 class link_cache {
  public:
   explicit link_cache(cache_settings settings);
-  ~link_cache();  ///< adds this process's figures to the folder's; never throws
+  ~link_cache();  ///< adds this process's statistics to the folder's; never throws
   link_cache(link_cache const&) = delete;
   link_cache& operator=(link_cache const&) = delete;
 
-  struct made {
-    cached_link link;
-    bool keep = true;  ///< false: it is not what the key says; goes to the caller alone
+  /// What the `make` of find_or_make returns.
+  struct product {
+    cached_link link = {};
+    bool keep = true;  ///< false: the link is not the one that the key describes; it is not stored
   };
-  struct answer {
-    std::shared_ptr<cached_link const> link;
+  struct result {
+    std::shared_ptr<cached_link const> link = {};
     cache_outcome outcome = cache_outcome::miss;
   };
 
-  /// The link of `key`, from memory, the folder or a layer; else what `make` makes, once for all
-  /// threads and processes that ask for it meanwhile, and kept.
-  /// @throws whatever `make` throws; nothing is kept then, and who waited for it asks again.
-  /// `preferred`: a key whose link serves as well, and is taken from the folder or a layer first.
-  answer find_or_make(cache_key const& key, std::function<made()> const& make,
+  /// The link of `key`, from memory, the folder or a layer. If none has it, calls `make` and stores
+  /// its product; other threads and processes that need the same link wait for it. `preferred`: a
+  /// second key whose stored link may be returned as well, and is searched first.
+  /// @throws what `make` throws; nothing is stored then, and one of those waiting makes the link.
+  result find_or_make(cache_key const& key, std::function<product()> const& make,
                       cache_key const* preferred = nullptr);
 
-  /// Whether the folder or a layer has the link of `key`.
+  /// Whether the folder or a layer holds the link of `key`.
   [[nodiscard]] bool has(cache_key const& key);
 
-  /// What went wrong with the cache since the last call; each cause (errno) once.
+  /// The cache problems since the last call, each kind of problem (errno) once for each cache.
   std::vector<std::string> take_warnings();
 
   [[nodiscard]] cache_settings const& settings() const noexcept;
+  /// Adds this process's statistics to the folder's and returns the sum. Never throws for a folder
+  /// that cannot be used: `usable` is false then.
   [[nodiscard]] cache_statistics statistics();
 
-  /// Reads every entry of the folder. @throws file_error the folder cannot be used.
+  /// Reads every entry of the folder.
+  /// @throws file_error there is no folder, or it cannot be used.
   cache_verification verify();
-  /// Removes damaged entries, what dead processes left, and entries over the limit.
-  /// @throws file_error the folder cannot be used.
+  /// Removes damaged entries, temporary files of dead processes, and entries above the limit.
+  /// @throws file_error as verify().
   cache_cleaning prune();
-  /// Removes every entry and figure. @throws file_error as prune.
+  /// Removes every entry and resets the statistics. @throws file_error as verify().
   cache_cleaning clear();
 
  private:
@@ -155,8 +156,8 @@ class link_cache {
   std::unique_ptr<state> state_;
 };
 
-/// Puts an entry into a folder that is to be shipped as a layer: readable by all, no lock, no
-/// figures, the same bytes from the same link. @throws file_error it cannot be written.
+/// Writes an entry into a folder that will be shipped as a layer: readable by all users, without
+/// lock and ledger; the same link gives the same bytes. @throws file_error it cannot be written.
 void write_layer_entry(std::filesystem::path const& folder, cache_key const& key,
                        cached_link const& link);
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "fatlink/bytes.hpp"
-#include "fatlink/cache.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/export.hpp"
 #include "fatlink/target.hpp"
@@ -19,6 +18,11 @@ namespace FATLINK_API fatlink {
 enum class image_kind { cubin, ptx, ptx_set };
 /// "cubin", "ptx" or "ptx_set".
 char const* to_string(image_kind kind) noexcept;
+
+/// Whether the link cache had the link: `off` if no cache was used.
+enum class cache_outcome { off, miss, hit };
+/// "off", "miss" or "hit".
+char const* to_string(cache_outcome outcome) noexcept;
 
 /// A hook and whether its call is gone from the linked code.
 struct hook_fact {

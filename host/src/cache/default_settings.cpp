@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// default_cache_settings of fatlink/cache.hpp.
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
@@ -15,18 +15,21 @@
 namespace fatlink {
 namespace {
 
+constexpr char const* k_no_folder =
+    "cache problem, which makes no link fail: there is no folder: set HOME or FATLINK_CACHE_DIR";
+
 std::filesystem::path default_folder()
 {
-  if (auto named = detail::environment("FATLINK_CACHE_DIR"); !named.empty()) {
-    std::error_code failed;
-    auto const found = std::filesystem::absolute(named, failed);
-    return failed ? std::filesystem::path() : found;
+  if (auto const named = detail::environment("FATLINK_CACHE_DIR"); !named.empty()) {
+    std::error_code error;
+    auto folder = std::filesystem::absolute(named, error);
+    return error ? std::filesystem::path() : folder;
   }
-  auto const cache = detail::xdg_folder("XDG_CACHE_HOME", ".cache");
-  return cache.empty() ? cache : cache / "fatlink";
+  auto const caches = detail::xdg_folder("XDG_CACHE_HOME", ".cache");
+  return caches.empty() ? caches : caches / "fatlink";
 }
 
-/// Sets `settings` by $FATLINK_CACHE_LIMIT; what is no limit is a warning.
+/// Sets the limit from $FATLINK_CACHE_LIMIT; adds a warning if that is not a limit.
 void read_limit(cache_settings& settings)
 {
   auto const text = detail::environment("FATLINK_CACHE_LIMIT");
@@ -40,7 +43,7 @@ void read_limit(cache_settings& settings)
         detail::printable(text), settings.folder_limit));
 }
 
-/// `cache` in each folder that names are searched in, the installed ones included.
+/// The folders named `cache` in the search path and in the installed data folders.
 std::vector<std::filesystem::path> installed_layers()
 {
   std::vector<std::filesystem::path> layers;
@@ -62,16 +65,17 @@ cache_settings default_cache_settings()
 
 cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers)
 {
-  cache_settings found;
-  found.folder = default_folder();
+  cache_settings settings;
+  settings.folder = default_folder();
+  if (settings.folder.empty()) settings.warnings.emplace_back(k_no_folder);
   std::error_code ignored;
   if (::secure_getenv("FATLINK_SYSTEM_CACHE") != nullptr)
-    found.layers = detail::folders_in("FATLINK_SYSTEM_CACHE");
+    settings.layers = detail::folders_in("FATLINK_SYSTEM_CACHE");
   else
-    std::copy_if(layers.begin(), layers.end(), std::back_inserter(found.layers),
+    std::copy_if(layers.begin(), layers.end(), std::back_inserter(settings.layers),
                  [&](auto const& layer) { return std::filesystem::is_directory(layer, ignored); });
-  read_limit(found);
-  return found;
+  read_limit(settings);
+  return settings;
 }
 
 }  // namespace fatlink

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry of the cache, as bytes. It says itself what it is; whatever is not exactly that is no
-// entry. Deterministic: the same link, the same bytes. Little-endian.
-//
-// <entry>    ::= <magic> <version> <key> <warnings> <image> <check>
-// <magic>    ::= "FLNK"          <version> ::= u32
-// <key>      ::= <text>, the key's parts; their SHA-256 in hexadecimal is the file's name
-// <warnings> ::= <texts>, what nvJitLink said besides
-// <image>    ::= <bytes>, the cubin or PTX
-// <check>    ::= 32 bytes, SHA-256 of everything before
-// <text>, <texts>, <bytes> as in detail/sequence.hpp.
-// Version 1: first.
+// A cache entry as bytes. entry.cpp states the format. Encoding is deterministic: the same link
+// gives the same bytes. Anything that is not exactly a valid entry is rejected.
+// Threads: no shared state.
 #pragma once
 
 #include <optional>
@@ -21,18 +13,20 @@ namespace fatlink::cache {
 
 constexpr std::uint32_t k_entry_version = 1;
 
-/// SHA-256 of a key's parts in hexadecimal: the file's name.
+/// The file name of an entry: the SHA-256 of the key's parts, 64 hexadecimal digits.
 std::string name_of(std::string const& parts);
 
+/// The bytes of the entry that holds `link` under the key `parts`.
 byte_buffer encode_entry(std::string const& parts, cached_link const& link);
 
-/// An entry and what it is of.
+/// A decoded entry.
 struct entry {
-  std::string parts;
-  cached_link link;
+  std::string parts = {};  ///< the parts of its key
+  cached_link link = {};
 };
 
-/// Nothing where `bytes` are no sound entry of this version; `why` then says how they are not.
-std::optional<entry> decode_entry(bytes_view bytes, std::string& why);
+/// Decodes an entry. If `bytes` are not a valid entry of this version, returns nothing and sets
+/// `reason`.
+std::optional<entry> decode_entry(bytes_view bytes, std::string& reason);
 
 }  // namespace fatlink::cache

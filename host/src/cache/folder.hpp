@@ -1,96 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of files, used safely: opened once for each job, never through a symbolic link, refused
-// where others may write to it; files appear in it whole or not at all.
+// A cache folder that is accessed safely: opened once for each operation, never through a symbolic
+// link, refused if other users may write to it. Files appear in it completely or not at all.
+// Threads: an object may be used by several threads; it holds no changing state.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cache/fault.hpp"
 #include "fatlink/bytes.hpp"
 #include "util/files/read_file.hpp"
 
 namespace fatlink::cache {
 
-/// What the system refused. Not a fatlink::error: it ends within the cache.
-struct fault {
-  std::string message;  ///< "reading /x/y: Input/output error"
-  int code;             ///< errno
-};
-
-/// A file's facts in a listing.
+/// A regular file of a folder.
 struct file_facts {
-  std::string name;
-  std::uint64_t size;                  ///< bytes
-  std::chrono::nanoseconds last_used;  ///< since 1970; its modification time
+  std::string name = {};
+  std::uint64_t size = 0;                   ///< bytes
+  std::chrono::nanoseconds last_used = {};  ///< since 1970; the file's modification time
 };
 
 class folder {
  public:
   enum class kind {
-    own,    ///< the user's: made where it is missing, 0700, the user's own, files 0600
-    layer,  ///< shipped: owned by root, the user, or the program's owner; files 0644
+    own,    ///< the user's: created with mode 0700 if missing, owned by the user; files 0600
+    layer,  ///< shipped: owned by root, the user, or the owner of the program; files 0644
   };
 
-  /// Nothing where there is no such folder. @throws fault it is not safe, or cannot be opened.
-  static std::optional<folder> open(std::filesystem::path const& path, kind what);
-  /// The same, making it and the folders above it where they are missing.
-  static folder make(std::filesystem::path const& path, kind what);
+  /// Opens a folder; empty if there is none.
+  /// @throws fault it is a symbolic link or not a folder, it belongs to another user, others may
+  ///   write to it, or the system refuses.
+  static std::optional<folder> open(std::filesystem::path const& path, kind folder_kind);
+  /// Opens a folder; creates it and the folders above it if they are missing.
+  /// @throws fault as open(), or a folder cannot be created.
+  static folder make(std::filesystem::path const& path, kind folder_kind);
 
-  /// All bytes of a regular file; nothing where there is none. A symbolic link, a file of another
-  /// owner, one larger than `most`, count as none. With `mark_used` the file was used just now.
-  /// @throws fault
+  /// Reads the regular file `name`. Empty if there is none, or it is a symbolic link, has an owner
+  /// that is not trusted, or is larger than `most` bytes. `mark_used`: sets its time of last use.
+  /// @throws fault the system refuses to open or read it.
   [[nodiscard]] std::optional<byte_buffer> read(std::string const& name, std::uint64_t most,
                                                 bool mark_used = false) const;
-  /// Writes over `name` where it is a file of this size, or creates it in the place of whatever is
-  /// there. @throws fault
+  /// Writes `name` in place if it is a regular file of this size; otherwise replaces whatever is
+  /// there by a new file. @throws fault
   void write_over(std::string const& name, bytes_view bytes) const;
-  /// Writes `name` under a temporary name and renames it, over whatever is there. @throws fault:
-  /// nothing is left behind.
+  /// Writes a temporary file and renames it to `name`, replacing whatever is there.
+  /// @throws fault; the temporary file is removed then.
   void write(std::string const& name, bytes_view bytes) const;
-  /// True when there was one. @throws fault
+  /// Removes the file `name`; returns whether there was one. @throws fault
   bool remove(std::string const& name) const;
-  /// Removes what is at `name`, of any kind. A folder that holds files is renamed to
-  /// "<name>.<16 hexadecimal digits>.aside" instead. @throws fault
+  /// Removes whatever is at `name`. A folder that holds files is instead renamed to
+  /// "<name>.<16 hexadecimal digits>.aside". @throws fault
   void remove_any(std::string const& name) const;
-  /// The same for anything but a regular file of the user's that has no other name: a link, folder,
-  /// FIFO, socket or device is never followed, opened or waited for. @throws fault
+  /// As remove_any(), but keeps a regular file with one name and a trusted owner. Links, FIFOs,
+  /// sockets and devices are never followed, opened or waited for. @throws fault
   void remove_obstacle(std::string const& name) const;
-  /// States that the file `name` was used just now; failures are ignored.
+  /// Sets the time of last use of the file `name` to now. Failures are ignored.
   void mark_used(std::string const& name) const noexcept;
-  /// Whether anything of any kind is at `name`. @throws fault
+  /// Whether `name` exists, as anything. @throws fault
   [[nodiscard]] bool has(std::string const& name) const;
-  /// When it was last used; nothing where there is none. @throws fault
+  /// The facts of the regular file `name`; empty if there is none. @throws fault
   [[nodiscard]] std::optional<file_facts> facts(std::string const& name) const;
-  /// Every name of any kind, in no order. @throws fault
+  /// The names of everything in the folder, in no order. @throws fault
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Every regular file, in no order. @throws fault
+  /// The facts of all regular files, in no order. @throws fault
   [[nodiscard]] std::vector<file_facts> list() const;
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_->get(); }
   [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
 
-  /// Throws the fault that errno tells of.
-  [[noreturn]] void fail(char const* doing, std::string const& name) const;
+  /// @throws fault always: `action` on the file `name` of this folder failed with the current
+  /// errno.
+  [[noreturn]] void fail(char const* action, std::string const& name) const;
 
  private:
-  folder(std::filesystem::path path, kind what, std::unique_ptr<detail::descriptor> opened)
-      : path_(std::move(path)), kind_(what), descriptor_(std::move(opened))
+  folder(std::filesystem::path path, kind folder_kind,
+         std::unique_ptr<detail::descriptor> descriptor)
+      : path_(std::move(path)), kind_(folder_kind), descriptor_(std::move(descriptor))
   {
   }
   void check() const;
   [[nodiscard]] int create(std::string const& name, unsigned mode) const noexcept;
   [[nodiscard]] bool is_trusted(unsigned owner) const;
+  [[nodiscard]] std::optional<struct ::stat> status(std::string const& name) const;
+  void write_temporary(std::string const& file, std::string const& name, bytes_view bytes) const;
+  void rename_over(std::string const& file, std::string const& name) const;
+  [[noreturn]] void remove_and_fail(std::string const& file, char const* action,
+                                    std::string const& name) const;
 
   std::filesystem::path path_;
   kind kind_;
   std::unique_ptr<detail::descriptor> descriptor_;
 };
-
-/// Where `name` is one that write() uses meanwhile, "<name>.<16 hexadecimal digits>.tmp", the name
-/// that it will have.
-std::optional<std::string> written_as(std::string const& name);
 
 }  // namespace fatlink::cache

@@ -9,36 +9,45 @@
 namespace fatlink::cache {
 namespace {
 
+// The format of the ledger. Little-endian, without padding, always 1,124 bytes.
+//
+// <ledger>     ::= <magic> <version> <counted> <numbers> <last fault> <check>
+// <magic>      ::= "FLNKLEDG"
+// <version>    ::= u32; 1: the first
+// <counted>    ::= u32; 1: <bytes> is known
+// <numbers>    ::= 6 x u64: bytes, hits, misses, stored, evicted, faults
+// <last fault> ::= u32 1024, then 1,024 bytes: text, padded with NUL
+// <check>      ::= 32 bytes: SHA-256 of everything before it
 constexpr char const* k_file = "ledger";
 constexpr std::string_view k_magic = "FLNKLEDG";
 constexpr std::uint32_t k_version = 1;
-constexpr std::size_t k_check = std::tuple_size_v<digest256>;
-constexpr std::uint64_t k_most = 4096;
-constexpr std::size_t k_most_text = 1024;
+constexpr std::size_t k_check_size = std::tuple_size_v<digest256>;
+constexpr std::uint64_t k_largest_ledger = 4096;  // bytes
+constexpr std::size_t k_fault_size = 1024;
 
 figures decode(bytes_view content)
 {
-  detail::sequence_reader from(content);
-  (void)from.view(k_magic.size());
-  figures found;
-  if (from.number<std::uint32_t>() != k_version) return found;
-  auto const counted = from.number<std::uint32_t>() == 1;
-  for (auto* number :
-       {&found.bytes, &found.hits, &found.misses, &found.stored, &found.evicted, &found.faults})
-    *number = from.number<std::uint64_t>();
-  found.last_fault = from.text();
-  found.last_fault.resize(std::min(found.last_fault.find('\0'), found.last_fault.size()));
-  found.counted = counted;
-  return found;
+  detail::sequence_reader reader(content);
+  (void)reader.view(k_magic.size());
+  figures result;
+  if (reader.number<std::uint32_t>() != k_version) return result;
+  auto const is_counted = reader.number<std::uint32_t>() == 1;
+  for (auto* number : {&result.bytes, &result.hits, &result.misses, &result.stored, &result.evicted,
+                       &result.faults})
+    *number = reader.number<std::uint64_t>();
+  result.last_fault = reader.text();
+  result.last_fault.resize(std::min(result.last_fault.find('\0'), result.last_fault.size()));
+  result.counted = is_counted;
+  return result;
 }
 
-std::optional<figures> read_sound_ledger(folder const& in)
+std::optional<figures> read_valid_ledger(folder const& cache_folder)
 {
-  auto const bytes = in.read(k_file, k_most);
-  if (!bytes || bytes->size() < k_check) return std::nullopt;
-  auto const content = bytes_view(*bytes).first(bytes->size() - k_check);
-  auto const sum = detail::sha256(content);
-  if (!std::equal(sum.begin(), sum.end(), bytes->end() - k_check)) return std::nullopt;
+  auto const bytes = cache_folder.read(k_file, k_largest_ledger);
+  if (!bytes || bytes->size() < k_check_size) return std::nullopt;
+  auto const content = bytes_view(*bytes).first(bytes->size() - k_check_size);
+  auto const digest = detail::sha256(content);
+  if (!std::equal(digest.begin(), digest.end(), bytes->end() - k_check_size)) return std::nullopt;
   try {
     return decode(content);
   } catch (detail::sequence_error const&) {
@@ -48,31 +57,32 @@ std::optional<figures> read_sound_ledger(folder const& in)
 
 }  // namespace
 
-figures read_ledger(folder const& in)
+figures read_ledger(folder const& cache_folder)
 {
-  return read_sound_ledger(in).value_or(figures{});
+  return read_valid_ledger(cache_folder).value_or(figures{});
 }
 
-bool has_ledger(folder const& in)
+bool has_ledger(folder const& cache_folder)
 {
-  return read_sound_ledger(in).has_value();
+  return read_valid_ledger(cache_folder).has_value();
 }
 
-void write_ledger(folder const& in, figures const& now)
+void write_ledger(folder const& cache_folder, figures const& figures)
 {
-  detail::sequence_writer to;
-  to.raw(k_magic.data(), k_magic.size());
-  to.number(k_version);
-  to.number(static_cast<std::uint32_t>(now.counted));
-  for (auto const number : {now.bytes, now.hits, now.misses, now.stored, now.evicted, now.faults})
-    to.number(number);
-  // Always of one size, so that one write in place replaces it.
-  auto text = now.last_fault.substr(0, k_most_text);
-  text.resize(k_most_text, '\0');
-  to.text(text);
-  auto const check = detail::sha256(to.made());
-  to.raw(check.data(), check.size());
-  in.write_over(k_file, to.made());
+  detail::sequence_writer writer;
+  writer.raw(k_magic.data(), k_magic.size());
+  writer.number(k_version);
+  writer.number(static_cast<std::uint32_t>(figures.counted));
+  for (auto const number : {figures.bytes, figures.hits, figures.misses, figures.stored,
+                            figures.evicted, figures.faults})
+    writer.number(number);
+  // The ledger always has the same size, so that one write in place replaces it.
+  auto last_fault = figures.last_fault.substr(0, k_fault_size);
+  last_fault.resize(k_fault_size, '\0');
+  writer.text(last_fault);
+  auto const check = detail::sha256(writer.made());
+  writer.raw(check.data(), check.size());
+  cache_folder.write_over(k_file, writer.made());
 }
 
 }  // namespace fatlink::cache

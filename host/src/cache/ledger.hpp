@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder's figures, in its file `ledger`, read and written under the ledger's lock. A missing
-// or damaged one counts as empty: its entries are then counted anew.
-//
-// <ledger> ::= <magic> <version> <counted> 6 x u64 <text> <check>
-// <magic>  ::= "FLNKLEDG"   <version> ::= u32, 1   <counted> ::= u32, 1: `bytes` is known
-// The numbers are in the order of `figures`; <text> is the last fault. <check> ::= SHA-256 of
-// everything before.
+// The ledger: the statistics of a cache folder and the total size of its entries, in the file
+// `ledger`. ledger.cpp states the format. Read and written while the ledger's lock is held. A
+// missing or damaged ledger counts as empty; the entries are then counted again.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +11,23 @@
 
 namespace fatlink::cache {
 
+/// What the ledger holds.
 struct figures {
-  bool counted = false;     ///< else `bytes` is not known: count
-  std::uint64_t bytes = 0;  ///< of the entries when they were counted, and booked since
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t stored = 0;
-  std::uint64_t evicted = 0;
-  std::uint64_t faults = 0;
-  std::string last_fault;
+  bool counted = false;         ///< `bytes` is known; otherwise the entries must be counted
+  std::uint64_t bytes = 0;      ///< of all entries: the last count, plus what was stored since
+  std::uint64_t hits = 0;       ///< links served
+  std::uint64_t misses = 0;     ///< links made
+  std::uint64_t stored = 0;     ///< entries written
+  std::uint64_t evicted = 0;    ///< entries removed to make room
+  std::uint64_t faults = 0;     ///< cache problems
+  std::string last_fault = {};  ///< at most 1024 bytes; empty: none
 };
 
-/// @throws fault
-figures read_ledger(folder const& in);
-/// Whether there is a ledger that is sound. @throws fault
-bool has_ledger(folder const& in);
-/// @throws fault
-void write_ledger(folder const& in, figures const& now);
+/// Reads the ledger; default figures if it is missing or damaged. @throws fault
+figures read_ledger(folder const& cache_folder);
+/// Whether there is a valid ledger. @throws fault
+bool has_ledger(folder const& cache_folder);
+/// Writes the ledger. @throws fault
+void write_ledger(folder const& cache_folder, figures const& figures);
 
 }  // namespace fatlink::cache

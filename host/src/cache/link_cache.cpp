@@ -22,38 +22,33 @@ namespace {
 using cache::fault;
 using cache::folder;
 
-constexpr char const* k_no_folder = "there is no folder for it: set HOME, or FATLINK_CACHE_DIR";
+constexpr char const* k_no_folder = "it has no folder: it keeps links in memory only";
+constexpr char const* k_folder_hint =
+    "correct this, or use another folder (FATLINK_CACHE_DIR, cache_settings::folder)";
+constexpr char const* k_no_folder_hint = "set HOME, FATLINK_CACHE_DIR or cache_settings::folder";
 
-[[noreturn]] void fail(std::filesystem::path const& folder, fault const& why,
-                       char const* hint = "fix that, or name another folder in FATLINK_CACHE_DIR")
+[[noreturn]] void fail(std::filesystem::path const& folder, fault const& failure, char const* hint)
 {
   throw file_error(stage::linker,
-                   {.message = detail::format("the cache {}: {}", folder.string(), why.message),
+                   {.message = detail::format("the cache {}: {}", folder.string(), failure.message),
                     .input = folder.string(),
                     .code = {},
                     .log = {},
                     .hint = hint});
 }
 
-void require_folder(cache_settings const& settings)
-{
+/// Calls `work`, which needs the folder. @throws file_error the folder cannot be used.
+template <typename Work>
+auto with_folder(cache_settings const& settings, Work const& work)
+try {
   if (settings.folder.empty()) throw fault{k_no_folder, ENOENT};
+  return work();
+} catch (fault const& failure) {
+  fail(settings.folder.empty() ? "folder" : settings.folder, failure,
+       settings.folder.empty() ? k_no_folder_hint : k_folder_hint);
 }
 
 }  // namespace
-
-char const* to_string(cache_outcome outcome) noexcept
-{
-  switch (outcome) {
-    case cache_outcome::off:
-      return "off";
-    case cache_outcome::miss:
-      return "miss";
-    case cache_outcome::hit:
-      return "hit";
-  }
-  return "unknown";
-}
 
 cache_key& cache_key::add(std::string_view tag, std::string_view value)
 {
@@ -70,13 +65,12 @@ std::string cache_key::name() const
 }
 
 struct link_cache::state {
-  explicit state(cache_settings given)
-      : settings(std::move(given)),
+  explicit state(cache_settings cache_settings)
+      : settings(std::move(cache_settings)),
         memory(settings.memory_limit),
-        user(settings.folder, settings.folder_limit)
+        user(settings.folder, settings.folder_limit),
+        warnings(settings.warnings)
   {
-    unsaid = settings.warnings;
-    if (settings.folder.empty()) say({k_no_folder, ENOENT});
   }
 
   cache_settings const settings;
@@ -85,32 +79,33 @@ struct link_cache::state {
   std::atomic<std::uint64_t> hits = 0;
   std::atomic<std::uint64_t> misses = 0;
   std::atomic<std::uint64_t> stored = 0;
-  std::mutex mutex;  // of the rest
+  std::mutex mutex;  // guards the members below
   std::uint64_t faults = 0;
   std::string last_fault;
-  std::set<int> said;  // by errno: a full disk fails many calls, and is one fault
-  std::vector<std::string> unsaid;
+  std::set<int> reported_codes;       // a full disk makes many calls fail, and is reported once
+  std::vector<std::string> warnings;  // not taken yet
   detail::fork_guard fork_guard{detail::fork_order::cache, mutex};
 
-  void say(fault const& why)
+  void report_fault(fault const& failure)
   {
-    std::lock_guard const held(mutex);
+    std::lock_guard const guard(mutex);
     ++faults;
-    last_fault = why.message;
-    if (said.insert(why.code).second)
-      unsaid.push_back(detail::format("the cache is not used as it should be: {}", why.message));
+    last_fault = failure.message;
+    if (reported_codes.insert(failure.code).second)
+      warnings.push_back(
+          detail::format("cache problem, which makes no link fail: {}", failure.message));
   }
 
-  /// What `work` answers; where it has a fault, that is said, and it answers nothing.
+  /// Calls `work`; a fault is reported, and the result is empty then.
   template <typename Work>
   auto attempt(Work const& work) -> decltype(work())
   {
     try {
       return work();
-    } catch (fault const& why) {
-      say(why);
+    } catch (fault const& failure) {
+      report_fault(failure);
     } catch (std::bad_alloc const&) {
-      say({"there is not enough memory for it", ENOMEM});
+      report_fault({"there is not enough memory for the entry", ENOMEM});
     }
     return decltype(work())();
   }
@@ -118,70 +113,75 @@ struct link_cache::state {
   std::optional<cached_link> find_in_layers(std::string const& name, std::string const& parts)
   {
     for (auto const& path : settings.layers) {
-      auto found = attempt([&]() -> std::optional<cached_link> {
+      auto link = attempt([&]() -> std::optional<cached_link> {
         auto const layer = folder::open(path, folder::kind::layer);
         return layer ? cache::read_entry(*layer, name, parts, false) : std::nullopt;
       });
-      if (found) return found;
+      if (link) return link;
     }
     return std::nullopt;
   }
 
-  std::optional<cached_link> find(std::string const& name, std::string const& parts)
+  std::optional<cached_link> find_in_folder(std::string const& name, std::string const& parts)
   {
     if (settings.folder.empty()) return std::nullopt;
     return attempt([&] { return user.find(name, parts); });
   }
 
-  struct claimed {
-    std::optional<cache::lock> lock;
-    std::optional<cached_link> link;  ///< another process made it meanwhile
+  /// The stored link of the first key that the folder or a layer has.
+  std::optional<cached_link> find_stored(std::initializer_list<cache_key const*> keys)
+  {
+    for (auto const* key : keys) {
+      if (key == nullptr) continue;
+      auto const name = key->name();
+      if (auto link = find_in_folder(name, key->parts())) return link;
+      if (auto link = find_in_layers(name, key->parts())) return link;
+    }
+    return std::nullopt;
+  }
+
+  struct claimed_entry {
+    std::optional<cache::lock> lock = {};
+    std::optional<cached_link> link = {};  ///< another process made it meanwhile
   };
 
-  /// Waits until the entry can be made here, or another process has made it.
-  claimed claim(std::string const& name, std::string const& parts)
+  /// Waits until this process may make the entry, or another process has made it.
+  claimed_entry claim(std::string const& name, std::string const& parts)
   {
     constexpr auto k_longest_pause = std::chrono::milliseconds(10);
-    auto const until = std::chrono::steady_clock::now() + settings.patience;
-    claimed got;
+    auto const end = std::chrono::steady_clock::now() + settings.wait_limit;
+    claimed_entry entry;
     for (std::chrono::microseconds pause(100);;
          pause = std::min<std::chrono::microseconds>(2 * pause, k_longest_pause)) {
-      got.lock = user.claim(name);
-      got.link = user.find(name, parts);
-      if (got.lock || got.link || std::chrono::steady_clock::now() >= until) return got;
+      entry.lock = user.claim(name);
+      entry.link = user.find(name, parts);
+      if (entry.lock || entry.link || std::chrono::steady_clock::now() >= end) return entry;
       std::this_thread::sleep_for(pause);
     }
   }
 
-  /// What the folder or a layer has.
-  std::optional<cached_link> find_stored(cache_key const& key)
+  /// Makes the link, and stores it in the folder. Holds the entry's lock meanwhile.
+  cache::memory_layer::product find_or_make_stored(cache_key const& key,
+                                                   std::function<product()> const& make,
+                                                   cache_key const* preferred,
+                                                   cache_outcome& outcome)
   {
-    auto const name = key.name();
-    auto link = find(name, key.parts());
-    return link ? std::move(link) : find_in_layers(name, key.parts());
-  }
-
-  cache::memory_layer::made find_below(cache_key const& key, std::function<made()> const& make,
-                                       cache_key const* preferred, cache_outcome& outcome)
-  {
-    auto const& parts = key.parts();
-    auto const name = key.name();
-    auto const share = [&](cached_link link) {
+    auto const share = [](cached_link link) {
       return std::make_shared<cached_link const>(std::move(link));
     };
     outcome = cache_outcome::hit;
-    for (auto const* candidate : {preferred, &key})
-      if (candidate != nullptr)
-        if (auto link = find_stored(*candidate)) return {share(std::move(*link))};
-    claimed got;
-    if (!settings.folder.empty()) got = attempt([&] { return claim(name, parts); });
-    if (got.link) return {share(std::move(*got.link))};
+    if (auto link = find_stored({preferred, &key})) return {share(std::move(*link))};
+    auto const& parts = key.parts();
+    auto const name = key.name();
+    auto const has_folder = !settings.folder.empty();
+    auto entry = has_folder ? attempt([&] { return claim(name, parts); }) : claimed_entry{};
+    if (entry.link) return {share(std::move(*entry.link))};
     outcome = cache_outcome::miss;
-    auto fresh = make();
-    if (fresh.keep && !settings.folder.empty() &&
-        attempt([&] { return user.store(name, parts, fresh.link); }))
+    auto product = make();
+    if (product.keep && has_folder &&
+        attempt([&] { return user.store(name, parts, product.link); }))
       ++stored;
-    return {share(std::move(fresh.link)), fresh.keep};
+    return {share(std::move(product.link)), product.keep};
   }
 };
 
@@ -197,43 +197,44 @@ link_cache::~link_cache()
 
 void link_cache::write_figures()
 {
-  cache::figures more;
-  more.hits = state_->hits.exchange(0);
-  more.misses = state_->misses.exchange(0);
-  more.stored = state_->stored.exchange(0);
+  cache::figures figures;
+  figures.hits = state_->hits.exchange(0);
+  figures.misses = state_->misses.exchange(0);
+  figures.stored = state_->stored.exchange(0);
   {
-    std::lock_guard const held(state_->mutex);
-    more.faults = std::exchange(state_->faults, 0);
-    more.last_fault = state_->last_fault;
+    std::lock_guard const guard(state_->mutex);
+    figures.faults = std::exchange(state_->faults, 0);
+    figures.last_fault = state_->last_fault;
   }
-  if (state_->settings.folder.empty() || more.hits + more.misses + more.faults == 0) return;
+  if (state_->settings.folder.empty() || figures.hits + figures.misses + figures.faults == 0)
+    return;
   try {
-    state_->user.add_figures(more);
-  } catch (...) {  // the figures are lost, nothing else
+    state_->user.add_figures(figures);
+  } catch (...) {  // only the figures are lost
   }
 }
 
-link_cache::answer link_cache::find_or_make(cache_key const& key, std::function<made()> const& make,
+link_cache::result link_cache::find_or_make(cache_key const& key,
+                                            std::function<product()> const& make,
                                             cache_key const* preferred)
 {
   auto outcome = cache_outcome::hit;
-  bool was_there = false;
-  auto link = state_->memory.find_or_make(
-      key.parts(), [&] { return state_->find_below(key, make, preferred, outcome); }, was_there);
-  if (was_there) outcome = cache_outcome::hit;
+  auto memory_result = state_->memory.find_or_make(
+      key.parts(), [&] { return state_->find_or_make_stored(key, make, preferred, outcome); });
+  if (memory_result.is_hit) outcome = cache_outcome::hit;
   ++(outcome == cache_outcome::hit ? state_->hits : state_->misses);
-  return {std::move(link), outcome};
+  return {std::move(memory_result.link), outcome};
 }
 
 bool link_cache::has(cache_key const& key)
 {
-  return state_->find_stored(key).has_value();
+  return state_->find_stored({&key}).has_value();
 }
 
 std::vector<std::string> link_cache::take_warnings()
 {
-  std::lock_guard const held(state_->mutex);
-  return std::exchange(state_->unsaid, {});
+  std::lock_guard const guard(state_->mutex);
+  return std::exchange(state_->warnings, {});
 }
 
 cache_settings const& link_cache::settings() const noexcept
@@ -244,52 +245,41 @@ cache_settings const& link_cache::settings() const noexcept
 cache_statistics link_cache::statistics()
 {
   write_figures();
-  cache_statistics found;
-  found.limit = state_->settings.folder_limit;
-  if (state_->settings.folder.empty()) {
-    std::lock_guard const held(state_->mutex);
-    found.why_not = state_->last_fault;
-    return found;
-  }
+  cache_statistics failed;
+  failed.limit = state_->settings.folder_limit;
   try {
-    found = state_->user.statistics();
-  } catch (fault const& why) {
-    found.why_not = why.message;
+    if (!state_->settings.folder.empty()) return state_->user.statistics();
+    failed.reason = k_no_folder;
+  } catch (fault const& failure) {
+    failed.reason = failure.message;
   }
-  return found;
+  return failed;
 }
 
 cache_verification link_cache::verify()
-try {
-  require_folder(state_->settings);
-  return state_->user.verify();
-} catch (fault const& why) {
-  fail(state_->settings.folder, why);
+{
+  return with_folder(state_->settings, [&] { return state_->user.verify(); });
 }
 
 cache_cleaning link_cache::prune()
-try {
-  require_folder(state_->settings);
-  return state_->user.prune();
-} catch (fault const& why) {
-  fail(state_->settings.folder, why);
+{
+  return with_folder(state_->settings, [&] { return state_->user.prune(); });
 }
 
 cache_cleaning link_cache::clear()
-try {
-  require_folder(state_->settings);
-  write_figures();
-  return state_->user.clear();
-} catch (fault const& why) {
-  fail(state_->settings.folder, why);
+{
+  return with_folder(state_->settings, [&] {
+    write_figures();
+    return state_->user.clear();
+  });
 }
 
 void write_layer_entry(std::filesystem::path const& path, cache_key const& key,
                        cached_link const& link)
 try {
   folder::make(path, folder::kind::layer).write(key.name(), cache::encode_entry(key.parts(), link));
-} catch (fault const& why) {
-  fail(path, why, "fix that, or name another folder for the layer");
+} catch (fault const& failure) {
+  fail(path, failure, "correct this, or use another folder for the layer");
 }
 
 }  // namespace fatlink

@@ -14,54 +14,56 @@ namespace fatlink::cache {
 namespace {
 
 constexpr char const* k_file = "lock";
-constexpr long long k_ledger_byte = 1LL << 62;
-constexpr std::size_t k_digits = 15;  // of an entry's name: below the ledger's byte
+constexpr long long k_ledger_offset = 1LL << 62;
+constexpr std::size_t k_offset_digits = 15;  // keeps the entries' offsets below the ledger's
 
-long long byte_of(std::string const& name)
+/// The offset of the entry `name`: the first 15 of its hexadecimal digits. Two entries that share
+/// them only wait for each other.
+long long offset_of(std::string const& name)
 {
-  long long byte = 0;
-  auto const digits = std::min(name.size(), k_digits);
-  std::from_chars(name.data(), name.data() + digits, byte, 16);
-  return byte;
+  long long offset = 0;
+  auto const digits = std::min(name.size(), k_offset_digits);
+  std::from_chars(name.data(), name.data() + digits, offset, 16);
+  return offset;
 }
 
-struct ::flock range_of(short type, long long byte)
+struct ::flock range_of(short type, long long offset)
 {
   struct ::flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
-  range.l_start = byte;
+  range.l_start = offset;
   range.l_len = 1;
   return range;
 }
 
-int set(int file, short type, long long byte)
+int set(int file, short type, long long offset)
 {
-  auto range = range_of(type, byte);
+  auto range = range_of(type, offset);
   return ::fcntl(file, F_OFD_SETLK, &range);
 }
 
-/// Whether another owner holds the lock of `byte`; errno stays.
-bool is_held(int file, long long byte)
+/// Whether another owner holds the lock. Keeps errno.
+bool is_held(int file, long long offset)
 {
   auto const code = errno;
-  auto range = range_of(F_WRLCK, byte);
+  auto range = range_of(F_WRLCK, offset);
   auto const is_known = ::fcntl(file, F_OFD_GETLK, &range) == 0;
   errno = code;
   return is_known && range.l_type != F_UNLCK;
 }
 
-enum class attempt { taken, held, refused };
+enum class attempt { locked, held_by_other, refused };
 
-/// EAGAIN, EACCES and EINTR without another owner may be a lock that was let go of meanwhile: it is
-/// tried again for 13 ms. After that, locks do not work there.
-attempt take(int file, long long byte)
+/// EAGAIN, EACCES and EINTR without another owner may mean that the lock was released meanwhile:
+/// tries again for 13 ms, and then assumes that locks do not work in this folder.
+attempt try_lock(int file, long long offset)
 {
   constexpr auto k_longest_pause = std::chrono::microseconds(6400);
   for (auto pause = std::chrono::microseconds(50);; pause *= 2) {
-    if (set(file, F_WRLCK, byte) == 0) return attempt::taken;
+    if (set(file, F_WRLCK, offset) == 0) return attempt::locked;
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) return attempt::refused;
-    if (is_held(file, byte)) return attempt::held;
+    if (is_held(file, offset)) return attempt::held_by_other;
     if (pause > k_longest_pause) return attempt::refused;
     auto const code = errno;
     std::this_thread::sleep_for(pause);
@@ -69,43 +71,44 @@ attempt take(int file, long long byte)
   }
 }
 
-/// What else is in the lock's place is replaced.
-int open_lock(folder const& in)
+/// Opens the lock file; replaces anything else in its place.
+int open_lock(folder const& cache_folder)
 {
-  in.remove_obstacle(k_file);
-  return detail::avoid_standard_streams(::openat(
-      in.descriptor(), k_file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+  cache_folder.remove_obstacle(k_file);
+  return detail::avoid_standard_streams(
+      ::openat(cache_folder.descriptor(), k_file,
+               O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
 }
 
 }  // namespace
 
-lock::held_byte::~held_byte()
+lock::locked_byte::~locked_byte()
 {
-  (void)set(file_->get(), F_UNLCK, byte_);
+  (void)set(file_->get(), F_UNLCK, offset_);
 }
 
-std::optional<lock> lock::try_byte(folder const& in, long long byte)
+std::optional<lock> lock::try_byte(folder const& cache_folder, long long offset)
 {
-  auto file = std::make_unique<detail::descriptor>(open_lock(in));
-  if (file->get() < 0) in.fail("opening", k_file);
-  auto const result = take(file->get(), byte);
-  if (result == attempt::refused) in.fail("locking", k_file);
-  if (result == attempt::held) return std::nullopt;
-  return lock(std::make_unique<held_byte>(std::move(file), byte));
+  auto file = std::make_unique<detail::descriptor>(open_lock(cache_folder));
+  if (file->get() < 0) cache_folder.fail("opening", k_file);
+  auto const result = try_lock(file->get(), offset);
+  if (result == attempt::refused) cache_folder.fail("locking", k_file);
+  if (result == attempt::held_by_other) return std::nullopt;
+  return lock(std::make_unique<locked_byte>(std::move(file), offset));
 }
 
-std::optional<lock> lock::try_entry(folder const& in, std::string const& name)
+std::optional<lock> lock::try_entry(folder const& cache_folder, std::string const& name)
 {
-  return try_byte(in, byte_of(name));
+  return try_byte(cache_folder, offset_of(name));
 }
 
-std::optional<lock> lock::ledger(folder const& in, std::chrono::milliseconds patience)
+std::optional<lock> lock::ledger(folder const& cache_folder, std::chrono::milliseconds wait_limit)
 {
-  auto const until = std::chrono::steady_clock::now() + patience;
+  auto const end = std::chrono::steady_clock::now() + wait_limit;
   for (auto pause = std::chrono::microseconds(50);;
        pause = std::min(2 * pause, std::chrono::microseconds(5000))) {
-    if (auto held = try_byte(in, k_ledger_byte)) return held;
-    if (std::chrono::steady_clock::now() >= until) return std::nullopt;
+    if (auto result = try_byte(cache_folder, k_ledger_offset)) return result;
+    if (std::chrono::steady_clock::now() >= end) return std::nullopt;
     std::this_thread::sleep_for(pause);
   }
 }

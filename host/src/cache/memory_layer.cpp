@@ -3,61 +3,60 @@
 
 namespace fatlink::cache {
 
-memory_layer::value memory_layer::find_or_make(std::string const& parts,
-                                               std::function<made()> const& make, bool& was_there)
+memory_layer::result memory_layer::find_or_make(std::string const& parts,
+                                                std::function<product()> const& make)
 {
   std::promise<value> promise;
-  while (auto const pending = find_or_claim(parts, promise)) {
-    was_there = true;
-    // Without one its maker failed, or made something else: the next may be luckier.
-    if (auto link = pending->get()) return link;
-  }
-  was_there = false;
-  made link;
+  while (auto const pending = find_or_claim(parts, promise))
+    if (auto link = pending->get()) return {std::move(link), true};
+  // No link: it does not exist, or the thread that was making it failed or did not keep it.
+  product made_link;
   try {
-    link = make();
+    made_link = make();
   } catch (...) {
     forget(parts);
     promise.set_value(nullptr);
     throw;
   }
-  if (link.keep) {
-    promise.set_value(link.link);
-    keep(parts, link.link);
+  if (made_link.keep) {
+    promise.set_value(made_link.link);
+    keep(parts, made_link.link);
   } else {
     forget(parts);
     promise.set_value(nullptr);
   }
-  return link.link;
+  return {std::move(made_link.link), false};
 }
 
 std::optional<std::shared_future<memory_layer::value>> memory_layer::find_or_claim(
     std::string const& parts, std::promise<value>& promise)
 {
-  std::lock_guard const held(mutex_);
-  auto const at = slots_.find(parts);
-  if (at == slots_.end()) {
+  std::lock_guard const guard(mutex_);
+  auto const entry = slots_.find(parts);
+  if (entry == slots_.end()) {
     slots_.emplace(parts, slot{.link = promise.get_future().share()});
     return std::nullopt;
   }
-  if (at->second.bytes != 0) used_.splice(used_.begin(), used_, at->second.used);
-  return at->second.link;
+  auto const& present = entry->second;
+  if (present.bytes != 0) used_.splice(used_.begin(), used_, present.position);
+  return present.link;
 }
 
 void memory_layer::forget(std::string const& parts)
 {
-  std::lock_guard const held(mutex_);
+  std::lock_guard const guard(mutex_);
   slots_.erase(parts);
 }
 
 void memory_layer::keep(std::string const& parts, value const& link)
 {
-  std::lock_guard const held(mutex_);
-  auto const at = slots_.find(parts);
-  at->second.bytes = link->bytes.size() + parts.size() + sizeof(slot);
-  used_.push_front(&at->first);
-  at->second.used = used_.begin();
-  bytes_ += at->second.bytes;
+  std::lock_guard const guard(mutex_);
+  auto const entry = slots_.find(parts);
+  auto& kept = entry->second;
+  kept.bytes = link->bytes.size() + parts.size() + sizeof(slot);
+  used_.push_front(&entry->first);
+  kept.position = used_.begin();
+  bytes_ += kept.bytes;
   shrink();
 }
 

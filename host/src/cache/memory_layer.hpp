@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links in this process's memory: one link per key at a time, those that ask meanwhile wait for it;
-// failures are not kept. The ones used longest ago go when there is too much. Threads: safe.
+// The links that this process keeps in memory. Each key is linked by one thread at a time; other
+// threads that need it wait for the result. Failures are not kept. When the links exceed the
+// limit, those used least recently are removed.
+// Threads: safe.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +23,30 @@ class memory_layer {
  public:
   using value = std::shared_ptr<cached_link const>;
 
+  /// `limit`: bytes of all links together. The link used last is kept even if it is larger.
   explicit memory_layer(std::uint64_t limit) : limit_(limit) {}
 
-  /// The link of `parts`, or what `make` makes; `was_there` is false for the caller whose `make`
-  /// it was. Where that fails, or is not to be kept, those that waited for it make their own.
-  /// @throws what `make` throws.
-  struct made {
-    value link;
-    bool keep = true;
+  struct product {
+    value link = {};
+    bool keep = true;  ///< false: goes only to the caller that made it
   };
-  value find_or_make(std::string const& parts, std::function<made()> const& make, bool& was_there);
+  struct result {
+    value link = {};
+    bool is_hit = false;  ///< another call made the link
+  };
+  /// The link of the key `parts`; if there is none, calls `make` and keeps its product. Callers
+  /// that wait for another thread's `make` call their own if that one throws or is not to be kept.
+  /// @throws what `make` throws.
+  result find_or_make(std::string const& parts, std::function<product()> const& make);
 
  private:
   struct slot {
-    std::shared_future<value> link;
-    std::uint64_t bytes = 0;  ///< 0: on its way
-    std::list<std::string const*>::iterator used = {};
+    std::shared_future<value> link = {};
+    std::uint64_t bytes = 0;                                ///< 0: a thread is making the link
+    std::list<std::string const*>::iterator position = {};  ///< in used_; only if bytes is not 0
   };
-  /// The link, there or on its way; nothing where it is the caller's now to make, for `promise`.
+  /// The link of `parts`, finished or being made. Empty if there is none: then the caller must make
+  /// it and fulfil `promise`.
   std::optional<std::shared_future<value>> find_or_claim(std::string const& parts,
                                                          std::promise<value>& promise);
   void keep(std::string const& parts, value const& link);
@@ -48,9 +56,10 @@ class memory_layer {
   std::uint64_t limit_;
   std::mutex mutex_;
   std::unordered_map<std::string, slot> slots_;
-  std::list<std::string const*> used_;  ///< names of finished slots, the last used first
+  std::list<std::string const*>
+      used_;  ///< keys of the finished slots, the most recently used first
   std::uint64_t bytes_ = 0;
-  /// In a child that was forked nobody makes the links that are on their way.
+  /// Forgets unfinished links in a forked child: the threads that make them are the parent's.
   detail::fork_guard fork_guard_{
       detail::fork_order::memory_layer, mutex_,
       [this] { std::erase_if(slots_, [](auto const& named) { return named.second.bytes == 0; }); }};

@@ -5,135 +5,104 @@
 #include <cerrno>
 
 #include "cache/claim.hpp"
+#include "cache/eviction.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::cache {
 namespace {
 
-constexpr std::uint64_t k_most_entry = std::uint64_t{1} << 30;
-constexpr std::size_t k_name = 64;
-constexpr auto k_patience = std::chrono::seconds(2);  // for the ledger: held for milliseconds
-constexpr auto k_little_patience = std::chrono::milliseconds(200);  // where figures alone are lost
-constexpr auto k_clock_skew = std::chrono::minutes(1);  // between this clock and a file server's
+constexpr std::uint64_t k_largest_entry = std::uint64_t{1} << 30;  // bytes
+constexpr auto k_ledger_wait = std::chrono::seconds(2);            // processes hold it for ms
+constexpr auto k_figures_wait = std::chrono::milliseconds(200);    // without it, figures are lost
 
-bool is_entry(std::string const& name)
+lock lock_ledger(folder const& cache_folder)
 {
-  return name.size() == k_name && name.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-/// Whether `file` is what a process left that died writing an entry.
-bool is_orphan(folder const& in, file_facts const& file)
-{
-  auto const entry = written_as(file.name);
-  if (!entry || !(is_entry(*entry) || *entry == k_tag_file)) return false;
-  try {
-    return *entry == k_tag_file || lock::try_entry(in, *entry).has_value();
-  } catch (fault const&) {
-    // Without locks a writer cannot be told from a dead one: nobody writes for an hour.
-    auto const age = std::chrono::system_clock::now().time_since_epoch() - file.last_used;
-    return std::chrono::abs(age) > std::chrono::hours(1);  // the clock may have been wrong
-  }
-}
-
-std::uint64_t remove_orphans(folder const& in, std::vector<file_facts> const& files)
-{
-  std::uint64_t removed = 0;
-  for (auto const& file : files)
-    if (is_orphan(in, file) && in.remove(file.name)) ++removed;
-  return removed;
-}
-
-/// Every regular file. An entry from the future, written while a clock was wrong, would be evicted
-/// last: it gets the time of now.
-std::vector<file_facts> list_files(folder const& in)
-{
-  auto files = in.list();
-  auto const latest = std::chrono::system_clock::now().time_since_epoch() + k_clock_skew;
-  for (auto& file : files) {
-    if (!is_entry(file.name) || file.last_used <= latest) continue;
-    in.mark_used(file.name);
-    if (auto const marked = in.facts(file.name)) file = *marked;
-  }
-  return files;
-}
-
-/// Entries, the one used longest ago first.
-std::vector<file_facts> entries_by_age(std::vector<file_facts> files)
-{
-  std::erase_if(files, [](file_facts const& file) { return !is_entry(file.name); });
-  std::sort(files.begin(), files.end(),
-            [](file_facts const& a, file_facts const& b) { return a.last_used < b.last_used; });
-  return files;
-}
-
-std::uint64_t total_of(std::vector<file_facts> const& entries)
-{
-  std::uint64_t total = 0;
-  for (auto const& entry : entries) total += entry.size;
-  return total;
-}
-
-/// Removes the oldest of `entries` until `most` bytes are left. What was read since they were
-/// listed stays. Returns the bytes left.
-std::uint64_t evict(folder const& in, std::vector<file_facts> const& entries, std::uint64_t most,
-                    std::uint64_t& evicted)
-{
-  auto total = total_of(entries);
-  for (auto const& entry : entries) {
-    if (total <= most) break;
-    auto const now = in.facts(entry.name);
-    if (now && now->last_used != entry.last_used) continue;
-    if (in.remove(entry.name)) ++evicted;
-    total -= entry.size;
-  }
-  return total;
-}
-
-lock must_lock_ledger(folder const& in)
-{
-  if (auto held = lock::ledger(in, k_patience)) return std::move(*held);
-  throw fault{detail::format("another process holds the lock of {} and does not let go",
-                             in.path().string()),
+  if (auto result = lock::ledger(cache_folder, k_ledger_wait)) return std::move(*result);
+  throw fault{detail::format("another process holds the lock of {} for too long",
+                             cache_folder.path().string()),
               ETIMEDOUT};
+}
+
+/// Why the entry `name` cannot be used; empty if it can, or if it is gone meanwhile.
+std::string find_damage(folder const& cache_folder, std::string const& name)
+try {
+  auto const bytes = cache_folder.read(name, k_largest_entry);
+  if (!bytes && cache_folder.facts(name)) return "it belongs to another user, or is too large";
+  if (!bytes) return cache_folder.has(name) ? "it is not a regular file" : "";
+  std::string reason;
+  auto const entry = decode_entry(*bytes, reason);
+  if (entry && name_of(entry->parts) != name) reason = "it holds the entry of another key";
+  return reason;
+} catch (fault const& failure) {
+  return failure.message;
+}
+
+std::uint64_t remove_damaged(folder const& cache_folder, std::vector<damaged_entry> const& damaged)
+{
+  for (auto const& entry : damaged) cache_folder.remove_any(entry.file.filename().string());
+  return damaged.size();
+}
+
+/// The sorted names of all entries, whatever is in their places.
+std::vector<std::string> entry_names(folder const& cache_folder)
+{
+  auto names = cache_folder.names();
+  std::erase_if(names, [](std::string const& name) { return !is_entry_name(name); });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void add_ledger(cache_statistics& statistics, figures const& ledger)
+{
+  statistics.hits = ledger.hits;
+  statistics.misses = ledger.misses;
+  statistics.stored = ledger.stored;
+  statistics.evicted = ledger.evicted;
+  statistics.faults = ledger.faults;
+  statistics.last_fault = ledger.last_fault;
 }
 
 }  // namespace
 
-std::optional<cached_link> read_entry(folder const& from, std::string const& name,
+std::optional<cached_link> read_entry(folder const& cache_folder, std::string const& name,
                                       std::string const& parts, bool mark_used)
 {
-  auto const bytes = from.read(name, k_most_entry, mark_used);
+  auto const bytes = cache_folder.read(name, k_largest_entry, mark_used);
   if (!bytes) return std::nullopt;
-  std::string why;
-  auto found = decode_entry(*bytes, why);
-  if (!found || found->parts != parts) return std::nullopt;
-  return std::move(found->link);
+  std::string ignored_reason;
+  auto entry = decode_entry(*bytes, ignored_reason);
+  if (!entry || entry->parts != parts) return std::nullopt;
+  return std::move(entry->link);
 }
 
 std::optional<cached_link> user_layer::find(std::string const& name, std::string const& parts) const
 {
-  auto const in = folder::open(path_, folder::kind::own);
-  return in ? read_entry(*in, name, parts, true) : std::nullopt;
+  auto const cache_folder = folder::open(path_, folder::kind::own);
+  return cache_folder ? read_entry(*cache_folder, name, parts, true) : std::nullopt;
 }
 
 std::optional<lock> user_layer::claim(std::string const& name) const
 {
-  auto const in = folder::make(path_, folder::kind::own);
-  cache::claim(in);
-  return lock::try_entry(in, name);
+  auto const cache_folder = folder::make(path_, folder::kind::own);
+  cache::claim(cache_folder);
+  return lock::try_entry(cache_folder, name);
 }
 
-/// Counts the entries anew and evicts down to nine tenths, so that this is rarely needed. Links on
-/// their way are not counted: at most one entry a writer above the limit.
-std::uint64_t user_layer::make_room(folder const& in, std::uint64_t wanted, figures& now) const
+/// Counts the entries and evicts down to nine tenths of the limit, so that this is rarely needed.
+/// Links that other processes are storing are not counted: the folder can exceed the limit by one
+/// entry for each of them.
+std::uint64_t user_layer::make_room(folder const& cache_folder, std::uint64_t size,
+                                    figures& ledger) const
 {
-  auto const files = list_files(in);
-  remove_orphans(in, files);
+  auto const files = list_files(cache_folder);
+  remove_orphans(cache_folder, files);
   auto const entries = entries_by_age(files);
-  auto const total = total_of(entries);
-  if (wanted <= limit_ && total <= limit_ - wanted) return total;
-  auto const most = limit_ / 10 * 9;
-  return evict(in, entries, most > wanted ? most - wanted : 0, now.evicted);
+  auto const total = total_size(entries);
+  if (size <= limit_ && total <= limit_ - size) return total;
+  auto const lower_limit = limit_ / 10 * 9;
+  auto const result = evict(cache_folder, entries, lower_limit > size ? lower_limit - size : 0);
+  ledger.evicted += result.evicted;
+  return result.bytes_left;
 }
 
 bool user_layer::store(std::string const& name, std::string const& parts,
@@ -141,149 +110,107 @@ bool user_layer::store(std::string const& name, std::string const& parts,
 {
   auto const bytes = encode_entry(parts, link);
   if (bytes.size() > limit_) return false;
-  auto const in = folder::make(path_, folder::kind::own);
-  cache::claim(in);
+  auto const cache_folder = folder::make(path_, folder::kind::own);
+  cache::claim(cache_folder);
   {
-    auto const held = must_lock_ledger(in);
-    auto now = read_ledger(in);
-    // Booked before it is written: whoever dies in between leaves too high a figure, and the next
-    // count mends it.
-    if (!now.counted || now.bytes > limit_ - bytes.size())
-      now.bytes = make_room(in, bytes.size(), now);
-    now.counted = true;
-    now.bytes += bytes.size();
-    write_ledger(in, now);
+    auto const ledger_lock = lock_ledger(cache_folder);
+    auto ledger = read_ledger(cache_folder);
+    // The size is added before the entry is written: if this process dies in between, the ledger
+    // states too much, which the next count corrects.
+    if (!ledger.counted || ledger.bytes > limit_ - bytes.size())
+      ledger.bytes = make_room(cache_folder, bytes.size(), ledger);
+    ledger.counted = true;
+    ledger.bytes += bytes.size();
+    write_ledger(cache_folder, ledger);
   }
-  in.write(name, bytes);
+  cache_folder.write(name, bytes);
   return true;
 }
 
-void user_layer::add_figures(figures const& more) const
+void user_layer::add_figures(figures const& process_figures) const
 {
-  auto const in = folder::open(path_, folder::kind::own);
-  if (!in || !is_claimed(*in)) return;
-  auto const held = lock::ledger(*in, k_little_patience);
-  if (!held) return;
-  auto now = read_ledger(*in);
-  now.hits += more.hits;
-  now.misses += more.misses;
-  now.stored += more.stored;
-  now.faults += more.faults;
-  if (!more.last_fault.empty()) now.last_fault = more.last_fault;
-  write_ledger(*in, now);
+  auto const cache_folder = folder::open(path_, folder::kind::own);
+  if (!cache_folder || !is_claimed(*cache_folder)) return;
+  auto const ledger_lock = lock::ledger(*cache_folder, k_figures_wait);
+  if (!ledger_lock) return;
+  auto ledger = read_ledger(*cache_folder);
+  ledger.hits += process_figures.hits;
+  ledger.misses += process_figures.misses;
+  ledger.stored += process_figures.stored;
+  ledger.faults += process_figures.faults;
+  if (!process_figures.last_fault.empty()) ledger.last_fault = process_figures.last_fault;
+  write_ledger(*cache_folder, ledger);
 }
 
 cache_statistics user_layer::statistics() const
 {
-  cache_statistics found;
-  found.limit = limit_;
-  auto const in = folder::make(path_, folder::kind::own);
-  std::optional<lock> held;
+  cache_statistics result;
+  result.limit = limit_;
+  auto const cache_folder = folder::make(path_, folder::kind::own);
+  std::optional<lock> ledger_lock;
   try {
-    cache::claim(in);
-    held = lock::ledger(in, k_little_patience);
-    found.usable = true;
-  } catch (fault const& why) {  // a read-only folder has figures to show, too
-    found.why_not = why.message;
+    cache::claim(cache_folder);
+    ledger_lock = lock::ledger(cache_folder, k_figures_wait);
+    result.usable = true;
+  } catch (fault const& failure) {  // a read-only folder still has statistics
+    result.reason = failure.message;
   }
-  if (!is_claimed(in)) return found;
-  auto const now = read_ledger(in);
-  auto const entries = entries_by_age(in.list());
-  found.entries = entries.size();
-  found.bytes = total_of(entries);
-  found.hits = now.hits;
-  found.misses = now.misses;
-  found.stored = now.stored;
-  found.evicted = now.evicted;
-  found.faults = now.faults;
-  found.last_fault = now.last_fault;
-  return found;
+  if (!is_claimed(cache_folder)) return result;
+  auto const entries = entries_by_age(cache_folder.list());
+  result.entries = entries.size();
+  result.bytes = total_size(entries);
+  add_ledger(result, read_ledger(cache_folder));
+  return result;
 }
-
-namespace {
-
-/// How an entry is not sound; empty where it is, or is gone meanwhile.
-std::string damage_of(folder const& in, std::string const& name)
-try {
-  auto const bytes = in.read(name, k_most_entry);
-  if (!bytes && in.facts(name)) return "belongs to another user, or is too large";
-  if (!bytes) return in.has(name) ? "is no file" : "";
-  std::string why;
-  auto const entry = decode_entry(*bytes, why);
-  if (entry && name_of(entry->parts) != name) why = "is the entry of another name";
-  return why;
-} catch (fault const& why) {
-  return why.message;
-}
-
-std::uint64_t remove_damaged(folder const& in, std::vector<damaged_entry> const& damaged)
-{
-  for (auto const& entry : damaged) in.remove_any(entry.file.filename().string());
-  return damaged.size();
-}
-
-/// The names of entries, whatever is there, in order.
-std::vector<std::string> entry_names(folder const& in)
-{
-  auto names = in.names();
-  std::erase_if(names, [](std::string const& name) { return !is_entry(name); });
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-}  // namespace
 
 cache_verification user_layer::verify() const
 {
-  cache_verification found;
-  auto const in = folder::open(path_, folder::kind::own);
-  if (!in || !holds_cache(*in)) return found;
-  for (auto const& name : entry_names(*in)) {
-    auto const why = damage_of(*in, name);
-    if (why.empty())
-      ++found.sound;
+  cache_verification result;
+  auto const cache_folder = folder::open(path_, folder::kind::own);
+  if (!cache_folder || !holds_cache(*cache_folder)) return result;
+  for (auto const& name : entry_names(*cache_folder)) {
+    auto const damage = find_damage(*cache_folder, name);
+    if (damage.empty())
+      ++result.sound;
     else
-      found.damaged.push_back({path_ / name, why});
+      result.damaged.push_back({path_ / name, damage});
   }
-  return found;
+  return result;
 }
 
 cache_cleaning user_layer::prune() const
 {
-  cache_cleaning done;
-  auto const in = folder::open(path_, folder::kind::own);
-  if (!in || !holds_cache(*in)) return done;
-  done.entries += remove_damaged(*in, verify().damaged);
-  auto const held = must_lock_ledger(*in);
-  auto now = read_ledger(*in);
-  auto const files = list_files(*in);
-  done.orphans = remove_orphans(*in, files);
-  std::uint64_t evicted = 0;
-  now.bytes = evict(*in, entries_by_age(files), limit_, evicted);
-  now.counted = true;
-  now.evicted += evicted;
-  write_ledger(*in, now);
-  done.entries += evicted;
-  done.bytes_left = now.bytes;
-  return done;
+  cache_cleaning result;
+  auto const cache_folder = folder::open(path_, folder::kind::own);
+  if (!cache_folder || !holds_cache(*cache_folder)) return result;
+  result.entries = remove_damaged(*cache_folder, verify().damaged);
+  auto const ledger_lock = lock_ledger(*cache_folder);
+  auto ledger = read_ledger(*cache_folder);
+  auto const files = list_files(*cache_folder);
+  result.orphans = remove_orphans(*cache_folder, files);
+  auto const eviction = evict(*cache_folder, entries_by_age(files), limit_);
+  ledger.bytes = eviction.bytes_left;
+  ledger.counted = true;
+  ledger.evicted += eviction.evicted;
+  write_ledger(*cache_folder, ledger);
+  result.entries += eviction.evicted;
+  result.bytes_left = eviction.bytes_left;
+  return result;
 }
 
 cache_cleaning user_layer::clear() const
 {
-  cache_cleaning done;
-  auto const in = folder::open(path_, folder::kind::own);
-  if (!in || !holds_cache(*in)) return done;
-  auto const held = must_lock_ledger(*in);
-  auto const files = in->list();
-  done.orphans = remove_orphans(*in, files);
-  for (auto const& name : entry_names(*in)) {
-    in->remove_any(name);
-    ++done.entries;
+  cache_cleaning result;
+  auto const cache_folder = folder::open(path_, folder::kind::own);
+  if (!cache_folder || !holds_cache(*cache_folder)) return result;
+  auto const ledger_lock = lock_ledger(*cache_folder);
+  result.orphans = remove_orphans(*cache_folder, cache_folder->list());
+  for (auto const& name : entry_names(*cache_folder)) {
+    cache_folder->remove_any(name);
+    ++result.entries;
   }
-  figures empty;
-  empty.counted = true;
-  write_ledger(*in, empty);
-  return done;
+  write_ledger(*cache_folder, {.counted = true});
+  return result;
 }
 
 }  // namespace fatlink::cache

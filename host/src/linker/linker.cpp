@@ -178,7 +178,7 @@ class linker::session {
       image_.warnings.push_back(std::move(warning));
   }
 
-  void use(link_cache::made made)
+  void use(link_cache::product made)
   {
     use(std::make_shared<cached_link const>(std::move(made.link)));
   }
@@ -197,7 +197,7 @@ class linker::session {
   }
 
   /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.
-  link_cache::made link_now()
+  link_cache::product link_now()
   {
     auto result = detail::run_nvjitlink(state_, inputs_, options_, file_);
     image_.times.open_ms = result.open_ms;
