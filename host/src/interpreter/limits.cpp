@@ -37,6 +37,11 @@ constexpr std::array<std::pair<std::string_view, char const*>, 24> k_features{{
 
 }  // namespace
 
+std::span<std::pair<std::string_view, char const*> const> unsupported_instructions() noexcept
+{
+  return k_features;
+}
+
 char const* unsupported_feature(std::string_view name) noexcept
 {
   for (auto const& [instruction, feature] : k_features)

@@ -2,8 +2,10 @@
 // Names of features that the reference device does not support, for messages.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace fatlink::interpreter {
 
@@ -12,6 +14,9 @@ constexpr char const* k_device_heap = "the device heap (malloc, free, new, delet
 
 /// The unsupported feature that the instruction `name` ("tex") belongs to; null if unknown.
 char const* unsupported_feature(std::string_view name) noexcept;
+
+/// All instructions that belong to an unsupported feature, with the feature.
+std::span<std::pair<std::string_view, char const*> const> unsupported_instructions() noexcept;
 
 inline std::string unsupported(std::string_view feature)
 {

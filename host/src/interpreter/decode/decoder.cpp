@@ -18,7 +18,14 @@ constexpr std::uint32_t k_max_frame = 1U << 28;  // bytes of registers, and of c
 static_assert(limits::k_local_bytes == 512U * 1024U);
 constexpr std::uint32_t k_alignment = 16;
 
-decode_table const& families()
+constexpr std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) noexcept
+{
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace
+
+decode_table const& instruction_table()
 {
   // Never destroyed: threads may still execute while the process exits.
   static auto const& table = *[] {
@@ -31,13 +38,6 @@ decode_table const& families()
   }();
   return table;
 }
-
-constexpr std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) noexcept
-{
-  return (offset + alignment - 1) / alignment * alignment;
-}
-
-}  // namespace
 
 decoding::decoding(linked_modules const& modules, unsigned index, address_map const& addresses,
                    code& result)
@@ -139,8 +139,8 @@ void decoding::decode(syntax::instruction const& instruction)
   words_ = instruction.modifiers;
   starts_.push_back(static_cast<unsigned>(code_.operations.size()));
   code_.instructions.push_back({instruction.line, instruction.text, instruction.location});
-  auto const entry = families().find(instruction.name);
-  if (entry == families().end()) {
+  auto const entry = instruction_table().find(instruction.name);
+  if (entry == instruction_table().end()) {
     auto const* const feature = unsupported_feature(instruction.name);
     if (feature != nullptr) refuse_feature(feature);
     refuse("unknown instruction");
@@ -187,6 +187,13 @@ type decoding::take_type()
   if (!type) refuse("the last modifier is not a known type");
   words_.pop_back();
   return *type;
+}
+
+type decoding::take_integer_type(unsigned minimum)
+{
+  auto const type = take_type();
+  if (!is_integer(type) || size_of(type) < minimum) refuse("not a supported type");
+  return type;
 }
 
 syntax::operand const& decoding::operand(std::size_t index) const

@@ -52,6 +52,8 @@ class decoding {
   std::string_view take_next();
   /// Takes the last remaining modifier, which must be a type.
   type take_type();
+  /// Takes the last remaining modifier, which must be an integer type of at least `minimum` bytes.
+  type take_integer_type(unsigned minimum);
   [[nodiscard]] bool has_words() const noexcept { return !words_.empty(); }
   [[nodiscard]] std::string_view next_word() const noexcept
   {
@@ -142,6 +144,10 @@ class decoding {
 using family = void (*)(decoding&);
 using decode_table = std::unordered_map<std::string_view, family>;
 
+/// All instructions that the device executes, by name. docs/reference_device.md lists them with
+/// their types; a test compares both.
+decode_table const& instruction_table();
+
 // The families, each in the source file of its name in instructions/.
 void add_integer(decode_table& table);
 void add_bits(decode_table& table);
@@ -160,6 +166,8 @@ void add_barrier(decode_table& table);
 void add_shuffle(decode_table& table);
 void add_vote(decode_table& table);
 
+/// The names of all special registers, "%tid.x".
+std::vector<std::string> special_registers();
 /// Adds an operation that reads the special register `name`, "%tid.x". False: unknown name.
 bool emit_special(decoding& d, std::string_view name, operand_offset result, unsigned width);
 /// Adds an operation that computes the address of a local variable.

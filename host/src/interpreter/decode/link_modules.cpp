@@ -279,9 +279,10 @@ class symbol_table {
   }
 
   linked_modules linked_;
-  std::map<std::string, global_definition> global_;  // no hash table: an input could provoke collisions
-  std::vector<unsigned> variadic_;            ///< indices of variadic functions
-  std::uint64_t indirect_bytes_ = 0;          ///< the longest argument list of a call by address
+  std::map<std::string, global_definition>
+      global_;                        // no hash table: an input could provoke collisions
+  std::vector<unsigned> variadic_;    ///< indices of variadic functions
+  std::uint64_t indirect_bytes_ = 0;  ///< the longest argument list of a call by address
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ void decode_cvta(decoding& d)
   auto const type = d.take_type();
   auto const is_to = d.take("to");
   auto const space = ptx::parse_space(d.take_next());
-  if (!space || size_of(type) != 8) d.refuse();
+  if (!space || !is_integer(type) || size_of(type) != 8) d.refuse();
   d.expect_count(2, 2);
   auto const a = d.source(1, type);
   auto const result = d.destination(0, type);

@@ -123,8 +123,9 @@ void atomic(warp& w, operation const& o, lane_mask mask)
 }
 
 template <typename Op>
-handler of_bits(decoding const& d, type type)
+handler of_bits(decoding const& d, type type, unsigned minimum)
 {
+  if (!is_integer(type) || size_of(type) < minimum) d.refuse("not a supported type");
   return for_bits(d, size_of(type), []<typename T>() -> handler { return &atomic<T, Op>; });
 }
 
@@ -159,11 +160,11 @@ handler addition(decoding const& d, type type, space space)
 handler pick(decoding const& d, std::string_view name, type type, space space)
 {
   if (name == "add") return addition(d, type, space);
-  if (name == "cas") return of_bits<op_compare>(d, type);
-  if (name == "exch") return of_bits<op_exchange>(d, type);
-  if (name == "and") return of_bits<of_two<op_and>>(d, type);
-  if (name == "or") return of_bits<of_two<op_or>>(d, type);
-  if (name == "xor") return of_bits<of_two<op_xor>>(d, type);
+  if (name == "cas") return of_bits<op_compare>(d, type, 2);
+  if (name == "exch") return of_bits<op_exchange>(d, type, 4);
+  if (name == "and") return of_bits<of_two<op_and>>(d, type, 4);
+  if (name == "or") return of_bits<of_two<op_or>>(d, type, 4);
+  if (name == "xor") return of_bits<of_two<op_xor>>(d, type, 4);
   if (name == "min") return of_integers<of_two<op_min>>(d, type);
   if (name == "max") return of_integers<of_two<op_max>>(d, type);
   if (name == "inc") return of_integers<op_increment>(d, type);

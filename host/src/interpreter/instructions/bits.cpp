@@ -180,10 +180,10 @@ void dot(warp& w, operation const& o, lane_mask mask)
 }
 
 /// An operation on 16, 32 or 64 bits with a result of the same width.
-template <typename Op>
+template <typename Op, unsigned Minimum>
 void decode_same_width(decoding& d)
 {
-  auto const type = d.take_type();
+  auto const type = d.take_integer_type(Minimum);
   d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &unary<T, T, Op>; }), type,
          {type});
 }
@@ -192,8 +192,7 @@ void decode_same_width(decoding& d)
 template <typename Op>
 void decode_count(decoding& d)
 {
-  auto const type = d.take_type();
-  if (size_of(type) < 4) d.refuse();
+  auto const type = d.take_integer_type(4);
   auto const run = for_bits(d, size_of(type),
                             []<typename T>() -> handler { return &unary<std::uint32_t, T, Op>; });
   d.emit(run, type::u32, {type});
@@ -201,7 +200,7 @@ void decode_count(decoding& d)
 
 void decode_find(decoding& d)
 {
-  auto const type = d.take_type();
+  auto const type = d.take_integer_type(4);
   auto const amount = d.take("shiftamt");
   auto const run = for_integer(d, type, [&]<typename T>() -> handler {
     return amount ? &unary<std::uint32_t, T, op_find<true>>
@@ -212,14 +211,14 @@ void decode_find(decoding& d)
 
 void decode_extract(decoding& d)
 {
-  auto const type = d.take_type();
+  auto const type = d.take_integer_type(4);
   d.emit(for_integer(d, type, []<typename T>() -> handler { return &extract<T>; }), type,
          {type, type::u32, type::u32});
 }
 
 void decode_insert(decoding& d)
 {
-  auto const type = d.take_type();
+  auto const type = d.take_integer_type(4);
   d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &insert<T>; }), type,
          {type, type, type::u32, type::u32});
 }
@@ -242,6 +241,8 @@ void decode_dot(decoding& d)
 {
   auto const b = d.take_type();
   auto const a = d.take_type();
+  auto const is_32_bits = [](type type) { return type == type::u32 || type == type::s32; };
+  if (!is_32_bits(a) || !is_32_bits(b)) d.refuse();
   auto const upper = d.take("hi");
   (void)d.take("lo");
   handler run = nullptr;
@@ -257,8 +258,8 @@ void decode_dot(decoding& d)
 
 void add_bits(decode_table& table)
 {
-  table["cnot"] = &decode_same_width<op_is_zero>;
-  table["brev"] = &decode_same_width<op_reverse>;
+  table["cnot"] = &decode_same_width<op_is_zero, 2>;
+  table["brev"] = &decode_same_width<op_reverse, 4>;
   table["popc"] = &decode_count<op_population>;
   table["clz"] = &decode_count<op_leading_zeros>;
   table["bfind"] = &decode_find;

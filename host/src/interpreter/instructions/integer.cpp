@@ -67,6 +67,7 @@ handler ternary_of(decoding const& d, type type)
 template <bool Subtract>
 void decode_carry(decoding& d, type type, bool carry_in, bool carry_out)
 {
+  if (size_of(type) < 4) d.refuse("not a supported type");
   auto const run = for_integer(d, type, []<typename T>() -> handler {
     return &with_carry<std::make_unsigned_t<T>, Subtract>;
   });
@@ -155,6 +156,7 @@ void decode_mad(decoding& d, bool carry_in)
   if (!take_high && !d.take("lo")) d.refuse();
   auto const carry_out = d.take("cc");
   if (carry_in || carry_out) {
+    if (size_of(type) < 4) d.refuse("not a supported type");
     auto const run = for_integer(d, type, [&]<typename T>() -> handler {
       return take_high ? &multiply_with_carry<T, true> : &multiply_with_carry<T, false>;
     });

@@ -94,6 +94,7 @@ void decode_logic(decoding& d)
     o.b = b;
     return;
   }
+  if (!is_integer(type)) d.refuse("not a supported type");
   d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &binary<T, T, Op>; }),
          type, {type, type});
 }
@@ -106,6 +107,7 @@ void not_predicate(warp& w, operation const& o, lane_mask mask)
 void decode_not(decoding& d)
 {
   auto const type = d.take_type();
+  if (type != type::pred && !is_integer(type)) d.refuse("not a supported type");
   if (type != type::pred)
     return void(d.emit(
         for_bits(d, size_of(type), []<typename T>() -> handler { return &unary<T, T, op_not>; }),

@@ -137,6 +137,17 @@ void read_special(warp& w, operation const& o, lane_mask mask)
 
 }  // namespace
 
+std::vector<std::string> special_registers()
+{
+  std::vector<std::string> names;
+  for (auto const& entry : k_specials)
+    if (entry.has_axis)
+      for (auto const* axis : {".x", ".y", ".z"}) names.push_back(std::string(entry.word) + axis);
+    else
+      names.emplace_back(entry.word);
+  return names;
+}
+
 bool emit_special(decoding& d, std::string_view name, operand_offset result, unsigned width)
 {
   std::uint32_t axis = 0;
