@@ -133,15 +133,12 @@ std::vector<link_options> links_of(warming const& given)
         all.push_back({.target = target,
                        .mode = mode,
                        .emit = emit == "ptx" ? image_kind::ptx : image_kind::cubin,
-                       .kernel = {},
                        .require_inlined = given.link.require_inlined && mode == link_mode::lto});
       }
   if (all.empty())
-    throw usage_error(stage::linker,
-                      {.message = "--emit ptx with --mode ptx: nothing to link",
+    throw usage_error({.message = "--emit ptx with --mode ptx: nothing to link",
                        .input = "ptx",
-                       .code = {},
-                       .log = {},
+                       .code = error_code::invalid_emit,
                        .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
   return all;
 }
@@ -153,12 +150,11 @@ void must_be_kept(std::vector<fatbin> const& inputs, link_options const& options
   auto const file = nvjitlink::locate();
   if (cache.has(link_key(inputs, options, file ? file->identity : ""))) return;
   auto const folder = cache.settings().folder.string();
-  throw file_error(stage::linker,
+  throw file_error(stage::cache,
                    {.message = fmt::format("the cache {} did not keep the {} link for {}", folder,
                                            to_string(options.mode), options.target.name()),
                     .input = folder,
-                    .code = {},
-                    .log = {},
+                    .code = error_code::link_not_cached,
                     .hint = "fatlink cache stats says why; or FATLINK_CACHE_LIMIT is too small"});
 }
 
@@ -166,11 +162,10 @@ int warm(warming const& given)
 {
   auto const inputs = read_fatbins(given.inputs);
   if (given.link.no_cache && given.layer.empty())
-    throw usage_error(stage::linker, {.message = "--no-cache without --layer: nothing to fill",
-                                      .input = "--no-cache",
-                                      .code = {},
-                                      .log = {},
-                                      .hint = "leave it out, or name a folder with --layer"});
+    throw usage_error({.message = "--no-cache without --layer: nothing to fill",
+                       .input = "--no-cache",
+                       .code = error_code::invalid_argument,
+                       .hint = "leave it out, or name a folder with --layer"});
   auto linker = given.link.linker();
   auto done = nlohmann::json::array();
   for (auto const& options : links_of(given)) {

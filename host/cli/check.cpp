@@ -60,11 +60,10 @@ std::optional<toolkit_version> linker_version(std::string const& told)
     auto const [rest, minor_code] = std::from_chars(dot + 1, end, version.minor);
     if (minor_code == std::errc{} && rest == end) return version;
   }
-  throw usage_error(stage::input, {.message = fmt::format("--nvjitlink {}: no version", told),
-                                   .input = told,
-                                   .code = {},
-                                   .log = {},
-                                   .hint = "write it as 13.0"});
+  throw usage_error({.message = fmt::format("--nvjitlink {}: no version", told),
+                     .input = told,
+                     .code = error_code::invalid_argument,
+                     .hint = "write it as 13.0"});
 }
 
 /// The hooks that the inputs leave to another transform.
@@ -72,7 +71,7 @@ std::vector<std::string> open_hooks(judgement const& judged)
 {
   std::vector<std::string> names;
   for (auto const& known : judged.findings)
-    if (known.id == "missing-hook" && known.severity == severity::warning)
+    if (known.id == finding_id::missing_hook && known.severity == severity::warning)
       names.push_back(known.symbol);
   return names;
 }
@@ -103,7 +102,7 @@ nlohmann::json to_json(std::vector<judgement> const& all)
 /// The verdict on a line of text.
 std::string verdict(judgement const& judged)
 {
-  auto const is_unjudged = [](finding const& known) { return known.id == "not-judged"; };
+  auto const is_unjudged = [](finding const& known) { return known.id == finding_id::not_judged; };
   if (std::any_of(judged.findings.begin(), judged.findings.end(), is_unjudged))
     return "cannot be judged";
   if (!judged.links()) return "does not link";
@@ -122,7 +121,7 @@ void print_text(std::vector<judgement> const& all)
     fmt::print("{:<8} {}  {}\n", one.target.name(), to_string(one.mode), verdict(one));
     for (auto const& found : one.findings)
       fmt::print("  {}: {} [{}]\n    hint: {}\n", to_string(found.severity), found.message,
-                 found.id, found.hint);
+                 to_string(found.id), found.hint);
   }
 }
 

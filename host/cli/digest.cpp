@@ -30,8 +30,7 @@ void refuse_stated_digest(std::filesystem::path const& path)
       stage::fatbin,
       {.message = fmt::format("{}: {} states the sha256 of the file as it is", path.string(), json),
        .input = path.string(),
-       .code = {},
-       .log = {},
+       .code = error_code::digest_in_sidecar,
        .hint = fmt::format("leave it as it is: it is verified by {}; or remove \"sha256\" from {}",
                            json, json)});
 }

@@ -41,12 +41,16 @@ void print_log(std::string const& log)
   for (std::string line; std::getline(lines, line);) print_error("    {}\n", line);
 }
 
-void print_details(error_details const& details)
+/// The message of a usage error states all that its code does.
+void print_details(error const& failure)
 {
+  auto const& details = failure.details();
   print_error("fatlink: error: {}\n", details.message);
   if (details.message.find(details.input) == std::string::npos)
     print_field("inputs:", details.input);
-  if (details.message.find(details.code) == std::string::npos) print_field("code:", details.code);
+  if (failure.where() != stage::usage &&
+      details.message.find(details.code.text()) == std::string::npos)
+    print_field("code:", details.code.text());
   print_log(details.log);
   print_field("hint:", details.hint);
 }
@@ -57,7 +61,8 @@ void print_other_findings(refused_error const& refused)
   bool first = true;
   for (auto const& found : refused.findings()) {
     if (found.severity == severity::error && std::exchange(first, false)) continue;
-    print_error("fatlink: {}: {} [{}]\n", to_string(found.severity), found.message, found.id);
+    print_error("fatlink: {}: {} [{}]\n", to_string(found.severity), found.message,
+                to_string(found.id));
     print_field("hint:", found.hint);
   }
 }
@@ -75,12 +80,9 @@ void print_json(std::string_view schema, nlohmann::json object)
 nlohmann::json error_to_json(error const& failure)
 {
   auto const& details = failure.details();
-  nlohmann::json json{{"stage", to_string(failure.where())},
-                      {"message", details.message},
-                      {"input", details.input},
-                      {"code", details.code},
-                      {"log", details.log},
-                      {"hint", details.hint}};
+  nlohmann::json json{
+      {"stage", to_string(failure.where())}, {"message", details.message}, {"input", details.input},
+      {"code", details.code.text()},         {"log", details.log},         {"hint", details.hint}};
   if (auto const* refused = dynamic_cast<refused_error const*>(&failure); refused != nullptr)
     for (auto const& found : refused->findings())
       json["findings"].push_back(finding_to_json(found));
@@ -90,9 +92,9 @@ nlohmann::json error_to_json(error const& failure)
 nlohmann::json finding_to_json(finding const& found)
 {
   auto json = nlohmann::json{
-      {"id", found.id},         {"severity", to_string(found.severity)},
-      {"files", found.files},   {"file", found.files.empty() ? "" : found.files.back()},
-      {"symbol", found.symbol}, {"message", found.message},
+      {"id", to_string(found.id)}, {"severity", to_string(found.severity)},
+      {"files", found.files},      {"file", found.files.empty() ? "" : found.files.back()},
+      {"symbol", found.symbol},    {"message", found.message},
       {"hint", found.hint}};
   return json;
 }
@@ -103,13 +105,11 @@ int report_failure(std::exception const& failure, bool json)
   if (known == nullptr) {
     error const defect(stage::report,
                        {.message = fmt::format("defect in fatlink: {}", failure.what()),
-                        .input = {},
-                        .code = {},
-                        .log = {},
+                        .code = error_code::defect,
                         .hint = "please report it with the command line and the inputs"});
     return report_failure(defect, json);
   }
-  print_details(known->details());
+  print_details(*known);
   if (auto const* refused = dynamic_cast<refused_error const*>(known); refused != nullptr)
     print_other_findings(*refused);
   if (json) print_json("fatlink.error/1", {{"error", error_to_json(*known)}});

@@ -109,7 +109,7 @@ loaded_file load(std::filesystem::path const& path)
 try {
   return {fatbin::read(path), {}};
 } catch (format_error const& failed) {
-  if (failed.id() != "digest-mismatch") throw;
+  if (failed.details().code != error_code::digest_mismatch) throw;
   return {fatbin::read_unverified(path), failed};
 }
 
@@ -191,8 +191,7 @@ void print_text(nlohmann::json const& file)
                    {.message = fmt::format("{}: holds no PTX{}; it holds {}", file.name(), scope,
                                            fmt::join(names, ", ")),
                     .input = file.name(),
-                    .code = {},
-                    .log = {},
+                    .code = error_code::missing_ptx,
                     .hint = "compile it with nvcc -dlto -fatbin, which writes PTX beside LTO-IR"});
 }
 

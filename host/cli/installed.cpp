@@ -16,7 +16,7 @@ namespace {
       {.message = fmt::format("{}: is not installed (the default{})", what,
                               option.empty() ? "" : " of " + option),
        .input = what,
-       .code = {},
+       .code = error_code::not_installed,
        .log = std::move(log),
        .hint = fmt::format("install the package {}{}", package,
                            option.empty() ? "" : fmt::format(", or pass {} FILE", option))});

@@ -101,7 +101,7 @@ void print_libraries(installed_fatbin const& transform)
   for (auto const& with : transform.libraries)
     for (auto const& found : with.findings)
       fmt::print("    not with {}: {} [{}]\n      hint: {}\n", plain(with.library),
-                 plain(found.message), found.id, plain(found.hint));
+                 plain(found.message), to_string(found.id), plain(found.hint));
   if (transform.libraries.empty())
     fmt::print("    no library installed has its contract or calls what it defines\n");
 }

@@ -40,13 +40,10 @@ std::string digits_of(std::string const& text)
 
 }  // namespace
 
-void fail_usage(std::string message, std::string const& value, std::string hint)
+void fail_usage(std::string message, std::string const& value, std::string hint, error_code code)
 {
-  throw usage_error(stage::input, {.message = std::move(message),
-                                   .input = value,
-                                   .code = {},
-                                   .log = {},
-                                   .hint = std::move(hint)});
+  throw usage_error(
+      {.message = std::move(message), .input = value, .code = code, .hint = std::move(hint)});
 }
 
 std::string suggest(std::vector<std::string> const& words, std::string const& text)
@@ -68,7 +65,8 @@ void check_choice(std::string const& option, std::string const& text,
   if (std::find(words.begin(), words.end(), text) != words.end()) return;
   fail_usage(fmt::format("{}: '{}' is not one of {}{}", option, text, fmt::join(words, ", "),
                          did_you_mean(suggest(words, text))),
-             text, {});
+             text, {},
+             option == "--mode" ? error_code::unknown_link_mode : error_code::invalid_argument);
 }
 
 void check_device(std::string const& text)
@@ -82,7 +80,8 @@ void check_device(std::string const& text)
     words.insert(words.begin(), "gpu:" + digits);
   fail_usage(
       fmt::format("--device: '{}' is not a device{}", text, did_you_mean(suggest(words, text))),
-      text, "write gpu, gpu:N, cpu or cpu:TARGET, as gpu:1 and cpu:sm_80");
+      text, "write gpu, gpu:N, cpu or cpu:TARGET, as gpu:1 and cpu:sm_80",
+      error_code::unknown_device);
 }
 
 std::uint64_t parse_count(std::string const& option, std::string const& text, count_range range)

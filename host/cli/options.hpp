@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fatlink/error.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -67,6 +68,7 @@ std::string suggest(std::vector<std::string> const& words, std::string const& te
 std::string did_you_mean(std::string const& word);
 
 /// @throws usage_error
-[[noreturn]] void fail_usage(std::string message, std::string const& value, std::string hint);
+[[noreturn]] void fail_usage(std::string message, std::string const& value, std::string hint,
+                             error_code code = error_code::invalid_argument);
 
 }  // namespace fatlink::cli

@@ -22,8 +22,7 @@ std::vector<target> native_targets()
       stage::device,
       {.message = fmt::format("target 'native': there is no GPU: {}", reason),
        .input = "native",
-       .code = {},
-       .log = {},
+       .code = error_code::gpu_unavailable,
        .hint = "name the target, as sm_90, or run this on the machine with the GPU"});
 }
 
@@ -48,7 +47,7 @@ usage_error add_suggestion(usage_error const& failure, std::string const& word)
   auto const is_number = word.find_first_of("0123456789") == 0;
   if (!is_spelled_right(word))
     details.message += did_you_mean(suggest(accepted_words(), is_number ? "sm_" + word : word));
-  return {failure.where(), details};
+  return usage_error(details);
 }
 
 target parse_target(std::string const& word)

@@ -27,11 +27,10 @@ command parsed_command(CLI::App const& app)
   return last;
 }
 
-usage_error make(std::string message, std::string hint)
+usage_error make(std::string message, std::string hint,
+                 error_code code = error_code::invalid_argument)
 {
-  return {
-      stage::input,
-      {.message = std::move(message), .input = {}, .code = {}, .log = {}, .hint = std::move(hint)}};
+  return usage_error({.message = std::move(message), .code = code, .hint = std::move(hint)});
 }
 
 std::string see_help(std::string const& name)
@@ -59,7 +58,8 @@ usage_error unknown_option(std::string const& word, command const& verb)
 {
   auto const name = word.substr(0, word.find('='));
   auto const near = name.starts_with("--") ? suggest(long_options_of(*verb.app), name) : "";
-  return make(fmt::format("unknown option '{}'{}", name, did_you_mean(near)), see_help(verb.name));
+  return make(fmt::format("unknown option '{}'{}", name, did_you_mean(near)), see_help(verb.name),
+              error_code::unknown_option);
 }
 
 /// A word where a command of `verb` is expected.
@@ -72,7 +72,8 @@ usage_error unknown_subcommand(std::string const& word, command const& verb)
   return make(
       fmt::format("unknown command '{}{}'{}", spaced, word,
                   did_you_mean(near.empty() ? "" : spaced + near)),
-      fmt::format("the commands are {}; {}", fmt::join(commands, ", "), see_help(verb.name)));
+      fmt::format("the commands are {}; {}", fmt::join(commands, ", "), see_help(verb.name)),
+      error_code::unknown_command);
 }
 
 usage_error missing_subcommand(command const& verb)
@@ -108,7 +109,8 @@ usage_error unknown_command(std::string const& word, std::vector<std::string> co
 {
   return make(
       fmt::format("unknown command '{}'{}", word, did_you_mean(suggest(commands, word))),
-      fmt::format("the commands are {}; {}", fmt::join(commands, ", "), see_help("fatlink")));
+      fmt::format("the commands are {}; {}", fmt::join(commands, ", "), see_help("fatlink")),
+      error_code::unknown_command);
 }
 
 usage_error translate(CLI::ParseError const& refusal, CLI::App const& app)
@@ -138,7 +140,7 @@ usage_error add_help(usage_error const& failure, CLI::App const& app)
   if (details.hint.find("--help") != std::string::npos) return failure;
   auto const help = see_help(parsed_command(app).name);
   details.hint = details.hint.empty() ? help : fmt::format("{}; {}", details.hint, help);
-  return {failure.where(), details};
+  return usage_error(details);
 }
 
 }  // namespace fatlink::cli

@@ -46,9 +46,7 @@ confinement confine(guardian& guard, int limits_error, linking_settings const& s
   throw unavailable_error(
       stage::linker, {.message = "fatlink-linkd cannot be confined: the kernel refuses seccomp: " +
                                  result.seccomp_refusal,
-                      .input = {},
-                      .code = {},
-                      .log = {},
+                      .code = error_code::helper_unconfined,
                       .hint = k_remedy});
 }
 

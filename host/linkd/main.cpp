@@ -44,9 +44,7 @@ int fail_to_fork(int error)
   error_details const details{
       .message = "fatlink-linkd cannot start the process that links: " +
                  std::generic_category().message(error),
-      .input = {},
-      .code = {},
-      .log = {},
+      .code = error_code::helper_unavailable,
       .hint = "raise the limit of the user's processes (ulimit -u) or of the container"};
   (void)write_message(encode(detail::helper_failure{stage::linker, details, true}, {}));
   return k_unavailable;

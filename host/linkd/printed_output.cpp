@@ -22,9 +22,7 @@ namespace {
       stage::linker,
       {.message =
            "standard error cannot be captured, and nvJitLink reports errors there: " + reason,
-       .input = {},
-       .code = {},
-       .log = {},
+       .code = error_code::helper_unavailable,
        .hint = "use a kernel with memfd_create, and see what refuses it (a container's profile)"});
 }
 

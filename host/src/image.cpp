@@ -19,8 +19,7 @@ constexpr std::uint16_t k_em_cuda = 190;
   throw file_error(stage::image,
                    {.message = detail::format("linked image: {}, at byte {}", why, offset),
                     .input = "linked image",
-                    .code = {},
-                    .log = {},
+                    .code = error_code::invalid_image,
                     .hint = "link again; if it happens again, report it with the inputs"});
 }
 

@@ -27,11 +27,10 @@ constexpr unsigned k_oldest_family = 100;  // first with `f` features
 
 [[noreturn]] void reject(std::string_view text, std::string const& why, std::string hint)
 {
-  throw usage_error(stage::input, {.message = detail::format("target '{}': {}", text, why),
-                                   .input = std::string(text),
-                                   .code = {},
-                                   .log = {},
-                                   .hint = std::move(hint)});
+  throw usage_error({.message = detail::format("target '{}': {}", text, why),
+                     .input = std::string(text),
+                     .code = error_code::invalid_target,
+                     .hint = std::move(hint)});
 }
 
 [[noreturn]] void reject_spelling(std::string_view text)
@@ -91,22 +90,20 @@ void check_link_mode(link_mode mode)
 {
   if (mode == link_mode::ptx || mode == link_mode::lto) return;
   auto const value = std::to_string(static_cast<int>(mode));
-  throw usage_error(stage::input, {.message = detail::format("link mode {}: no such mode", value),
-                                   .input = value,
-                                   .code = {},
-                                   .log = {},
-                                   .hint = "the modes are link_mode::ptx and link_mode::lto"});
+  throw usage_error({.message = detail::format("link mode {}: no such mode", value),
+                     .input = value,
+                     .code = error_code::unknown_link_mode,
+                     .hint = "the modes are link_mode::ptx and link_mode::lto"});
 }
 
 link_mode parse_link_mode(std::string_view text)
 {
   if (text == "ptx") return link_mode::ptx;
   if (text == "lto") return link_mode::lto;
-  throw usage_error(stage::input, {.message = detail::format("link mode '{}': no such mode", text),
-                                   .input = std::string(text),
-                                   .code = {},
-                                   .log = {},
-                                   .hint = "the modes are ptx and lto"});
+  throw usage_error({.message = detail::format("link mode '{}': no such mode", text),
+                     .input = std::string(text),
+                     .code = error_code::unknown_link_mode,
+                     .hint = "the modes are ptx and lto"});
 }
 
 target::target(std::string_view text)

@@ -39,8 +39,7 @@ std::vector<fatbin> const& shipped()
   return pair;
 }
 
-link_options const k_options{
-    .target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
+link_options const k_options{.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin};
 
 link_cache::product link_of_8_kib()
 {

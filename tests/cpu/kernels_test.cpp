@@ -45,7 +45,7 @@ class WrongKernels : public testing::Test {
       for (auto const& part : parts) EXPECT_THAT(failed.what(), testing::HasSubstr(part));
       EXPECT_THAT(failed.what(), testing::HasSubstr(std::string("kernel ") + name + ", block ("));
       EXPECT_THAT(failed.what(), testing::HasSubstr("cpu_kernels.fatbin:"));
-      code_ = failed.details().code;
+      code_ = failed.details().code.text();
     }
   }
 

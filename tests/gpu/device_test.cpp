@@ -34,7 +34,7 @@ class Gpu : public testing::Test {
     return linker().link(
         {fatbin::read(places::data("apply_transform.fatbin")),
          fatbin::read(places::data(transform + std::string(".fatbin")))},
-        {.target = device_->info().target, .mode = mode, .emit = image_kind::cubin, .kernel = {}});
+        {.target = device_->info().target, .mode = mode, .emit = image_kind::cubin});
   }
 
   [[nodiscard]] kernel<float const*, float*, std::size_t> load(char const* transform,

@@ -97,10 +97,9 @@ class DevicesAgree : public testing::Test {
   [[nodiscard]] linked_image link(device const& on, fatbin const& transform, link_mode mode) const
   {
     auto const library = fatbin::read(places::data("apply_transform.fatbin"));
-    return linker().link({library, transform}, {.target = on.info().target,
-                                                .mode = mode,
-                                                .emit = on.info().image_for(mode),
-                                                .kernel = {}});
+    return linker().link(
+        {library, transform},
+        {.target = on.info().target, .mode = mode, .emit = on.info().image_for(mode)});
   }
 
   [[nodiscard]] std::vector<float> run(device const& on, linked_image const& image) const

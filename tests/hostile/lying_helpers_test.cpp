@@ -64,7 +64,8 @@ try {
 } catch (error const& failure) {
   EXPECT_THAT(failure.what(), testing::Not(testing::HasSubstr("\x1b")));
   EXPECT_THAT(failure.what(), testing::Not(testing::HasSubstr("\a")));
-  return failure.details().code.empty() ? failure.what() : failure.details().code;
+  return failure.details().code == error_code::defect ? failure.what()
+                                                      : failure.details().code.text();
 }
 
 class LyingHelpers : public fixtures::needs_nvjitlink {};

@@ -25,7 +25,7 @@ try {
   (void)work.link(shipped(), lto());
   return "linked";
 } catch (error const& failure) {
-  return failure.details().code;
+  return failure.details().code.text();
 }
 
 bool is_alive(pid_t process)

@@ -20,7 +20,7 @@ std::vector<fatbin> pair()
 
 link_options lto()
 {
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
+  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin};
 }
 
 class Nvjitlink : public fixtures::needs_nvjitlink {};

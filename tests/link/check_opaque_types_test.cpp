@@ -19,7 +19,7 @@ namespace {
 
 link_options lto()
 {
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin, .kernel = {}};
+  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin};
 }
 
 linked_image link(std::vector<std::string> const& names, isolation where = isolation::in_process)

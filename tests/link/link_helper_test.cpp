@@ -35,7 +35,7 @@ try {
 } catch (link_error const& failed) {
   EXPECT_THAT(failed.what(), testing::HasSubstr("apply_transform.fatbin"));
   EXPECT_FALSE(failed.details().hint.empty());
-  return failed.details().code;
+  return failed.details().code.text();
 }
 
 class LinkHelper : public fixtures::needs_nvjitlink {};

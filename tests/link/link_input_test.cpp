@@ -20,7 +20,7 @@ namespace {
 
 link_options options(link_mode mode)
 {
-  return {.target = "sm_90", .mode = mode, .emit = image_kind::cubin, .kernel = {}};
+  return {.target = "sm_90", .mode = mode, .emit = image_kind::cubin};
 }
 
 /// The cubin that nvJitLink makes of the files as they are, in one call after the other.

@@ -23,7 +23,7 @@ std::vector<fatbin> pair()
 
 link_options options(char const* wanted, link_mode mode)
 {
-  return {.target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}};
+  return {.target = wanted, .mode = mode, .emit = image_kind::cubin};
 }
 
 /// The entries that a link of `mode` for sm_90 takes of `inputs`.

@@ -27,6 +27,8 @@ TEST(Enumeration, HasNoNameOutside)
     EXPECT_STREQ(to_string(static_cast<device_kind>(value)), "unknown");
     EXPECT_STREQ(to_string(static_cast<severity>(value)), "unknown");
     EXPECT_STREQ(to_string(static_cast<stage>(value)), "unknown");
+    EXPECT_STREQ(to_string(static_cast<error_code>(value)), "unknown");
+    EXPECT_STREQ(to_string(static_cast<finding_id>(value)), "unknown");
     EXPECT_STREQ(to_string(static_cast<cache_outcome>(value)), "unknown");
     EXPECT_STREQ(to_string(static_cast<folder_origin>(value)), "unknown");
     EXPECT_STREQ(to_string(static_cast<fatbin_role>(value)), "unknown");
@@ -39,8 +41,7 @@ TEST(Enumeration, OfLinkModesIsCheckedByPreflight)
   for (auto const value : {7, -1})
     expect_error<usage_error>(
         [&] {
-          (void)preflight(inputs,
-                          {.target = "sm_90", .mode = static_cast<link_mode>(value), .kernel = {}});
+          (void)preflight(inputs, {.target = "sm_90", .mode = static_cast<link_mode>(value)});
         },
         "no such mode");
 }
@@ -50,13 +51,10 @@ TEST(UncheckedTarget, IsRefusedByPreflightAndByTheLinker)
   auto const inputs = pair_of_inputs();
   for (auto const wanted : {target(1), target(), target(90, 'x'), target(75, 'a'), target(70),
                             target(91), target(~0U)}) {
-    expect_error<usage_error>([&] { (void)preflight(inputs, {.target = wanted, .kernel = {}}); },
-                              "target 'sm_");
+    expect_error<usage_error>([&] { (void)preflight(inputs, {.target = wanted}); }, "target 'sm_");
     for (auto const where : {isolation::in_process, isolation::helper})
       expect_error<usage_error>(
-          [&] {
-            (void)linker({.isolation = where}).link(inputs, {.target = wanted, .kernel = {}});
-          },
+          [&] { (void)linker({.isolation = where}).link(inputs, {.target = wanted}); },
           "target 'sm_");
   }
 }

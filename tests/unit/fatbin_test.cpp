@@ -24,7 +24,7 @@ void expect_format_error(byte_buffer const& bytes, std::string const& id, std::s
     read_fatbin(bytes, "f");
     ADD_FAILURE() << "no error; expected " << says;
   } catch (format_error const& failed) {
-    EXPECT_EQ(failed.id(), id);
+    EXPECT_EQ(failed.details().code.text(), id);
     EXPECT_THAT(failed.what(), testing::HasSubstr(says));
     EXPECT_THAT(failed.what(), testing::HasSubstr("at byte " + std::to_string(failed.offset())));
   }

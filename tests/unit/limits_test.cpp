@@ -94,7 +94,7 @@ void expect_fatbin_above_limit(byte_buffer const& bytes, std::string const& text
     (void)read_fatbin(bytes, "f");
     ADD_FAILURE() << "no error; expected " << text;
   } catch (format_error const& failed) {
-    EXPECT_EQ(failed.id(), "above-limit");
+    EXPECT_EQ(failed.details().code, "above-limit");
     EXPECT_THAT(failed.what(), testing::StartsWith("f: " + text));
     EXPECT_FALSE(failed.details().hint.empty());
   }
@@ -165,8 +165,9 @@ TEST(Limits, OfFindingsOfOneId)
   }
   std::vector const inputs{ptx_fatbin(hooks + ".visible .entry k()\n{\nret;\n}\n", "library"),
                            ptx_fatbin(definitions, "transform")};
-  auto findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx, .kernel = {}});
-  std::erase_if(findings, [](finding const& known) { return known.id != "missing-hook"; });
+  auto findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
+  std::erase_if(findings,
+                [](finding const& known) { return known.id != finding_id::missing_hook; });
   ASSERT_EQ(findings.size(), 1001U);
   EXPECT_EQ(findings[999].symbol, "hook_999");
   EXPECT_EQ(findings[1000].symbol, "");
@@ -184,7 +185,7 @@ TEST(Limits, OfNamesThatAMessageLists)
   std::vector const inputs{ptx_fatbin(kernels, "library")};
   auto const findings =
       preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx, .kernel = "none"});
-  ASSERT_EQ(findings.at(0).id, "unknown-kernel");
+  ASSERT_EQ(findings.at(0).id, finding_id::unknown_kernel);
   EXPECT_THAT(findings[0].hint, testing::EndsWith("k18, k19 and 10 more"));
 }
 

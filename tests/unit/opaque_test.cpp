@@ -17,20 +17,20 @@ namespace {
 
 std::vector<finding> judge(std::vector<fatbin> const& inputs, link_mode mode = link_mode::lto)
 {
-  return preflight(inputs, {.target = "sm_90", .mode = mode, .kernel = {}});
+  return preflight(inputs, {.target = "sm_90", .mode = mode});
 }
 
 std::vector<std::string> ids(std::vector<finding> const& findings)
 {
   std::vector<std::string> names;
-  for (auto const& one : findings) names.push_back(one.id);
+  for (auto const& one : findings) names.push_back(to_string(one.id));
   return names;
 }
 
 finding const& find(std::vector<finding> const& findings, std::string const& id)
 {
   for (auto const& one : findings)
-    if (one.id == id) return one;
+    if (to_string(one.id) == id) return one;
   ADD_FAILURE() << "no finding " << id;
   return findings.at(0);
 }

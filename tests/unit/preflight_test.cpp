@@ -22,7 +22,7 @@ std::vector<finding> judge(std::initializer_list<char const*> names,
 std::vector<std::string> ids(std::vector<finding> const& findings)
 {
   std::vector<std::string> names;
-  for (auto const& found : findings) names.push_back(found.id);
+  for (auto const& found : findings) names.push_back(to_string(found.id));
   return names;
 }
 
@@ -45,10 +45,9 @@ TEST(Preflight, ReportsEachInputWithoutDigests)
 {
   std::array const inputs{fixtures::verified("library.fatbin"),
                           fixtures::fatbin("transform.fatbin")};
-  auto const findings =
-      preflight(inputs, {.target = "sm_90", .mode = link_mode::lto, .kernel = {}});
+  auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::lto});
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].id, "unverified-bytes");
+  EXPECT_EQ(findings[0].id, finding_id::unverified_bytes);
   EXPECT_EQ(findings[0].severity, severity::warning);
   EXPECT_EQ(findings[0].files, std::vector<std::string>{"transform.fatbin"});
   EXPECT_THAT(findings[0].hint, testing::HasSubstr("fatlink digest transform.fatbin"));

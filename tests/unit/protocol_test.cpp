@@ -53,16 +53,17 @@ TEST(Protocol, CarriesProductsFailuresAndHellos)
   EXPECT_EQ(product.ms, 1.5);
 
   for (auto const unavailable : {false, true}) {
-    auto const message =
-        encode(helper_failure{stage::linker,
-                              {.message = "m", .input = "i", .code = "c", .log = "l", .hint = "h"},
-                              unavailable},
-               {.number = 9, .digest = {}});
+    auto const message = encode(
+        helper_failure{
+            stage::linker,
+            {.message = "m", .input = "i", .code = vendor_code("c"), .log = "l", .hint = "h"},
+            unavailable},
+        {.number = 9, .digest = {}});
     auto const header = decode_header(bytes_view(message).first(k_message_header));
     EXPECT_EQ(header.identity.number, 9U);
     auto const failure = decode_failure(body_of(message), header.kind);
     EXPECT_EQ(failure.is_unavailable, unavailable);
-    EXPECT_EQ(failure.details.message + failure.details.input + failure.details.code +
+    EXPECT_EQ(failure.details.message + failure.details.input + failure.details.code.text() +
                   failure.details.log + failure.details.hint,
               "miclh");
   }

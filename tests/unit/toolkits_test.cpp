@@ -55,9 +55,10 @@ fatbin ltoir_only(std::string const& path)
 std::vector<finding> toolkit_findings(fatbin const& input, toolkit_version linker)
 {
   std::vector const inputs{input};
-  auto findings = preflight(
-      inputs, {.target = "sm_90", .mode = link_mode::lto, .kernel = {}, .linker = linker});
-  std::erase_if(findings, [](finding const& result) { return !result.id.starts_with("toolkit-"); });
+  auto findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::lto, .linker = linker});
+  std::erase_if(findings, [](finding const& result) {
+    return !std::string_view(to_string(result.id)).starts_with("toolkit-");
+  });
   return findings;
 }
 
@@ -93,10 +94,9 @@ TEST(Toolkits, JudgeAgainstTheLinker)
 {
   std::vector const inputs{fatbin::read(made_by("13.5"))};
   auto const findings = preflight(
-      inputs,
-      {.target = "sm_90", .mode = link_mode::ptx, .kernel = {}, .linker = toolkit_version{13, 0}});
+      inputs, {.target = "sm_90", .mode = link_mode::ptx, .linker = toolkit_version{13, 0}});
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].id, "toolkit-too-new");
+  EXPECT_EQ(findings[0].id, finding_id::toolkit_too_new);
   EXPECT_THAT(findings[0].message,
               testing::HasSubstr("holds PTX of CUDA 13.5, which nvJitLink 13.0 cannot read"));
 }
@@ -109,7 +109,7 @@ TEST(Toolkits, LtoirOf13_3OrNewerWithoutPtxLinksWithNvjitlink13_3And13_4)
   EXPECT_TRUE(toolkit_findings(input, {13, 4}).empty());
   auto const findings = toolkit_findings(input, {13, 2});
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].id, "toolkit-too-new");
+  EXPECT_EQ(findings[0].id, finding_id::toolkit_too_new);
   EXPECT_THAT(
       findings[0].message,
       testing::HasSubstr("holds LTO-IR of CUDA 13.3 or newer, which nvJitLink 13.2 cannot read"));
@@ -141,7 +141,7 @@ TEST(Fatbin, IsRefusedWhereItsJsonStatesAnotherDigest)
     (void)fatbin::read(folder + "/t.fatbin");
     ADD_FAILURE() << "read";
   } catch (format_error const& failed) {
-    EXPECT_EQ(failed.id(), "digest-mismatch");
+    EXPECT_EQ(failed.details().code, "digest-mismatch");
     EXPECT_EQ(failed.offset(), 0U);
     EXPECT_THAT(failed.what(), testing::HasSubstr("t.fatbin: is not the file that t.json states"));
   }

@@ -42,7 +42,7 @@ std::vector<std::string> names(std::vector<installed_library> const& libraries)
 std::vector<std::string> ids(std::vector<finding> const& findings)
 {
   std::vector<std::string> all;
-  for (auto const& known : findings) all.push_back(known.id);
+  for (auto const& known : findings) all.push_back(to_string(known.id));
   return all;
 }
 

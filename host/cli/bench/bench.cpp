@@ -155,8 +155,7 @@ nlohmann::json link_latency(std::vector<fatbin> const& pair, target wanted, unsi
   linker here({.isolation = isolation::in_process});
   linker apart;
   for (auto const mode : {link_mode::ptx, link_mode::lto}) {
-    link_options const options{
-        .target = wanted, .mode = mode, .emit = image_kind::cubin, .kernel = {}};
+    link_options const options{.target = wanted, .mode = mode, .emit = image_kind::cubin};
     std::vector<double> in_process;
     std::vector<double> in_helper;
     std::vector<double> overhead;
@@ -208,8 +207,7 @@ nlohmann::json reference_device_rate(std::vector<fatbin> const& pair, unsigned r
   auto const on = open_device("cpu");
   auto const image = linker().link(pair, {.target = on->info().target,
                                           .mode = link_mode::lto,
-                                          .emit = on->info().image_for(link_mode::lto),
-                                          .kernel = {}});
+                                          .emit = on->info().image_for(link_mode::lto)});
   auto const code = on->load(image).kernel<float const*, float*, std::size_t>(k_default_kernel);
   std::vector<float> values(k_count);
   generated_elements(k_count, 0)->fill(0, values);

@@ -28,9 +28,7 @@ constexpr char const* k_phases[] = {"find", "read", "preflight", "key",   "looku
 [[noreturn]] void fail(std::string const& why)
 {
   throw unavailable_error(stage::report, {.message = fmt::format("timing a start: {}", why),
-                                          .input = {},
-                                          .code = {},
-                                          .log = {},
+                                          .code = error_code::start_up_failed,
                                           .hint = "run the same command by hand to see why"});
 }
 

@@ -79,9 +79,10 @@ std::string hint_for(fatbin const& file)
 
 [[noreturn]] void refuse(fatbin const& file, std::string const& message)
 {
-  throw usage_error(
-      stage::input,
-      {.message = message, .input = file.name(), .code = {}, .log = {}, .hint = hint_for(file)});
+  throw usage_error({.message = message,
+                     .input = file.name(),
+                     .code = error_code::unknown_kernel,
+                     .hint = hint_for(file)});
 }
 
 std::string default_name(fatbin const& library)

@@ -51,12 +51,11 @@ names definitions_of(fatbin const& input)
 
 [[noreturn]] void refuse(reference const& stated, std::string const& message, std::string hint)
 {
-  throw file_error(stage::verify, {.message = fmt::format("{}: its \"hook\" is {}, {}", stated.file,
-                                                          stated.hook, message),
-                                   .input = stated.file,
-                                   .code = {},
-                                   .log = {},
-                                   .hint = std::move(hint)});
+  throw file_error(stage::sidecar, {.message = fmt::format("{}: its \"hook\" is {}, {}",
+                                                           stated.file, stated.hook, message),
+                                    .input = stated.file,
+                                    .code = error_code::invalid_sidecar,
+                                    .hint = std::move(hint)});
 }
 
 void check_hook(reference const& stated, std::span<fatbin const> inputs, fatbin const& transform)

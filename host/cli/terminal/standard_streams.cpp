@@ -78,8 +78,7 @@ void end_by_sigpipe()
                    {.message = fmt::format("standard output: cannot be written: {}",
                                            std::generic_category().message(code)),
                     .input = "standard output",
-                    .code = {},
-                    .log = {},
+                    .code = error_code::unwritable_file,
                     .hint = "direct it to a terminal, a pipe that is read, or a file "
                             "on a disk with free space"});
 }

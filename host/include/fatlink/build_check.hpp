@@ -12,10 +12,10 @@
 namespace FATLINK_API fatlink {
 
 struct build_expectations {
-  std::vector<std::string> entries;  ///< that must be there: "ptx:sm_75", "ltoir:sm_90a"
-  std::string ident;                 ///< the ident text of every entry; empty: any
-  bool hook = false;                 ///< a hook of the stated contract is defined or called
-  std::filesystem::path reference;   ///< a REFERENCE for this fatbin; empty: none
+  std::vector<std::string> entries = {};  ///< that must be there: "ptx:sm_75", "ltoir:sm_90a"
+  std::string ident = {};                 ///< the ident text of every entry; empty: any
+  bool hook = false;                      ///< a hook of the stated contract is defined or called
+  std::filesystem::path reference = {};   ///< a REFERENCE for this fatbin; empty: none
 };
 
 /// Checks `input` against what was asked for.

@@ -22,7 +22,7 @@ enum class folder_origin { environment, user, program, system };
 char const* to_string(folder_origin origin) noexcept;
 
 struct search_folder {
-  std::filesystem::path path;  ///< need not exist
+  std::filesystem::path path = {};  ///< need not exist
   folder_origin origin = folder_origin::environment;
 };
 
@@ -51,24 +51,24 @@ char const* to_string(fatbin_role role) noexcept;
 
 /// A library that a transform is for.
 struct fitting {
-  std::string library;            ///< its name
-  std::vector<finding> findings;  ///< errors, whatever the target; none: they work together
+  std::string library = {};            ///< its name
+  std::vector<finding> findings = {};  ///< errors, whatever the target; none: they work together
 };
 
 struct installed_fatbin {
-  std::string name;
-  std::filesystem::path file;
-  search_folder folder;
-  std::filesystem::path hidden_by;  ///< the file of that name that goes before; empty: none
+  std::string name = {};
+  std::filesystem::path file = {};
+  search_folder folder = {};
+  std::filesystem::path hidden_by = {};  ///< the file of that name that goes before; empty: none
   /// Why it cannot be used: damaged, or refused for its .json; what is below may be unknown then.
-  std::string problem;
+  std::string problem = {};
   fatbin_role role = fatbin_role::other;
-  std::optional<fatlink::ident> ident;
-  std::vector<fatlink::target> targets;  ///< it has entries for, each once
-  std::vector<std::string> symbols;      ///< a library's hooks, a transform's definitions
-  std::string summary;                   ///< of the .json beside it
+  std::optional<fatlink::ident> ident = {};
+  std::vector<fatlink::target> targets = {};  ///< it has entries for, each once
+  std::vector<std::string> symbols = {};      ///< a library's hooks, a transform's definitions
+  std::string summary = {};                   ///< of the .json beside it
   /// Of a transform: every library in use that has its contract's name, or a hook it defines.
-  std::vector<fitting> libraries;
+  std::vector<fitting> libraries = {};
 };
 
 /// All that the path has, sorted by name, then in the order searched. Reads every file.

@@ -31,8 +31,8 @@ char const* to_string(device_kind kind) noexcept;
 struct device_info {
   device_kind kind = device_kind::gpu;
   int ordinal = 0;
-  std::string name;        ///< "NVIDIA H200"
-  fatlink::target target;  ///< what to link for, without suffix: sm_90
+  std::string name = {};        ///< "NVIDIA H200"
+  fatlink::target target = {};  ///< what to link for, without suffix: sm_90
   /// What the device loads in each mode: cubins, or on the CPU PTX and sets of PTX.
   [[nodiscard]] image_kind image_for(link_mode mode) const noexcept
   {
@@ -52,8 +52,8 @@ struct extent {
 };
 
 struct launch_shape {
-  extent grid;
-  extent block;
+  extent grid = {};
+  extent block = {};
   unsigned shared_bytes = 0;  ///< dynamic shared memory of each block
 };
 

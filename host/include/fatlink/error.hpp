@@ -1,32 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error family. Everything fatlink throws derives from `fatlink::error` and says
-// which stage failed, on which file or value, why, and what to do about it.
+// The error family. Every exception that fatlink throws on purpose derives from `fatlink::error`
+// and states the stage that failed, the file or value, the cause, a code and the remedy.
+// docs/findings.md lists every code with its cause and remedy.
 // Threads: values; copy and read freely.
 #pragma once
 
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "fatlink/export.hpp"
 
 namespace FATLINK_API fatlink {
 
-/// Where in the pipeline an error arose.
-enum class stage { input, fatbin, preflight, linker, image, device, verify, report };
-
-/// "input", "fatbin", … as printed by `--json`.
-char const* to_string(stage where) noexcept;
-
-/// What an error knows. Only `message` is always set.
-struct error_details {
-  std::string message = {};  ///< one line: the file or value, then the cause
-  std::string input = {};    ///< the file (or value) at fault
-  std::string code = {};     ///< the vendor's spelling: "NVJITLINK_ERROR_PTX_COMPILE"
-  std::string log = {};      ///< the vendor's complete log, unshortened
-  std::string hint = {};     ///< the remedy, one line
+/// The stage in which an error arose, in the order of the flow.
+enum class stage {
+  usage,         ///< the arguments of a call or command
+  input,         ///< finding and reading input files: fatbins by name, .npy files
+  fatbin,        ///< the fatbin container, its idents and its PTX text
+  sidecar,       ///< the .json beside a fatbin
+  preflight,     ///< checks before a link
+  linker,        ///< nvJitLink and the link helper
+  cache,         ///< the link cache
+  image,         ///< a linked image
+  device,        ///< loading and running on a GPU or the reference device
+  verification,  ///< checking results
+  report,        ///< writing output files and standard output
 };
 
-/// The base. `what()` is `message` alone.
+/// "usage", "input", …, as printed by `--json`; "unknown" for a value outside the enumeration.
+char const* to_string(stage where) noexcept;
+
+/// fatlink's own error codes. The text form replaces `_` by `-`: "invalid-target".
+enum class error_code {
+  // usage
+  invalid_argument,        ///< an option, value or object that the call does not accept
+  unknown_command,         ///< a command that the program does not have
+  unknown_option,          ///< an option that the command does not have
+  invalid_target,          ///< not a target, or one that CUDA 13 does not support
+  unknown_link_mode,       ///< neither ptx nor lto
+  unknown_device,          ///< not the name of a device
+  invalid_emit,            ///< the link mode cannot emit this kind of image
+  invalid_time_limit,      ///< a time limit of 0 or less
+  missing_input,           ///< a link without inputs
+  moved_from,              ///< the object was moved from
+  wrong_kernel_arguments,  ///< arguments of other sizes than the kernel declares
+  invalid_event,           ///< an event that was never recorded
+  // files
+  unreadable_file,    ///< missing, a directory, not readable or too large
+  unwritable_file,    ///< an output cannot be written
+  not_installed,      ///< no fatbin of this name on the search path
+  empty_input,        ///< a file of 0 bytes
+  not_a_fatbin,       ///< a file of another format
+  corrupt_fatbin,     ///< a damaged or truncated fatbin
+  digest_mismatch,    ///< other bytes than those that were built
+  above_limit,        ///< larger than one of fatlink's limits
+  invalid_ptx,        ///< PTX text that cannot be parsed
+  missing_ptx,        ///< the fatbin holds no PTX to show
+  foreign_ident,      ///< the ident was not written by this fatlink
+  digest_in_sidecar,  ///< the sidecar states the digest of the file that would be changed
+  unexpected_build,   ///< the fatbin does not hold what its build was to make
+  invalid_sidecar,    ///< a .json that is malformed or does not fit its fatbin
+  invalid_npy,        ///< not a .npy file that fatlink reads
+  invalid_image,      ///< a linked image that is damaged or of a kind that the device cannot load
+  unusable_cache,     ///< the cache folder cannot be used
+  link_not_cached,    ///< the cache did not store a link
+  // links
+  link_failed,   ///< nvJitLink failed without a result code
+  link_refused,  ///< preflight refused the link without an error finding
+  not_inlined,   ///< a hook stayed a call, although inlining was required
+  // missing software and hardware
+  nvjitlink_unavailable,  ///< nvJitLink is missing, or cannot be used in this process
+  helper_unavailable,     ///< the link helper cannot be started or used
+  helper_unconfined,      ///< the kernel refuses to confine the link helper
+  driver_unavailable,     ///< the CUDA driver cannot be opened
+  gpu_unavailable,        ///< there is no such GPU
+  muparser_unavailable,   ///< muParser, which evaluates references, cannot be opened
+  start_up_failed,        ///< a process that bench times failed
+  // devices
+  unknown_kernel,       ///< no kernel of this name in the image
+  refused_instruction,  ///< PTX that the reference device does not execute
+  invalid_instruction,  ///< PTX that no device executes
+  unresolved_symbol,    ///< a symbol that no module defines
+  duplicate_symbol,     ///< a symbol that two modules define
+  prototype_mismatch,   ///< a function declared, called or defined with different types
+  invalid_launch,       ///< a grid, block or argument list that cannot be launched
+  out_of_memory,        ///< the host lacks the memory
+  illegal_address,      ///< an access out of bounds, misaligned, null or to constant memory
+  endless_kernel,       ///< the instruction budget is spent
+  deadlock,             ///< threads wait for threads that never arrive
+  trap,                 ///< a trap instruction or failed assert
+  write_race,           ///< two threads wrote one address without synchronization
+  // fatlink
+  defect,  ///< an error in fatlink itself
+};
+
+/// "invalid-argument"; "unknown" for a value outside the enumeration.
+char const* to_string(error_code code) noexcept;
+
+/// Every enumerator, in order.
+std::span<error_code const> error_codes() noexcept;
+
+/// The code of an error as text; never empty. One of error_code, the id of a finding, or the text
+/// of other software in its own spelling: an nvJitLink or CUDA driver result, an errno name, the
+/// signal or exit status with which the link helper ended.
+class code_text {
+ public:
+  code_text(error_code code) : text_(to_string(code)) {}
+
+  [[nodiscard]] std::string const& text() const noexcept { return text_; }
+  friend bool operator==(code_text const& code, std::string_view text) noexcept
+  {
+    return code.text_ == text;
+  }
+  friend bool operator==(code_text const& code, error_code other) noexcept
+  {
+    return code.text_ == to_string(other);
+  }
+
+ private:
+  friend code_text vendor_code(std::string text);
+  std::string text_;
+};
+
+/// The code of other software in its own spelling: "NVJITLINK_ERROR_PTX_COMPILE". An empty text
+/// becomes error_code::defect.
+code_text vendor_code(std::string text);
+
+/// What an error states. `message` and `code` are always set.
+struct error_details {
+  std::string message = {};             ///< one line: the file or value, then the cause
+  std::string input = {};               ///< the file or value at fault
+  code_text code = error_code::defect;  ///< for programs and for docs/findings.md
+  std::string log = {};                 ///< the vendor's complete log, unshortened
+  std::string hint = {};                ///< the remedy, one line, in terms of this API
+};
+
+/// The base class. `what()` is `message`.
 class error : public std::runtime_error {
  public:
   error(stage where, error_details details);
@@ -39,27 +151,28 @@ class error : public std::runtime_error {
   error_details details_;
 };
 
-/// A value the caller passed is malformed: a target, a device name, an option.
+/// An argument of the caller is malformed: a target, a device name, an option. Stage: usage.
 class usage_error : public error {
-  using error::error;
+ public:
+  explicit usage_error(error_details details) : error(stage::usage, std::move(details)) {}
 };
 
-/// A file cannot be read, is not what it should be, or cannot be written.
+/// A file cannot be read, has the wrong content, or cannot be written.
 class file_error : public error {
   using error::error;
 };
 
-/// nvJitLink refused or failed a link; `code` is its nvJitLinkResult.
+/// nvJitLink refused or failed a link; `code` is its nvJitLinkResult where it returned one.
 class link_error : public error {
   using error::error;
 };
 
-/// The driver failed a call; `code` is its CUresult.
+/// A device failed a call; `code` is the driver's CUresult, or the reference device's error_code.
 class device_error : public error {
   using error::error;
 };
 
-/// A device, the driver or nvJitLink is not on this machine.
+/// A device, the driver, nvJitLink or the link helper is missing on this machine.
 class unavailable_error : public error {
   using error::error;
 };

@@ -21,10 +21,10 @@ namespace FATLINK_API fatlink {
 
 struct execution_request {
   std::string kernel = "apply_transform";  ///< (const float*, float*, size_t)
-  std::optional<fatlink::reference> reference;
+  std::optional<fatlink::reference> reference = {};
   npy_writer* output = nullptr;  ///< receives the last image's results; not committed
   /// Told the fraction done of the whole, in [0, 1], between chunks; may be empty.
-  std::function<void(char const* doing, double fraction)> progress;
+  std::function<void(char const* doing, double fraction)> progress = {};
   extent block = 256;  ///< threads of a block; see elementwise_shape
   /// More than 1 only for a kernel that is known to process so many elements with each thread.
   unsigned elements_per_thread = 1;
@@ -32,10 +32,10 @@ struct execution_request {
 };
 
 struct execution {
-  verification against_reference;  ///< `elements` is 0 without a reference
-  double load_ms = 0;              ///< of the image onto the device, wall time
-  double launch_ms = 0;            ///< of the first launch until it was done, wall time
-  double run_ms = 0;               ///< of the kernel, the device's own time
+  verification against_reference = {};  ///< `elements` is 0 without a reference
+  double load_ms = 0;                   ///< of the image onto the device, wall time
+  double launch_ms = 0;                 ///< of the first launch until it was done, wall time
+  double run_ms = 0;                    ///< of the kernel, the device's own time
 };
 
 /// An element as it was computed.
@@ -46,11 +46,11 @@ struct element_result {
 };
 
 struct execution_report {
-  std::vector<execution> images;        ///< in the order given
-  std::optional<verification> between;  ///< of the first two images, when there are two
-  std::vector<element_result> first_results;
-  launch_shape shape;    ///< of every launch
-  double verify_ms = 0;  ///< copying the results back and checking them, wall time
+  std::vector<execution> images = {};        ///< in the order given
+  std::optional<verification> between = {};  ///< of the first two images, when there are two
+  std::vector<element_result> first_results = {};
+  launch_shape shape = {};  ///< of every launch
+  double verify_ms = 0;     ///< copying the results back and checking them, wall time
 };
 
 /// @throws device_error, file_error as the device and the files do.

@@ -24,17 +24,15 @@
 
 namespace FATLINK_API fatlink {
 
-/// A file that is not a well-formed fatbin. `id()` is the finding: "not-a-fatbin" (the message
-/// names the format that the file has), "empty-input", "corrupt-fatbin", "digest-mismatch" or
-/// "above-limit" (the message names the limit); `offset()` is the byte where reading stopped.
+/// A file that is not a well-formed fatbin. The code is not_a_fatbin (the message names the format
+/// that the file has), empty_input, corrupt_fatbin, digest_mismatch or above_limit (the message
+/// names the limit); `offset()` is the byte where reading stopped. Stage: fatbin.
 class format_error : public file_error {
  public:
-  format_error(std::string id, std::uint64_t offset, error_details details);
-  [[nodiscard]] std::string const& id() const noexcept { return id_; }
+  format_error(std::uint64_t offset, error_details details);
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
  private:
-  std::string id_;
   std::uint64_t offset_;
 };
 
@@ -49,17 +47,17 @@ char const* to_string(compression method) noexcept;
 /// One entry. Strings are copies; `payload` points into the fatbin's bytes.
 struct fatbin_entry {
   entry_kind kind = entry_kind::ptx;
-  fatlink::target target;
+  fatlink::target target = {};
   std::uint16_t version_major = 0;  ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
   std::uint16_t version_minor = 0;
   std::uint64_t flags = 0;
   std::uint64_t scramble_key = 0;  ///< of LTO-IR; nvJitLink cannot decompress it without
   fatlink::compression compression = fatlink::compression::none;
   std::uint64_t offset = 0;             ///< of the entry's header in the file
-  bytes_view payload;                   ///< as stored, without padding
+  bytes_view payload = {};              ///< as stored, without padding
   std::uint64_t uncompressed_size = 0;  ///< of the payload once decompressed
-  std::string options;                  ///< the options text: float flags among it
-  std::string ident_text;               ///< raw; see ident.hpp
+  std::string options = {};             ///< the options text: float flags among it
+  std::string ident_text = {};          ///< raw; see ident.hpp
 
   [[nodiscard]] fatlink::float_flags float_flags() const noexcept
   {

@@ -34,16 +34,16 @@ namespace FATLINK_API fatlink {
 inline constexpr int k_ident_format = 1;
 
 struct ident {
-  std::string contract;       ///< "apply_transform"; empty: built without a CONTRACT
-  int version = 0;            ///< of the contract
-  std::string header_sha256;  ///< of the contract's header, lower-case hex; for information
-  std::string toolkit;        ///< nvcc's version: "13.0.88"
-  std::string float_flags;    ///< as entries record them
-  std::string package;        ///< that ships this fatbin; empty: not known
+  std::string contract = {};       ///< "apply_transform"; empty: built without a CONTRACT
+  int version = 0;                 ///< of the contract
+  std::string header_sha256 = {};  ///< of the contract's header, lower-case hex; for information
+  std::string toolkit = {};        ///< nvcc's version: "13.0.88"
+  std::string float_flags = {};    ///< as entries record them
+  std::string package = {};        ///< that ships this fatbin; empty: not known
   /// That ships a library with this contract; the first version known to have it.
-  std::string contract_package;
+  std::string contract_package = {};
   /// The hooks that the contract declares, and their mangled types; empty: not recorded.
-  std::map<std::string, std::string> hooks;
+  std::map<std::string, std::string> hooks = {};
   /// Above k_ident_format: made for a newer fatlink, and nothing else of it is known.
   int format = k_ident_format;
 };

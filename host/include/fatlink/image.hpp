@@ -26,14 +26,14 @@ char const* to_string(cache_outcome outcome) noexcept;
 
 /// A hook and whether its call is gone from the linked code.
 struct hook_fact {
-  std::string name;
+  std::string name = {};
   bool inlined = false;
 };
 
 /// An input's PTX.
 struct ptx_part {
-  std::string name;  ///< the input's, for messages
-  std::string text;
+  std::string name = {};  ///< the input's, for messages
+  std::string text = {};
 };
 
 /// Where the time until an image was there went, wall time in milliseconds.
@@ -46,16 +46,16 @@ struct link_times {
 };
 
 struct linked_image {
-  byte_buffer bytes;            ///< the cubin, or PTX text without the trailing NUL
-  std::vector<ptx_part> parts;  ///< of a ptx_set, which has no bytes
+  byte_buffer bytes = {};            ///< the cubin, or PTX text without the trailing NUL
+  std::vector<ptx_part> parts = {};  ///< of a ptx_set, which has no bytes
   image_kind kind = image_kind::cubin;
-  fatlink::target target;
+  fatlink::target target = {};
   link_mode mode = link_mode::ptx;
-  std::vector<hook_fact> hooks;       ///< of all inputs, in order of name
-  std::vector<std::string> warnings;  ///< preflight's warnings and nvJitLink's, one line each
+  std::vector<hook_fact> hooks = {};       ///< of all inputs, in order of name
+  std::vector<std::string> warnings = {};  ///< preflight's warnings and nvJitLink's, one line each
   cache_outcome cache = cache_outcome::off;  ///< whether nvJitLink made it now
-  double link_ms = 0;  ///< wall time of the link alone; 0 where the cache had it
-  link_times times;    ///< and of all around it
+  double link_ms = 0;     ///< wall time of the link alone; 0 where the cache had it
+  link_times times = {};  ///< and of all around it
 
   /// Whether there are hooks and every one was inlined.
   [[nodiscard]] bool inlined() const noexcept;

@@ -15,7 +15,7 @@ namespace FATLINK_API fatlink {
 
 /// A library of a search path: a fatbin with a kernel and a hook, or a weak default for one.
 struct installed_library {
-  std::string name;
+  std::string name = {};
   fatbin contents;
 };
 

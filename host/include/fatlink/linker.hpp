@@ -78,7 +78,7 @@ class linker {
   ///   signature-mismatch, missing-hook, missing-variable, unchecked-types.
   /// @throws link_error nvJitLink failed, with its complete log and code; or the helper died (code
   ///   SIGSEGV, …), exceeded the time limit (ETIMEDOUT) or sent an invalid reply (EPROTO); or a
-  ///   hook is still called and `require_inlined` is set (NOT_INLINED).
+  ///   hook is still called and `require_inlined` is set (error_code::not_inlined).
   /// @throws unavailable_error there is no nvJitLink or no helper, and the cache does not hold the
   ///   link; or the kernel refuses the helper's sandbox.
   /// @throws usage_error there are no inputs, an input or this linker was moved from, `emit` does

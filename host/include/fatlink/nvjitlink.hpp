@@ -28,17 +28,17 @@ namespace FATLINK_API fatlink {
 
 /// A place that was tried.
 struct nvjitlink_candidate {
-  std::string path;     ///< as passed to dlopen
-  std::string reason;   ///< "$CUDA_HOME", "dynamic loader", …
-  std::string outcome;  ///< "chosen", "not tried", or dlopen's own words
+  std::string path = {};     ///< as passed to dlopen
+  std::string reason = {};   ///< "$CUDA_HOME", "dynamic loader", …
+  std::string outcome = {};  ///< "chosen", "not tried", or dlopen's own words
 };
 
 /// The file of an nvJitLink, known without loading it.
 struct nvjitlink_file {
-  std::string path;      ///< to open
-  std::string reason;    ///< which rule chose it
-  std::string identity;  ///< the same on every machine: "13.0 157d67e6… 98806736", version, build
-                         ///< ID (or SHA-256) and size in bytes
+  std::string path = {};      ///< to open
+  std::string reason = {};    ///< which rule chose it
+  std::string identity = {};  ///< the same on every machine: "13.0 157d67e6… 98806736", version,
+                              ///< build ID (or SHA-256) and size in bytes
 };
 
 /// An opened nvJitLink and how it was found.

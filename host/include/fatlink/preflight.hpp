@@ -18,16 +18,56 @@ namespace FATLINK_API fatlink {
 enum class severity { warning, error };
 char const* to_string(severity level) noexcept;
 
-/// One thing preflight found. `id` names the rule: "missing-hook", "missing-variable",
-/// "signature-mismatch", "uncertain-type", "duplicate-symbol", "uncontracted",
-/// "unverified-bytes", …
+/// The rule that an input breaks. The text form replaces `_` by `-`: "missing-hook".
+/// docs/findings.md lists each with its severity, cause and remedy.
+enum class finding_id {
+  // entries and targets
+  no_ltoir,       ///< no LTO-IR entry, which lto mode needs
+  no_ptx,         ///< no PTX entry, which ptx mode needs
+  arch_too_new,   ///< compiled for architectures newer than the target
+  arch_specific,  ///< compiled only for architecture-specific targets such as sm_90a
+  arch_unknown,   ///< compiled for architectures that CUDA 13 does not know
+  // contracts
+  contract_mismatch,  ///< built against different contracts
+  uncontracted,       ///< states no contract
+  fatlink_too_old,    ///< the ident has a newer format than this fatlink reads
+  // symbols
+  missing_hook,        ///< a hook that no input defines
+  missing_variable,    ///< a variable that no input defines
+  duplicate_symbol,    ///< a symbol that two inputs define
+  unknown_kernel,      ///< no input has the kernel
+  signature_mismatch,  ///< declarations or definitions of one symbol with different types
+  uncertain_type,      ///< types whose agreement PTX does not prove
+  unreadable_types,    ///< types that neither preflight nor a link can compare
+  unchecked_types,     ///< types that only the link can compare
+  compared_by_link,    ///< a replaced inline function, whose type only the link can compare
+  // inputs without effect
+  removed_functions,  ///< nvcc removed every device function
+  no_definition,      ///< defines no function that other inputs can call
+  unused_input,       ///< no input calls what it defines
+  unused_definition,  ///< no library calls what a transform defines
+  not_judged,         ///< a transform that cannot be checked without its library
+  // toolkits, flags and integrity
+  toolkit_too_new,   ///< made by a newer toolkit than nvJitLink's
+  toolkit_major,     ///< made by a toolkit of another major version than nvJitLink's
+  float_contract,    ///< compiled with different floating-point flags
+  unverified_bytes,  ///< the fatbin states no digests
+};
+
+/// "no-ltoir"; "unknown" for a value outside the enumeration.
+char const* to_string(finding_id id) noexcept;
+
+/// Every enumerator, in order.
+std::span<finding_id const> finding_ids() noexcept;
+
+/// One problem that preflight reports.
 struct finding {
-  std::string id;
-  fatlink::severity severity;
-  std::vector<std::string> files;  ///< every input involved
-  std::string symbol;              ///< the hook, kernel or definition, where one is at fault
-  std::string message;             ///< one line, file and cause
-  std::string hint;                ///< the remedy
+  finding_id id = finding_id::no_ltoir;
+  fatlink::severity severity = severity::error;
+  std::vector<std::string> files = {};  ///< every input involved
+  std::string symbol = {};   ///< the hook, kernel or definition at fault, where there is one
+  std::string message = {};  ///< one line: file and cause
+  std::string hint = {};     ///< the remedy, in terms of this API
 };
 
 /// 13.0 of 13.0.88: of the toolkit that made an input, or of the nvJitLink that will link it.
@@ -48,9 +88,9 @@ std::string to_string(toolkit_version version);
 std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry);
 
 struct preflight_request {
-  fatlink::target target;
+  fatlink::target target = {};
   link_mode mode = link_mode::lto;
-  std::string kernel;                          ///< must be in an input; empty: any
+  std::string kernel = {};                     ///< must be in an input; empty: any
   std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not judged
 };
 

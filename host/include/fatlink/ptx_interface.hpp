@@ -24,7 +24,7 @@ namespace FATLINK_API fatlink {
 /// One parameter or result as PTX declares it: `.param .align 8 .b8 p[16]` is
 /// {"b8", 8, 16}, `.param .b32 p` is {"b32", 0, 0}. A `.b32` may be float or int.
 struct ptx_parameter {
-  std::string type;         ///< without the dot
+  std::string type = {};    ///< without the dot
   unsigned align = 0;       ///< bytes, 0 when not stated
   unsigned long count = 0;  ///< array elements, 0 for a scalar
   bool is_pointer = false;  ///< `.ptr`, which nvcc 13.0 does not write and other compilers do
@@ -44,9 +44,9 @@ struct ptx_parameter {
 };
 
 struct ptx_function {
-  std::string name;
-  std::vector<ptx_parameter> results;        ///< none or one
-  std::vector<ptx_parameter> parameters;     ///< without the `...` of a variadic function
+  std::string name = {};
+  std::vector<ptx_parameter> results = {};     ///< none or one
+  std::vector<ptx_parameter> parameters = {};  ///< without the `...` of a variadic function
   bool is_variadic = false;                  ///< takes `...`: `.param .align 8 .b8 p[]` at the end
   bool is_weak = false;                      ///< .weak: other modules may define it too
   std::array<unsigned, 3> required_block{};  ///< .reqntid, threads of a block; 0 when not stated
@@ -62,9 +62,9 @@ std::string to_string(ptx_function const& function, with_alignment alignment = w
 /// A module-scope variable: `.visible .global .align 4 .f32 scale` is {"scale", "global", "f32",
 /// 4}. Arrays, structs and unions are arrays of b8.
 struct ptx_variable {
-  std::string name;
-  std::string space;        ///< "global", "const" or "shared"
-  std::string type;         ///< without the dot; vectors as "v4.f32"
+  std::string name = {};
+  std::string space = {};   ///< "global", "const" or "shared"
+  std::string type = {};    ///< without the dot; vectors as "v4.f32"
   unsigned align = 0;       ///< bytes, 0 when not stated
   unsigned long count = 0;  ///< array elements, 0 for a scalar; of several dimensions their product
   bool is_unsized = false;  ///< declared with `[]`; .extern .shared: dynamic shared memory
@@ -77,12 +77,12 @@ struct ptx_variable {
 std::string to_string(ptx_variable const& variable, with_alignment alignment = with_alignment::no);
 
 struct ptx_interface {
-  std::vector<ptx_function> kernels;             ///< .entry
-  std::vector<ptx_function> definitions;         ///< .visible .func with a body
-  std::vector<ptx_function> weak;                ///< .weak .func with a body: may be defined twice
-  std::vector<ptx_function> hooks;               ///< .extern .func never defined in this module
-  std::vector<ptx_variable> variables;           ///< .visible, .weak and .common definitions
-  std::vector<ptx_variable> external_variables;  ///< .extern ones never defined in this module
+  std::vector<ptx_function> kernels = {};      ///< .entry
+  std::vector<ptx_function> definitions = {};  ///< .visible .func with a body
+  std::vector<ptx_function> weak = {};         ///< .weak .func with a body: may be defined twice
+  std::vector<ptx_function> hooks = {};        ///< .extern .func never defined in this module
+  std::vector<ptx_variable> variables = {};    ///< .visible, .weak and .common definitions
+  std::vector<ptx_variable> external_variables = {};  ///< .extern ones never defined in this module
 };
 
 /// Takes time in proportion to the text (n log n in its names).

@@ -21,12 +21,12 @@
 namespace FATLINK_API fatlink {
 
 struct reference {
-  std::string name;
-  std::string summary;
-  std::string hook;
-  std::string expression;
+  std::string name = {};
+  std::string summary = {};
+  std::string hook = {};
+  std::string expression = {};
   double tolerance_ulp = 0;
-  std::string file;  ///< where it was read, for messages
+  std::string file = {};  ///< where it was read, for messages
 
   /// Reads and checks a .json: every field present, of its type, the tolerance at most 2^20 ulp,
   /// the expression parses.

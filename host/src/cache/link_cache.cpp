@@ -29,11 +29,10 @@ constexpr char const* k_no_folder_hint = "set HOME, FATLINK_CACHE_DIR or cache_s
 
 [[noreturn]] void fail(std::filesystem::path const& folder, fault const& failure, char const* hint)
 {
-  throw file_error(stage::linker,
+  throw file_error(stage::cache,
                    {.message = detail::format("the cache {}: {}", folder.string(), failure.message),
                     .input = folder.string(),
-                    .code = {},
-                    .log = {},
+                    .code = error_code::unusable_cache,
                     .hint = hint});
 }
 

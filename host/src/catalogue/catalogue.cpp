@@ -145,7 +145,7 @@ std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
       found.push_back(std::move(other));
   auto const fills = fills_a_hook(library, transform);
   std::erase_if(found, [&](finding const& one) {
-    return fills && (one.id == "missing-hook" || one.id == "missing-variable");
+    return fills && (one.id == finding_id::missing_hook || one.id == finding_id::missing_variable);
   });
   return found;
 }

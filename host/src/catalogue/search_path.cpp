@@ -113,7 +113,7 @@ std::filesystem::path find_fatbin(std::string const& name, std::vector<search_fo
   throw file_error(stage::input,
                    {.message = detail::format("{}: no fatbin of that name is installed", name),
                     .input = name,
-                    .code = {},
+                    .code = error_code::not_installed,
                     .log = listing(path),
                     .hint = hint_for(name, path)});
 }

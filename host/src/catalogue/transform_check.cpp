@@ -108,7 +108,7 @@ void allow_open_hooks(std::vector<finding>& findings, std::vector<fatbin> const&
 {
   auto const& library = inputs.front();
   auto const is_left = [&](finding const& known) {
-    return known.id == "missing-hook" && known.files == std::vector{library.name()} &&
+    return known.id == finding_id::missing_hook && known.files == std::vector{library.name()} &&
            !known.symbol.empty();
   };
   if (std::none_of(findings.begin(), findings.end(), is_left) ||
@@ -123,10 +123,9 @@ void allow_open_hooks(std::vector<finding>& findings, std::vector<fatbin> const&
 
 finding not_judged(fatbin const& transform, std::string const& cause, std::string const& remedy)
 {
-  return {.id = "not-judged",
+  return {.id = finding_id::not_judged,
           .severity = severity::error,
           .files = {transform.name()},
-          .symbol = {},
           .message =
               detail::format("{} {}: whether it links cannot be judged", transform.name(), cause),
           .hint = detail::format("{}pass the library: fatlink check LIBRARY.fatbin {}", remedy,
@@ -199,7 +198,7 @@ finding unused_definition(std::span<installed_library const> libraries, fatbin c
     similar = suggestion(hooks, function);
   }
   return {
-      .id = "unused-definition",
+      .id = finding_id::unused_definition,
       .severity = level,
       .files = {transform.name()},
       .symbol = functions.front().name,
@@ -213,7 +212,7 @@ finding unused_definition(std::span<installed_library const> libraries, fatbin c
 finding only_variables(fatbin const& transform)
 {
   auto const& name = interface_of_any(transform).variables.front().name;
-  return {.id = "unused-definition",
+  return {.id = finding_id::unused_definition,
           .severity = severity::error,
           .files = {transform.name()},
           .symbol = name,

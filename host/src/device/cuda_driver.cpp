@@ -13,13 +13,12 @@ constexpr char const* k_without_gpu =
     "install NVIDIA's driver (580 or newer), or use a machine with a GPU; "
     "fatlink link, inspect and doctor need none";
 
-[[noreturn]] void fail_open(std::string const& why, std::string const& code = {})
+[[noreturn]] void fail_open(std::string const& why, code_text code = error_code::driver_unavailable)
 {
   throw unavailable_error(stage::device,
                           {.message = detail::format("no CUDA driver to run on: {}", why),
                            .input = k_file,
-                           .code = code,
-                           .log = {},
+                           .code = std::move(code),
                            .hint = k_without_gpu});
 }
 
@@ -107,7 +106,7 @@ driver open_driver()
   if (!library) fail_open(why);
   auto const api = bind_all(library);
   if (auto const code = api.init(0); code != CUDA_SUCCESS)
-    fail_open(detail::format("cuInit: {}", words_of(api, code)), name_of(api, code));
+    fail_open(detail::format("cuInit: {}", words_of(api, code)), vendor_code(name_of(api, code)));
   return api;
 }
 
@@ -126,8 +125,7 @@ void driver::check(CUresult code, char const* doing, std::string const& subject)
                                                                subject.empty() ? "" : " ", subject,
                                                                words_of(*this, code)),
                                      .input = subject,
-                                     .code = name_of(*this, code),
-                                     .log = {},
+                                     .code = vendor_code(name_of(*this, code)),
                                      .hint = remedy(code)});
 }
 

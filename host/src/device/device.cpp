@@ -29,20 +29,18 @@ int parse_ordinal(std::string_view name)
   auto const* const end = digits.data() + digits.size();
   auto const [rest, code] = std::from_chars(digits.data(), end, ordinal);
   if (code == std::errc{} && rest == end && ordinal >= 0) return ordinal;
-  throw usage_error(stage::device, {.message = detail::format("device '{}': no such device", name),
-                                    .input = std::string(name),
-                                    .code = {},
-                                    .log = {},
-                                    .hint = "write gpu, gpu:1, cpu or cpu:sm_80"});
+  throw usage_error({.message = detail::format("device '{}': no such device", name),
+                     .input = std::string(name),
+                     .code = error_code::unknown_device,
+                     .hint = "write gpu, gpu:1, cpu or cpu:sm_80"});
 }
 
 [[noreturn]] void fail_use(std::string message, std::string input, char const* hint)
 {
-  throw usage_error(stage::device, {.message = std::move(message),
-                                    .input = std::move(input),
-                                    .code = {},
-                                    .log = {},
-                                    .hint = hint});
+  throw usage_error({.message = std::move(message),
+                     .input = std::move(input),
+                     .code = error_code::invalid_argument,
+                     .hint = hint});
 }
 
 [[noreturn]] void fail_buffer(std::string message, char const* hint)
@@ -63,8 +61,7 @@ bool is_same_device(device_backend const& a, device_backend const& b)
   throw file_error(stage::device, {.message = detail::format("there is no kernel named '{}'",
                                                              detail::printable(name)),
                                    .input = name,
-                                   .code = {},
-                                   .log = {},
+                                   .code = error_code::unknown_kernel,
                                    .hint = "fatlink inspect shows the kernels of a fatbin"});
 }
 

@@ -132,8 +132,7 @@ class gpu_device final : public device_backend {
       throw file_error(stage::device,
                        {.message = detail::format("kernel {} is not in the linked image", name),
                         .input = name,
-                        .code = "CUDA_ERROR_NOT_FOUND",
-                        .log = {},
+                        .code = vendor_code("CUDA_ERROR_NOT_FOUND"),
                         .hint = "fatlink inspect shows the kernels of a fatbin"});
     api_.check(code, "finding the kernel", name);
     check_kernel_parameters(name, parameters_of(kernel), parameter_sizes);
@@ -253,8 +252,7 @@ std::shared_ptr<device_backend> open_gpu(int ordinal)
         stage::device,
         {.message = detail::format("gpu:{}: no such GPU; the driver shows {}", ordinal, count),
          .input = detail::format("gpu:{}", ordinal),
-         .code = {},
-         .log = {},
+         .code = error_code::gpu_unavailable,
          .hint = count == 0 ? "fatlink link and inspect need no GPU"
                             : detail::format("pass --device gpu:0 to gpu:{}", count - 1)});
   return std::make_shared<gpu_device>(api, ordinal);

@@ -42,12 +42,10 @@ void check_kernel_parameters(std::string const& kernel, std::span<std::size_t co
                              std::span<std::size_t const> given)
 {
   if (std::equal(expected.begin(), expected.end(), given.begin(), given.end())) return;
-  throw usage_error(stage::device,
-                    {.message = format("kernel {} {}; {}", kernel, describe_expected(expected),
+  throw usage_error({.message = format("kernel {} {}; {}", kernel, describe_expected(expected),
                                        describe_given(given)),
                      .input = kernel,
-                     .code = {},
-                     .log = {},
+                     .code = error_code::wrong_kernel_arguments,
                      .hint = "name another kernel, or pass the parameters that this one declares"});
 }
 

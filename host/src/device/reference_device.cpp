@@ -18,40 +18,40 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// As `--json` and messages name a fault.
-char const* name_of(interpreter::fault kind) noexcept
+/// The code of an error that reports the fault.
+error_code code_of(interpreter::fault kind) noexcept
 {
   switch (kind) {
     case interpreter::fault::syntax:
-      return "syntax";
+      return error_code::invalid_ptx;
     case interpreter::fault::refused:
-      return "refused-instruction";
+      return error_code::refused_instruction;
     case interpreter::fault::invalid:
-      return "invalid-instruction";
+      return error_code::invalid_instruction;
     case interpreter::fault::unresolved:
-      return "unresolved-symbol";
+      return error_code::unresolved_symbol;
     case interpreter::fault::duplicate:
-      return "duplicate-symbol";
+      return error_code::duplicate_symbol;
     case interpreter::fault::prototype:
-      return "prototype-mismatch";
+      return error_code::prototype_mismatch;
     case interpreter::fault::no_kernel:
-      return "unknown-kernel";
+      return error_code::unknown_kernel;
     case interpreter::fault::launch:
-      return "invalid-launch";
+      return error_code::invalid_launch;
     case interpreter::fault::memory:
-      return "out-of-memory";
+      return error_code::out_of_memory;
     case interpreter::fault::address:
-      return "illegal-address";
+      return error_code::illegal_address;
     case interpreter::fault::endless:
-      return "endless-kernel";
+      return error_code::endless_kernel;
     case interpreter::fault::deadlock:
-      return "deadlock";
+      return error_code::deadlock;
     case interpreter::fault::trap:
-      return "trap";
+      return error_code::trap;
     case interpreter::fault::race:
-      return "write-race";
+      return error_code::write_race;
   }
-  return "";
+  return error_code::defect;
 }
 
 char const* remedy(interpreter::failure const& failed) noexcept
@@ -91,8 +91,7 @@ char const* remedy(interpreter::failure const& failed) noexcept
 {
   error_details details{.message = failed.what(),
                         .input = failed.source(),
-                        .code = name_of(failed.kind()),
-                        .log = {},
+                        .code = code_of(failed.kind()),
                         .hint = remedy(failed)};
   switch (failed.kind()) {
     case interpreter::fault::syntax:
@@ -208,8 +207,7 @@ class cpu_device final : public device_backend {
                          {.message = "loading the linked image on the reference device failed: it "
                                      "is a cubin, and this device executes PTX",
                           .input = "linked image",
-                          .code = "invalid-image",
-                          .log = {},
+                          .code = error_code::invalid_image,
                           .hint = "link with emit = device_info::image_for(mode)"});
     return translated([&] {
       auto const texts = texts_of(image);
@@ -282,8 +280,7 @@ class cpu_device final : public device_backend {
     throw device_error(stage::device,
                        {.message = "timing on " + info_.name + " failed: an event was not recorded",
                         .input = info_.name,
-                        .code = "invalid-event",
-                        .log = {},
+                        .code = error_code::invalid_event,
                         .hint = "record both events on a stream first"});
   }
 
@@ -297,8 +294,7 @@ class cpu_device final : public device_backend {
         {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", doing, info_.name,
                                    bytes, address, interpreter::describe(*regions, address)),
          .input = info_.name,
-         .code = "illegal-address",
-         .log = {},
+         .code = error_code::illegal_address,
          .hint = "check the address and the size that the host program passes"});
   }
 

@@ -18,8 +18,7 @@ namespace {
   throw file_error(stage::fatbin,
                    {.message = detail::format("{}: {}: no digests are added to it", name, cause),
                     .input = std::string(name),
-                    .code = {},
-                    .log = {},
+                    .code = error_code::foreign_ident,
                     .hint = "build it again without -ident, or with fatlink_add_fatbin"});
 }
 

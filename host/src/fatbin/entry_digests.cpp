@@ -139,13 +139,11 @@ class checker {
   [[noreturn]] void fail(std::string const& cause, std::uint64_t offset) const
   {
     throw format_error(
-        "digest-mismatch", offset,
-        {.message = detail::format("{}: was damaged after it was built: {} [digest-mismatch]",
-                                   name_, cause),
-         .input = std::string(name_),
-         .code = "digest-mismatch",
-         .log = {},
-         .hint = "copy or fetch the file again, or build it again"});
+        offset, {.message = detail::format(
+                     "{}: was damaged after it was built: {} [digest-mismatch]", name_, cause),
+                 .input = std::string(name_),
+                 .code = error_code::digest_mismatch,
+                 .hint = "copy or fetch the file again, or build it again"});
   }
 
   bytes_view image_;

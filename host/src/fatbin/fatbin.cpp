@@ -26,14 +26,12 @@ byte_buffer read_bytes(std::filesystem::path const& path)
   auto beside = path;
   beside.replace_extension(".json");
   throw format_error(
-      "digest-mismatch", 0,
-      {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
-                                 "[digest-mismatch]",
-                                 path.string(), beside.filename().string(), stated),
-       .input = path.string(),
-       .code = {},
-       .log = {},
-       .hint = "install the fatbin and its .json together, or build it again"});
+      0, {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
+                                    "[digest-mismatch]",
+                                    path.string(), beside.filename().string(), stated),
+          .input = path.string(),
+          .code = error_code::digest_mismatch,
+          .hint = "install the fatbin and its .json together, or build it again"});
 }
 
 std::size_t count_declarations(ptx_interface const& interface)
@@ -49,20 +47,19 @@ std::size_t count_declarations(ptx_interface const& interface)
 [[noreturn]] void fail_declarations(fatbin_entry const& entry, std::string const& name)
 {
   throw format_error(
-      "above-limit", entry.offset,
+      entry.offset,
       {.message = detail::format("{}: its PTX entries declare more than {} functions, parameters "
                                  "and variables together, the limit for a fatbin",
                                  name, limits::k_fatbin_declarations),
        .input = name,
-       .code = "above-limit",
-       .log = {},
+       .code = error_code::above_limit,
        .hint = "split it into several fatbins, each with fewer architectures or sources"});
 }
 
 }  // namespace
 
-format_error::format_error(std::string id, std::uint64_t offset, error_details details)
-    : file_error(stage::fatbin, std::move(details)), id_(std::move(id)), offset_(offset)
+format_error::format_error(std::uint64_t offset, error_details details)
+    : file_error(stage::fatbin, std::move(details)), offset_(offset)
 {
 }
 

@@ -26,10 +26,10 @@ class reader {
 
   std::vector<fatbin_entry> read()
   try {
-    if (bytes_.size() == 0) fail("empty-input", 0, "the file is empty");
+    if (bytes_.size() == 0) fail(error_code::empty_input, 0, "the file is empty");
     if (bytes_.size() < 4 || bytes_.read<std::uint32_t>(0) != k_magic) fail_other_form();
     for (std::uint64_t at = 0; at < bytes_.size();) at = read_container(at);
-    if (entries_.empty()) fail("corrupt-fatbin", 0, "holds no entries");
+    if (entries_.empty()) fail(error_code::corrupt_fatbin, 0, "holds no entries");
     return std::move(entries_);
   } catch (detail::out_of_bytes const& end) {
     corrupt(end.offset,
@@ -38,30 +38,28 @@ class reader {
   }
 
  private:
-  [[noreturn]] void fail(char const* id, std::uint64_t offset, std::string const& why,
+  [[noreturn]] void fail(error_code code, std::uint64_t offset, std::string const& why,
                          std::string const& hint = k_hint) const
   {
-    throw format_error(id, offset,
-                       {.message = detail::format("{}: {}, at byte {}", name_, why, offset),
-                        .input = name_,
-                        .code = id,
-                        .log = {},
-                        .hint = hint});
+    throw format_error(offset, {.message = detail::format("{}: {}, at byte {}", name_, why, offset),
+                                .input = name_,
+                                .code = code,
+                                .hint = hint});
   }
   [[noreturn]] void fail_other_form() const
   {
     auto const form = detail::recognize_form(bytes_.view(0, bytes_.size()));
-    fail("not-a-fatbin", 0, "not a fatbin but " + form.description, form.remedy);
+    fail(error_code::not_a_fatbin, 0, "not a fatbin but " + form.description, form.remedy);
   }
   [[noreturn]] void corrupt(std::uint64_t offset, std::string const& why) const
   {
-    fail("corrupt-fatbin", offset, why);
+    fail(error_code::corrupt_fatbin, offset, why);
   }
 
   [[noreturn]] void exceed(std::uint64_t offset, std::string const& what,
                            std::string const& hint) const
   {
-    fail("above-limit", offset, what, hint);
+    fail(error_code::above_limit, offset, what, hint);
   }
 
   /// Returns the offset after the container.
@@ -205,13 +203,11 @@ class reader {
 
 [[noreturn]] void fail_ptx(fatbin_entry const& entry, std::string_view name, std::string const& why)
 {
-  throw format_error(
-      "corrupt-fatbin", entry.offset,
-      {.message = detail::format("{}: the PTX entry at byte {}: {}", name, entry.offset, why),
-       .input = std::string(name),
-       .code = "corrupt-fatbin",
-       .log = {},
-       .hint = k_hint});
+  throw format_error(entry.offset, {.message = detail::format("{}: the PTX entry at byte {}: {}",
+                                                              name, entry.offset, why),
+                                    .input = std::string(name),
+                                    .code = error_code::corrupt_fatbin,
+                                    .hint = k_hint});
 }
 
 }  // namespace

@@ -13,11 +13,10 @@ constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 
 [[noreturn]] void fail(std::string const& file, std::string const& why)
 {
-  throw file_error(stage::verify, {.message = detail::format("{}: {}", file, why),
-                                   .input = file,
-                                   .code = {},
-                                   .log = {},
-                                   .hint = k_json_example});
+  throw file_error(stage::sidecar, {.message = detail::format("{}: {}", file, why),
+                                    .input = file,
+                                    .code = error_code::invalid_sidecar,
+                                    .hint = k_json_example});
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ void detail::fail_without_helper(std::string const& cause, std::string const& in
       "install {} in libexec beside the program's bin (package fatlink-runtime), name it in "
       "FATLINK_LINKD, or link with --in-process (C++: isolation::in_process)",
       k_helper_program);
-  throw unavailable_error(stage::linker,
-                          {.message = detail::format("the link helper cannot be used: {}", cause),
-                           .input = input,
-                           .code = code,
-                           .hint = hint.empty() ? install : hint});
+  throw unavailable_error(
+      stage::linker, {.message = detail::format("the link helper cannot be used: {}", cause),
+                      .input = input,
+                      .code = code.empty() ? error_code::helper_unavailable : vendor_code(code),
+                      .hint = hint.empty() ? install : hint});
 }
 
 }  // namespace fatlink

@@ -81,7 +81,7 @@ bool is_temporary(int code)
   auto const names = names_of(request);
   throw link_error(stage::linker, {.message = detail::format("{}: {}", names, cause),
                                    .input = names,
-                                   .code = code,
+                                   .code = vendor_code(code),
                                    .hint = hint});
 }
 

@@ -107,7 +107,8 @@ byte_buffer encode(helper_failure const& failure, request_identity const& reques
                  request);
   auto const& [text, input, code, log, hint] = failure.details;
   message.number(static_cast<std::uint32_t>(failure.where));
-  for (auto const* part : {&text, &input, &code}) message.bounded_text(*part, k_longest_text);
+  for (auto const* part : {&text, &input, &code.text()})
+    message.bounded_text(*part, k_longest_text);
   message.bounded_text(log, k_longest_log);
   message.bounded_text(hint, k_longest_text);
   return message.finish();
@@ -185,10 +186,12 @@ helper_failure decode_failure(bytes_view body, message_kind kind)
   auto const where = reader.number<std::uint32_t>();
   if (where > static_cast<std::uint32_t>(stage::report)) throw protocol_error("an unknown stage");
   failure.where = static_cast<fatlink::stage>(where);
-  auto& [message, input, code, log, hint] = failure.details;
-  for (auto* text : {&message, &input, &code}) *text = printable(reader.text(k_longest_text));
-  log = printable(reader.text(k_longest_log));
-  hint = printable(reader.text(k_longest_text));
+  auto& details = failure.details;
+  details.message = printable(reader.text(k_longest_text));
+  details.input = printable(reader.text(k_longest_text));
+  details.code = vendor_code(printable(reader.text(k_longest_text)));
+  details.log = printable(reader.text(k_longest_log));
+  details.hint = printable(reader.text(k_longest_text));
   reader.expect_end();
   return failure;
 }

@@ -131,7 +131,7 @@ finding mismatch(std::vector<fatbin> const& inputs, std::vector<name_set> const&
   for (auto const& input : inputs)
     if (input.name() != definer) files.push_back(input.name());
   return {
-      .id = "signature-mismatch",
+      .id = finding_id::signature_mismatch,
       .severity = severity::error,
       .files = std::move(files),
       .symbol = call.definition.name,

@@ -157,7 +157,7 @@ class checker {
   [[nodiscard]] static finding mismatch(fatbin const& input, stated_variable const& stated)
   {
     return {
-        .id = "signature-mismatch",
+        .id = finding_id::signature_mismatch,
         .severity = severity::error,
         .files = {stated.file, input.name()},
         .symbol = stated.variable.name,
@@ -169,7 +169,7 @@ class checker {
 
   [[nodiscard]] static finding missing(stated_variable const& stated)
   {
-    return {.id = "missing-variable",
+    return {.id = finding_id::missing_variable,
             .severity = severity::error,
             .files = {stated.file},
             .symbol = stated.variable.name,
@@ -183,7 +183,7 @@ class checker {
   {
     if (!reported_.emplace(&input, stated.function.name).second) return;
     findings_.push_back(
-        {.id = "signature-mismatch",
+        {.id = finding_id::signature_mismatch,
          .severity = severity::error,
          .files = {stated.file, input.name()},
          .symbol = stated.function.name,
@@ -197,7 +197,7 @@ class checker {
   [[nodiscard]] finding unstated(fatbin const& input, std::string const& name) const
   {
     auto const is_only = opaque_.size() == 1;
-    return {.id = is_only ? "missing-hook" : "unchecked-types",
+    return {.id = is_only ? finding_id::missing_hook : finding_id::unchecked_types,
             .severity = severity::error,
             .files = {input.name()},
             .symbol = name,
@@ -213,7 +213,7 @@ class checker {
 
   [[nodiscard]] static finding missing(stated_function const& stated)
   {
-    return {.id = "missing-hook",
+    return {.id = finding_id::missing_hook,
             .severity = severity::error,
             .files = {stated.file},
             .symbol = stated.function.name,

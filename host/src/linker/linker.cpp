@@ -27,20 +27,18 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
 
 /// Whether a link repeats a warning of preflight. compared-by-link: check_calls() compares the
 /// types. unverified-bytes: of a whole class of inputs, in each of their links; `check` reports it.
-bool is_repeated_by_link(std::string_view id)
+bool is_repeated_by_link(finding_id id)
 {
-  return id != "compared-by-link" && id != "unverified-bytes";
+  return id != finding_id::compared_by_link && id != finding_id::unverified_bytes;
 }
 
 [[noreturn]] void refuse_emit(link_options const& options)
 {
   auto const mode = std::string(to_string(options.mode));
   throw usage_error(
-      stage::linker,
       {.message = detail::format("{} cannot be emitted in {} mode", to_string(options.emit), mode),
        .input = to_string(options.emit),
-       .code = {},
-       .log = {},
+       .code = error_code::invalid_emit,
        .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
 }
 
@@ -48,9 +46,9 @@ bool is_repeated_by_link(std::string_view id)
 [[noreturn]] void refuse_value(char const* name, int value)
 {
   throw usage_error(
-      stage::linker,
       {.message = detail::format("{} has no value {}", name, value),
        .input = std::to_string(value),
+       .code = error_code::invalid_argument,
        .hint = detail::format("use an enumerator of fatlink::{}, fatlink/linker.hpp", name)});
 }
 
@@ -59,18 +57,20 @@ void check_settings(linker_settings const& settings)
 {
   auto const limit_ms = settings.time_limit.count();
   if (limit_ms <= 0)
-    throw usage_error(stage::linker, {.message = detail::format("a time limit of {} ms", limit_ms),
-                                      .input = std::to_string(limit_ms),
-                                      .hint = "set linker_settings::time_limit to more than 0"});
+    throw usage_error({.message = detail::format("a time limit of {} ms", limit_ms),
+                       .input = std::to_string(limit_ms),
+                       .code = error_code::invalid_time_limit,
+                       .hint = "set linker_settings::time_limit to more than 0"});
   if (settings.isolation != isolation::in_process && settings.isolation != isolation::helper)
     refuse_value("isolation", static_cast<int>(settings.isolation));
 }
 
 [[noreturn]] void refuse_moved_linker()
 {
-  throw usage_error(stage::linker, {.message = "the linker was moved from",
-                                    .input = "linker",
-                                    .hint = "copy a linker that is used again: copies share all"});
+  throw usage_error({.message = "the linker was moved from",
+                     .input = "linker",
+                     .code = error_code::moved_from,
+                     .hint = "copy a linker that is used again: copies share all"});
 }
 
 /// @throws usage_error no inputs, one that was moved from, or a value that is no enumerator.
@@ -83,13 +83,14 @@ void check_arguments(std::vector<fatbin> const& inputs, link_options const& opti
     refuse_value("image_kind", static_cast<int>(options.emit));
   for (auto const& input : inputs)
     if (!input.has_value())
-      throw usage_error(stage::linker, {.message = "an input was moved from",
-                                        .input = "inputs",
-                                        .hint = "copy a fatbin that is used again: it is cheap"});
+      throw usage_error({.message = "an input was moved from",
+                         .input = "inputs",
+                         .code = error_code::moved_from,
+                         .hint = "copy a fatbin that is used again: it is cheap"});
   if (inputs.empty())
-    throw usage_error(stage::linker,
-                      {.message = "no inputs: there is nothing to link",
+    throw usage_error({.message = "no inputs: there is nothing to link",
                        .input = "inputs",
+                       .code = error_code::missing_input,
                        .hint = "pass the library's fatbin first, then the transforms'"});
 }
 
@@ -147,7 +148,8 @@ class linker::session {
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& finding : findings)
       if (is_repeated_by_link(finding.id))
-        image_.warnings.push_back(detail::format("{} [{}]", finding.message, finding.id));
+        image_.warnings.push_back(
+            detail::format("{} [{}]", finding.message, to_string(finding.id)));
   }
 
   void link_or_fetch()

@@ -107,7 +107,7 @@ void detail::check_kernel(linked_image const& image, std::vector<fatbin> const& 
   for (auto const& input : inputs) files.push_back(input.name());
   throw refused_error(
       image.target,
-      {{.id = "unknown-kernel",
+      {{.id = finding_id::unknown_kernel,
         .severity = severity::error,
         .files = files,
         .symbol = kernel,
@@ -126,8 +126,7 @@ void detail::check_inlined(linked_image const& image, std::vector<fatbin> const&
         {.message = detail::format("{}: {} was not inlined: the {} link left a call to it", names,
                                    hook.name, to_string(image.mode)),
          .input = names,
-         .code = "NOT_INLINED",
-         .log = {},
+         .code = error_code::not_inlined,
          .hint = image.mode == link_mode::ptx
                      ? "a ptx link never inlines: link in lto mode"
                      : "a recursive, very large or __noinline__ function stays a call"});

@@ -13,7 +13,7 @@ namespace fatlink::detail {
 /// left a call to one, a warning.
 void record_inlining(linked_image& image, std::vector<fatbin> const& inputs);
 
-/// After record_inlining. @throws link_error a hook is still called (NOT_INLINED).
+/// After record_inlining. @throws link_error a hook is still called (not_inlined).
 void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs);
 
 /// Checks that `image` holds `kernel`: preflight cannot, where an input is opaque.

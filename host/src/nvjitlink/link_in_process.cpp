@@ -115,13 +115,14 @@ class session {
     auto const error_line = first_error_line(log);
     auto const first_line = error_line.empty() ? log.substr(0, log.find('\n')) : error_line;
     auto const subject = input.empty() ? names() : input;
-    throw link_error(stage::linker,
-                     {.message = detail::format("{}: {} failed{}{}", subject, doing,
-                                                first_line.empty() ? "" : ": ", first_line),
-                      .input = subject,
-                      .code = code == 0 ? "" : nvjitlink_result_name(code),
-                      .log = log,
-                      .hint = remedy(code, log)});
+    throw link_error(
+        stage::linker,
+        {.message = detail::format("{}: {} failed{}{}", subject, doing,
+                                   first_line.empty() ? "" : ": ", first_line),
+         .input = subject,
+         .code = code == 0 ? error_code::link_failed : vendor_code(nvjitlink_result_name(code)),
+         .log = log,
+         .hint = remedy(code, log)});
   }
 
   [[nodiscard]] std::string names() const

@@ -16,11 +16,10 @@ constexpr std::uint16_t k_ptx_major = 8;
 
 [[noreturn]] void refuse(std::string const& name, std::string const& cause)
 {
-  throw format_error("corrupt-fatbin", 0,
+  throw format_error(0,
                      {.message = detail::format("{}: {}; nvJitLink does not get it", name, cause),
                       .input = name,
-                      .code = "corrupt-fatbin",
-                      .log = {},
+                      .code = error_code::corrupt_fatbin,
                       .hint = "install fatlink and fatlink-linkd of one version"});
 }
 

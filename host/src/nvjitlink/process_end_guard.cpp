@@ -26,6 +26,7 @@ thread_local int links_of_thread = 0;
   throw unavailable_error(
       stage::linker, {.message = detail::format("nvJitLink cannot run in this process: {}", reason),
                       .input = "nvJitLink",
+                      .code = error_code::nvjitlink_unavailable,
                       .hint = "link in the helper (isolation::helper, the default)"});
 }
 

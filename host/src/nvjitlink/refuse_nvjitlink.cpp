@@ -22,9 +22,11 @@ std::string outcomes_of(std::vector<nvjitlink_candidate> const& candidates)
 [[noreturn]] void fail(std::string const& message, std::string const& input,
                        std::vector<nvjitlink_candidate> const& candidates)
 {
-  throw unavailable_error(
-      stage::linker,
-      {.message = message, .input = input, .log = outcomes_of(candidates), .hint = k_remedy});
+  throw unavailable_error(stage::linker, {.message = message,
+                                          .input = input,
+                                          .code = error_code::nvjitlink_unavailable,
+                                          .log = outcomes_of(candidates),
+                                          .hint = k_remedy});
 }
 
 }  // namespace

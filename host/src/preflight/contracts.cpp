@@ -29,20 +29,18 @@ char const* remaining_check(preflight_inputs const& inputs)
 finding uncontracted(fatbin const& input, preflight_inputs const& inputs)
 {
   return {
-      .id = "uncontracted",
+      .id = finding_id::uncontracted,
       .severity = severity::warning,
       .files = {input.name()},
-      .symbol = {},
       .message = detail::format("{} states no contract; {}", input.name(), remaining_check(inputs)),
       .hint = "build it with fatlink_add_fatbin(… CONTRACT …)"};
 }
 
 finding too_old(fatbin const& input, int format)
 {
-  return {.id = "fatlink-too-old",
+  return {.id = finding_id::fatlink_too_old,
           .severity = severity::error,
           .files = {input.name()},
-          .symbol = {},
           .message = detail::format("{} describes itself in format {}, and this fatlink reads {}",
                                     input.name(), format, k_ident_format),
           .hint = detail::format("install a newer package {}", k_runtime_package)};
@@ -109,10 +107,9 @@ std::string describe_difference(preflight_input const& first, preflight_input co
 
 finding mismatch(preflight_input const& first, preflight_input const& other)
 {
-  return {.id = "contract-mismatch",
+  return {.id = finding_id::contract_mismatch,
           .severity = severity::error,
           .files = {first.file->name(), other.file->name()},
-          .symbol = {},
           .message = describe_difference(first, other),
           .hint = hint_for(first, other)};
 }
@@ -154,7 +151,7 @@ finding untyped(symbol_index const& symbols, preflight_input const& undeclared,
 {
   auto const is_definer = defines(undeclared, symbols.find(hook));
   return {
-      .id = "uncontracted",
+      .id = finding_id::uncontracted,
       .severity = severity::warning,
       .files = {undeclared.file->name()},
       .symbol = hook,

@@ -41,10 +41,9 @@ bool has_kernel(preflight_inputs const& inputs)
 
 finding removed_functions(fatbin const& input, severity level)
 {
-  return {.id = "removed-functions",
+  return {.id = finding_id::removed_functions,
           .severity = level,
           .files = {input.name()},
-          .symbol = {},
           .message = detail::format("{} defines no device function: the device functions were "
                                     "removed, because it was compiled without -dlto",
                                     input.name()),
@@ -54,10 +53,9 @@ finding removed_functions(fatbin const& input, severity level)
 finding no_definition(fatbin const& input, severity level)
 {
   return {
-      .id = "no-definition",
+      .id = finding_id::no_definition,
       .severity = level,
       .files = {input.name()},
-      .symbol = {},
       .message = detail::format("{} defines no function that other files can call; nvcc "
                                 "removes static and inline functions",
                                 input.name()),
@@ -108,7 +106,7 @@ finding unused_input(preflight_inputs const& inputs, preflight_input const& inpu
 {
   auto const hooks = hook_names(inputs);
   auto const functions = defined_functions(input.interface);
-  return {.id = "unused-input",
+  return {.id = finding_id::unused_input,
           .severity = severity::warning,
           .files = {input.file->name()},
           .symbol = functions.front().name,
@@ -122,7 +120,7 @@ finding unused_input(preflight_inputs const& inputs, preflight_input const& inpu
 finding compared_by_link(fatbin const& input, ptx_function const& function)
 {
   return {
-      .id = "compared-by-link",
+      .id = finding_id::compared_by_link,
       .severity = severity::warning,
       .files = {input.name()},
       .symbol = function.name,
@@ -149,7 +147,7 @@ std::string list_functions(std::vector<ptx_function> const& functions)
 void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings)
 {
   auto const misses_hook = std::any_of(findings.begin(), findings.end(), [](finding const& known) {
-    return known.id == "missing-hook";
+    return known.id == finding_id::missing_hook;
   });
   auto const level = misses_hook || !has_kernel(inputs) ? severity::error : severity::warning;
   std::vector<finding> causes;

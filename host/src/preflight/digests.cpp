@@ -11,10 +11,9 @@ void check_digests(preflight_inputs const& inputs, std::vector<finding>& finding
     if (input.file->is_verified()) continue;
     auto const& name = input.file->name();
     findings.push_back(
-        {.id = "unverified-bytes",
+        {.id = finding_id::unverified_bytes,
          .severity = severity::warning,
          .files = {name},
-         .symbol = {},
          .message = detail::format(
              "{} states no digest: damage that still decompresses would go unnoticed", name),
          .hint = detail::format("build it with fatlink_add_fatbin, or add digests to a copy that "

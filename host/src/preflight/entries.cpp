@@ -28,10 +28,9 @@ finding lacks_kind(fatbin const& input, link_mode mode)
   auto const lto = mode == link_mode::lto;
   auto const links_otherwise =
       !targets_of(input, lto ? entry_kind::ptx : entry_kind::ltoir).empty();
-  return {.id = lto ? "no-ltoir" : "no-ptx",
+  return {.id = lto ? finding_id::no_ltoir : finding_id::no_ptx,
           .severity = severity::error,
           .files = {input.name()},
-          .symbol = {},
           .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
                                     lto ? "LTO-IR" : "PTX", to_string(mode)),
           .hint = detail::format(
@@ -44,10 +43,9 @@ finding lacks_target(fatbin const& input, entry_kind kind, target wanted)
 {
   auto const specific = all_specific(input, kind);
   auto const names = targets_of(input, kind);
-  return {.id = specific ? "arch-specific" : "arch-too-new",
+  return {.id = specific ? finding_id::arch_specific : finding_id::arch_too_new,
           .severity = severity::error,
           .files = {input.name()},
-          .symbol = {},
           .message = detail::format("{} is compiled for {}, which does not link for {}",
                                     input.name(), fmt::join(names, ", "), wanted.name()),
           .hint = detail::format("compile it for {} or older (ARCHITECTURES {})", wanted.name(),
@@ -67,10 +65,9 @@ finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::st
                        fatbin_entry const* linked)
 {
   auto const what = kind == entry_kind::ltoir ? "LTO-IR" : "PTX";
-  return {.id = "arch-unknown",
+  return {.id = finding_id::arch_unknown,
           .severity = linked == nullptr ? severity::error : severity::warning,
           .files = {input.name()},
-          .symbol = {},
           .message = detail::format(
               "{} holds {} for {}, which CUDA 13 does not have; {}", input.name(), what,
               fmt::join(names, ", "),
@@ -111,10 +108,9 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
       flags = entry->float_flags();
     } else if (flags != entry->float_flags()) {
       findings.push_back(
-          {.id = "float-contract",
+          {.id = finding_id::float_contract,
            .severity = severity::error,
            .files = {first->file->name(), input.file->name()},
-           .symbol = {},
            .message =
                detail::format("{} is compiled with {} and {} with {}; one LTO link has one set",
                               first->file->name(), to_string(flags), input.file->name(),

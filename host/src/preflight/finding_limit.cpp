@@ -17,13 +17,13 @@ bool finding_limit::is_full() const noexcept
 
 void finding_limit::finish()
 {
-  if (rest_.id.empty()) return;
-  rest_.symbol.clear();
-  rest_.message =
-      detail::format("{}: {} more findings of this kind; the first {} are listed",
-                     fmt::join(rest_.files, ", "), count_ - limits::k_findings, limits::k_findings);
-  rest_.hint = "correct those that are listed, then check again";
-  report_.push_back(std::move(rest_));
+  if (!rest_) return;
+  rest_->symbol.clear();
+  rest_->message = detail::format("{}: {} more findings of this kind; the first {} are listed",
+                                  fmt::join(rest_->files, ", "), count_ - limits::k_findings,
+                                  limits::k_findings);
+  rest_->hint = "correct those that are listed, then check again";
+  report_.push_back(std::move(*rest_));
 }
 
 std::string list_names(std::vector<std::string> const& names)

@@ -3,6 +3,7 @@
 // go to a report, and one more that states how many there are besides.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,11 @@ class finding_limit {
   template <typename Make>
   void count_one(Make const& make)
   {
-    if (rest_.id.empty()) rest_ = make();
+    if (!rest_) rest_ = make();
   }
 
   std::vector<finding>& report_;
-  finding rest_ = {};  ///< the first that is not listed
+  std::optional<finding> rest_ = {};  ///< the first that is not listed
   std::size_t count_ = 0;
 };
 

@@ -49,12 +49,20 @@ error_details refusal(std::string const& what, std::vector<finding> const& findi
     return found.severity == severity::error;
   });
   if (first == findings.end())
-    return {.message = "refused", .input = {}, .code = {}, .log = {}, .hint = {}};
-  return {.message = detail::format("cannot link{}: {} [{}]", what, first->message, first->id),
+    return {.message = "the link was refused without a finding that is an error",
+            .code = error_code::link_refused,
+            .hint = "pass refused_error at least one finding of severity::error"};
+  return {.message =
+              detail::format("cannot link{}: {} [{}]", what, first->message, to_string(first->id)),
           .input = detail::format("{}", fmt::join(first->files, ", ")),
-          .code = first->id,
-          .log = {},
+          .code = vendor_code(to_string(first->id)),
           .hint = first->hint};
+}
+
+bool depends_on_target(finding_id id)
+{
+  return id == finding_id::arch_too_new || id == finding_id::arch_specific ||
+         id == finding_id::arch_unknown;
 }
 
 /// The files of a finding, whatever their order.
@@ -66,8 +74,7 @@ std::vector<std::string> sorted_files(finding const& subject)
 }
 
 /// Drops each finding `consequence` whose files are those of a finding `cause`.
-void drop_consequences(std::vector<finding>& findings, std::string_view cause,
-                       std::string_view consequence)
+void drop_consequences(std::vector<finding>& findings, finding_id cause, finding_id consequence)
 {
   std::vector<std::vector<std::string>> explained;
   for (auto const& known : findings)
@@ -137,9 +144,9 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_duplicates(described, symbols, findings);
   detail::check_float_flags(described, request, findings);
   detail::check_toolkits(described, request, findings);
-  drop_consequences(findings, "contract-mismatch", "signature-mismatch");
-  drop_consequences(findings, "removed-functions", "no-ltoir");
-  drop_consequences(findings, "unused-input", "compared-by-link");
+  drop_consequences(findings, finding_id::contract_mismatch, finding_id::signature_mismatch);
+  drop_consequences(findings, finding_id::removed_functions, finding_id::no_ltoir);
+  drop_consequences(findings, finding_id::unused_input, finding_id::compared_by_link);
   std::stable_sort(findings.begin(), findings.end(),
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
   return findings;
@@ -151,7 +158,7 @@ std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_m
   // For the newest, for which every generic entry links.
   auto findings = preflight(inputs, {.target = target("sm_121"), .mode = mode, .kernel = kernel});
   std::erase_if(findings, [](finding const& found) {
-    return found.severity != severity::error || found.id.starts_with("arch-");
+    return found.severity != severity::error || depends_on_target(found.id);
   });
   return findings;
 }

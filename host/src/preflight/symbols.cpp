@@ -63,7 +63,7 @@ std::string missing_hint(preflight_inputs const& inputs, symbol_index const& sym
 finding missing(preflight_inputs const& inputs, symbol_index const& symbols,
                 name_search& definitions, preflight_input const& library, ptx_function const& hook)
 {
-  return {.id = "missing-hook",
+  return {.id = finding_id::missing_hook,
           .severity = severity::error,
           .files = {library.file->name()},
           .symbol = hook.name,
@@ -103,7 +103,7 @@ std::string mismatch_hint(function_symbol const& first, function_symbol const& s
 finding mismatch(function_symbol const& first, function_symbol const& second)
 {
   auto const [own, other] = describe_types(*first.function, *second.function);
-  return {.id = "signature-mismatch",
+  return {.id = finding_id::signature_mismatch,
           .severity = severity::error,
           .files = {first.input->file->name(), second.input->file->name()},
           .symbol = first.function->name,
@@ -117,7 +117,7 @@ finding uncertain(function_symbol const& first, function_symbol const& second)
 {
   auto const [own, other] = describe_types(*first.function, *second.function);
   return {
-      .id = "uncertain-type",
+      .id = finding_id::uncertain_type,
       .severity = severity::warning,
       .files = {first.input->file->name(), second.input->file->name()},
       .symbol = first.function->name,
@@ -202,7 +202,7 @@ void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbol
   auto const describe = [](std::string const& name, fatbin const& other, fatbin const& file,
                            bool is_shared_name) {
     return finding{
-        .id = "duplicate-symbol",
+        .id = finding_id::duplicate_symbol,
         .severity = severity::error,
         .files = {other.name(), file.name()},
         .symbol = name,
@@ -242,7 +242,7 @@ void check_kernel(preflight_inputs const& inputs, preflight_request const& reque
   if (std::any_of(inputs.begin(), inputs.end(), is_opaque)) return;  // the linked image shows it
   auto hint = known.empty() ? std::string("pass the library's fatbin, which holds the kernels")
                             : detail::format("kernels there are: {}", list_names(known));
-  findings.push_back({.id = "unknown-kernel",
+  findings.push_back({.id = finding_id::unknown_kernel,
                       .severity = severity::error,
                       .files = files,
                       .symbol = request.kernel,

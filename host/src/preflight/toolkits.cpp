@@ -92,10 +92,9 @@ std::optional<toolkit_estimate> estimate_toolkit(fatbin const& input, fatbin_ent
 finding too_new(fatbin const& input, toolkit_estimate const& made, toolkit_version linker,
                 char const* what)
 {
-  return {.id = "toolkit-too-new",
+  return {.id = finding_id::toolkit_too_new,
           .severity = severity::error,
           .files = {input.name()},
-          .symbol = {},
           .message = detail::format("{} holds {} of CUDA {}, which nvJitLink {} cannot read",
                                     input.name(), what, to_string(made), to_string(linker)),
           .hint = detail::format(
@@ -106,10 +105,9 @@ finding too_new(fatbin const& input, toolkit_estimate const& made, toolkit_versi
 
 finding other_major(fatbin const& input, toolkit_estimate const& made, toolkit_version linker)
 {
-  return {.id = "toolkit-major",
+  return {.id = finding_id::toolkit_major,
           .severity = severity::error,
           .files = {input.name()},
-          .symbol = {},
           .message =
               detail::format("{} holds LTO-IR of CUDA {}; nvJitLink {} reads that of CUDA {} alone",
                              input.name(), to_string(made), to_string(linker), linker.major),

@@ -28,10 +28,9 @@ std::string remedy(preflight_input const& input, preflight_request const& reques
 
 finding unreadable(preflight_input const& input, preflight_request const& request)
 {
-  return {.id = "unreadable-types",
+  return {.id = finding_id::unreadable_types,
           .severity = severity::warning,
           .files = {input.file->name()},
-          .symbol = {},
           .message = detail::format("{}; only the link compares them, by number and width of the "
                                     "parameters (float and int are alike)",
                                     describe(input, request)),
@@ -42,10 +41,9 @@ finding unchecked(std::vector<preflight_input> const& inputs, preflight_request 
 {
   std::vector<std::string> names;
   for (auto const& input : inputs) names.push_back(input.file->name());
-  return {.id = "unchecked-types",
+  return {.id = finding_id::unchecked_types,
           .severity = severity::error,
           .files = names,
-          .symbol = {},
           .message = detail::format("{}: no input states the types of its functions: each holds "
                                     "LTO-IR without PTX of the same architecture",
                                     fmt::join(names, ", ")),

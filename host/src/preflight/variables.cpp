@@ -62,7 +62,7 @@ std::string missing_hint(name_search& unclaimed, symbol_group const& group,
 finding missing(name_search& unclaimed, variable_symbol const& symbol, symbol_group const& group)
 {
   auto const& variable = *symbol.variable;
-  return {.id = "missing-variable",
+  return {.id = finding_id::missing_variable,
           .severity = severity::error,
           .files = {symbol.input->file->name()},
           .symbol = variable.name,
@@ -121,7 +121,7 @@ std::string describe(variable_symbol const& symbol, with_alignment alignment)
 finding mismatch(variable_symbol const& first, variable_symbol const& second)
 {
   auto const alignment = is_under_aligned(first, second) ? with_alignment::yes : with_alignment::no;
-  return {.id = "signature-mismatch",
+  return {.id = finding_id::signature_mismatch,
           .severity = severity::error,
           .files = {first.input->file->name(), second.input->file->name()},
           .symbol = first.variable->name,

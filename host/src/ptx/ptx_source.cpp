@@ -20,8 +20,7 @@ void ptx_source::fail(std::string const& reason) const
 {
   throw file_error(stage::fatbin, {.message = describe(name_, reason, line_),
                                    .input = std::string(name_),
-                                   .code = {},
-                                   .log = {},
+                                   .code = error_code::invalid_ptx,
                                    .hint = "build the fatbin again with nvcc"});
 }
 
@@ -30,8 +29,7 @@ void ptx_source::exceed(std::string const& reason) const
   throw file_error(stage::fatbin,
                    {.message = describe(name_, reason + ", the limit", line_),
                     .input = std::string(name_),
-                    .code = "above-limit",
-                    .log = {},
+                    .code = error_code::above_limit,
                     .hint = "split the source into several, each with a fatbin of its own"});
 }
 

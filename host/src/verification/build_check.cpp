@@ -21,8 +21,7 @@ namespace {
 {
   throw file_error(stage::fatbin, {.message = detail::format("{}: {}", file, cause),
                                    .input = file,
-                                   .code = {},
-                                   .log = {},
+                                   .code = error_code::unexpected_build,
                                    .hint = std::move(hint)});
 }
 

@@ -17,12 +17,10 @@ using elementwise_kernel = kernel<float const*, float*, std::size_t>;
 void require_positive(std::size_t value, char const* name)
 {
   if (value > 0) return;
-  throw usage_error(stage::device,
-                    {.message = std::string(name) + " is 0: a block or thread has at "
+  throw usage_error({.message = std::string(name) + " is 0: a block or thread has at "
                                                     "least one element",
                      .input = name,
-                     .code = {},
-                     .log = {},
+                     .code = error_code::invalid_argument,
                      .hint = "pass 1 or more"});
 }
 

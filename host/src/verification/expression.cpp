@@ -35,13 +35,12 @@ struct api {
 
 [[noreturn]] void fail(std::string const& why)
 {
-  throw unavailable_error(stage::verify,
+  throw unavailable_error(stage::verification,
                           {.message = detail::format("muParser, which evaluates references, cannot "
                                                      "be used: {}",
                                                      why),
                            .input = k_file,
-                           .code = {},
-                           .log = {},
+                           .code = error_code::muparser_unavailable,
                            .hint = "install it (Debian, Ubuntu: libmuparser2v5)"});
 }
 

@@ -20,8 +20,7 @@ constexpr std::size_t k_most_header = 1 << 20;
 {
   throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), why),
                                   .input = path.string(),
-                                  .code = {},
-                                  .log = {},
+                                  .code = error_code::invalid_npy,
                                   .hint = k_remedy});
 }
 

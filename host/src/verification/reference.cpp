@@ -19,11 +19,10 @@ namespace {
 [[noreturn]] void fail(std::string const& file, std::string const& why,
                        char const* hint = detail::k_json_example)
 {
-  throw file_error(stage::verify, {.message = detail::format("{}: {}", file, why),
-                                   .input = file,
-                                   .code = {},
-                                   .log = {},
-                                   .hint = hint});
+  throw file_error(stage::sidecar, {.message = detail::format("{}: {}", file, why),
+                                    .input = file,
+                                    .code = error_code::invalid_sidecar,
+                                    .hint = hint});
 }
 
 template <typename Value>

@@ -152,8 +152,7 @@ void output_file::fail(char const* doing) const
   throw file_error(stage::report,
                    {.message = detail::format("{}: {}: {}", path_.string(), doing, reason),
                     .input = path_.string(),
-                    .code = code == EPIPE ? "EPIPE" : "",
-                    .log = {},
+                    .code = code == EPIPE ? vendor_code("EPIPE") : error_code::unwritable_file,
                     .hint = remedy(code)});
 }
 

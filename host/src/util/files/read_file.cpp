@@ -20,8 +20,7 @@ namespace {
 {
   throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), why),
                                   .input = path.string(),
-                                  .code = {},
-                                  .log = {},
+                                  .code = error_code::unreadable_file,
                                   .hint = std::move(hint)});
 }
 
