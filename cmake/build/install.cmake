@@ -13,7 +13,7 @@ install tree.
 ``transforms``
   The fatbins of the transforms, each with its ``.json``, and their linked images.
 ``development``
-  Headers, the static library, the CMake package, the contracts and ``fatlink.pc``.
+  Headers, the static library, the CMake package, the contracts, ``fatlink.pc``, documentation and examples.
 ``tests``
   fatlink's own tests and their fixtures (tests/install.cmake).
 #]=======================================================================]
@@ -35,9 +35,6 @@ fatlink_bundle_libraries()
 # fatlink searches this folder, but the loader does not, so other programs do not pick the libraries up.
 fatlink_bundle_cuda(DESTINATION lib/fatlink COMPONENT runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/fatlink" TYPE INCLUDE COMPONENT development)
-install(FILES "${PROJECT_SOURCE_DIR}/docs/json.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-  COMPONENT development)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/schemas" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-  COMPONENT development)
+include("${CMAKE_CURRENT_LIST_DIR}/documents.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/cmake_package.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/pkg_config.cmake")

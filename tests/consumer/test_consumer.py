@@ -57,15 +57,23 @@ class Consumers(unittest.TestCase):
         build = self.folder / f"{project}-{tree}-{pathlib.Path(cmake).parent.parent.name}"
         if build in self.tested:
             return build
-        run(cmake, "-S", PROJECTS / project, "-B", build, "-G", GENERATORS[project],
-            f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCUDAToolkit_ROOT={NVCC.parent.parent}",
-            f"-DFATLINK_SHARE={prefix}/share/fatlink")
+        run(cmake, "-S", self.source_of(tree, project), "-B", build, "-G", GENERATORS[project],
+            f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCUDAToolkit_ROOT={NVCC.parent.parent}")
         self.assertIn(str(prefix), (build / "CMakeCache.txt").read_text())
         run(cmake, "--build", build)
         run(pathlib.Path(cmake).parent / "ctest", "--test-dir", build, "--no-tests=error", "--output-on-failure",
             env=self.env)
         self.tested.add(build)
         return build
+
+    def source_of(self, tree, project):
+        """A copy of the installed example; of an uninstalled build tree, the sources."""
+        if tree == "build":
+            return PROJECTS / project
+        source = self.folder / f"examples-{tree}" / project
+        if not source.exists():
+            shutil.copytree(self.trees[tree] / "share/doc/fatlink/examples" / project, source)
+        return source
 
     def test_with_this_cmake(self):
         for tree in self.trees:

@@ -144,6 +144,17 @@ class OtherFolders(unittest.TestCase):
         for file in ("LICENSE", "README.md"):
             self.assertEqual((self.prefix / "share/doc/fatlink" / file).read_bytes(), (SOURCE / file).read_bytes())
 
+    def test_all_documents_and_the_examples_are_installed(self):
+        docs = [path.relative_to(SOURCE / "docs") for path in (SOURCE / "docs").rglob("*") if path.is_file()]
+        self.assertIn(pathlib.Path("architecture.md"), docs)
+        for path in docs:
+            self.assertEqual((self.prefix / "share/doc/fatlink" / path).read_bytes(), (SOURCE / "docs" / path).read_bytes())
+        examples = self.prefix / "share/doc/fatlink/examples"
+        self.assertEqual(sorted(path.name for path in examples.iterdir()),
+                         ["README.md", "application", "library", "transform"])
+        for path in (path for path in examples.rglob("*") if path.is_file()):
+            self.assertEqual(path.read_bytes(), (SOURCE / "tests/consumer" / path.relative_to(examples)).read_bytes())
+
 
 class Ways(unittest.TestCase):
     def way(self, start, end, prefix="/usr"):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-extern "C" __device__ void store_element(float* to, unsigned long long index, float value)
+extern "C" __device__ void store_element(float* out, unsigned long long index, float value)
 {
-  to[index] = -value;
+  out[index] = -value;
 }
