@@ -20,6 +20,7 @@ struct arguments {
   std::vector<std::string> names;
   std::string kind;
   bool names_only = false;
+  bool targets_only = false;
   bool json = false;
 };
 
@@ -154,8 +155,18 @@ catalogue select(arguments const& given)
   return all;
 }
 
+/// For the shells' completions.
+void print_targets()
+{
+  for (auto const& target : known_targets()) fmt::print("{}\n", target.name());
+}
+
 int list(arguments const& given)
 {
+  if (given.targets_only) {
+    print_targets();
+    return k_done;
+  }
   auto const shown = select(given);
   if (given.json)
     print_json("fatlink.list/1", to_json(shown));
@@ -177,6 +188,7 @@ void add_list(CLI::App& app, int& exit_status)
   verb->add_option("NAME", given->names, "these alone");
   add_choice(*verb, "--kind", given->kind, {"library", "transform"}, "library or transform");
   auto* names = verb->add_flag("--names", given->names_only, "the names alone, one a line");
+  verb->add_flag("--targets", given->targets_only)->group("");  // hidden
   verb->add_flag("--json", given->json, "one JSON object on standard output")->excludes(names);
   verb->footer(
       "Searched for NAME.fatbin, the first goes before: $FATLINK_PATH (several, with colons),\n"

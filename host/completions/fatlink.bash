@@ -73,10 +73,15 @@ _fatlink_names() {
   _fatlink_offer "$("$program" list "${kind[@]}" --names 2>/dev/null)"
 }
 
+# targets: those that the program knows.
+_fatlink_targets() {
+  local program=${words[0]/#~\//$HOME/}
+  targets=$("$program" list --targets 2>/dev/null) || true
+}
+
 # found: what may follow the option "$1"; fails where it takes nothing.
 _fatlink_values() {
-  local targets='sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_103 sm_103a
-    sm_110 sm_110a sm_120 sm_120a sm_121 sm_121a'
+  local targets
   case "$verb $1" in
     'run --library') _fatlink_names library; _fatlink_files '*.fatbin' ;;
     'run --transform' | 'bench --transform') _fatlink_names transform; _fatlink_files '*.fatbin' ;;
@@ -87,13 +92,15 @@ _fatlink_values() {
     *' --mode') _fatlink_offer 'ptx lto both' ;;
     'run --device')
       _fatlink_offer 'gpu cpu'
-      [[ $current == cpu:* ]] && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
+      [[ $current == cpu:* ]] && _fatlink_targets && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
     'link --emit') _fatlink_offer 'cubin ptx' ;;
     'cache warm --emit') _fatlink_list 'cubin ptx' ;;
     'link --target' | 'check --target' | 'inspect --target' | 'cache warm --target')
+      _fatlink_targets
       _fatlink_list "$targets native all" ;;
     'inspect --expect-reference') _fatlink_files '*.json' ;;
     'inspect --expect')
+      _fatlink_targets
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
     'list --kind') _fatlink_offer 'library transform' ;;
     *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \

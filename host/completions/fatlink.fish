@@ -16,6 +16,15 @@ function __fatlink_names
     type -q $program; and $program list $argv --names 2>/dev/null
 end
 
+# The targets that the program knows, each with the prefixes given.
+function __fatlink_targets
+    set -l program (string replace -r '^~/' $HOME/ -- (commandline -opc)[1])
+    set -l targets (type -q $program; and $program list --targets 2>/dev/null)
+    for target in $argv$targets
+        echo $target
+    end
+end
+
 # Files that end so, and folders.
 function __fatlink_files
     __fish_complete_suffix $argv[1] | string match -re '(?:'(string escape --style=regex -- $argv[1])'|/)(?:\t.*)?$'
@@ -28,11 +37,6 @@ function __fatlink_list
         contains -- $word (string split , -- "$before"); or echo $before$word
     end
 end
-
-set -l targets sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_103 sm_103a \
-    sm_110 sm_110a sm_120 sm_120a sm_121 sm_121a
-set -l devices gpu cpu cpu:$targets
-set -l entries {ptx,ltoir,elf}:$targets
 
 complete -c fatlink -f
 complete -c fatlink -s h -l help -d 'Describe the verb'
@@ -68,11 +72,11 @@ complete -c fatlink -n '__fatlink_at run check cache/warm' -l mode -xa 'ptx lto 
 complete -c fatlink -n '__fatlink_at link' -l mode -xa 'ptx lto' -d 'Link mode'
 complete -c fatlink -n '__fatlink_at link' -l emit -xa 'cubin ptx' -d 'What to write'
 complete -c fatlink -n '__fatlink_at cache/warm' -l emit -xa '(__fatlink_list cubin ptx)' -d 'What to keep'
-complete -c fatlink -n '__fatlink_at link check inspect cache/warm' -l target -xa "(__fatlink_list $targets native all)" -d 'GPU architectures'
+complete -c fatlink -n '__fatlink_at link check inspect cache/warm' -l target -xa "(__fatlink_list (__fatlink_targets '') native all)" -d 'GPU architectures'
 
 complete -c fatlink -n '__fatlink_at run' -l library -xka '(__fatlink_files .fatbin; __fatlink_names --kind library)' -d 'Fatbin with the kernel'
 complete -c fatlink -n '__fatlink_at run bench' -l transform -xka '(__fatlink_files .fatbin; __fatlink_names --kind transform)' -d 'Fatbin that fills its hook'
-complete -c fatlink -n '__fatlink_at run' -l device -xa "$devices" -d 'Where to execute'
+complete -c fatlink -n '__fatlink_at run' -l device -xa "gpu cpu (__fatlink_targets cpu:)" -d 'Where to execute'
 complete -c fatlink -n '__fatlink_at run' -l instruction-budget -x -d 'On cpu, of a warp'
 complete -c fatlink -n '__fatlink_at run' -l check-races -d 'On cpu, two threads writing one address is an error'
 complete -c fatlink -n '__fatlink_at run' -l input -xka '(__fatlink_files .npy)' -d 'Data instead of generated elements'
@@ -82,7 +86,7 @@ complete -c fatlink -n '__fatlink_at run' -l print -x -d 'Show the first results
 complete -c fatlink -n '__fatlink_at run bench' -l elements -x -d 'How many'
 complete -c fatlink -n '__fatlink_at link' -s o -l output -rF -d 'File to write'
 complete -c fatlink -n '__fatlink_at check' -l nvjitlink -x -d 'Judge against this version'
-complete -c fatlink -n '__fatlink_at inspect' -l expect -xa "$entries" -d 'Fail where no entry is one'
+complete -c fatlink -n '__fatlink_at inspect' -l expect -xa "(__fatlink_targets ptx: ltoir: elf:)" -d 'Fail where no entry is one'
 complete -c fatlink -n '__fatlink_at inspect' -l expect-ident -x -d 'Fail where an ident is another'
 complete -c fatlink -n '__fatlink_at inspect' -l expect-hook -d 'Fail where no hook is defined or called'
 complete -c fatlink -n '__fatlink_at inspect' -l expect-reference -xka '(__fatlink_files .json)' -d 'Fail where it is no reference of the fatbin'

@@ -6,11 +6,12 @@ import shutil
 import unittest
 
 import completing_shells
-from fatlink_cli import LIBRARY, CliTest
+from fatlink_cli import LIBRARY, PROGRAM, CliTest
 from program_help import all_verbs, file_of, options_of, sub_verbs
 
-PROGRAM_WITH_NAMES = """#!/bin/sh
+PROGRAM_WITH_NAMES = f"""#!/bin/sh
 case "$*" in
+  "list --targets") exec {PROGRAM} list --targets ;;
   "list --kind library --names") echo apply_transform ;;
   "list --kind transform --names") printf 'gelu\\nidentity\\n' ;;
   "list --names") printf 'apply_transform\\ngelu\\nidentity\\n' ;;
@@ -76,6 +77,11 @@ class Completions:
         targets = {one["target"] for one in judged}
         offered = targets | {"native", "all"}
         self.assert_offered({"link --target ": offered, "check --target ": offered, "cache warm --target ": offered})
+
+    def test_targets_are_those_that_the_program_lists(self):
+        self.program('#!/bin/sh\n[ "$*" = "list --targets" ] && printf "sm_77\\nsm_99a\\n"\n')
+        self.assert_offered({"link --target ": ["sm_77", "sm_99a", "native", "all"],
+                             "inspect --target sm_7": ["sm_77"]})
 
     def test_installed_names_of_the_kind_that_fits(self):
         self.assert_offered({"run --transform ge": ["gelu"], "run --library ": ["apply_transform"],

@@ -10,6 +10,12 @@ PAIR = [LIBRARY, RELU]
 WORDS = [["link", "-o", "o.cubin", *PAIR], ["check", *PAIR], ["cache", "warm", *PAIR]]
 
 
+class ListedTargets(CliTest):
+    def test_the_completions_list_has_every_target_of_all(self):
+        report = self.fatlink_json("check", "--target", "all", "--mode", "lto", *PAIR)
+        self.assertEqual(self.fatlink("list", "--targets").stdout.split(), [entry["target"] for entry in report["targets"]])
+
+
 class AllTargets(CliTest):
     def targets(self):
         return [one["target"] for one in self.fatlink_json("check", "--target", "all", "--mode", "lto", *PAIR)["targets"]]
