@@ -68,6 +68,15 @@ class Preset(unittest.TestCase):
         compilations = [line for line in self.commands if re.search(r" -c |compile_fatbin\.cmake", line)]
         self.assertLessEqual(len(compilations), BASELINE_COMPILE_STEPS / 2)
 
+    def test_sources_that_are_compiled_in_groups_compile_together(self):
+        groups = [line for line in self.commands if "/Unity/" in line and " -c " in line]
+        self.assertGreater(len(groups), 2)
+        for command in groups:
+            with self.subTest(command=command.rpartition(" ")[2]):
+                command = re.sub(r" -MD .* -c ", " -fsyntax-only ", command)
+                done = subprocess.run(command, shell=True, cwd=self.build, text=True, capture_output=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
