@@ -48,6 +48,7 @@ struct cached_link {
   std::vector<std::string> warnings = {};  ///< nvJitLink's warnings, at most 4096
 };
 
+/// Where a link cache stores links, and its limits.
 struct cache_settings {
   std::filesystem::path folder = {};               ///< the user's folder; empty: memory only
   std::vector<std::filesystem::path> layers = {};  ///< read-only folders, in the order of search
@@ -76,9 +77,9 @@ cache_settings default_cache_settings(std::vector<std::filesystem::path> const& 
 
 /// Statistics of the user's folder, over all processes that used it.
 struct cache_statistics {
-  bool usable = false;      ///< the folder exists or can be created, and is safe to use
-  std::string reason = {};  ///< why it is not usable
-  std::uint64_t entries = 0;
+  bool usable = false;          ///< the folder exists or can be created, and is safe to use
+  std::string reason = {};      ///< why it is not usable
+  std::uint64_t entries = 0;    ///< entries in the folder
   std::uint64_t bytes = 0;      ///< of all entries
   std::uint64_t limit = 0;      ///< bytes
   std::uint64_t hits = 0;       ///< links served from memory, the folder or a layer
@@ -91,23 +92,27 @@ struct cache_statistics {
 
 /// An entry that cannot be used.
 struct damaged_entry {
-  std::filesystem::path file = {};
-  std::string reason = {};
+  std::filesystem::path file = {};  ///< the file of the entry
+  std::string reason = {};          ///< what is damaged
 };
 
+/// What link_cache::verify found.
 struct cache_verification {
-  std::uint64_t sound = 0;  ///< entries that can be used
-  std::vector<damaged_entry> damaged = {};
+  std::uint64_t sound = 0;                  ///< entries that can be used
+  std::vector<damaged_entry> damaged = {};  ///< entries that cannot be used
 };
 
+/// What link_cache::prune or link_cache::clear removed.
 struct cache_cleaning {
-  std::uint64_t entries = 0;  ///< entries removed
-  std::uint64_t orphans = 0;  ///< removed temporary files of processes that died
-  std::uint64_t bytes_left = 0;
+  std::uint64_t entries = 0;     ///< entries removed
+  std::uint64_t orphans = 0;     ///< removed temporary files of processes that died
+  std::uint64_t bytes_left = 0;  ///< bytes of the entries that remain
 };
 
+/// Stores and finds linked images. Not copyable; share it with std::shared_ptr.
 class link_cache {
  public:
+  /// Creates the folder when the first link is stored, not now.
   explicit link_cache(cache_settings settings);
   ~link_cache();  ///< adds this process's statistics to the folder's; never throws
   link_cache(link_cache const&) = delete;
@@ -115,12 +120,13 @@ class link_cache {
 
   /// What the `make` of find_or_make returns.
   struct product {
-    cached_link link = {};
+    cached_link link = {};  ///< the link that was made
     bool keep = true;  ///< false: the link is not the one that the key describes; it is not stored
   };
+  /// The link that find_or_make found or made.
   struct result {
-    std::shared_ptr<cached_link const> link = {};
-    cache_outcome outcome = cache_outcome::miss;
+    std::shared_ptr<cached_link const> link = {};  ///< never null
+    cache_outcome outcome = cache_outcome::miss;   ///< whether the cache held the link
   };
 
   /// The link of `key`, from memory, the folder or a layer. If none has it, calls `make` and stores
@@ -136,6 +142,7 @@ class link_cache {
   /// The cache problems since the last call, each kind of problem (errno) once for each cache.
   std::vector<std::string> take_warnings();
 
+  /// The settings of the cache.
   [[nodiscard]] cache_settings const& settings() const noexcept;
   /// Adds this process's statistics to the folder's and returns the sum. Never throws for a folder
   /// that cannot be used: `usable` is false then.

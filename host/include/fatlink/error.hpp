@@ -108,13 +108,17 @@ std::span<error_code const> error_codes() noexcept;
 /// signal or exit status with which the link helper ended.
 class code_text {
  public:
+  /// The text form of `code`.
   code_text(error_code code) : text_(to_string(code)) {}
 
+  /// The text; never empty.
   [[nodiscard]] std::string const& text() const noexcept { return text_; }
+  /// Whether the text is `text`.
   friend bool operator==(code_text const& code, std::string_view text) noexcept
   {
     return code.text_ == text;
   }
+  /// Whether the text is that of `other`.
   friend bool operator==(code_text const& code, error_code other) noexcept
   {
     return code.text_ == to_string(other);
@@ -141,9 +145,12 @@ struct error_details {
 /// The base class. `what()` is `message`.
 class error : public std::runtime_error {
  public:
+  /// An error of the stage `where`.
   error(stage where, error_details details);
 
+  /// The stage in which the error arose.
   [[nodiscard]] stage where() const noexcept { return where_; }
+  /// What the error states.
   [[nodiscard]] error_details const& details() const noexcept { return details_; }
 
  private:
@@ -154,6 +161,7 @@ class error : public std::runtime_error {
 /// An argument of the caller is malformed: a target, a device name, an option. Stage: usage.
 class usage_error : public error {
  public:
+  /// An error of stage usage.
   explicit usage_error(error_details details) : error(stage::usage, std::move(details)) {}
 };
 

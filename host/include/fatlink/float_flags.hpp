@@ -11,12 +11,14 @@
 
 namespace FATLINK_API fatlink {
 
+/// nvcc's options for float arithmetic.
 struct float_flags {
-  bool ftz = false;
-  bool prec_div = true;
-  bool prec_sqrt = true;
-  bool fmad = true;
+  bool ftz = false;       ///< -ftz: flush denormal numbers to zero
+  bool prec_div = true;   ///< -prec-div: division rounds correctly
+  bool prec_sqrt = true;  ///< -prec-sqrt: square roots round correctly
+  bool fmad = true;       ///< -fmad: contract multiplication and addition
 
+  /// Whether all flags are equal.
   friend bool operator==(float_flags const&, float_flags const&) = default;
 };
 

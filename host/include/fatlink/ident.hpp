@@ -33,6 +33,7 @@ namespace FATLINK_API fatlink {
 /// The newest format that this fatlink reads.
 inline constexpr int k_ident_format = 1;
 
+/// What an entry states about its build.
 struct ident {
   std::string contract = {};       ///< "apply_transform"; empty: built without a CONTRACT
   int version = 0;                 ///< of the contract

@@ -26,14 +26,14 @@ char const* to_string(cache_outcome outcome) noexcept;
 
 /// A hook and whether its call is gone from the linked code.
 struct hook_fact {
-  std::string name = {};
-  bool inlined = false;
+  std::string name = {};  ///< name of the hook
+  bool inlined = false;   ///< no call of the hook is left
 };
 
 /// An input's PTX.
 struct ptx_part {
   std::string name = {};  ///< the input's, for messages
-  std::string text = {};
+  std::string text = {};  ///< the PTX
 };
 
 /// Where the time until an image was there went, wall time in milliseconds.
@@ -45,12 +45,13 @@ struct link_times {
   double open_ms = 0;       ///< opening nvJitLink, or starting the helper that does
 };
 
+/// The result of a link.
 struct linked_image {
-  byte_buffer bytes = {};            ///< the cubin, or PTX text without the trailing NUL
-  std::vector<ptx_part> parts = {};  ///< of a ptx_set, which has no bytes
-  image_kind kind = image_kind::cubin;
-  fatlink::target target = {};
-  link_mode mode = link_mode::ptx;
+  byte_buffer bytes = {};                  ///< the cubin, or PTX text without the trailing NUL
+  std::vector<ptx_part> parts = {};        ///< of a ptx_set, which has no bytes
+  image_kind kind = image_kind::cubin;     ///< what `bytes` or `parts` hold
+  fatlink::target target = {};             ///< the target of the link
+  link_mode mode = link_mode::ptx;         ///< the mode of the link
   std::vector<hook_fact> hooks = {};       ///< of all inputs, in order of name
   std::vector<std::string> warnings = {};  ///< preflight's warnings and nvJitLink's, one line each
   cache_outcome cache = cache_outcome::off;  ///< whether nvJitLink made it now

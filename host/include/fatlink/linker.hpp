@@ -36,8 +36,8 @@ enum class isolation { in_process, helper };
 
 /// What to link for.
 struct link_options {
-  fatlink::target target = {};
-  link_mode mode = link_mode::lto;
+  fatlink::target target = {};      ///< the architecture to link for
+  link_mode mode = link_mode::lto;  ///< LTO or PTX
   /// `ptx` requires lto mode; `ptx_set` requires ptx mode and needs no nvJitLink.
   image_kind emit = image_kind::cubin;
   std::string kernel = {};       ///< a kernel that an input must define; empty: any
@@ -52,7 +52,7 @@ cache_key link_key(std::vector<fatbin> const& inputs, link_options const& option
 
 /// How a linker works. Every field has a default.
 struct linker_settings {
-  fatlink::isolation isolation = isolation::helper;
+  fatlink::isolation isolation = isolation::helper;  ///< where nvJitLink runs
   /// Time limit for one link, including the start of the helper and the links that check types;
   /// enforced only with isolation::helper. Must be above 0.
   std::chrono::milliseconds time_limit = std::chrono::seconds(60);
@@ -66,6 +66,7 @@ struct linker_settings {
   bool allow_unconfined = false;
 };
 
+/// Links fatbins. Copies share their helpers and their cache.
 class linker {
  public:
   /// Finds nvJitLink and starts the helper at the first link, not now.

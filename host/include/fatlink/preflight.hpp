@@ -15,7 +15,9 @@
 
 namespace FATLINK_API fatlink {
 
+/// Whether a finding stops a link.
 enum class severity { warning, error };
+/// "warning" or "error".
 char const* to_string(severity level) noexcept;
 
 /// The rule that an input breaks. The text form replaces `_` by `-`: "missing-hook".
@@ -62,9 +64,9 @@ std::span<finding_id const> finding_ids() noexcept;
 
 /// One problem that preflight reports.
 struct finding {
-  finding_id id = finding_id::no_ltoir;
-  fatlink::severity severity = severity::error;
-  std::vector<std::string> files = {};  ///< every input involved
+  finding_id id = finding_id::no_ltoir;          ///< the rule that an input breaks
+  fatlink::severity severity = severity::error;  ///< an error stops the link
+  std::vector<std::string> files = {};           ///< every input involved
   std::string symbol = {};   ///< the hook, kernel or definition at fault, where there is one
   std::string message = {};  ///< one line: file and cause
   std::string hint = {};     ///< the remedy, in terms of this API
@@ -72,8 +74,9 @@ struct finding {
 
 /// 13.0 of 13.0.88: of the toolkit that made an input, or of the nvJitLink that will link it.
 struct toolkit_version {
-  unsigned major = 0;
-  unsigned minor = 0;
+  unsigned major = 0;  ///< 13 of 13.0
+  unsigned minor = 0;  ///< 0 of 13.0
+  /// Compares major, then minor.
   // clang-tidy 14 takes the 0 of a rewritten a < b for a pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(toolkit_version const&, toolkit_version const&) = default;
@@ -87,9 +90,10 @@ std::string to_string(toolkit_version version);
 /// returned), 13.3 to 13.5 all write 1.67 (13.3 is returned).
 std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry);
 
+/// The link that preflight checks.
 struct preflight_request {
-  fatlink::target target = {};
-  link_mode mode = link_mode::lto;
+  fatlink::target target = {};                 ///< the target of the link
+  link_mode mode = link_mode::lto;             ///< the mode of the link
   std::string kernel = {};                     ///< must be in an input; empty: any
   std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not judged
 };
@@ -123,8 +127,10 @@ ptx_interface const& interface_of(fatbin const& input, target wanted, link_mode 
 /// A link refused for what preflight found.
 class refused_error : public error {
  public:
+  /// A link for `wanted` that `findings` refuse.
   refused_error(target wanted, std::vector<finding> findings);
   explicit refused_error(std::vector<finding> findings);  ///< whatever the target
+  /// The findings, errors first.
   [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }
 
  private:

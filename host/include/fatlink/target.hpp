@@ -13,6 +13,7 @@
 
 namespace FATLINK_API fatlink {
 
+/// How the inputs are linked: as compiled PTX, or as LTO-IR that is optimised across inputs.
 enum class link_mode { ptx, lto };
 
 /// "ptx" or "lto"; a value outside of the enumeration is "unknown", as in every to_string.
@@ -43,10 +44,14 @@ class target {
   target(char const* text) : target(text == nullptr ? std::string_view() : std::string_view(text))
   {
   }
+  /// As from `char const*`.
   target(std::string const& text) : target(std::string_view(text)) {}
+  /// As from `char const*`.
   target(std::string_view text);
 
+  /// 90 of sm_90a.
   [[nodiscard]] unsigned number() const noexcept { return number_; }
+  /// The letter a of sm_90a; 0 if there is none.
   [[nodiscard]] char suffix() const noexcept { return suffix_; }
   /// "sm_90a"
   [[nodiscard]] std::string name() const;
@@ -59,6 +64,7 @@ class target {
   /// sm_83) or refuses them.
   [[nodiscard]] bool is_known() const noexcept;
 
+  /// Compares numbers, then suffixes.
   // clang-tidy 14 takes the 0 of a rewritten a < b for a pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
   friend constexpr auto operator<=>(target const&, target const&) = default;
