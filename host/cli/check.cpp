@@ -9,11 +9,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "catalogue/installed_library.hpp"
+#include "catalogue/transform_check.hpp"
 #include "error_report.hpp"
-#include "fatlink/installed_library.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
-#include "fatlink/transform_check.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "targets.hpp"

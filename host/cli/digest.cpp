@@ -10,7 +10,7 @@
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/fatbin.hpp"
-#include "fatlink/output_file.hpp"
+#include "util/files/output_file.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "fatlink/preflight.hpp"
+#include "option_hints.hpp"
 #include "terminal/standard_streams.hpp"
 #include "verbs.hpp"
 
@@ -52,7 +53,7 @@ void print_details(error const& failure)
       details.message.find(details.code.text()) == std::string::npos)
     print_field("code:", details.code.text());
   print_log(details.log);
-  print_field("hint:", details.hint);
+  print_field("hint:", hint_of(details));
 }
 
 /// The error itself is the first finding; these are the others.
@@ -82,7 +83,7 @@ nlohmann::json error_to_json(error const& failure)
   auto const& details = failure.details();
   nlohmann::json json{
       {"stage", to_string(failure.where())}, {"message", details.message}, {"input", details.input},
-      {"code", details.code.text()},         {"log", details.log},         {"hint", details.hint}};
+      {"code", details.code.text()},         {"log", details.log},         {"hint", hint_of(details)}};
   if (auto const* refused = dynamic_cast<refused_error const*>(&failure); refused != nullptr)
     for (auto const& found : refused->findings())
       json["findings"].push_back(finding_to_json(found));

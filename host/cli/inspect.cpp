@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "error_report.hpp"
-#include "fatlink/build_check.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 #include "verbs.hpp"
+#include "verification/build_check.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -8,13 +8,13 @@
 
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
-#include "fatlink/output_file.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
 #include "options.hpp"
 #include "run/run_report.hpp"
 #include "targets.hpp"
 #include "terminal/streams.hpp"
+#include "util/files/output_file.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

@@ -60,6 +60,7 @@ constexpr std::array k_codes{
     named_code{error_code::muparser_unavailable, "muparser-unavailable"},
     named_code{error_code::start_up_failed, "start-up-failed"},
     named_code{error_code::unknown_kernel, "unknown-kernel"},
+    named_code{error_code::unknown_variable, "unknown-variable"},
     named_code{error_code::refused_instruction, "refused-instruction"},
     named_code{error_code::invalid_instruction, "invalid-instruction"},
     named_code{error_code::unresolved_symbol, "unresolved-symbol"},

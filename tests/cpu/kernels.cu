@@ -99,6 +99,23 @@ extern "C" __global__ void barrier_votes(unsigned* out)
   out[threadIdx.x] = static_cast<unsigned>(votes * 10 + all * 2 + any);
 }
 
+__constant__ unsigned factors[4] = {1, 2, 3, 4};
+
+/// in * factors: the host changes the constants.
+extern "C" __global__ void scale(unsigned const* in, unsigned* out)
+{
+  out[threadIdx.x] = in[threadIdx.x] * factors[threadIdx.x % 4];
+}
+
+/// out[i] = count - 1 - i, through `count` words of dynamic shared memory.
+extern "C" __global__ void count_down(unsigned* out, unsigned count)
+{
+  extern __shared__ unsigned words[];
+  for (auto i = threadIdx.x; i < count; i += blockDim.x) words[i] = i;
+  __syncthreads();
+  for (auto i = threadIdx.x; i < count; i += blockDim.x) out[i] = words[count - 1 - i];
+}
+
 /// Dynamic shared memory, in reverse.
 extern "C" __global__ void reverse(unsigned const* in, unsigned* out)
 {

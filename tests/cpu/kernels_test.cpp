@@ -3,6 +3,7 @@
 #include "kernels_suite.hpp"
 
 #include "arithmetic_suite.hpp"
+#include "device_suite.hpp"
 #include "elementwise_suite.hpp"
 #include "interface_suite.hpp"
 
@@ -13,6 +14,7 @@
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Cpu, DeviceApi, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Kernels, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Elementwise, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Arithmetic, testing::Values("cpu"));
@@ -36,7 +38,7 @@ class WrongKernels : public testing::Test {
                     Arguments... arguments)
   {
     auto const loaded = load(*device_);
-    auto const kernel = loaded.kernel<Arguments...>(name);
+    auto const kernel = loaded.kernel<void(Arguments...)>(name);
     auto s = device_->create_stream();
     try {
       kernel.launch(s, {.grid = 2, .block = block, .shared_bytes = 0}, arguments...);
@@ -106,7 +108,7 @@ TEST_F(WrongKernels, PrintfFormatsAsC)
   auto const loaded = load(*device_);
   auto s = device_->create_stream();
   testing::internal::CaptureStderr();
-  loaded.kernel<unsigned>("say").launch(s, {.grid = 1, .block = 2, .shared_bytes = 0}, 5U);
+  loaded.kernel<void(unsigned)>("say").launch(s, {.grid = 1, .block = 2, .shared_bytes = 0}, 5U);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "thread 0  2.50|-3  |z%|123456789\nthread 1  2.50|-3  |z%|123456789\n");
 }
@@ -115,7 +117,7 @@ TEST_F(WrongKernels, WriteRacesAreFoundOnRequest)
 {
   auto const loaded = load(*device_);
   auto s = device_->create_stream();
-  loaded.kernel<unsigned*>("write_one_address")
+  loaded.kernel<void(unsigned*)>("write_one_address")
       .launch(s, {.grid = 1, .block = 64, .shared_bytes = 0}, buffer_.data());
 
   device_ = open_device("cpu", {.instruction_budget = 0, .check_races = true});
@@ -125,7 +127,7 @@ TEST_F(WrongKernels, WriteRacesAreFoundOnRequest)
   EXPECT_EQ(code_, "write-race");
   auto const module = load(*device_);
   auto const own_stream = device_->create_stream();
-  module.kernel<unsigned*>("write_in_order")
+  module.kernel<void(unsigned*)>("write_in_order")
       .launch(own_stream, {.grid = 1, .block = 64, .shared_bytes = 0}, buffer_.data());
 }
 
@@ -135,10 +137,11 @@ TEST_F(WrongKernels, LaunchesThatDoNotFitAreRefused)
   auto s = device_->create_stream();
   expect_error<device_error>(
       [&] {
-        loaded.kernel<unsigned>("say").launch(s, {.grid = 1, .block = 2000, .shared_bytes = 0}, 1U);
+        loaded.kernel<void(unsigned)>("say").launch(
+            s, {.grid = 1, .block = 2000, .shared_bytes = 0}, 1U);
       },
       "the block must have 1 to 1024 threads");
-  expect_error<file_error>([&] { (void)loaded.kernel<>("nope"); }, "there is no kernel nope");
+  expect_error<file_error>([&] { (void)loaded.kernel<void()>("nope"); }, "there is no kernel nope");
 }
 
 TEST(CpuDevice, RefusesACubin)

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fatlink/npy.hpp"
+#include "verification/npy.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {

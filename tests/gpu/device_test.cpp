@@ -10,10 +10,10 @@
 
 #include "device/cuda_driver.hpp"
 #include "expect_error.hpp"
-#include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
+#include "verification/execute.hpp"
 
 using namespace fatlink;
 
@@ -31,17 +31,16 @@ class Gpu : public testing::Test {
 
   [[nodiscard]] linked_image link(char const* transform, link_mode mode) const
   {
-    return linker().link(
-        {fatbin::read(places::data("apply_transform.fatbin")),
-         fatbin::read(places::data(transform + std::string(".fatbin")))},
-        {.target = device_->info().target, .mode = mode, .emit = image_kind::cubin});
+    return linker().link({fatbin::read(places::data("apply_transform.fatbin")),
+                          fatbin::read(places::data(transform + std::string(".fatbin")))},
+                         device_->link_options(mode));
   }
 
-  [[nodiscard]] kernel<float const*, float*, std::size_t> load(char const* transform,
-                                                               link_mode mode) const
+  [[nodiscard]] kernel<void(float const*, float*, std::size_t)> load(char const* transform,
+                                                                     link_mode mode) const
   {
     return device_->load(link(transform, mode))
-        .kernel<float const*, float*, std::size_t>("apply_transform");
+        .kernel<void(float const*, float*, std::size_t)>("apply_transform");
   }
 
   std::shared_ptr<device> device_;
@@ -56,7 +55,7 @@ TEST_F(Gpu, ReportsDriverErrorsByName)
     ADD_FAILURE() << "allocated";
   } catch (device_error const& failed) {
     EXPECT_EQ(failed.details().code, "CUDA_ERROR_OUT_OF_MEMORY");
-    EXPECT_THAT(failed.details().hint, testing::HasSubstr("fewer --elements"));
+    EXPECT_THAT(failed.details().hint, testing::HasSubstr("allocate less memory"));
   }
   auto const code = load("identity", link_mode::lto);
   auto s = device_->create_stream();
@@ -109,12 +108,12 @@ class Ordering : public Gpu {
 
   void copy(float const* from, float* to)
   {
-    identity_->launch(*stream_, elementwise_shape(device_->info(), k_small), from, to, k_small);
+    identity_->launch(*stream_, elementwise_shape(k_small), from, to, k_small);
   }
 
   std::optional<device_buffer<float>> large_, small_, copied_;
   std::optional<stream> stream_;
-  std::optional<kernel<float const*, float*, std::size_t>> identity_;
+  std::optional<kernel<void(float const*, float*, std::size_t)>> identity_;
 };
 
 }  // namespace

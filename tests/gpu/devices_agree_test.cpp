@@ -13,11 +13,11 @@
 #include <set>
 #include <sstream>
 
-#include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
 #include "stratified.hpp"
+#include "verification/execute.hpp"
 
 namespace fatlink {
 namespace {
@@ -97,9 +97,7 @@ class DevicesAgree : public testing::Test {
   [[nodiscard]] linked_image link(device const& on, fatbin const& transform, link_mode mode) const
   {
     auto const library = fatbin::read(places::data("apply_transform.fatbin"));
-    return linker().link(
-        {library, transform},
-        {.target = on.info().target, .mode = mode, .emit = on.info().image_for(mode)});
+    return linker().link({library, transform}, on.link_options(mode));
   }
 
   [[nodiscard]] std::vector<float> run(device const& on, linked_image const& image) const
@@ -109,8 +107,8 @@ class DevicesAgree : public testing::Test {
     in.write(inputs_);
     auto s = on.create_stream();
     on.load(image)
-        .kernel<float const*, float*, std::size_t>("apply_transform")
-        .launch(s, elementwise_shape(on.info(), k_count), in.data(), out.data(), k_count);
+        .kernel<void(float const*, float*, std::size_t)>("apply_transform")
+        .launch(s, elementwise_shape(k_count), in.data(), out.data(), k_count);
     s.synchronize();
     std::vector<float> results(k_count);
     out.read(results);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reference device is compared with.
 #include "arithmetic_suite.hpp"
+#include "device_suite.hpp"
 #include "elementwise_suite.hpp"
 #include "interface_suite.hpp"
 #include "kernels_suite.hpp"
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Gpu, DeviceApi, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Kernels, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Elementwise, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Arithmetic, testing::Values("gpu"));

@@ -12,7 +12,6 @@
 #include <limits>
 
 #include "expect_error.hpp"
-#include "fatlink/execute.hpp"
 
 using namespace fatlink;
 
@@ -127,7 +126,7 @@ TEST_F(DeviceMisuse, RefusesWhatElseWasMovedFrom)
 {
   auto buffer = device_->allocate<int>(1);
   auto module = device_->load(image());
-  auto code = module.kernel<int*>("store");
+  auto code = module.kernel<void(int*)>("store");
   auto s = device_->create_stream();
   auto e = device_->create_event();
   auto open = *device_;
@@ -141,7 +140,7 @@ TEST_F(DeviceMisuse, RefusesWhatElseWasMovedFrom)
   expect_error<usage_error>([&] { code.launch(moved_stream, {}, nullptr); },  // NOLINT
                             "was moved from");
   auto const moved_module = std::move(module);
-  expect_error<usage_error>([&] { (void)module.kernel<int*>("store"); },
+  expect_error<usage_error>([&] { (void)module.kernel<void(int*)>("store"); },
                             "was moved from");  // NOLINT
   auto const moved_device = std::move(open);
   expect_error<usage_error>([&] { (void)open.allocate<int>(1); }, "was moved from");  // NOLINT
@@ -161,7 +160,7 @@ TEST_F(DeviceMisuse, RefusesObjectsOfAnotherDevice)
   auto const their_stream = other_->create_stream();
   auto e = device_->create_event();
   auto their_event = other_->create_event();
-  auto const code = device_->load(image()).kernel<int*>("store");
+  auto const code = device_->load(image()).kernel<void(int*)>("store");
   auto const refusal = "belongs to another device";
   expect_error<usage_error>([&] { device_->copy(mine, theirs, 2, s); }, refusal);
   expect_error<usage_error>([&] { device_->copy(theirs, mine, 2, s); }, refusal);
@@ -172,6 +171,60 @@ TEST_F(DeviceMisuse, RefusesObjectsOfAnotherDevice)
   e.record(s);
   their_event.record(their_stream);
   expect_error<usage_error>([&] { (void)e.ms_since(their_event); }, refusal);
+}
+
+TEST_F(DeviceMisuse, RefusesStreamsThatAreNotTheReferenceDevices)
+{
+  int other = 0;
+  auto buffer = device_->allocate<int>(1);
+  auto const code = device_->load(image()).kernel<void(int*)>("store");
+  auto e = device_->create_event();
+  std::array values{0};
+  auto const their_stream = other_->create_stream();
+  for (auto const& foreign : {stream_view(&other), stream_view(their_stream.native_handle())}) {
+    auto const refusal = "does not belong to the reference device";
+    expect_error<usage_error>([&] { code.launch(foreign, {}, buffer.data()); }, refusal);
+    expect_error<usage_error>([&] { buffer.write(values, foreign); }, refusal);
+    expect_error<usage_error>([&] { buffer.read(values, foreign); }, refusal);
+    expect_error<usage_error>([&] { buffer.fill(std::byte{1}, foreign); }, refusal);
+    expect_error<usage_error>([&] { device_->copy(buffer, buffer, 1, foreign); }, refusal);
+    expect_error<usage_error>([&] { device_->synchronize(foreign); }, refusal);
+    expect_error<usage_error>([&] { e.record(foreign); }, refusal);
+  }
+}
+
+TEST_F(DeviceMisuse, LaunchesAndCopiesOnBorrowedStreamsOfTheReferenceDevice)
+{
+  auto const s = device_->create_stream();
+  auto const code = device_->load(image()).kernel<void(int*)>("store");
+  for (auto const& borrowed : {stream_view(nullptr), stream_view(s.native_handle())}) {
+    auto buffer = device_->allocate<int>(1);
+    std::array values{0};
+    buffer.write(values, borrowed);
+    code.launch(borrowed, {}, buffer.data());
+    buffer.read(values, borrowed);
+    device_->synchronize(borrowed);
+    EXPECT_EQ(values[0], 42);
+  }
+}
+
+TEST_F(DeviceMisuse, FindsVariablesThatTheirModuleMakesVisible)
+{
+  auto const module = device_->load(image(R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .global .align 4 .u32 shown[2] = {3, 4};
+.visible .const .align 4 .u32 fixed = 5;
+.global .align 4 .u32 hidden = 6;
+.visible .shared .align 4 .u32 of_blocks;
+)"));
+  std::vector<std::uint32_t> values(2);
+  module.global<std::uint32_t>("shown").read(values);
+  EXPECT_EQ(values, (std::vector<std::uint32_t>{3, 4}));
+  EXPECT_EQ(module.global<std::byte>("fixed").size(), 4U);
+  for (auto const* name : {"hidden", "of_blocks", "absent"})
+    expect_error<file_error>([&] { (void)module.global<std::uint32_t>(name); },
+                             std::string("variable ") + name + " is not in the linked image");
 }
 
 TEST_F(DeviceMisuse, RefusesTheTimeOfAnEventThatWasNotRecorded)
@@ -198,14 +251,14 @@ TEST_F(DeviceMisuse, RefusesNullAndUnknownNames)
   expect_error<usage_error>([&] { (void)open_device(none); }, "no such device");
   auto const module = device_->load(image());
   for (auto const& name : {std::string(), std::string("store\0x", 7), std::string("stor")})
-    expect_error<file_error>([&] { (void)module.kernel<int*>(name); }, "no kernel");
-  expect_error<usage_error>([&] { (void)module.kernel<int*>(none); }, "no name");
+    expect_error<file_error>([&] { (void)module.kernel<void(int*)>(name); }, "no kernel");
+  expect_error<usage_error>([&] { (void)module.kernel<void(int*)>(none); }, "no name");
 }
 
 TEST_F(DeviceMisuse, RefusesLaunchesThatNoDeviceTakes)
 {
   auto const buffer = device_->allocate<int>(1);
-  auto const code = device_->load(image()).kernel<int*>("store");
+  auto const code = device_->load(image()).kernel<void(int*)>("store");
   auto const s = device_->create_stream();
   constexpr auto k_most = std::numeric_limits<unsigned>::max();
   for (auto const& [grid, block] :
@@ -236,8 +289,8 @@ TEST_F(DeviceMisuse, RefusesLaunchesThatNoDeviceTakes)
 
 TEST_F(DeviceMisuse, RefusesABlockOfNoThreadsForElements)
 {
-  expect_error<usage_error>([&] { (void)elementwise_shape(device_->info(), 10, 0); }, "block");
-  auto const most = elementwise_shape(device_->info(), std::numeric_limits<std::size_t>::max());
+  expect_error<usage_error>([&] { (void)elementwise_shape(10, 0); }, "block");
+  auto const most = elementwise_shape(std::numeric_limits<std::size_t>::max());
   EXPECT_EQ(most.grid.x, 0x7FFFFFFFU);
 }
 
@@ -252,7 +305,7 @@ TEST_F(DeviceMisuse, PrintsToAStandardErrorWithoutAReaderWithoutEndingTheHost)
     ::signal(SIGPIPE, SIG_DFL);
     auto const here = open_device("cpu");
     auto s = here->create_stream();
-    here->load(image(k_printing_ptx)).kernel<>("say").launch(s, {});
+    here->load(image(k_printing_ptx)).kernel<void()>("say").launch(s, {});
     s.synchronize();
     ::_exit(7);
   }
@@ -265,6 +318,6 @@ TEST_F(DeviceMisuse, PrintsToAStandardErrorWithoutAReaderWithoutEndingTheHost)
 TEST_F(DeviceMisuse, RefusesTypesOfAnotherSize)
 {
   auto const module = device_->load(image());
-  expect_error<usage_error>([&] { (void)module.kernel<int>("store"); }, "of 8 bytes");
-  expect_error<usage_error>([&] { (void)module.kernel<>("store"); }, "none was given");
+  expect_error<usage_error>([&] { (void)module.kernel<void(int)>("store"); }, "of 8 bytes");
+  expect_error<usage_error>([&] { (void)module.kernel<void()>("store"); }, "none was given");
 }

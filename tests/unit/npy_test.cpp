@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatlink/npy.hpp"
+#include "verification/npy.hpp"
 
 #include <gtest/gtest.h>
 

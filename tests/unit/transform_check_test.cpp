@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatlink/transform_check.hpp"
+#include "catalogue/transform_check.hpp"
 
 #include <gmock/gmock.h>
 

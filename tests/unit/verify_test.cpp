@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "fatlink/elements.hpp"
+#include "verification/elements.hpp"
 
 using namespace fatlink;
 

@@ -14,13 +14,13 @@
 #include "bench/report.hpp"
 #include "bench/start_up.hpp"
 #include "error_report.hpp"
-#include "fatlink/execute.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "run/run_kernel.hpp"
 #include "verbs.hpp"
+#include "verification/execute.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -32,7 +32,7 @@ struct arguments {
   bool json = false;
 };
 
-using elementwise = kernel<float const*, float*, std::size_t>;
+using elementwise = kernel<void(float const*, float*, std::size_t)>;
 
 /// Something timed: called once a round on a stream.
 struct variant {
@@ -45,17 +45,16 @@ struct variant {
 
 /// Four elements a thread, one float4, as the kernels here take them: their loops are grid-stride,
 /// and the threads without work that elementwise_shape adds would be timed.
-launch_shape vector_shape(device_info const& on, std::size_t count)
+launch_shape vector_shape(std::size_t count)
 {
   constexpr std::size_t k_vector = 4;
-  return elementwise_shape(on, (count + k_vector - 1) / k_vector);
+  return elementwise_shape((count + k_vector - 1) / k_vector);
 }
 
-variant launching(std::string name, device const& on, elementwise const& code)
+variant launching(std::string name, elementwise const& code)
 {
-  return {std::move(name),
-          [&on, code](auto const& s, auto const& in, auto const& out, std::size_t n) {
-            code.launch(s, vector_shape(on.info(), n), in.data(), out.data(), n);
+  return {std::move(name), [code](auto const& s, auto const& in, auto const& out, std::size_t n) {
+            code.launch(s, vector_shape(n), in.data(), out.data(), n);
           }};
 }
 
@@ -67,7 +66,7 @@ elementwise load(device const& on, std::vector<fatbin> const& inputs, link_mode 
       {.target = on.info().target, .mode = mode, .emit = image_kind::cubin, .kernel = name});
   if (inputs.size() > 1 && mode == link_mode::lto && !image.inlined())
     print_warnings({"the LTO link did not inline the transform"});
-  return on.load(image).kernel<float const*, float*, std::size_t>(name);
+  return on.load(image).kernel<void(float const*, float*, std::size_t)>(name);
 }
 
 std::vector<variant> variants(device const& on, std::vector<fatbin> const& pair, bool is_default)
@@ -75,14 +74,14 @@ std::vector<variant> variants(device const& on, std::vector<fatbin> const& pair,
   std::vector<variant> all;
   all.push_back({"device-to-device copy", [&on](auto const& s, auto const& in, auto const& out,
                                                 std::size_t n) { on.copy(out, in, n, s); }});
-  all.push_back(launching("PTX link", on, load(on, pair, link_mode::ptx, k_default_kernel)));
-  all.push_back(launching("LTO link", on, load(on, pair, link_mode::lto, k_default_kernel)));
+  all.push_back(launching("PTX link", load(on, pair, link_mode::ptx, k_default_kernel)));
+  all.push_back(launching("LTO link", load(on, pair, link_mode::lto, k_default_kernel)));
   if (!is_default) return all;  // the other two exist for the default transform
   std::vector<fatbin> const single{fatbin::read(bench_fatbin())};
   all.push_back(
-      launching("single source", on, load(on, single, link_mode::ptx, "apply_transform_single")));
-  all.push_back(launching("function pointer", on,
-                          load(on, single, link_mode::ptx, "apply_transform_pointer")));
+      launching("single source", load(on, single, link_mode::ptx, "apply_transform_single")));
+  all.push_back(
+      launching("function pointer", load(on, single, link_mode::ptx, "apply_transform_pointer")));
   return all;
 }
 
@@ -205,10 +204,9 @@ nlohmann::json reference_device_rate(std::vector<fatbin> const& pair, unsigned r
 {
   constexpr std::size_t k_count = std::size_t{1} << 20;
   auto const on = open_device("cpu");
-  auto const image = linker().link(pair, {.target = on->info().target,
-                                          .mode = link_mode::lto,
-                                          .emit = on->info().image_for(link_mode::lto)});
-  auto const code = on->load(image).kernel<float const*, float*, std::size_t>(k_default_kernel);
+  auto const image = linker().link(pair, on->link_options(link_mode::lto));
+  auto const code =
+      on->load(image).kernel<void(float const*, float*, std::size_t)>(k_default_kernel);
   std::vector<float> values(k_count);
   generated_elements(k_count, 0)->fill(0, values);
   auto in = on->allocate<float>(k_count);
@@ -221,7 +219,7 @@ nlohmann::json reference_device_rate(std::vector<fatbin> const& pair, unsigned r
     auto stop = on->create_event();
     auto const before = on->instructions();
     start.record(s);
-    code.launch(s, vector_shape(on->info(), k_count), in.data(), out.data(), k_count);
+    code.launch(s, vector_shape(k_count), in.data(), out.data(), k_count);
     stop.record(s);
     auto const executed = static_cast<double>(on->instructions() - before);
     if (i > 0) rates.push_back(executed / stop.ms_since(start) * 1e3);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fatlink/device.hpp"
-#include "fatlink/execute.hpp"
 #include "fatlink/image.hpp"
+#include "verification/execute.hpp"
 
 namespace fatlink::cli {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fatlink/npy.hpp"
-#include "fatlink/output_file.hpp"
+#include "util/files/output_file.hpp"
+#include "verification/npy.hpp"
 
 namespace fatlink::cli {
 

@@ -81,6 +81,7 @@ enum class error_code {
   start_up_failed,        ///< a process that bench times failed
   // devices
   unknown_kernel,       ///< no kernel of this name in the image
+  unknown_variable,     ///< no variable of this name in the image
   refused_instruction,  ///< PTX that the reference device does not execute
   invalid_instruction,  ///< PTX that no device executes
   unresolved_symbol,    ///< a symbol that no module defines

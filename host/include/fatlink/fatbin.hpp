@@ -98,6 +98,13 @@ class fatbin {
   /// false. @throws file_error, format_error as read, but for digest-mismatch.
   static fatbin read_unverified(std::filesystem::path const& path);
 
+  /// Reads a fatbin by name or file, as the program does: "gelu" is the first gelu.fatbin of
+  /// default_search_path(installed_data_folder()), see catalogue.hpp; text with a slash or the
+  /// ending ".fatbin" names a file.
+  /// @throws file_error no fatbin with this name is installed: the log lists the folders, and the
+  ///   hint names a similar one. @throws file_error, format_error as read.
+  static fatbin find(std::string const& name_or_file);
+
   /// Takes bytes already in memory.
   /// @throws format_error as read_fatbin; or a digest other than the ident states.
   static fatbin from_bytes(byte_buffer bytes, std::string name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatlink/installed_library.hpp"
+#include "catalogue/installed_library.hpp"
 
 #include <algorithm>
 #include <optional>

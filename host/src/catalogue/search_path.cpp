@@ -5,6 +5,7 @@
 
 #include "fatlink/catalogue.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/fatbin.hpp"
 #include "util/files/installed_files.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
@@ -116,6 +117,12 @@ std::filesystem::path find_fatbin(std::string const& name, std::vector<search_fo
                     .code = error_code::not_installed,
                     .log = listing(path),
                     .hint = hint_for(name, path)});
+}
+
+fatbin fatbin::find(std::string const& name_or_file)
+{
+  if (!is_fatbin_name(name_or_file)) return read(name_or_file);
+  return read(find_fatbin(name_or_file, default_search_path(installed_data_folder())));
 }
 
 }  // namespace fatlink

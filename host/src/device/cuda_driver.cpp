@@ -10,13 +10,14 @@ namespace {
 
 constexpr char const* k_file = "libcuda.so.1";
 constexpr char const* k_without_gpu =
-    "install NVIDIA's driver (580 or newer), or use a machine with a GPU; "
-    "fatlink link, inspect and doctor need none";
+    "install NVIDIA's driver (580 or newer) on a machine with a GPU, or use the reference device, "
+    "cpu; linking and inspecting need no driver";
 
-[[noreturn]] void fail_open(std::string const& why, code_text code = error_code::driver_unavailable)
+[[noreturn]] void fail_open(std::string const& reason,
+                            code_text code = error_code::driver_unavailable)
 {
   throw unavailable_error(stage::device,
-                          {.message = detail::format("no CUDA driver to run on: {}", why),
+                          {.message = detail::format("no CUDA driver to run on: {}", reason),
                            .input = k_file,
                            .code = std::move(code),
                            .hint = k_without_gpu});
@@ -47,13 +48,20 @@ driver bind_all(shared_library const& library)
   bind(library, "cuMemAlloc_v2", api.mem_alloc);
   bind(library, "cuMemFree_v2", api.mem_free);
   bind(library, "cuMemcpyHtoD_v2", api.copy_in);
+  bind(library, "cuMemcpyHtoDAsync_v2", api.copy_in_async);
   bind(library, "cuMemcpyDtoH_v2", api.copy_out);
+  bind(library, "cuMemcpyDtoHAsync_v2", api.copy_out_async);
   bind(library, "cuMemcpyDtoDAsync_v2", api.copy_on_device);
   bind(library, "cuMemsetD8Async", api.memset_bytes);
   bind(library, "cuModuleLoadDataEx", api.module_load);
   bind(library, "cuModuleUnload", api.module_unload);
   bind(library, "cuModuleGetFunction", api.module_get_function);
+  bind(library, "cuModuleGetGlobal_v2", api.module_get_global);
   bind(library, "cuFuncGetParamInfo", api.func_get_param_info);
+  bind(library, "cuFuncGetAttribute", api.func_get_attribute);
+  bind(library, "cuFuncSetAttribute", api.func_set_attribute);
+  bind(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", api.occupancy_active_blocks);
+  bind(library, "cuOccupancyMaxPotentialBlockSize", api.occupancy_block_size);
   bind(library, "cuLaunchKernel", api.launch_kernel);
   bind(library, "cuStreamCreate", api.stream_create);
   bind(library, "cuStreamDestroy_v2", api.stream_destroy);
@@ -74,26 +82,28 @@ std::string name_of(driver const& api, CUresult code)
   return name;
 }
 
-std::string words_of(driver const& api, CUresult code)
+std::string description_of(driver const& api, CUresult code)
 {
-  char const* words = nullptr;
-  if (api.get_error_string(code, &words) != CUDA_SUCCESS || words == nullptr)
-    return "unknown error";
-  return words;
+  char const* text = nullptr;
+  if (api.get_error_string(code, &text) != CUDA_SUCCESS || text == nullptr) return "unknown error";
+  return text;
 }
 
 char const* remedy(CUresult code)
 {
   switch (code) {
     case CUDA_ERROR_OUT_OF_MEMORY:
-      return "use fewer --elements, or a GPU with more free memory";
+      return "allocate less memory, or use a GPU with more free memory";
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_MISALIGNED_ADDRESS:
     case CUDA_ERROR_LAUNCH_FAILED:
       return "the kernel or the transform misused memory; compute-sanitizer shows where";
+    case CUDA_ERROR_INVALID_HANDLE:
+    case CUDA_ERROR_INVALID_CONTEXT:
+      return "pass a stream of this GPU's primary context that still exists";
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
     case CUDA_ERROR_INVALID_IMAGE:
-      return "link for this GPU: fatlink doctor shows its target";
+      return "link with device::link_options(mode) of this GPU";
     default:
       return "fatlink doctor shows the driver and the GPUs";
   }
@@ -101,12 +111,13 @@ char const* remedy(CUresult code)
 
 driver open_driver()
 {
-  std::string why;
-  auto const library = shared_library::open(k_file, why);
-  if (!library) fail_open(why);
+  std::string reason;
+  auto const library = shared_library::open(k_file, reason);
+  if (!library) fail_open(reason);
   auto const api = bind_all(library);
   if (auto const code = api.init(0); code != CUDA_SUCCESS)
-    fail_open(detail::format("cuInit: {}", words_of(api, code)), vendor_code(name_of(api, code)));
+    fail_open(detail::format("cuInit: {}", description_of(api, code)),
+              vendor_code(name_of(api, code)));
   return api;
 }
 
@@ -118,12 +129,12 @@ driver const& driver::open()
   return opened.get();
 }
 
-void driver::check(CUresult code, char const* doing, std::string const& subject) const
+void driver::check(CUresult code, char const* action, std::string const& subject) const
 {
   if (code == CUDA_SUCCESS) return;
-  throw device_error(stage::device, {.message = detail::format("{}{}{} failed: {}", doing,
+  throw device_error(stage::device, {.message = detail::format("{}{}{} failed: {}", action,
                                                                subject.empty() ? "" : " ", subject,
-                                                               words_of(*this, code)),
+                                                               description_of(*this, code)),
                                      .input = subject,
                                      .code = vendor_code(name_of(*this, code)),
                                      .hint = remedy(code)});

@@ -27,13 +27,20 @@ struct driver {
   decltype(&::cuMemAlloc) mem_alloc;
   decltype(&::cuMemFree) mem_free;
   decltype(&::cuMemcpyHtoD) copy_in;
+  decltype(&::cuMemcpyHtoDAsync) copy_in_async;
   decltype(&::cuMemcpyDtoH) copy_out;
+  decltype(&::cuMemcpyDtoHAsync) copy_out_async;
   decltype(&::cuMemcpyDtoDAsync) copy_on_device;
   decltype(&::cuMemsetD8Async) memset_bytes;
   decltype(&::cuModuleLoadDataEx) module_load;
   decltype(&::cuModuleUnload) module_unload;
   decltype(&::cuModuleGetFunction) module_get_function;
-  decltype(&::cuFuncGetParamInfo) func_get_param_info;  ///< of driver 12.4 and newer
+  decltype(&::cuModuleGetGlobal) module_get_global;
+  decltype(&::cuFuncGetParamInfo) func_get_param_info;  ///< in drivers since 12.4
+  decltype(&::cuFuncGetAttribute) func_get_attribute;
+  decltype(&::cuFuncSetAttribute) func_set_attribute;
+  decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy_active_blocks;
+  decltype(&::cuOccupancyMaxPotentialBlockSize) occupancy_block_size;
   decltype(&::cuLaunchKernel) launch_kernel;
   decltype(&::cuStreamCreate) stream_create;
   decltype(&::cuStreamDestroy) stream_destroy;
@@ -44,12 +51,13 @@ struct driver {
   decltype(&::cuEventSynchronize) event_synchronize;
   decltype(&::cuEventElapsedTime) event_elapsed_time;
 
-  /// Opens and initialises the driver, once in a process.
-  /// @throws unavailable_error no driver, or none that finds a GPU.
+  /// Opens and initialises the driver, once in the process.
+  /// @throws unavailable_error no driver, or it finds no GPU.
   static driver const& open();
 
-  /// @throws device_error `code` is no success; `doing` says what was tried.
-  void check(CUresult code, char const* doing, std::string const& subject = {}) const;
+  /// @throws device_error `code` is not CUDA_SUCCESS; `action` ("allocating") and `subject` are for
+  ///   the message.
+  void check(CUresult code, char const* action, std::string const& subject = {}) const;
 };
 
 }  // namespace fatlink::detail

@@ -29,7 +29,7 @@ std::string describe_expected(std::span<std::size_t const> sizes)
 }
 
 /// "2 of 8, 8 were given", "none was given".
-std::string describe_given(std::span<std::size_t const> sizes)
+std::string describe_passed(std::span<std::size_t const> sizes)
 {
   if (sizes.empty()) return "none was given";
   return format("{} of {} {} given", sizes.size(), list_of(sizes),
@@ -39,11 +39,11 @@ std::string describe_given(std::span<std::size_t const> sizes)
 }  // namespace
 
 void check_kernel_parameters(std::string const& kernel, std::span<std::size_t const> expected,
-                             std::span<std::size_t const> given)
+                             std::span<std::size_t const> actual)
 {
-  if (std::equal(expected.begin(), expected.end(), given.begin(), given.end())) return;
+  if (std::equal(expected.begin(), expected.end(), actual.begin(), actual.end())) return;
   throw usage_error({.message = format("kernel {} {}; {}", kernel, describe_expected(expected),
-                                       describe_given(given)),
+                                       describe_passed(actual)),
                      .input = kernel,
                      .code = error_code::wrong_kernel_arguments,
                      .hint = "name another kernel, or pass the parameters that this one declares"});

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/reference_device.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 #include <thread>
 
-#include "device/kernel_parameters.hpp"
+#include "device/image_kind.hpp"
+#include "device/misuse.hpp"
+#include "device/reference_failure.hpp"
+#include "device/reference_module.hpp"
 #include "interpreter/machine.hpp"
 #include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
@@ -18,155 +23,36 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// The code of an error that reports the fault.
-error_code code_of(interpreter::fault kind) noexcept
+interpreter::dimensions dimensions_of(extent const& size) noexcept
 {
-  switch (kind) {
-    case interpreter::fault::syntax:
-      return error_code::invalid_ptx;
-    case interpreter::fault::refused:
-      return error_code::refused_instruction;
-    case interpreter::fault::invalid:
-      return error_code::invalid_instruction;
-    case interpreter::fault::unresolved:
-      return error_code::unresolved_symbol;
-    case interpreter::fault::duplicate:
-      return error_code::duplicate_symbol;
-    case interpreter::fault::prototype:
-      return error_code::prototype_mismatch;
-    case interpreter::fault::no_kernel:
-      return error_code::unknown_kernel;
-    case interpreter::fault::launch:
-      return error_code::invalid_launch;
-    case interpreter::fault::memory:
-      return error_code::out_of_memory;
-    case interpreter::fault::address:
-      return error_code::illegal_address;
-    case interpreter::fault::endless:
-      return error_code::endless_kernel;
-    case interpreter::fault::deadlock:
-      return error_code::deadlock;
-    case interpreter::fault::trap:
-      return error_code::trap;
-    case interpreter::fault::race:
-      return error_code::write_race;
-  }
-  return error_code::defect;
+  return {size.x, size.y, size.z};
 }
 
-char const* remedy(interpreter::failure const& failed) noexcept
+/// Standard output is the program's own, for `--json`. Text that cannot be written is dropped.
+void print(std::string_view text)
 {
-  switch (failed.kind()) {
-    case interpreter::fault::syntax:
-      return "link again; if it happens again, report it with the inputs";
-    case interpreter::fault::refused:
-      return "the reference device has no textures, surfaces, device heap (malloc, new), matrix "
-             "instructions, asynchronous copies, clusters or dynamic alloca; run it on a GPU: "
-             "--device gpu";
-    case interpreter::fault::invalid:
-      return "fix the device code that made this PTX";
-    case interpreter::fault::unresolved:
-      return "pass the input that defines it";
-    case interpreter::fault::duplicate:
-      return "pass only one input that defines it";
-    case interpreter::fault::prototype:
-      return "fix the type: every declaration and definition of the function must be the same";
-    case interpreter::fault::no_kernel:
-      return "fatlink inspect shows the kernels of a fatbin";
-    case interpreter::fault::launch:
-      return "check the grid, block and arguments that the host program passes";
-    case interpreter::fault::memory:
-      return "use fewer --elements";
-    case interpreter::fault::endless:
-      return "fix the loop, or raise --instruction-budget (0: no limit)";
-    default:
-      return failed.location().empty()
-                 ? "fix the device code; compile with nvcc -lineinfo to see source lines (for lto "
-                   "mode, the library too)"
-                 : "fix the device code";
-  }
+  signal_guard const closed_pipe(SIGPIPE);
+  signal_guard const file_limit(SIGXFSZ);
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-[[noreturn]] void rethrow(interpreter::failure const& failed)
+device_info info_of(target link_target)
 {
-  error_details details{.message = failed.what(),
-                        .input = failed.source(),
-                        .code = code_of(failed.kind()),
-                        .hint = remedy(failed)};
-  switch (failed.kind()) {
-    case interpreter::fault::syntax:
-    case interpreter::fault::no_kernel:
-      throw file_error(stage::device, details);
-    case interpreter::fault::invalid:
-    case interpreter::fault::unresolved:
-    case interpreter::fault::duplicate:
-    case interpreter::fault::prototype:
-      throw link_error(stage::linker, details);
-    case interpreter::fault::refused:
-      throw unavailable_error(stage::device, details);
-    default:
-      throw device_error(stage::device, details);
-  }
+  auto const cores = std::max(std::thread::hardware_concurrency(), 1U);
+  return {.kind = device_kind::cpu,
+          .name = format("reference device on {} CPU core{}", cores, cores == 1 ? "" : "s"),
+          .target = link_target,
+          .multiprocessors = cores,
+          .max_shared_bytes_per_block = interpreter::k_max_dynamic_shared};
 }
 
-template <typename Call>
-auto translated(Call const& call)
-try {
-  return call();
-} catch (interpreter::failure const& failed) {
-  rethrow(failed);
-}
-
-struct found_kernel {
-  interpreter::program* in;
-  interpreter::kernel const* which;
-};
-
-/// A program and its kernels, which the module's handle owns.
-struct loaded {
-  loaded(std::shared_ptr<interpreter::memory> in, std::span<interpreter::module_text const> texts)
-      : program(std::move(in), texts)
-  {
-  }
-
-  interpreter::program program;
-  std::vector<std::unique_ptr<found_kernel>> kernels;
-};
-
-std::vector<interpreter::module_text> texts_of(linked_image const& image)
-{
-  if (image.kind == image_kind::ptx)
-    return {{.text = {reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()},
-             .name = "linked PTX"}};
-  std::vector<interpreter::module_text> texts;
-  for (auto const& part : image.parts) texts.push_back({part.text, part.name});
-  return texts;
-}
-
-std::vector<std::size_t> sizes_of(std::vector<interpreter::slot> const& parameters)
-{
-  std::vector<std::size_t> sizes;
-  for (auto const& parameter : parameters) sizes.push_back(parameter.size);
-  return sizes;
-}
-
-interpreter::dimensions dimensions_of(extent const& from) noexcept
-{
-  return {from.x, from.y, from.z};
-}
-
-class cpu_device final : public device_backend {
+/// Every call has finished when it returns, so that streams need no state: all streams of a device
+/// have the device's address as their handle.
+class reference_device final : public device_backend {
  public:
-  cpu_device(target linked_for, cpu_options const& options) : options_(options)
+  reference_device(target link_target, cpu_options const& options)
+      : options_(options), info_(info_of(link_target))
   {
-    auto const cores = std::max(std::thread::hardware_concurrency(), 1U);
-    info_ = {
-        .kind = device_kind::cpu,
-        .ordinal = 0,
-        .name = detail::format("reference device on {} CPU core{}", cores, cores == 1 ? "" : "s"),
-        .target = linked_for,
-        .memory_bytes = 0,
-        .multiprocessors = cores};
   }
 
   [[nodiscard]] device_info const& info() const noexcept override { return info_; }
@@ -174,89 +60,119 @@ class cpu_device final : public device_backend {
 
   device_address allocate(std::size_t bytes) override
   {
-    return translated([&] { return memory_->allocate(bytes).base; });
+    return translate_failures([&] { return memory_->allocate(bytes).base; });
   }
   void release(device_address address) noexcept override { memory_->release(address); }
-  void copy_in(device_address to, bytes_view from) override
+  void copy_in(device_address destination, bytes_view source) override
   {
-    if (!from.empty()) std::memcpy(place(to, from.size(), "copying to"), from.data(), from.size());
+    if (source.empty()) return;
+    std::memcpy(host_address(destination, source.size(), "copying to"), source.data(),
+                source.size());
   }
-  void copy_out(std::span<std::byte> to, device_address from) override
+  void copy_in(device_address destination, bytes_view source, handle stream) override
   {
-    if (!to.empty()) std::memcpy(to.data(), place(from, to.size(), "copying from"), to.size());
+    check_stream(stream);
+    copy_in(destination, source);
   }
-  void copy_on_device(device_address to, device_address from, std::size_t bytes, handle) override
+  void copy_out(std::span<std::byte> destination, device_address source) override
   {
-    if (bytes != 0)
-      std::memmove(place(to, bytes, "copying on"), place(from, bytes, "copying on"), bytes);
+    if (destination.empty()) return;
+    std::memcpy(destination.data(), host_address(source, destination.size(), "copying from"),
+                destination.size());
   }
-  void fill(device_address to, std::byte value, std::size_t bytes) override
+  void copy_out(std::span<std::byte> destination, device_address source, handle stream) override
   {
-    if (bytes != 0)
-      std::memset(place(to, bytes, "filling memory of"), std::to_integer<int>(value), bytes);
+    check_stream(stream);
+    copy_out(destination, source);
   }
-  void fill(device_address to, std::byte value, std::size_t bytes, handle) override
+  void copy_on_device(device_address destination, device_address source, std::size_t bytes,
+                      handle stream) override
   {
-    fill(to, value, bytes);
+    check_stream(stream);
+    if (bytes == 0) return;
+    std::memmove(host_address(destination, bytes, "copying on"),
+                 host_address(source, bytes, "copying on"), bytes);
+  }
+  void fill(device_address destination, std::byte value, std::size_t bytes) override
+  {
+    if (bytes == 0) return;
+    std::memset(host_address(destination, bytes, "filling memory of"), std::to_integer<int>(value),
+                bytes);
+  }
+  void fill(device_address destination, std::byte value, std::size_t bytes, handle stream) override
+  {
+    check_stream(stream);
+    fill(destination, value, bytes);
   }
 
   handle load(linked_image const& image) override
   {
-    if (image.kind == image_kind::cubin)
-      throw device_error(stage::device,
-                         {.message = "loading the linked image on the reference device failed: it "
-                                     "is a cubin, and this device executes PTX",
-                          .input = "linked image",
-                          .code = error_code::invalid_image,
-                          .hint = "link with emit = device_info::image_for(mode)"});
-    return translated([&] {
-      auto const texts = texts_of(image);
-      return std::make_unique<loaded>(memory_, texts).release();
-    });
+    check_image_kind(info_, image);
+    return translate_failures(
+        [&] { return std::make_unique<reference_module>(memory_, image).release(); });
   }
-  void unload(handle module) noexcept override { delete static_cast<loaded*>(module); }
-  handle find_kernel(handle module, std::string const& name,
-                     std::span<std::size_t const> parameter_sizes) override
+  void unload(handle module) noexcept override { delete static_cast<reference_module*>(module); }
+  handle find_kernel(handle module, std::string const& name) override
   {
-    auto& in = *static_cast<loaded*>(module);
-    return translated([&] {
-      auto const& found = in.program.find(name);
-      check_kernel_parameters(name, sizes_of(found.entry->parameters), parameter_sizes);
-      std::lock_guard const lock(mutex_);
-      in.kernels.push_back(std::make_unique<found_kernel>(found_kernel{&in.program, &found}));
-      return in.kernels.back().get();
-    });
+    return &static_cast<reference_module*>(module)->find_kernel(name);
+  }
+  device_variable find_variable(handle module, std::string const& name) override
+  {
+    return static_cast<reference_module*>(module)->find_variable(name);
   }
 
-  /// Runs the kernel to its end, whatever the stream.
-  void launch(handle kernel, handle, launch_shape const& shape,
-              std::span<void const* const> arguments, std::span<std::size_t const> sizes) override
+  [[nodiscard]] std::span<std::size_t const> parameter_sizes(handle kernel) const noexcept override
   {
-    auto const& [program, which] = *static_cast<found_kernel*>(kernel);
+    return static_cast<reference_kernel*>(kernel)->parameter_sizes;
+  }
+  [[nodiscard]] void* native_kernel(handle) const noexcept override { return nullptr; }
+  [[nodiscard]] kernel_attributes attributes(handle kernel) override
+  {
+    return static_cast<reference_kernel*>(kernel)->attributes();
+  }
+  [[nodiscard]] unsigned active_blocks(handle kernel, unsigned block_threads,
+                                       std::size_t shared_bytes) override
+  {
+    static_cast<reference_kernel*>(kernel)->check_shared(shared_bytes);
+    return block_threads <= interpreter::k_max_threads ? 1 : 0;
+  }
+  [[nodiscard]] block_size_suggestion suggest_block(handle kernel,
+                                                    std::size_t shared_bytes) override
+  {
+    static_cast<reference_kernel*>(kernel)->check_shared(shared_bytes);
+    return {.block_threads = interpreter::k_max_threads, .grid_blocks = info_.multiprocessors};
+  }
+
+  /// Runs the kernel to its end.
+  void launch(handle kernel, handle stream, launch_shape const& shape,
+              void* const* arguments) override
+  {
+    check_stream(stream);
+    auto const& code = *static_cast<reference_kernel*>(kernel);
     std::vector<std::span<std::byte const>> values;
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      values.emplace_back(static_cast<std::byte const*>(arguments[i]), sizes[i]);
-    interpreter::launch_options const how{.grid = dimensions_of(shape.grid),
-                                          .block = dimensions_of(shape.block),
-                                          .shared_bytes = shape.shared_bytes,
-                                          .budget = options_.instruction_budget,
-                                          .check_races = options_.check_races,
-                                          .print = print};
-    instructions_ += translated(
-        [&, p = program, k = which] { return interpreter::launch(*p, *k, how, values); });
+    for (std::size_t i = 0; i < code.parameter_sizes.size(); ++i)
+      values.emplace_back(static_cast<std::byte const*>(arguments[i]), code.parameter_sizes[i]);
+    interpreter::launch_options const options{.grid = dimensions_of(shape.grid),
+                                              .block = dimensions_of(shape.block),
+                                              .shared_bytes = shape.shared_bytes,
+                                              .budget = options_.instruction_budget,
+                                              .check_races = options_.check_races,
+                                              .print = print};
+    instructions_ += translate_failures(
+        [&] { return interpreter::launch(*code.program, *code.kernel, options, values); });
   }
 
-  // Every call has ended when it returns: streams have nothing to hold.
-  handle create_stream() override { return nullptr; }
+  handle create_stream() override { return this; }
   void destroy_stream(handle) noexcept override {}
-  void synchronize(handle) override {}
+  void synchronize(handle stream) override { check_stream(stream); }
   handle create_event() override { return new std::optional<clock::time_point>(); }
   void destroy_event(handle event) noexcept override
   {
     delete static_cast<std::optional<clock::time_point>*>(event);
   }
-  void record(handle event, handle) override
+  void record(handle event, handle stream) override
   {
+    check_stream(stream);
     *static_cast<std::optional<clock::time_point>*>(event) = clock::now();
   }
   double elapsed_ms(handle start, handle stop) override
@@ -265,12 +181,12 @@ class cpu_device final : public device_backend {
   }
 
  private:
-  /// Standard output is the program's own, for `--json`. Text that cannot be written is dropped.
-  static void print(std::string_view text)
+  void check_stream(handle stream) const
   {
-    signal_guard const no_reader(SIGPIPE);
-    signal_guard const too_large(SIGXFSZ);
-    (void)std::fwrite(text.data(), 1, text.size(), stderr);
+    if (stream == nullptr || stream == this) return;
+    fail_use(format("stream {} does not belong to the {}", stream, info_.name), "the stream",
+             "pass a stream of this device, or stream_view(nullptr); streams of CUDA work with a "
+             "GPU only");
   }
 
   [[nodiscard]] clock::time_point time_of(handle event) const
@@ -284,15 +200,16 @@ class cpu_device final : public device_backend {
                         .hint = "record both events on a stream first"});
   }
 
-  std::byte* place(device_address address, std::size_t bytes, char const* doing) const
+  /// Where the host keeps `bytes` bytes at `address`; `action` is for the message.
+  std::byte* host_address(device_address address, std::size_t bytes, char const* action) const
   {
     auto const regions = memory_->snapshot();
-    if (auto const* found = interpreter::find_region(*regions, address, bytes); found != nullptr)
-      return found->data + (address - found->base);
+    if (auto const* region = interpreter::find_region(*regions, address, bytes); region != nullptr)
+      return region->data + (address - region->base);
     throw device_error(
         stage::device,
-        {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", doing, info_.name,
-                                   bytes, address, interpreter::describe(*regions, address)),
+        {.message = format("{} {} failed: {} bytes at {:#x} are {}", action, info_.name, bytes,
+                           address, interpreter::describe(*regions, address)),
          .input = info_.name,
          .code = error_code::illegal_address,
          .hint = "check the address and the size that the host program passes"});
@@ -302,14 +219,13 @@ class cpu_device final : public device_backend {
   device_info info_;
   std::shared_ptr<interpreter::memory> memory_ = std::make_shared<interpreter::memory>();
   std::atomic<std::uint64_t> instructions_ = 0;
-  std::mutex mutex_;
 };
 
 }  // namespace
 
-std::shared_ptr<device_backend> open_cpu(target linked_for, cpu_options const& options)
+std::shared_ptr<device_backend> open_cpu(target link_target, cpu_options const& options)
 {
-  return std::make_shared<cpu_device>(linked_for, options);
+  return std::make_shared<reference_device>(link_target, options);
 }
 
 }  // namespace fatlink::detail

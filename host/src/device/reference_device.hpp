@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device as a device_backend: fatlink's errors and images around cpu/machine.hpp.
+// The reference device as a device_backend: the interpreter behind fatlink's errors and images.
+// Threads: safe.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@
 
 namespace fatlink::detail {
 
-/// `linked_for`: which links it takes; it executes what PTX for any target holds.
-std::shared_ptr<device_backend> open_cpu(target linked_for, cpu_options const& options);
+/// `link_target`: the target that device_info states; PTX for every target is executed.
+std::shared_ptr<device_backend> open_cpu(target link_target, cpu_options const& options);
 
 }  // namespace fatlink::detail

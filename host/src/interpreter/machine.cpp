@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::uint64_t k_min_bytes = 1024;  // counted for a variable, however small it is
 static_assert(limits::k_shared_bytes == 64U << 20U && limits::k_module_bytes == 1U << 30U);
-constexpr std::uint32_t k_max_threads = 1024;
-constexpr std::uint32_t k_max_dynamic = 227 * 1024;  // like an H200
 
 [[noreturn]] void fail_launch(kernel const& kernel, std::string const& reason)
 {
@@ -45,10 +43,10 @@ void check_shape(kernel const& kernel, launch_options const& options)
     fail_launch(kernel, "the block must have 1 to 1024 threads, at most 64 of them along z");
   if (grid.count() == 0 || grid.x > 0x7FFFFFFF || grid.y > 0xFFFF || grid.z > 0xFFFF)
     fail_launch(kernel, "the grid must have 1 to 2147483647 x 65535 x 65535 blocks");
-  if (options.shared_bytes > k_max_dynamic)
+  if (options.shared_bytes > k_max_dynamic_shared)
     fail_launch(kernel, std::to_string(options.shared_bytes) +
                             " bytes of dynamic shared memory are more than " +
-                            std::to_string(k_max_dynamic));
+                            std::to_string(k_max_dynamic_shared));
 }
 
 std::vector<std::byte> packed_arguments(kernel const& kernel,
@@ -233,6 +231,27 @@ kernel const& program::find(std::string const& name)
     return *(kernels_[name] = std::move(result));
   }
   throw failure(fault::no_kernel, "there is no kernel " + name);
+}
+
+std::optional<placed_variable> program::find_variable(std::string const& name) const
+{
+  for (auto const& names : modules_.names) {
+    auto const entry = names.find(name);
+    if (entry == names.end() || entry->second.kind != entity_kind::variable) continue;
+    auto const index = entry->second.index;
+    auto const& variable = *modules_.variables[index].syntax;
+    if (variable.linkage == syntax::linkage::local || variable.space == space::shared) continue;
+    return placed_variable{addresses_.variables[index], variable.bytes()};
+  }
+  return std::nullopt;
+}
+
+std::uint64_t program::constant_bytes() const noexcept
+{
+  std::uint64_t bytes = 0;
+  for (auto const& variable : modules_.variables)
+    if (variable.syntax->space == space::constant) bytes += variable.syntax->bytes();
+  return bytes;
 }
 
 std::uint64_t launch(program& program, kernel const& kernel, launch_options const& options,

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,15 @@ namespace fatlink::interpreter {
 struct module_text {
   std::string_view text = {};
   std::string name = {};
+};
+
+constexpr std::uint32_t k_max_threads = 1024;               ///< of a block
+constexpr std::uint32_t k_max_dynamic_shared = 227 * 1024;  ///< bytes of a block, as an H200 has
+
+/// A variable in the device's memory. Units: bytes.
+struct placed_variable {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
 };
 
 /// A kernel that is ready to run. It belongs to its program.
@@ -51,7 +61,12 @@ class program {
   /// Decodes the kernel `name` and all functions that it may call.
   /// @throws failure (no_kernel; refused, naming the instruction and its line).
   kernel const& find(std::string const& name);
+  /// The .global or .const variable `name` that is visible to other modules; nothing where there is
+  /// none.
+  [[nodiscard]] std::optional<placed_variable> find_variable(std::string const& name) const;
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept { return shared_bytes_; }
+  /// Of all .const variables at module scope.
+  [[nodiscard]] std::uint64_t constant_bytes() const noexcept;
   [[nodiscard]] std::shared_ptr<memory> const& device_memory() const noexcept { return memory_; }
 
  private:

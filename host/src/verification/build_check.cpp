@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatlink/build_check.hpp"
+#include "verification/build_check.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatlink/elements.hpp"
+#include "verification/elements.hpp"
 
 #include <array>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatlink/execute.hpp"
+#include "verification/execute.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@ constexpr double k_steps_without_reference = 4;
 constexpr std::byte k_poison{0xFF};  // NaNs: an element never written shows
 
 using clock = std::chrono::steady_clock;
-using elementwise_kernel = kernel<float const*, float*, std::size_t>;
+using elementwise_kernel = kernel<void(float const*, float*, std::size_t)>;
 
 void require_positive(std::size_t value, char const* name)
 {
@@ -91,7 +91,7 @@ class run {
     auto const start = clock::now();
     auto const loaded = device_.load(image);
     done.load_ms = std::chrono::duration<double, std::milli>(clock::now() - start).count();
-    on_device code{loaded.kernel<float const*, float*, std::size_t>(request_.kernel),
+    on_device code{loaded.kernel<void(float const*, float*, std::size_t)>(request_.kernel),
                    device_.allocate<float>(count_)};
     code.out.fill(k_poison);
     time(code, done);
@@ -104,7 +104,7 @@ class run {
   {
     require_positive(request_.elements_per_thread, "elements_per_thread");
     auto const threads = group_count(count_, request_.elements_per_thread);
-    auto const shape = report_.shape = elementwise_shape(device_.info(), threads, request_.block);
+    auto const shape = report_.shape = elementwise_shape(threads, request_.block);
     auto begin = device_.create_event();
     auto end = device_.create_event();
     auto const launch = [&] {
@@ -177,17 +177,6 @@ class run {
 };
 
 }  // namespace
-
-launch_shape elementwise_shape(device_info const&, std::size_t count, extent block)
-{
-  // CUDA's limit on gridDim.x; at 256 threads a block, more elements than memory holds.
-  constexpr std::size_t k_most_blocks = 0x7FFFFFFF;
-  require_positive(block.x, "block.x");
-  auto const blocks = group_count(count, block.x);
-  return {.grid = static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, k_most_blocks)),
-          .block = block,
-          .shared_bytes = 0};
-}
 
 execution_report execute(device const& on, std::span<linked_image const> images,
                          element_source const& input, execution_request const& request)

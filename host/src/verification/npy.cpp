@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatlink/npy.hpp"
+#include "verification/npy.hpp"
 
 #include <charconv>
 #include <cstring>
 #include <string>
 
-#include "fatlink/output_file.hpp"
+#include "util/files/output_file.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 

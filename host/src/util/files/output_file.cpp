@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatlink/output_file.hpp"
+#include "util/files/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

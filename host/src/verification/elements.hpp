@@ -8,10 +8,9 @@
 #include <memory>
 #include <span>
 
-#include "fatlink/export.hpp"
-#include "fatlink/npy.hpp"
+#include "verification/npy.hpp"
 
-namespace FATLINK_API fatlink {
+namespace fatlink {
 
 class element_source {
  public:

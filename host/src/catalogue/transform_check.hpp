@@ -7,11 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "fatlink/export.hpp"
-#include "fatlink/installed_library.hpp"
+#include "catalogue/installed_library.hpp"
 #include "fatlink/preflight.hpp"
 
-namespace FATLINK_API fatlink {
+namespace fatlink {
 
 /// Whether `inputs` lack a library: none of them has a kernel. Inputs without PTX, whose kernels
 /// are not known, count only where all inputs are such.

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "fatlink/catalogue.hpp"
-#include "fatlink/export.hpp"
 #include "fatlink/fatbin.hpp"
 
-namespace FATLINK_API fatlink {
+namespace fatlink {
 
 /// A library of a search path: a fatbin with a kernel and a hook, or a weak default for one.
 struct installed_library {

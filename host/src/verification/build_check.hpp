@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "fatlink/export.hpp"
 #include "fatlink/fatbin.hpp"
 
-namespace FATLINK_API fatlink {
+namespace fatlink {
 
 struct build_expectations {
   std::vector<std::string> entries = {};  ///< that must be there: "ptx:sm_75", "ltoir:sm_90a"

@@ -11,10 +11,9 @@
 #include <string>
 
 #include "fatlink/error.hpp"
-#include "fatlink/export.hpp"
-#include "fatlink/output_file.hpp"
+#include "util/files/output_file.hpp"
 
-namespace FATLINK_API fatlink {
+namespace fatlink {
 
 /// A .npy file opened for reading.
 class npy_reader {
@@ -35,7 +34,7 @@ class npy_reader {
   void read(std::size_t first, std::span<float> to) const;
 
  private:
-  struct FATLINK_PRIVATE state;
+  struct state;
   std::unique_ptr<state> state_;
 };
 
@@ -56,7 +55,7 @@ class npy_writer {
   void commit();
 
  private:
-  struct FATLINK_PRIVATE state;
+  struct state;
   std::unique_ptr<state> state_;
 };
 

@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "fatlink/device.hpp"
-#include "fatlink/elements.hpp"
-#include "fatlink/export.hpp"
-#include "fatlink/npy.hpp"
 #include "fatlink/reference.hpp"
 #include "fatlink/verify.hpp"
+#include "verification/elements.hpp"
+#include "verification/npy.hpp"
 
-namespace FATLINK_API fatlink {
+namespace fatlink {
 
 struct execution_request {
   std::string kernel = "apply_transform";  ///< (const float*, float*, size_t)
@@ -56,10 +55,5 @@ struct execution_report {
 /// @throws device_error, file_error as the device and the files do.
 execution_report execute(device const& on, std::span<linked_image const> images,
                          element_source const& input, execution_request const& request);
-
-/// The launch for `count` elements on `on`: as many blocks as give each element a thread of its own
-/// in the first dimension, so that a kernel without a grid-stride loop processes every element,
-/// too. @throws usage_error `block.x` is 0.
-launch_shape elementwise_shape(device_info const& on, std::size_t count, extent block = 256);
 
 }  // namespace fatlink

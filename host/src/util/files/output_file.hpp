@@ -11,9 +11,8 @@
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
-#include "fatlink/export.hpp"
 
-namespace FATLINK_API fatlink {
+namespace fatlink {
 
 class output_file {
  public:
@@ -36,10 +35,10 @@ class output_file {
   void commit();
 
  private:
-  struct FATLINK_PRIVATE temporary;
-  FATLINK_PRIVATE void open_beside();
-  FATLINK_PRIVATE void put_in_place();
-  FATLINK_PRIVATE void copy_to_stream();
+  struct temporary;
+  void open_beside();
+  void put_in_place();
+  void copy_to_stream();
   [[noreturn]] void fail(char const* doing) const;
 
   std::filesystem::path path_;

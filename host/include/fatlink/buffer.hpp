@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed memory of a device: allocations, and the variables of loaded modules.
+// Units: elements; addresses and sizes of the device in bytes.
+//
+// Calls without a stream are complete when they return: a launch that is queued later, on any
+// stream, sees their effect. They do not wait for work that was queued before: synchronize first.
+//
+// Calls with a stream are queued and may return before they are complete. Host memory that they
+// read or write must stay valid, and must not be changed or read by the host, until the stream has
+// reached the end of the copy (stream::synchronize, an event, or the calls of the stream's owner).
+// Only copies from and to pinned memory (cudaHostAlloc, cudaHostRegister, cuMemHostRegister) run
+// while the host continues. Copies of pageable memory are ordered on the stream alike, but the
+// driver may block the host: it stages them, and a copy to pageable memory has ended when the call
+// returns. The reference device has finished every call when it returns.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "fatlink/device_backend.hpp"
+#include "fatlink/export.hpp"
+#include "fatlink/stream.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// The size of `count` elements in bytes. @throws usage_error it is more than std::size_t holds.
+std::size_t buffer_bytes(std::size_t count, std::size_t element_bytes);
+
+/// The elements of a variable. @throws usage_error `bytes` is not a multiple of `element_bytes`.
+std::size_t variable_elements(std::string const& name, std::size_t bytes,
+                              std::size_t element_bytes);
+
+/// @throws usage_error elements [first, first + count) are not all in a buffer of `size` elements;
+///   `access`, "writing" or "reading", is for the message.
+void check_buffer_access(char const* access, std::size_t first, std::size_t count,
+                         std::size_t size);
+
+/// `count` objects of T in the device's memory. An allocation is uninitialised and freed with the
+/// last copy of the buffer; a variable keeps its module loaded instead. A moved-from buffer has no
+/// elements and no address; other calls on it throw usage_error.
+template <typename T>
+class device_buffer {
+ public:
+  /// Allocates.
+  /// @throws usage_error the size in bytes overflows, or no backend.
+  /// @throws device_error there is not enough memory.
+  device_buffer(std::shared_ptr<device_backend> backend, std::size_t count)
+      : backend_(std::move(backend)),
+        count_(count),
+        address_(
+            new device_address(
+                require_device(backend_, "the buffer").allocate(buffer_bytes(count, sizeof(T)))),
+            [device = backend_](device_address* address) {
+              device->release(*address);
+              delete address;
+            })
+  {
+  }
+  /// Refers to `count` elements at `*address`, which the caller owns through the pointer.
+  /// @throws usage_error no backend.
+  device_buffer(std::shared_ptr<device_backend> backend, std::size_t count,
+                std::shared_ptr<device_address> address)
+      : backend_(std::move(backend)), count_(count), address_(std::move(address))
+  {
+    (void)require_device(backend_, "the buffer");
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return address_ ? count_ : 0; }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return size() * sizeof(T); }
+  [[nodiscard]] device_address address() const noexcept { return address_ ? *address_ : 0; }
+  /// As a kernel takes it; never to be dereferenced on the host.
+  [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(address()); }
+  [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
+
+  /// Copies `source` to elements [first, first + source.size()).
+  /// @throws usage_error they are not all in the buffer.
+  void write(std::span<T const> source, std::size_t first = 0)
+  {
+    auto& device = writable(source.size(), first);
+    device.copy_in(address_of(first), std::as_bytes(source));
+  }
+  /// Queues the same. @throws usage_error `stream` belongs to another device.
+  void write(std::span<T const> source, stream_view stream, std::size_t first = 0)
+  {
+    auto& device = writable(source.size(), first);
+    device.copy_in(address_of(first), std::as_bytes(source), stream.handle_on(device));
+  }
+  /// Copies elements [first, first + destination.size()) to `destination`.
+  /// @throws usage_error they are not all in the buffer.
+  void read(std::span<T> destination, std::size_t first = 0) const
+  {
+    auto& device = readable(destination.size(), first);
+    device.copy_out(std::as_writable_bytes(destination), address_of(first));
+  }
+  /// Queues the same. @throws usage_error `stream` belongs to another device.
+  void read(std::span<T> destination, stream_view stream, std::size_t first = 0) const
+  {
+    auto& device = readable(destination.size(), first);
+    device.copy_out(std::as_writable_bytes(destination), address_of(first),
+                    stream.handle_on(device));
+  }
+  /// Sets every byte to `value`.
+  void fill(std::byte value)
+  {
+    require_device(backend_, "the buffer").fill(*address_, value, size_bytes());
+  }
+  /// Queues the same. @throws usage_error `stream` belongs to another device.
+  void fill(std::byte value, stream_view stream)
+  {
+    auto& device = require_device(backend_, "the buffer");
+    device.fill(*address_, value, size_bytes(), stream.handle_on(device));
+  }
+
+ private:
+  [[nodiscard]] device_address address_of(std::size_t index) const
+  {
+    return *address_ + index * sizeof(T);
+  }
+  [[nodiscard]] device_backend& writable(std::size_t count, std::size_t first)
+  {
+    auto& device = require_device(backend_, "the buffer");
+    check_buffer_access("writing", first, count, count_);
+    return device;
+  }
+  [[nodiscard]] device_backend& readable(std::size_t count, std::size_t first) const
+  {
+    auto& device = require_device(backend_, "the buffer");
+    check_buffer_access("reading", first, count, count_);
+    return device;
+  }
+
+  std::shared_ptr<device_backend> backend_;
+  std::size_t count_;
+  std::shared_ptr<device_address> address_;
+};
+
+}  // namespace fatlink

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface that each kind of device implements. Callers use the types of device.hpp, which are
+// built on it. Units: bytes, milliseconds. Threads: safe, except that one stream is used by one
+// thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/device_info.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/export.hpp"
+#include "fatlink/image.hpp"
+#include "fatlink/kernel_attributes.hpp"
+#include "fatlink/launch_shape.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// A module's variable in the device's memory.
+struct device_variable {
+  device_address address = 0;
+  std::size_t bytes = 0;
+};
+
+/// Handles belong to the backend that returned them. Stream handles are also taken from callers: on
+/// a GPU any CUstream of the primary context, null being the default stream; on the reference
+/// device null or the handle of one of its streams.
+/// @throws device_error every call that the driver fails; the message names the call.
+/// @throws usage_error (reference device) a stream handle that is not its own.
+class device_backend {
+ public:
+  using handle = void*;
+  virtual ~device_backend() = default;
+
+  [[nodiscard]] virtual device_info const& info() const noexcept = 0;
+  virtual device_address allocate(std::size_t bytes) = 0;
+  virtual void release(device_address address) noexcept = 0;
+  // Copies and fills without a stream are complete when they return: work queued later on any
+  // stream sees their effect. Those with a stream are queued.
+  virtual void copy_in(device_address destination, bytes_view source) = 0;
+  virtual void copy_in(device_address destination, bytes_view source, handle stream) = 0;
+  virtual void copy_out(std::span<std::byte> destination, device_address source) = 0;
+  virtual void copy_out(std::span<std::byte> destination, device_address source, handle stream) = 0;
+  virtual void copy_on_device(device_address destination, device_address source, std::size_t bytes,
+                              handle stream) = 0;
+  virtual void fill(device_address destination, std::byte value, std::size_t bytes) = 0;
+  virtual void fill(device_address destination, std::byte value, std::size_t bytes,
+                    handle stream) = 0;
+
+  /// @throws device_error (code invalid-image) `image` is not of a kind that the device loads.
+  virtual handle load(linked_image const& image) = 0;
+  virtual void unload(handle module) noexcept = 0;
+  /// The kernel's handle is valid until its module is unloaded.
+  /// @throws file_error (stage device) the image has no such kernel.
+  virtual handle find_kernel(handle module, std::string const& name) = 0;
+  /// @throws file_error (stage device) the image has no such variable.
+  virtual device_variable find_variable(handle module, std::string const& name) = 0;
+
+  /// Sizes of the kernel's parameters, in order; valid as long as the kernel.
+  [[nodiscard]] virtual std::span<std::size_t const> parameter_sizes(
+      handle kernel) const noexcept = 0;
+  /// The CUfunction; null on the reference device.
+  [[nodiscard]] virtual void* native_kernel(handle kernel) const noexcept = 0;
+  [[nodiscard]] virtual kernel_attributes attributes(handle kernel) = 0;
+  [[nodiscard]] virtual unsigned active_blocks(handle kernel, unsigned block_threads,
+                                               std::size_t shared_bytes) = 0;
+  [[nodiscard]] virtual block_size_suggestion suggest_block(handle kernel,
+                                                            std::size_t shared_bytes) = 0;
+  /// `arguments[i]` points to the value of the i-th parameter; there are as many as parameters.
+  virtual void launch(handle kernel, handle stream, launch_shape const& shape,
+                      void* const* arguments) = 0;
+
+  virtual handle create_stream() = 0;
+  virtual void destroy_stream(handle stream) noexcept = 0;
+  virtual void synchronize(handle stream) = 0;
+  virtual handle create_event() = 0;
+  virtual void destroy_event(handle event) noexcept = 0;
+  virtual void record(handle event, handle stream) = 0;
+  /// Milliseconds between two recorded events; waits for the later one.
+  virtual double elapsed_ms(handle start, handle stop) = 0;
+  /// PTX instructions executed so far, counted once for each thread; 0 on a GPU, which does not
+  /// count them.
+  [[nodiscard]] virtual std::uint64_t instructions() const noexcept { return 0; }
+};
+
+/// The device that `object` ("the stream") belongs to.
+/// @throws usage_error `object` has no device: it was moved from.
+device_backend& require_device(std::shared_ptr<device_backend> const& backend, char const* object);
+
+/// @throws usage_error `object` belongs to another device than `expected`, or was moved from. Two
+///   device objects opened for one GPU are the same device.
+void check_same_device(std::shared_ptr<device_backend> const& expected,
+                       std::shared_ptr<device_backend> const& actual, char const* object);
+
+}  // namespace fatlink

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of loaded modules: launches, resources and occupancy.
+// Units: bytes, threads, blocks. Ownership: a kernel keeps its module and device alive.
+// Threads: a kernel may be launched by several threads, on different streams.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "fatlink/device_backend.hpp"
+#include "fatlink/export.hpp"
+#include "fatlink/kernel_attributes.hpp"
+#include "fatlink/launch_shape.hpp"
+#include "fatlink/stream.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// A kernel whose parameter types are known at run time only. Calls on a moved-from kernel throw
+/// usage_error.
+class untyped_kernel {
+ public:
+  /// `function` is a handle of `backend`, valid as long as `module`.
+  untyped_kernel(std::shared_ptr<device_backend> backend, std::shared_ptr<void> module,
+                 device_backend::handle function)
+      : backend_(std::move(backend)), module_(std::move(module)), function_(function)
+  {
+  }
+
+  /// Sizes of the parameters in bytes, in order; valid as long as the kernel.
+  [[nodiscard]] std::span<std::size_t const> parameter_sizes() const;
+
+  /// The CUfunction, for cuLaunchKernel, graphs and other calls of the driver; valid as long as any
+  /// kernel or loaded_module of its module. Null on the reference device, which has none.
+  [[nodiscard]] void* native_handle() const;
+
+  /// @throws device_error the driver fails the query.
+  [[nodiscard]] kernel_attributes attributes() const;
+
+  /// How many blocks of `block_threads` threads, each with `shared_bytes` of dynamic shared memory,
+  /// one multiprocessor runs at a time; 0: such a block cannot run. The reference device runs one
+  /// block on each core.
+  /// @throws usage_error `block_threads` is 0.
+  /// @throws device_error `shared_bytes` is more than kernel_attributes::max_dynamic_shared_bytes,
+  ///   or the driver fails the query.
+  [[nodiscard]] unsigned active_blocks_per_multiprocessor(unsigned block_threads,
+                                                          std::size_t shared_bytes = 0) const;
+
+  /// The block size with the highest occupancy, for blocks with `shared_bytes` of dynamic shared
+  /// memory each. @throws device_error as active_blocks_per_multiprocessor.
+  [[nodiscard]] block_size_suggestion suggest_block_size(std::size_t shared_bytes = 0) const;
+
+  /// Queues a launch with arguments given by pointers, as cuLaunchKernel takes them: `arguments[i]`
+  /// points to the value of the i-th parameter, parameter_sizes()[i] bytes, which are copied before
+  /// the call returns. Otherwise as kernel::launch.
+  /// @throws usage_error there are not as many pointers as parameters, or one is null.
+  void launch_raw(stream_view stream, launch_shape const& shape,
+                  std::span<void* const> arguments) const;
+
+ protected:
+  /// Without a check of the arguments.
+  void launch_unchecked(stream_view stream, launch_shape const& shape, void* const* arguments) const
+  {
+    auto& device = require_device(backend_, "the kernel");
+    device.launch(function_, stream.handle_on(device), shape, arguments);
+  }
+
+ private:
+  std::shared_ptr<device_backend> backend_;
+  std::shared_ptr<void> module_;
+  device_backend::handle function_;
+};
+
+/// A kernel of known parameters: kernel<void(float const*, float*, std::size_t)>.
+template <typename Signature>
+class kernel {
+  static_assert(std::is_void_v<Signature> && !std::is_void_v<Signature>,
+                "state the kernel's type as a function type: "
+                "kernel<void(float const*, float*, std::size_t)>");
+};
+
+template <typename... Parameters>
+class kernel<void(Parameters...)> : public untyped_kernel {
+  static_assert((std::is_trivially_copyable_v<Parameters> && ...),
+                "a kernel's parameters are copied as bytes; references and types with their own "
+                "copy constructor cannot be passed");
+
+ public:
+  static constexpr std::array<std::size_t, sizeof...(Parameters)> k_parameter_sizes{
+      sizeof(Parameters)...};
+
+  /// `function` must have parameters of k_parameter_sizes; loaded_module::kernel checks it.
+  explicit kernel(untyped_kernel function) : untyped_kernel(std::move(function)) {}
+
+  /// Queues a launch and returns; arguments are copied before. The reference device executes it to
+  /// its end instead. Dynamic shared memory above 48 KiB needs no call of its own.
+  /// @throws device_error the driver refuses the launch; `shape` asks for more dynamic shared
+  /// memory
+  ///   than kernel_attributes::max_dynamic_shared_bytes; on the reference device, what a thread did
+  ///   wrong: the message names kernel, thread, instruction and address.
+  /// @throws usage_error `stream` belongs to another device.
+  void launch(stream_view stream, launch_shape const& shape, Parameters... arguments) const
+  {
+    std::array<void*, sizeof...(Parameters)> const pointers{address_of(arguments)...};
+    launch_unchecked(stream, shape, pointers.data());
+  }
+
+ private:
+  template <typename Value>
+  static void* address_of(Value& value) noexcept
+  {
+    return static_cast<void*>(std::addressof(value));
+  }
+};
+
+}  // namespace fatlink

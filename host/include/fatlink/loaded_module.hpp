@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A linked image that is loaded on a device: its kernels and its variables.
+// Ownership: unloaded with the last of its loaded_module objects, kernels and variables.
+// Threads: safe.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "fatlink/buffer.hpp"
+#include "fatlink/device_backend.hpp"
+#include "fatlink/export.hpp"
+#include "fatlink/image.hpp"
+#include "fatlink/kernel.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// Calls on a moved-from module throw usage_error.
+class loaded_module {
+ public:
+  /// @throws as device::load.
+  loaded_module(std::shared_ptr<device_backend> backend, linked_image const& image);
+
+  /// The kernel with this name and type, for example
+  /// `kernel<void(float const*, float*, std::size_t)>("apply_transform")`. Count and size of every
+  /// parameter are compared with the kernel's here, not at launches; types of the same size cannot
+  /// be told apart.
+  /// @throws file_error (stage device) the image has no kernel with this name.
+  /// @throws usage_error the kernel has other parameters, and the message names both lists of
+  /// sizes;
+  ///   or `name` is null.
+  template <typename Signature>
+  [[nodiscard]] fatlink::kernel<Signature> kernel(std::string const& name) const
+  {
+    using typed_kernel = fatlink::kernel<Signature>;
+    return typed_kernel(find_kernel(name, typed_kernel::k_parameter_sizes));
+  }
+  template <typename Signature>
+  [[nodiscard]] fatlink::kernel<Signature> kernel(char const* name) const
+  {
+    return kernel<Signature>(required_name(name));
+  }
+
+  /// The kernel with this name, to be launched with pointers to its arguments.
+  /// @throws file_error (stage device) the image has no kernel with this name.
+  [[nodiscard]] untyped_kernel find_kernel(std::string const& name) const;
+
+  /// The `__device__` or `__constant__` variable with this name, as a buffer of its elements: its
+  /// address and size, reads and writes. C++ names are mangled unless the variable is extern "C" or
+  /// in the global namespace. A link in lto mode may remove a variable that no kernel uses.
+  /// @throws file_error (stage device) the image has no variable with this name.
+  /// @throws usage_error its size is not a multiple of sizeof(T).
+  template <typename T>
+  [[nodiscard]] device_buffer<T> global(std::string const& name) const
+  {
+    auto const variable = find_variable(name);
+    auto const count = variable_elements(name, variable.bytes, sizeof(T));
+    return {backend_, count,
+            std::shared_ptr<device_address>(
+                new device_address(variable.address),
+                [module = handle_](device_address const* address) { delete address; })};
+  }
+
+ private:
+  static std::string required_name(char const* name);
+  /// @throws usage_error the kernel has parameters of other sizes.
+  [[nodiscard]] untyped_kernel find_kernel(std::string const& name,
+                                           std::span<std::size_t const> parameter_sizes) const;
+  [[nodiscard]] device_variable find_variable(std::string const& name) const;
+
+  std::shared_ptr<device_backend> backend_;
+  std::shared_ptr<void> handle_;
+};
+
+}  // namespace fatlink

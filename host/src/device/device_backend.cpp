@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/device_backend.hpp"
+
+#include "device/misuse.hpp"
+#include "device/same_device.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink {
+
+char const* to_string(device_kind kind) noexcept
+{
+  switch (kind) {
+    case device_kind::gpu:
+      return "gpu";
+    case device_kind::cpu:
+      return "cpu";
+  }
+  return "unknown";
+}
+
+device_backend& require_device(std::shared_ptr<device_backend> const& backend, char const* object)
+{
+  if (backend) return *backend;
+  detail::fail_use(
+      detail::format("{} belongs to no device: it was moved from, or made without one", object),
+      object, "use the object that it was moved to, or make it with a device",
+      error_code::moved_from);
+}
+
+void check_same_device(std::shared_ptr<device_backend> const& expected,
+                       std::shared_ptr<device_backend> const& actual, char const* object)
+{
+  detail::check_same_device(require_device(expected, "the device"), require_device(actual, object),
+                            object);
+}
+
+namespace detail {
+
+void check_same_device(device_backend const& expected, device_backend const& actual,
+                       char const* object)
+{
+  if (is_same_device(expected, actual)) return;
+  fail_use(format("{} belongs to another device, {} {}, than {} {}", object,
+                  to_string(actual.info().kind), actual.info().ordinal,
+                  to_string(expected.info().kind), expected.info().ordinal),
+           object, "create it on the device that it is used with");
+}
+
+bool is_same_device(device_backend const& a, device_backend const& b) noexcept
+{
+  if (&a == &b) return true;
+  return a.info().kind == device_kind::gpu && b.info().kind == device_kind::gpu &&
+         a.info().ordinal == b.info().ordinal;
+}
+
+}  // namespace detail
+}  // namespace fatlink

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/misuse.hpp"
+
+#include <utility>
+
+#include "fatlink/error.hpp"
+
+namespace fatlink::detail {
+
+void fail_use(std::string message, std::string input, std::string hint, error_code code)
+{
+  throw usage_error(
+      stage::device,
+      {.message = std::move(message), .input = std::move(input), .hint = std::move(hint)});
+}
+
+}  // namespace fatlink::detail
