@@ -33,9 +33,10 @@ std::size_t buffer_bytes(std::size_t count, std::size_t element_bytes);
 std::size_t variable_elements(std::string const& name, std::size_t bytes,
                               std::size_t element_bytes);
 
-/// @throws usage_error elements [first, first + count) are not all in a buffer of `size` elements;
+/// @throws usage_error elements [offset, offset + count) are not all in a buffer of `size`
+/// elements;
 ///   `access`, "writing" or "reading", is for the message.
-void check_buffer_access(char const* access, std::size_t first, std::size_t count,
+void check_buffer_access(char const* access, std::size_t offset, std::size_t count,
                          std::size_t size);
 
 /// `count` objects of T in the device's memory. An allocation is uninitialised and freed with the
@@ -75,31 +76,31 @@ class device_buffer {
   [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(address()); }
   [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
 
-  /// Copies `source` to elements [first, first + source.size()).
+  /// Copies `source` to elements [offset, offset + source.size()).
   /// @throws usage_error they are not all in the buffer.
-  void write(std::span<T const> source, std::size_t first = 0)
+  void write(std::span<T const> source, std::size_t offset = 0)
   {
-    auto& device = writable(source.size(), first);
-    device.copy_in(address_of(first), std::as_bytes(source));
+    auto& device = writable(source.size(), offset);
+    device.copy_in(address_of(offset), std::as_bytes(source));
   }
   /// Queues the same. @throws usage_error `stream` belongs to another device.
-  void write(std::span<T const> source, stream_view stream, std::size_t first = 0)
+  void write(std::span<T const> source, stream_view stream, std::size_t offset = 0)
   {
-    auto& device = writable(source.size(), first);
-    device.copy_in(address_of(first), std::as_bytes(source), stream.handle_on(device));
+    auto& device = writable(source.size(), offset);
+    device.copy_in(address_of(offset), std::as_bytes(source), stream.handle_on(device));
   }
-  /// Copies elements [first, first + destination.size()) to `destination`.
+  /// Copies elements [offset, offset + destination.size()) to `destination`.
   /// @throws usage_error they are not all in the buffer.
-  void read(std::span<T> destination, std::size_t first = 0) const
+  void read(std::span<T> destination, std::size_t offset = 0) const
   {
-    auto& device = readable(destination.size(), first);
-    device.copy_out(std::as_writable_bytes(destination), address_of(first));
+    auto& device = readable(destination.size(), offset);
+    device.copy_out(std::as_writable_bytes(destination), address_of(offset));
   }
   /// Queues the same. @throws usage_error `stream` belongs to another device.
-  void read(std::span<T> destination, stream_view stream, std::size_t first = 0) const
+  void read(std::span<T> destination, stream_view stream, std::size_t offset = 0) const
   {
-    auto& device = readable(destination.size(), first);
-    device.copy_out(std::as_writable_bytes(destination), address_of(first),
+    auto& device = readable(destination.size(), offset);
+    device.copy_out(std::as_writable_bytes(destination), address_of(offset),
                     stream.handle_on(device));
   }
   /// Sets every byte to `value`.
@@ -119,16 +120,16 @@ class device_buffer {
   {
     return *address_ + index * sizeof(T);
   }
-  [[nodiscard]] device_backend& writable(std::size_t count, std::size_t first)
+  [[nodiscard]] device_backend& writable(std::size_t count, std::size_t offset)
   {
     auto& device = require_device(backend_, "the buffer");
-    check_buffer_access("writing", first, count, count_);
+    check_buffer_access("writing", offset, count, count_);
     return device;
   }
-  [[nodiscard]] device_backend& readable(std::size_t count, std::size_t first) const
+  [[nodiscard]] device_backend& readable(std::size_t count, std::size_t offset) const
   {
     auto& device = require_device(backend_, "the buffer");
-    check_buffer_access("reading", first, count, count_);
+    check_buffer_access("reading", offset, count, count_);
     return device;
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares results with what they should be, in units in the last place (ULP) of float.
-// ULP distance of `actual` from a real `expected`: |actual − expected| divided by the spacing
-// of floats at `expected` (never below the smallest denormal's). NaN agrees with NaN only,
-// an infinity with itself only; else the distance is infinite.
-// Threads: verify_chunk spreads a chunk over all cores.
+// Compares results with expected values in units in the last place (ULP) of float.
+// ULP distance of `actual` from a real number `expected`: |actual − expected| divided by the
+// spacing of floats at `expected`, which is at least the smallest denormal. NaN agrees only with
+// NaN, an infinity only with itself; otherwise the distance is infinite. Threads: safe;
+// verify_chunk and compare_chunk use all cores.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,17 @@
 
 namespace FATLINK_API fatlink {
 
-/// ULP distance of a float from the exact value.
+/// The ULP distance of a float from the exact value.
 double ulp_distance(float actual, double expected) noexcept;
-/// Steps on the float number line between two floats; 0 for equal, NaN with NaN, ±0.
+/// How many floats lie between two floats, one of the two included; 0 for equal values, for two
+/// NaNs and for +0 and -0.
 std::uint64_t ulp_steps(float a, float b) noexcept;
 
-/// What was seen over all elements so far; merge by operator+=.
+/// A summary over elements; operator+= adds that of later elements.
 struct verification {
   std::size_t elements = 0;
-  std::size_t failures = 0;       ///< beyond the tolerance
-  double max_ulp = 0;             ///< infinity where NaN or infinity is wrong
+  std::size_t failures = 0;       ///< elements outside of the tolerance
+  double max_ulp = 0;             ///< infinity: a NaN or an infinity is wrong
   double max_abs_error = 0;       ///< over finite pairs
   std::size_t first_failure = 0;  ///< index, valid when failures > 0
   float first_input = 0;          ///< its input, result and expected value
@@ -35,13 +36,13 @@ struct verification {
   verification& operator+=(verification const& later);
 };
 
-/// Verifies one chunk; `first` is the index of its first element in the whole.
-/// Host memory: 8 bytes an element of a 64 Ki block and core, nothing else.
+/// Verifies one chunk, whose first element has the index `start`.
+/// Host memory: 512 KiB for each core.
 verification verify_chunk(reference const& expected, std::span<float const> inputs,
-                          std::span<float const> actual, std::size_t first);
+                          std::span<float const> actual, std::size_t start);
 
-/// Compares two results with each other within `tolerance_ulp` steps.
+/// Compares two results with each other; up to `tolerance_ulp` steps (ulp_steps) are allowed.
 verification compare_chunk(std::span<float const> inputs, std::span<float const> expected,
-                           std::span<float const> actual, double tolerance_ulp, std::size_t first);
+                           std::span<float const> actual, double tolerance_ulp, std::size_t start);
 
 }  // namespace fatlink

@@ -25,12 +25,12 @@ std::size_t variable_elements(std::string const& name, std::size_t bytes, std::s
       name, "use the type that the device code declares, or std::byte");
 }
 
-void check_buffer_access(char const* access, std::size_t first, std::size_t count, std::size_t size)
+void check_buffer_access(char const* access, std::size_t offset, std::size_t count, std::size_t size)
 {
-  if (first <= size && count <= size - first) return;
+  if (offset <= size && count <= size - offset) return;
   detail::fail_use(
       detail::format("{} {} element{} from element {} on exceeds a buffer of {} element{}", access,
-                     count, count == 1 ? "" : "s", first, size, size == 1 ? "" : "s"),
+                     count, count == 1 ? "" : "s", offset, size, size == 1 ? "" : "s"),
       "device_buffer", "pass elements that are in the buffer, or allocate a larger one");
 }
 

@@ -38,7 +38,7 @@ void check_entries(fatbin const& input, std::vector<std::string> const& expected
     if (std::find(names.begin(), names.end(), name) == names.end())
       fail(input.name(),
            detail::format("holds no {} entry; it holds {}", name, fmt::join(names, ", ")),
-           "compile it with nvcc -dlto -fatbin and the architectures wanted");
+           "compile it with nvcc -dlto -fatbin for the expected architectures");
 }
 
 void check_ident(fatbin const& input, std::string const& expected)
@@ -67,7 +67,7 @@ std::vector<std::string> names_in(
   return names;
 }
 
-/// Why none of `definitions` is a hook of the contract.
+/// The remedy where none of `definitions` is a hook of the contract.
 std::string hint_for(ident const& stated, std::vector<std::string> const& definitions)
 {
   detail::name_search search({definitions.begin(), definitions.end()});
@@ -96,9 +96,9 @@ void check_hook(fatbin const& input)
   auto const names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
   std::vector<std::string> declarations;
-  detail::name_set const known(std::vector<std::string_view>(names.begin(), names.end()));
+  detail::name_set const defined_names(std::vector<std::string_view>(names.begin(), names.end()));
   for (auto const& [hook, type] : stated.hooks) {
-    if (known.contains(hook)) return;
+    if (defined_names.contains(hook)) return;
     declarations.push_back(hook_declaration(hook, type));
   }
   fail(input.name(),
@@ -107,7 +107,7 @@ void check_hook(fatbin const& input)
        hint_for(stated, names_in(input, {&ptx_interface::definitions, &ptx_interface::weak})));
 }
 
-/// The hooks that a reference of `input` may name.
+/// The hooks that a REFERENCE for `input` may name.
 std::vector<std::string> hooks_of(fatbin const& input)
 {
   auto const& stated = input.ident();
@@ -126,9 +126,9 @@ void check_reference(fatbin const& input, std::filesystem::path const& path)
   auto const has = [&](std::vector<std::string> const& names) {
     return std::find(names.begin(), names.end(), source->hook) != names.end();
   };
-  auto const own =
+  auto const own_names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
-  if (has(hooks) && has(own)) return;
+  if (has(hooks) && has(own_names)) return;
   if (has(hooks))
     fail(path.string(),
          detail::format(R"("hook" is "{}", which {} neither defines nor calls)", source->hook,

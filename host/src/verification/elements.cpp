@@ -23,20 +23,20 @@ constexpr float k_least = std::numeric_limits<float>::min();
 constexpr std::array k_first{0.25F, 0.0F,  -0.0F, 1.0F,     -1.0F,   k_denormal,
                              2.0F,  -2.0F, 0.5F,  -k_least, k_least, 4.0F};
 
-class generated final : public element_source {
+class seeded_elements final : public element_source {
  public:
-  generated(std::size_t count, std::uint64_t seed) : count_(count), seed_(mix(seed)) {}
+  seeded_elements(std::size_t count, std::uint64_t seed) : count_(count), seed_(mix(seed)) {}
   [[nodiscard]] std::size_t size() const noexcept override { return count_; }
 
-  void fill(std::size_t first, std::span<float> to) const override
+  void fill(std::size_t start, std::span<float> values) const override
   {
-    detail::parallel_blocks(to.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
-      for (auto i = begin; i < end; ++i) to[i] = at(first + i);
+    detail::parallel_blocks(values.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
+      for (auto i = begin; i < end; ++i) values[i] = element(start + i);
     });
   }
 
  private:
-  [[nodiscard]] float at(std::size_t index) const noexcept
+  [[nodiscard]] float element(std::size_t index) const noexcept
   {
     if (index < k_first.size()) return k_first[index];
     auto const bits = static_cast<std::uint32_t>(mix(seed_ ^ index) >> 40);  // 24 bits
@@ -47,11 +47,14 @@ class generated final : public element_source {
   std::uint64_t seed_;
 };
 
-class from_npy final : public element_source {
+class file_elements final : public element_source {
  public:
-  explicit from_npy(npy_reader file) : file_(std::move(file)) {}
+  explicit file_elements(npy_reader file) : file_(std::move(file)) {}
   [[nodiscard]] std::size_t size() const noexcept override { return file_.size(); }
-  void fill(std::size_t first, std::span<float> to) const override { file_.read(first, to); }
+  void fill(std::size_t start, std::span<float> values) const override
+  {
+    file_.read(start, values);
+  }
 
  private:
   npy_reader file_;
@@ -61,12 +64,12 @@ class from_npy final : public element_source {
 
 std::unique_ptr<element_source> generated_elements(std::size_t count, std::uint64_t seed)
 {
-  return std::make_unique<generated>(count, seed);
+  return std::make_unique<seeded_elements>(count, seed);
 }
 
 std::unique_ptr<element_source> npy_elements(npy_reader file)
 {
-  return std::make_unique<from_npy>(std::move(file));
+  return std::make_unique<file_elements>(std::move(file));
 }
 
 }  // namespace fatlink

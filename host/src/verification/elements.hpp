@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a run's input comes from: generated from a seed, or a .npy file. Read by chunks in any
-// order; element i depends on the seed and i alone, so chunks and threads do not matter.
+// The input of a run: generated from a seed, or read from a .npy file, in chunks of any order.
+// Generated element i depends only on the seed and i, so that chunks and threads do not matter.
+// Threads: one object, one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,11 @@ class element_source {
  public:
   virtual ~element_source() = default;
   [[nodiscard]] virtual std::size_t size() const noexcept = 0;
-  /// Fills elements [first, first + to.size()).
-  virtual void fill(std::size_t first, std::span<float> to) const = 0;
+  /// Copies elements [start, start + values.size()) to `values`.
+  virtual void fill(std::size_t start, std::span<float> values) const = 0;
 };
 
-/// Uniform in [-8, 8), with ±0, denormals and powers of two among the first elements.
+/// Uniformly distributed in [-8, 8); the first elements include ±0, denormals and powers of two.
 std::unique_ptr<element_source> generated_elements(std::size_t count, std::uint64_t seed);
 /// The elements of a .npy file.
 std::unique_ptr<element_source> npy_elements(npy_reader file);

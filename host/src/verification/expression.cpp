@@ -3,6 +3,7 @@
 
 #include <muParserDLL.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -33,12 +34,12 @@ struct api {
   decltype(&mupGetErrorMsg) message = nullptr;
 };
 
-[[noreturn]] void fail(std::string const& why)
+[[noreturn]] void fail(std::string const& reason)
 {
   throw unavailable_error(stage::verification,
                           {.message = detail::format("muParser, which evaluates references, cannot "
                                                      "be used: {}",
-                                                     why),
+                                                     reason),
                            .input = k_file,
                            .code = error_code::muparser_unavailable,
                            .hint = "install it (Debian, Ubuntu: libmuparser2v5)"});
@@ -53,28 +54,28 @@ void bind(shared_library const& library, char const* name, Function& function)
 
 api open_muparser()
 {
-  std::string why;
-  auto const library = shared_library::open(k_file, why);
-  if (!library) fail(why);
-  api found;
-  bind(library, "mupCreate", found.create);
-  bind(library, "mupRelease", found.release);
-  bind(library, "mupSetExpr", found.set_expression);
-  bind(library, "mupDefineVar", found.define_variable);
-  bind(library, "mupDefineConst", found.define_constant);
-  bind(library, "mupDefineFun1", found.define_1);
-  bind(library, "mupDefineFun2", found.define_2);
-  bind(library, "mupDefineFun3", found.define_3);
-  bind(library, "mupEval", found.evaluate);
-  bind(library, "mupError", found.has_error);
-  bind(library, "mupGetErrorMsg", found.message);
-  // At the first number it reads, libstdc++ keeps how muParser's locale writes them; other threads
-  // look for that without synchronisation. So one is read before there are any.
-  auto* const parser = found.create(muBASETYPE_FLOAT);
-  found.set_expression(parser, "0.5");
-  found.evaluate(parser);
-  found.release(parser);
-  return found;
+  std::string reason;
+  auto const library = shared_library::open(k_file, reason);
+  if (!library) fail(reason);
+  api functions;
+  bind(library, "mupCreate", functions.create);
+  bind(library, "mupRelease", functions.release);
+  bind(library, "mupSetExpr", functions.set_expression);
+  bind(library, "mupDefineVar", functions.define_variable);
+  bind(library, "mupDefineConst", functions.define_constant);
+  bind(library, "mupDefineFun1", functions.define_1);
+  bind(library, "mupDefineFun2", functions.define_2);
+  bind(library, "mupDefineFun3", functions.define_3);
+  bind(library, "mupEval", functions.evaluate);
+  bind(library, "mupError", functions.has_error);
+  bind(library, "mupGetErrorMsg", functions.message);
+  // When muParser reads its first number, libstdc++ caches the number format of muParser's locale;
+  // other threads read that cache without synchronisation. So read one number here first.
+  auto* const parser = functions.create(muBASETYPE_FLOAT);
+  functions.set_expression(parser, "0.5");
+  functions.evaluate(parser);
+  functions.release(parser);
+  return functions;
 }
 
 api const& muparser()
@@ -83,21 +84,8 @@ api const& muparser()
   return opened.get();
 }
 
-// Every function gives the same result for the same arguments, so muParser may fold constants.
-void define(void* parser, char const* name, double (*function)(double))
-{
-  muparser().define_1(parser, name, function, 1);
-}
-void define(void* parser, char const* name, double (*function)(double, double))
-{
-  muparser().define_2(parser, name, function, 1);
-}
-void define(void* parser, char const* name, double (*function)(double, double, double))
-{
-  muparser().define_3(parser, name, function, 1);
-}
-
-// NaN in, NaN out, as the arithmetic of a transform would; muParser's own keep the other operand.
+// NaN in, NaN out, as in the arithmetic of a transform; muParser's own min and max return the other
+// operand.
 double nan_max(double a, double b)
 {
   return std::isnan(a) || a > b ? a : b;
@@ -107,7 +95,7 @@ double nan_min(double a, double b)
   return std::isnan(a) || a < b ? a : b;
 }
 
-/// std::lgamma without its global sign, which threads would share.
+/// std::lgamma without the global variable for the sign, which threads would share.
 double log_gamma(double x)
 {
   int sign = 0;
@@ -119,6 +107,64 @@ template <typename Half>
 double rounded_through(double x)
 {
   return half_float::to_double(half_float::round_to<Half>(x));
+}
+
+struct function_1 {
+  char const* name;
+  double (*call)(double);
+};
+struct function_2 {
+  char const* name;
+  double (*call)(double, double);
+};
+
+// muParser's own abs, rint, asinh, acosh, atanh and pow lose digits, or the sign of zero.
+constexpr std::array k_functions_1{
+    function_1{"abs", [](double x) { return std::abs(x); }},
+    function_1{"rint", [](double x) { return std::nearbyint(x); }},
+    function_1{"asinh", [](double x) { return std::asinh(x); }},
+    function_1{"acosh", [](double x) { return std::acosh(x); }},
+    function_1{"atanh", [](double x) { return std::atanh(x); }},
+    function_1{"erf", [](double x) { return std::erf(x); }},
+    function_1{"erfc", [](double x) { return std::erfc(x); }},
+    function_1{"exp2", [](double x) { return std::exp2(x); }},
+    function_1{"expm1", [](double x) { return std::expm1(x); }},
+    function_1{"log1p", [](double x) { return std::log1p(x); }},
+    function_1{"cbrt", [](double x) { return std::cbrt(x); }},
+    function_1{"lgamma", log_gamma},
+    function_1{"tgamma", [](double x) { return std::tgamma(x); }},
+    function_1{"signbit", [](double x) { return std::signbit(x) ? 1.0 : 0.0; }},
+    function_1{"floor", [](double x) { return std::floor(x); }},
+    function_1{"ceil", [](double x) { return std::ceil(x); }},
+    function_1{"trunc", [](double x) { return std::trunc(x); }},
+    function_1{"round", [](double x) { return std::round(x); }},
+    function_1{"f32", [](double x) { return static_cast<double>(static_cast<float>(x)); }},
+    function_1{"f16", rounded_through<half_float::binary16>},
+    function_1{"bf16", rounded_through<half_float::bfloat16>},
+};
+constexpr std::array k_functions_2{
+    function_2{"max", nan_max},
+    function_2{"min", nan_min},
+    function_2{"pow", [](double x, double y) { return std::pow(x, y); }},
+    function_2{"hypot", [](double x, double y) { return std::hypot(x, y); }},
+    function_2{"atan2", [](double y, double x) { return std::atan2(y, x); }},
+    function_2{"fmod", [](double x, double y) { return std::fmod(x, y); }},
+    function_2{"remainder", [](double x, double y) { return std::remainder(x, y); }},
+};
+
+double multiply_add(double a, double b, double c)
+{
+  return std::fma(a, b, c);
+}
+
+void define_functions(void* parser)
+{
+  constexpr int k_foldable = 1;  // same arguments, same result: muParser may fold constants
+  for (auto const& function : k_functions_1)
+    muparser().define_1(parser, function.name, function.call, k_foldable);
+  for (auto const& function : k_functions_2)
+    muparser().define_2(parser, function.name, function.call, k_foldable);
+  muparser().define_3(parser, "fma", multiply_add, k_foldable);
 }
 
 /// Bounds what muParser allocates and how deep it nests.
@@ -143,10 +189,7 @@ expression::expression(std::string const& text) : parser_(muparser().create(muBA
   check_size(text);
   muparser().define_variable(parser_.get(), "x", &x_);
   muparser().define_constant(parser_.get(), "pi", std::numbers::pi);
-  define(parser_.get(), "max", nan_max);
-  define(parser_.get(), "min", nan_min);
-  define_mathematics();
-  define_roundings();
+  define_functions(parser_.get());
   muparser().set_expression(parser_.get(), text.c_str());
 }
 
@@ -163,72 +206,12 @@ void expression::check()
     throw expression_error(muparser().message(parser_.get()));
 }
 
-double expression::at(double x)
+double expression::evaluate(double x)
 {
   x_ = x;
   auto const value = muparser().evaluate(parser_.get());
   check();
   return value;
-}
-
-void expression::define_mathematics()
-{
-  // muParser's own of these lose digits, or the sign of zero.
-  define(
-      parser_.get(), "abs", +[](double x) { return std::abs(x); });
-  define(
-      parser_.get(), "rint", +[](double x) { return std::nearbyint(x); });
-  define(
-      parser_.get(), "asinh", +[](double x) { return std::asinh(x); });
-  define(
-      parser_.get(), "acosh", +[](double x) { return std::acosh(x); });
-  define(
-      parser_.get(), "atanh", +[](double x) { return std::atanh(x); });
-  define(
-      parser_.get(), "erf", +[](double x) { return std::erf(x); });
-  define(
-      parser_.get(), "erfc", +[](double x) { return std::erfc(x); });
-  define(
-      parser_.get(), "exp2", +[](double x) { return std::exp2(x); });
-  define(
-      parser_.get(), "expm1", +[](double x) { return std::expm1(x); });
-  define(
-      parser_.get(), "log1p", +[](double x) { return std::log1p(x); });
-  define(
-      parser_.get(), "pow", +[](double x, double y) { return std::pow(x, y); });
-  define(
-      parser_.get(), "cbrt", +[](double x) { return std::cbrt(x); });
-  define(
-      parser_.get(), "hypot", +[](double x, double y) { return std::hypot(x, y); });
-  define(
-      parser_.get(), "atan2", +[](double y, double x) { return std::atan2(y, x); });
-  define(parser_.get(), "lgamma", log_gamma);
-  define(
-      parser_.get(), "tgamma", +[](double x) { return std::tgamma(x); });
-  define(
-      parser_.get(), "fma", +[](double a, double b, double c) { return std::fma(a, b, c); });
-  define(
-      parser_.get(), "fmod", +[](double x, double y) { return std::fmod(x, y); });
-  define(
-      parser_.get(), "remainder", +[](double x, double y) { return std::remainder(x, y); });
-  define(
-      parser_.get(), "signbit", +[](double x) { return std::signbit(x) ? 1.0 : 0.0; });
-}
-
-void expression::define_roundings()
-{
-  define(
-      parser_.get(), "floor", +[](double x) { return std::floor(x); });
-  define(
-      parser_.get(), "ceil", +[](double x) { return std::ceil(x); });
-  define(
-      parser_.get(), "trunc", +[](double x) { return std::trunc(x); });
-  define(
-      parser_.get(), "round", +[](double x) { return std::round(x); });
-  define(
-      parser_.get(), "f32", +[](double x) { return static_cast<double>(static_cast<float>(x)); });
-  define(parser_.get(), "f16", rounded_through<half_float::binary16>);
-  define(parser_.get(), "bf16", rounded_through<half_float::bfloat16>);
 }
 
 }  // namespace fatlink::detail

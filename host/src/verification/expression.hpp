@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An expression in x, evaluated in double by muParser, through its C interface. muParser is opened
-// when the first expression is: most uses of fatlink evaluate none, and the OpenMP run-time
-// that comes with it has no place in other people's processes.
+// An expression in x, evaluated in double by muParser through its C interface. muParser is loaded
+// with the first expression only: most uses of fatlink evaluate none, and muParser brings the
+// OpenMP run-time into the host's process. Threads: an expression is used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace fatlink::detail {
 
-/// What muParser says is wrong with an expression.
+/// An expression that muParser cannot evaluate; what() is its message.
 struct expression_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,8 +24,8 @@ class expression {
   expression(expression const&) = delete;
   expression& operator=(expression const&) = delete;
 
-  /// @throws expression_error
-  double at(double x);
+  /// @throws expression_error the expression has an error; checked here, not by the constructor.
+  double evaluate(double x);
 
  private:
   struct releaser {
@@ -33,8 +33,6 @@ class expression {
     void operator()(void* parser) const noexcept;
   };
   void check();
-  void define_mathematics();
-  void define_roundings();
 
   double x_ = 0;
   std::unique_ptr<void, releaser> parser_;

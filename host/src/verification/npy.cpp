@@ -16,9 +16,9 @@ constexpr std::string_view k_magic{"\x93NUMPY", 6};
 constexpr char const* k_remedy = "write it with numpy.save(file, x.astype('<f4').ravel())";
 constexpr std::size_t k_most_header = 1 << 20;
 
-[[noreturn]] void fail(std::filesystem::path const& path, std::string const& why)
+[[noreturn]] void fail(std::filesystem::path const& path, std::string const& reason)
 {
-  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), why),
+  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), reason),
                                   .input = path.string(),
                                   .code = error_code::invalid_npy,
                                   .hint = k_remedy});
@@ -30,11 +30,11 @@ std::string_view value_of(std::string_view header, std::string_view key,
 {
   for (char const quote : {'\'', '"'}) {
     auto const name = detail::format("{}{}{}", quote, key, quote);
-    auto const at = header.find(name);
-    if (at == std::string_view::npos) continue;
-    auto rest = header.substr(at + name.size());
-    auto const colon = rest.find_first_not_of(" :");
-    if (colon != std::string_view::npos) return rest.substr(colon);
+    auto const position = header.find(name);
+    if (position == std::string_view::npos) continue;
+    auto const suffix = header.substr(position + name.size());
+    auto const value = suffix.find_first_not_of(" :");
+    if (value != std::string_view::npos) return suffix.substr(value);
   }
   fail(path, detail::format("its header has no '{}'", key));
 }
@@ -77,7 +77,7 @@ struct npy_reader::state {
   {
     std::string head(10, '\0');
     read_bytes(0, head);
-    if (!std::string_view(head).starts_with(k_magic)) fail(path, "is no .npy file");
+    if (!std::string_view(head).starts_with(k_magic)) fail(path, "is not a .npy file");
     auto const major = static_cast<unsigned char>(head[6]);
     if (major < 1 || major > 3)
       fail(path, detail::format("version {} of .npy is not known", major));
@@ -97,18 +97,18 @@ struct npy_reader::state {
 
   void check_size() const
   {
-    auto const there = file.size - begin;
-    if (count > there / sizeof(float))
+    auto const data_bytes = file.size - begin;
+    if (count > data_bytes / sizeof(float))
       fail(path, detail::format("cut short: {} elements need {} bytes of data, {} are there", count,
-                                fmt::group_digits(count * 4), there));
-    if (count * sizeof(float) != there)
-      fail(path,
-           detail::format("{} bytes follow its {} elements", there - count * sizeof(float), count));
+                                fmt::group_digits(count * 4), data_bytes));
+    if (count * sizeof(float) != data_bytes)
+      fail(path, detail::format("{} bytes follow its {} elements",
+                                data_bytes - count * sizeof(float), count));
   }
 
-  void read_bytes(std::size_t offset, std::span<char> to) const
+  void read_bytes(std::size_t offset, std::span<char> buffer) const
   {
-    if (!detail::read_at(*file.file, offset, std::as_writable_bytes(to), path))
+    if (!detail::read_at(*file.file, offset, std::as_writable_bytes(buffer), path))
       fail(path, "cut short: ends inside its header");
   }
 };
@@ -133,10 +133,10 @@ std::size_t npy_reader::size() const noexcept
   return state_->count;
 }
 
-void npy_reader::read(std::size_t first, std::span<float> to) const
+void npy_reader::read(std::size_t start, std::span<float> values) const
 {
-  auto const offset = state_->begin + first * sizeof(float);
-  if (!detail::read_at(*state_->file.file, offset, std::as_writable_bytes(to), state_->path))
+  auto const offset = state_->begin + start * sizeof(float);
+  if (!detail::read_at(*state_->file.file, offset, std::as_writable_bytes(values), state_->path))
     fail(state_->path, "shrank while it was read");
 }
 

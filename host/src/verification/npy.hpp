@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes .npy files of little-endian float32, one-dimensional, in chunks, so that a
-// file larger than memory works. Format: NumPy Enhancement Proposal 1, versions 1.0 to 3.0.
-// Threads: none; one object, one thread.
+// Reads and writes .npy files of one-dimensional little-endian float32 arrays in chunks, so that
+// files may be larger than memory. Format: NumPy Enhancement Proposal 1, versions 1.0 to 3.0.
+// Units: elements. Threads: one object, one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,12 @@ namespace fatlink {
 /// A .npy file opened for reading.
 class npy_reader {
  public:
-  /// @throws file_error missing, unreadable, not a .npy, another dtype than '<f4', another
-  ///   shape than one dimension, no elements, or shorter or longer than its shape says.
+  /// @throws file_error the file is missing, unreadable or not a .npy file; its dtype is not '<f4';
+  ///   it does not have one dimension; it is empty; or its size differs from what the shape says.
   explicit npy_reader(std::filesystem::path const& path);
-  /// Reads the open descriptor `stream`, which may be a pipe, to its end; errors call it `name`.
-  /// What cannot be read twice is kept in an unnamed temporary file ($TMPDIR, else /tmp).
+  /// Reads the open descriptor `stream`, which may be a pipe, to its end; `name` is for messages.
+  /// The content of a pipe is kept in an unnamed temporary file ($TMPDIR, else /tmp).
+  /// @throws file_error as the other constructor.
   npy_reader(int stream, std::string const& name);
   ~npy_reader();
   npy_reader(npy_reader&&) noexcept;
@@ -30,18 +31,20 @@ class npy_reader {
 
   [[nodiscard]] std::size_t size() const noexcept;  ///< elements
 
-  /// Reads elements [first, first + to.size()). @throws file_error the file shrank or failed.
-  void read(std::size_t first, std::span<float> to) const;
+  /// Copies elements [start, start + values.size()) to `values`.
+  /// @throws file_error the file became shorter, or reading failed.
+  void read(std::size_t start, std::span<float> values) const;
 
  private:
   struct state;
   std::unique_ptr<state> state_;
 };
 
-/// A .npy file being written: appears at its path only by commit(), complete, or not at all.
+/// A .npy file that is being written. It appears at its path when commit() succeeds, complete.
 class npy_writer {
  public:
-  /// @throws file_error the folder is not there or not writable.
+  /// `count`: how many elements will be appended.
+  /// @throws file_error the folder does not exist or is not writable.
   npy_writer(std::filesystem::path const& path, std::size_t count);
   /// Writes to `file` and commits it.
   npy_writer(std::unique_ptr<output_file> file, std::size_t count);
@@ -49,9 +52,10 @@ class npy_writer {
   npy_writer(npy_writer&&) noexcept;
   npy_writer& operator=(npy_writer&&) noexcept;
 
-  /// Appends. @throws file_error disk full and the like.
+  /// Appends. @throws file_error more elements than announced, or writing failed.
   void append(std::span<float const> values);
-  /// Renames the complete file into place. @throws file_error fewer elements than announced.
+  /// Puts the complete file in place. @throws file_error fewer elements than announced, or writing
+  ///   failed.
   void commit();
 
  private:

@@ -16,10 +16,10 @@
 namespace fatlink {
 namespace {
 
-[[noreturn]] void fail(std::string const& file, std::string const& why,
+[[noreturn]] void fail(std::string const& file, std::string const& reason,
                        char const* hint = detail::k_json_example)
 {
-  throw file_error(stage::sidecar, {.message = detail::format("{}: {}", file, why),
+  throw file_error(stage::sidecar, {.message = detail::format("{}: {}", file, reason),
                                     .input = file,
                                     .code = error_code::invalid_sidecar,
                                     .hint = hint});
@@ -39,7 +39,7 @@ Value field(nlohmann::json const& json, char const* name, std::string const& fil
 void check_expression(reference const& read)
 {
   try {
-    detail::expression(read.expression).at(0.5);
+    detail::expression(read.expression).evaluate(0.5);
   } catch (detail::expression_error const& error) {
     fail(read.file, detail::format("\"reference\": {}", error.what()),
          "it is an expression in x, for example \"max(0, x*x - 1)\"");
@@ -63,10 +63,10 @@ constexpr std::array k_keys{"name", "summary", "hook", "reference", "tolerance_u
 
 void check_keys(nlohmann::json const& json, std::string const& file)
 {
-  std::vector<std::string> const known(k_keys.begin(), k_keys.end());
+  std::vector<std::string> const names(k_keys.begin(), k_keys.end());
   for (auto const& [key, value] : json.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    auto const nearest = detail::nearest(known, key);
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    auto const nearest = detail::nearest(names, key);
     auto const hint = key == "sha256"   ? std::string("remove it: the build adds it")
                       : nearest.empty() ? std::string(detail::k_json_example)
                                         : detail::format("did you mean \"{}\"?", nearest);
@@ -107,7 +107,7 @@ std::optional<reference> reference::beside(std::filesystem::path const& fatbin)
   path.replace_extension(".json");
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
-  // A .json may state the fatbin's digest alone.
+  // A sidecar may state only the digest of its fatbin.
   auto const json = detail::read_json(path);
   if (json.contains("sha256") && !json.contains("reference")) return std::nullopt;
   return read(path);
@@ -118,7 +118,7 @@ std::function<void(std::span<float const>, std::span<double>)> reference::evalua
   return [parser = std::make_shared<detail::expression>(expression)](std::span<float const> values,
                                                                      std::span<double> expected) {
     for (std::size_t i = 0; i < values.size(); ++i)
-      expected[i] = parser->at(static_cast<double>(values[i]));
+      expected[i] = parser->evaluate(static_cast<double>(values[i]));
   };
 }
 

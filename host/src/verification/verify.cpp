@@ -13,7 +13,7 @@ namespace {
 
 constexpr double k_infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t k_block = std::size_t{64} << 10;
-// From here on a real number rounds to infinity: FLT_MAX and half the spacing there.
+// The least real number that rounds to infinity: FLT_MAX plus half of the spacing there.
 constexpr double k_overflow = 0x1.ffffffp127;
 
 /// Spacing of floats at `expected`, never below the smallest denormal.
@@ -38,18 +38,18 @@ struct element {
   double expected;
 };
 
-void note(verification& seen, element const& at, double ulp, double tolerance) noexcept
+void record(verification& summary, element const& result, double ulp, double tolerance) noexcept
 {
-  ++seen.elements;
-  seen.max_ulp = std::max(seen.max_ulp, ulp);
-  auto const error = std::abs(static_cast<double>(at.actual) - at.expected);
-  if (std::isfinite(error)) seen.max_abs_error = std::max(seen.max_abs_error, error);
+  ++summary.elements;
+  summary.max_ulp = std::max(summary.max_ulp, ulp);
+  auto const error = std::abs(static_cast<double>(result.actual) - result.expected);
+  if (std::isfinite(error)) summary.max_abs_error = std::max(summary.max_abs_error, error);
   if (ulp <= tolerance) return;
-  if (seen.failures++ != 0) return;
-  seen.first_failure = at.index;
-  seen.first_input = at.input;
-  seen.first_actual = at.actual;
-  seen.first_expected = at.expected;
+  if (summary.failures++ != 0) return;
+  summary.first_failure = result.index;
+  summary.first_input = result.input;
+  summary.first_actual = result.actual;
+  summary.first_expected = result.expected;
 }
 
 template <typename Block>
@@ -59,9 +59,9 @@ verification over_all_cores(std::size_t count, Block const& block)
   detail::parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t worker) {
     parts[worker] = block(begin, end);
   });
-  verification whole;
-  for (auto const& part : parts) whole += part;
-  return whole;
+  verification total;
+  for (auto const& part : parts) total += part;
+  return total;
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ double ulp_distance(float actual, double expected) noexcept
     if (overflows && std::isinf(actual))
       return std::signbit(actual) == std::signbit(expected) ? 0 : k_infinity;
     if (std::isinf(expected)) return k_infinity;
-    if (std::isinf(actual)) {  // one step above FLT_MAX, as rounding sees it
+    if (std::isinf(actual)) {  // counts as 2^128, one step above FLT_MAX
       auto const limit = std::copysign(0x1p128, static_cast<double>(actual));
       return std::abs(limit - expected) / spacing_at(expected);
     }
@@ -107,32 +107,32 @@ verification& verification::operator+=(verification const& later)
 }
 
 verification verify_chunk(reference const& expected, std::span<float const> inputs,
-                          std::span<float const> actual, std::size_t first)
+                          std::span<float const> actual, std::size_t start)
 {
   return over_all_cores(inputs.size(), [&](std::size_t begin, std::size_t end) {
     auto const evaluate = expected.evaluator();
-    std::vector<double> wanted(std::min(k_block, end - begin));
-    verification seen;
-    for (auto at = begin; at < end; at += wanted.size()) {
-      auto const count = std::min(wanted.size(), end - at);
-      evaluate(inputs.subspan(at, count), std::span(wanted).first(count));
+    std::vector<double> values(std::min(k_block, end - begin));
+    verification summary;
+    for (auto offset = begin; offset < end; offset += values.size()) {
+      auto const count = std::min(values.size(), end - offset);
+      evaluate(inputs.subspan(offset, count), std::span(values).first(count));
       for (std::size_t i = 0; i < count; ++i)
-        note(seen, {first + at + i, inputs[at + i], actual[at + i], wanted[i]},
-             ulp_distance(actual[at + i], wanted[i]), expected.tolerance_ulp);
+        record(summary, {start + offset + i, inputs[offset + i], actual[offset + i], values[i]},
+               ulp_distance(actual[offset + i], values[i]), expected.tolerance_ulp);
     }
-    return seen;
+    return summary;
   });
 }
 
 verification compare_chunk(std::span<float const> inputs, std::span<float const> expected,
-                           std::span<float const> actual, double tolerance_ulp, std::size_t first)
+                           std::span<float const> actual, double tolerance_ulp, std::size_t start)
 {
   return over_all_cores(inputs.size(), [&](std::size_t begin, std::size_t end) {
-    verification seen;
+    verification summary;
     for (auto i = begin; i < end; ++i)
-      note(seen, {first + i, inputs[i], actual[i], static_cast<double>(expected[i])},
-           static_cast<double>(ulp_steps(actual[i], expected[i])), tolerance_ulp);
-    return seen;
+      record(summary, {start + i, inputs[i], actual[i], static_cast<double>(expected[i])},
+             static_cast<double>(ulp_steps(actual[i], expected[i])), tolerance_ulp);
+    return summary;
   });
 }
 
