@@ -215,10 +215,10 @@ TEST(Limits, OfIdentNesting)
 
 TEST(Limits, OfExpressions)
 {
-  EXPECT_EQ(detail::expression(std::string(64, '(') + "x" + std::string(64, ')')).at(2), 2);
+  EXPECT_EQ(detail::expression(std::string(64, '(') + "x" + std::string(64, ')')).evaluate(2), 2);
   auto const failure = [](std::string const& text) -> std::string {
     try {
-      return std::to_string(detail::expression(text).at(1));
+      return std::to_string(detail::expression(text).evaluate(1));
     } catch (detail::expression_error const& failed) {
       return failed.what();
     }
