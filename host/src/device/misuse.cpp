@@ -3,15 +3,14 @@
 
 #include <utility>
 
-#include "fatlink/error.hpp"
-
 namespace fatlink::detail {
 
 void fail_use(std::string message, std::string input, std::string hint, error_code code)
 {
-  throw usage_error(
-      stage::device,
-      {.message = std::move(message), .input = std::move(input), .hint = std::move(hint)});
+  throw usage_error({.message = std::move(message),
+                     .input = std::move(input),
+                     .code = code,
+                     .hint = std::move(hint)});
 }
 
 }  // namespace fatlink::detail
