@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of every width, for comparison with the host's: one pair of operands a thread.
+// Integer arithmetic of every width, compared with the host's: one pair of operands for each
+// thread.
 #include "integer_arithmetic.hpp"
 
 using namespace arithmetic;
@@ -12,9 +13,9 @@ struct pair {
 };
 
 template <typename T>
-__device__ T operand(pair from)
+__device__ T operand(pair value)
 {
-  return static_cast<T>(uint128(from.high) << 64 | from.low);
+  return static_cast<T>(uint128(value.high) << 64 | value.low);
 }
 
 __device__ std::uint64_t join(unsigned low, unsigned high)
@@ -57,7 +58,7 @@ extern "C" __global__ void compute_uint128(pair const* a, pair const* b, std::ui
   compute_one<uint128, uint128>(a, b, out, count);
 }
 
-/// Chains of add.cc, sub.cc, addc, subc and madc, on operands that no compiler can fold.
+/// Chains of add.cc, sub.cc, addc, subc and madc, on operands that the compiler cannot fold.
 extern "C" __global__ void compute_carries(pair const* a, pair const* b, std::uint64_t* out,
                                            unsigned count)
 {
@@ -69,37 +70,37 @@ extern "C" __global__ void compute_carries(pair const* a, pair const* b, std::ui
   auto const v = static_cast<unsigned>(b[i].high);
   auto const wide_x = a[i].low;
   auto const wide_y = b[i].low;
-  auto* const to = out + std::size_t{k_carry_results} * i;
+  auto* const results = out + std::size_t{k_carry_results} * i;
   unsigned low = 0, high = 0;
   asm volatile("sub.cc.u32 %0, %2, %3; addc.u32 %1, %4, %5;"
                : "=&r"(low), "=r"(high)
                : "r"(x), "r"(y), "r"(u), "r"(v));
-  to[0] = join(low, high);
+  results[0] = join(low, high);
   asm volatile("add.cc.u32 %0, %2, %3; subc.u32 %1, %4, %5;"
                : "=&r"(low), "=r"(high)
                : "r"(x), "r"(y), "r"(u), "r"(v));
-  to[1] = join(low, high);
+  results[1] = join(low, high);
   asm volatile("sub.cc.u32 %0, %2, %3; madc.lo.u32 %1, %4, %5, %2;"
                : "=&r"(low), "=r"(high)
                : "r"(x), "r"(y), "r"(u), "r"(v));
-  to[2] = join(low, high);
+  results[2] = join(low, high);
   asm volatile("mad.lo.cc.u32 %0, %2, %3, %4; subc.u32 %1, %4, %5;"
                : "=&r"(low), "=r"(high)
                : "r"(x), "r"(y), "r"(u), "r"(v));
-  to[3] = join(low, high);
+  results[3] = join(low, high);
   asm volatile("sub.cc.u32 %0, %2, %3; subc.cc.u32 %0, %4, %5; addc.u32 %1, %4, %5;"
                : "=&r"(low), "=r"(high)
                : "r"(x), "r"(y), "r"(u), "r"(v));
-  to[4] = join(low, high);
+  results[4] = join(low, high);
   std::uint64_t wide_low = 0, wide_high = 0;
   asm volatile("sub.cc.u64 %0, %2, %3; addc.u64 %1, %2, %3;"
                : "=&l"(wide_low), "=l"(wide_high)
                : "l"(wide_x), "l"(wide_y));
-  to[5] = wide_low;
-  to[6] = wide_high;
+  results[5] = wide_low;
+  results[6] = wide_high;
   asm volatile("add.cc.u64 %0, %2, %3; subc.u64 %1, %2, %3;"
                : "=&l"(wide_low), "=l"(wide_high)
                : "l"(wide_x), "l"(wide_y));
-  to[7] = wide_low;
-  to[8] = wide_high;
+  results[7] = wide_low;
+  results[8] = wide_high;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the corpus functions share: headers, and device code that their one-line bodies cannot
-// hold. Everything here is compiled into a function only where its body names it.
+// Shared by the corpus functions: headers, and device code that does not fit into their one-line
+// bodies. Only the parts that a body uses are compiled into its function.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -60,10 +60,10 @@ static __device__ __noinline__ float sum(four by_value)
          static_cast<float>(by_value.scale) * static_cast<float>(by_value.tag);
 }
 
-static __device__ __noinline__ four rotated(four given, unsigned by)
+static __device__ __noinline__ four rotated(four input, unsigned by)
 {
-  four turned = given;
-  for (unsigned i = 0; i < 4; ++i) turned.value[i] = given.value[(i + by) & 3];
+  four turned = input;
+  for (unsigned i = 0; i < 4; ++i) turned.value[i] = input.value[(i + by) & 3];
   return turned;
 }
 
@@ -77,7 +77,7 @@ static __device__ __noinline__ int factorial(int n)
   return n < 2 ? 1 : n * factorial(n - 1);
 }
 
-/// |x| as a whole number below `limit`; NaN is 0.
+/// |x| as an integer below `limit`; 0 for NaN.
 static __device__ unsigned whole(float x, unsigned limit)
 {
   return static_cast<unsigned>(fminf(fabsf(x == x ? x : 0.0F), static_cast<float>(limit - 1)));

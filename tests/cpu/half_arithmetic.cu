@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of the 16-bit floating-point types by the toolkit's headers, for comparison with the
-// host's: one set of operands a thread.
+// Arithmetic of the 16-bit floating-point types with the toolkit's headers, compared with the
+// host's: one set of operands for each thread.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// The functions whose names contain the type's.
+/// The functions whose names depend on the type.
 struct half_functions {
   using type = __half;
   using pair = __half2;
@@ -16,32 +16,32 @@ struct half_functions {
   static __device__ std::uint16_t bits_of(type x) { return __half_as_ushort(x); }
   static __device__ pair make_pair(type x, type y) { return __halves2half2(x, y); }
   static __device__ float as_float(type x) { return __half2float(x); }
-  static __device__ void to_integers(type x, std::uint64_t* to)
+  static __device__ void to_integers(type x, std::uint64_t* results)
   {
     using namespace halves;
-    to[to_int16] = static_cast<std::uint64_t>(__half2short_rz(x));
-    to[to_uint16] = __half2ushort_rz(x);
-    to[to_int32] = static_cast<std::uint64_t>(__half2int_rz(x));
-    to[to_uint32] = __half2uint_rz(x);
-    to[to_int64] = static_cast<std::uint64_t>(__half2ll_rz(x));
-    to[to_uint64] = __half2ull_rz(x);
-    to[to_int32_nearest] = static_cast<std::uint64_t>(__half2int_rn(x));
-    to[to_int32_down] = static_cast<std::uint64_t>(__half2int_rd(x));
-    to[to_int32_up] = static_cast<std::uint64_t>(__half2int_ru(x));
+    results[to_int16] = static_cast<std::uint64_t>(__half2short_rz(x));
+    results[to_uint16] = __half2ushort_rz(x);
+    results[to_int32] = static_cast<std::uint64_t>(__half2int_rz(x));
+    results[to_uint32] = __half2uint_rz(x);
+    results[to_int64] = static_cast<std::uint64_t>(__half2ll_rz(x));
+    results[to_uint64] = __half2ull_rz(x);
+    results[to_int32_nearest] = static_cast<std::uint64_t>(__half2int_rn(x));
+    results[to_int32_down] = static_cast<std::uint64_t>(__half2int_rd(x));
+    results[to_int32_up] = static_cast<std::uint64_t>(__half2int_ru(x));
   }
-  static __device__ void from_numbers(halves::operands const& x, std::uint64_t* to)
+  static __device__ void from_numbers(halves::operands const& x, std::uint64_t* results)
   {
     using namespace halves;
-    to[from_float] = bits_of(__float2half_rn(x.single));
-    to[from_float_zero] = bits_of(__float2half_rz(x.single));
-    to[from_float_down] = bits_of(__float2half_rd(x.single));
-    to[from_float_up] = bits_of(__float2half_ru(x.single));
-    to[from_double] = bits_of(__double2half(x.real));
-    to[from_int16] = bits_of(__short2half_rn(static_cast<short>(x.whole)));
-    to[from_uint32] = bits_of(__uint2half_rn(static_cast<unsigned>(x.whole)));
-    to[from_int64] = bits_of(__ll2half_rn(x.whole));
-    to[from_uint64] = bits_of(__ull2half_rn(static_cast<std::uint64_t>(x.whole)));
-    to[from_int64_zero] = bits_of(__ll2half_rz(x.whole));
+    results[from_float] = bits_of(__float2half_rn(x.single));
+    results[from_float_zero] = bits_of(__float2half_rz(x.single));
+    results[from_float_down] = bits_of(__float2half_rd(x.single));
+    results[from_float_up] = bits_of(__float2half_ru(x.single));
+    results[from_double] = bits_of(__double2half(x.real));
+    results[from_int16] = bits_of(__short2half_rn(static_cast<short>(x.whole)));
+    results[from_uint32] = bits_of(__uint2half_rn(static_cast<unsigned>(x.whole)));
+    results[from_int64] = bits_of(__ll2half_rn(x.whole));
+    results[from_uint64] = bits_of(__ull2half_rn(static_cast<std::uint64_t>(x.whole)));
+    results[from_int64_zero] = bits_of(__ll2half_rz(x.whole));
   }
 };
 
@@ -52,32 +52,32 @@ struct bfloat16_functions {
   static __device__ std::uint16_t bits_of(type x) { return __bfloat16_as_ushort(x); }
   static __device__ pair make_pair(type x, type y) { return __halves2bfloat162(x, y); }
   static __device__ float as_float(type x) { return __bfloat162float(x); }
-  static __device__ void to_integers(type x, std::uint64_t* to)
+  static __device__ void to_integers(type x, std::uint64_t* results)
   {
     using namespace halves;
-    to[to_int16] = static_cast<std::uint64_t>(__bfloat162short_rz(x));
-    to[to_uint16] = __bfloat162ushort_rz(x);
-    to[to_int32] = static_cast<std::uint64_t>(__bfloat162int_rz(x));
-    to[to_uint32] = __bfloat162uint_rz(x);
-    to[to_int64] = static_cast<std::uint64_t>(__bfloat162ll_rz(x));
-    to[to_uint64] = __bfloat162ull_rz(x);
-    to[to_int32_nearest] = static_cast<std::uint64_t>(__bfloat162int_rn(x));
-    to[to_int32_down] = static_cast<std::uint64_t>(__bfloat162int_rd(x));
-    to[to_int32_up] = static_cast<std::uint64_t>(__bfloat162int_ru(x));
+    results[to_int16] = static_cast<std::uint64_t>(__bfloat162short_rz(x));
+    results[to_uint16] = __bfloat162ushort_rz(x);
+    results[to_int32] = static_cast<std::uint64_t>(__bfloat162int_rz(x));
+    results[to_uint32] = __bfloat162uint_rz(x);
+    results[to_int64] = static_cast<std::uint64_t>(__bfloat162ll_rz(x));
+    results[to_uint64] = __bfloat162ull_rz(x);
+    results[to_int32_nearest] = static_cast<std::uint64_t>(__bfloat162int_rn(x));
+    results[to_int32_down] = static_cast<std::uint64_t>(__bfloat162int_rd(x));
+    results[to_int32_up] = static_cast<std::uint64_t>(__bfloat162int_ru(x));
   }
-  static __device__ void from_numbers(halves::operands const& x, std::uint64_t* to)
+  static __device__ void from_numbers(halves::operands const& x, std::uint64_t* results)
   {
     using namespace halves;
-    to[from_float] = bits_of(__float2bfloat16_rn(x.single));
-    to[from_float_zero] = bits_of(__float2bfloat16_rz(x.single));
-    to[from_float_down] = bits_of(__float2bfloat16_rd(x.single));
-    to[from_float_up] = bits_of(__float2bfloat16_ru(x.single));
-    to[from_double] = bits_of(__double2bfloat16(x.real));
-    to[from_int16] = bits_of(__short2bfloat16_rn(static_cast<short>(x.whole)));
-    to[from_uint32] = bits_of(__uint2bfloat16_rn(static_cast<unsigned>(x.whole)));
-    to[from_int64] = bits_of(__ll2bfloat16_rn(x.whole));
-    to[from_uint64] = bits_of(__ull2bfloat16_rn(static_cast<std::uint64_t>(x.whole)));
-    to[from_int64_zero] = bits_of(__ll2bfloat16_rz(x.whole));
+    results[from_float] = bits_of(__float2bfloat16_rn(x.single));
+    results[from_float_zero] = bits_of(__float2bfloat16_rz(x.single));
+    results[from_float_down] = bits_of(__float2bfloat16_rd(x.single));
+    results[from_float_up] = bits_of(__float2bfloat16_ru(x.single));
+    results[from_double] = bits_of(__double2bfloat16(x.real));
+    results[from_int16] = bits_of(__short2bfloat16_rn(static_cast<short>(x.whole)));
+    results[from_uint32] = bits_of(__uint2bfloat16_rn(static_cast<unsigned>(x.whole)));
+    results[from_int64] = bits_of(__ll2bfloat16_rn(x.whole));
+    results[from_uint64] = bits_of(__ull2bfloat16_rn(static_cast<std::uint64_t>(x.whole)));
+    results[from_int64_zero] = bits_of(__ll2bfloat16_rz(x.whole));
   }
 };
 
@@ -94,31 +94,31 @@ struct arithmetic {
   static __device__ type lower(pair x) { return x.x; }
   static __device__ type upper(pair x) { return x.y; }
 
-  static __device__ void compute(type a, type b, type c, std::uint64_t* to)
+  static __device__ void compute(type a, type b, type c, std::uint64_t* results)
   {
     using namespace halves;
-    to[sum] = bits_of(__hadd_rn(a, b));
-    to[difference] = bits_of(__hsub_rn(a, b));
-    to[product] = bits_of(__hmul_rn(a, b));
-    to[fused] = bits_of(__hfma(a, b, c));
-    to[quotient] = bits_of(__hdiv(a, b));
-    to[root] = bits_of(hsqrt(a));
-    to[negative] = bits_of(__hneg(a));
-    to[magnitude] = bits_of(__habs(a));
-    to[least] = bits_of(__hmin(a, b));
-    to[most] = bits_of(__hmax(a, b));
-    to[comparisons] = __hlt(a, b) | __hle(a, b) << 1 | __hgt(a, b) << 2 | __hge(a, b) << 3 |
-                      __heq(a, b) << 4 | __hneu(a, b) << 5;
+    results[sum] = bits_of(__hadd_rn(a, b));
+    results[difference] = bits_of(__hsub_rn(a, b));
+    results[product] = bits_of(__hmul_rn(a, b));
+    results[fused] = bits_of(__hfma(a, b, c));
+    results[quotient] = bits_of(__hdiv(a, b));
+    results[root] = bits_of(hsqrt(a));
+    results[negative] = bits_of(__hneg(a));
+    results[magnitude] = bits_of(__habs(a));
+    results[least] = bits_of(__hmin(a, b));
+    results[most] = bits_of(__hmax(a, b));
+    results[comparisons] = __hlt(a, b) | __hle(a, b) << 1 | __hgt(a, b) << 2 | __hge(a, b) << 3 |
+                           __heq(a, b) << 4 | __hneu(a, b) << 5;
   }
 
-  static __device__ void compute_pairs(type a, type b, type c, std::uint64_t* to)
+  static __device__ void compute_pairs(type a, type b, type c, std::uint64_t* results)
   {
     using namespace halves;
     auto const x = Functions::make_pair(a, b);
     auto const y = Functions::make_pair(b, c);
-    to[pair_sum] = bits_of(__hadd2_rn(x, y));
-    to[pair_product] = bits_of(__hmul2_rn(x, y));
-    to[pair_fused] = bits_of(__hfma2(x, y, Functions::make_pair(c, a)));
+    results[pair_sum] = bits_of(__hadd2_rn(x, y));
+    results[pair_product] = bits_of(__hmul2_rn(x, y));
+    results[pair_fused] = bits_of(__hfma2(x, y, Functions::make_pair(c, a)));
   }
 };
 
@@ -127,15 +127,15 @@ __device__ void compute_one(halves::operands const* in, std::uint64_t* out, unsi
 {
   auto const i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  auto* const to = out + std::size_t{halves::k_words} * i;
+  auto* const results = out + std::size_t{halves::k_words} * i;
   auto const a = Functions::from_bits(in[i].a);
   auto const b = Functions::from_bits(in[i].b);
   auto const c = Functions::from_bits(in[i].c);
-  arithmetic<Functions>::compute(a, b, c, to);
-  arithmetic<Functions>::compute_pairs(a, b, c, to);
-  to[halves::as_float] = __float_as_uint(Functions::as_float(a));
-  Functions::to_integers(a, to);
-  Functions::from_numbers(in[i], to);
+  arithmetic<Functions>::compute(a, b, c, results);
+  arithmetic<Functions>::compute_pairs(a, b, c, results);
+  results[halves::as_float] = __float_as_uint(Functions::as_float(a));
+  Functions::to_integers(a, results);
+  Functions::from_numbers(in[i], results);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main job on the reference device, which every machine has."""
+"""`fatlink run` on the reference device, which needs no GPU."""
 import json
 import unittest
 
@@ -12,21 +12,21 @@ class Run(RunSuite, CliTest):
     MOST = 2**20 + 1
 
     @unittest.skipIf(gpus(), "there is a GPU on this machine")
-    def test_is_the_default_without_a_gpu_and_says_so(self):
-        done = self.fatlink("run")
-        self.assertRegex(done.stdout, r"^Device: reference device on \d+ CPU cores? \(sm_90\), as there is no GPU")
-        said = self.fatlink_json("run")
-        self.assertEqual(said["device"]["kind"], "cpu")
-        self.assertIn("no CUDA driver", said["device"]["no_gpu_reason"])
+    def test_is_the_default_without_a_gpu_and_the_reason_is_printed(self):
+        result = self.fatlink("run")
+        self.assertRegex(result.stdout, r"^Device: reference device on \d+ CPU cores? \(sm_90\), as there is no GPU")
+        report = self.fatlink_json("run")
+        self.assertEqual(report["device"]["kind"], "cpu")
+        self.assertIn("no CUDA driver", report["device"]["no_gpu_reason"])
         self.assertFalse("no_gpu_reason" in self.run_json()["device"])
 
-    def test_links_for_the_target_it_is_told(self):
-        said = self.fatlink_json("run", "--device", "cpu:sm_80")
-        self.assertEqual(said["device"]["target"], "sm_80")
-        self.assert_verified(said)
+    def test_links_for_the_given_target(self):
+        report = self.fatlink_json("run", "--device", "cpu:sm_80")
+        self.assertEqual(report["device"]["target"], "sm_80")
+        self.assert_verified(report)
         self.assert_fails(2, "run", "--device", "cpu:sm_1", says=["sm_1"])
 
-    def test_code_that_goes_wrong_ends_in_an_error_that_says_where(self):
+    def test_errors_of_device_code_name_the_place(self):
         wild = self.compile("wild", HOOK.replace("return x", "return *reinterpret_cast<float*>(16)"),
                             "-dlto", "-arch=sm_75")
         self.assert_fails(5, "run", "--device", "cpu", "--transform", wild, "--mode", "ptx",
@@ -56,7 +56,7 @@ extern "C" __global__ void apply_transform(float const* in, float* out, unsigned
 }
 """
 
-    def test_errors_name_the_line_of_the_source_where_it_was_compiled_with_lineinfo(self):
+    def test_errors_name_the_source_line_of_code_compiled_with_lineinfo(self):
         wild = self.compile("wild", self.WILD, "-dlto", "-lineinfo", "-arch=sm_75")
         library = self.compile("small", self.SMALL_LIBRARY, "-dlto", "-lineinfo", "-arch=sm_75")
         self.assert_fails(5, "run", "--device", "cpu", "--transform", wild, "--mode", "ptx",
@@ -65,7 +65,7 @@ extern "C" __global__ void apply_transform(float const* in, float* out, unsigned
                           says=["linked PTX:", "wild.cu:2, inlined at ", "small.cu:6)"],
                           hint="hint:   fix the device code\n")
 
-    def test_where_no_line_is_recorded_none_is_named_and_the_hint_says_how(self):
+    def test_without_lineinfo_no_source_line_is_named_and_the_hint_mentions_lineinfo(self):
         advice = "compile with nvcc -lineinfo to see source lines (for lto mode, the library too)"
         bare = self.compile("bare", self.WILD, "-dlto", "-arch=sm_75")
         lines = self.compile("lines", self.WILD, "-dlto", "-lineinfo", "-arch=sm_75")
@@ -108,7 +108,7 @@ static __device__ __noinline__ float sum(int n, ...)
                         hint="the reference device has no textures, surfaces, device heap")
                     self.assertIn("--device gpu", failed.stderr)
 
-    def test_a_strong_definition_of_another_type_is_no_advice_to_use_a_gpu(self):
+    def test_a_definition_of_another_type_does_not_suggest_a_gpu(self):
         library = self.compile("library", """
 extern "C" __device__ float user_transform(float);
 extern "C" inline __device__ __noinline__ float post(float x) { return x + 1; }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PTX module offers and asks for: kernels (.entry), definitions (.visible .func with a
-// body), hooks (.extern .func without one) and variables. LTO-IR cannot be read, but nvcc writes
-// the same interface into its PTX sibling, so this describes both, with one exception: an inline
-// function whose every call was inlined is in the LTO-IR and not in the PTX.
+// The interface of a PTX module: kernels (.entry), definitions (.visible .func with a body), hooks
+// (.extern .func without a body) and variables. LTO-IR cannot be read, but nvcc writes PTX with the
+// same interface next to it, so this describes both. One exception: an inline function whose calls
+// were all inlined is in the LTO-IR and not in the PTX.
 //
-// What is known of a function's type: arity, and the width and alignment of each parameter. PTX
-// declares float, int, bool, char and short all as .b32. Instructions tell more where there are
-// any (`ptx_parameter::accessed_as`); a parameter that no instruction reads stays unknown, and
-// unsigned is never told from signed, nor a pointer from a 64-bit integer.
+// Of a function's type PTX declares the arity, and the width and alignment of each parameter:
+// float, int, bool, char and short are all .b32. Instructions that access a parameter show more
+// (`ptx_parameter::accessed_as`). The type of a parameter that no instruction accesses stays
+// unknown; unsigned and signed integers cannot be distinguished, nor pointers and 64-bit integers.
 // Source: PTX ISA 9.0, "Directives"; instructions: observed with nvcc 13.0 for sm_75 and sm_100.
 #pragma once
 
@@ -25,18 +25,19 @@ namespace FATLINK_API fatlink {
 /// {"b8", 8, 16}, `.param .b32 p` is {"b32", 0, 0}. A `.b32` may be float or int.
 struct ptx_parameter {
   std::string type = {};    ///< without the dot
-  unsigned align = 0;       ///< bytes, 0 when not stated
+  unsigned align = 0;       ///< bytes, 0 if not stated
   unsigned long count = 0;  ///< array elements, 0 for a scalar
-  bool is_pointer = false;  ///< `.ptr`, which nvcc 13.0 does not write and other compilers do
+  bool is_pointer = false;  ///< `.ptr`; not written by nvcc 13.0, but by other compilers
 
-  /// The type that the module's ld.param and st.param name for a scalar: "f32", "s8"; empty where
-  /// none does, or several disagree. Of a hook: what callers pass and read, which is its declared
-  /// type. Of a definition: results as declared; parameters as the body reads them, where a float
-  /// whose bits are used as an integer reads "u32" (or "u8", if the body uses only those bits).
-  /// "b32" is an integer: it is given only where the module's compiler writes "f32" for floats.
+  /// The type with which the module's ld.param and st.param access a scalar: "f32", "s8"; empty if
+  /// there is none, or if several disagree. For a hook it is the type that callers pass and read,
+  /// which is the declared type. For a definition, results have the declared type, and parameters
+  /// the type with which the body reads them: a float whose bits are used as an integer is "u32",
+  /// or "u8" if the body uses only those bits. "b32" is an integer: it is set only if the module's
+  /// compiler writes "f32" for floats.
   std::string accessed_as = {};
 
-  /// Equal declarations; `accessed_as` is not compared.
+  /// Compares the declarations, without `accessed_as`.
   friend bool operator==(ptx_parameter const& a, ptx_parameter const& b)
   {
     return a.type == b.type && a.align == b.align && a.count == b.count;
@@ -49,8 +50,8 @@ struct ptx_function {
   std::vector<ptx_parameter> parameters = {};  ///< without the `...` of a variadic function
   bool is_variadic = false;                  ///< takes `...`: `.param .align 8 .b8 p[]` at the end
   bool is_weak = false;                      ///< .weak: other modules may define it too
-  std::array<unsigned, 3> required_block{};  ///< .reqntid, threads of a block; 0 when not stated
-  unsigned max_block_threads = 0;            ///< .maxntid, its product; 0 when not stated
+  std::array<unsigned, 3> required_block{};  ///< .reqntid, threads of a block; 0 if not stated
+  unsigned max_block_threads = 0;            ///< .maxntid, its product; 0 if not stated
 };
 
 enum class with_alignment { no, yes };
@@ -65,8 +66,8 @@ struct ptx_variable {
   std::string name = {};
   std::string space = {};   ///< "global", "const" or "shared"
   std::string type = {};    ///< without the dot; vectors as "v4.f32"
-  unsigned align = 0;       ///< bytes, 0 when not stated
-  unsigned long count = 0;  ///< array elements, 0 for a scalar; of several dimensions their product
+  unsigned align = 0;       ///< bytes, 0 if not stated
+  unsigned long count = 0;  ///< array elements, 0 for a scalar; the product of several dimensions
   bool is_unsized = false;  ///< declared with `[]`; .extern .shared: dynamic shared memory
   bool is_managed = false;  ///< __managed__
   bool is_weak = false;     ///< .weak or .common: other modules may define it too
@@ -80,15 +81,17 @@ struct ptx_interface {
   std::vector<ptx_function> kernels = {};      ///< .entry
   std::vector<ptx_function> definitions = {};  ///< .visible .func with a body
   std::vector<ptx_function> weak = {};         ///< .weak .func with a body: may be defined twice
-  std::vector<ptx_function> hooks = {};        ///< .extern .func never defined in this module
+  std::vector<ptx_function> hooks = {};        ///< .extern .func not defined in this module
   std::vector<ptx_variable> variables = {};    ///< .visible, .weak and .common definitions
-  std::vector<ptx_variable> external_variables = {};  ///< .extern ones never defined in this module
+  std::vector<ptx_variable> external_variables = {};  ///< .extern, not defined in this module
 };
 
-/// Takes time in proportion to the text (n log n in its names).
-/// @throws file_error (stage fatbin) text that is no PTX; names `name` and the line. Above a limit
-///   (code above-limit): 1,048,576 functions, parameters, variables and called names; 4,096
-///   parameters of a function; a name of 16,384 bytes; a statement of 1,048,576 words.
+/// Reads the interface of the module `ptx`, which messages call `name`. The time is proportional to
+/// the size of the text, and n log n in the number of names.
+/// @throws file_error (stage fatbin): text that is not PTX, with `name` and the line; with the code
+///   above-limit more than 1,048,576 functions, parameters, variables and called names, more than
+///   4,096 parameters of a function, a name above 16,384 bytes, or a statement of more than
+///   1,048,576 words.
 ptx_interface read_ptx_interface(std::string_view ptx, std::string_view name = "ptx");
 
 }  // namespace fatlink

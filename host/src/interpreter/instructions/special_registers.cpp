@@ -82,10 +82,27 @@ std::uint64_t nanoseconds() noexcept
                                         .count());
 }
 
-std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcept
+std::uint64_t lane_mask_value(special source, unsigned lane) noexcept
 {
   auto const bit = std::uint64_t{1} << lane;
-  switch (static_cast<special>(o.immediate)) {
+  switch (source) {
+    case special::lanemask_eq:
+      return bit;
+    case special::lanemask_le:
+      return 2 * bit - 1;
+    case special::lanemask_lt:
+      return bit - 1;
+    case special::lanemask_ge:
+      return ~(bit - 1);
+    default:
+      return ~(2 * bit - 1);
+  }
+}
+
+std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcept
+{
+  auto const source = static_cast<special>(o.immediate);
+  switch (source) {
     case special::tid:
       return axis_of(w.block().thread(w.index(), lane), o.flags);
     case special::ntid:
@@ -104,16 +121,6 @@ std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcep
       return 1;
     case special::zero:
       return 0;
-    case special::lanemask_eq:
-      return bit;
-    case special::lanemask_le:
-      return 2 * bit - 1;
-    case special::lanemask_lt:
-      return bit - 1;
-    case special::lanemask_ge:
-      return ~(bit - 1);
-    case special::lanemask_gt:
-      return ~(2 * bit - 1);
     case special::clock:
     case special::nanoseconds:
       return nanoseconds();
@@ -124,8 +131,9 @@ std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcep
       return w.launch().dynamic_shared;
     case special::total_shared:
       return w.block().shared_bytes();
+    default:
+      return lane_mask_value(source, lane);
   }
-  return 0;
 }
 
 template <typename T>
