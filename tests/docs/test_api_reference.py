@@ -35,6 +35,12 @@ class Reference(unittest.TestCase):
         with (self.folder / HEADERS / "target.hpp").open("a") as header:
             header.write(f"namespace fatlink {{\n{text}\n}}\n")
 
+    def test_is_generated_without_a_warning(self):
+        done = self.run_doxygen()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        pages = {path.name for path in (self.folder / "html").iterdir()}
+        self.assertTrue({"index.html", "classfatlink_1_1linker.html", "classfatlink_1_1fatbin.html"} <= pages, pages)
+
     def test_an_undocumented_symbol_is_an_error(self):
         self.append("int count_links();\nstruct limits { int links = 1; };")
         self.append("/// Sizes.\nstruct sizes { int bytes = 1; };\nenum class colour { red };")

@@ -21,9 +21,10 @@ enum class folder_origin { environment, user, program, system };
 /// "environment", "user", "program", "system".
 char const* to_string(folder_origin origin) noexcept;
 
+/// A folder in which fatbins are searched by name.
 struct search_folder {
-  std::filesystem::path path = {};  ///< need not exist
-  folder_origin origin = folder_origin::environment;
+  std::filesystem::path path = {};                    ///< need not exist
+  folder_origin origin = folder_origin::environment;  ///< why the folder is searched
 };
 
 /// The folder with the fatbins that were installed with this library: share/fatlink of its prefix.
@@ -55,15 +56,16 @@ struct fitting {
   std::vector<finding> findings = {};  ///< errors, whatever the target; none: they work together
 };
 
+/// A fatbin on the search path.
 struct installed_fatbin {
-  std::string name = {};
-  std::filesystem::path file = {};
-  search_folder folder = {};
+  std::string name = {};                 ///< name without the ending .fatbin
+  std::filesystem::path file = {};       ///< path of the fatbin
+  search_folder folder = {};             ///< the folder that holds the fatbin
   std::filesystem::path hidden_by = {};  ///< the file of that name that goes before; empty: none
   /// Why it cannot be used: damaged, or refused for its .json; what is below may be unknown then.
   std::string problem = {};
-  fatbin_role role = fatbin_role::other;
-  std::optional<fatlink::ident> ident = {};
+  fatbin_role role = fatbin_role::other;      ///< library, transform or other
+  std::optional<fatlink::ident> ident = {};   ///< the ident, if the fatbin has one
   std::vector<fatlink::target> targets = {};  ///< it has entries for, each once
   std::vector<std::string> symbols = {};      ///< a library's hooks, a transform's definitions
   std::string summary = {};                   ///< of the .json beside it

@@ -47,6 +47,7 @@ class device {
     (void)require_device(backend_, "the device");
   }
 
+  /// Facts about the device. @throws usage_error the device was moved from.
   [[nodiscard]] device_info const& info() const
   {
     return require_device(backend_, "the device").info();
@@ -62,7 +63,9 @@ class device {
   ///   instructions that it does not support.
   [[nodiscard]] loaded_module load(linked_image const& image) const { return {backend_, image}; }
 
+  /// A new stream of the device.
   [[nodiscard]] stream create_stream() const { return stream(backend_); }
+  /// A new event of the device.
   [[nodiscard]] event create_event() const { return event(backend_); }
 
   /// Memory for `count` objects of T, uninitialised. @throws as device_buffer's constructor.

@@ -22,8 +22,8 @@ namespace FATLINK_API fatlink {
 
 /// A module's variable in the device's memory.
 struct device_variable {
-  device_address address = 0;
-  std::size_t bytes = 0;
+  device_address address = 0;  ///< address in the memory of the device
+  std::size_t bytes = 0;       ///< size of the variable
 };
 
 /// Handles belong to the backend that returned them. Stream handles are also taken from callers: on
@@ -33,26 +33,38 @@ struct device_variable {
 /// @throws usage_error (reference device) a stream handle that is not its own.
 class device_backend {
  public:
+  /// Opaque handle of a module, kernel, stream or event.
   using handle = void*;
   virtual ~device_backend() = default;
 
+  /// Facts about the device.
   [[nodiscard]] virtual device_info const& info() const noexcept = 0;
+  /// Allocates uninitialised memory.
   virtual device_address allocate(std::size_t bytes) = 0;
+  /// Frees memory that allocate() returned.
   virtual void release(device_address address) noexcept = 0;
   // Copies and fills without a stream are complete when they return: work queued later on any
   // stream sees their effect. Those with a stream are queued.
+  /// Copies from the host to the device; complete on return.
   virtual void copy_in(device_address destination, bytes_view source) = 0;
+  /// Queues a copy from the host to the device.
   virtual void copy_in(device_address destination, bytes_view source, handle stream) = 0;
+  /// Copies from the device to the host; complete on return.
   virtual void copy_out(std::span<std::byte> destination, device_address source) = 0;
+  /// Queues a copy from the device to the host.
   virtual void copy_out(std::span<std::byte> destination, device_address source, handle stream) = 0;
+  /// Queues a copy within the memory of the device.
   virtual void copy_on_device(device_address destination, device_address source, std::size_t bytes,
                               handle stream) = 0;
+  /// Sets bytes of the device's memory; complete on return.
   virtual void fill(device_address destination, std::byte value, std::size_t bytes) = 0;
+  /// Queues setting bytes of the device's memory.
   virtual void fill(device_address destination, std::byte value, std::size_t bytes,
                     handle stream) = 0;
 
   /// @throws device_error (code invalid-image) `image` is not of a kind that the device loads.
   virtual handle load(linked_image const& image) = 0;
+  /// Unloads a module that load() returned.
   virtual void unload(handle module) noexcept = 0;
   /// The kernel's handle is valid until its module is unloaded.
   /// @throws file_error (stage device) the image has no such kernel.
@@ -65,20 +77,29 @@ class device_backend {
       handle kernel) const noexcept = 0;
   /// The CUfunction; null on the reference device.
   [[nodiscard]] virtual void* native_kernel(handle kernel) const noexcept = 0;
+  /// Resources that the kernel uses.
   [[nodiscard]] virtual kernel_attributes attributes(handle kernel) = 0;
+  /// Blocks of this size that one multiprocessor can run at the same time.
   [[nodiscard]] virtual unsigned active_blocks(handle kernel, unsigned block_threads,
                                                std::size_t shared_bytes) = 0;
+  /// The block size with the highest occupancy.
   [[nodiscard]] virtual block_size_suggestion suggest_block(handle kernel,
                                                             std::size_t shared_bytes) = 0;
   /// `arguments[i]` points to the value of the i-th parameter; there are as many as parameters.
   virtual void launch(handle kernel, handle stream, launch_shape const& shape,
                       void* const* arguments) = 0;
 
+  /// Creates a stream.
   virtual handle create_stream() = 0;
+  /// Destroys a stream that create_stream() returned.
   virtual void destroy_stream(handle stream) noexcept = 0;
+  /// Waits until all work queued on the stream has finished.
   virtual void synchronize(handle stream) = 0;
+  /// Creates an event.
   virtual handle create_event() = 0;
+  /// Destroys an event that create_event() returned.
   virtual void destroy_event(handle event) noexcept = 0;
+  /// Queues the recording of the event on the stream.
   virtual void record(handle event, handle stream) = 0;
   /// Milliseconds between two recorded events; waits for the later one.
   virtual double elapsed_ms(handle start, handle stop) = 0;

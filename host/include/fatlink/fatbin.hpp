@@ -29,40 +29,46 @@ namespace FATLINK_API fatlink {
 /// names the limit); `offset()` is the byte where reading stopped. Stage: fatbin.
 class format_error : public file_error {
  public:
+  /// An error at byte `offset`.
   format_error(std::uint64_t offset, error_details details);
+  /// The byte at which reading stopped.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
  private:
   std::uint64_t offset_;
 };
 
+/// What an entry holds; the values are those in the file.
 enum class entry_kind : std::uint16_t { ptx = 1, elf = 2, ltoir = 8 };
 /// "ptx", "elf", "ltoir".
 char const* to_string(entry_kind kind) noexcept;
 
+/// How the payload of an entry is compressed.
 enum class compression { none, lz4, zstd };
 /// "none", "lz4", "zstd".
 char const* to_string(compression method) noexcept;
 
 /// One entry. Strings are copies; `payload` points into the fatbin's bytes.
 struct fatbin_entry {
-  entry_kind kind = entry_kind::ptx;
-  fatlink::target target = {};
-  std::uint16_t version_major = 0;  ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
-  std::uint16_t version_minor = 0;
-  std::uint64_t flags = 0;
-  std::uint64_t scramble_key = 0;  ///< of LTO-IR; nvJitLink cannot decompress it without
-  fatlink::compression compression = fatlink::compression::none;
+  entry_kind kind = entry_kind::ptx;  ///< what the entry holds
+  fatlink::target target = {};        ///< the architecture that it was compiled for
+  std::uint16_t version_major = 0;    ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
+  std::uint16_t version_minor = 0;    ///< see version_major
+  std::uint64_t flags = 0;            ///< the flags of the entry's header
+  std::uint64_t scramble_key = 0;     ///< of LTO-IR; nvJitLink cannot decompress it without
+  fatlink::compression compression = fatlink::compression::none;  ///< of the payload
   std::uint64_t offset = 0;             ///< of the entry's header in the file
   bytes_view payload = {};              ///< as stored, without padding
   std::uint64_t uncompressed_size = 0;  ///< of the payload once decompressed
   std::string options = {};             ///< the options text: float flags among it
   std::string ident_text = {};          ///< raw; see ident.hpp
 
+  /// The float flags in `options`.
   [[nodiscard]] fatlink::float_flags float_flags() const noexcept
   {
     return parse_float_flags(options);
   }
+  /// The ident in `ident_text`, if it is one of fatlink's.
   [[nodiscard]] std::optional<fatlink::ident> ident() const noexcept
   {
     return parse_ident(ident_text);
@@ -112,6 +118,7 @@ class fatbin {
   /// False of one that was moved from, on which nothing else may be called.
   [[nodiscard]] bool has_value() const noexcept { return contents_ != nullptr; }
   [[nodiscard]] std::string const& name() const noexcept;  ///< as given, for messages
+  /// The bytes of the file.
   [[nodiscard]] bytes_view bytes() const noexcept;
   /// SHA-256 of the bytes; computed at the first call, by whichever thread.
   [[nodiscard]] digest256 const& digest() const;
@@ -119,6 +126,7 @@ class fatbin {
   /// ident states, or the file has the one that its .json states. Decided when it was read, so that
   /// asking costs nothing. Digests detect damage; they are no signature.
   [[nodiscard]] bool is_verified() const noexcept;
+  /// The entries, in the order of the file.
   [[nodiscard]] std::vector<fatbin_entry> const& entries() const noexcept;
 
   /// The ident of the first entry that has one; read at the first call, by whichever thread.

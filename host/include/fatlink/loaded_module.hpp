@@ -38,6 +38,7 @@ class loaded_module {
     using typed_kernel = fatlink::kernel<Signature>;
     return typed_kernel(find_kernel(name, typed_kernel::k_parameter_sizes));
   }
+  /// The same. @throws usage_error `name` is null.
   template <typename Signature>
   [[nodiscard]] fatlink::kernel<Signature> kernel(char const* name) const
   {

@@ -67,7 +67,7 @@ class nvjitlink {
   [[nodiscard]] std::string const& reason() const noexcept;    ///< which rule chose it
   [[nodiscard]] std::string const& identity() const noexcept;  ///< of the file; empty: unknown
   [[nodiscard]] unsigned major() const noexcept;               ///< 13 of 13.0
-  [[nodiscard]] unsigned minor() const noexcept;
+  [[nodiscard]] unsigned minor() const noexcept;               ///< 0 of 13.0
 
   struct FATLINK_PRIVATE api;  ///< the functions; private to the library
   [[nodiscard]] api const& functions() const noexcept;

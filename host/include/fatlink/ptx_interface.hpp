@@ -44,8 +44,9 @@ struct ptx_parameter {
   }
 };
 
+/// A kernel or device function.
 struct ptx_function {
-  std::string name = {};
+  std::string name = {};                       ///< as in the PTX: mangled, unless it is extern "C"
   std::vector<ptx_parameter> results = {};     ///< none or one
   std::vector<ptx_parameter> parameters = {};  ///< without the `...` of a variadic function
   bool is_variadic = false;                  ///< takes `...`: `.param .align 8 .b8 p[]` at the end
@@ -54,6 +55,7 @@ struct ptx_function {
   unsigned max_block_threads = 0;            ///< .maxntid, its product; 0 if not stated
 };
 
+/// Whether to_string states alignments.
 enum class with_alignment { no, yes };
 
 /// "(b32) user_transform(b32)", "apply_transform(b64, b64, b64)", "(b32) log(b64, ...)"; with
@@ -63,7 +65,7 @@ std::string to_string(ptx_function const& function, with_alignment alignment = w
 /// A module-scope variable: `.visible .global .align 4 .f32 scale` is {"scale", "global", "f32",
 /// 4}. Arrays, structs and unions are arrays of b8.
 struct ptx_variable {
-  std::string name = {};
+  std::string name = {};    ///< as in the PTX: mangled, unless it is extern "C"
   std::string space = {};   ///< "global", "const" or "shared"
   std::string type = {};    ///< without the dot; vectors as "v4.f32"
   unsigned align = 0;       ///< bytes, 0 if not stated
@@ -77,6 +79,7 @@ struct ptx_variable {
 /// with alignment "global align 4 f32 scale".
 std::string to_string(ptx_variable const& variable, with_alignment alignment = with_alignment::no);
 
+/// The interface of a PTX module.
 struct ptx_interface {
   std::vector<ptx_function> kernels = {};      ///< .entry
   std::vector<ptx_function> definitions = {};  ///< .visible .func with a body

@@ -21,13 +21,14 @@
 
 namespace FATLINK_API fatlink {
 
+/// What a transform states that it computes.
 struct reference {
-  std::string name = {};
-  std::string summary = {};
+  std::string name = {};        ///< name of the transform
+  std::string summary = {};     ///< one line for listings
   std::string hook = {};        ///< the function that it describes
   std::string expression = {};  ///< in x
-  double tolerance_ulp = 0;
-  std::string file = {};  ///< the file that it was read from, for messages
+  double tolerance_ulp = 0;     ///< the accepted error of a result
+  std::string file = {};        ///< the file that it was read from, for messages
 
   /// Reads and checks a sidecar: every field is present and of its type, the tolerance is at most
   /// 2^20 ulp, and the expression can be evaluated.

@@ -23,16 +23,18 @@ std::uint64_t ulp_steps(float a, float b) noexcept;
 
 /// A summary over elements; operator+= adds that of later elements.
 struct verification {
-  std::size_t elements = 0;
+  std::size_t elements = 0;       ///< elements compared
   std::size_t failures = 0;       ///< elements outside of the tolerance
   double max_ulp = 0;             ///< infinity: a NaN or an infinity is wrong
   double max_abs_error = 0;       ///< over finite pairs
   std::size_t first_failure = 0;  ///< index, valid when failures > 0
   float first_input = 0;          ///< its input, result and expected value
-  float first_actual = 0;
-  double first_expected = 0;
+  float first_actual = 0;         ///< see first_input
+  double first_expected = 0;      ///< see first_input
 
+  /// Whether there are elements and all are within the tolerance.
   [[nodiscard]] bool verified() const noexcept { return elements > 0 && failures == 0; }
+  /// Adds the summary of later elements.
   verification& operator+=(verification const& later);
 };
 
