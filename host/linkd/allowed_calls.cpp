@@ -28,18 +28,18 @@ argument_test is_null(unsigned index)
   return {.index = index};
 }
 
-/// Negative clocks are those of other processes.
+/// Allows the clocks of the system; negative numbers are clocks of other processes.
 argument_test is_clock_of_everyone(unsigned index)
 {
   return {.index = index, .mask = 0xfffffff0, .value = 0};
 }
 
-void append(std::vector<call_rule>& rules, std::vector<call_rule> const& more)
+void append(std::vector<call_rule>& rules, std::vector<call_rule> const& added_rules)
 {
-  rules.insert(rules.end(), more.begin(), more.end());
+  rules.insert(rules.end(), added_rules.begin(), added_rules.end());
 }
 
-/// The socket, and the file that collects what is printed, which alone can be emptied.
+/// The socket, and the file that collects printed output; only that file can be truncated.
 std::vector<call_rule> calls_on_open_descriptors()
 {
   return {{SYS_read},   {SYS_write},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The system calls that the two processes of the link helper need after their start. Measured with
 // nvJitLink 13.0, 13.2 and 13.5: links in both modes, with and without -split-compile, failing
-// links, and the tests of fatlink. nvJitLink starts no thread in any of them; threads are allowed
-// for those that do. A build with sanitizers allows three calls more, which these need.
+// links, and fatlink's tests. nvJitLink started no threads; they are allowed for versions that do.
+// Builds with sanitizers allow three more calls, which the sanitizers need.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +13,9 @@
 
 namespace fatlink {
 
-/// For the process that calls this, once nvJitLink is open: memory that is not executable, threads,
-/// its own signals, clocks, and the descriptors that it has. nvJitLink also looks for libcuda.so.1
-/// and does without it.
+/// For the calling process, once nvJitLink is open: memory that is not executable, threads, its own
+/// signals, clocks, and its open descriptors. nvJitLink also searches for libcuda.so.1, and works
+/// without it.
 std::vector<call_rule> calls_of_linking_process();
 
 /// For the guardian of `linking_process`: waiting, ending that process, and reporting how it ended.

@@ -3,7 +3,7 @@
 
 namespace fatlink {
 
-/// Gives up all capabilities of this thread: bounding set, ambient, inheritable, permitted and
+/// Drops all capabilities of this thread: bounding set, ambient, inheritable, permitted and
 /// effective. Without CAP_SETPCAP the bounding set stays, which grants nothing under no_new_privs.
 /// Returns 0, or the errno with which the kernel refuses.
 int drop_capabilities();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipe on which the guardian reports once what the kernel refused of its confinement, so that the
-// hello of the linking process states it.
+// A pipe on which the guardian reports once which layers of its confinement the kernel refused. The
+// hello of the linking process states them.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace fatlink {
 
 class confinement_pipe {
  public:
-  /// Opens the pipe, before the fork. Where that fails, nothing is received.
+  /// Opens the pipe, before the fork. If that fails, receive() returns nothing.
   confinement_pipe() noexcept;
 
   /// In the guardian. Allocates no memory and closes nothing, which its filter may refuse.
   void send(guardian_errors const& errors) const noexcept;
 
-  /// In the linking process, once: waits for the report, and closes the pipe. Empty where none
-  /// comes.
+  /// In the linking process, once: waits for the report and closes the pipe. Empty if there is
+  /// none.
   [[nodiscard]] std::optional<guardian_errors> receive() noexcept;
 
  private:

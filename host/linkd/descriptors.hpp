@@ -3,11 +3,11 @@
 
 namespace fatlink {
 
-/// The descriptor on which the host may give the helper a pipe for the reason of its end.
+/// The descriptor of the status pipe, on which the guardian reports how the linking process ended.
 constexpr int k_status_descriptor = 3;
 
-/// Closes all descriptors but 0, 1, 2 and the status pipe. Returns the status pipe's; -1 where
-/// descriptor 3 is no pipe.
+/// Closes all descriptors except 0, 1, 2 and the status pipe. Returns the status pipe; -1 if
+/// descriptor 3 is not a pipe.
 int keep_own_descriptors();
 
 }  // namespace fatlink

@@ -20,7 +20,7 @@ constexpr timespec k_interval{.tv_sec = 0, .tv_nsec = 250'000'000};  // without 
 
 void do_nothing(int /*signal*/) {}
 
-/// SIGCHLD then interrupts ppoll, and nothing else.
+/// Makes SIGCHLD interrupt only ppoll.
 void receive_child_signals_in_ppoll()
 {
   struct sigaction action {};
@@ -92,7 +92,7 @@ int guardian::wait()
   int status = 0;
   while (::waitpid(linking_process_, &status, WNOHANG) == 0) {
     if (!has_host_left()) continue;
-    ::kill(linking_process_, SIGKILL);  // not waited for yet: the number is still its own
+    ::kill(linking_process_, SIGKILL);  // it was not reaped yet, so the ID is still its own
     while (::waitpid(linking_process_, &status, 0) < 0 && errno == EINTR) continue;
     break;
   }
@@ -100,16 +100,16 @@ int guardian::wait()
   return exit_status_of(status);
 }
 
-/// Waits until something happens. Whether it is the end of the socket or of the host.
+/// Waits for an event. Returns whether the host has ended or closed the socket.
 bool guardian::has_host_left() const
 {
   std::array<pollfd, 2> waits{{{.fd = STDIN_FILENO, .events = POLLRDHUP, .revents = 0},
                                {.fd = host_descriptor_, .events = POLLIN, .revents = 0}}};
   sigset_t none;
   sigemptyset(&none);
-  auto const ready =
+  auto const ready_count =
       ::ppoll(waits.data(), waits.size(), host_descriptor_ < 0 ? &k_interval : nullptr, &none);
-  return ready > 0 || ::getppid() != host_;
+  return ready_count > 0 || ::getppid() != host_;
 }
 
 void guardian::report(int status) const

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that the host started. It starts the linking process, holds none of its data, and
-// waits: for the end of that process, whose reason it reports; for the host to close its end of the
-// socket; and for the host's end. Then it ends the linking process, also in the middle of a link.
-// The linking process ends with it (PR_SET_PDEATHSIG; the guardian has only one thread).
+// The process that the host starts. It starts the linking process, holds none of its data, and
+// waits. When the linking process ends, it reports the reason. When the host ends or closes its end
+// of the socket, it ends the linking process, also during a link. The linking process ends with the
+// guardian (PR_SET_PDEATHSIG; the guardian has only one thread).
 #pragma once
 
 #include <sys/types.h>
@@ -16,16 +16,16 @@ namespace fatlink {
 class guardian {
  public:
   /// Blocks SIGCHLD until it waits. `host`: the parent process when the helper was started.
-  /// `status_pipe`: receives one line, "SIGSEGV" or "exit status 2", when the linking process has
-  /// ended; -1: nobody asks for it.
+  /// `status_pipe`: receives one line, such as "SIGSEGV" or "exit status 2", when the linking
+  /// process has ended; -1: none.
   guardian(pid_t host, int status_pipe);
 
-  /// Forks. Returns 0 in the linking process, there with the signal mask of the start; -1 with
-  /// errno where the kernel refuses.
+  /// Forks. Returns 0 in the linking process, with the signal mask that this process started with;
+  /// -1 with errno if the kernel refuses.
   [[nodiscard]] pid_t start_linking_process();
 
-  /// In the linking process, once: what the kernel refused of the confinement of the guardian,
-  /// after it has tried; empty where it does not report.
+  /// In the linking process, once: waits until the guardian has confined itself, and returns which
+  /// layers the kernel refused; empty if the guardian does not report.
   [[nodiscard]] std::optional<guardian_errors> receive_confinement() noexcept;
 
   /// Confines this process, reports how, and waits. Returns the exit status of the linking process,
@@ -40,7 +40,7 @@ class guardian {
   int status_pipe_;
   confinement_pipe confinement_;
   pid_t linking_process_ = -1;
-  int host_descriptor_ = -1;  ///< a pidfd; -1 where the kernel has none
+  int host_descriptor_ = -1;  ///< a pidfd; -1 if the kernel has none
 };
 
 }  // namespace fatlink

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Landlock, Linux 5.13 and newer: this thread and those that it starts lose access to the file
-// system, and as far as the kernel's ABI goes to TCP ports (4), devices' ioctl (5), abstract unix
-// sockets and the signals of other processes (6). Source: linux/landlock.h of Linux 6.12.
+// Landlock, Linux 5.13 and newer: this thread and the threads that it starts lose access to the
+// file system and, depending on the kernel's ABI version, to TCP ports (4), ioctl on devices (5),
+// and abstract Unix sockets and signals of other processes (6). Source: linux/landlock.h of
+// Linux 6.12.
 #pragma once
 
 namespace fatlink {
@@ -9,12 +10,12 @@ namespace fatlink {
 enum class signal_scope { any_process, own_domain };
 
 struct landlock_result {
-  int abi = 0;    ///< of the kernel; 0 where it has no Landlock
-  int error = 0;  ///< errno, where it is not in force
+  int abi = 0;    ///< the kernel's ABI version; 0 without Landlock
+  int error = 0;  ///< errno if Landlock is not in force; otherwise 0
 };
 
-/// Denies all that the kernel's Landlock can deny. Needs no_new_privs. `signals`: whether signals
-/// to processes outside are denied, too.
+/// Denies everything that the kernel's Landlock can deny. Needs no_new_privs. `signals`: own_domain
+/// also denies signals to other processes.
 landlock_result deny_by_landlock(signal_scope signals);
 
 }  // namespace fatlink

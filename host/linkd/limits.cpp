@@ -17,11 +17,11 @@ constexpr rlim_t k_grace_seconds = 5;  // between SIGXCPU, which names the reaso
 /// Returns 0 or errno.
 int limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) noexcept
 {
-  rlimit present{};
-  if (::getrlimit(resource, &present) != 0) return errno;
-  rlimit const wanted{.rlim_cur = std::min(present.rlim_max, soft),
-                      .rlim_max = std::min(present.rlim_max, hard)};
-  return ::setrlimit(resource, &wanted) == 0 ? 0 : errno;
+  rlimit current{};
+  if (::getrlimit(resource, &current) != 0) return errno;
+  rlimit const lowered{.rlim_cur = std::min(current.rlim_max, soft),
+                       .rlim_max = std::min(current.rlim_max, hard)};
+  return ::setrlimit(resource, &lowered) == 0 ? 0 : errno;
 }
 
 int limit(__rlimit_resource resource, rlim_t value) noexcept
@@ -46,8 +46,8 @@ int limit_resources() noexcept
       limit_address_space(), limit(RLIMIT_NOFILE, 64), limit(RLIMIT_FSIZE, rlim_t{16} << 20),
       limit(RLIMIT_CORE, 0),
       limit(RLIMIT_CPU, k_processor_seconds, k_processor_seconds + k_grace_seconds)};
-  auto const* const first = std::find_if(errors.begin(), errors.end(), std::identity());
-  return first == errors.end() ? 0 : *first;
+  auto const* const error_position = std::find_if(errors.begin(), errors.end(), std::identity());
+  return error_position == errors.end() ? 0 : *error_position;
 }
 
 int limit_processes() noexcept

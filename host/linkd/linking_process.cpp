@@ -18,13 +18,14 @@ namespace {
 
 constexpr int k_unavailable = 5;
 constexpr char const* k_remedy =
-    "links are not safe without it; allow seccomp (in a container, its profile), or link without "
-    "the sandbox: --allow-unconfined (in C++ linker_settings::allow_unconfined)";
+    "links are not safe without it; allow seccomp (in a container: in its profile), or link "
+    "without "
+    "the sandbox: linker_settings::allow_unconfined";
 
 void end_with(pid_t parent)
 {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);  // it had ended before
+  if (::getppid() != parent) ::_exit(0);  // the parent has ended before this call
 }
 
 std::shared_ptr<nvjitlink const> open_nvjitlink(linking_settings const& settings)

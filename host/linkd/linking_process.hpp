@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that opens nvJitLink, confines itself, says hello to the host, and links.
+// The process that opens nvJitLink, confines itself, sends the hello, and links.
 #pragma once
 
 #include <sys/types.h>
@@ -16,9 +16,10 @@ struct linking_settings {
   bool allow_unconfined = false;  ///< links without seccomp where the kernel refuses it
 };
 
-/// Returns the exit status: 0 the host has left or sent nothing for the idle time, 2 it sent what
-/// is no request, 5 no nvJitLink or no sandbox, as the host was told. `parent`: the process of
-/// `guard`. `limits_error`: of limit_resources().
+/// Runs the linking process. `parent`: the process ID of the guardian. `limits_error`: the result
+/// of limit_resources(). Returns the exit status: 0 the host closed the socket or was idle for too
+/// long, 2 it sent an invalid request, 5 there is no nvJitLink or no sandbox, which a failure
+/// message has told the host.
 int run_linking_process(guardian& guard, pid_t parent, int limits_error,
                         linking_settings const& settings);
 

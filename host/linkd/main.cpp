@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink-linkd, the link helper: owns nvJitLink, so that its crash, hang or takeover by an input
-// fails a link and nothing else. Two processes: the one that the host starts is the guardian
-// (guardian.hpp) of the one that links (linking_process.hpp). Speaks link_helper/protocol.hpp.
+// fatlink-linkd, the link helper: runs nvJitLink, so that an input that crashes, hangs or takes
+// over nvJitLink only fails its own link. It consists of two processes: the host starts the
+// guardian (guardian.hpp), which starts the linking process (linking_process.hpp). Messages:
+// link_helper/protocol.hpp.
 //   fatlink-linkd [--allow-unconfined] [--no-search] [FILE]
 // --allow-unconfined: also links where the kernel refuses seccomp. FILE: the libnvJitLink.so.13 to
 // open; without it, and where it cannot be opened, the first that nvjitlink::open finds.
@@ -58,11 +59,11 @@ int main(int argc, char** argv)
   auto const status_pipe = keep_own_descriptors();
   auto const limits_error = limit_resources();
   guardian guard(host, status_pipe);
-  auto const own = ::getpid();
+  auto const guardian_process = ::getpid();
   auto const linking_process = guard.start_linking_process();
   if (linking_process < 0) return fail_to_fork(errno);
-  // No destructors, and no code of nvJitLink, at the end of either.
+  // Both processes end without destructors and without code of nvJitLink.
   if (linking_process == 0)
-    ::_exit(run_linking_process(guard, own, limits_error, read_arguments(argc, argv)));
+    ::_exit(run_linking_process(guard, guardian_process, limits_error, read_arguments(argc, argv)));
   ::_exit(guard.wait());
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvJitLink prints: it reports wrong prototypes and duplicates on standard error and nowhere
-// else. Standard output and standard error of the linking process are a file in memory.
+// Collects what nvJitLink prints: it reports wrong prototypes and duplicate definitions only on
+// standard error. Standard output and standard error of the linking process are a file in memory.
 #pragma once
 
 #include <string>
 
 namespace fatlink {
 
-/// From here on, what this process prints is collected; the present standard output is closed.
-/// @throws unavailable_error the kernel refuses: never links uncollected.
+/// Redirects standard output and standard error of this process to a file in memory.
+/// @throws unavailable_error the kernel refuses; the helper must not link then.
 void collect_printed_output();
 
-/// Returns what was printed since the last call.
+/// Returns what was printed since the previous call.
 std::string take_printed_output();
 
 }  // namespace fatlink

@@ -43,7 +43,7 @@ int forbid_dumps()
   return ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : errno;
 }
 
-/// Appends what the guardian lacks: "without NAME: REASON".
+/// Appends "without NAME: REASON" for a layer that the guardian lacks.
 void append_missing(std::string& missing, char const* name, int error)
 {
   if (error == 0) return;
@@ -51,7 +51,7 @@ void append_missing(std::string& missing, char const* name, int error)
       detail::format("{}without {}: {}", missing.empty() ? ": " : "; ", name, reason_of(error));
 }
 
-/// An unconfined guardian is still on: it reads nothing that an input can change.
+/// An unconfined guardian still counts as on: it reads nothing that an input can influence.
 std::string state_of(std::optional<guardian_errors> const& guardian)
 {
   if (!guardian) return "guardian: off: it did not report its confinement";
@@ -91,7 +91,7 @@ guardian_errors confine_guardian(pid_t linking_process)
   errors.capabilities = drop_capabilities();
   errors.privileges = forbid_new_privileges();
   errors.dumps = forbid_dumps();
-  // The linking process was there before, and is outside of the guardian's domain.
+  // The linking process started before, so it is outside of the guardian's Landlock domain.
   errors.landlock = deny_by_landlock(signal_scope::any_process).error;
   errors.seccomp = install_seccomp_filter(seccomp_program(calls_of_guardian(linking_process)));
   return errors;

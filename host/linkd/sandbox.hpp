@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes of the link helper give up, so that an nvJitLink taken over by its input can
-// do nothing to the host. Layers, each in force without the others:
+// Confines the processes of the link helper, so that an input that takes over nvJitLink cannot do
+// anything to the host. Each layer works without the others:
 //   seccomp             only the system calls of allowed_calls.hpp
 //   landlock            no file system, no network, no signals (landlock.hpp)
 //   capabilities        none
-//   no-new-privileges   no program gives rights back
-//   no-dump             no core file, and no other process of the user reads its memory
+//   no-new-privileges   executing a program never adds rights
+//   no-dump             no core file; other processes of the user cannot read its memory
 //   limits              limits.hpp
-//   guardian            guardian.hpp; confined by the same layers, and reports those refused
+//   guardian            guardian.hpp; confined by the same layers, reports those that are refused
 #pragma once
 
 #include <sys/types.h>
@@ -19,12 +19,12 @@
 namespace fatlink {
 
 struct confinement {
-  /// "NAME: on", "NAME: on: DETAIL" or "NAME: off: REASON", of each layer, in the order above.
+  /// "NAME: on", "NAME: on: DETAIL" or "NAME: off: REASON" for each layer, in the order above.
   std::vector<std::string> layers;
-  std::string seccomp_refusal;  ///< why seccomp is off; empty where it is on
+  std::string seccomp_refusal;  ///< why seccomp is off; empty if it is on
 };
 
-/// The errno with which the kernel refused each layer to the guardian; 0 where it is on.
+/// The errno with which the kernel refused each layer of the guardian; 0 if it is on.
 struct guardian_errors {
   int seccomp = 0;
   int landlock = 0;
@@ -34,12 +34,12 @@ struct guardian_errors {
   int limits = 0;
 };
 
-/// Confines the linking process, whose nvJitLink is open. `limits_error`: of limit_resources().
-/// `guardian`: what confine_guardian() returned; empty where that is not known.
+/// Confines the linking process, after nvJitLink was opened. `limits_error`: the result of
+/// limit_resources(). `guardian`: the result of confine_guardian(); empty: unknown.
 confinement confine_linking_process(int limits_error,
                                     std::optional<guardian_errors> const& guardian);
 
-/// Confines the guardian as far as the kernel lets it.
+/// Confines the guardian as far as the kernel permits.
 guardian_errors confine_guardian(pid_t linking_process);
 
 }  // namespace fatlink

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allow lists of system calls as seccomp filters. What no rule allows fails with EPERM and changes
-// nothing. A call of another architecture (int 0x80) or with an x32 number ends the process with
-// SIGSYS. The rules are tried in order; the kernel compiles the filter, and remembers calls that it
-// allows whatever their arguments.
+// Allow lists of system calls as seccomp filters. A call that no rule allows fails with EPERM. A
+// call of another architecture (int 0x80) or with an x32 number ends the process with SIGSYS. The
+// rules are tried in order. The kernel compiles the filter, and caches which calls it allows
+// regardless of their arguments.
 #pragma once
 
 #include <linux/filter.h>
@@ -12,7 +12,7 @@
 
 namespace fatlink {
 
-/// Holds where the bits of `mask` in argument `index` of the call are those of `value`.
+/// Is true if the bits of `mask` in argument `index` of the call equal those of `value`.
 struct argument_test {
   unsigned index = 0;
   std::uint64_t mask = ~std::uint64_t{0};
@@ -22,17 +22,17 @@ struct argument_test {
 /// A test of an argument that the kernel reads as a 32-bit number.
 argument_test is_equal(unsigned index, std::uint32_t value);
 
-/// Applies to a call where all tests hold.
+/// Applies to a call if all tests are true.
 struct call_rule {
   long number = 0;
   std::vector<argument_test> tests = {};
-  int error = 0;  ///< 0: the call is allowed; else the errno that it fails with
+  int error = 0;  ///< 0: the call is allowed; otherwise it fails with this errno
 };
 
-/// The filter that allows what `rules` allow.
+/// The filter for `rules`.
 std::vector<sock_filter> seccomp_program(std::vector<call_rule> const& rules);
 
-/// Confines all threads of this process for the rest of its life. Needs no_new_privs.
+/// Installs the filter for all threads of this process, permanently. Needs no_new_privs.
 /// Returns 0, or the errno with which the kernel refuses.
 int install_seccomp_filter(std::vector<sock_filter> program);
 

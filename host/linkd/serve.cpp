@@ -24,8 +24,8 @@ bool wait_for_request(int milliseconds)
 {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   for (;;) {
-    auto const ready = ::poll(&input, 1, milliseconds);
-    if (ready >= 0 || errno != EINTR) return ready > 0;
+    auto const count = ::poll(&input, 1, milliseconds);
+    if (count >= 0 || errno != EINTR) return count > 0;
   }
 }
 
@@ -71,15 +71,15 @@ bool write_message(bytes_view message)
 
 int serve(nvjitlink const& nvjitlink)
 {
-  auto const idle = static_cast<int>(helper_idle_time().count());
+  auto const idle = static_cast<int>(idle_time().count());
   while (!is_half_of_processor_time_used() && wait_for_request(idle)) {
     std::array<std::byte, k_message_header> bytes{};
-    if (!read_all(bytes)) return 0;  // the host has left
+    if (!read_all(bytes)) return 0;  // the host has closed the socket
     auto const header = decode_header(bytes);
     if (header.kind != message_kind::request) return 2;
     byte_buffer body(header.size);
     if (!read_all(body)) return 0;
-    ::alarm(k_longest_link);  // should the host be stopped
+    ::alarm(k_longest_link);  // in case the host is stopped
     auto const reply = answer(nvjitlink, body, {header.identity.number, sha256(body)});
     ::alarm(0);
     if (!write_message(reply)) return 0;

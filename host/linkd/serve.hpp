@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helper's side of the conversation (link_helper/protocol.hpp), on descriptor 0, a socket.
+// The helper's end of the protocol (link_helper/protocol.hpp), on descriptor 0, a socket.
 #pragma once
 
 #include "fatlink/bytes.hpp"
@@ -7,12 +7,12 @@
 
 namespace fatlink {
 
-/// Writes a whole message. Returns false where the host has left.
+/// Writes a complete message. Returns false if the host has closed the socket.
 bool write_message(bytes_view message);
 
-/// Links request after request until the host closes the conversation, sends none for
-/// $FATLINK_HELPER_IDLE_SECONDS (60), or half of the processor time is used.
-/// Returns the exit status: 0; 2 the host sent what is no request.
+/// Serves requests until the host closes the socket, sends none for the idle time (idle_time.hpp),
+/// or half of the processor time is used. Returns the exit status: 0, or 2 if the host sent an
+/// invalid request.
 int serve(nvjitlink const& nvjitlink);
 
 }  // namespace fatlink

@@ -123,7 +123,7 @@ TEST(HostileHelper, ThatTakesTooLongIsReportedWithTheTimeLimit)
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
     EXPECT_THAT(failed.what(), testing::HasSubstr("longer than its time limit of 0.3 s"));
-    EXPECT_THAT(failed.details().hint, testing::StartsWith("raise the time limit (--link-timeout"));
+    EXPECT_THAT(failed.details().hint, testing::StartsWith("raise linker_settings::time_limit;"));
   }
 }
 
@@ -167,6 +167,14 @@ TEST_F(LinkHelper, ThatDiedWhileItWaitedIsReplaced)
   ::kill(process, SIGKILL);
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(code_of(with), "linked");
+}
+
+TEST_F(LinkHelper, WarnsOfAnIdleTimeThatIsNotANumber)
+{
+  fixtures::variable const idle("FATLINK_HELPER_IDLE_SECONDS", "abc");
+  EXPECT_THAT(linker().link(shipped(), lto()).warnings,
+              testing::Contains(testing::HasSubstr(
+                  "FATLINK_HELPER_IDLE_SECONDS: 'abc' is not a number of seconds")));
 }
 
 TEST(HelperStart, ThatIsNotThereIsNamed)

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds nvJitLink, which is opened at run time and never linked. Search order, first that
-// opens and has the functions wins, nothing else is tried once one was named explicitly:
-//   1. $FATLINK_NVJITLINK, a file: used or an error, never passed over. (A link that a shipped
-//      layer of the cache has for hosts without any needs none.)
-//   2. `lib/fatlink` beside the program's folder, a copy that a package bundles; `lib` there, a
-//   build
-//      tree's link to its toolkit
+// Finds and opens nvJitLink at run time; nothing links to it. Search order; the first file that can
+// be opened and has all functions is used:
+//   1. the file $FATLINK_NVJITLINK; if it is set, no other file is tried
+//   2. beside the folder of the program: lib/fatlink, where packages put a copy, and lib, where the
+//      build tree has a link to its toolkit
 //   3. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
-//   4. the active environments. $VIRTUAL_ENV: where the vendor's wheels put it,
-//      lib/python3.*/site-packages/nvidia/cu13/lib. $CONDA_PREFIX: lib, targets/x86_64-linux/lib,
-//      and the wheels' folder. A toolkit that is named goes before an environment that is active,
-//      and both before what the system has.
+//   4. $VIRTUAL_ENV: lib/python3.*/site-packages/nvidia/cu13/lib, where the vendor's wheels put it;
+//      $CONDA_PREFIX: lib, targets/x86_64-linux/lib, and the folder of the wheels
 //   5. the dynamic loader: libnvJitLink.so.13
-//   6. /usr/local/cuda
+//   6. /usr/local/cuda/lib64
 // Threads: safe.
 #pragma once
 
@@ -26,11 +22,11 @@
 
 namespace FATLINK_API fatlink {
 
-/// A place that was tried.
+/// A file of the search.
 struct nvjitlink_candidate {
   std::string path = {};     ///< as passed to dlopen
   std::string reason = {};   ///< "$CUDA_HOME", "dynamic loader", …
-  std::string outcome = {};  ///< "chosen", "not tried", or dlopen's own words
+  std::string outcome = {};  ///< "chosen", "not tried", or why it cannot be used
 };
 
 /// The file of an nvJitLink, known without loading it.
@@ -44,19 +40,19 @@ struct nvjitlink_file {
 /// An opened nvJitLink and how it was found.
 class nvjitlink {
  public:
-  /// Opens by the search order; the same object for every call in a process.
-  /// @throws unavailable_error none found; the message lists what was tried.
+  /// Opens the first file of the search; returns the same object for every call in a process.
+  /// @throws unavailable_error no file can be used; its log lists the candidates.
   static std::shared_ptr<nvjitlink const> open();
 
-  /// Opens by the search order, reporting every candidate; null when none was found. A file that
-  /// several rules lead to is reported once, for the first of them.
+  /// Opens the first file of the search, and sets `tried` to all candidates; null if none can be
+  /// used. A file that several rules find is listed once, for the first of them.
   static std::shared_ptr<nvjitlink const> find(std::vector<nvjitlink_candidate>& tried);
 
-  /// Opens `file` and no other. @throws unavailable_error it cannot be used.
+  /// Opens `file`. @throws unavailable_error it cannot be used.
   static std::shared_ptr<nvjitlink const> open(std::string const& file);
 
-  /// The file that open() would open, by the same search, from what the files say of themselves;
-  /// nothing where there is none. Costs some 0.1 ms.
+  /// The file that open() would open, identified by its bytes, without loading it; empty if there
+  /// is none. Takes about 0.1 ms.
   static std::optional<nvjitlink_file> locate();
 
   ~nvjitlink();

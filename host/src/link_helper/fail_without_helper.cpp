@@ -11,7 +11,7 @@ void detail::fail_without_helper(std::string const& cause, std::string const& in
 {
   auto const install = detail::format(
       "install {} in libexec beside the program's bin (package fatlink-runtime), name it in "
-      "FATLINK_LINKD, or link with --in-process (C++: isolation::in_process)",
+      "FATLINK_LINKD, or link with isolation::in_process",
       k_helper_program);
   throw unavailable_error(
       stage::linker, {.message = detail::format("the link helper cannot be used: {}", cause),

@@ -27,14 +27,15 @@ struct idle_helper {
   bool allow_unconfined = false;
   time_limit::clock::time_point since = time_limit::clock::now();
 
-  /// Whether it is about to end itself.
+  /// Whether the helper is about to end itself.
   [[nodiscard]] bool is_ending() const
   {
-    return time_limit::clock::now() - since > helper_idle_time() * 3 / 4;
+    return time_limit::clock::now() - since > idle_time() * 3 / 4;
   }
 };
 
-/// What all pools of this process share. Never destroyed: threads link while static objects are.
+/// The helpers of this process. Never destroyed: threads may link while static objects are
+/// destroyed.
 class registry {
  public:
   registry() { idle_.reserve(k_most_idle); }
@@ -60,8 +61,9 @@ class registry {
     std::unique_lock lock(mutex_);
     auto const has_place = [&] { return leases_ < most_leases(); };
     if (!has_lease_ended_->wait_until(lock, limit.end(), has_place))
-      fail_without_helper("all helpers that this process may have are busy", "fatlink-linkd",
-                          "ETIMEDOUT", "raise the time limit, or link in fewer threads at once");
+      fail_without_helper("all helpers that this process may start are busy", "fatlink-linkd",
+                          "ETIMEDOUT",
+                          "raise linker_settings::time_limit, or link in fewer threads at once");
     ++leases_;
   }
 
@@ -74,26 +76,26 @@ class registry {
     has_lease_ended_->notify_one();
   }
 
-  /// The helper that was used last; null where there is none. Ends those that are about to.
+  /// Takes the helper that was used last; null if there is none. Ends those that are about to end.
   std::unique_ptr<link_helper> take(bool allow_unconfined)
   {
     std::vector<idle_helper> ended;
     std::lock_guard const lock(mutex_);
-    auto const first = std::stable_partition(
+    auto const ending = std::stable_partition(
         idle_.begin(), idle_.end(), [](idle_helper const& idle) { return !idle.is_ending(); });
-    std::move(first, idle_.end(), std::back_inserter(ended));
-    idle_.erase(first, idle_.end());
+    std::move(ending, idle_.end(), std::back_inserter(ended));
+    idle_.erase(ending, idle_.end());
     auto const helper = std::find_if(idle_.rbegin(), idle_.rend(), [&](idle_helper const& idle) {
       return idle.allow_unconfined == allow_unconfined;
     });
     if (helper == idle_.rend()) return nullptr;
-    auto taken = std::move(helper->helper);
+    auto result = std::move(helper->helper);
     idle_.erase(std::next(helper).base());
-    return taken;
+    return result;
   }
 
-  /// Keeps a helper for the next lease, where somebody keeps the pool. Ends a surplus one.
-  /// Allocates nothing: called by destructors.
+  /// Keeps a helper for the next lease if there is a pool, and ends the oldest one above the limit.
+  /// Allocates no memory: destructors call it.
   void keep(idle_helper helper) noexcept
   {
     idle_helper surplus;
@@ -129,14 +131,14 @@ class registry {
     return std::max<std::size_t>(2 * std::thread::hardware_concurrency(), k_fewest_leases);
   }
 
-  /// In a child that was forked: the helpers are the parent's, and no lease's thread is here.
+  /// In a forked child: the helpers and the threads that hold leases are the parent's.
   void forget_parents_helpers()
   {
     for (auto& idle : idle_) idle.helper->abandon();
     idle_.clear();
     leases_ = 0;
-    // Made anew in its place: threads that wait on the old one are the parent's, and destroying it
-    // would wait for them.
+    // Constructed again in place: the threads that wait on the old object are the parent's, and its
+    // destructor would wait for them.
     std::construct_at(has_lease_ended_.get());
   }
 
@@ -149,7 +151,8 @@ class registry {
   fork_guard fork_guard_{fork_order::helper_pool, mutex_, [this] { forget_parents_helpers(); }};
 };
 
-// Made before there are threads: one that is made during a fork is never finished in the child.
+// Constructed before there are threads: a construction that a fork interrupts is never finished in
+// the child.
 [[maybe_unused]] auto const& registry_at_start = registry::instance();
 
 }  // namespace
@@ -217,7 +220,8 @@ link_product helper_lease::link(link_request const& request, time_limit const& l
   try {
     return helper_->link(request, limit);
   } catch (helper_left const&) {
-    fail_without_helper("it ends instead of replying", helper_->hello().path, "exit status 0",
+    fail_without_helper("it ends itself instead of replying", helper_->hello().path,
+                        "exit status 0",
                         "raise FATLINK_HELPER_IDLE_SECONDS; nvJitLink may have ended it");
   }
 }

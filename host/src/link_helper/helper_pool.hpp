@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's link helpers. One that survived a link waits for the next; each linker keeps the
-// pool, and its idle helpers end with the last linker, after a minute without work
-// (fatlink-linkd ends itself), and where there are more than a few. A helper that linked inputs
-// without digest or contract serves no other link: such inputs may have taken it over.
-// A forked child starts helpers of its own and never touches those of its parent.
-// Threads: safe; each lease has a helper of its own.
+// The link helpers of this process. After a link, a helper waits for the next one. Idle helpers end
+// with the last linker, after a minute without work (fatlink-linkd ends itself), and when there are
+// more than four. A helper that linked inputs without digest or contract serves no other link: such
+// inputs may have taken it over. A forked child starts its own helpers and never uses its parent's.
+// Threads: safe; each lease has its own helper.
 #pragma once
 
 #include <memory>
@@ -16,7 +15,7 @@ namespace fatlink::detail {
 
 class helper_pool {
  public:
-  /// The process's pool: the same object as long as somebody keeps it.
+  /// The pool of this process: the same object while anyone holds it.
   static std::shared_ptr<helper_pool> shared();
   ~helper_pool();
   helper_pool(helper_pool const&) = delete;
@@ -26,28 +25,29 @@ class helper_pool {
   helper_pool() = default;
 };
 
-/// Ends the idle helpers, so that the next ones get this process's environment.
+/// Ends the idle helpers, so that the next helpers receive the present environment.
 void end_idle_helpers();
 
-/// How many helpers wait for work.
+/// The number of idle helpers.
 std::size_t idle_helper_count();
 
 enum class helper_reuse { shared, fresh };
 
-/// A helper for as long as this lives.
+/// Exclusive use of a helper, until the lease is destroyed.
 class helper_lease {
  public:
-  /// With an `identity` (see nvjitlink_file), idle helpers that opened another nvJitLink are ended.
-  /// helper_reuse::fresh: a new helper, that ends with the lease. Waits for another lease's end
-  /// where the process has as many helpers as it may (twice its cores, at least four).
-  /// @throws as link_helper::start.
+  /// Takes an idle helper or starts one. `identity` (nvjitlink_file::identity), if not empty: ends
+  /// idle helpers that opened another nvJitLink. helper_reuse::fresh: a new helper, which ends with
+  /// the lease. If the process has as many helpers as it may (twice the number of cores, at least
+  /// four), waits for the end of another lease.
+  /// @throws unavailable_error as link_helper::start, or no lease ended within the time limit.
   helper_lease(helper_settings const& settings, std::string const& identity, helper_reuse reuse,
                time_limit const& limit);
   ~helper_lease();
   helper_lease(helper_lease const&) = delete;
   helper_lease& operator=(helper_lease const&) = delete;
   link_helper* operator->() const noexcept { return helper_.get(); }
-  /// As link_helper::link; once with a new helper, where this one ended by itself.
+  /// As link_helper::link. If the helper ended itself, tries once again with a new one.
   link_product link(link_request const& request, time_limit const& limit);
 
  private:

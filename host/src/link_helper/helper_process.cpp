@@ -28,7 +28,7 @@ namespace {
 constexpr int k_status_descriptor = 3;
 constexpr int k_longest_end_ms = 1000;
 constexpr char const* k_unknown_cause = "unknown cause";
-constexpr int k_status_grace_ms = 100;  ///< the guardian writes it before it ends
+constexpr int k_status_grace_ms = 100;  ///< the guardian writes the status before it ends
 
 constexpr std::array<std::string_view, 10> k_variables{
     "CUDA_HOME", "CUDA_PATH",    "VIRTUAL_ENV",  "CONDA_PREFIX", "LD_LIBRARY_PATH",
@@ -57,7 +57,8 @@ struct descriptor_pair {
   std::unique_ptr<descriptor> theirs;
 };
 
-/// A host may have closed its standard streams, whose numbers the helper needs for its own.
+/// Owns both ends, with numbers above 2: a host may have closed its standard streams, and the
+/// helper needs these numbers.
 descriptor_pair own(std::array<int, 2> const& ends, std::string const& program)
 {
   descriptor_pair pair{std::make_unique<descriptor>(avoid_standard_streams(ends[0])), nullptr};
@@ -82,8 +83,8 @@ descriptor_pair make_status_pipe(std::string const& program)
   return own(ends, program);
 }
 
-/// A pidfd of the child `process`; -1 with errno where the kernel has none (ENOSYS, before 5.3), or
-/// where the host has reaped the child already (ECHILD) and the number may be another's.
+/// A pidfd of the child `process`. -1 with errno ENOSYS if the kernel has no pidfds (before 5.3),
+/// or ECHILD if the host has reaped the child, so that another process may have its ID.
 std::unique_ptr<descriptor> open_pidfd(pid_t process)
 {
   auto pidfd =
@@ -109,12 +110,12 @@ class spawn_settings {
     posix_spawn_file_actions_adddup2(&actions_, status, k_status_descriptor);
     posix_spawn_file_actions_addclosefrom_np(&actions_, k_status_descriptor + 1);
     posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
+    sigset_t no_signals;
+    sigset_t all_signals;
+    sigemptyset(&no_signals);
+    sigfillset(&all_signals);
+    posix_spawnattr_setsigmask(&attributes_, &no_signals);
+    posix_spawnattr_setsigdefault(&attributes_, &all_signals);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   ~spawn_settings()
@@ -168,11 +169,11 @@ bool is_status(std::string const& line)
 
 bool wait_until_readable(int file, int timeout_ms)
 {
-  pollfd wanted{.fd = file, .events = POLLIN, .revents = 0};
-  int ready = 0;
-  do ready = ::poll(&wanted, 1, timeout_ms);
-  while (ready < 0 && errno == EINTR);
-  return ready > 0;
+  pollfd poll_entry{.fd = file, .events = POLLIN, .revents = 0};
+  int ready_count = 0;
+  do ready_count = ::poll(&poll_entry, 1, timeout_ms);
+  while (ready_count < 0 && errno == EINTR);
+  return ready_count > 0;
 }
 
 }  // namespace
@@ -193,7 +194,7 @@ helper_process::helper_process(std::string const& program,
   auto status = make_status_pipe(program);
   process_ = spawn_settings(socket.theirs->get(), status.theirs->get()).spawn(program, arguments);
   pidfd_ = open_pidfd(process_);
-  if (pidfd_->get() < 0 && errno != ENOSYS) process_ = -1;  // its number is not to be used
+  if (pidfd_->get() < 0 && errno != ENOSYS) process_ = -1;  // another process may have this ID
   socket_ = std::move(socket.ours);
   status_ = std::move(status.ours);
 }
@@ -218,11 +219,11 @@ std::string helper_process::end()
   ::shutdown(socket_->get(), SHUT_RDWR);  // also in copies that a forked child holds
   if (pidfd_->get() >= 0)
     (void)::syscall(SYS_pidfd_send_signal, pidfd_->get(), SIGKILL, nullptr, 0);
-  auto const own = reap();
-  return status.empty() ? own : status;
+  auto const exit_status = reap();
+  return status.empty() ? exit_status : status;
 }
 
-/// What the guardian wrote on the end of the process that links.
+/// What the guardian wrote about the end of the linking process; empty if nothing valid.
 std::string helper_process::read_status() const
 {
   pollfd conversation{.fd = socket_->get(), .events = POLLRDHUP, .revents = 0};
@@ -235,7 +236,7 @@ std::string helper_process::read_status() const
   return is_status(line) ? line : std::string();
 }
 
-/// Waits for the process's end, at most a second. The host may have reaped it meanwhile.
+/// Waits for the end of the process, at most a second. The host may reap it meanwhile.
 std::string helper_process::reap()
 {
   auto const has_pidfd = pidfd_->get() >= 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink-linkd as a process of the host: started, watched and ended. The process that is started
-// is the guardian of the one that links: it ends it together with the host or with the
-// conversation, and writes on the status pipe how it ended, so that a host whose SIGCHLD handler
-// reaps every child learns it, too. The process is known by a pidfd and by the socket to it, never
-// by its number alone, which may be another process's by then. Threads: one at a time.
+// Starts, observes and ends a process of fatlink-linkd. The process that is started is the guardian
+// of the linking process: it ends the linking process when the host ends or closes the socket, and
+// writes to the status pipe how it ended, so that also a host whose SIGCHLD handler reaps every
+// child learns the reason. The process is identified by a pidfd and its socket, never only by its
+// process ID, which another process may have by then. Threads: one at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -20,22 +20,22 @@ namespace fatlink::detail {
 class helper_process {
  public:
   /// Starts `program` with a socket as standard input and output, the null device as standard
-  /// error, a pipe for its end as descriptor 3, no other descriptor, every signal at its default,
-  /// and of this process's environment what it needs (helper_environment).
+  /// error, the status pipe as descriptor 3, no other descriptors, default signal actions, and
+  /// helper_environment().
   /// @throws unavailable_error it cannot be started.
   helper_process(std::string const& program, std::vector<std::string> const& arguments);
-  /// Ends it, unless this is a child that the host forked: it is the host's, not the child's.
+  /// Ends the process, except in a forked child: the process belongs to the parent.
   ~helper_process();
   helper_process(helper_process const&) = delete;
   helper_process& operator=(helper_process const&) = delete;
 
   [[nodiscard]] int socket() const noexcept { return socket_->get(); }
-  /// Whether it runs and has nothing to say that nobody asked for.
+  /// Whether it runs and has sent nothing that was not read.
   [[nodiscard]] bool is_idle() const noexcept;
-  /// Ends it and waits until it has ended, at most a second.
-  /// Returns how: "SIGSEGV", "exit status 2", "unknown cause".
+  /// Ends the process and waits for its end, at most a second. Returns how the linking process
+  /// ended: "SIGSEGV", "exit status 2", "unknown cause"; empty if end() was called before.
   std::string end();
-  /// Makes the destructor leave the process alone: for the children that a host forks.
+  /// Makes the destructor do nothing to the process: for a forked child.
   void abandon() noexcept { is_abandoned_ = true; }
 
  private:
@@ -51,8 +51,8 @@ class helper_process {
   bool has_ended_ = false;
 };
 
-/// The variables that the helper gets of this process's: FATLINK_*, those that name where to search
-/// nvJitLink, the loader's search path, the locale, and the sanitizers' options.
+/// The environment variables that the helper receives: FATLINK_*, those that say where to search
+/// for nvJitLink, the loader's search path, the locale, and the options of sanitizers.
 std::vector<std::string> helper_environment();
 
 }  // namespace fatlink::detail

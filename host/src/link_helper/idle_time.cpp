@@ -4,17 +4,31 @@
 #include <algorithm>
 
 #include "util/process/environment.hpp"
+#include "util/text/format.hpp"
 #include "util/text/number.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
+namespace {
 
-std::chrono::milliseconds helper_idle_time()
+constexpr char const* k_variable = "FATLINK_HELPER_IDLE_SECONDS";
+constexpr double k_default_seconds = 60;
+constexpr double k_longest_seconds = 1e6;
+
+}  // namespace
+
+std::chrono::milliseconds idle_time()
 {
-  constexpr double k_default_seconds = 60;
-  constexpr double k_longest_seconds = 1e6;
-  auto const seconds =
-      read_decimal(environment("FATLINK_HELPER_IDLE_SECONDS")).value_or(k_default_seconds);
+  auto const seconds = read_decimal(environment(k_variable)).value_or(k_default_seconds);
   return std::chrono::milliseconds(static_cast<long>(std::min(seconds, k_longest_seconds) * 1000));
+}
+
+std::string idle_time_warning()
+{
+  auto const text = environment(k_variable);
+  if (text.empty() || read_decimal(text)) return {};
+  return detail::format("{}: '{}' is not a number of seconds; helpers end after {} idle seconds",
+                        k_variable, printable(text), k_default_seconds);
 }
 
 }  // namespace fatlink::detail

@@ -17,22 +17,22 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::size_t k_block = std::size_t{1} << 20;  // memory is taken as bytes arrive
+constexpr std::size_t k_block = std::size_t{1} << 20;  // bytes; memory grows as they arrive
 constexpr char const* k_damaged =
-    "an input is damaged: build it again; the next link is not affected";
+    "an input may be damaged: build it again; the next link is not affected";
 constexpr char const* k_killed =
-    "another process killed it, or the system for lack of memory; the next link is not affected";
+    "another process killed it, or the kernel because memory ran out; the next link is not "
+    "affected";
 constexpr char const* k_raise_limit =
-    "raise the time limit (--link-timeout SECONDS; in C++ the linker's limit); a damaged input can "
-    "hang nvJitLink, too";
+    "raise linker_settings::time_limit; a damaged input can also make nvJitLink hang";
 
 constexpr char const* k_other_version =
     "install the fatlink-linkd of this version of fatlink, or name it in FATLINK_LINKD";
 
-/// The conversation with a helper broke off.
+/// The connection to a helper ended, or the time limit has passed.
 struct broken {
   bool has_timed_out = false;
-  bool is_before_reply = false;  ///< a request's reply had not begun
+  bool is_before_reply = false;  ///< a request was sent, and no byte of its reply has arrived
 };
 
 double seconds(std::chrono::milliseconds time)
@@ -48,25 +48,25 @@ std::string names_of(link_request const& request)
 }
 
 /// The only place where a thread that links in a helper can be cancelled.
-int poll_cancellable(pollfd& wanted, int timeout_ms)
+int poll_cancellable(pollfd& poll_entry, int timeout_ms)
 {
   cancellation_guard const guard;
   cancellation_point const point(guard);
-  return ::poll(&wanted, 1, timeout_ms);
+  return ::poll(&poll_entry, 1, timeout_ms);
 }
 
 /// Waits until the socket is ready. @throws broken at the time limit.
 void wait_for(int socket, short events, time_limit const& limit)
 {
   for (;;) {
-    auto const left =
+    auto const time_left =
         std::chrono::ceil<std::chrono::milliseconds>(limit.end() - time_limit::clock::now());
-    if (left.count() <= 0) throw broken{.has_timed_out = true};
-    pollfd wanted{.fd = socket, .events = events, .revents = 0};
-    auto const ready =
-        poll_cancellable(wanted, static_cast<int>(std::min<long>(left.count(), 1 << 30)));
-    if (ready > 0) return;
-    if (ready < 0 && errno != EINTR) throw broken{};
+    if (time_left.count() <= 0) throw broken{.has_timed_out = true};
+    pollfd poll_entry{.fd = socket, .events = events, .revents = 0};
+    auto const ready_count =
+        poll_cancellable(poll_entry, static_cast<int>(std::min<long>(time_left.count(), 1 << 30)));
+    if (ready_count > 0) return;
+    if (ready_count < 0 && errno != EINTR) throw broken{};
   }
 }
 
@@ -94,7 +94,7 @@ std::vector<std::string> arguments_of(helper_settings const& settings)
   return arguments;
 }
 
-/// How a reply of the helper ends the link.
+/// Decodes a reply. @throws link_error, unavailable_error as the helper reports.
 link_product product_of(message_header const& header, bytes_view body)
 {
   if (header.kind == message_kind::product) return decode_product(body);
@@ -145,7 +145,7 @@ link_helper::message link_helper::receive(std::initializer_list<message_kind> ki
   return result;
 }
 
-/// Sends a request and reads its reply. Busy afterwards unless both went well.
+/// Sends a request and reads its reply. The helper stays busy unless both succeed.
 link_helper::message link_helper::exchange(link_request const& request, time_limit const& limit)
 {
   auto const bytes = encode(request, ++last_request_);
@@ -175,12 +175,13 @@ std::unique_ptr<link_helper> link_helper::start(helper_settings const& settings,
       throw unavailable_error(stage::linker, decode_failure(hello.body, hello.header.kind).details);
     helper->hello_ = decode_hello(hello.body);
   } catch (broken const& failure) {
-    auto const how = helper->process_.end();
+    auto const exit_reason = helper->process_.end();
     if (failure.has_timed_out)
       fail_without_helper(
           detail::format("{} did not start within {} s", program, seconds(limit.length())), program,
           "ETIMEDOUT", k_raise_limit);
-    fail_without_helper(detail::format("{} ended with {}", program, how), program, how);
+    fail_without_helper(detail::format("{} ended with {}", program, exit_reason), program,
+                        exit_reason);
   } catch (protocol_error const& error) {
     fail_without_helper(detail::format("{} sent no valid hello: {}", program, error.what()),
                         program, "EPROTO", k_other_version);
@@ -194,16 +195,16 @@ link_product link_helper::link(link_request const& request, time_limit const& li
     auto const reply = exchange(request, limit);
     return product_of(reply.header, reply.body);
   } catch (broken const& failure) {
-    auto const how = process_.end();
-    if (failure.is_before_reply && how == "exit status 0") throw helper_left{};
+    auto const exit_reason = process_.end();
+    if (failure.is_before_reply && exit_reason == "exit status 0") throw helper_left{};
     if (failure.has_timed_out)
       fail(request,
            detail::format(
                "the link took longer than its time limit of {} s; nvJitLink's process was stopped",
                seconds(limit.length())),
            "ETIMEDOUT", k_raise_limit);
-    fail(request, detail::format("nvJitLink's process died linking them ({})", how), how,
-         how == "SIGKILL" ? k_killed : k_damaged);
+    fail(request, detail::format("nvJitLink's process died linking them ({})", exit_reason),
+         exit_reason, exit_reason == "SIGKILL" ? k_killed : k_damaged);
   } catch (protocol_error const& error) {
     (void)process_.end();
     fail(request, detail::format("nvJitLink's process sent no valid reply: {}", error.what()),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's end of fatlink-linkd, the helper process that runs nvJitLink: inputs that crash or
-// hang nvJitLink end the helper, not the host. One request at a time; from before a request is sent
-// until its whole reply has been read the helper is busy, and one that is still busy afterwards (an
-// exception, a cancelled thread) is never used again. Threads: one at a time may use a helper.
+// The host's end of fatlink-linkd, the helper that runs nvJitLink: an input that crashes or hangs
+// nvJitLink ends the helper, not the host. A helper serves one request at a time. It is busy from
+// before a request is sent until the complete reply has been read; a helper that stays busy,
+// because of an exception or a cancelled thread, is never used again. Threads: one at a time.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace fatlink::detail {
 
-/// How long something may take, and when that ends.
+/// A duration, and the time at which it ends, counted from construction.
 class time_limit {
  public:
   using clock = std::chrono::steady_clock;
-  /// Of more than a year: a year.
+  /// `length`: at most a year; a longer one counts as a year.
   explicit time_limit(std::chrono::milliseconds length)
       : length_(std::min<std::chrono::milliseconds>(length, std::chrono::hours(24 * 365))),
         end_(clock::now() + length_)
@@ -40,28 +40,31 @@ struct helper_settings {
   bool allow_unconfined = false;  ///< also link where the kernel refuses seccomp
 };
 
-/// A helper ended by itself with status 0 instead of replying: it had been idle for long, or had
-/// used its processor time. Another one can take the request.
+/// Thrown if a helper ended itself with status 0 instead of replying, because it was idle for too
+/// long or used its processor time. Another helper can take the request.
 struct helper_left {};
 
 class link_helper {
  public:
   /// Starts a helper and waits until it has opened nvJitLink.
-  /// @throws unavailable_error no helper, no nvJitLink where it looked, no sandbox; or the time
-  ///   limit has passed (code ETIMEDOUT).
+  /// @throws unavailable_error there is no helper, no nvJitLink or no sandbox, or the time limit
+  /// has
+  ///   passed (code ETIMEDOUT).
   static std::unique_ptr<link_helper> start(helper_settings const& settings,
                                             time_limit const& limit);
   link_helper(link_helper const&) = delete;
   link_helper& operator=(link_helper const&) = delete;
 
   [[nodiscard]] helper_hello const& hello() const noexcept { return hello_; }
-  /// The number of the process that links.
+  /// The process ID of the linking process.
   [[nodiscard]] int process() const noexcept { return static_cast<int>(hello_.process); }
-  /// @throws helper_left it ended by itself before it replied.
-  /// @throws link_error as the helper reports; or the helper died (code SIGSEGV, …), was killed at
-  ///   the time limit (ETIMEDOUT) or sent what is no reply (EPROTO): it cannot be used again then.
+  /// Links in the helper.
+  /// @throws helper_left the helper ended itself before it replied.
+  /// @throws link_error as the helper reports; or the helper died (code SIGSEGV, …), was stopped at
+  ///   the time limit (ETIMEDOUT) or sent an invalid reply (EPROTO): it cannot be used again then.
+  /// @throws unavailable_error as the helper reports.
   link_product link(link_request const& request, time_limit const& limit);
-  /// Whether it can serve another link: it runs, and no reply is outstanding.
+  /// Whether it can serve another link: it runs, and it owes no reply.
   [[nodiscard]] bool is_ready() const noexcept { return !is_busy_ && process_.is_idle(); }
   /// See helper_process.
   void abandon() noexcept { process_.abandon(); }
@@ -74,7 +77,8 @@ class link_helper {
   };
   void send(bytes_view bytes, time_limit const& limit);
   void receive(std::span<std::byte> buffer, time_limit const& limit);
-  /// @throws protocol_error before the body is read, for a header of another kind or request.
+  /// Receives a message of one of `kinds` that replies to `request`.
+  /// @throws protocol_error a message of another kind or request; its body is not read.
   message receive(std::initializer_list<message_kind> kinds, request_identity const& request,
                   time_limit const& limit);
   message exchange(link_request const& request, time_limit const& limit);

@@ -135,20 +135,20 @@ message_header decode_header(bytes_view header)
 
 link_request decode_request(bytes_view body)
 {
-  sequence_reader from(body);
-  link_request found;
-  auto const emit = from.number<std::uint32_t>();
+  sequence_reader reader(body);
+  link_request request;
+  auto const emit = reader.number<std::uint32_t>();
   if (emit > static_cast<std::uint32_t>(image_kind::ptx))
     throw protocol_error("an image of unknown kind");
-  found.emit = static_cast<image_kind>(emit);
-  found.options = from.texts();
-  found.inputs.resize(from.count());
-  for (auto& one : found.inputs) {
-    one.name = from.text();
-    one.bytes = from.view(from.number<std::uint64_t>());
+  request.emit = static_cast<image_kind>(emit);
+  request.options = reader.texts();
+  request.inputs.resize(reader.count());
+  for (auto& input : request.inputs) {
+    input.name = reader.text();
+    input.bytes = reader.view(reader.number<std::uint64_t>());
   }
-  from.expect_end();
-  return found;
+  reader.expect_end();
+  return request;
 }
 
 helper_hello decode_hello(bytes_view body)
@@ -183,9 +183,10 @@ helper_failure decode_failure(bytes_view body, message_kind kind)
   sequence_reader reader(body);
   helper_failure failure;
   failure.is_unavailable = kind == message_kind::unavailable;
-  auto const where = reader.number<std::uint32_t>();
-  if (where > static_cast<std::uint32_t>(stage::report)) throw protocol_error("an unknown stage");
-  failure.where = static_cast<fatlink::stage>(where);
+  auto const stage_number = reader.number<std::uint32_t>();
+  if (stage_number > static_cast<std::uint32_t>(stage::report))
+    throw protocol_error("an unknown stage");
+  failure.where = static_cast<fatlink::stage>(stage_number);
   auto& details = failure.details;
   details.message = printable(reader.text(k_longest_text));
   details.input = printable(reader.text(k_longest_text));

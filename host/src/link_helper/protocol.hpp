@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host and its link helper (fatlink-linkd) say to each other, over the helper's standard
-// input and output. Little-endian; both ends are of one build and one machine. Each end reads the
-// other's messages as untrusted: the helper because a defect of ours must not spread, the host
-// because the helper runs nvJitLink on bytes that may take it over.
+// The messages between a host and its link helper (fatlink-linkd), over a socket that is the
+// helper's standard input and output. Little-endian; both ends are from one build and on one
+// machine. Each end treats the other's messages as untrusted: the helper, to contain a defect of
+// the host; the host, because the helper runs nvJitLink on bytes that may take it over. Threads: no
+// shared state.
 //
 // <message> ::= <magic> <kind> <number> <digest> <size> <body>
 // <magic>   ::= "FLK2"   <kind> ::= u32   <size> ::= u64, bytes of the body
@@ -18,7 +19,7 @@
 // <product> ::= f64 ms, u32 count, texts (warnings), bytes            kind 3, at most 256 MiB
 // <failure> ::= u32 stage, then texts: message, input, code, log, hint    kind 4 link, 5
 //               unavailable, at most 2 MiB
-// <text> and <bytes> as in detail/sequence.hpp. The sender cuts texts that are too long.
+// <text> and <bytes> as in util/text/sequence.hpp. The sender cuts texts that are too long.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +44,11 @@ constexpr std::uint64_t k_largest_hello = std::uint64_t{64} << 10;
 constexpr std::uint64_t k_largest_product = std::uint64_t{256} << 20;
 constexpr std::uint64_t k_largest_failure = std::uint64_t{2} << 20;
 
-/// Bytes that are no message: of the wrong magic, or a size past the end.
+/// Bytes that are not a valid message: wrong magic, unknown kind, or a size outside its limit or
+/// past the end.
 using protocol_error = sequence_error;
 
-/// Which request a message is, or replies to.
+/// Identifies a request; a reply repeats the identity of its request.
 struct request_identity {
   std::uint64_t number = 0;
   digest256 digest{};  ///< SHA-256 of the request's body
@@ -64,7 +66,7 @@ struct link_request {
   std::vector<std::string> options;
   struct input {
     std::string name;
-    bytes_view bytes;  ///< into the message, or the fatbin
+    bytes_view bytes;  ///< points into a link_input on the host, into the message in the helper
   };
   std::vector<input> inputs;
 };
@@ -72,11 +74,11 @@ struct link_request {
 struct helper_hello {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
-  std::uint32_t process = 0;  ///< that links
+  std::uint32_t process = 0;  ///< ID of the linking process
   std::string path;
   std::string reason;
-  std::string identity;  ///< the file's; see nvjitlink_file
-  /// Of the sandbox: "NAME: on", "NAME: on: DETAIL" or "NAME: off: REASON".
+  std::string identity;  ///< see nvjitlink_file
+  /// The layers of the sandbox: "NAME: on", "NAME: on: DETAIL" or "NAME: off: REASON".
   std::vector<std::string> layers;
 };
 
@@ -86,16 +88,16 @@ struct helper_failure {
   bool is_unavailable = false;
 };
 
-/// A header and a body, ready to write.
+/// Header and body of a message.
 byte_buffer encode(link_request const& request, std::uint64_t number);
 byte_buffer encode(helper_hello const& hello);
 byte_buffer encode(link_product const& product, request_identity const& request);
 byte_buffer encode(helper_failure const& failure, request_identity const& request);
 
-/// @throws protocol_error what was read is none of these, or larger than its kind may be.
+/// Decode what the other end sent. @throws protocol_error it is not a valid message of this kind.
 message_header decode_header(bytes_view header);
 link_request decode_request(bytes_view body);
-/// Texts of hellos, products and failures come back printable (detail/printable.hpp).
+/// Texts of hellos, products and failures come back printable (util/text/printable.hpp).
 helper_hello decode_hello(bytes_view body);
 link_product decode_product(bytes_view body);
 helper_failure decode_failure(bytes_view body, message_kind kind);

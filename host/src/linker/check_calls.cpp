@@ -99,9 +99,9 @@ bool may_replace(std::vector<fatbin> const& inputs, link_options const& options)
   for (auto const& definer : inputs) {
     if (is_opaque(definer, options.target, options.mode)) return inputs.size() > 1;
     auto const& functions = interface_of(definer, options.target, options.mode).definitions;
-    for (auto const& other : inputs) {
-      if (&other == &definer) continue;
-      function_names const names(interface_of(other, options.target, options.mode));
+    for (auto const& other_input : inputs) {
+      if (&other_input == &definer) continue;
+      function_names const names(interface_of(other_input, options.target, options.mode));
       if (!std::all_of(functions.begin(), functions.end(),
                        [&](ptx_function const& function) { return names.contains(function.name); }))
         return true;

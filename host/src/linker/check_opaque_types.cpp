@@ -130,18 +130,18 @@ class checker {
           report(input, stated->second, to_string(function));
   }
 
-  void report(fatbin const& input, observation const& seen)
+  void report(fatbin const& input, observation const& observed)
   {
-    for (auto const& name : seen.mismatched)
+    for (auto const& name : observed.mismatched)
       if (auto const stated = functions_.find(name); stated != functions_.end())
         report(input, stated->second, name + " with another type");
     for (auto const& [name, stated] : functions_)
-      if (!stated.is_defined && !seen.undefined.contains(name)) filled_.insert(name);
+      if (!stated.is_defined && !observed.undefined.contains(name)) filled_.insert(name);
     for (auto const& [name, stated] : variables_) {
-      if (seen.mismatched.contains(name)) findings_.push_back(mismatch(input, stated));
-      if (!seen.undefined.contains(name)) filled_.insert(name);
+      if (observed.mismatched.contains(name)) findings_.push_back(mismatch(input, stated));
+      if (!observed.undefined.contains(name)) filled_.insert(name);
     }
-    for (auto const& name : seen.undefined)
+    for (auto const& name : observed.undefined)
       if (!functions_.contains(name) && !variables_.contains(name))
         findings_.push_back(unstated(input, name));
   }
@@ -179,7 +179,7 @@ class checker {
   }
 
   /// Once for each function of `input`: its LTO-IR has `other`.
-  void report(fatbin const& input, stated_function const& stated, std::string const& other)
+  void report(fatbin const& input, stated_function const& stated, std::string const& other_type)
   {
     if (!reported_.emplace(&input, stated.function.name).second) return;
     findings_.push_back(
@@ -189,7 +189,7 @@ class checker {
          .symbol = stated.function.name,
          .message = detail::format("{} {} {}, and the LTO-IR of {} has {}", stated.file,
                                    stated.is_defined ? "defines" : "declares",
-                                   to_string(stated.function), input.name(), other),
+                                   to_string(stated.function), input.name(), other_type),
          .hint = "compile both with the type that the library's contract declares"});
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of nvJitLink, in this process or in the helper.
+// A call of nvJitLink, in this process or in the helper.
 #pragma once
 
 #include <functional>

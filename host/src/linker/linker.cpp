@@ -15,18 +15,18 @@
 namespace fatlink {
 namespace {
 
-/// The inputs' own PTX for the target; preflight saw to it that each has some.
-std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target wanted)
+/// The inputs' PTX for the target; preflight checked that each has some.
+std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target architecture)
 {
   std::vector<ptx_part> parts;
   for (auto const& input : inputs)
-    if (auto const* entry = linked_entry(input, wanted, link_mode::ptx); entry != nullptr)
+    if (auto const* entry = linked_entry(input, architecture, link_mode::ptx); entry != nullptr)
       parts.push_back({input.name(), read_ptx(*entry, input.name())});
   return parts;
 }
 
-/// Whether a link repeats a warning of preflight. compared-by-link: check_calls() compares the
-/// types. unverified-bytes: of a whole class of inputs, in each of their links; `check` reports it.
+/// Whether a link passes on a warning of preflight. Not compared-by-link, because check_calls()
+/// compares the types; not unverified-bytes, which every link of such inputs would repeat.
 bool is_repeated_by_link(finding_id id)
 {
   return id != finding_id::compared_by_link && id != finding_id::unverified_bytes;
@@ -70,7 +70,7 @@ void check_settings(linker_settings const& settings)
   throw usage_error({.message = "the linker was moved from",
                      .input = "linker",
                      .code = error_code::moved_from,
-                     .hint = "copy a linker that is used again: copies share all"});
+                     .hint = "copy a linker that is used again; copies share their state"});
 }
 
 /// @throws usage_error no inputs, one that was moved from, or a value that is no enumerator.
@@ -86,7 +86,7 @@ void check_arguments(std::vector<fatbin> const& inputs, link_options const& opti
       throw usage_error({.message = "an input was moved from",
                          .input = "inputs",
                          .code = error_code::moved_from,
-                         .hint = "copy a fatbin that is used again: it is cheap"});
+                         .hint = "copy a fatbin that is used again; copies share their bytes"});
   if (inputs.empty())
     throw usage_error({.message = "no inputs: there is nothing to link",
                        .input = "inputs",
@@ -100,7 +100,7 @@ struct linker::state : detail::linker_state {
   using detail::linker_state::linker_state;
 };
 
-/// One call of link.
+/// One call of linker::link.
 class linker::session {
  public:
   session(detail::linker_state& linker, std::vector<fatbin> const& inputs,
@@ -126,9 +126,9 @@ class linker::session {
     return std::move(image_);
   }
 
-  /// What link() made, as it came from nvJitLink or the cache; not of a ptx_set.
+  /// The result of link(), as nvJitLink or the cache returned it. Not for a ptx_set.
   [[nodiscard]] cached_link const& product() const { return *product_; }
-  /// Of the nvJitLink that made it; empty where that is not known.
+  /// The identity of the nvJitLink that made it; empty: unknown.
   [[nodiscard]] std::string const& identity() const { return identity_; }
 
  private:
@@ -192,13 +192,13 @@ class linker::session {
                            product_->warnings.end());
   }
 
-  /// @throws file_error what nvJitLink made is no image: nothing that the cache may keep.
+  /// @throws file_error the product is not an image; it is not stored then.
   void check_product(bytes_view bytes) const
   {
     if (options_.emit == image_kind::cubin) (void)functions_in_cubin(bytes);
   }
 
-  /// Not kept where another nvJitLink than the key's linked: it was replaced meanwhile.
+  /// Links. The product is not stored if nvJitLink was replaced after the key was made.
   link_cache::product link_now()
   {
     auto result = detail::run_nvjitlink(state_, inputs_, options_, file_);
@@ -212,7 +212,8 @@ class linker::session {
       state_.forget_file();
       if (state_.settings.cache)
         result.product.warnings.push_back(detail::format(
-            "the cache does not keep this link: another nvJitLink made it than {}", file_.path));
+            "the cache does not store this link, because another nvJitLink than {} made it",
+            file_.path));
     }
     return {{std::move(result.product.bytes), std::move(result.product.warnings)}, is_as_keyed};
   }

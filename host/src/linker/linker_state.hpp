@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the copies of one linker share.
+// The state that the copies of a linker share. Threads: safe.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of LTO-IR reach, by a link of its own without optimisation to PTX: the functions
-// that they call or take the address of, defined or not. Shows nothing of an input without kernels,
-// and no __forceinline__ function. Measured with nvJitLink 13.0 and 13.5.
+// Lists the functions that the kernels of LTO-IR call or take the address of, defined or not, by an
+// additional link to PTX without optimisation. Lists nothing for an input without kernels, and no
+// __forceinline__ functions. Measured with nvJitLink 13.0 and 13.5.
 #pragma once
 
 #include <string>
@@ -14,15 +14,16 @@
 
 namespace fatlink::detail {
 
-/// The interface of linked PTX with its functions as definitions: a link makes every function
-/// internal, and read_ptx_interface() lists visible ones.
-/// @throws file_error text that is no PTX; names `name`.
+/// The interface of linked PTX, with its functions as definitions. (A link makes every function
+/// internal, and read_ptx_interface() lists only visible ones.)
+/// @throws file_error `linked` is not valid PTX; names `name`.
 ptx_interface read_linked_interface(std::string_view linked, std::string_view name);
 
-/// nvJitLink's options for links that only check `inputs`: those of the link that is checked.
+/// nvJitLink's options for links that only check `inputs`: the same as for the real link.
 std::vector<std::string> check_options(std::vector<fatbin> const& inputs, link_options options);
 
-/// `texts` are from check_options(). @throws link_error
+/// The interface that the kernels of `input` use. `texts`: the result of check_options().
+/// @throws link_error the link failed.
 ptx_interface read_reachable(fatbin const& input, link_options const& options,
                              std::vector<std::string> texts, link_function const& link);
 

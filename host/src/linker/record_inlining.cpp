@@ -24,38 +24,39 @@ std::set<std::string> without_system_functions(std::set<std::string> names)
 }
 
 /// The hooks of all inputs that another input defines.
-std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target wanted, link_mode mode)
+std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target architecture,
+                                   link_mode mode)
 {
-  std::set<std::string> asked;
+  std::set<std::string> hook_names;
   std::set<std::string> defined;
   auto has_opaque = false;
   for (auto const& input : inputs) {
-    auto const& interface = interface_of(input, wanted, mode);
-    has_opaque = has_opaque || is_opaque(input, wanted, mode);
-    for (auto const& hook : interface.hooks) asked.insert(hook.name);
+    auto const& interface = interface_of(input, architecture, mode);
+    has_opaque = has_opaque || is_opaque(input, architecture, mode);
+    for (auto const& hook : interface.hooks) hook_names.insert(hook.name);
     for (auto const& function : interface.definitions) defined.insert(function.name);
     for (auto const& function : interface.weak) defined.insert(function.name);
   }
-  // The hooks of an opaque library cannot be read: then each definition may fill one.
-  if (has_opaque && asked.empty()) return defined;
-  if (has_opaque) return without_system_functions(std::move(asked));  // the link has succeeded
-  std::erase_if(asked, [&](std::string const& name) { return !defined.contains(name); });
-  return asked;
+  // The hooks of an opaque library cannot be read, so each definition may fill one.
+  if (has_opaque && hook_names.empty()) return defined;
+  if (has_opaque) return without_system_functions(std::move(hook_names));  // the link has succeeded
+  std::erase_if(hook_names, [&](std::string const& name) { return !defined.contains(name); });
+  return hook_names;
 }
 
 std::vector<std::string> functions_in(linked_image const& image)
 {
   if (image.kind == image_kind::ptx_set) {
-    std::vector<std::string> all;
+    std::vector<std::string> names;
     for (auto const& part : image.parts)
-      for (auto& name : functions_in_ptx(part.text)) all.push_back(std::move(name));
-    return all;
+      for (auto& name : functions_in_ptx(part.text)) names.push_back(std::move(name));
+    return names;
   }
   if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
   return functions_in_ptx({reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
 }
 
-/// The functions of a linked image, to look up many: sorted by their last letters.
+/// The functions of a linked image, sorted by their last letters for fast look-ups of endings.
 class linked_functions {
  public:
   explicit linked_functions(std::vector<std::string> names) : names_(std::move(names))
@@ -63,7 +64,7 @@ class linked_functions {
     std::sort(names_.begin(), names_.end(), is_before);
   }
 
-  /// As is_inlined(): neither `hook` nor a name that ends in "$" and `hook` is there.
+  /// As is_inlined(): there is neither `hook` nor a name that ends with "$" and `hook`.
   [[nodiscard]] bool inlined(std::string const& hook) const
   {
     return !std::binary_search(names_.begin(), names_.end(), hook, is_before) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a link left calls to what fills the hooks.
+// Records whether a link inlined the functions that fill hooks.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace fatlink::detail {
 
-/// Adds to `image` each hook that an input fills, and whether it is inlined; of an LTO link that
-/// left a call to one, a warning.
+/// Adds to `image` each hook that an input fills, and whether it is inlined. Adds a warning for
+/// each hook that an LTO link left as a call.
 void record_inlining(linked_image& image, std::vector<fatbin> const& inputs);
 
 /// After record_inlining. @throws link_error a hook is still called (not_inlined).
 void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs);
 
-/// Checks that `image` holds `kernel`: preflight cannot, where an input is opaque.
+/// Checks that `image` holds `kernel`, which preflight cannot do for opaque inputs.
 /// @throws refused_error unknown-kernel.
 void check_kernel(linked_image const& image, std::vector<fatbin> const& inputs,
                   std::string const& kernel);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "link_helper/idle_time.hpp"
 #include "linker/check_calls.hpp"
 #include "linker/check_opaque_types.hpp"
 #include "linker/nvjitlink_options.hpp"
@@ -15,7 +16,7 @@
 namespace fatlink::detail {
 namespace {
 
-/// Of each input the entry that preflight judged, in a fatbin of its own.
+/// The entry of each input that preflight checked, each in its own fatbin.
 std::vector<link_input> link_inputs(std::vector<fatbin> const& inputs, link_options const& options)
 {
   std::vector<link_input> parts;
@@ -32,7 +33,8 @@ link_request make_request(std::vector<link_input> const& inputs,
   return request;
 }
 
-/// Which toolkits nvJitLink reads is known once it is open.
+/// Repeats preflight with the version of nvJitLink, which is known once it is open.
+/// @throws refused_error an input needs a newer nvJitLink.
 void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& options,
                      toolkit_version linker)
 {
@@ -42,7 +44,7 @@ void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& opti
   if (has_error(findings)) throw refused_error(options.target, std::move(findings));
 }
 
-/// Checks by links what preflight could not read, and links.
+/// Checks what preflight could not read by additional links, and links.
 link_product check_and_link(std::vector<fatbin> const& inputs, link_options const& options,
                             link_function const& link)
 {
@@ -52,8 +54,8 @@ link_product check_and_link(std::vector<fatbin> const& inputs, link_options cons
   return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
 }
 
-/// Whether the helper that links `inputs` may link others afterwards: not where one of them has no
-/// contract or no digest. Such inputs may be damaged, or made to take nvJitLink over.
+/// Whether the helper that links `inputs` may link others afterwards: only if all have a contract
+/// and digests. Other inputs may be damaged, or built to take over nvJitLink.
 helper_reuse reuse_after(std::vector<fatbin> const& inputs)
 {
   auto const is_trusted = [](fatbin const& input) {
@@ -64,13 +66,15 @@ helper_reuse reuse_after(std::vector<fatbin> const& inputs)
                                                                : helper_reuse::fresh;
 }
 
-std::vector<std::string> confinement_warnings(helper_hello const& hello)
+/// The warnings about the environment and the sandbox of a helper.
+std::vector<std::string> helper_warnings(helper_hello const& hello)
 {
   std::vector<std::string> warnings;
+  if (auto warning = idle_time_warning(); !warning.empty()) warnings.push_back(std::move(warning));
   for (auto const& layer : hello.layers)
     if (layer.starts_with("seccomp: off"))
       warnings.push_back(detail::format(
-          "nvJitLink runs without its sandbox, as --allow-unconfined permits: {}", layer));
+          "nvJitLink runs without its sandbox, which this linker permits: {}", layer));
   return warnings;
 }
 
@@ -90,7 +94,7 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
   nvjitlink_run run{.product = {},
                     .identity = hello.identity,
                     .open_ms = watch.lap(),
-                    .warnings = confinement_warnings(hello)};
+                    .warnings = helper_warnings(hello)};
   refuse_toolkits(inputs, options, {hello.major, hello.minor});
   run.product =
       check_and_link(inputs, options, [&](auto const& parts, auto const& texts, image_kind emit) {

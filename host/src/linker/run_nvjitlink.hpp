@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a link that needs nvJitLink: in the helper or in this process, with the links that
-// check what preflight cannot read.
+// The part of a link that needs nvJitLink, in the helper or in this process, including the
+// additional links that check what preflight cannot read.
 #pragma once
 
 #include <string>
@@ -13,18 +13,17 @@ namespace fatlink::detail {
 
 struct nvjitlink_run {
   link_product product;
-  std::string identity;               ///< of the nvJitLink that linked; empty: not known
-  double open_ms = 0;                 ///< opening it, or starting its helper
-  std::vector<std::string> warnings;  ///< of how it ran, not of the product
+  std::string identity;               ///< of the nvJitLink that linked; empty: unknown
+  double open_ms = 0;                 ///< time to open nvJitLink or start the helper
+  std::vector<std::string> warnings;  ///< about the helper, not about the product
 };
 
-/// Links `inputs`, which passed preflight, with the nvJitLink of `file`, or with the one that is
-/// found where that is empty.
-/// @throws as linker::link.
+/// Links `inputs`, which passed preflight. `file`: the nvJitLink that was located; empty: searches.
+/// @throws what linker::link throws.
 nvjitlink_run run_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
                             link_options const& options, nvjitlink_file const& file);
 
-/// Whether one of `findings` stops a link.
+/// Whether `findings` contain an error, which stops a link.
 bool has_error(std::vector<finding> const& findings);
 
 }  // namespace fatlink::detail

@@ -23,30 +23,31 @@ constexpr std::int32_t k_x86_64 = 0x0303;  // FLAG_X8664_LIB64 | FLAG_ELF_LIBC6
 
 std::string text_at(byte_reader const& cache, std::uint64_t offset)
 {
-  auto const rest = cache.view(offset, cache.size() - std::min(offset, cache.size()));
-  auto const* const begin = reinterpret_cast<char const*>(rest.data());
-  return {begin, std::find(begin, begin + rest.size(), '\0')};
+  auto const bytes_left = cache.view(offset, cache.size() - std::min(offset, cache.size()));
+  auto const* const begin = reinterpret_cast<char const*>(bytes_left.data());
+  return {begin, std::find(begin, begin + bytes_left.size(), '\0')};
 }
 
 struct place {
   std::string folder;
-  bool is_default;  ///< the system's: searched after the cache
+  bool is_default;  ///< a system folder, searched after ld.so.cache
 };
 
-/// The loader's folders for this process, as it tells them.
+/// The loader's search folders for this process, from dlinfo().
 std::vector<place> loader_folders()
 {
-  std::vector<place> found;
+  std::vector<place> folders;
   auto* const self = ::dlopen(nullptr, RTLD_LAZY);
   Dl_serinfo size{};
-  if (self == nullptr || ::dlinfo(self, RTLD_DI_SERINFOSIZE, &size) != 0) return found;
+  if (self == nullptr || ::dlinfo(self, RTLD_DI_SERINFOSIZE, &size) != 0) return folders;
   std::vector<std::max_align_t> storage(size.dls_size / sizeof(std::max_align_t) + 1);
   auto* const info = reinterpret_cast<Dl_serinfo*>(storage.data());
   if (::dlinfo(self, RTLD_DI_SERINFOSIZE, info) != 0 || ::dlinfo(self, RTLD_DI_SERINFO, info) != 0)
-    return found;
+    return folders;
   for (unsigned i = 0; i < info->dls_cnt; ++i)
-    found.push_back({info->dls_serpath[i].dls_name, (info->dls_serpath[i].dls_flags & 0x40U) != 0});
-  return found;
+    folders.push_back(
+        {info->dls_serpath[i].dls_name, (info->dls_serpath[i].dls_flags & 0x40U) != 0});
+  return folders;
 }
 
 std::optional<std::string> look_in_cache(std::string const& name)
@@ -74,11 +75,11 @@ try {
   if (cache.text(0, k_magic.size()) != k_magic) return std::nullopt;
   auto const count = cache.read<std::uint32_t>(k_magic.size());
   (void)cache.view(k_header, count * k_entry);
-  for (auto at = k_header; at < k_header + count * k_entry; at += k_entry) {
-    if (cache.read<std::int32_t>(at) != k_x86_64 || cache.read<std::uint64_t>(at + 16) != 0)
+  for (auto entry = k_header; entry < k_header + count * k_entry; entry += k_entry) {
+    if (cache.read<std::int32_t>(entry) != k_x86_64 || cache.read<std::uint64_t>(entry + 16) != 0)
       continue;
-    if (text_at(cache, cache.read<std::uint32_t>(at + 4)) == name)
-      return text_at(cache, cache.read<std::uint32_t>(at + 8));
+    if (text_at(cache, cache.read<std::uint32_t>(entry + 4)) == name)
+      return text_at(cache, cache.read<std::uint32_t>(entry + 8));
   }
   return std::nullopt;
 } catch (out_of_bytes const&) {
@@ -89,8 +90,8 @@ std::optional<std::string> find_by_loader(std::string const& name)
 {
   if (auto loaded = shared_library::loaded(name); loaded) return loaded.path();
   auto const folders = loader_folders();
-  if (auto found = look_in(folders, false, name)) return found;
-  if (auto found = look_in_cache(name)) return found;
+  if (auto path = look_in(folders, false, name)) return path;
+  if (auto path = look_in_cache(name)) return path;
   return look_in(folders, true, name);
 }
 

@@ -28,53 +28,55 @@ constexpr char const* k_needed[] = {"nvJitLinkDestroy",      "nvJitLinkAddData",
                                     "nvJitLinkGetInfoLog",   "nvJitLinkVersion"};
 constexpr std::string_view k_versioned = "__nvJitLinkCreate_13_";
 
-/// It is not what was looked for.
-struct not_a_library {};
+/// The file is not a 64-bit x86 shared library.
+struct not_a_shared_library {};
 
-/// Of a segment of notes: u32 name size, u32 description size, u32 type, name, description each.
+/// The build ID in a segment of notes; empty if there is none.
+/// <note> ::= u32 name size, u32 description size, u32 type, name, description; both padded to 4
 std::string build_id_in(bytes_view notes)
 {
   auto const padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
   byte_reader const note(notes);
-  for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
-    auto const name = note.read<std::uint32_t>(at);
-    auto const size = note.read<std::uint32_t>(at + 4);
-    auto const text = at + sizeof(Elf64_Nhdr);
+  for (std::uint64_t position = 0; position + sizeof(Elf64_Nhdr) <= notes.size();) {
+    auto const name = note.read<std::uint32_t>(position);
+    auto const size = note.read<std::uint32_t>(position + 4);
+    auto const text = position + sizeof(Elf64_Nhdr);
     auto const description = text + padded(name);
-    if (note.read<std::uint32_t>(at + 8) == NT_GNU_BUILD_ID &&
+    if (note.read<std::uint32_t>(position + 8) == NT_GNU_BUILD_ID &&
         note.text(text, name) == std::string(ELF_NOTE_GNU, sizeof ELF_NOTE_GNU))
       return to_hexadecimal(note.view(description, size));
-    at = description + padded(size);
+    position = description + padded(size);
   }
   return {};
 }
 
-class library_file {
+class elf_file {
  public:
-  explicit library_file(std::string path) : path_(std::move(path)), opened_(open_regular(path_, {}))
+  explicit elf_file(std::string path) : path_(std::move(path)), opened_(open_regular(path_, {}))
   {
     auto const header = read(0, sizeof(Elf64_Ehdr));
     byte_reader const elf(header);
     if (elf.text(0, SELFMAG) != std::string(ELFMAG, SELFMAG) ||
         elf.read<std::uint8_t>(EI_CLASS) != ELFCLASS64 ||
         elf.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_machine)) != EM_X86_64)
-      throw not_a_library{};
+      throw not_a_shared_library{};
     read_segments(elf.read<std::uint64_t>(offsetof(Elf64_Ehdr, e_phoff)),
                   elf.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_phnum)));
   }
 
   [[nodiscard]] std::uint64_t size() const noexcept { return opened_.size; }
 
-  /// The dynamic string table: every exported name, each ended by a NUL.
+  /// The dynamic string table: all exported names, each terminated by NUL.
   [[nodiscard]] std::string names() const
   {
     std::uint64_t address = 0;
     std::uint64_t size = 0;
     auto const table = read(dynamic_.p_offset, dynamic_.p_filesz);
     byte_reader const entries(table);
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= table.size(); at += sizeof(Elf64_Dyn)) {
-      auto const tag = entries.read<std::int64_t>(at);
-      auto const value = entries.read<std::uint64_t>(at + offsetof(Elf64_Dyn, d_un));
+    for (std::uint64_t position = 0; position + sizeof(Elf64_Dyn) <= table.size();
+         position += sizeof(Elf64_Dyn)) {
+      auto const tag = entries.read<std::int64_t>(position);
+      auto const value = entries.read<std::uint64_t>(position + offsetof(Elf64_Dyn, d_un));
       if (tag == DT_STRTAB) address = value;
       if (tag == DT_STRSZ) size = value;
     }
@@ -82,7 +84,7 @@ class library_file {
     return {reinterpret_cast<char const*>(text.data()), text.size()};
   }
 
-  /// In hexadecimal; empty where it has none.
+  /// In hexadecimal; empty if the file has none.
   [[nodiscard]] std::string build_id() const
   {
     for (auto const& segment : notes_)
@@ -94,8 +96,8 @@ class library_file {
   {
     constexpr std::uint64_t k_chunk = std::uint64_t{1} << 20;
     sha256_hasher hasher;
-    for (std::uint64_t at = 0; at < size(); at += k_chunk)
-      hasher.add(read(at, std::min(k_chunk, size() - at)));
+    for (std::uint64_t offset = 0; offset < size(); offset += k_chunk)
+      hasher.add(read(offset, std::min(k_chunk, size() - offset)));
     return to_hexadecimal(hasher.finish());
   }
 
@@ -103,15 +105,15 @@ class library_file {
   [[nodiscard]] byte_buffer read(std::uint64_t offset, std::uint64_t size) const
   {
     if (size > k_most_table || offset > opened_.size || size > opened_.size - offset)
-      throw not_a_library{};
+      throw not_a_shared_library{};
     byte_buffer bytes(size);
-    if (!read_at(*opened_.file, offset, bytes, path_)) throw not_a_library{};
+    if (!read_at(*opened_.file, offset, bytes, path_)) throw not_a_shared_library{};
     return bytes;
   }
 
   void read_segments(std::uint64_t offset, std::size_t count)
   {
-    if (count > k_most_headers) throw not_a_library{};
+    if (count > k_most_headers) throw not_a_shared_library{};
     auto const table = read(offset, count * sizeof(Elf64_Phdr));
     for (std::size_t i = 0; i < count; ++i) {
       Elf64_Phdr segment;
@@ -127,7 +129,7 @@ class library_file {
     for (auto const& segment : loaded_)
       if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
         return segment.p_offset + (address - segment.p_vaddr);
-    throw not_a_library{};
+    throw not_a_shared_library{};
   }
 
   std::string path_;
@@ -142,13 +144,14 @@ struct mapped_search {
   std::string build_id;
 };
 
-/// Of dl_iterate_phdr: 1 once the library that has the address was looked at.
-int look_for_build_id(dl_phdr_info* library, std::size_t, void* data)
+/// Callback of dl_iterate_phdr: returns 1, which ends the iteration, for the object that holds the
+/// address.
+int look_for_build_id(dl_phdr_info* object, std::size_t, void* data)
 {
   auto& search = *static_cast<mapped_search*>(data);
-  auto const segments = std::span(library->dlpi_phdr, library->dlpi_phnum);
+  auto const segments = std::span(object->dlpi_phdr, object->dlpi_phnum);
   auto const has_address = [&](auto const& segment) {
-    auto const begin = library->dlpi_addr + segment.p_vaddr;
+    auto const begin = object->dlpi_addr + segment.p_vaddr;
     return segment.p_type == PT_LOAD && search.address >= begin &&
            search.address - begin < segment.p_memsz;
   };
@@ -156,21 +159,21 @@ int look_for_build_id(dl_phdr_info* library, std::size_t, void* data)
   for (auto const& segment : segments)
     if (segment.p_type == PT_NOTE && search.build_id.empty())
       search.build_id =
-          build_id_in({reinterpret_cast<std::byte const*>(library->dlpi_addr + segment.p_vaddr),
+          build_id_in({reinterpret_cast<std::byte const*>(object->dlpi_addr + segment.p_vaddr),
                        static_cast<std::size_t>(segment.p_filesz)});
   return 1;
 }
 
-/// The newest minor version whose functions are among `names`; nothing without any of it.
+/// The newest version whose functions are among `names`; empty if they are not nvJitLink's.
 std::optional<std::string> version_in(std::string const& names)
 {
   for (auto const* needed : k_needed)
     if (names.find(needed) == std::string::npos) return std::nullopt;
   int newest = -1;
-  for (auto at = names.find(k_versioned); at != std::string::npos;
-       at = names.find(k_versioned, at + 1)) {
+  for (auto position = names.find(k_versioned); position != std::string::npos;
+       position = names.find(k_versioned, position + 1)) {
     int minor = -1;
-    auto const* const digits = names.data() + at + k_versioned.size();
+    auto const* const digits = names.data() + position + k_versioned.size();
     std::from_chars(digits, names.data() + names.size(), minor);
     newest = std::max(newest, minor);
   }
@@ -185,7 +188,7 @@ std::optional<std::string> version_in(std::string const& names)
 std::optional<std::string> nvjitlink_identity(std::string const& path)
 try {
   if (::access(path.c_str(), R_OK) != 0) return std::nullopt;
-  library_file const file(path);
+  elf_file const file(path);
   auto const version = version_in(file.names());
   if (!version) return std::nullopt;
   auto const build_id = file.build_id();
@@ -193,7 +196,7 @@ try {
                         file.size());
 } catch (file_error const&) {
   return std::nullopt;
-} catch (not_a_library const&) {
+} catch (not_a_shared_library const&) {
   return std::nullopt;
 } catch (out_of_bytes const&) {
   return std::nullopt;

@@ -26,24 +26,23 @@ std::string remedy(int code, std::string const& log)
     case 8:
       return "the input is damaged or for another architecture: fatlink inspect shows it";
     case 14:
-      return "install an nvJitLink at least as new as the newest toolkit among the inputs; where "
-             "it is, "
-             "an input is damaged (fatlink check reports those without digests)";
+      return "install an nvJitLink at least as new as the newest toolkit among the inputs; if it "
+             "is "
+             "new enough, an input is damaged (fatlink check reports those without digests)";
     case 16:
     case 17:
-      return "fatlink doctor shows which nvJitLink was chosen; a newer one may know it";
+      return "fatlink doctor shows which nvJitLink was chosen; a newer one may support it";
     default:
-      return "the log has nvJitLink's own words; fatlink inspect shows the inputs, and fatlink "
-             "check "
-             "those without digests, which may be damaged";
+      return "see nvJitLink's log; fatlink inspect shows the inputs, fatlink check those without "
+             "digests, which may be damaged";
   }
 }
 
 class session {
  public:
-  session(nvjitlink const& library, std::vector<link_input> const& inputs,
+  session(nvjitlink const& nvjitlink, std::vector<link_input> const& inputs,
           printed_text const& printed)
-      : api_(library.functions()), inputs_(inputs), printed_(printed), handle_(nullptr, {&api_})
+      : api_(nvjitlink.functions()), inputs_(inputs), printed_(printed), handle_(nullptr, {&api_})
   {
   }
 
@@ -88,7 +87,7 @@ class session {
     if (!first_error_line(text).empty()) fail(0, "linking", {});
   }
 
-  /// The lines of both logs and of standard error that report more than progress.
+  /// The lines of both logs and of standard error, without progress reports.
   std::vector<std::string> warnings()
   {
     std::vector<std::string> lines;
@@ -160,22 +159,22 @@ class session {
 
 }  // namespace
 
-link_product link_in_process(nvjitlink const& library, std::vector<link_input> const& inputs,
+link_product link_in_process(nvjitlink const& nvjitlink, std::vector<link_input> const& inputs,
                              std::vector<std::string> const& options, image_kind emit,
                              printed_text const& printed)
 {
-  session link(library, inputs, printed);
+  session link(nvjitlink, inputs, printed);
   auto const start = std::chrono::steady_clock::now();
   link.create(options);
   for (auto const& input : inputs) link.add(input);
   link.complete();
-  link_product made;
-  made.bytes = link.product(emit);
-  made.ms =
+  link_product product;
+  product.bytes = link.product(emit);
+  product.ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   link.finish();
-  made.warnings = link.warnings();
-  return made;
+  product.warnings = link.warnings();
+  return product;
 }
 
 }  // namespace fatlink::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One link through nvJitLink, with every answer checked. Trusts its inputs: callers run preflight
-// first.
+// One call of nvJitLink in the process that calls this: the host's or the helper's. Every result is
+// checked. The inputs are trusted: callers run preflight first. Threads: safe.
 #pragma once
 
 #include <functional>
@@ -15,21 +15,21 @@
 
 namespace fatlink::detail {
 
-/// What a link made.
+/// The result of a link.
 struct link_product {
-  byte_buffer bytes;
-  std::vector<std::string> warnings;  ///< nvJitLink's other lines, progress reports left out
-  double ms = 0;
+  byte_buffer bytes = {};
+  std::vector<std::string> warnings = {};  ///< lines of the logs, without progress reports
+  double ms = 0;                           ///< wall time of the link
 };
 
-/// Returns what this process has printed on standard error since the last call.
+/// Returns what this process has printed on standard error since the previous call.
 using printed_text = std::function<std::string()>;
 
-/// Links `inputs` with nvJitLink's own `options`. `printed`: in a process whose standard error is
-/// nobody else's; empty: what nvJitLink prints is not read.
-/// @throws link_error any result but success, an error line in `printed` or in either log
-///   (nvjitlink_log.hpp), an empty product; with all logs.
-link_product link_in_process(nvjitlink const& library, std::vector<link_input> const& inputs,
+/// Links `inputs` with nvJitLink's own `options`. `printed`: for a process in which only nvJitLink
+/// writes to standard error; empty: what nvJitLink prints is not read.
+/// @throws link_error nvJitLink reports a failure, there is an error line in `printed` or in a log
+///   (nvjitlink/log.hpp), or the image is empty. The error carries all logs.
+link_product link_in_process(nvjitlink const& nvjitlink, std::vector<link_input> const& inputs,
                              std::vector<std::string> const& options, image_kind emit,
                              printed_text const& printed = {});
 

@@ -10,17 +10,17 @@
 namespace fatlink::detail {
 namespace {
 
-// Of PTX that fatlink generates.
+// The entry fields of PTX that fatlink generates.
 constexpr std::uint64_t k_flags_64_bit_linux = 0x11;
 constexpr std::uint16_t k_ptx_major = 8;
 
 [[noreturn]] void refuse(std::string const& name, std::string const& cause)
 {
-  throw format_error(0,
-                     {.message = detail::format("{}: {}; nvJitLink does not get it", name, cause),
-                      .input = name,
-                      .code = error_code::corrupt_fatbin,
-                      .hint = "install fatlink and fatlink-linkd of one version"});
+  throw format_error(
+      0, {.message = detail::format("{}: {}; it is not passed to nvJitLink", name, cause),
+          .input = name,
+          .code = error_code::corrupt_fatbin,
+          .hint = "install fatlink and fatlink-linkd of one version"});
 }
 
 }  // namespace
@@ -48,9 +48,9 @@ link_input link_input::read(bytes_view bytes, std::string name)
   if (entries.size() != 1)
     refuse(name, detail::format("holds {} entries instead of one", entries.size()));
   if (entries[0].kind == entry_kind::elf) refuse(name, "holds SASS");
-  auto own = write_fatbin(entries[0], name);
-  if (!std::ranges::equal(own, bytes)) refuse(name, "is not as fatlink writes it");
-  return {std::move(name), std::move(own)};
+  auto written = write_fatbin(entries[0], name);
+  if (!std::ranges::equal(written, bytes)) refuse(name, "is not as fatlink writes it");
+  return {std::move(name), std::move(written)};
 }
 
 }  // namespace fatlink::detail

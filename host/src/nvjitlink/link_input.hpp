@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One input of a link as nvJitLink receives it: a fatbin that holds exactly one PTX or LTO-IR
-// entry, written by write_fatbin(). nvJitLink receives nothing else, so it cannot choose another
-// entry than the one that preflight judged. Threads: immutable.
+// One input of a link as nvJitLink receives it: a fatbin with exactly one PTX or LTO-IR entry,
+// written by write_fatbin(). nvJitLink receives nothing else, so it cannot choose an entry that
+// preflight did not check. Threads: immutable.
 #pragma once
 
 #include <string>
@@ -20,10 +20,11 @@ class link_input {
   /// Writes PTX that fatlink generated.
   static link_input from_ptx(std::string_view text, target architecture, std::string name);
   /// Reads bytes that another process wrote.
-  /// @throws format_error bytes that write() does not make: no fatbin, not exactly one entry, SASS.
+  /// @throws format_error the bytes are not what write() returns: not a fatbin, not exactly one
+  ///   entry, or SASS.
   static link_input read(bytes_view bytes, std::string name);
 
-  [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< the file's
+  [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< name of the file
   [[nodiscard]] bytes_view bytes() const noexcept { return bytes_; }
 
  private:

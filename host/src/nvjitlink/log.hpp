@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvJitLink writes to its logs and to standard error, line by line. Its status does not tell
-// whether a link is right: a mismatched prototype is an error line of a link with status 0.
+// Classifies the lines that nvJitLink writes to its logs and to standard error. Its result code is
+// not enough: a mismatched prototype is an error line of a link that returns success.
 // Measured with nvJitLink 13.0 to 13.5.
 #pragma once
 
@@ -14,13 +14,13 @@ namespace fatlink::detail {
 /// the mark `@E@` and the name of a tool ("ptxas fatal   : …").
 bool is_error_line(std::string_view line);
 
-/// Whether `line` is a progress report that is no warning: "SUCCESS: …" (13.4), "INFO: …" (13.5).
+/// Whether `line` reports progress and is not a warning: "SUCCESS: …" (13.4), "INFO: …" (13.5).
 bool is_progress_line(std::string_view line);
 
 /// The lines of `text` that are not empty.
 std::vector<std::string> lines_of(std::string const& text);
 
-/// The first error line of `text`; empty where there is none.
+/// The first error line of `text`; empty if there is none.
 std::string first_error_line(std::string const& text);
 
 }  // namespace fatlink::detail

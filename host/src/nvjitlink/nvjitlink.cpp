@@ -24,22 +24,22 @@ constexpr unsigned k_major = 13;
 constexpr unsigned k_newest_minor = 9;  // suffixes tried: _13_9 … _13_0
 constexpr char const* k_wheel_folder = "site-packages/nvidia/cu13/lib";
 
-/// The unsuffixed name, else the suffixed one that the newest minor exports.
+/// Looks up the name without suffix, then the suffixed names, the newest minor version first.
 template <typename Function>
-bool bind(detail::shared_library const& library, std::string const& name, Function& function)
+bool bind(detail::shared_library const& file, std::string const& name, Function& function)
 {
-  auto* symbol = library.find({name});
+  auto* symbol = file.find({name});
   for (auto minor = k_newest_minor + 1; symbol == nullptr && minor-- > 0;)
-    symbol = library.find({detail::format("__{}_{}_{}", name, k_major, minor)});
+    symbol = file.find({detail::format("__{}_{}_{}", name, k_major, minor)});
   function = reinterpret_cast<Function>(symbol);
   return symbol != nullptr;
 }
 
-/// The first function that is missing, or empty.
-std::string bind_all(detail::shared_library const& library, nvjitlink::api& api)
+/// Looks up all functions; returns the name of the first one that is missing, or empty.
+std::string bind_all(detail::shared_library const& file, nvjitlink::api& api)
 {
   auto const need = [&](char const* name, auto& function) {
-    return bind(library, name, function) ? std::string{} : std::string(name);
+    return bind(file, name, function) ? std::string{} : std::string(name);
   };
   for (auto const& missing :
        {need("nvJitLinkCreate", api.create), need("nvJitLinkDestroy", api.destroy),
@@ -55,8 +55,8 @@ std::string bind_all(detail::shared_library const& library, nvjitlink::api& api)
   return {};
 }
 
-/// Where the vendor's wheels of CUDA 13 put libraries in a Python environment: in
-/// lib/python3.12/site-packages/nvidia/cu13/lib, whichever the minor version.
+/// Where the vendor's wheels of CUDA 13 put shared libraries in a Python environment, for every
+/// minor version of Python: lib/python3.12/site-packages/nvidia/cu13/lib.
 std::vector<fs::path> wheel_folders(fs::path const& environment)
 {
   std::vector<fs::path> folders;
@@ -76,28 +76,29 @@ std::vector<fs::path> conda_folders(fs::path const& environment)
   return folders;
 }
 
-/// The file that a candidate stands for, links resolved; it need not exist.
-fs::path real_file(nvjitlink_candidate const& place)
+/// The file of a candidate with symbolic links resolved; it need not exist.
+fs::path real_file(nvjitlink_candidate const& candidate)
 {
-  auto const path = place.path.find('/') == std::string::npos
-                        ? detail::find_by_loader(place.path).value_or(place.path)
-                        : place.path;
+  auto const path = candidate.path.find('/') == std::string::npos
+                        ? detail::find_by_loader(candidate.path).value_or(candidate.path)
+                        : candidate.path;
   std::error_code failure;
   auto file = fs::weakly_canonical(path, failure);
   return failure ? fs::path(path) : file;
 }
 
-/// Of several candidates that are one file, the first.
-std::vector<nvjitlink_candidate> without_duplicates(std::vector<nvjitlink_candidate> const& places)
+/// Removes candidates whose file an earlier candidate has.
+std::vector<nvjitlink_candidate> without_duplicates(
+    std::vector<nvjitlink_candidate> const& candidates)
 {
   std::set<fs::path> files;
   std::vector<nvjitlink_candidate> unique;
-  for (auto const& place : places)
-    if (files.insert(real_file(place)).second) unique.push_back(place);
+  for (auto const& candidate : candidates)
+    if (files.insert(real_file(candidate)).second) unique.push_back(candidate);
   return unique;
 }
 
-std::vector<nvjitlink_candidate> candidates()
+std::vector<nvjitlink_candidate> list_candidates()
 {
   if (auto const named = detail::environment("FATLINK_NVJITLINK"); !named.empty())
     return {{named, "$FATLINK_NVJITLINK", "not tried"}};
@@ -126,7 +127,7 @@ std::vector<nvjitlink_candidate> candidates()
 }  // namespace
 
 struct nvjitlink::state {
-  detail::shared_library library;
+  detail::shared_library file;
   nvjitlink::api api;
   std::string path;
   std::string reason;
@@ -134,20 +135,20 @@ struct nvjitlink::state {
   unsigned major = 0;
   unsigned minor = 0;
 
-  /// Opens `place`; empty, or why not.
-  std::string open(nvjitlink_candidate const& place)
+  /// Opens `candidate`. Returns why it cannot be used; empty on success.
+  std::string open(nvjitlink_candidate const& candidate)
   {
-    std::string why;
-    library = detail::shared_library::open(place.path, why);
-    if (!library) return why;
-    if (auto const missing = bind_all(library, api); !missing.empty())
+    std::string problem;
+    file = detail::shared_library::open(candidate.path, problem);
+    if (!file) return problem;
+    if (auto const missing = bind_all(file, api); !missing.empty())
       return detail::format("exports no {}", missing);
     if (api.version(&major, &minor) != 0 || major != k_major)
       return detail::format("is version {}.{}; CUDA {} is needed", major, minor, k_major);
-    path = library.path();
-    reason = place.reason;
+    path = file.path();
+    reason = candidate.reason;
     identity = detail::nvjitlink_identity(path).value_or("");
-    // Loaded before, and its file replaced since: what it is cannot be read from the path.
+    // If the file was replaced after it was loaded, the path no longer tells what is loaded.
     auto const mapped = detail::mapped_build_id(reinterpret_cast<void const*>(api.create));
     if (!mapped.empty() && identity.find(mapped) == std::string::npos) identity.clear();
     return {};
@@ -184,7 +185,7 @@ nvjitlink::api const& nvjitlink::functions() const noexcept
 
 namespace {
 
-/// The nvJitLink of this process. Never closed: threads link while the process ends, too.
+/// The nvJitLink of this process. Never closed, because threads may link while the process ends.
 struct opened_in_process {
   std::mutex mutex;
   std::shared_ptr<fatlink::nvjitlink const> nvjitlink;
@@ -197,19 +198,20 @@ struct opened_in_process {
   }
 };
 
-// Made before there are threads: one that is made during a fork is never finished in the child.
+// Constructed before there are threads: a construction that a fork interrupts is never finished in
+// the child.
 [[maybe_unused]] auto const& process_at_start = opened_in_process::instance();
 
 }  // namespace
 
 std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate>& tried)
 {
-  tried = without_duplicates(candidates());
-  for (auto& place : tried) {
+  tried = without_duplicates(list_candidates());
+  for (auto& candidate : tried) {
     auto opened = std::make_unique<state>();
-    place.outcome = opened->open(place);
-    if (!place.outcome.empty()) continue;
-    place.outcome = "chosen";
+    candidate.outcome = opened->open(candidate);
+    if (!candidate.outcome.empty()) continue;
+    candidate.outcome = "chosen";
     return std::shared_ptr<nvjitlink const>(new nvjitlink(std::move(opened)));
   }
   return nullptr;
@@ -217,12 +219,13 @@ std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate
 
 std::optional<nvjitlink_file> nvjitlink::locate()
 {
-  for (auto const& place : candidates()) {
-    auto const path = place.path.find('/') == std::string::npos ? detail::find_by_loader(place.path)
-                                                                : std::optional(place.path);
+  for (auto const& candidate : list_candidates()) {
+    auto const path = candidate.path.find('/') == std::string::npos
+                          ? detail::find_by_loader(candidate.path)
+                          : std::optional(candidate.path);
     if (!path) continue;
     if (auto const identity = detail::nvjitlink_identity(*path))
-      return nvjitlink_file{*path, place.reason, *identity};
+      return nvjitlink_file{*path, candidate.reason, *identity};
   }
   return std::nullopt;
 }

@@ -30,7 +30,7 @@ thread_local int links_of_thread = 0;
                       .hint = "link in the helper (isolation::helper, the default)"});
 }
 
-/// Never destroyed: it is asked until the process has ended.
+/// Counts the links that run in this process. Never destroyed: it is used until the process ends.
 class link_gate {
  public:
   static link_gate& instance()
@@ -58,7 +58,7 @@ class link_gate {
     has_link_ended_->notify_all();
   }
 
-  /// nvJitLink itself may end the process: this thread's own link is not waited for.
+  /// Waits for the links of other threads only: nvJitLink itself may end the process.
   void close()
   {
     std::unique_lock lock(mutex_);
@@ -71,8 +71,8 @@ class link_gate {
   {
     was_forked_in_link_ = was_forked_in_link_ || running_ > links_of_thread;
     running_ = links_of_thread;
-    // Made anew in its place: threads that wait on the old one are the parent's, and destroying it
-    // would wait for them.
+    // Constructed again in place: the threads that wait on the old object are the parent's, and its
+    // destructor would wait for them.
     std::construct_at(has_link_ended_.get());
   }
 
@@ -96,15 +96,16 @@ struct main_thread_end {
 
 thread_local main_thread_end end_of_thread;
 
-/// Makes the calling thread's object: where this library is loaded, usually by the main thread, and
-/// where a thread links.
+/// Creates the object of the calling thread: when the shared library is loaded, usually by the main
+/// thread, and when a thread links.
 bool watch_thread()
 {
   return end_of_thread.is_armed = true;
 }
 
 [[maybe_unused]] bool const loading_thread_is_watched = watch_thread();
-// Made before there are threads: one that is made during a fork is never finished in the child.
+// Constructed before there are threads: a construction that a fork interrupts is never finished in
+// the child.
 [[maybe_unused]] auto const& gate_at_start = link_gate::instance();
 
 }  // namespace

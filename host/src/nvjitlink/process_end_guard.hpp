@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards nvJitLink in this process against two moments at which it cannot run: the end of the
-// process, when its static objects are destroyed, and a child that was forked in the middle of
-// another thread's link, which has that thread's locks and not the thread.
+// Keeps nvJitLink from running in this process in two situations: at the end of the process, when
+// its static objects are destroyed, and in a child that was forked during another thread's link,
+// which inherits that thread's locks but not the thread.
 //
-// When the main thread returns from `main` or calls exit, the C library first destroys that
-// thread's thread_local objects, and only then calls what libraries have registered, nvJitLink's
-// destructors among it. So a thread_local object of the main thread waits for the links that run,
-// at most ten seconds, and from then on links are refused. (After pthread_exit in the main thread,
-// too.) Another thread that calls exit is noticed by a handler registered once nvJitLink is open.
+// When the main thread returns from `main` or calls exit, the C library first destroys the
+// thread_local objects of that thread, and then runs the exit handlers, which include nvJitLink's
+// destructors. Therefore a thread_local object of the main thread waits for running links, at most
+// ten seconds, and refuses links from then on, also after pthread_exit in the main thread. If
+// another thread calls exit, a handler that is registered once nvJitLink is open does the same.
 #pragma once
 
 namespace fatlink::detail {
