@@ -14,6 +14,7 @@
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/reference.hpp"
 #include "installed.hpp"
+#include "use_options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -25,7 +26,8 @@ try {
   (void)nvjitlink::open();
   return nlohmann::json::object();
 } catch (unavailable_error const& missing) {
-  return {{"message", missing.details().message}, {"hint", missing.details().hint}};
+  return {{"message", missing.details().message},
+          {"hint", use_options(missing.details().hint)}};
 }
 
 nlohmann::json examine_nvjitlink()
@@ -75,8 +77,9 @@ try {
   (void)identity.evaluator();
   return {{"found", true}};
 } catch (unavailable_error const& missing) {
-  return {
-      {"found", false}, {"reason", missing.details().message}, {"hint", missing.details().hint}};
+  return {{"found", false},
+          {"reason", missing.details().message},
+          {"hint", use_options(missing.details().hint)}};
 }
 
 nlohmann::json examine_cache()

@@ -9,6 +9,7 @@
 #include "fatlink/error.hpp"
 #include "fatlink/linker.hpp"
 #include "link_helper/link_helper.hpp"
+#include "use_options.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -46,7 +47,7 @@ try {
   }
 } catch (unavailable_error const& failure) {
   json["reason"] = failure.details().message;
-  json["hint"] = failure.details().hint;
+  json["hint"] = use_options(failure.details().hint);
 }
 
 void print_layer(nlohmann::json const& layer)
@@ -65,8 +66,9 @@ try {
   if (!library.empty()) examine_layers(json, library);
   return json;
 } catch (unavailable_error const& missing) {
-  return {
-      {"found", false}, {"reason", missing.details().message}, {"hint", missing.details().hint}};
+  return {{"found", false},
+          {"reason", missing.details().message},
+          {"hint", use_options(missing.details().hint)}};
 }
 
 bool is_helper_usable(nlohmann::json const& helper)
