@@ -25,7 +25,8 @@ constexpr std::array k_hints{
 
 std::string hint_of(error_details const& details)
 {
-  if (details.code == error_code::refused_instruction) return use_options(details.hint) + ": --device gpu";
+  if (details.code == error_code::refused_instruction)
+    return use_options(details.hint) + ": --device gpu";
   auto const* const entry =
       std::find_if(k_hints.begin(), k_hints.end(),
                    [&](option_hint const& option) { return details.code == option.code; });

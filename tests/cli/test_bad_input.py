@@ -125,7 +125,7 @@ class Data(CliTest):
         self.assert_bad_input(whole + b"x", "1 bytes follow")
 
     def test_npy_that_is_none(self):
-        self.assert_bad_input(b"hello, world", "is no .npy file")
+        self.assert_bad_input(b"hello, world", "is not a .npy file")
         self.assert_fails(3, "run", "--input", "nowhere.npy", says=["nowhere.npy", "no such file"])
 
     def test_elements_and_input_together(self):

@@ -96,7 +96,7 @@ class Streams(CliTest):
 
     def test_what_standard_input_holds_is_judged_as_a_file_is(self):
         for data, cause in ((b"", "standard input: cut short"), (VALUES[:-1], "standard input: cut short"),
-                            (b"hello, world", "standard input: is no .npy file")):
+                            (b"hello, world", "standard input: is not a .npy file")):
             self.assertIn(cause, self.pipe(*RUN, "--input", "-", data=data, status=3).stderr.decode())
         done = subprocess.run(["bash", "-c", '"$@" <&-', "bash", PROGRAM, *map(str, RUN), "--input", "-"], text=True,
                               capture_output=True, cwd=self.folder, env=self.environment({}))

@@ -114,7 +114,8 @@ TEST_F(CachedLinker, KeepsNothingThatAnotherNvjitlinkLinked)
   auto with = cached();
   auto const first = with.link(pair(), lto());
   EXPECT_EQ(first.cache, cache_outcome::miss);
-  EXPECT_THAT(first.warnings, testing::Contains(testing::HasSubstr("the cache does not store this link")));
+  EXPECT_THAT(first.warnings,
+              testing::Contains(testing::HasSubstr("the cache does not store this link")));
   // Now it is known which one links.
   EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
   EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::hit);

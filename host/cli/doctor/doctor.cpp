@@ -26,8 +26,7 @@ try {
   (void)nvjitlink::open();
   return nlohmann::json::object();
 } catch (unavailable_error const& missing) {
-  return {{"message", missing.details().message},
-          {"hint", use_options(missing.details().hint)}};
+  return {{"message", missing.details().message}, {"hint", use_options(missing.details().hint)}};
 }
 
 nlohmann::json examine_nvjitlink()

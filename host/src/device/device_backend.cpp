@@ -40,9 +40,9 @@ void check_same_device(device_backend const& expected, device_backend const& act
                        char const* object)
 {
   if (is_same_device(expected, actual)) return;
-  fail_use(format("{} belongs to another device, {} {}, than {} {}", object,
-                  to_string(actual.info().kind), actual.info().ordinal,
-                  to_string(expected.info().kind), expected.info().ordinal),
+  fail_use(detail::format("{} belongs to another device, {} {}, than {} {}", object,
+                          to_string(actual.info().kind), actual.info().ordinal,
+                          to_string(expected.info().kind), expected.info().ordinal),
            object, "create it on the device that it is used with");
 }
 

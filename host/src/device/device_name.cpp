@@ -17,7 +17,7 @@ int parse_ordinal(std::string_view name)
   auto const* const end = digits.data() + digits.size();
   auto const [rest, code] = std::from_chars(digits.data(), end, ordinal);
   if (code == std::errc{} && rest == end && ordinal >= 0) return ordinal;
-  fail_use(format("device '{}': no such device", name), std::string(name),
+  fail_use(detail::format("device '{}': no such device", name), std::string(name),
            "write gpu, gpu:1, cpu or cpu:sm_80", error_code::unknown_device);
 }
 

@@ -11,8 +11,8 @@ void check_dynamic_shared(std::string const& kernel, std::size_t bytes, std::siz
   if (bytes <= limit) return;
   throw device_error(
       stage::device,
-      {.message = format("kernel {}: {} bytes of dynamic shared memory are more than {}", kernel,
-                         bytes, limit),
+      {.message = detail::format("kernel {}: {} bytes of dynamic shared memory are more than {}",
+                                 kernel, bytes, limit),
        .input = kernel,
        .code = code,
        .hint = "use smaller blocks, or at most kernel_attributes::max_dynamic_shared_bytes"});

@@ -223,11 +223,11 @@ std::shared_ptr<device_backend> open_gpu(int ordinal)
   if (ordinal >= count)
     throw unavailable_error(
         stage::device,
-        {.message = format("gpu:{}: no such GPU; the driver shows {}", ordinal, count),
-         .input = format("gpu:{}", ordinal),
+        {.message = detail::format("gpu:{}: no such GPU; the driver shows {}", ordinal, count),
+         .input = detail::format("gpu:{}", ordinal),
          .code = error_code::gpu_unavailable,
          .hint = count == 0 ? "use the reference device, cpu; linking and inspecting need no GPU"
-                            : format("use gpu:0 to gpu:{}", count - 1)});
+                            : detail::format("use gpu:0 to gpu:{}", count - 1)});
   return std::make_shared<gpu_device>(api, ordinal);
 }
 

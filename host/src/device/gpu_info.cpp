@@ -27,7 +27,7 @@ target target_of(driver const& api, CUdevice gpu)
 CUdevice gpu_handle(driver const& api, int ordinal)
 {
   CUdevice gpu = 0;
-  api.check(api.device_get(&gpu, ordinal), "opening", format("gpu:{}", ordinal));
+  api.check(api.device_get(&gpu, ordinal), "opening", detail::format("gpu:{}", ordinal));
   return gpu;
 }
 

@@ -12,7 +12,7 @@ namespace {
 [[noreturn]] void fail_missing(char const* kind, std::string const& name, char const* hint)
 {
   throw file_error(stage::device,
-                   {.message = format("{} {} is not in the linked image", kind, name),
+                   {.message = detail::format("{} {} is not in the linked image", kind, name),
                     .input = name,
                     .code = vendor_code("CUDA_ERROR_NOT_FOUND"),
                     .hint = hint});

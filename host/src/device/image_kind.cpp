@@ -14,10 +14,10 @@ void check_image_kind(device_info const& info, linked_image const& image)
   if (is_gpu ? is_cubin : is_ptx) return;
   throw device_error(
       stage::device,
-      {.message = format("loading the linked image on {} failed: it is a {}, and this device loads "
-                         "{}",
-                         info.name, to_string(image.kind),
-                         is_gpu ? "cubins only" : "PTX and sets of PTX only"),
+      {.message = detail::format(
+           "loading the linked image on {} failed: it is a {}, and this device loads "
+           "{}",
+           info.name, to_string(image.kind), is_gpu ? "cubins only" : "PTX and sets of PTX only"),
        .input = "linked image",
        .code = error_code::invalid_image,
        .hint = "link with device::link_options(mode) of the device that loads the image"});

@@ -40,7 +40,7 @@ device_info info_of(target link_target)
 {
   auto const cores = std::max(std::thread::hardware_concurrency(), 1U);
   return {.kind = device_kind::cpu,
-          .name = format("reference device on {} CPU core{}", cores, cores == 1 ? "" : "s"),
+          .name = detail::format("reference device on {} CPU core{}", cores, cores == 1 ? "" : "s"),
           .target = link_target,
           .multiprocessors = cores,
           .max_shared_bytes_per_block = interpreter::k_max_dynamic_shared};
@@ -184,7 +184,8 @@ class reference_device final : public device_backend {
   void check_stream(handle stream) const
   {
     if (stream == nullptr || stream == this) return;
-    fail_use(format("stream {} does not belong to the {}", stream, info_.name), "the stream",
+    fail_use(detail::format("stream {} does not belong to the {}", stream, info_.name),
+             "the stream",
              "pass a stream of this device, or stream_view(nullptr); streams of CUDA work with a "
              "GPU only");
   }
@@ -208,8 +209,8 @@ class reference_device final : public device_backend {
       return region->data + (address - region->base);
     throw device_error(
         stage::device,
-        {.message = format("{} {} failed: {} bytes at {:#x} are {}", action, info_.name, bytes,
-                           address, interpreter::describe(*regions, address)),
+        {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", action, info_.name,
+                                   bytes, address, interpreter::describe(*regions, address)),
          .input = info_.name,
          .code = error_code::illegal_address,
          .hint = "check the address and the size that the host program passes"});

@@ -63,7 +63,7 @@ device_variable reference_module::find_variable(std::string const& name)
   if (variable)
     return {.address = variable->address, .bytes = static_cast<std::size_t>(variable->bytes)};
   throw file_error(stage::device,
-                   {.message = format("variable {} is not in the linked image", name),
+                   {.message = detail::format("variable {} is not in the linked image", name),
                     .input = name,
                     .code = error_code::unknown_variable,
                     .hint = "pass the name as the PTX has it; a link may remove a variable that is "

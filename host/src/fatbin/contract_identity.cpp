@@ -22,7 +22,7 @@ bool both_list_hooks(ident const& a, ident const& b)
 
 std::string contract_of(ident const& stated)
 {
-  return format("{}/{}", stated.contract, stated.version);
+  return detail::format("{}/{}", stated.contract, stated.version);
 }
 
 bool same_contract(ident const& a, ident const& b)
@@ -44,8 +44,8 @@ std::string differing_hook(ident const& a, ident const& b)
 std::string describe_hook(ident const& stated, std::string const& hook)
 {
   auto const type = type_of(stated, hook);
-  return type.empty() ? format("declares no {}", hook)
-                      : format("declares {}", hook_declaration(hook, type));
+  return type.empty() ? detail::format("declares no {}", hook)
+                      : detail::format("declares {}", hook_declaration(hook, type));
 }
 
 bool may_declare(ident const& stated, std::string const& hook)

@@ -69,7 +69,9 @@ std::string describe_type(std::uint16_t type)
 
 std::string describe_machine(std::uint16_t machine)
 {
-  return machine == 62 ? "x86-64" : machine == 183 ? "AArch64" : format("machine {}", machine);
+  return machine == 62    ? "x86-64"
+         : machine == 183 ? "AArch64"
+                          : detail::format("machine {}", machine);
 }
 
 std::string describe_cubin(byte_reader const& bytes)
@@ -77,16 +79,16 @@ std::string describe_cubin(byte_reader const& bytes)
   auto const flags = bytes.read<std::uint32_t>(48);
   auto const sm = (bytes.read<std::uint8_t>(7) == k_abi_cuda_13 ? flags >> 8U : flags) & 0xFFU;
   if (bytes.read<std::uint16_t>(16) == k_type_relocatable)
-    return format("a relocatable CUDA cubin for sm_{}", sm);
-  return format("a CUDA cubin for sm_{} (whole program, cannot be linked)", sm);
+    return detail::format("a relocatable CUDA cubin for sm_{}", sm);
+  return detail::format("a CUDA cubin for sm_{} (whole program, cannot be linked)", sm);
 }
 
 std::string describe(byte_reader const& bytes)
 {
   auto const machine = bytes.read<std::uint16_t>(18);
   if (machine == k_machine_cuda) return describe_cubin(bytes);
-  return format("an ELF {} ({}){}", describe_type(bytes.read<std::uint16_t>(16)),
-                describe_machine(machine), describe_device_code(bytes));
+  return detail::format("an ELF {} ({}){}", describe_type(bytes.read<std::uint16_t>(16)),
+                        describe_machine(machine), describe_device_code(bytes));
 }
 
 }  // namespace

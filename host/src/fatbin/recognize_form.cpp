@@ -50,9 +50,11 @@ try {
   auto const major = bytes.read<std::uint8_t>(4);
   auto const minor = bytes.read<std::uint8_t>(5);
   auto const has_target = bytes.read<std::uint16_t>(0x18) == 1;
-  auto const target =
-      has_target ? format(" for sm_{}", bytes.read<std::uint16_t>(0x1A) / 10) : std::string{};
-  return {format("raw LTO-IR{} (container version {}.{})", target, major, minor), k_compile_remedy};
+  auto const target = has_target
+                          ? detail::format(" for sm_{}", bytes.read<std::uint16_t>(0x1A) / 10)
+                          : std::string{};
+  return {detail::format("raw LTO-IR{} (container version {}.{})", target, major, minor),
+          k_compile_remedy};
 } catch (out_of_bytes const&) {
   return {"truncated raw LTO-IR", k_compile_remedy};
 }
@@ -67,12 +69,12 @@ file_form describe_unknown(bytes_view bytes)
 {
   auto const is_zero = [](std::byte value) { return value == std::byte{0}; };
   if (std::all_of(bytes.begin(), bytes.end(), is_zero))
-    return {format("{} zero bytes", bytes.size()),
+    return {detail::format("{} zero bytes", bytes.size()),
             "the copy or download is incomplete: get the file again"};
   std::string head;
   for (auto const value : bytes.first(std::min<std::size_t>(bytes.size(), 4)))
-    head += format(" {:02x}", std::to_integer<unsigned>(value));
-  return {format("unknown data that begins with{}", head), k_compile_remedy};
+    head += detail::format(" {:02x}", std::to_integer<unsigned>(value));
+  return {detail::format("unknown data that begins with{}", head), k_compile_remedy};
 }
 
 }  // namespace
@@ -85,7 +87,8 @@ file_form recognize_form(bytes_view bytes)
                        "ELF"))
     return recognize_elf(bytes);
   if (k_fatbin_magic.starts_with(head))
-    return {format("the first {} bytes of one", bytes.size()), "copy or build it again in full"};
+    return {detail::format("the first {} bytes of one", bytes.size()),
+            "copy or build it again in full"};
   if (head.starts_with(k_ltoir_magic)) return describe_ltoir(reader);
   for (auto const& known : k_magics)
     if (head.starts_with(known.bytes)) return {known.description, known.remedy};

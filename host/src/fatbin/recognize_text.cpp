@@ -60,7 +60,7 @@ file_form describe(std::string_view text)
 {
   auto const statement = skip_comments(text);
   if (statement.starts_with(".version"))
-    return {format("PTX text of version {}", ptx_version(statement)), k_compile_remedy};
+    return {detail::format("PTX text of version {}", ptx_version(statement)), k_compile_remedy};
   if (text.starts_with("; ModuleID") || text.starts_with("source_filename") ||
       text.starts_with("target datalayout"))
     return {"LLVM IR text", k_compile_remedy};

@@ -25,7 +25,8 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
 {
   auto const* const text = reinterpret_cast<char const*>(bytes.data());
   if (is_nested_deeper({text, bytes.size()}, limits::k_json_depth))
-    fail(name, format("nests arrays and objects deeper than {}, the limit", limits::k_json_depth));
+    fail(name, detail::format("nests arrays and objects deeper than {}, the limit",
+                              limits::k_json_depth));
   try {
     auto json = nlohmann::json::parse(text, text + bytes.size());
     if (!json.is_object()) fail(name, "is no JSON object");

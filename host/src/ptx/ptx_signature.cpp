@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions and variables of PTX as text.
+#include <cstdint>
+
 #include "fatlink/ptx_interface.hpp"
 
 namespace fatlink {

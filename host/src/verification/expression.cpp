@@ -171,13 +171,13 @@ void define_functions(void* parser)
 void check_size(std::string const& text)
 {
   if (text.size() > limits::k_expression_bytes)
-    throw expression_error(format("an expression of {} characters, above {}, the limit",
-                                  text.size(), limits::k_expression_bytes));
+    throw expression_error(detail::format("an expression of {} characters, above {}, the limit",
+                                          text.size(), limits::k_expression_bytes));
   unsigned depth = 0;
   for (auto const letter : text) {
     if (letter == '(' && ++depth > limits::k_expression_depth)
-      throw expression_error(
-          format("parentheses nested deeper than {}, the limit", limits::k_expression_depth));
+      throw expression_error(detail::format("parentheses nested deeper than {}, the limit",
+                                            limits::k_expression_depth));
     if (letter == ')' && depth > 0) --depth;
   }
 }

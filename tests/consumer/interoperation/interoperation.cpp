@@ -53,9 +53,9 @@ bool run_with_runtime_memory(kernel const& code, cudaStream_t stream)
 {
   auto const bytes = k_count * sizeof(float);
   float *in = nullptr, *out = nullptr, *host = nullptr;
-  check(cudaMalloc(&in, bytes), "cudaMalloc");
-  check(cudaMalloc(&out, bytes), "cudaMalloc");
-  check(cudaMallocHost(&host, 2 * bytes), "cudaMallocHost");
+  check(cudaMalloc(reinterpret_cast<void**>(&in), bytes), "cudaMalloc");
+  check(cudaMalloc(reinterpret_cast<void**>(&out), bytes), "cudaMalloc");
+  check(cudaMallocHost(reinterpret_cast<void**>(&host), 2 * bytes), "cudaMallocHost");
   auto const values = inputs();
   std::copy(values.begin(), values.end(), host);
   check(cudaMemcpyAsync(in, host, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
