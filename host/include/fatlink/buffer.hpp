@@ -69,15 +69,15 @@ class device_buffer {
     (void)require_device(backend_, "the buffer");
   }
 
-  /// Number of elements.
+  /// The number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return address_ ? count_ : 0; }
-  /// Size in bytes.
+  /// The size in bytes.
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size() * sizeof(T); }
-  /// Address in the memory of the device; 0 if moved from.
+  /// The address of the first element.
   [[nodiscard]] device_address address() const noexcept { return address_ ? *address_ : 0; }
   /// As a kernel takes it; never to be dereferenced on the host.
   [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(address()); }
-  /// The device that the buffer belongs to; null if moved from.
+  /// The device; null when moved from.
   [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
 
   /// Copies `source` to elements [offset, offset + source.size()).

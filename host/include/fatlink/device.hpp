@@ -47,7 +47,7 @@ class device {
     (void)require_device(backend_, "the device");
   }
 
-  /// Facts about the device. @throws usage_error the device was moved from.
+  /// Facts about this device; valid as long as any object of the device.
   [[nodiscard]] device_info const& info() const
   {
     return require_device(backend_, "the device").info();
@@ -63,9 +63,9 @@ class device {
   ///   instructions that it does not support.
   [[nodiscard]] loaded_module load(linked_image const& image) const { return {backend_, image}; }
 
-  /// A new stream of the device.
+  /// A new stream. @throws device_error the driver creates none.
   [[nodiscard]] stream create_stream() const { return stream(backend_); }
-  /// A new event of the device.
+  /// A new event. @throws device_error the driver creates none.
   [[nodiscard]] event create_event() const { return event(backend_); }
 
   /// Memory for `count` objects of T, uninitialised. @throws as device_buffer's constructor.

@@ -22,8 +22,8 @@ namespace FATLINK_API fatlink {
 
 /// A module's variable in the device's memory.
 struct device_variable {
-  device_address address = 0;  ///< address in the memory of the device
-  std::size_t bytes = 0;       ///< size of the variable
+  device_address address = 0;  ///< where it begins
+  std::size_t bytes = 0;       ///< its size
 };
 
 /// Handles belong to the backend that returned them. Stream handles are also taken from callers: on
@@ -33,38 +33,37 @@ struct device_variable {
 /// @throws usage_error (reference device) a stream handle that is not its own.
 class device_backend {
  public:
-  /// Opaque handle of a module, kernel, stream or event.
+  /// A module, kernel, stream or event of the backend.
   using handle = void*;
   virtual ~device_backend() = default;
 
   /// Facts about the device.
   [[nodiscard]] virtual device_info const& info() const noexcept = 0;
-  /// Allocates uninitialised memory.
+  /// Uninitialised memory, also for 0 bytes.
   virtual device_address allocate(std::size_t bytes) = 0;
-  /// Frees memory that allocate() returned.
+  /// Frees what allocate() returned.
   virtual void release(device_address address) noexcept = 0;
-  // Copies and fills without a stream are complete when they return: work queued later on any
-  // stream sees their effect. Those with a stream are queued.
-  /// Copies from the host to the device; complete on return.
+  /// Copies to the device. Complete when it returns: work queued later on any stream sees the
+  /// bytes.
   virtual void copy_in(device_address destination, bytes_view source) = 0;
-  /// Queues a copy from the host to the device.
+  /// Queues the same on `stream`.
   virtual void copy_in(device_address destination, bytes_view source, handle stream) = 0;
-  /// Copies from the device to the host; complete on return.
+  /// Copies to the host. Complete when it returns.
   virtual void copy_out(std::span<std::byte> destination, device_address source) = 0;
-  /// Queues a copy from the device to the host.
+  /// Queues the same on `stream`.
   virtual void copy_out(std::span<std::byte> destination, device_address source, handle stream) = 0;
-  /// Queues a copy within the memory of the device.
+  /// Queues a copy within the device on `stream`.
   virtual void copy_on_device(device_address destination, device_address source, std::size_t bytes,
                               handle stream) = 0;
-  /// Sets bytes of the device's memory; complete on return.
+  /// Sets every byte to `value`. Complete when it returns, as copy_in.
   virtual void fill(device_address destination, std::byte value, std::size_t bytes) = 0;
-  /// Queues setting bytes of the device's memory.
+  /// Queues the same on `stream`.
   virtual void fill(device_address destination, std::byte value, std::size_t bytes,
                     handle stream) = 0;
 
   /// @throws device_error (code invalid-image) `image` is not of a kind that the device loads.
   virtual handle load(linked_image const& image) = 0;
-  /// Unloads a module that load() returned.
+  /// Unloads a module and forgets its kernels.
   virtual void unload(handle module) noexcept = 0;
   /// The kernel's handle is valid until its module is unloaded.
   /// @throws file_error (stage device) the image has no such kernel.
@@ -77,29 +76,29 @@ class device_backend {
       handle kernel) const noexcept = 0;
   /// The CUfunction; null on the reference device.
   [[nodiscard]] virtual void* native_kernel(handle kernel) const noexcept = 0;
-  /// Resources that the kernel uses.
+  /// As untyped_kernel::attributes.
   [[nodiscard]] virtual kernel_attributes attributes(handle kernel) = 0;
-  /// Blocks of this size that one multiprocessor can run at the same time.
+  /// As untyped_kernel::active_blocks_per_multiprocessor.
   [[nodiscard]] virtual unsigned active_blocks(handle kernel, unsigned block_threads,
                                                std::size_t shared_bytes) = 0;
-  /// The block size with the highest occupancy.
+  /// As untyped_kernel::suggest_block_size.
   [[nodiscard]] virtual block_size_suggestion suggest_block(handle kernel,
                                                             std::size_t shared_bytes) = 0;
   /// `arguments[i]` points to the value of the i-th parameter; there are as many as parameters.
   virtual void launch(handle kernel, handle stream, launch_shape const& shape,
                       void* const* arguments) = 0;
 
-  /// Creates a stream.
+  /// A stream that does not wait for the default stream.
   virtual handle create_stream() = 0;
-  /// Destroys a stream that create_stream() returned.
+  /// Destroys what create_stream() returned; its queued work is finished first.
   virtual void destroy_stream(handle stream) noexcept = 0;
-  /// Waits until all work queued on the stream has finished.
+  /// Waits until all work queued on `stream` has finished.
   virtual void synchronize(handle stream) = 0;
-  /// Creates an event.
+  /// An event that is not recorded.
   virtual handle create_event() = 0;
-  /// Destroys an event that create_event() returned.
+  /// Destroys what create_event() returned.
   virtual void destroy_event(handle event) noexcept = 0;
-  /// Queues the recording of the event on the stream.
+  /// Queues the recording of `event` on `stream`.
   virtual void record(handle event, handle stream) = 0;
   /// Milliseconds between two recorded events; waits for the later one.
   virtual double elapsed_ms(handle start, handle stop) = 0;

@@ -20,9 +20,9 @@ char const* to_string(device_kind kind) noexcept;
 /// An address in a device's memory: a CUdeviceptr, or an address of the reference device.
 using device_address = std::uint64_t;
 
-/// Facts about a device.
+/// Facts about a device; they do not change while it is open.
 struct device_info {
-  device_kind kind = device_kind::gpu;  ///< GPU or reference device
+  device_kind kind = device_kind::gpu;  ///< a GPU or the reference device
   int ordinal = 0;               ///< the driver's index of the GPU; 0 for the reference device
   std::string name = {};         ///< "NVIDIA H200"
   fatlink::target target;        ///< what to link for, without suffix: sm_90

@@ -82,7 +82,7 @@ class kernel {
                 "kernel<void(float const*, float*, std::size_t)>");
 };
 
-/// A kernel with the parameter types of a function type.
+/// A kernel with these parameters; loaded_module::kernel returns it.
 template <typename... Parameters>
 class kernel<void(Parameters...)> : public untyped_kernel {
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
@@ -90,7 +90,7 @@ class kernel<void(Parameters...)> : public untyped_kernel {
                 "copy constructor cannot be passed");
 
  public:
-  /// The sizes of the parameters in bytes, in order.
+  /// Sizes of the parameters in bytes.
   static constexpr std::array<std::size_t, sizeof...(Parameters)> k_parameter_sizes{
       sizeof(Parameters)...};
 

@@ -10,17 +10,17 @@ namespace FATLINK_API fatlink {
 
 /// A size in up to three dimensions; dimensions that are not stated are 1.
 struct extent {
-  unsigned x = 1;  ///< size of the first dimension
-  unsigned y = 1;  ///< size of the second dimension
-  unsigned z = 1;  ///< size of the third dimension
-  /// A size; converts implicitly from one number.
+  unsigned x = 1;  ///< in the first dimension
+  unsigned y = 1;  ///< in the second dimension
+  unsigned z = 1;  ///< in the third dimension
+  /// A number converts to an extent in the first dimension.
   constexpr extent(unsigned x_size = 1, unsigned y_size = 1, unsigned z_size = 1)
       : x(x_size), y(y_size), z(z_size)
   {
   }
 };
 
-/// The grid, block and dynamic shared memory of a launch.
+/// The grid and the blocks of a launch.
 struct launch_shape {
   extent grid = {};           ///< blocks
   extent block = {};          ///< threads of each block

@@ -29,16 +29,14 @@ class loaded_module {
   /// parameter are compared with the kernel's here, not at launches; types of the same size cannot
   /// be told apart.
   /// @throws file_error (stage device) the image has no kernel with this name.
-  /// @throws usage_error the kernel has other parameters, and the message names both lists of
-  /// sizes;
-  ///   or `name` is null.
+  /// @throws usage_error the kernel has other parameters; the message names both lists of sizes.
   template <typename Signature>
   [[nodiscard]] fatlink::kernel<Signature> kernel(std::string const& name) const
   {
     using typed_kernel = fatlink::kernel<Signature>;
     return typed_kernel(find_kernel(name, typed_kernel::k_parameter_sizes));
   }
-  /// The same. @throws usage_error `name` is null.
+  /// The same. @throws usage_error also where `name` is null.
   template <typename Signature>
   [[nodiscard]] fatlink::kernel<Signature> kernel(char const* name) const
   {

@@ -21,13 +21,13 @@
 
 namespace FATLINK_API fatlink {
 
-/// What a transform states that it computes.
+/// What a transform computes, and how exactly.
 struct reference {
-  std::string name = {};        ///< name of the transform
-  std::string summary = {};     ///< one line for listings
+  std::string name = {};        ///< the transform's name
+  std::string summary = {};     ///< what it computes, for people
   std::string hook = {};        ///< the function that it describes
   std::string expression = {};  ///< in x
-  double tolerance_ulp = 0;     ///< the accepted error of a result
+  double tolerance_ulp = 0;     ///< how far results may differ from the expression
   std::string file = {};        ///< the file that it was read from, for messages
 
   /// Reads and checks a sidecar: every field is present and of its type, the tolerance is at most

@@ -25,7 +25,7 @@ class stream {
   /// The CUstream, for the driver's and the runtime's calls; valid as long as this stream. An
   /// opaque value on the reference device. Null when moved from.
   [[nodiscard]] void* native_handle() const noexcept { return handle_.get(); }
-  /// The device that the stream belongs to; null if moved from.
+  /// The device; null when moved from.
   [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
 
  private:
@@ -51,7 +51,7 @@ class stream_view {
   {
   }
 
-  /// The CUstream; null is the default stream.
+  /// The CUstream, or an opaque value on the reference device.
   [[nodiscard]] void* native_handle() const noexcept { return handle_; }
 
   /// The handle for calls on `device`.

@@ -23,18 +23,18 @@ std::uint64_t ulp_steps(float a, float b) noexcept;
 
 /// A summary over elements; operator+= adds that of later elements.
 struct verification {
-  std::size_t elements = 0;       ///< elements compared
+  std::size_t elements = 0;       ///< how many were compared
   std::size_t failures = 0;       ///< elements outside of the tolerance
   double max_ulp = 0;             ///< infinity: a NaN or an infinity is wrong
   double max_abs_error = 0;       ///< over finite pairs
   std::size_t first_failure = 0;  ///< index, valid when failures > 0
-  float first_input = 0;          ///< its input, result and expected value
-  float first_actual = 0;         ///< see first_input
-  double first_expected = 0;      ///< see first_input
+  float first_input = 0;          ///< the input of the first failure
+  float first_actual = 0;         ///< its result
+  double first_expected = 0;      ///< its expected value
 
-  /// Whether there are elements and all are within the tolerance.
+  /// Whether there were elements, and all were within the tolerance.
   [[nodiscard]] bool verified() const noexcept { return elements > 0 && failures == 0; }
-  /// Adds the summary of later elements.
+  /// Adds the summary of the elements after these.
   verification& operator+=(verification const& later);
 };
 
