@@ -53,18 +53,18 @@ TEST_F(GpuMisuse, RefusesWhatWasMovedFrom)
 TEST_F(GpuMisuse, RefusesObjectsOfTheReferenceDeviceAndTakesThoseOfTheSameGpu)
 {
   auto const cpu = open_device("cpu");
-  auto const mine = gpu_->allocate<int>(2);
+  auto const own_buffer = gpu_->allocate<int>(2);
   auto s = gpu_->create_stream();
   auto e = gpu_->create_event();
   auto theirs = cpu->create_event();
   auto const their_stream = cpu->create_stream();
   auto const refusal = "belongs to another device";
-  expect_error<usage_error>([&] { gpu_->copy(mine, cpu->allocate<int>(2), 2, s); }, refusal);
+  expect_error<usage_error>([&] { gpu_->copy(own_buffer, cpu->allocate<int>(2), 2, s); }, refusal);
   expect_error<usage_error>([&] { e.record(their_stream); }, refusal);
   e.record(s);
   theirs.record(their_stream);
   expect_error<usage_error>([&] { (void)e.ms_since(theirs); }, refusal);
-  auto const again = open_device("gpu");
-  again->copy(again->allocate<int>(2), mine, 2, s);
+  auto const reopened = open_device("gpu");
+  reopened->copy(reopened->allocate<int>(2), own_buffer, 2, s);
   s.synchronize();
 }

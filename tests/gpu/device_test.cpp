@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real GPU; skipped with the reason where there is none.
+// A GPU through the driver; skipped, with the reason, where there is none.
 #include "fatlink/device.hpp"
 
 #include <gtest/gtest.h>
@@ -23,9 +23,9 @@ class Gpu : public testing::Test {
  protected:
   void SetUp() override
   {
-    std::string why;
-    if (list_gpus(why).empty()) GTEST_SKIP() << why;
-    if (why = fixtures::why_no_nvjitlink(); !why.empty()) GTEST_SKIP() << why;
+    std::string reason;
+    if (list_gpus(reason).empty()) GTEST_SKIP() << reason;
+    if (reason = fixtures::why_no_nvjitlink(); !reason.empty()) GTEST_SKIP() << reason;
     device_ = open_device("gpu");
   }
 
@@ -106,9 +106,9 @@ class Ordering : public Gpu {
     return stale;
   }
 
-  void copy(float const* from, float* to)
+  void copy(float const* source, float* destination)
   {
-    identity_->launch(*stream_, elementwise_shape(k_small), from, to, k_small);
+    identity_->launch(*stream_, elementwise_shape(k_small), source, destination, k_small);
   }
 
   std::optional<device_buffer<float>> large_, small_, copied_;
@@ -129,7 +129,7 @@ TEST_F(Ordering, FillOnAStreamIsOrderedWithItsLaunches)
       count_stale_rounds([&](auto& buffer, std::byte value) { buffer.fill(value, *stream_); }), 0U);
 }
 
-/// What the first test is worth: without synchronisation launches do see old values.
+/// Shows that the first test can fail: without synchronisation launches do see old values.
 TEST_F(Ordering, MemsetOfTheDriverIsNotOrderedBeforeNonBlockingStreams)
 {
   auto const& api = detail::driver::open();

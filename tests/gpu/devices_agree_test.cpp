@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device beside a GPU: the same linked code on 2^24 stratified inputs, for every
-// shipped transform and every function of the corpus, in both modes. Bit-identical where the
-// PTX leaves the assembler no choice; else the greatest distance is told.
-// With FATLINK_DEVICES_TABLE set, writes the table there: tests/gpu/devices.md is one.
+// Compares the reference device with a GPU: the same linked code on 2^24 stratified inputs, for
+// every shipped transform and every function of the corpus, in both modes. Results must be
+// bit-identical where PTX leaves the assembler no choice; elsewhere the largest distance is reported.
+// Where FATLINK_DEVICES_TABLE names a file, the table is written to it: tests/gpu/devices.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,86 +32,90 @@ struct comparison {
 
 comparison compare(std::vector<float> const& a, std::vector<float> const& b)
 {
-  comparison seen;
+  comparison result;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (std::bit_cast<std::uint32_t>(a[i]) == std::bit_cast<std::uint32_t>(b[i])) continue;
-    ++seen.different;
-    if (std::isnan(a[i]) && std::isnan(b[i])) ++seen.other_nans;
-    seen.max_steps = std::max(seen.max_steps, ulp_steps(a[i], b[i]));
+    ++result.different;
+    if (std::isnan(a[i]) && std::isnan(b[i])) ++result.other_nans;
+    result.max_steps = std::max(result.max_steps, ulp_steps(a[i], b[i]));
   }
-  return seen;
+  return result;
 }
 
 std::string text_of(linked_image const& image)
 {
   if (image.kind == image_kind::ptx)
     return {reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()};
-  std::string all;
-  for (auto const& part : image.parts) all += part.text;
-  return all;
+  std::string text;
+  for (auto const& part : image.parts) text += part.text;
+  return text;
 }
 
 /// The instructions of PTX text, with their modifiers.
 std::set<std::string> instructions_of(std::string const& ptx)
 {
   std::istringstream words(ptx);
-  std::set<std::string> found;
+  std::set<std::string> names;
   for (std::string word; words >> word;)
     if (word.front() >= 'a' && word.front() <= 'z' && word.find('.') != std::string::npos)
-      found.insert(word);
-  return found;
+      names.insert(word);
+  return names;
 }
 
 /// Why results may differ by the rules of PTX; empty: they may not.
 std::string freedom(std::string const& ptx)
 {
-  auto const all = instructions_of(ptx);
-  std::string why;
-  auto const note = [&](std::string const& reason) { why += (why.empty() ? "" : ", ") + reason; };
+  auto const names = instructions_of(ptx);
+  std::string reasons;
+  auto const note = [&](std::string const& reason) {
+    reasons += (reasons.empty() ? "" : ", ") + reason;
+  };
   for (std::string const name : {"sin", "cos", "ex2", "lg2", "tanh", "rcp", "sqrt", "rsqrt", "div"})
-    if (std::any_of(all.begin(), all.end(), [&](std::string const& one) {
-          return one.starts_with(name + ".approx") || one.starts_with(name + ".full");
+    if (std::any_of(names.begin(), names.end(), [&](std::string const& instruction) {
+          return instruction.starts_with(name + ".approx") ||
+                 instruction.starts_with(name + ".full");
         }))
       note(name + ".approx");
   // Without a rounding modifier a multiplication may be contracted with an addition.
   for (std::string const type : {".f32", ".f64"}) {
     auto const has = [&](std::string const& name) {
-      return all.contains(name + type) || all.contains(name + ".ftz" + type);
+      return names.contains(name + type) || names.contains(name + ".ftz" + type);
     };
     if (has("mul") && (has("add") || has("sub"))) note("mul+add" + type);
   }
-  return why;
+  return reasons;
 }
 
 class DevicesAgree : public testing::Test {
  protected:
   void SetUp() override
   {
-    std::string why;
-    if (list_gpus(why).empty()) GTEST_SKIP() << why;
-    if (why = fixtures::why_no_nvjitlink(); !why.empty()) GTEST_SKIP() << why;
+    std::string reason;
+    if (list_gpus(reason).empty()) GTEST_SKIP() << reason;
+    if (reason = fixtures::why_no_nvjitlink(); !reason.empty()) GTEST_SKIP() << reason;
     gpu_ = open_device("gpu");
     cpu_ = open_device("cpu:" + gpu_->info().target.name());
   }
 
-  [[nodiscard]] linked_image link(device const& on, fatbin const& transform, link_mode mode) const
+  [[nodiscard]] linked_image link(device const& runner, fatbin const& transform,
+                                  link_mode mode) const
   {
     auto const library = fatbin::read(places::data("apply_transform.fatbin"));
-    return linker().link({library, transform}, on.link_options(mode));
+    return linker().link({library, transform}, runner.link_options(mode));
   }
 
-  [[nodiscard]] std::vector<float> run(device const& on, linked_image const& image) const
+  [[nodiscard]] std::vector<float> run(device const& runner, linked_image const& image) const
   {
-    auto in = on.allocate<float>(k_count);
-    auto out = on.allocate<float>(k_count);
-    in.write(inputs_);
-    auto s = on.create_stream();
-    on.load(image)
+    auto input = runner.allocate<float>(k_count);
+    auto output = runner.allocate<float>(k_count);
+    input.write(inputs_);
+    auto s = runner.create_stream();
+    runner.load(image)
         .kernel<void(float const*, float*, std::size_t)>("apply_transform")
-        .launch(s, elementwise_shape(k_count), in.data(), out.data(), k_count);
+        .launch(s, elementwise_shape(k_count), input.data(), output.data(), k_count);
     s.synchronize();
     std::vector<float> results(k_count);
-    out.read(results);
+    output.read(results);
     return results;
   }
 
@@ -122,13 +126,13 @@ class DevicesAgree : public testing::Test {
 
 std::vector<std::filesystem::path> transforms()
 {
-  std::vector<std::filesystem::path> found;
+  std::vector<std::filesystem::path> paths;
   for (auto const& folder : {places::data(), places::corpus()})
     for (auto const& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == ".json" && reference::beside(entry.path()))
-        found.push_back(std::filesystem::path(entry.path()).replace_extension(".fatbin"));
-  std::sort(found.begin(), found.end());
-  return found;
+        paths.push_back(std::filesystem::path(entry.path()).replace_extension(".fatbin"));
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
 
 }  // namespace
@@ -144,12 +148,12 @@ TEST_F(DevicesAgree, OnStratifiedInputs)
       SCOPED_TRACE(path.stem().string() + " " + to_string(mode));
       auto const transform = fatbin::read(path);
       auto const for_cpu = link(*cpu_, transform, mode);
-      auto const seen = compare(run(*gpu_, link(*gpu_, transform, mode)), run(*cpu_, for_cpu));
+      auto const result = compare(run(*gpu_, link(*gpu_, transform, mode)), run(*cpu_, for_cpu));
       auto const open = freedom(text_of(for_cpu));
-      table << "| " << path.stem().string() << " | " << to_string(mode) << " | " << seen.different
-            << " | " << seen.other_nans << " | " << seen.max_steps << " | " << open << " |\n";
+      table << "| " << path.stem().string() << " | " << to_string(mode) << " | " << result.different
+            << " | " << result.other_nans << " | " << result.max_steps << " | " << open << " |\n";
       if (open.empty()) {
-        EXPECT_EQ(seen.different, 0U);
+        EXPECT_EQ(result.different, 0U);
       }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reference device is compared with.
+// The suites that run on the reference device and on GPUs, on a GPU.
 #include "arithmetic_suite.hpp"
 #include "device_suite.hpp"
 #include "elementwise_suite.hpp"

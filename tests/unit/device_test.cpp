@@ -79,7 +79,8 @@ TEST_F(DeviceMisuse, RefusesSizesThatOverflow)
   for (auto const count : {k_huge, std::numeric_limits<std::size_t>::max()})
     expect_error<usage_error>([&] { (void)device_->allocate<float>(count); },
                               "more than 2^64 bytes");
-  expect_error<device_error>([&] { (void)device_->allocate<float>(k_huge - 1); }, "cannot allocate");
+  expect_error<device_error>([&] { (void)device_->allocate<float>(k_huge - 1); },
+                             "cannot allocate");
 }
 
 TEST_F(DeviceMisuse, RefusesElementsOutsideOfTheBuffer)
@@ -154,7 +155,7 @@ TEST_F(DeviceMisuse, RefusesWhatElseWasMovedFrom)
 
 TEST_F(DeviceMisuse, RefusesObjectsOfAnotherDevice)
 {
-  auto const mine = device_->allocate<int>(2);
+  auto const own_buffer = device_->allocate<int>(2);
   auto theirs = other_->allocate<int>(2);
   auto const s = device_->create_stream();
   auto const their_stream = other_->create_stream();
@@ -162,12 +163,13 @@ TEST_F(DeviceMisuse, RefusesObjectsOfAnotherDevice)
   auto their_event = other_->create_event();
   auto const code = device_->load(image()).kernel<void(int*)>("store");
   auto const refusal = "belongs to another device";
-  expect_error<usage_error>([&] { device_->copy(mine, theirs, 2, s); }, refusal);
-  expect_error<usage_error>([&] { device_->copy(theirs, mine, 2, s); }, refusal);
-  expect_error<usage_error>([&] { device_->copy(mine, mine, 2, their_stream); }, refusal);
+  expect_error<usage_error>([&] { device_->copy(own_buffer, theirs, 2, s); }, refusal);
+  expect_error<usage_error>([&] { device_->copy(theirs, own_buffer, 2, s); }, refusal);
+  expect_error<usage_error>([&] { device_->copy(own_buffer, own_buffer, 2, their_stream); },
+                            refusal);
   expect_error<usage_error>([&] { theirs.fill(std::byte{1}, s); }, refusal);
   expect_error<usage_error>([&] { e.record(their_stream); }, refusal);
-  expect_error<usage_error>([&] { code.launch(their_stream, {}, mine.data()); }, refusal);
+  expect_error<usage_error>([&] { code.launch(their_stream, {}, own_buffer.data()); }, refusal);
   e.record(s);
   their_event.record(their_stream);
   expect_error<usage_error>([&] { (void)e.ms_since(their_event); }, refusal);
@@ -175,13 +177,14 @@ TEST_F(DeviceMisuse, RefusesObjectsOfAnotherDevice)
 
 TEST_F(DeviceMisuse, RefusesStreamsThatAreNotTheReferenceDevices)
 {
-  int other = 0;
+  int host_variable = 0;
   auto buffer = device_->allocate<int>(1);
   auto const code = device_->load(image()).kernel<void(int*)>("store");
   auto e = device_->create_event();
   std::array values{0};
   auto const their_stream = other_->create_stream();
-  for (auto const& foreign : {stream_view(&other), stream_view(their_stream.native_handle())}) {
+  for (auto const& foreign :
+       {stream_view(&host_variable), stream_view(their_stream.native_handle())}) {
     auto const refusal = "does not belong to the reference device";
     expect_error<usage_error>([&] { code.launch(foreign, {}, buffer.data()); }, refusal);
     expect_error<usage_error>([&] { buffer.write(values, foreign); }, refusal);
@@ -290,8 +293,8 @@ TEST_F(DeviceMisuse, RefusesLaunchesThatNoDeviceTakes)
 TEST_F(DeviceMisuse, RefusesABlockOfNoThreadsForElements)
 {
   expect_error<usage_error>([&] { (void)elementwise_shape(10, 0); }, "block");
-  auto const most = elementwise_shape(std::numeric_limits<std::size_t>::max());
-  EXPECT_EQ(most.grid.x, 0x7FFFFFFFU);
+  auto const largest = elementwise_shape(std::numeric_limits<std::size_t>::max());
+  EXPECT_EQ(largest.grid.x, 0x7FFFFFFFU);
 }
 
 TEST_F(DeviceMisuse, PrintsToAStandardErrorWithoutAReaderWithoutEndingTheHost)
@@ -303,9 +306,9 @@ TEST_F(DeviceMisuse, PrintsToAStandardErrorWithoutAReaderWithoutEndingTheHost)
     ::close(ends[0]);
     ::dup2(ends[1], STDERR_FILENO);
     ::signal(SIGPIPE, SIG_DFL);
-    auto const here = open_device("cpu");
-    auto s = here->create_stream();
-    here->load(image(k_printing_ptx)).kernel<void()>("say").launch(s, {});
+    auto const reference = open_device("cpu");
+    auto s = reference->create_stream();
+    reference->load(image(k_printing_ptx)).kernel<void()>("say").launch(s, {});
     s.synchronize();
     ::_exit(7);
   }

@@ -61,19 +61,19 @@ TEST(UlpSteps, WalksTheNumberLine)
 TEST(Verify, FindsTheOneWrongElementOnAnyCore)
 {
   auto const source = generated_elements(300'000, 1);
-  std::vector<float> in(source->size());
-  source->fill(0, in);
-  auto out = in;
-  EXPECT_TRUE(verify_chunk(k_identity, in, out, 0).verified());
-  for (std::size_t const wrong : {std::size_t{0}, std::size_t{150'000}, in.size() - 1}) {
+  std::vector<float> input(source->size());
+  source->fill(0, input);
+  auto out = input;
+  EXPECT_TRUE(verify_chunk(k_identity, input, out, 0).verified());
+  for (std::size_t const wrong : {std::size_t{0}, std::size_t{150'000}, input.size() - 1}) {
     out[wrong] += 1.0F;
-    auto const seen = verify_chunk(k_identity, in, out, 1000);
-    EXPECT_FALSE(seen.verified());
-    EXPECT_EQ(seen.failures, 1U);
-    EXPECT_EQ(seen.first_failure, 1000 + wrong);
-    EXPECT_EQ(seen.first_input, in[wrong]);
-    EXPECT_EQ(seen.elements, in.size());
-    out[wrong] = in[wrong];
+    auto const summary = verify_chunk(k_identity, input, out, 1000);
+    EXPECT_FALSE(summary.verified());
+    EXPECT_EQ(summary.failures, 1U);
+    EXPECT_EQ(summary.first_failure, 1000 + wrong);
+    EXPECT_EQ(summary.first_input, input[wrong]);
+    EXPECT_EQ(summary.elements, input.size());
+    out[wrong] = input[wrong];
   }
 }
 
@@ -98,12 +98,12 @@ TEST(Verify, MergesTheFirstFailureAndTheWorstError)
 TEST(Elements, DependOnSeedAndIndexAlone)
 {
   auto const source = generated_elements(100'000, 5);
-  std::vector<float> whole(source->size());
+  std::vector<float> all_values(source->size());
   std::vector<float> part(50);
-  source->fill(0, whole);
+  source->fill(0, all_values);
   source->fill(70'000, part);
-  EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 70'000));
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), all_values.begin() + 70'000));
   generated_elements(100'000, 6)->fill(70'000, part);
-  EXPECT_FALSE(std::equal(part.begin(), part.end(), whole.begin() + 70'000));
-  for (auto const x : whole) EXPECT_TRUE(x >= -8 && x < 8);
+  EXPECT_FALSE(std::equal(part.begin(), part.end(), all_values.begin() + 70'000));
+  for (auto const x : all_values) EXPECT_TRUE(x >= -8 && x < 8);
 }

@@ -13,13 +13,13 @@ std::vector<float> run(fatlink::device const& device, fatlink::loaded_module con
                        std::vector<float> values)
 {
   auto const kernel = module.kernel<void(float const*, float*, std::size_t)>("apply_transform");
-  auto in = device.allocate<float>(values.size());
-  auto out = device.allocate<float>(values.size());
+  auto input = device.allocate<float>(values.size());
+  auto output = device.allocate<float>(values.size());
   auto stream = device.create_stream();
-  in.write(values, stream);
-  kernel.launch(stream, fatlink::elementwise_shape(values.size()), in.data(), out.data(),
+  input.write(values, stream);
+  kernel.launch(stream, fatlink::elementwise_shape(values.size()), input.data(), output.data(),
                 values.size());
-  out.read(values, stream);
+  output.read(values, stream);
   stream.synchronize();
   return values;
 }

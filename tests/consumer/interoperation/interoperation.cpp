@@ -52,20 +52,21 @@ using kernel = fatlink::kernel<void(float const*, float*, std::size_t)>;
 bool run_with_runtime_memory(kernel const& code, cudaStream_t stream)
 {
   auto const bytes = k_count * sizeof(float);
-  float *in = nullptr, *out = nullptr, *host = nullptr;
-  check(cudaMalloc(reinterpret_cast<void**>(&in), bytes), "cudaMalloc");
-  check(cudaMalloc(reinterpret_cast<void**>(&out), bytes), "cudaMalloc");
+  float *input = nullptr, *output = nullptr, *host = nullptr;
+  check(cudaMalloc(reinterpret_cast<void**>(&input), bytes), "cudaMalloc");
+  check(cudaMalloc(reinterpret_cast<void**>(&output), bytes), "cudaMalloc");
   check(cudaMallocHost(reinterpret_cast<void**>(&host), 2 * bytes), "cudaMallocHost");
   auto const values = inputs();
   std::copy(values.begin(), values.end(), host);
-  check(cudaMemcpyAsync(in, host, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
-  code.launch(fatlink::stream_view(stream), fatlink::elementwise_shape(k_count), in, out, k_count);
-  check(cudaMemcpyAsync(host + k_count, out, bytes, cudaMemcpyDeviceToHost, stream),
+  check(cudaMemcpyAsync(input, host, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  code.launch(fatlink::stream_view(stream), fatlink::elementwise_shape(k_count), input, output,
+              k_count);
+  check(cudaMemcpyAsync(host + k_count, output, bytes, cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   auto const verified = verify(values, {host + k_count, k_count});
-  check(cudaFree(in), "cudaFree");
-  check(cudaFree(out), "cudaFree");
+  check(cudaFree(input), "cudaFree");
+  check(cudaFree(output), "cudaFree");
   check(cudaFreeHost(host), "cudaFreeHost");
   return verified;
 }
@@ -76,15 +77,15 @@ bool run_with_fatlink_memory(fatlink::device const& device, kernel const& code, 
   fatlink::stream_view const borrowed(stream);
   auto const values = inputs();
   std::vector<float> results(k_count);
-  auto in = device.allocate<float>(k_count);
-  auto out = device.allocate<float>(k_count);
+  auto input = device.allocate<float>(k_count);
+  auto output = device.allocate<float>(k_count);
   auto start = device.create_event();
   auto stop = device.create_event();
-  in.write(values, borrowed);
+  input.write(values, borrowed);
   start.record(borrowed);
-  code.launch(borrowed, fatlink::elementwise_shape(k_count), in.data(), out.data(), k_count);
+  code.launch(borrowed, fatlink::elementwise_shape(k_count), input.data(), output.data(), k_count);
   stop.record(borrowed);
-  out.read(results, borrowed);
+  output.read(results, borrowed);
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   return stop.ms_since(start) > 0 && verify(values, results);
 }
