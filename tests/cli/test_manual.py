@@ -55,7 +55,7 @@ class Manual(unittest.TestCase):
 
     def shared(self, verb):
         """Tags of the sections "Options of …" that name the verb."""
-        of_all = self.tags(self.section("Options of every verb"))
+        of_all = self.tags(self.section("Options of every command"))
         linking = self.tags(self.section("Options of run, link and cache warm"))
         return of_all + (linking if verb in ("run", "link", "cache warm") else [])
 
@@ -80,7 +80,7 @@ class Manual(unittest.TestCase):
         self.assertLessEqual(set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text)), known)
 
     def test_no_verb_is_unknown(self):
-        titles = re.findall(r'^\.SS "?([^"\n]*)', "\n".join(self.section("VERBS", "SH")), re.M)
+        titles = re.findall(r'^\.SS "?([^"\n]*)', "\n".join(self.section("COMMANDS", "SH")), re.M)
         self.assertEqual({title for title in titles if not title.startswith("Options of")}, set(all_verbs()))
 
     def test_values_are_those_of_the_program(self):
