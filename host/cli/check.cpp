@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink check: preflight alone, for one or many targets. Needs neither CUDA nor a GPU; where
-// an nvJitLink is found, toolkits are judged against it.
+// fatlink check: preflight without a link, for one or many targets. Requires neither CUDA nor a
+// GPU; if nvJitLink is found, the toolkit versions of the inputs are compared with its version.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,12 +17,13 @@
 #include "installed.hpp"
 #include "options.hpp"
 #include "targets.hpp"
+#include "use_options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
 
-struct arguments {
+struct check_arguments {
   std::vector<std::string> inputs;
   std::vector<std::string> targets{"sm_90"};
   std::string mode = "both";
@@ -31,48 +32,49 @@ struct arguments {
   bool json = false;
 };
 
-struct judgement {
+/// The findings for one target, mode and installed library.
+struct check_result {
   fatlink::target target;
   link_mode mode;
   std::vector<finding> findings;
-  installed_library const* library = nullptr;  ///< installed, and judged with; null: none
+  installed_library const* library = nullptr;  ///< the installed library of the check; null: none
 
   [[nodiscard]] bool links() const
   {
     return std::none_of(findings.begin(), findings.end(),
-                        [](finding const& found) { return found.severity == severity::error; });
+                        [](finding const& finding) { return finding.severity == severity::error; });
   }
 };
 
-/// nvJitLink's version: told, or of the one that is found, or none.
-std::optional<toolkit_version> linker_version(std::string const& told)
+/// The version `text` of nvJitLink; if it is empty, of the nvJitLink that is found, if any.
+std::optional<toolkit_version> parse_linker_version(std::string const& text)
 {
-  if (told.empty()) {
-    std::vector<nvjitlink_candidate> tried;
-    if (auto const found = nvjitlink::find(tried))
-      return toolkit_version{found->major(), found->minor()};
+  if (text.empty()) {
+    std::vector<nvjitlink_candidate> candidates;
+    if (auto const library = nvjitlink::find(candidates))
+      return toolkit_version{library->major(), library->minor()};
     return {};
   }
-  auto const* const end = told.data() + told.size();
+  auto const* const end = text.data() + text.size();
   toolkit_version version;
-  auto const [dot, major_code] = std::from_chars(told.data(), end, version.major);
+  auto const [dot, major_code] = std::from_chars(text.data(), end, version.major);
   if (major_code == std::errc{} && dot != end && *dot == '.') {
     auto const [rest, minor_code] = std::from_chars(dot + 1, end, version.minor);
     if (minor_code == std::errc{} && rest == end) return version;
   }
-  throw usage_error({.message = fmt::format("--nvjitlink {}: no version", told),
-                     .input = told,
+  throw usage_error({.message = fmt::format("--nvjitlink: '{}' is not a version", text),
+                     .input = text,
                      .code = error_code::invalid_argument,
                      .hint = "write it as 13.0"});
 }
 
-/// The hooks that the inputs leave to another transform.
-std::vector<std::string> open_hooks(judgement const& judged)
+/// The hooks that are left for other transforms.
+std::vector<std::string> open_hooks(check_result const& result)
 {
   std::vector<std::string> names;
-  for (auto const& known : judged.findings)
-    if (known.id == finding_id::missing_hook && known.severity == severity::warning)
-      names.push_back(known.symbol);
+  for (auto const& finding : result.findings)
+    if (finding.id == finding_id::missing_hook && finding.severity == severity::warning)
+      names.push_back(finding.symbol);
   return names;
 }
 
@@ -82,121 +84,127 @@ nlohmann::json library_to_json(installed_library const* library)
   return {{"name", library->name}, {"file", library->contents.name()}};
 }
 
-nlohmann::json to_json(std::vector<judgement> const& all)
+nlohmann::json to_json(std::vector<check_result> const& results)
 {
   auto json = nlohmann::json{{"links", true}, {"targets", nlohmann::json::array()}};
-  for (auto const& one : all) {
+  for (auto const& result : results) {
     auto findings = nlohmann::json::array();
-    for (auto const& found : one.findings) findings.push_back(finding_to_json(found));
-    json["targets"].push_back({{"target", one.target.name()},
-                               {"mode", to_string(one.mode)},
-                               {"library", library_to_json(one.library)},
+    for (auto const& finding : result.findings) findings.push_back(finding_to_json(finding));
+    json["targets"].push_back({{"target", result.target.name()},
+                               {"mode", to_string(result.mode)},
+                               {"library", library_to_json(result.library)},
                                {"findings", findings},
-                               {"open_hooks", open_hooks(one)},
-                               {"links", one.links()}});
-    if (!one.links()) json["links"] = false;
+                               {"open_hooks", open_hooks(result)},
+                               {"links", result.links()}});
+    if (!result.links()) json["links"] = false;
   }
   return json;
 }
 
-/// The verdict on a line of text.
-std::string verdict(judgement const& judged)
+/// The result as the text of its line.
+std::string describe(check_result const& result)
 {
-  auto const is_unjudged = [](finding const& known) { return known.id == finding_id::not_judged; };
-  if (std::any_of(judged.findings.begin(), judged.findings.end(), is_unjudged))
-    return "cannot be judged";
-  if (!judged.links()) return "does not link";
-  auto const open = open_hooks(judged);
-  return open.empty() ? "links"
-                      : fmt::format("links once another input defines {}", fmt::join(open, ", "));
+  auto const is_unknown = [](finding const& finding) {
+    return finding.id == finding_id::not_judged;
+  };
+  if (std::any_of(result.findings.begin(), result.findings.end(), is_unknown))
+    return "cannot be checked";
+  if (!result.links()) return "does not link";
+  auto const hooks = open_hooks(result);
+  return hooks.empty() ? "links"
+                       : fmt::format("links if another input defines {}", fmt::join(hooks, ", "));
 }
 
-void print_text(std::vector<judgement> const& all)
+void print_text(std::vector<check_result> const& results)
 {
   installed_library const* library = nullptr;
-  for (auto const& one : all) {
-    if (std::exchange(library, one.library) != one.library)
-      fmt::print("With the installed library {} ({}):\n", one.library->name,
-                 one.library->contents.name());
-    fmt::print("{:<8} {}  {}\n", one.target.name(), to_string(one.mode), verdict(one));
-    for (auto const& found : one.findings)
-      fmt::print("  {}: {} [{}]\n    hint: {}\n", to_string(found.severity), found.message,
-                 to_string(found.id), found.hint);
+  for (auto const& result : results) {
+    if (std::exchange(library, result.library) != result.library)
+      fmt::print("With the installed library {} ({}):\n", result.library->name,
+                 result.library->contents.name());
+    fmt::print("{:<8} {}  {}\n", result.target.name(), to_string(result.mode), describe(result));
+    for (auto const& finding : result.findings)
+      fmt::print("  {}: {} [{}]\n    hint: {}\n", to_string(finding.severity), finding.message,
+                 to_string(finding.id), use_options(finding.hint));
   }
 }
 
-std::vector<preflight_request> requests_of(arguments const& given)
+std::vector<preflight_request> make_requests(check_arguments const& arguments)
 {
-  auto const linker = linker_version(given.linker);
-  if (!linker) print_warnings({"no nvJitLink is found: toolkit versions are not judged"});
+  auto const linker = parse_linker_version(arguments.linker);
+  if (!linker) print_warnings({"nvJitLink was not found: toolkit versions are not checked"});
   std::vector<preflight_request> requests;
-  for (auto const& wanted : parse_targets(given.targets))
+  for (auto const& target : parse_targets(arguments.targets))
     for (auto const mode : {link_mode::ptx, link_mode::lto})
-      if (given.mode == "both" || given.mode == to_string(mode))
+      if (arguments.mode == "both" || arguments.mode == to_string(mode))
         requests.push_back(
-            {.target = wanted, .mode = mode, .kernel = given.kernel, .linker = linker});
+            {.target = target, .mode = mode, .kernel = arguments.kernel, .linker = linker});
   return requests;
 }
 
-/// `installed` is empty unless the inputs lack a library; `selected` are those that they are for.
-std::vector<judgement> judge(std::vector<fatbin> const& inputs,
-                             std::vector<preflight_request> const& requests,
-                             std::vector<installed_library> const& installed,
-                             std::vector<installed_library> const& selected)
+/// `installed` is empty unless the inputs lack a library; `selected` are the libraries that the
+/// inputs are for.
+std::vector<check_result> run_checks(std::vector<fatbin> const& inputs,
+                                     std::vector<preflight_request> const& requests,
+                                     std::vector<installed_library> const& installed,
+                                     std::vector<installed_library> const& selected)
 {
-  std::vector<judgement> all;
+  std::vector<check_result> results;
   for (auto const& library : selected)
     for (auto const& request : requests)
-      all.push_back(
+      results.push_back(
           {request.target, request.mode, preflight_with(library, inputs, request), &library});
-  if (!selected.empty()) return all;
+  if (!selected.empty()) return results;
   for (auto const& request : requests)
-    all.push_back({request.target, request.mode,
-                   lacks_library(inputs) ? preflight_without(installed, inputs, request)
-                                         : preflight(inputs, request)});
-  return all;
+    results.push_back({request.target, request.mode,
+                       lacks_library(inputs) ? preflight_without(installed, inputs, request)
+                                             : preflight(inputs, request)});
+  return results;
 }
 
-int check(arguments const& given)
+int check(check_arguments const& arguments)
 {
-  auto const inputs = read_fatbins(given.inputs);
+  auto const inputs = read_fatbins(arguments.inputs);
   auto const installed =
       lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
   auto const selected = select_libraries(installed, inputs);
-  auto const all = judge(inputs, requests_of(given), installed, selected);
-  if (given.json)
-    print_json("fatlink.check/1", to_json(all));
+  auto const results = run_checks(inputs, make_requests(arguments), installed, selected);
+  if (arguments.json)
+    print_json("fatlink.check/1", to_json(results));
   else
-    print_text(all);
-  auto const links = [](judgement const& one) { return one.links(); };
-  return std::all_of(all.begin(), all.end(), links) ? k_done : k_refused;
+    print_text(results);
+  auto const links = [](check_result const& result) { return result.links(); };
+  return std::all_of(results.begin(), results.end(), links) ? k_done : k_refused;
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, int& exit_status)
 {
-  auto given = std::make_shared<arguments>();
-  auto* verb = app.add_subcommand("check", "Say what would not link, and why. Needs no CUDA.");
+  auto arguments = std::make_shared<check_arguments>();
+  auto* verb = app.add_subcommand(
+      "check", "Check whether fatbins link, and explain why not. CUDA is not required.");
   verb->add_option(
-          "FATBIN", given->inputs,
-          "the library's fatbin, then the transforms'; names or files. Without a library:\n"
-          "judged with every installed one that the transforms are for")
+          "FATBIN", arguments->inputs,
+          "the library, then the transforms: names or files. Without a library, the transforms\n"
+          "are checked with every installed library that they are for")
       ->required();
-  add_targets(*verb, given->targets,
-              "GPU architectures, with commas; native: this machine's; all: every one")
+  add_targets(*verb, arguments->targets,
+              "GPU architectures, separated by commas; native: of this machine; all: every one")
       ->capture_default_str();
-  add_choice(*verb, "--mode", given->mode, {"ptx", "lto", "both"}, "ptx, lto or both");
-  verb->add_option("--kernel", given->kernel, "must be in an input");
-  verb->add_option("--nvjitlink", given->linker,
-                   "judge toolkits against this version, as 13.0 (default: the one found)");
-  verb->add_flag("--json", given->json, "one JSON object on standard output");
+  add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "both"}, "link mode");
+  verb->add_option("--kernel", arguments->kernel, "report an error if no input has this kernel");
+  verb->add_option(
+      "--nvjitlink", arguments->linker,
+      "compare toolkit versions with this one, for example 13.0 (default: the installed version)");
+  verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink check --target all apply_transform.fatbin gelu.fatbin\n"
-      "A transform alone is judged with each installed library of the contract that it states or,\n"
-      "where it states none, of each that calls what it defines; it must link with all of them.\n"
-      "Exit status 4 when a target asked for does not link, or cannot be judged.");
-  verb->callback([given, &exit_status] { exit_status = check(*given); });
+      "Transforms without a library are checked with every installed library of their contract "
+      "or,\n"
+      "if they state none, with every one that calls a function that they define. They must link\n"
+      "with all of them. Exit status 4: they do not link for a target, or that cannot be checked.");
+  verb->callback([arguments, &exit_status] { exit_status = check(*arguments); });
 }
 
 }  // namespace fatlink::cli

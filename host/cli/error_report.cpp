@@ -10,6 +10,7 @@
 #include "fatlink/preflight.hpp"
 #include "option_hints.hpp"
 #include "terminal/standard_streams.hpp"
+#include "use_options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -42,7 +43,7 @@ void print_log(std::string const& log)
   for (std::string line; std::getline(lines, line);) print_error("    {}\n", line);
 }
 
-/// The message of a usage error states all that its code does.
+/// The message of a usage error states everything that its code does.
 void print_details(error const& failure)
 {
   auto const& details = failure.details();
@@ -53,18 +54,18 @@ void print_details(error const& failure)
       details.message.find(details.code.text()) == std::string::npos)
     print_field("code:", details.code.text());
   print_log(details.log);
-  print_field("hint:", hint_of(details));
+  print_field("hint:", use_options(hint_of(details)));
 }
 
-/// The error itself is the first finding; these are the others.
+/// The findings except the first error, which print_details has printed.
 void print_other_findings(refused_error const& refused)
 {
-  bool first = true;
-  for (auto const& found : refused.findings()) {
-    if (found.severity == severity::error && std::exchange(first, false)) continue;
-    print_error("fatlink: {}: {} [{}]\n", to_string(found.severity), found.message,
-                to_string(found.id));
-    print_field("hint:", found.hint);
+  bool is_first_error = true;
+  for (auto const& finding : refused.findings()) {
+    if (finding.severity == severity::error && std::exchange(is_first_error, false)) continue;
+    print_error("fatlink: {}: {} [{}]\n", to_string(finding.severity), finding.message,
+                to_string(finding.id));
+    print_field("hint:", use_options(finding.hint));
   }
 }
 
@@ -75,45 +76,50 @@ void print_json(std::string_view schema, nlohmann::json object)
   object["schema"] = schema;
   auto const text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main checks standard output at the end
-  std::fflush(stdout);                                     // the process may take a while to end
+  std::fflush(stdout);                                     // the process may end much later
 }
 
 nlohmann::json error_to_json(error const& failure)
 {
   auto const& details = failure.details();
-  nlohmann::json json{
-      {"stage", to_string(failure.where())}, {"message", details.message}, {"input", details.input},
-      {"code", details.code.text()},         {"log", details.log},         {"hint", hint_of(details)}};
+  nlohmann::json json{{"stage", to_string(failure.where())},
+                      {"message", details.message},
+                      {"input", details.input},
+                      {"code", details.code.text()},
+                      {"log", details.log},
+                      {"hint", use_options(hint_of(details))}};
   if (auto const* refused = dynamic_cast<refused_error const*>(&failure); refused != nullptr)
-    for (auto const& found : refused->findings())
-      json["findings"].push_back(finding_to_json(found));
+    for (auto const& finding : refused->findings())
+      json["findings"].push_back(finding_to_json(finding));
   return json;
 }
 
-nlohmann::json finding_to_json(finding const& found)
+nlohmann::json finding_to_json(finding const& finding)
 {
-  auto json = nlohmann::json{
-      {"id", to_string(found.id)}, {"severity", to_string(found.severity)},
-      {"files", found.files},      {"file", found.files.empty() ? "" : found.files.back()},
-      {"symbol", found.symbol},    {"message", found.message},
-      {"hint", found.hint}};
+  auto json = nlohmann::json{{"id", to_string(finding.id)},
+                             {"severity", to_string(finding.severity)},
+                             {"files", finding.files},
+                             {"file", finding.files.empty() ? "" : finding.files.back()},
+                             {"symbol", finding.symbol},
+                             {"message", finding.message},
+                             {"hint", use_options(finding.hint)}};
   return json;
 }
 
 int report_failure(std::exception const& failure, bool json)
 {
-  auto const* known = dynamic_cast<error const*>(&failure);
-  if (known == nullptr) {
+  auto const* failed = dynamic_cast<error const*>(&failure);
+  if (failed == nullptr) {
     error const defect(stage::report,
                        {.message = fmt::format("defect in fatlink: {}", failure.what()),
                         .code = error_code::defect,
-                        .hint = "please report it with the command line and the inputs"});
+                        .hint = "report it with the command line and the inputs"});
     return report_failure(defect, json);
   }
-  print_details(*known);
-  if (auto const* refused = dynamic_cast<refused_error const*>(known); refused != nullptr)
+  print_details(*failed);
+  if (auto const* refused = dynamic_cast<refused_error const*>(failed); refused != nullptr)
     print_other_findings(*refused);
-  if (json) print_json("fatlink.error/1", {{"error", error_to_json(*known)}});
+  if (json) print_json("fatlink.error/1", {{"error", error_to_json(*failed)}});
   return status_of(failure);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the program says what went wrong: text on standard error, with --json also one object on
-// standard output, and the exit status.
+// Reports errors: text on standard error, with --json also one object on standard output, and the
+// exit status.
 #pragma once
 
 #include <exception>
@@ -13,17 +13,17 @@
 
 namespace fatlink::cli {
 
-/// As every verb's --json shows a finding.
-nlohmann::json finding_to_json(finding const& found);
+/// The form of a finding in the JSON of every verb.
+nlohmann::json finding_to_json(finding const& finding);
 
-/// As every verb's --json shows an error.
+/// The form of an error in the JSON of every verb.
 nlohmann::json error_to_json(error const& failure);
 
 /// Prints `object` on standard output with the member "schema": "fatlink.run/1" names a file of
 /// docs/schemas and its version. Bytes that are not UTF-8, as in file names, are replaced.
 void print_json(std::string_view schema, nlohmann::json object);
 
-/// Prints what `failure` knows and returns the exit status for it.
+/// Prints `failure` and returns its exit status.
 int report_failure(std::exception const& failure, bool json);
 
 /// "fatlink: warning: …" lines on standard error.

@@ -8,14 +8,14 @@
 namespace fatlink::cli {
 namespace {
 
-[[noreturn]] void fail_missing(std::string const& what, std::string const& package,
+[[noreturn]] void fail_missing(std::string const& name, std::string const& package,
                                std::string const& option, std::string log)
 {
   throw file_error(
       stage::input,
-      {.message = fmt::format("{}: is not installed (the default{})", what,
+      {.message = fmt::format("{} is not installed (the default{})", name,
                               option.empty() ? "" : " of " + option),
-       .input = what,
+       .input = name,
        .code = error_code::not_installed,
        .log = std::move(log),
        .hint = fmt::format("install the package {}{}", package,
@@ -29,21 +29,21 @@ std::vector<search_folder> search_path()
   return default_search_path(installed_data_folder());
 }
 
-std::filesystem::path fatbin_file(std::string const& given)
+std::filesystem::path fatbin_file(std::string const& name)
 {
-  return is_fatbin_name(given) ? find_fatbin(given, search_path()) : std::filesystem::path(given);
+  return is_fatbin_name(name) ? find_fatbin(name, search_path()) : std::filesystem::path(name);
 }
 
-std::vector<fatbin> read_fatbins(std::vector<std::string> const& given)
+std::vector<fatbin> read_fatbins(std::vector<std::string> const& names)
 {
-  std::vector<fatbin> read;
-  for (auto const& one : given) read.push_back(fatbin::read(fatbin_file(one)));
-  return read;
+  std::vector<fatbin> fatbins;
+  for (auto const& name : names) fatbins.push_back(fatbin::read(fatbin_file(name)));
+  return fatbins;
 }
 
-std::filesystem::path fatbin_or_default(std::string const& given, shipped_fatbin const& shipped)
+std::filesystem::path fatbin_or_default(std::string const& name, shipped_fatbin const& shipped)
 {
-  if (!given.empty()) return fatbin_file(given);
+  if (!name.empty()) return fatbin_file(name);
   try {
     return find_fatbin(shipped.name, search_path());
   } catch (file_error const& missing) {

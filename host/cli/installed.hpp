@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program finds without being told where: fatbins by name, the shipped ones, layers of the
-// cache. Beside the program is share/fatlink, in the build tree and installed alike.
+// Installed fatbins: by name, and those that fatlink ships. They are in share/fatlink beside the
+// program's folder, in the build tree and in the install tree.
 #pragma once
 
 #include <filesystem>
@@ -17,17 +17,17 @@ constexpr char const* k_default_library = "apply_transform";
 constexpr char const* k_default_transform = "relu_poly";
 constexpr char const* k_default_kernel = "apply_transform";
 
-/// Where names are looked up.
+/// The folders in which names are searched.
 std::vector<search_folder> search_path();
 
-/// The file that `given` means: a name that is looked up, or a file.
+/// The file of `name`, which is the name of an installed fatbin or a file.
 /// @throws file_error as find_fatbin.
-std::filesystem::path fatbin_file(std::string const& given);
+std::filesystem::path fatbin_file(std::string const& name);
 
-/// Reads what each means. @throws as fatbin_file and fatbin::read.
-std::vector<fatbin> read_fatbins(std::vector<std::string> const& given);
+/// Reads the fatbins `names`. @throws as fatbin_file and fatbin::read.
+std::vector<fatbin> read_fatbins(std::vector<std::string> const& names);
 
-/// What a verb uses where an option is not given, and the package that has it.
+/// The default value of an option, and the package that installs it.
 struct shipped_fatbin {
   char const* name;
   char const* option;
@@ -37,11 +37,11 @@ constexpr shipped_fatbin k_shipped_library{k_default_library, "--library", "fatl
 constexpr shipped_fatbin k_shipped_transform{k_default_transform, "--transform",
                                              "fatlink-transforms"};
 
-/// The file that `given` means, or the shipped one where it is empty.
-/// @throws file_error it is not installed; names the package that has it.
-std::filesystem::path fatbin_or_default(std::string const& given, shipped_fatbin const& shipped);
+/// The file of `name`, or of the shipped fatbin if `name` is empty.
+/// @throws file_error it is not installed; the hint names the package.
+std::filesystem::path fatbin_or_default(std::string const& name, shipped_fatbin const& shipped);
 
-/// What `bench` compares with; not by name, as it is no library.
+/// The single-source kernels of `bench`. They are not a library, so they have no name.
 /// @throws file_error as fatbin_or_default.
 std::filesystem::path bench_fatbin();
 

@@ -20,14 +20,14 @@
 namespace fatlink::cli {
 namespace {
 
-struct arguments {
+struct link_arguments {
   std::vector<std::string> inputs;
   std::vector<std::string> targets;
   std::string mode = "lto";
   std::string emit = "cubin";
   std::string kernel;
   std::string output;
-  link_settings link;
+  link_flags link;
   bool json = false;
 };
 
@@ -45,7 +45,7 @@ nlohmann::json to_json(linked_image const& image, double read_ms, std::string co
           {"inlined", image.inlined()},
           {"cache", to_string(image.cache)},
           {"link_ms", image.link_ms},
-          {"start_ms", start_of(image, read_ms)},
+          {"start_ms", describe_start(image, read_ms)},
           {"warnings", image.warnings}};
 }
 
@@ -66,83 +66,85 @@ bool is_pattern(std::string const& output)
   return output.find(k_target_field) != std::string::npos;
 }
 
-/// "out.cubin": "out.{target}.cubin".
-std::string pattern_like(std::filesystem::path const& output)
+/// "out.{target}.cubin" for "out.cubin".
+std::string make_pattern(std::filesystem::path const& output)
 {
   auto name = output.stem().string() + "." + std::string(k_target_field);
   return (output.parent_path() / name).string() + output.extension().string();
 }
 
-std::string path_for(target const& wanted, std::string pattern)
+std::string make_path(target const& target, std::string pattern)
 {
-  for (std::size_t at = 0; (at = pattern.find(k_target_field, at)) != std::string::npos;)
-    pattern.replace(at, k_target_field.size(), wanted.name());
+  for (std::size_t position = 0;
+       (position = pattern.find(k_target_field, position)) != std::string::npos;)
+    pattern.replace(position, k_target_field.size(), target.name());
   return pattern;
 }
 
-/// A target's image and the file that it will be in.
+/// A target, its image, and the file to write.
 struct linked_file {
   fatlink::target target;
   std::string path;
-  std::unique_ptr<output_file> file;
+  std::unique_ptr<output_file> output;
   linked_image image = {};
 };
 
-/// All files are opened before anything is linked.
-std::vector<linked_file> open_files(arguments const& given)
+/// Opens all files before anything is linked.
+std::vector<linked_file> open_files(link_arguments const& arguments)
 {
-  check_output(given.output, given.json);
-  auto const targets = parse_targets(given.targets);
-  if (targets.size() > 1 && !is_pattern(given.output))
-    fail_usage(fmt::format("{}: one file for {} targets", given.output, targets.size()),
-               given.output,
-               fmt::format("put the target into its name: --output '{}'",
-                           pattern_like(is_stream(given.output) ? "out.cubin" : given.output)));
+  check_output(arguments.output, arguments.json);
+  auto const targets = parse_targets(arguments.targets);
+  if (targets.size() > 1 && !is_pattern(arguments.output))
+    fail_usage(
+        fmt::format("{}: a single file for {} targets", arguments.output, targets.size()),
+        arguments.output,
+        fmt::format("put {{target}} into its name: --output '{}'",
+                    make_pattern(is_stream(arguments.output) ? "out.cubin" : arguments.output)));
   std::vector<std::filesystem::path> inputs;
-  for (auto const& input : given.inputs) inputs.push_back(fatbin_file(input));
+  for (auto const& input : arguments.inputs) inputs.push_back(fatbin_file(input));
   std::vector<linked_file> files;
-  for (auto const& wanted : targets) {
-    auto path = path_for(wanted, given.output);
+  for (auto const& target : targets) {
+    auto path = make_path(target, arguments.output);
     if (!is_standard_output(path)) must_not_overwrite(inputs, path);
-    files.push_back({.target = wanted, .path = path, .file = create_output(path)});
+    files.push_back({.target = target, .path = path, .output = create_output(path)});
   }
   return files;
 }
 
-void report(std::vector<linked_file> const& files, arguments const& given, double read_ms)
+void report(std::vector<linked_file> const& files, link_arguments const& arguments, double read_ms)
 {
   auto images = nlohmann::json::array();
-  for (auto const& one : files) {
-    if (given.json)
-      images.push_back(to_json(one.image, read_ms, one.path));
+  for (auto const& file : files) {
+    if (arguments.json)
+      images.push_back(to_json(file.image, read_ms, file.path));
     else
-      print_text(one.image, one.path);
+      print_text(file.image, file.path);
   }
-  if (given.json)
+  if (arguments.json)
     print_json("fatlink.link/1",
-               is_pattern(given.output) ? nlohmann::json{{"images", images}} : images[0]);
+               is_pattern(arguments.output) ? nlohmann::json{{"images", images}} : images[0]);
 }
 
-int link(arguments const& given)
+int link(link_arguments const& arguments)
 {
   auto const start = std::chrono::steady_clock::now();
-  auto const inputs = read_fatbins(given.inputs);
+  auto const inputs = read_fatbins(arguments.inputs);
   auto const read_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  auto files = open_files(given);
-  auto linker = given.link.linker();
-  for (auto& one : files) {
-    one.image =
-        linker.link(inputs, {.target = one.target,
-                             .mode = parse_link_mode(given.mode),
-                             .emit = given.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
-                             .kernel = given.kernel,
-                             .require_inlined = given.link.require_inlined});
-    print_warnings(one.image.warnings);
-    one.file->write(one.image.bytes);
+  auto files = open_files(arguments);
+  auto linker = arguments.link.linker();
+  for (auto& file : files) {
+    file.image =
+        linker.link(inputs, {.target = file.target,
+                             .mode = parse_link_mode(arguments.mode),
+                             .emit = arguments.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
+                             .kernel = arguments.kernel,
+                             .require_inlined = arguments.link.require_inlined});
+    print_warnings(file.image.warnings);
+    file.output->write(file.image.bytes);
   }
-  for (auto& one : files) one.file->commit();
-  report(files, given, read_ms);
+  for (auto& file : files) file.output->commit();
+  report(files, arguments, read_ms);
   return k_done;
 }
 
@@ -150,28 +152,29 @@ int link(arguments const& given)
 
 void add_link(CLI::App& app, int& exit_status)
 {
-  auto given = std::make_shared<arguments>();
-  auto* verb = app.add_subcommand("link", "Link fatbins and write the image. Needs no GPU.");
-  verb->add_option("FATBIN", given->inputs,
-                   "the library's fatbin, then the transforms'; names or files")
+  auto arguments = std::make_shared<link_arguments>();
+  auto* verb =
+      app.add_subcommand("link", "Link fatbins and write the linked image. A GPU is not required.");
+  verb->add_option("FATBIN", arguments->inputs, "the library, then the transforms: names or files")
       ->required();
   add_targets(
-      *verb, given->targets,
-      "GPU architecture: sm_90, sm_90a; native: this machine's; several, with commas, or all, "
-      "with {target} in --output")
+      *verb, arguments->targets,
+      "GPU architectures, separated by commas; native: of this machine; all: every one; several "
+      "require {target} in --output")
       ->required();
-  add_choice(*verb, "--mode", given->mode, {"ptx", "lto"}, "ptx or lto");
-  add_choice(*verb, "--emit", given->emit, {"cubin", "ptx"}, "cubin or ptx (lto mode only)");
-  verb->add_option("--kernel", given->kernel, "refuse inputs without this kernel");
+  add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto"}, "link mode");
+  add_choice(*verb, "--emit", arguments->emit, {"cubin", "ptx"},
+             "kind of image; ptx in lto mode only");
+  verb->add_option("--kernel", arguments->kernel, "fail if no input has this kernel");
   verb->add_option(
-          "-o,--output", given->output,
-          "file to write; -: standard output; {target} in its name: a file for each target")
+          "-o,--output", arguments->output,
+          "file to write; -: standard output; {target} in its name: one file for each target")
       ->required();
-  add_link_settings(*verb, given->link);
-  verb->add_flag("--json", given->json, "one JSON object on standard output");
+  add_link_flags(*verb, arguments->link);
+  verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink link --target sm_90 -o out.cubin apply_transform.fatbin relu_poly.fatbin");
-  verb->callback([given, &exit_status] { exit_status = link(*given); });
+  verb->callback([arguments, &exit_status] { exit_status = link(*arguments); });
 }
 
 }  // namespace fatlink::cli

@@ -6,7 +6,7 @@
 
 namespace fatlink::cli {
 
-fatlink::linker link_settings::linker() const
+fatlink::linker link_flags::linker() const
 {
   return fatlink::linker(
       {.isolation = in_process ? isolation::in_process : isolation::helper,
@@ -15,22 +15,22 @@ fatlink::linker link_settings::linker() const
        .allow_unconfined = allow_unconfined});
 }
 
-void add_link_settings(CLI::App& verb, link_settings& to)
+void add_link_flags(CLI::App& verb, link_flags& flags)
 {
   verb.add_flag(
-      "--in-process", to.in_process,
-      "run nvJitLink in this process, not in fatlink-linkd: a damaged input may crash it");
+      "--in-process", flags.in_process,
+      "run nvJitLink in this process, where a damaged input may crash it, not in fatlink-linkd");
   verb.add_flag(
-      "--allow-unconfined", to.allow_unconfined,
-      "link although the kernel refuses fatlink-linkd's sandbox (seccomp), with a warning");
-  add_seconds(verb, "--link-timeout", to.limit_s, 0.01, 600,
-              "how long a link may take in fatlink-linkd, 0.01 to 600");
-  for (auto const* option : {"--allow-unconfined", "--link-timeout"})  // the helper's alone
+      "--allow-unconfined", flags.allow_unconfined,
+      "link even if the kernel refuses the sandbox of fatlink-linkd (seccomp), with a warning");
+  add_seconds(verb, "--link-timeout", flags.limit_s, 0.01, 600,
+              "time limit of a link in fatlink-linkd, 0.01 to 600");
+  for (auto const* option :
+       {"--allow-unconfined", "--link-timeout"})  // they affect only the helper
     verb.get_option(option)->excludes("--in-process");
-  verb.add_flag("--no-cache", to.no_cache,
-                "link anew; neither take the link from the cache nor put it there");
-  verb.add_flag("--require-inlined", to.require_inlined,
-                "a hook that the LTO link left as a call is an error");
+  verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
+  verb.add_flag("--require-inlined", flags.require_inlined,
+                "fail if the lto link does not inline a hook");
 }
 
 }  // namespace fatlink::cli

@@ -7,18 +7,18 @@
 
 namespace fatlink::cli {
 
-struct link_settings {
+struct link_flags {
   bool in_process = false;
   bool allow_unconfined = false;
   double limit_s = 60;
   bool no_cache = false;
   bool require_inlined = false;
 
-  /// In a process of its own, with the cache, unless told otherwise.
+  /// A linker with these options: by default in the helper, with the cache.
   [[nodiscard]] fatlink::linker linker() const;
 };
 
 /// Adds --in-process, --allow-unconfined, --link-timeout, --no-cache and --require-inlined.
-void add_link_settings(CLI::App& verb, link_settings& to);
+void add_link_flags(CLI::App& verb, link_flags& flags);
 
 }  // namespace fatlink::cli

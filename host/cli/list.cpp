@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink list: which libraries and transforms are installed, where from, and what works with what.
+// fatlink list: the installed libraries and transforms, their origin, and which of them link.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,12 +11,13 @@
 #include "error_report.hpp"
 #include "installed.hpp"
 #include "options.hpp"
+#include "use_options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
 
-struct arguments {
+struct list_arguments {
   std::vector<std::string> names;
   std::string kind;
   bool names_only = false;
@@ -26,62 +27,63 @@ struct arguments {
 
 using catalogue = std::vector<installed_fatbin>;
 
-bool in_use(installed_fatbin const& one)
+bool is_used(installed_fatbin const& entry)
 {
-  return one.hidden_by.empty() && one.problem.empty();
+  return entry.hidden_by.empty() && entry.problem.empty();
 }
 
-/// What another wrote, without what a terminal would obey.
-std::string plain(std::string text)
+/// `text` from a file, with control characters, which a terminal would interpret, as spaces.
+std::string replace_controls(std::string text)
 {
-  auto const obeyed = [](char letter) {
+  auto const is_control = [](char letter) {
     return std::iscntrl(static_cast<unsigned char>(letter)) != 0;
   };
-  std::replace_if(text.begin(), text.end(), obeyed, ' ');
+  std::replace_if(text.begin(), text.end(), is_control, ' ');
   return text;
 }
 
-std::string contract_of(installed_fatbin const& one)
+std::string contract_of(installed_fatbin const& entry)
 {
-  if (!one.ident || one.ident->contract.empty()) return "no contract";
-  return fmt::format("{}/{}", one.ident->contract, one.ident->version);
+  if (!entry.ident || entry.ident->contract.empty()) return "no contract";
+  return fmt::format("{}/{}", entry.ident->contract, entry.ident->version);
 }
 
-nlohmann::json to_json(fitting const& with)
+nlohmann::json to_json(fitting const& library)
 {
   auto findings = nlohmann::json::array();
-  for (auto const& found : with.findings) findings.push_back(finding_to_json(found));
-  return {{"library", with.library}, {"works", with.findings.empty()}, {"findings", findings}};
+  for (auto const& finding : library.findings) findings.push_back(finding_to_json(finding));
+  return {
+      {"library", library.library}, {"works", library.findings.empty()}, {"findings", findings}};
 }
 
-nlohmann::json to_json(installed_fatbin const& one)
+nlohmann::json to_json(installed_fatbin const& entry)
 {
-  nlohmann::json json{{"name", one.name},
-                      {"file", one.file.string()},
-                      {"folder", one.folder.path.string()},
-                      {"origin", to_string(one.folder.origin)},
-                      {"hidden_by", one.hidden_by.string()},
-                      {"problem", one.problem},
-                      {"kind", to_string(one.role)},
-                      {"symbols", one.symbols},
-                      {"summary", one.summary},
+  nlohmann::json json{{"name", entry.name},
+                      {"file", entry.file.string()},
+                      {"folder", entry.folder.path.string()},
+                      {"origin", to_string(entry.folder.origin)},
+                      {"hidden_by", entry.hidden_by.string()},
+                      {"problem", entry.problem},
+                      {"kind", to_string(entry.role)},
+                      {"symbols", entry.symbols},
+                      {"summary", entry.summary},
                       {"targets", nlohmann::json::array()},
                       {"libraries", nlohmann::json::array()},
                       {"contract", nullptr}};
-  for (auto const& target : one.targets) json["targets"].push_back(target.name());
-  for (auto const& with : one.libraries) json["libraries"].push_back(to_json(with));
-  if (one.ident) {
-    json["package"] = one.ident->package;
-    json["toolkit"] = one.ident->toolkit;
-    if (!one.ident->contract.empty())
-      json["contract"] = {{"name", one.ident->contract},
-                          {"version", one.ident->version},
-                          {"header_sha256", one.ident->header_sha256}};
+  for (auto const& target : entry.targets) json["targets"].push_back(target.name());
+  for (auto const& library : entry.libraries) json["libraries"].push_back(to_json(library));
+  if (entry.ident) {
+    json["package"] = entry.ident->package;
+    json["toolkit"] = entry.ident->toolkit;
+    if (!entry.ident->contract.empty())
+      json["contract"] = {{"name", entry.ident->contract},
+                          {"version", entry.ident->version},
+                          {"header_sha256", entry.ident->header_sha256}};
   }
   return json;
 }
 
-nlohmann::json to_json(catalogue const& shown)
+nlohmann::json to_json(catalogue const& entries)
 {
   nlohmann::json json{{"path", nlohmann::json::array()}, {"fatbins", nlohmann::json::array()}};
   std::error_code ignored;
@@ -89,70 +91,72 @@ nlohmann::json to_json(catalogue const& shown)
     json["path"].push_back({{"folder", folder.path.string()},
                             {"origin", to_string(folder.origin)},
                             {"exists", std::filesystem::is_directory(folder.path, ignored)}});
-  for (auto const& one : shown) json["fatbins"].push_back(to_json(one));
+  for (auto const& entry : entries) json["fatbins"].push_back(to_json(entry));
   return json;
 }
 
 void print_libraries(installed_fatbin const& transform)
 {
-  std::vector<std::string> works;
-  for (auto const& with : transform.libraries)
-    if (with.findings.empty()) works.push_back(with.library);
-  if (!works.empty()) fmt::print("    works with {}\n", fmt::join(works, ", "));
-  for (auto const& with : transform.libraries)
-    for (auto const& found : with.findings)
-      fmt::print("    not with {}: {} [{}]\n      hint: {}\n", plain(with.library),
-                 plain(found.message), to_string(found.id), plain(found.hint));
+  std::vector<std::string> names;
+  for (auto const& library : transform.libraries)
+    if (library.findings.empty()) names.push_back(library.library);
+  if (!names.empty()) fmt::print("    works with {}\n", fmt::join(names, ", "));
+  for (auto const& library : transform.libraries)
+    for (auto const& finding : library.findings)
+      fmt::print("    does not work with {}: {} [{}]\n      hint: {}\n",
+                 replace_controls(library.library), replace_controls(finding.message),
+                 to_string(finding.id), replace_controls(use_options(finding.hint)));
   if (transform.libraries.empty())
-    fmt::print("    no library installed has its contract or calls what it defines\n");
+    fmt::print("    no installed library has its contract or calls a function that it defines\n");
 }
 
-void print_one(installed_fatbin const& one)
+void print_entry(installed_fatbin const& entry)
 {
-  auto const package = one.ident ? one.ident->package : std::string{};
-  fmt::print("  {:<18} {:<20} {:<26} {} ({})\n", plain(one.name),
-             one.problem.empty() ? plain(contract_of(one)) : "unusable", plain(package),
-             one.folder.path.string(), to_string(one.folder.origin));
-  if (!one.problem.empty()) fmt::print("    {}\n", plain(one.problem));
-  if (!one.hidden_by.empty()) fmt::print("    hidden by {}\n", one.hidden_by.string());
-  if (!in_use(one)) return;
-  if (!one.summary.empty()) fmt::print("    {}\n", plain(one.summary));
-  if (one.role == fatbin_role::library) fmt::print("    calls {}\n", fmt::join(one.symbols, ", "));
-  if (one.role == fatbin_role::transform) print_libraries(one);
+  auto const package = entry.ident ? entry.ident->package : std::string{};
+  fmt::print("  {:<18} {:<20} {:<26} {} ({})\n", replace_controls(entry.name),
+             entry.problem.empty() ? replace_controls(contract_of(entry)) : "unusable",
+             replace_controls(package), entry.folder.path.string(), to_string(entry.folder.origin));
+  if (!entry.problem.empty()) fmt::print("    {}\n", replace_controls(entry.problem));
+  if (!entry.hidden_by.empty()) fmt::print("    hidden by {}\n", entry.hidden_by.string());
+  if (!is_used(entry)) return;
+  if (!entry.summary.empty()) fmt::print("    {}\n", replace_controls(entry.summary));
+  if (entry.role == fatbin_role::library)
+    fmt::print("    calls {}\n", fmt::join(entry.symbols, ", "));
+  if (entry.role == fatbin_role::transform) print_libraries(entry);
 }
 
-void print_text(catalogue const& shown)
+void print_text(catalogue const& entries)
 {
   for (auto const& [role, title] :
        {std::pair(fatbin_role::library, "Libraries"),
         std::pair(fatbin_role::transform, "Transforms"), std::pair(fatbin_role::other, "Others")}) {
-    bool first = true;
-    for (auto const& one : shown) {
-      if (one.role != role) continue;
-      if (std::exchange(first, false)) fmt::print("{}\n", title);
-      print_one(one);
+    bool needs_title = true;
+    for (auto const& entry : entries) {
+      if (entry.role != role) continue;
+      if (std::exchange(needs_title, false)) fmt::print("{}\n", title);
+      print_entry(entry);
     }
   }
-  if (!shown.empty()) return;
-  fmt::print("Nothing is installed in\n");
+  if (!entries.empty()) return;
+  fmt::print("No fatbin is installed in\n");
   for (auto const& folder : search_path())
     fmt::print("  {} ({})\n", folder.path.string(), to_string(folder.origin));
   fmt::print(
-      "The packages fatlink-runtime and fatlink-transforms have a library and transforms.\n");
+      "The packages fatlink-runtime and fatlink-transforms contain a library and transforms.\n");
 }
 
-/// What was asked for. @throws file_error a name that is not installed.
-catalogue select(arguments const& given)
+/// The entries that the arguments select. @throws file_error a name that is not installed.
+catalogue select(list_arguments const& arguments)
 {
-  for (auto const& name : given.names) (void)find_fatbin(name, search_path());
-  auto all = list_installed(search_path());
-  std::erase_if(all, [&](installed_fatbin const& one) {
-    auto const& names = given.names;
-    if (!names.empty() && std::find(names.begin(), names.end(), one.name) == names.end())
+  for (auto const& name : arguments.names) (void)find_fatbin(name, search_path());
+  auto entries = list_installed(search_path());
+  std::erase_if(entries, [&](installed_fatbin const& entry) {
+    auto const& names = arguments.names;
+    if (!names.empty() && std::find(names.begin(), names.end(), entry.name) == names.end())
       return true;
-    return !given.kind.empty() && given.kind != to_string(one.role);
+    return !arguments.kind.empty() && arguments.kind != to_string(entry.role);
   });
-  return all;
+  return entries;
 }
 
 /// For the shells' completions.
@@ -161,20 +165,20 @@ void print_targets()
   for (auto const& target : known_targets()) fmt::print("{}\n", target.name());
 }
 
-int list(arguments const& given)
+int list(list_arguments const& arguments)
 {
-  if (given.targets_only) {
+  if (arguments.targets_only) {
     print_targets();
     return k_done;
   }
-  auto const shown = select(given);
-  if (given.json)
-    print_json("fatlink.list/1", to_json(shown));
-  else if (!given.names_only)
-    print_text(shown);
+  auto const entries = select(arguments);
+  if (arguments.json)
+    print_json("fatlink.list/1", to_json(entries));
+  else if (!arguments.names_only)
+    print_text(entries);
   else
-    for (auto const& one : shown)
-      if (in_use(one)) fmt::print("{}\n", one.name);
+    for (auto const& entry : entries)
+      if (is_used(entry)) fmt::print("{}\n", entry.name);
   return k_done;
 }
 
@@ -182,19 +186,22 @@ int list(arguments const& given)
 
 void add_list(CLI::App& app, int& exit_status)
 {
-  auto given = std::make_shared<arguments>();
+  auto arguments = std::make_shared<list_arguments>();
   auto* verb = app.add_subcommand(
-      "list", "Show which libraries and transforms are installed, and what works with what.");
-  verb->add_option("NAME", given->names, "these alone");
-  add_choice(*verb, "--kind", given->kind, {"library", "transform"}, "library or transform");
-  auto* names = verb->add_flag("--names", given->names_only, "the names alone, one a line");
-  verb->add_flag("--targets", given->targets_only)->group("");  // hidden
-  verb->add_flag("--json", given->json, "one JSON object on standard output")->excludes(names);
+      "list", "Show the installed libraries and transforms, and which of them work together.");
+  verb->add_option("NAME", arguments->names, "show only these");
+  add_choice(*verb, "--kind", arguments->kind, {"library", "transform"},
+             "show only libraries or only transforms");
+  auto* names =
+      verb->add_flag("--names", arguments->names_only, "print only the names, one per line");
+  verb->add_flag("--targets", arguments->targets_only)->group("");  // hidden
+  verb->add_flag("--json", arguments->json, k_json_help)->excludes(names);
   verb->footer(
-      "Searched for NAME.fatbin, the first goes before: $FATLINK_PATH (several, with colons),\n"
-      "fatlink in $XDG_DATA_HOME (~/.local/share), share/fatlink beside the program, fatlink in\n"
-      "each of $XDG_DATA_DIRS (/usr/local/share:/usr/share).");
-  verb->callback([given, &exit_status] { exit_status = list(*given); });
+      "Folders that are searched for NAME.fatbin, in this order; the first match is used:\n"
+      "$FATLINK_PATH (separated by colons), fatlink in $XDG_DATA_HOME (~/.local/share),\n"
+      "share/fatlink beside the program's folder, and fatlink in each folder of $XDG_DATA_DIRS\n"
+      "(/usr/local/share:/usr/share).");
+  verb->callback([arguments, &exit_status] { exit_status = list(*arguments); });
 }
 
 }  // namespace fatlink::cli

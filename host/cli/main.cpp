@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program: parses the command line, hands over to a verb, turns failures into statuses.
+// The program: parses the command line, runs a verb, and turns errors into exit statuses.
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -14,9 +14,11 @@
 namespace {
 
 constexpr char const* k_footer =
-    "Exit status: 0 done; 1 results do not verify; 2 usage; 3 a file cannot be read, is not what\n"
-    "it should be, or cannot be written; 4 link refused; 5 a device, the driver or nvJitLink is\n"
-    "missing or failed; 70 a defect in fatlink.";
+    "Exit status: 0 done; 1 results do not verify; 2 usage; 3 a file cannot be read, has the "
+    "wrong\n"
+    "content, or cannot be written; 4 link refused; 5 a device, the driver or nvJitLink is "
+    "missing\n"
+    "or failed; 70 a defect in fatlink.";
 
 struct verb {
   std::string_view name;
@@ -30,17 +32,17 @@ constexpr verb k_verbs[] = {
     {"bench", fatlink::cli::add_bench},
 };
 
-/// The one asked for; all of them where none is, for --help: describing each takes a while that a
-/// link served from the cache would notice.
-void add_verbs(CLI::App& app, std::string_view asked, int& status)
+/// Adds the verb `name`, or all verbs if there is no such verb, for --help. Adding all of them each
+/// time would slow down links that come from the cache.
+void add_verbs(CLI::App& app, std::string_view name, int& status)
 {
-  auto const is_asked = [&](verb const& one) { return one.name == asked; };
-  auto const any = std::any_of(std::begin(k_verbs), std::end(k_verbs), is_asked);
-  for (auto const& one : k_verbs)
-    if (!any || is_asked(one)) one.add(app, status);
+  auto const has_name = [&](verb const& entry) { return entry.name == name; };
+  auto const is_known = std::any_of(std::begin(k_verbs), std::end(k_verbs), has_name);
+  for (auto const& entry : k_verbs)
+    if (!is_known || has_name(entry)) entry.add(app, status);
 }
 
-/// An empty value is a mistake: an unset variable of a script.
+/// An empty value is usually an unset variable of a script.
 void refuse_empty_values(CLI::App& app)
 {
   auto const refuse = [](std::string const& value) {
@@ -54,21 +56,23 @@ void refuse_empty_values(CLI::App& app)
 std::vector<std::string> verb_names()
 {
   std::vector<std::string> names;
-  for (auto const& one : k_verbs) names.emplace_back(one.name);
+  for (auto const& entry : k_verbs) names.emplace_back(entry.name);
   return names;
 }
 
-/// Whether the first word is meant as a verb and is none.
+/// Whether `word`, the first one, is neither an option nor a verb.
 bool is_unknown_verb(std::string_view word)
 {
   return !word.empty() && word.front() != '-' &&
          std::none_of(std::begin(k_verbs), std::end(k_verbs),
-                      [&](verb const& one) { return one.name == word; });
+                      [&](verb const& entry) { return entry.name == word; });
 }
 
 int run_program(int argc, char** argv, bool json)
 {
-  CLI::App app("Links CUDA fatbins with holes at run time: safe, fast, explained.", "fatlink");
+  CLI::App app(
+      "Links CUDA fatbins at run time with nvJitLink, checks them first, and verifies the results.",
+      "fatlink");
   app.set_version_flag("--version", "fatlink " FATLINK_VERSION);
   app.require_subcommand(1);
   app.footer(k_footer);
@@ -79,17 +83,17 @@ int run_program(int argc, char** argv, bool json)
     return fatlink::cli::report_failure(fatlink::cli::unknown_command(argv[1], verb_names()), json);
   try {
     app.parse(argc, argv);
-  } catch (CLI::Success const& asked) {
+  } catch (CLI::Success const& request) {
     std::ostringstream text;  // --help, --version
-    auto const asked_status = app.exit(asked, text);
+    auto const help_status = app.exit(request, text);
     (void)std::fputs(text.str().c_str(), stdout);
-    return asked_status;
-  } catch (CLI::ParseError const& wrong) {
-    return fatlink::cli::report_failure(fatlink::cli::translate(wrong, app), json);
+    return help_status;
+  } catch (CLI::ParseError const& refusal) {
+    return fatlink::cli::report_failure(fatlink::cli::translate(refusal, app), json);
   } catch (fatlink::usage_error const& failure) {
     return fatlink::cli::report_failure(fatlink::cli::add_help(failure, app), json);
   } catch (std::exception const& failure) {
-    // A print that failed is reported once, when standard output is finished.
+    // A failed write to standard output is reported once, by finish_standard_output.
     if (fatlink::cli::has_output_failed()) return fatlink::cli::k_bad_file;
     fatlink::cli::end_at_broken_pipe(failure);
     return fatlink::cli::report_failure(failure, json);
@@ -97,7 +101,7 @@ int run_program(int argc, char** argv, bool json)
   return status;
 }
 
-/// `status`, unless output was lost: an error object of --json among it.
+/// Returns `status`, or 3 if standard output could not be written.
 int finish(int status)
 try {
   fatlink::cli::finish_standard_output();

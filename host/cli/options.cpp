@@ -13,7 +13,7 @@
 namespace fatlink::cli {
 namespace {
 
-/// Shown in the help as TEXT:{ptx,lto}.
+/// --help shows it as TEXT:{ptx,lto}.
 CLI::Validator one_of(std::string const& name, std::vector<std::string> const& words)
 {
   auto const check = [name, words](std::string& text) {
@@ -23,19 +23,20 @@ CLI::Validator one_of(std::string const& name, std::vector<std::string> const& w
   return {check, fmt::format("{{{}}}", fmt::join(words, ",")), "choice"};
 }
 
-double parse_seconds(std::string const& option, std::string const& text, double least, double most)
+double parse_seconds(std::string const& option, std::string const& text, double minimum,
+                     double maximum)
 {
   auto const value = detail::read_decimal(text);
-  if (value && *value >= least && *value <= most) return *value;
-  fail_usage(
-      fmt::format("{}: '{}' is not a number of seconds from {} to {}", option, text, least, most),
-      text, "write it as 60 or 0.5");
+  if (value && *value >= minimum && *value <= maximum) return *value;
+  fail_usage(fmt::format("{}: '{}' is not a number of seconds from {} to {}", option, text, minimum,
+                         maximum),
+             text, "write it as 60 or 0.5");
 }
 
 std::string digits_of(std::string const& text)
 {
-  auto const first = text.find_first_of("0123456789");
-  return first == std::string::npos ? "" : text.substr(first);
+  auto const position = text.find_first_of("0123456789");
+  return position == std::string::npos ? "" : text.substr(position);
 }
 
 }  // namespace
@@ -49,9 +50,9 @@ void fail_usage(std::string message, std::string const& value, std::string hint,
 std::string suggest(std::vector<std::string> const& words, std::string const& text)
 {
   auto const begins = [&](std::string const& word) { return word.starts_with(text); };
-  auto const first = std::find_if(words.begin(), words.end(), begins);
-  auto const is_only = first != words.end() && std::none_of(first + 1, words.end(), begins);
-  return is_only && text.size() > 2 ? *first : detail::nearest(words, text);
+  auto const match = std::find_if(words.begin(), words.end(), begins);
+  auto const is_only = match != words.end() && std::none_of(match + 1, words.end(), begins);
+  return is_only && text.size() > 2 ? *match : detail::nearest(words, text);
 }
 
 std::string did_you_mean(std::string const& word)
@@ -80,16 +81,16 @@ void check_device(std::string const& text)
     words.insert(words.begin(), "gpu:" + digits);
   fail_usage(
       fmt::format("--device: '{}' is not a device{}", text, did_you_mean(suggest(words, text))),
-      text, "write gpu, gpu:N, cpu or cpu:TARGET, as gpu:1 and cpu:sm_80",
+      text, "write gpu, gpu:N, cpu or cpu:TARGET, for example gpu:1 or cpu:sm_80",
       error_code::unknown_device);
 }
 
 std::uint64_t parse_count(std::string const& option, std::string const& text, count_range range)
 {
   auto const value = detail::read_count(text);
-  if (value && *value >= range.least && *value <= range.most) return *value;
-  fail_usage(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, range.least,
-                         range.most),
+  if (value && *value >= range.minimum && *value <= range.maximum) return *value;
+  fail_usage(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text,
+                         range.minimum, range.maximum),
              text, fmt::format("write it as {}", detail::k_count_forms));
 }
 
@@ -105,11 +106,11 @@ CLI::Option* add_counts(CLI::App& verb, std::string const& name, std::vector<std
       ->delimiter(',');
 }
 
-CLI::Option* add_seconds(CLI::App& verb, std::string const& name, double& value, double least,
-                         double most, std::string const& help)
+CLI::Option* add_seconds(CLI::App& verb, std::string const& name, double& value, double minimum,
+                         double maximum, std::string const& help)
 {
-  auto const store = [&value, name, least, most](std::string const& text) {
-    value = parse_seconds(name, text, least, most);
+  auto const store = [&value, name, minimum, maximum](std::string const& text) {
+    value = parse_seconds(name, text, minimum, maximum);
   };
   return verb.add_option_function<std::string>(name, store, help)
       ->type_name("SECONDS")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options whose values are checked while the command line is read. Each error names the option, the
-// value and what is accepted.
+// Options whose values are checked while the command line is parsed. Each error names the option,
+// the value and the accepted values.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace fatlink::cli {
 
-/// Both inclusive.
+/// Both limits are inclusive.
 struct count_range {
-  std::uint64_t least = 0;
-  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t minimum = 0;
+  std::uint64_t maximum = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// A whole number as detail/number.hpp reads it.
-/// @throws usage_error it is none, or out of range.
+/// A whole number in one of the forms of util/text/number.hpp.
+/// @throws usage_error it is not a whole number, or out of range.
 std::uint64_t parse_count(std::string const& option, std::string const& text, count_range range);
 
-/// An option that takes one; `Integer` must hold the range.
+/// Adds an option that takes one count; `Integer` must be able to hold the range.
 template <typename Integer>
 CLI::Option* add_count(CLI::App& verb, std::string const& name, Integer& value, count_range range,
                        std::string const& help)
@@ -37,34 +37,34 @@ CLI::Option* add_count(CLI::App& verb, std::string const& name, Integer& value, 
       ->default_str(std::to_string(value));
 }
 
-/// An option that takes several, with commas.
+/// Adds an option that takes several counts, separated by commas.
 CLI::Option* add_counts(CLI::App& verb, std::string const& name, std::vector<std::size_t>& values,
                         count_range range, std::string const& help);
 
-/// An option that takes a number of seconds from `least` to `most`.
-CLI::Option* add_seconds(CLI::App& verb, std::string const& name, double& value, double least,
-                         double most, std::string const& help);
+/// Adds an option that takes a number of seconds from `minimum` to `maximum`.
+CLI::Option* add_seconds(CLI::App& verb, std::string const& name, double& value, double minimum,
+                         double maximum, std::string const& help);
 
-/// An option that takes one of `words`; `value` is its default.
+/// Adds an option that takes one of `words`; `value` is its default.
 CLI::Option* add_choice(CLI::App& verb, std::string const& name, std::string& value,
                         std::vector<std::string> const& words, std::string const& help);
 
-/// An option that takes several of `words`, with commas; `values` are its default.
+/// Adds an option that takes several of `words`, separated by commas; `values` is its default.
 CLI::Option* add_choices(CLI::App& verb, std::string const& name, std::vector<std::string>& values,
                          std::vector<std::string> const& words, std::string const& help);
 
-/// @throws usage_error `text` is none of `words`; offers the nearest.
+/// @throws usage_error `text` is not one of `words`; suggests the nearest.
 void check_choice(std::string const& option, std::string const& text,
                   std::vector<std::string> const& words);
 
-/// @throws usage_error `text` does not begin as a device does; offers the nearest.
+/// @throws usage_error `text` is not the name of a device; suggests the nearest.
 void check_device(std::string const& text);
 
-/// The word that was probably meant: the only one that begins with `text`, else the nearest, else
-/// "".
+/// The word that `text` probably means: the only one that begins with it, or the nearest; "" if
+/// there is neither.
 std::string suggest(std::vector<std::string> const& words, std::string const& text);
 
-/// "; did you mean 'run'?", or nothing for an empty word.
+/// "; did you mean 'run'?"; "" for an empty word.
 std::string did_you_mean(std::string const& word);
 
 /// @throws usage_error

@@ -23,24 +23,25 @@ std::vector<target> native_targets()
       {.message = fmt::format("target 'native': there is no GPU: {}", reason),
        .input = "native",
        .code = error_code::gpu_unavailable,
-       .hint = "name the target, as sm_90, or run this on the machine with the GPU"});
+       .hint =
+           "name the target, for example sm_90, or run this command on the machine with the GPU"});
 }
 
 std::vector<std::string> accepted_words()
 {
   std::vector<std::string> words{"native", "all"};
-  for (auto const& known : known_targets()) words.push_back(known.name());
+  for (auto const& target : known_targets()) words.push_back(target.name());
   return words;
 }
 
-/// "sm_" and a number, of whatever architecture.
+/// "sm_" and a number, whether or not the architecture exists.
 bool is_spelled_right(std::string const& word)
 {
   auto const end = word.find_last_not_of("af");
   return word.starts_with("sm_") && word.find_first_not_of("0123456789", 3) > end;
 }
 
-/// The error of `failure` with the word that was probably meant, where the spelling is wrong.
+/// `failure` with the nearest word in its message if `word` is misspelt.
 usage_error add_suggestion(usage_error const& failure, std::string const& word)
 {
   auto details = failure.details();

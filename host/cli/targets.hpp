@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of --target: architectures as nvcc writes them, `native` for the GPUs of this machine, and
+// Values of --target: architectures in nvcc's spelling, `native` for the GPUs of this machine, and
 // `all` for every architecture of CUDA 13.
 #pragma once
 
@@ -11,12 +11,13 @@
 
 namespace fatlink::cli {
 
-/// The targets that `words` mean, in their order, each once.
-/// @throws usage_error a word is no target; offers the nearest.
-/// @throws unavailable_error `native`, and the driver finds no GPU.
+/// The targets of `words`, in their order, without duplicates.
+/// @throws usage_error a word is not a target; suggests the nearest.
+/// @throws unavailable_error `native` without a GPU.
 std::vector<target> parse_targets(std::vector<std::string> const& words);
 
-/// Adds --target, which takes several with commas and may be repeated; `words` are its default.
+/// Adds --target, which takes several targets, separated by commas, and can be repeated; `words` is
+/// its default.
 CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help);
 
 }  // namespace fatlink::cli

@@ -11,7 +11,7 @@
 namespace fatlink::cli {
 namespace {
 
-/// The command that was parsed last: "fatlink cache warm" for its App.
+/// The last command that was parsed, and its full name: "fatlink cache warm".
 struct command {
   CLI::App const* app;
   std::string name;
@@ -27,8 +27,8 @@ command parsed_command(CLI::App const& app)
   return last;
 }
 
-usage_error make(std::string message, std::string hint,
-                 error_code code = error_code::invalid_argument)
+usage_error make_error(std::string message, std::string hint,
+                       error_code code = error_code::invalid_argument)
 {
   return usage_error({.message = std::move(message), .code = code, .hint = std::move(hint)});
 }
@@ -58,8 +58,8 @@ usage_error unknown_option(std::string const& word, command const& verb)
 {
   auto const name = word.substr(0, word.find('='));
   auto const near = name.starts_with("--") ? suggest(long_options_of(*verb.app), name) : "";
-  return make(fmt::format("unknown option '{}'{}", name, did_you_mean(near)), see_help(verb.name),
-              error_code::unknown_option);
+  return make_error(fmt::format("unknown option '{}'{}", name, did_you_mean(near)),
+                    see_help(verb.name), error_code::unknown_option);
 }
 
 /// A word where a command of `verb` is expected.
@@ -69,7 +69,7 @@ usage_error unknown_subcommand(std::string const& word, command const& verb)
   auto const prefix = verb.name.substr(std::min(verb.name.size(), sizeof "fatlink"));
   auto const spaced = prefix.empty() ? "" : prefix + ' ';
   auto const near = suggest(commands, word);
-  return make(
+  return make_error(
       fmt::format("unknown command '{}{}'{}", spaced, word,
                   did_you_mean(near.empty() ? "" : spaced + near)),
       fmt::format("the commands are {}; {}", fmt::join(commands, ", "), see_help(verb.name)),
@@ -78,12 +78,12 @@ usage_error unknown_subcommand(std::string const& word, command const& verb)
 
 usage_error missing_subcommand(command const& verb)
 {
-  return make("a subcommand is required",
-              fmt::format("the commands are {}; {}", fmt::join(subcommands_of(*verb.app), ", "),
-                          see_help(verb.name)));
+  return make_error("a subcommand is required",
+                    fmt::format("the commands are {}; {}",
+                                fmt::join(subcommands_of(*verb.app), ", "), see_help(verb.name)));
 }
 
-/// CLI11's "--a: …", "--a excludes --b": the words around `separator`; empty where it is not there.
+/// The text on both sides of `separator`, as in CLI11's "--a excludes --b"; empty without it.
 std::pair<std::string, std::string> halves(std::string const& text, std::string const& separator)
 {
   auto const middle = text.find(separator);
@@ -98,7 +98,7 @@ std::string message_of(CLI::ParseError const& refusal)
   if (auto const [first, second] = halves(text, " excludes "); !second.empty())
     return fmt::format("{} and {} cannot be used together", first, second);
   if (auto const [name, count] = halves(text, ": At Most 1 required but received "); !count.empty())
-    return fmt::format("{} takes one value, and {} are given", name, count);
+    return fmt::format("{} takes one value, but {} are given", name, count);
   if (text.ends_with(" missing")) return halves(text, ":").first + " needs a value";
   return text;
 }
@@ -107,7 +107,7 @@ std::string message_of(CLI::ParseError const& refusal)
 
 usage_error unknown_command(std::string const& word, std::vector<std::string> const& commands)
 {
-  return make(
+  return make_error(
       fmt::format("unknown command '{}'{}", word, did_you_mean(suggest(commands, word))),
       fmt::format("the commands are {}; {}", fmt::join(commands, ", "), see_help("fatlink")),
       error_code::unknown_command);
@@ -119,19 +119,19 @@ usage_error translate(CLI::ParseError const& refusal, CLI::App const& app)
   auto const needs_command =
       verb.app->get_require_subcommand_min() > 0 && verb.app->get_subcommands().empty();
   auto words = verb.app->remaining();
-  if (needs_command) std::erase(words, "--json");  // an option of every command
+  if (needs_command) std::erase(words, "--json");  // every command has this option
   auto const is_option = [](std::string const& word) {
     return word.starts_with('-') && word.size() > 1;
   };
-  // An option that is misspelt leaves others missing: it is the cause.
+  // A misspelt option makes CLI11 report a missing one, too; the misspelling is the cause.
   if (auto const option = std::find_if(words.begin(), words.end(), is_option);
       option != words.end())
     return unknown_option(*option, verb);
   if (needs_command && words.empty()) return missing_subcommand(verb);
   if (needs_command) return unknown_subcommand(words.front(), verb);
   if (!words.empty())
-    return make(fmt::format("unexpected argument '{}'", words.front()), see_help(verb.name));
-  return make(message_of(refusal), see_help(verb.name));
+    return make_error(fmt::format("unexpected argument '{}'", words.front()), see_help(verb.name));
+  return make_error(message_of(refusal), see_help(verb.name));
 }
 
 usage_error add_help(usage_error const& failure, CLI::App const& app)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Usage errors: one form for what CLI11 refuses and for what a verb refuses, with the nearest word
-// and the --help that describes it.
+// Usage errors of CLI11 and of the verbs in one form: with the nearest word, and the --help that
+// describes the verb.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace fatlink::cli {
 
-/// A first word that is no command, with the commands there are.
+/// The error for a first word that is not one of `commands`.
 usage_error unknown_command(std::string const& word, std::vector<std::string> const& commands);
 
-/// What CLI11 refused, in the program's words. `app` has parsed the command line.
+/// CLI11's error in the program's form. `app` has parsed the command line.
 usage_error translate(CLI::ParseError const& refusal, CLI::App const& app);
 
 /// `failure` with "see fatlink VERB --help" in its hint, for the verb that `app` has parsed.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's verbs: each adds its subcommand to the parser, and on being chosen does the work
-// and sets the exit status.
+// The program's verbs. Each adds its subcommand to the parser; its callback does the work and sets
+// the exit status.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace fatlink::cli {
 
-/// Exit statuses, as DESIGN and --help state them.
+/// Exit statuses, as --help and the manual page list them.
 enum status : int {
   k_done = 0,
   k_not_verified = 1,
@@ -17,6 +17,9 @@ enum status : int {
   k_unavailable = 5,
   k_defect = 70,
 };
+
+/// The help of --json.
+constexpr char const* k_json_help = "print one JSON object on standard output";
 
 void add_run(CLI::App& app, int& exit_status);
 void add_link(CLI::App& app, int& exit_status);

@@ -261,7 +261,7 @@ class NeverInTheWay(CacheTest):
     def test_a_folder_that_cannot_be_filled_fails_warm_and_nothing_else(self):
         self.cache.chmod(0o777)
         done = self.fatlink("cache", "warm", *PAIR, "--target", "sm_90", status=3)
-        self.assertIn("did not keep the ptx link for sm_90", done.stderr)
+        self.assertIn("did not store the ptx link for sm_90", done.stderr)
         self.assert_fails(2, "cache", "warm", *PAIR, "--target", "sm_90", "--no-cache", says=["nothing to fill"])
         self.assert_fails(2, "cache", "warm", *PAIR, "--target", "sm_90", "--mode", "ptx", "--emit", "ptx",
                           says=["nothing to link"])

@@ -161,7 +161,7 @@ class Check(AnyStatus):
 
     def test_needs_neither_cuda_nor_nvjitlink(self):
         done = self.fatlink("check", LIBRARY, RELU, env={"FATLINK_NVJITLINK": "/nowhere"})
-        self.assertIn("toolkit versions are not judged", done.stderr)
+        self.assertIn("toolkit versions are not checked", done.stderr)
 
     def test_a_file_that_is_not_the_one_its_json_states(self):
         self.file("t.fatbin", (SHARE / "gelu.fatbin").read_bytes())

@@ -51,7 +51,7 @@ class Digest(CliTest):
         file = self.copy(FIXTURES / "raw.fatbin")
         content = file.read_bytes()
         (self.folder / "t.json").write_text(json.dumps({"sha256": hashlib.sha256(content).hexdigest()}))
-        self.assert_fails(3, "digest", "t.fatbin", says=["t.json states the sha256 of the file as it is"])
+        self.assert_fails(3, "digest", "t.fatbin", says=["t.json states the sha256 of the unchanged file"])
         self.assertEqual(file.read_bytes(), content)
 
     def test_refuses_what_is_no_fatbin(self):

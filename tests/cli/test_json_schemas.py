@@ -28,6 +28,12 @@ def source(path):
     return pathlib.Path(os.environ["FATLINK_SOURCE"]) / path
 
 
+def enumerators(header, name):
+    """["invalid-target", …] of an enumeration in a public header."""
+    text = re.search(rf"enum class {name}[^{{]*{{(.*?)}};", source(f"host/include/fatlink/{header}").read_text(), re.S)[1]
+    return [word.replace("_", "-") for word in re.findall(r"^\s*(\w+)", re.sub(r"//.*", "", text).replace(",", "\n"), re.M)]
+
+
 class Schemas(unittest.TestCase):
     def test_every_verb_has_a_schema_and_every_schema_a_verb(self):
         self.assertEqual(json_schemas.schema_names(), sorted(["error", *(verb.replace(" ", "-") for verb in WITH_JSON)]))
@@ -42,6 +48,14 @@ class Schemas(unittest.TestCase):
                         self.assertIs(part["additionalProperties"], False)
                         self.assertLessEqual(set(part["required"]), set(properties))
                     self.assertEqual([key for key, value in properties.items() if not value.get("description")], [])
+
+    def test_stages_codes_and_findings_are_those_of_the_enumerations(self):
+        shared = json_schemas.load("common")["$defs"]
+        for values, header, name in ((shared["stage"]["enum"], "error.hpp", "stage"),
+                                     (shared["error_code"]["anyOf"][0]["enum"], "error.hpp", "error_code"),
+                                     (shared["finding_id"]["enum"], "preflight.hpp", "finding_id")):
+            with self.subTest(enumeration=name):
+                self.assertEqual(sorted(values), sorted(enumerators(header, name)))
 
     def test_json_md_is_made_from_the_schemas(self):
         made = subprocess.run([source("scripts/json-docs")], text=True, capture_output=True, check=True).stdout
@@ -162,6 +176,45 @@ class Outputs(JsonTest):
         output = self.json("bench", "--repeat", "1", "--elements", "1024")
         self.assertEqual([row["mode"] for row in output["links"]], ["ptx", "lto"])
         self.assert_every_field_seen("bench")
+
+
+class Errors(JsonTest):
+    def assert_error(self, code, status, *words, **options):
+        with self.subTest(words=" ".join(map(str, words))):
+            error = self.json(*words, status=status, **options)["error"]
+            self.assertEqual(error["code"], code, error)
+            return error
+
+    def test_usage_errors_have_a_code(self):
+        self.assert_error("unknown-command", 2, "rnu")
+        self.assert_error("unknown-command", 2, "cache", "stat")
+        self.assert_error("unknown-option", 2, "run", "--elemens", "3")
+        self.assert_error("invalid-argument", 2, "run", "--elements", "many")
+        self.assert_error("invalid-argument", 2, "link", "-o", "x", LIBRARY)
+        self.assert_error("invalid-argument", 2)
+        self.assert_error("unknown-device", 2, "run", "--device", "gpuu")
+        self.assert_error("invalid-target", 2, "link", "--target", "sm_1", "-o", "x", LIBRARY)
+
+    def test_file_errors_have_a_code(self):
+        self.assert_error("not-installed", 3, "run", "--transform", "no_such_name")
+        self.assert_error("unreadable-file", 3, "inspect", "/nowhere/x.fatbin")
+        self.assert_error("not-a-fatbin", 3, "inspect", self.file("text.fatbin", "text"))
+        self.assert_error("empty-input", 3, "check", self.file("empty.fatbin", ""))
+
+    def test_refused_links_have_the_code_of_the_finding(self):
+        error = self.assert_error("missing-hook", 4, "link", "--target", "sm_90", "-o", "x", LIBRARY)
+        self.assertEqual([found["id"] for found in error["findings"]], ["missing-hook"])
+        schema = json_schemas.load("error")
+        seen = set(json_schemas.fields_in(self.outputs[-1], schema, "error"))
+        self.assertEqual(set(json_schemas.fields(schema, "error")) - seen, set())
+
+    def test_missing_software_has_a_code(self):
+        link = ["link", "--target", "sm_90", "-o", "x", "--no-cache", LIBRARY, RELU]
+        self.assert_error("nvjitlink-unavailable", 5, *link, env={"FATLINK_NVJITLINK": "/nowhere"})
+        self.need_nvjitlink()
+        self.assert_error("helper-unavailable", 5, *link, env={"FATLINK_LINKD": "/nowhere"})
+        if not gpus():
+            self.assert_error("driver-unavailable", 5, "run", "--device", "gpu", "--library", LIBRARY, "--transform", RELU)
 
 
 class Strictness(JsonTest):

@@ -163,12 +163,12 @@ class List(Named):
         run = lambda *words: subprocess.run([alone / "fatlink", *words], text=True, capture_output=True,
                                             env={**os.environ, **self.env})
         done = run("list")
-        self.assertIn("Nothing is installed in", done.stdout)
+        self.assertIn("No fatbin is installed in", done.stdout)
         self.assertIn("fatlink-runtime and fatlink-transforms", done.stdout)
         self.assertEqual(json.loads(run("list", "--json").stdout)["fatbins"], [])
         done = run("run")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("apply_transform: is not installed (the default of --library)", done.stderr)
+        self.assertIn("apply_transform is not installed (the default of --library)", done.stderr)
         self.assertIn("install the package fatlink-runtime", done.stderr)
         done = run("run", "--library", LIBRARY)
         self.assertIn("install the package fatlink-transforms", done.stderr)
@@ -227,7 +227,7 @@ class Versions(Named):
         found, = self.listed("newer")
         self.assertFalse(found["libraries"][0]["works"])
         text = self.fatlink("list", "newer").stdout
-        self.assertIn("not with apply_transform: ", text)
+        self.assertIn("does not work with apply_transform: ", text)
         self.assertIn("install package fatlink-runtime 2.0 or newer", text)
 
     def test_a_host_older_than_the_fatbin_is_told_to_be_upgraded(self):

@@ -29,7 +29,7 @@ class Program(CliTest):
     def test_doctor_without_link_helper(self):
         self.assertTrue(self.fatlink_json("doctor")["link_helper"]["path"].endswith("/libexec/fatlink-linkd"))
         done = self.fatlink("doctor", status=5, env={"FATLINK_LINKD": "/nowhere"})
-        self.assertIn("Link helper: none; the link helper cannot be used: /nowhere", done.stdout)
+        self.assertIn("Link helper: not found; the link helper cannot be used: /nowhere", done.stdout)
         self.assertIn("package fatlink-runtime", done.stdout)
 
     def test_inspect_shows_kernels_hooks_and_contract(self):

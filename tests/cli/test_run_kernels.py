@@ -62,7 +62,7 @@ class RunKernels(CliTest):
     def test_more_parameters_are_refused_before_anything_is_linked(self):
         self.library(SCALED)
         self.assert_refused("--kernel", "scaled", says=["kernel scaled(u64, u64, f32, u64)", "own.fatbin"],
-                            hint="no kernel of own.fatbin takes these")
+                            hint="no kernel of own.fatbin has these parameters")
 
     def test_other_sizes_and_types_are_refused_before_anything_is_linked(self):
         self.library(NARROW, REAL, PLAIN % "first", PLAIN % "second")
@@ -85,7 +85,7 @@ class RunKernels(CliTest):
 
     def test_one_of_several_kernels_must_be_named(self):
         self.library(PLAIN % "first", FEWER, PLAIN % "second")
-        self.assert_refused(says=["own.fatbin", "3 kernels", "none is apply_transform"], hint="--kernel first")
+        self.assert_refused(says=["own.fatbin", "3 kernels", "none of them apply_transform"], hint="--kernel first")
 
     def test_only_the_shipped_kernel_gets_a_thread_for_four_elements(self):
         self.assertEqual(self.fatlink_json("run", "--device", "cpu", "--elements", 4097)["grid"], [5, 1, 1])

@@ -46,7 +46,7 @@ class RunReferences(CliTest):
         self.two()
         text = self.fatlink(*self.words("half", "more")).stdout
         self.assertEqual(text.count("not verified: several hooks are filled (post, pre)"), 2)
-        self.assertIn("Both modes agree. That is all that was checked.\n", text)
+        self.assertIn("Both modes agree. Nothing else was checked.\n", text)
 
     def test_two_hooks_filled_by_one_transform_are_several(self):
         self.compile("two", TWO_HOOKS)
@@ -59,9 +59,9 @@ class RunReferences(CliTest):
     def test_one_mode_without_a_reference_verifies_nothing_and_says_so(self):
         self.two()
         done = self.fatlink(*self.words("half", "more"), "--mode", "ptx")
-        self.assertIn("Nothing was verified: one mode ran, and there is no reference.\n", done.stdout)
+        self.assertIn("Nothing was verified: a single mode ran, and there is no reference.\n", done.stdout)
         self.assertEqual(self.fatlink_json(*self.words("half", "more"), "--mode", "ptx")["not_verified"],
-                         "several hooks are filled (post, pre); one mode ran: nothing was verified")
+                         "several hooks are filled (post, pre); a single mode ran, so nothing was verified")
         bare = self.fatlink("run", "--device", "cpu", "--mode", "lto", "--transform", self.compile("bare", HOOK))
         self.assertIn("not verified: the transform has no .json", bare.stdout)
         self.assertIn("Nothing was verified", bare.stdout)

@@ -43,7 +43,7 @@ class AllTargets(CliTest):
     def test_several_targets_and_one_file_are_a_usage_error(self):
         for target in ("all", "sm_80,sm_90"):
             self.assert_fails(2, "link", "--target", target, "-o", "o.cubin", *PAIR,
-                              says=["o.cubin: one file for ", " targets"], hint="o.{target}.cubin")
+                              says=["o.cubin: a single file for ", " targets"], hint="o.{target}.cubin")
 
     def test_nothing_is_written_where_one_target_does_not_link(self):
         exact = self.file("specific.fatbin", (SHARE.parent.parent / "libexec" / "fatlink-tests" / "fixtures" /
@@ -77,7 +77,7 @@ class NativeWithoutGpu(CliTest):
             if words[0] != "inspect":
                 words = [*words, "--target", "native"]
             with self.subTest(verb=words[0]):
-                done = self.assert_fails(5, *words, says=["target 'native'", "no GPU"], hint="name the target, as sm_90")
+                done = self.assert_fails(5, *words, says=["target 'native'", "no GPU"], hint="name the target, for example sm_90")
                 error = json.loads(self.fatlink(*words, "--json", status=5).stdout)["error"]
                 self.assertIn(error["message"], done.stderr)
 

@@ -89,9 +89,9 @@ class Words(UsageTest):
     def test_a_missing_value_a_missing_argument_and_one_too_many(self):
         self.assert_usage(["link", "--target", "sm_90", "-o", "o"], "FATBIN is required", "see fatlink link --help")
         self.assert_usage(["link", "-o", "o", LIBRARY], "--target is required", "see fatlink link --help")
-        self.assert_usage(["run", "--seed", "1", "--seed", "2"], "--seed takes one value, and 2 are given",
+        self.assert_usage(["run", "--seed", "1", "--seed", "2"], "--seed takes one value, but 2 are given",
                           "see fatlink run --help")
-        self.assert_usage(["run", "--kernel", "a", "--kernel", "b"], "--kernel takes one value, and 2 are given",
+        self.assert_usage(["run", "--kernel", "a", "--kernel", "b"], "--kernel takes one value, but 2 are given",
                           "see fatlink run --help")
         done = self.assert_fails(2, "run", "--mode", says=["--mode needs a value"])
         self.assertIn("see fatlink run --help", done.stderr)
@@ -152,7 +152,7 @@ class Numbers(UsageTest):
     def test_a_version_of_nvjitlink_is_two_numbers(self):
         for text in ("-1.0", "13.-5", "4294967309.0", "13.0x", "13", "13.", " 13.0", "13.0.1"):
             with self.subTest(text=text):
-                done = self.assert_fails(2, "check", f"--nvjitlink={text}", LIBRARY, RELU, says=[f"--nvjitlink {text}"])
+                done = self.assert_fails(2, "check", f"--nvjitlink={text}", LIBRARY, RELU, says=[f"--nvjitlink: '{text}' is not a version"])
                 self.assertIn("see fatlink check --help", done.stderr)
 
     def test_counts_of_bench(self):

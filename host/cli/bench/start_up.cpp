@@ -3,17 +3,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <vector>
 
-#include "bench/report.hpp"
+#include "bench/median.hpp"
 #include "fatlink/error.hpp"
 #include "terminal/interrupts.hpp"
 
@@ -25,61 +25,80 @@ namespace {
 constexpr char const* k_phases[] = {"find", "read", "preflight", "key",   "lookup",
                                     "open", "link", "load",      "launch"};
 
-[[noreturn]] void fail(std::string const& why)
+[[noreturn]] void fail(std::string const& cause)
 {
-  throw unavailable_error(stage::report, {.message = fmt::format("timing a start: {}", why),
-                                          .code = error_code::start_up_failed,
-                                          .hint = "run the same command by hand to see why"});
+  throw unavailable_error(stage::report,
+                          {.message = fmt::format("measuring start-up: {}", cause),
+                           .code = error_code::start_up_failed,
+                           .hint = "run the same command yourself to see its error"});
 }
 
-/// Standard output of a child, and how long it took from start to end.
-struct outcome {
+/// Standard output of a child process, and its wall time.
+struct child_result {
   double ms = 0;
-  std::string said;
+  std::string output;
 };
 
-outcome run_child(std::vector<std::string> words)
+std::string read_to_end(int descriptor)
+{
+  std::string text;
+  char buffer[4096];
+  for (ssize_t size = 0; (size = ::read(descriptor, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(size));
+  return text;
+}
+
+/// Starts this program with `words` and with `output` as its standard output; returns its process
+/// ID, or 0 if it cannot be started.
+pid_t start_child(std::vector<std::string>& words, int output)
 {
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("no pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  auto const start = std::chrono::steady_clock::now();
-  int process = 0;
+  pid_t process = 0;
   auto const code =
       ::posix_spawn(&process, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  outcome seen;
-  char buffer[4096];
-  for (ssize_t got = 0; code == 0 && (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-    seen.said.append(buffer, static_cast<std::size_t>(got));
-  ::close(ends[0]);
-  int status = 0;
-  if (code != 0 || ::waitpid(process, &status, 0) != process || status != 0)
-    fail(fmt::format("fatlink {} failed", fmt::join(words.begin() + 1, words.end(), " ")));
-  seen.ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  return seen;
+  return code == 0 ? process : 0;
 }
 
-class starts {
- public:
-  explicit starts(std::string name) : name_(std::move(name)) {}
+child_result run_child(std::vector<std::string> words)
+{
+  int pipe_ends[2];
+  if (::pipe2(pipe_ends, O_CLOEXEC) != 0) fail("cannot create a pipe");
+  auto const start = std::chrono::steady_clock::now();
+  auto const process = start_child(words, pipe_ends[1]);
+  ::close(pipe_ends[1]);
+  child_result result;
+  if (process != 0) result.output = read_to_end(pipe_ends[0]);
+  ::close(pipe_ends[0]);
+  int status = 0;
+  if (process == 0 || ::waitpid(process, &status, 0) != process || status != 0)
+    fail(fmt::format("fatlink {} failed", fmt::join(words.begin() + 1, words.end(), " ")));
+  result.ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
 
-  void add(outcome const& seen, char const* expected)
+/// The times of all starts of one command, by phase.
+class start_times {
+ public:
+  explicit start_times(std::string verb) : verb_(std::move(verb)) {}
+
+  void add(child_result const& result, char const* expected_outcome)
   {
-    auto json = nlohmann::json::parse(seen.said);
+    auto json = nlohmann::json::parse(result.output);
     if (json.contains("modes")) json = json["modes"][0];
-    if (json["cache"] != expected)
-      fail(fmt::format("{} was a {}, not a {}; is there a layer beside the program?", name_,
-                       json["cache"].get<std::string>(), expected));
-    values_["process"].push_back(seen.ms);
+    if (json["cache"] != expected_outcome)
+      fail(
+          fmt::format("the cache outcome of {} was {}, not {}; remove the cache layer beside the "
+                      "program",
+                      verb_, json["cache"].get<std::string>(), expected_outcome));
+    values_["process"].push_back(result.ms);
     for (auto const* phase : k_phases)
       if (json["start_ms"].contains(phase))
         values_[phase].push_back(json["start_ms"][phase].get<double>());
@@ -87,70 +106,82 @@ class starts {
 
   [[nodiscard]] nlohmann::json row(char const* cache) const
   {
-    nlohmann::json made{{"verb", name_}, {"cache", cache}};
-    for (auto const& [phase, values] : values_) made[phase + "_ms"] = median(values);
-    return made;
+    nlohmann::json row{{"verb", verb_}, {"cache", cache}};
+    for (auto const& [phase, values] : values_) row[phase + "_ms"] = median(values);
+    return row;
   }
 
  private:
-  std::string name_;
+  std::string verb_;
   std::map<std::string, std::vector<double>> values_;
 };
 
-/// A folder for a cache and an output, gone at the end; the children see it in their environment.
-class scratch {
+/// A temporary folder for a cache and an output. Child processes find the cache in the environment.
+class scratch_folder {
  public:
-  scratch()
+  scratch_folder()
   {
     auto pattern = (std::filesystem::temp_directory_path() / "fatlink-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) fail("no temporary folder");
+    if (::mkdtemp(pattern.data()) == nullptr) fail("cannot create a temporary folder");
     path_ = pattern;
     ::setenv("FATLINK_CACHE_DIR", cache().c_str(), 1);
-    ::setenv("FATLINK_SYSTEM_CACHE", "", 1);  // a link that is shipped would be no miss
+    ::setenv("FATLINK_SYSTEM_CACHE", "", 1);  // a layer would turn misses into hits
   }
-  ~scratch()
+  ~scratch_folder()
   {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  scratch(scratch const&) = delete;
-  scratch& operator=(scratch const&) = delete;
+  scratch_folder(scratch_folder const&) = delete;
+  scratch_folder& operator=(scratch_folder const&) = delete;
   [[nodiscard]] std::filesystem::path cache() const { return path_ / "cache"; }
   [[nodiscard]] std::string output() const { return path_ / "out.cubin"; }
-  void empty() const { std::filesystem::remove_all(cache()); }
+  void remove_cache() const { std::filesystem::remove_all(cache()); }
+  void remove_output() const { std::filesystem::remove(output()); }
 
  private:
   std::filesystem::path path_;
 };
 
+/// The rows of one command, with an empty and with a filled cache.
+std::pair<nlohmann::json, nlohmann::json> measure_command(std::vector<std::string> const& command,
+                                                          scratch_folder const& folder,
+                                                          deferred_interrupts const& interrupts,
+                                                          unsigned rounds)
+{
+  start_times cold(command[1]);
+  start_times warm(command[1]);
+  for (unsigned round = 0; round < rounds; ++round) {
+    if (interrupts.is_pending()) fail("interrupted by a signal");
+    folder.remove_cache();
+    folder.remove_output();
+    cold.add(run_child(command), "miss");
+    folder.remove_output();
+    warm.add(run_child(command), "hit");
+  }
+  auto rows = std::pair(cold.row("cold"), warm.row("warm"));
+  rows.second["times_faster"] =
+      rows.first["process_ms"].get<double>() / rows.second["process_ms"].get<double>();
+  return rows;
+}
+
 }  // namespace
 
-nlohmann::json bench_starts(std::filesystem::path const& library,
-                            std::filesystem::path const& transform, std::string const& target,
-                            unsigned rounds)
+nlohmann::json measure_starts(std::filesystem::path const& library,
+                              std::filesystem::path const& transform, std::string const& target,
+                              unsigned rounds)
 {
-  deferred_interrupts const interrupts;  // the folder goes first, then the process
-  scratch const folder;
+  deferred_interrupts const interrupts;  // outlives the folder, so a signal leaves no folder behind
+  scratch_folder const folder;
   std::vector<std::vector<std::string>> const commands{
       {"fatlink", "link", "--json", "--target", target, "-o", folder.output(), library, transform},
       {"fatlink", "run", "--json", "--mode", "lto", "--library", library, "--transform",
        transform}};
   auto rows = nlohmann::json::array();
   for (auto const& command : commands) {
-    starts cold(command[1]);
-    starts warm(command[1]);
-    for (unsigned i = 0; i < rounds; ++i) {
-      if (interrupts.is_pending()) fail("a signal ends it");
-      folder.empty();
-      std::filesystem::remove(folder.output());
-      cold.add(run_child(command), "miss");
-      std::filesystem::remove(folder.output());
-      warm.add(run_child(command), "hit");
-    }
-    rows.push_back(cold.row("cold"));
-    rows.push_back(warm.row("warm"));
-    rows.back()["times_faster"] =
-        rows[rows.size() - 2]["process_ms"].get<double>() / rows.back()["process_ms"].get<double>();
+    auto const [cold, warm] = measure_command(command, folder, interrupts, rounds);
+    rows.push_back(cold);
+    rows.push_back(warm);
   }
   return rows;
 }
@@ -166,8 +197,8 @@ void print_starts(nlohmann::json const& rows)
     fmt::print("| {} | {} | {:.2f} |", row["verb"].get<std::string>(),
                row["cache"].get<std::string>(), row["process_ms"].get<double>());
     for (auto const* phase : k_phases) {
-      auto const name = std::string(phase) + "_ms";
-      fmt::print(" {} |", row.contains(name) ? fmt::format("{:.3f}", row[name].get<double>()) : "");
+      auto const key = std::string(phase) + "_ms";
+      fmt::print(" {} |", row.contains(key) ? fmt::format("{:.3f}", row[key].get<double>()) : "");
     }
     fmt::print(" {} |\n", row.contains("times_faster")
                               ? fmt::format("{:.1f}", row["times_faster"].get<double>())

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a start costs: the program itself, run as a user runs it, with an empty cache and with a
-// full one.
+// Start-up time: the program is run as a user runs it, with an empty and with a filled cache.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +8,13 @@
 
 namespace fatlink::cli {
 
-/// Rows of `link` and of `run`, cold and warm by turns: medians of the whole process's wall time
-/// and of its "start_ms", and how many times the warm one is faster.
-nlohmann::json bench_starts(std::filesystem::path const& library,
-                            std::filesystem::path const& transform, std::string const& target,
-                            unsigned rounds);
+/// Rows of `link` and of `run`, cold and warm alternately: medians of the wall time of the whole
+/// process and of its "start_ms", and the speed-up of the warm start. docs/schemas/bench.json
+/// describes them.
+/// @throws unavailable_error a command failed.
+nlohmann::json measure_starts(std::filesystem::path const& library,
+                              std::filesystem::path const& transform, std::string const& target,
+                              unsigned rounds);
 
 void print_starts(nlohmann::json const& rows);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink doctor: what this machine has of what fatlink needs, where, why that one, and what works.
+// fatlink doctor: shows the software and devices of this machine that fatlink uses, and what works.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -20,7 +20,7 @@
 namespace fatlink::cli {
 namespace {
 
-/// Its message and hint, as a link would fail with them.
+/// The message and hint with which a link would fail.
 nlohmann::json explain_missing_nvjitlink()
 try {
   (void)nvjitlink::open();
@@ -31,35 +31,35 @@ try {
 
 nlohmann::json examine_nvjitlink()
 {
-  std::vector<nvjitlink_candidate> tried;
-  auto const found = nvjitlink::find(tried);
-  nlohmann::json json{{"found", found != nullptr}, {"tried", nlohmann::json::array()}};
-  for (auto const& place : tried)
+  std::vector<nvjitlink_candidate> candidates;
+  auto const library = nvjitlink::find(candidates);
+  nlohmann::json json{{"found", library != nullptr}, {"tried", nlohmann::json::array()}};
+  for (auto const& candidate : candidates)
     json["tried"].push_back(
-        {{"path", place.path}, {"reason", place.reason}, {"outcome", place.outcome}});
-  if (!found) {
+        {{"path", candidate.path}, {"reason", candidate.reason}, {"outcome", candidate.outcome}});
+  if (!library) {
     json.update(explain_missing_nvjitlink());
     return json;
   }
-  json["path"] = found->path();
-  json["reason"] = found->reason();
-  json["version"] = fmt::format("{}.{}", found->major(), found->minor());
+  json["path"] = library->path();
+  json["reason"] = library->reason();
+  json["version"] = fmt::format("{}.{}", library->major(), library->minor());
   return json;
 }
 
 nlohmann::json examine_driver()
 {
-  std::string why;
-  auto const version = driver_version(why);
-  if (version == 0) return {{"found", false}, {"reason", why}};
+  std::string reason;
+  auto const version = driver_version(reason);
+  if (version == 0) return {{"found", false}, {"reason", reason}};
   return {{"found", true}, {"cuda", fmt::format("{}.{}", version / 1000, version % 1000 / 10)}};
 }
 
 nlohmann::json examine_gpus()
 {
-  std::string why;
+  std::string reason;
   auto json = nlohmann::json::array();
-  for (auto const& gpu : list_gpus(why))
+  for (auto const& gpu : list_gpus(reason))
     json.push_back({{"device", fmt::format("gpu:{}", gpu.ordinal)},
                     {"name", gpu.name},
                     {"target", gpu.target.name()},
@@ -68,7 +68,7 @@ nlohmann::json examine_gpus()
   return json;
 }
 
-/// Whether references can be evaluated, which takes muParser.
+/// Whether references can be evaluated, which requires muParser.
 nlohmann::json examine_expressions()
 try {
   reference identity;
@@ -93,8 +93,9 @@ nlohmann::json examine_cache()
   if (statistics.usable) return json;
   json["reason"] = statistics.reason;
   json["hint"] =
-      "links work without it; set FATLINK_CACHE_DIR to a folder of your own that nobody else can "
-      "write to";
+      "links work without it; set FATLINK_CACHE_DIR to your own folder, which nobody else can "
+      "write "
+      "to";
   return json;
 }
 
@@ -114,43 +115,43 @@ nlohmann::json examine_search_path()
   return json;
 }
 
-/// A place that was tried in vain; dlopen repeats the path in its message.
-void print_place(nlohmann::json const& place)
+/// A file that could not be used, without the path that dlopen repeats in its message.
+void print_candidate(nlohmann::json const& candidate)
 {
-  auto const path = place["path"].get<std::string>();
-  auto outcome = place["outcome"].get<std::string>();
-  if (outcome == "chosen") return;  // it has a line of its own
+  auto const path = candidate["path"].get<std::string>();
+  auto outcome = candidate["outcome"].get<std::string>();
+  if (outcome == "chosen") return;  // printed on another line
   if (outcome.starts_with(path + ": ")) outcome.erase(0, path.size() + 2);
-  fmt::print("  {} ({}): {}\n", path, place["reason"].get<std::string>(), outcome);
+  fmt::print("  {} ({}): {}\n", path, candidate["reason"].get<std::string>(), outcome);
 }
 
-void print_text(nlohmann::json const& found)
+void print_text(nlohmann::json const& report)
 {
-  fmt::print("fatlink {}\n", found["version"].get<std::string>());
-  auto const& linker = found["nvjitlink"];
+  fmt::print("fatlink {}\n", report["version"].get<std::string>());
+  auto const& linker = report["nvjitlink"];
   if (linker["found"].get<bool>())
     fmt::print("nvJitLink {}: {} ({})\n", linker["version"].get<std::string>(),
                linker["path"].get<std::string>(), linker["reason"].get<std::string>());
   else
-    fmt::print("nvJitLink: not found; install CUDA 13's, or set FATLINK_NVJITLINK\n");
-  for (auto const& place : linker["tried"]) print_place(place);
-  print_link_helper(found["link_helper"]);
-  auto const& driver = found["driver"];
+    fmt::print("nvJitLink: not found; install nvJitLink of CUDA 13, or set FATLINK_NVJITLINK\n");
+  for (auto const& candidate : linker["tried"]) print_candidate(candidate);
+  print_link_helper(report["link_helper"]);
+  auto const& driver = report["driver"];
   if (driver["found"].get<bool>())
     fmt::print("Driver: CUDA {}\n", driver["cuda"].get<std::string>());
   else
     fmt::print("Driver: {}\n", driver["reason"].get<std::string>());
-  for (auto const& gpu : found["gpus"])
+  for (auto const& gpu : report["gpus"])
     fmt::print("{}: {} ({}), {} MiB\n", gpu["device"].get<std::string>(),
                gpu["name"].get<std::string>(), gpu["target"].get<std::string>(),
                gpu["memory_bytes"].get<std::size_t>() >> 20);
-  auto const& cache = found["cache"];
+  auto const& cache = report["cache"];
   if (auto const path = cache["path"].get<std::string>(); !path.empty())
     fmt::print("Cache: {}, {} entries\n", path, cache["entries"].get<std::size_t>());
   for (auto const& warning : cache["warnings"])
     fmt::print("  warning: {}\n", warning.get<std::string>());
   fmt::print("Fatbins by name (fatlink list):\n");
-  for (auto const& folder : found["search_path"])
+  for (auto const& folder : report["search_path"])
     fmt::print(
         "  {} ({}): {}\n", folder["folder"].get<std::string>(), folder["origin"].get<std::string>(),
         folder["exists"].get<bool>() ? fmt::format("{}", folder["fatbins"].get<std::size_t>())
@@ -163,27 +164,27 @@ void add_doctor(CLI::App& app, int& exit_status)
 {
   auto json = std::make_shared<bool>(false);
   auto* verb = app.add_subcommand(
-      "doctor", "Show what works on this machine: what is found, where, why, and what to do.");
-  verb->add_flag("--json", *json, "one JSON object on standard output");
+      "doctor", "Show what works on this machine, what was found, and what to do.");
+  verb->add_flag("--json", *json, k_json_help);
   verb->footer(
-      "Exits 5 where no nvJitLink or no link helper is found, or the kernel refuses the helper's "
-      "sandbox. A machine without a GPU is fine: it can link.");
+      "Exit status 5: nvJitLink or the helper is missing, or the kernel refuses the helper's "
+      "sandbox.\nA GPU is not required.");
   verb->callback([json, &exit_status] {
     auto const nvjitlink = examine_nvjitlink();
-    nlohmann::json found{{"version", FATLINK_VERSION},
-                         {"nvjitlink", nvjitlink},
-                         {"link_helper", examine_link_helper(nvjitlink.value("path", ""))},
-                         {"driver", examine_driver()},
-                         {"gpus", examine_gpus()},
-                         {"expressions", examine_expressions()},
-                         {"cache", examine_cache()},
-                         {"search_path", examine_search_path()}};
-    auto const verdicts = judge_machine(found);
-    found["verdicts"] = to_json(verdicts);
+    nlohmann::json report{{"version", FATLINK_VERSION},
+                          {"nvjitlink", nvjitlink},
+                          {"link_helper", examine_link_helper(nvjitlink.value("path", ""))},
+                          {"driver", examine_driver()},
+                          {"gpus", examine_gpus()},
+                          {"expressions", examine_expressions()},
+                          {"cache", examine_cache()},
+                          {"search_path", examine_search_path()}};
+    auto const verdicts = judge_machine(report);
+    report["verdicts"] = to_json(verdicts);
     if (*json) {
-      print_json("fatlink.doctor/1", found);
+      print_json("fatlink.doctor/1", report);
     } else {
-      print_text(found);
+      print_text(report);
       print_verdicts(verdicts);
     }
     exit_status = verdicts.front().ok ? k_done : k_unavailable;  // that of linking

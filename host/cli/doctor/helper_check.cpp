@@ -17,10 +17,11 @@ namespace {
 constexpr std::chrono::seconds k_longest_start{30};
 constexpr std::string_view k_on = "on";
 constexpr char const* k_seccomp_remedy =
-    "allow seccomp (in a container, its profile), or pass --allow-unconfined to link without the "
+    "allow seccomp (in a container: in its profile), or pass --allow-unconfined to link without "
+    "the "
     "sandbox";
 
-/// "seccomp: off: Invalid argument" in its parts.
+/// The parts of "seccomp: off: Invalid argument".
 nlohmann::json parse_layer(std::string_view text)
 {
   auto const take = [&] {
@@ -33,7 +34,7 @@ nlohmann::json parse_layer(std::string_view text)
   return {{"name", name}, {"on", state == k_on}, {"detail", std::string(text)}};
 }
 
-/// Adds the state of each layer; and a reason and a hint where links would fail.
+/// Adds the state of each layer, and a reason and a hint if links would fail.
 void examine_layers(nlohmann::json& json, std::string const& library)
 try {
   auto const helper = detail::link_helper::start({.nvjitlink = library, .allow_unconfined = true},
@@ -79,7 +80,7 @@ bool is_helper_usable(nlohmann::json const& helper)
 void print_link_helper(nlohmann::json const& helper)
 {
   if (!helper["found"].get<bool>()) {
-    fmt::print("Link helper: none; {}; {}\n", helper["reason"].get<std::string>(),
+    fmt::print("Link helper: not found; {}; {}\n", helper["reason"].get<std::string>(),
                helper["hint"].get<std::string>());
     return;
   }

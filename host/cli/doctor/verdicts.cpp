@@ -67,14 +67,13 @@ verdict judge_gpu(json const& findings, verdict const& link)
     result.detail = text_of(driver, "reason");
     result.remedy = k_driver_remedy;
   } else if (auto const cuda = text_of(driver, "cuda"); major_of(cuda) < k_cuda_major) {
-    result.detail =
-        fmt::format("the driver is of CUDA {}, and does not load code of CUDA 13", cuda);
+    result.detail = fmt::format("the driver is for CUDA {} and cannot load code of CUDA 13", cuda);
     result.remedy = k_driver_remedy;
   } else if (findings.at("gpus").empty()) {
     result.detail = "the driver shows no GPU";
     result.remedy = "use a machine with a GPU, and check CUDA_VISIBLE_DEVICES";
   } else if (!link.ok) {
-    result.detail = "nothing can be linked for it";
+    result.detail = "linking does not work";
     result.remedy = "see link";
   } else {
     result.ok = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine can do with fatlink, and what to do where it cannot: from what `doctor` found.
+// What works on this machine, and what to do if something does not, from the findings of `doctor`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,8 +12,8 @@ struct verdict {
   std::string name;   ///< key in --json: "link", "run_on_gpu", …
   std::string title;  ///< "run on a GPU"
   bool ok = false;
-  std::string detail = {};  ///< of a yes: what works; of a no: the cause
-  std::string remedy = {};  ///< of a no; of a yes with a limitation
+  std::string detail = {};  ///< if ok: what works; else the cause
+  std::string remedy = {};  ///< what to do; empty if nothing is needed
 };
 
 /// `findings`: the object that doctor prints with --json, without its verdicts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink run: the main job. Everything that can be wrong with the arguments and the files is
-// found before the device is opened.
+// fatlink run: links, executes and verifies. Errors in arguments and files are reported before the
+// device is opened.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t k_most_elements = std::size_t{1} << 40;
 constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 
-struct arguments {
+struct run_arguments {
   std::string library;
   std::vector<std::string> transforms;
   std::string kernel;
@@ -38,11 +38,11 @@ struct arguments {
   std::string output;
   std::uint64_t seed = 0;
   std::size_t print = 0;
-  link_settings link;
+  link_flags link;
   bool json = false;
 };
 
-/// Everything read and checked that needs no device.
+/// Inputs and outputs, read and checked without a device.
 struct prepared {
   std::vector<fatbin> inputs;
   run_kernel kernel;
@@ -52,126 +52,145 @@ struct prepared {
   std::vector<link_mode> modes;
 };
 
-std::vector<link_mode> modes_of(std::string const& text)
+std::vector<link_mode> parse_modes(std::string const& text)
 {
   if (text == "both") return {link_mode::ptx, link_mode::lto};
   return {parse_link_mode(text)};
 }
 
-prepared prepare(arguments const& given, run_summary& summary)
+void read_inputs(prepared& job, std::filesystem::path const& library, run_summary& summary)
 {
-  auto const library = fatbin_or_default(given.library, k_shipped_library);
-  prepared ready;
-  auto& transforms = ready.transforms;
-  for (auto const& transform : given.transforms) transforms.push_back(fatbin_file(transform));
-  if (transforms.empty()) transforms.push_back(fatbin_or_default({}, k_shipped_transform));
-  ready.modes = modes_of(given.mode);
-  ready.elements = given.input.empty() ? generated_elements(given.elements, given.seed)
-                                       : npy_elements(open_npy(given.input));
   auto const start = std::chrono::steady_clock::now();
-  ready.inputs = {fatbin::read(library)};
-  for (auto const& transform : transforms) ready.inputs.push_back(fatbin::read(transform));
+  job.inputs = {fatbin::read(library)};
+  for (auto const& transform : job.transforms) job.inputs.push_back(fatbin::read(transform));
   summary.read_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  ready.kernel = select_kernel(ready.inputs, given.kernel);
-  for (auto const& transform : transforms) {
+}
+
+void open_output(prepared& job, run_arguments const& arguments,
+                 std::filesystem::path const& library)
+{
+  if (arguments.output.empty()) return;
+  if (!is_standard_output(arguments.output)) {
+    std::vector<std::filesystem::path> files{library, arguments.input};
+    files.insert(files.end(), job.transforms.begin(), job.transforms.end());
+    must_not_overwrite(files, arguments.output);
+  }
+  job.output = create_npy(arguments.output, job.elements->size());
+}
+
+void summarize(prepared const& job, std::filesystem::path const& library, run_summary& summary)
+{
+  summary.library = library.stem().string();
+  summary.files.push_back(library.string());
+  for (auto const& transform : job.transforms) {
     summary.transform += (summary.transform.empty() ? "" : " + ") + transform.stem().string();
     summary.files.push_back(transform.string());
   }
-  if (!given.output.empty() && !is_standard_output(given.output)) {
-    std::vector<std::filesystem::path> files{library, given.input};
-    files.insert(files.end(), transforms.begin(), transforms.end());
-    must_not_overwrite(files, given.output);
-  }
-  if (!given.output.empty()) ready.output = create_npy(given.output, ready.elements->size());
-  summary.files.insert(summary.files.begin(), library.string());
-  summary.library = library.stem().string();
-  summary.kernel = ready.kernel.name;
-  summary.elements = ready.elements->size();
-  return ready;
+  summary.kernel = job.kernel.name;
+  summary.elements = job.elements->size();
 }
 
-/// After preflight, whose findings are more exact: a hook that nothing calls may be misspelt.
-void set_reference(prepared const& ready, run_summary& summary)
+prepared prepare(run_arguments const& arguments, run_summary& summary)
 {
-  auto choice = choose_reference(ready.inputs, ready.transforms);
+  auto const library = fatbin_or_default(arguments.library, k_shipped_library);
+  prepared job;
+  for (auto const& transform : arguments.transforms)
+    job.transforms.push_back(fatbin_file(transform));
+  if (job.transforms.empty()) job.transforms.push_back(fatbin_or_default({}, k_shipped_transform));
+  job.modes = parse_modes(arguments.mode);
+  job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
+                                         : npy_elements(open_npy(arguments.input));
+  read_inputs(job, library, summary);
+  job.kernel = select_kernel(job.inputs, arguments.kernel);
+  open_output(job, arguments, library);
+  summarize(job, library, summary);
+  return job;
+}
+
+/// Called after preflight, whose findings are more precise: a hook that nothing calls may be
+/// misspelt.
+void set_reference(prepared const& job, run_summary& summary)
+{
+  auto choice = choose_reference(job.inputs, job.transforms);
   summary.expected = std::move(choice.expected);
   summary.no_reference = std::move(choice.reason);
   summary.filled_hooks = std::move(choice.filled_hooks);
 }
 
-/// What no target can mend is refused without a device, so that it is said on any machine.
-void check_inputs(prepared const& ready)
+/// Refuses inputs that link for no target, without a device, so that every machine reports them.
+void check_inputs(prepared const& job)
 {
-  for (auto const mode : ready.modes)
-    if (auto findings = preflight_any_target(ready.inputs, mode, ready.kernel.name);
-        !findings.empty())
+  for (auto const mode : job.modes)
+    if (auto findings = preflight_any_target(job.inputs, mode, job.kernel.name); !findings.empty())
       throw refused_error(std::move(findings));
 }
 
-/// The device asked for. Where none was, a GPU, or else the reference device, and why.
-std::shared_ptr<device> open_chosen(arguments const& given, run_summary& summary)
+/// Opens the device of --device; without the option a GPU or, if there is none, the reference
+/// device, and records why.
+std::shared_ptr<device> open_selected(run_arguments const& arguments, run_summary& summary)
 {
-  auto name = given.device;
+  auto name = arguments.device;
   if (name.empty()) name = list_gpus(summary.no_gpu_reason).empty() ? "cpu" : "gpu";
-  auto opened = open_device(name, given.cpu);
+  auto opened = open_device(name, arguments.cpu);
   summary.device = opened->info();
   return opened;
 }
 
-void link_all(prepared const& ready, arguments const& given, run_summary& summary)
+void link_all(prepared const& job, run_arguments const& arguments, run_summary& summary)
 {
-  auto with = given.link.linker();
-  std::vector<std::string> said;
-  for (auto const mode : ready.modes) {
-    summary.images.push_back(with.link(
-        ready.inputs, {.target = summary.device.target,
-                       .mode = mode,
-                       .emit = summary.device.image_for(mode),
-                       .kernel = ready.kernel.name,
-                       .require_inlined = given.link.require_inlined && mode == link_mode::lto}));
+  auto linker = arguments.link.linker();
+  std::vector<std::string> warnings;
+  for (auto const mode : job.modes) {
+    summary.images.push_back(linker.link(
+        job.inputs, {.target = summary.device.target,
+                     .mode = mode,
+                     .emit = summary.device.image_for(mode),
+                     .kernel = job.kernel.name,
+                     .require_inlined = arguments.link.require_inlined && mode == link_mode::lto}));
     for (auto const& warning : summary.images.back().warnings)
-      if (std::find(said.begin(), said.end(), warning) == said.end()) said.push_back(warning);
+      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        warnings.push_back(warning);
   }
-  print_warnings(said);
+  print_warnings(warnings);
 }
 
-/// The progress line is erased when this returns, so results start on a line of their own.
-void execute_all(device const& on, prepared const& ready, arguments const& given,
+/// Erases the progress line before it returns, so results start on a line of their own.
+void execute_all(device const& device, prepared const& job, run_arguments const& arguments,
                  run_summary& summary)
 {
   progress line;
   summary.results =
-      execute(on, summary.images, *ready.elements,
-              {.kernel = ready.kernel.name,
+      execute(device, summary.images, *job.elements,
+              {.kernel = job.kernel.name,
                .reference = summary.expected,
-               .output = ready.output.get(),
-               .progress = [&](char const* doing, double part) { line.show(doing, part); },
-               .block = ready.kernel.block,
-               .elements_per_thread = ready.kernel.elements_per_thread,
-               .first_results = given.print});
+               .output = job.output.get(),
+               .progress = [&](char const* step, double part) { line.show(step, part); },
+               .block = job.kernel.block,
+               .elements_per_thread = job.kernel.elements_per_thread,
+               .first_results = arguments.print});
 }
 
-int run(arguments const& given)
+int run(run_arguments const& arguments)
 {
-  check_output(given.output, given.json);
+  check_output(arguments.output, arguments.json);
   run_summary summary;
-  auto ready = prepare(given, summary);
-  check_inputs(ready);
-  set_reference(ready, summary);
+  auto job = prepare(arguments, summary);
+  check_inputs(job);
+  set_reference(job, summary);
   auto const start = std::chrono::steady_clock::now();
-  auto const on = open_chosen(given, summary);
+  auto const device = open_selected(arguments, summary);
   summary.device_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  link_all(ready, given, summary);
+  link_all(job, arguments, summary);
 
-  execute_all(*on, ready, given, summary);
-  if (ready.output && summary.verified()) ready.output->commit();
-  if (given.json)
+  execute_all(*device, job, arguments, summary);
+  if (job.output && summary.verified()) job.output->commit();
+  if (arguments.json)
     print_json("fatlink.run/1", to_json(summary));
   else
     print_text(summary);
-  std::fflush(stdout);  // closing the device takes a while
+  std::fflush(stdout);  // closing the device takes time
   return summary.verified() ? k_done : k_not_verified;
 }
 
@@ -179,42 +198,44 @@ int run(arguments const& given)
 
 void add_run(CLI::App& app, int& exit_status)
 {
-  auto given = std::make_shared<arguments>();
-  auto* verb = app.add_subcommand("run", "Link in both modes, execute, verify. The main job.");
-  verb->add_option("--library", given->library,
-                   "name or fatbin with the kernel (default: apply_transform)");
-  verb->add_option(
-          "--transform", given->transforms,
-          "name or fatbin that fills its hook (default: relu_poly); again for several hooks")
+  auto arguments = std::make_shared<run_arguments>();
+  auto* verb = app.add_subcommand("run", "Link a library with transforms, execute and verify.");
+  verb->add_option("--library", arguments->library,
+                   "library: name or file (default: apply_transform)");
+  verb->add_option("--transform", arguments->transforms,
+                   "transform: name or file (default: relu_poly); repeat it for several transforms")
       ->allow_extra_args(false);
-  verb->add_option("--kernel", given->kernel,
-                   "kernel to execute, of parameters (const float*, float*, size_t) (default: "
+  verb->add_option("--kernel", arguments->kernel,
+                   "kernel to execute, with parameters (const float*, float*, size_t) (default: "
                    "apply_transform, or the library's only kernel)");
-  add_choice(*verb, "--mode", given->mode, {"ptx", "lto", "both"}, "ptx, lto or both");
-  verb->add_option("--device", given->device,
-                   "gpu, gpu:N, or cpu, the reference device (default: gpu, or cpu where there is "
-                   "none); cpu:sm_80 links for another target than sm_90")
+  add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "both"}, "link mode");
+  verb->add_option(
+          "--device", arguments->device,
+          "gpu, gpu:N, or cpu, the reference device, which links for sm_90; cpu:TARGET: for "
+          "TARGET (default: gpu, or cpu without a GPU)")
       ->each(check_device);
-  add_count(*verb, "--instruction-budget", given->cpu.instruction_budget, {},
-            "on cpu: how many instructions a warp may execute; 0: any number");
-  verb->add_flag("--check-races", given->cpu.check_races,
-                 "on cpu: two threads writing one address is an error");
-  auto* elements = add_count(*verb, "--elements", given->elements, {1, k_most_elements},
-                             "how many to generate, as 65536, 1e6, 1.5M or 64Ki");
-  verb->add_option("--input", given->input,
-                   ".npy of float32, one dimension, instead; -: standard input")
+  add_count(*verb, "--instruction-budget", arguments->cpu.instruction_budget, {},
+            "on cpu: maximum number of instructions of a warp; 0: no limit");
+  verb->add_flag("--check-races", arguments->cpu.check_races,
+                 "on cpu: fail if two threads write to one address");
+  auto* elements =
+      add_count(*verb, "--elements", arguments->elements, {1, k_most_elements},
+                "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki");
+  verb->add_option(
+          "--input", arguments->input,
+          ".npy file with a one-dimensional float32 array to use instead; -: standard input")
       ->excludes(elements);
   verb->add_option(
-      "--output", given->output,
-      ".npy for the last mode's results, written once they verify; -: standard output");
-  add_count(*verb, "--seed", given->seed, {}, "of the generated elements");
-  add_count(*verb, "--print", given->print, {1, k_most_printed},
-            "show the first N results, with their inputs and expected values")
+      "--output", arguments->output,
+      ".npy file for the results of the last mode, if they are correct; -: standard output");
+  add_count(*verb, "--seed", arguments->seed, {}, "seed of the generated elements");
+  add_count(*verb, "--print", arguments->print, {1, k_most_printed},
+            "show the first N results with their inputs and expected values")
       ->default_str("");
-  add_link_settings(*verb, given->link);
-  verb->add_flag("--json", given->json, "one JSON object on standard output");
+  add_link_flags(*verb, arguments->link);
+  verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink run --transform gelu --elements 1000000");
-  verb->callback([given, &exit_status] { exit_status = run(*given); });
+  verb->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }
 
 }  // namespace fatlink::cli

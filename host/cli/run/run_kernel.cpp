@@ -24,7 +24,7 @@ struct kernel_entry {
   ptx_function const* function;
 };
 
-/// The kernels that the PTX of `input` holds; they have the same parameters for every target.
+/// The kernels in the PTX of `input`. Their parameters are the same for every target.
 std::vector<kernel_entry> kernels_of(fatbin const& input)
 {
   std::vector<kernel_entry> entries;
@@ -33,7 +33,7 @@ std::vector<kernel_entry> kernels_of(fatbin const& input)
   return entries;
 }
 
-std::size_t bytes_of(ptx_parameter const& parameter)
+std::size_t size_of(ptx_parameter const& parameter)
 {
   auto const digits = parameter.type.find_first_of("0123456789");
   std::size_t bits = 0;
@@ -43,13 +43,13 @@ std::size_t bytes_of(ptx_parameter const& parameter)
   return bits / 8 * std::max(parameter.count, 1UL);
 }
 
-/// Whether it takes (const float*, float*, size_t), as far as PTX states types: floating-point
-/// parameters do not fit, and `.ptr`, where it is written at all, belongs to the first two.
+/// Whether it takes (const float*, float*, size_t), as far as PTX states types: no parameter is
+/// floating-point, and `.ptr`, if the PTX has it, is on the first two.
 bool fits(ptx_function const& kernel)
 {
   auto const& parameters = kernel.parameters;
   auto const is_word = [](ptx_parameter const& parameter) {
-    return bytes_of(parameter) == k_parameter_bytes && !parameter.type.starts_with('f');
+    return size_of(parameter) == k_parameter_bytes && !parameter.type.starts_with('f');
   };
   if (parameters.size() != 3 || !std::all_of(parameters.begin(), parameters.end(), is_word))
     return false;
@@ -72,8 +72,9 @@ std::string hint_for(fatbin const& file)
   for (auto const& entry : kernels_of(file))
     if (fits(*entry.function)) options.push_back("--kernel " + entry.function->name);
   if (options.empty())
-    return fmt::format("no kernel of {} takes these; launch it from a program (fatlink/device.hpp)",
-                       file.name());
+    return fmt::format(
+        "no kernel of {} has these parameters; launch it from a program (fatlink/device.hpp)",
+        file.name());
   return fmt::format("pass {}", fmt::join(options, " or "));
 }
 
@@ -95,11 +96,11 @@ std::string default_name(fatbin const& library)
     return k_default_kernel;
   if (kernels.size() == 1) return kernels.front().function->name;
   refuse(library,
-         fmt::format("{} has {} kernels, and none is {}: name the one to execute with --kernel",
+         fmt::format("{} has {} kernels, none of them {}: name the kernel to execute with --kernel",
                      library.name(), kernels.size(), k_default_kernel));
 }
 
-/// Whether it is fatlink's own apply_transform, by the package that the ident states.
+/// Whether it is fatlink's own apply_transform, according to the package in the ident.
 bool is_shipped(fatbin const& file, ptx_function const& kernel)
 {
   auto const& ident = file.ident();

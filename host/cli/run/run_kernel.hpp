@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the kernel that `fatlink run` and `fatlink bench` execute, and checks its parameters,
-// from the PTX of the inputs: before anything is linked and before a device is opened.
+// Selects the kernel that `fatlink run` and `fatlink bench` execute, and checks its parameters in
+// the PTX of the inputs, before the link and before a device is opened.
 #pragma once
 
 #include <span>
@@ -14,9 +14,9 @@ namespace fatlink::cli {
 /// A kernel with the parameters (const float*, float*, size_t).
 struct run_kernel {
   std::string name;
-  /// 4 for the vectorised kernel that fatlink ships, whose loop is grid-stride; 1 for any other.
+  /// 4 for fatlink's own vectorized kernel, whose loop is grid-stride; 1 for any other.
   unsigned elements_per_thread = 1;
-  extent block = 256;  ///< .reqntid where the PTX states it, else 256, or .maxntid if that is less
+  extent block = 256;  ///< .reqntid if the PTX states it; else 256, or .maxntid if that is less
 };
 
 /// The kernel `requested`; if it is empty, the library's apply_transform, or its only kernel.

@@ -29,12 +29,12 @@ bool has_ptx(fatbin const& input)
 
 names names_of(std::vector<ptx_function> const& functions)
 {
-  names all;
-  for (auto const& function : functions) all.insert(function.name);
-  return all;
+  names result;
+  for (auto const& function : functions) result.insert(function.name);
+  return result;
 }
 
-/// What the inputs declare and do not define, and the library's weak defaults.
+/// The functions that inputs declare and do not define, and the library's weak defaults.
 names called_functions(std::span<fatbin const> inputs)
 {
   auto called = names_of(interface_of_any(inputs.front()).weak);
@@ -63,12 +63,11 @@ void check_hook(reference const& stated, std::span<fatbin const> inputs, fatbin 
   if (std::all_of(inputs.begin(), inputs.end(), has_ptx) &&
       !called_functions(inputs).contains(stated.hook)) {
     auto const filled = filled_hooks(inputs);
-    refuse(
-        stated, "which no input calls",
-        filled.empty()
-            ? "no hook is called: correct \"hook\", or leave the transform out"
-            : fmt::format("hooks that are called: {}; correct \"hook\", or leave the transform out",
-                          fmt::join(filled, ", ")));
+    refuse(stated, "which no input calls",
+           filled.empty()
+               ? "no hook is called: correct \"hook\", or remove the transform"
+               : fmt::format("hooks that are called: {}; correct \"hook\", or remove the transform",
+                             fmt::join(filled, ", ")));
   }
   auto const defined = definitions_of(transform);
   if (has_ptx(transform) && !defined.contains(stated.hook))
@@ -77,29 +76,31 @@ void check_hook(reference const& stated, std::span<fatbin const> inputs, fatbin 
                        fmt::join(defined, ", ")));
 }
 
-/// The references of the transforms that have one, each checked.
+/// The checked references of the transforms that have one.
 std::vector<reference> read_references(std::span<fatbin const> inputs,
                                        std::span<std::filesystem::path const> transforms)
 {
-  std::vector<reference> stated;
+  std::vector<reference> references;
   for (std::size_t i = 0; i < transforms.size(); ++i) {
-    auto found = reference::beside(transforms[i]);
-    if (!found) continue;
-    check_hook(*found, inputs, inputs[i + 1]);
-    stated.push_back(std::move(*found));
+    auto candidate = reference::beside(transforms[i]);
+    if (!candidate) continue;
+    check_hook(*candidate, inputs, inputs[i + 1]);
+    references.push_back(std::move(*candidate));
   }
-  return stated;
+  return references;
 }
 
-/// Why no reference holds for the whole kernel, whatever the .json files state; empty: one may.
-std::string obstacle(std::span<fatbin const> inputs, std::vector<std::string> const& filled)
+/// Why no reference can describe the whole kernel, whatever the sidecars state; empty if one can.
+std::string explain_no_reference(std::span<fatbin const> inputs,
+                                 std::vector<std::string> const& filled)
 {
   if (filled.size() > 1)
     return fmt::format("several hooks are filled ({})", fmt::join(filled, ", "));
   if (inputs.size() <= 2) return {};
   auto const opaque = std::find_if_not(inputs.begin(), inputs.end(), has_ptx);
   if (opaque == inputs.end()) return {};
-  return fmt::format("{} holds no PTX, so the hooks that it fills are not known", opaque->name());
+  return fmt::format("{} contains no PTX, so the hooks that it fills are not known",
+                     opaque->name());
 }
 
 }  // namespace
@@ -124,10 +125,10 @@ reference_choice choose_reference(std::span<fatbin const> inputs,
                                   std::span<std::filesystem::path const> transforms)
 {
   reference_choice choice{.filled_hooks = filled_hooks(inputs)};
-  auto const stated = read_references(inputs, transforms);
-  choice.reason = obstacle(inputs, choice.filled_hooks);
+  auto const references = read_references(inputs, transforms);
+  choice.reason = explain_no_reference(inputs, choice.filled_hooks);
   if (!choice.reason.empty()) return choice;
-  for (auto const& candidate : stated)
+  for (auto const& candidate : references)
     if (choice.filled_hooks.empty() || candidate.hook == choice.filled_hooks.front())
       choice.expected = candidate;
   if (!choice.expected) choice.reason = "the transform has no .json";

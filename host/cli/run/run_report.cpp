@@ -9,7 +9,7 @@
 namespace fatlink::cli {
 namespace {
 
-nlohmann::json number(double value)
+nlohmann::json to_number(double value)
 {
   if (std::isfinite(value)) return value;
   return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";  // JSON has no such numbers
@@ -20,18 +20,18 @@ nlohmann::json to_json(extent const& size)
   return {size.x, size.y, size.z};
 }
 
-nlohmann::json first_failure(verification const& seen)
+nlohmann::json describe_failure(verification const& result)
 {
-  return {{"index", seen.first_failure},
-          {"input", number(static_cast<double>(seen.first_input))},
-          {"actual", number(static_cast<double>(seen.first_actual))},
-          {"expected", number(seen.first_expected)},
-          {"failures", seen.failures}};
+  return {{"index", result.first_failure},
+          {"input", to_number(static_cast<double>(result.first_input))},
+          {"actual", to_number(static_cast<double>(result.first_actual))},
+          {"expected", to_number(result.first_expected)},
+          {"failures", result.failures}};
 }
 
 }  // namespace
 
-nlohmann::json start_of(linked_image const& image, double read_ms)
+nlohmann::json describe_start(linked_image const& image, double read_ms)
 {
   return {{"read", read_ms},
           {"find", image.times.find_ms},
@@ -44,44 +44,45 @@ nlohmann::json start_of(linked_image const& image, double read_ms)
 
 namespace {
 
-/// Bytes read and written over the kernel's time; on the reference device it would mean nothing.
-std::optional<double> bandwidth_of(run_summary const& run, execution const& done)
+/// Bytes read and written per second by the kernel; nothing on the reference device.
+std::optional<double> compute_bandwidth(run_summary const& run, execution const& execution)
 {
-  constexpr double k_bytes_an_element = 2 * sizeof(float);
-  if (run.device.kind != device_kind::gpu || done.run_ms <= 0) return std::nullopt;
-  return k_bytes_an_element * static_cast<double>(run.elements) / done.run_ms / 1e6;
+  constexpr double k_bytes_per_element = 2 * sizeof(float);
+  if (run.device.kind != device_kind::gpu || execution.run_ms <= 0) return std::nullopt;
+  return k_bytes_per_element * static_cast<double>(run.elements) / execution.run_ms / 1e6;
 }
 
 nlohmann::json mode_to_json(run_summary const& run, linked_image const& image,
-                            execution const& done)
+                            execution const& execution)
 {
-  auto const& seen = done.against_reference;
+  auto const& result = execution.against_reference;
   nlohmann::json json{
       {"mode", to_string(image.mode)},   {"verified", nullptr},      {"max_ulp", nullptr},
       {"tolerance_ulp", nullptr},        {"max_abs_error", nullptr}, {"inlined", image.inlined()},
-      {"cache", to_string(image.cache)}, {"link_ms", image.link_ms}, {"load_ms", done.load_ms},
-      {"run_ms", done.run_ms},           {"gb_per_s", nullptr}};
-  if (auto const rate = bandwidth_of(run, done)) json["gb_per_s"] = *rate;
-  json["start_ms"] = start_of(image, run.read_ms);
-  json["start_ms"]["load"] = done.load_ms;
-  json["start_ms"]["launch"] = done.launch_ms;
+      {"cache", to_string(image.cache)}, {"link_ms", image.link_ms}, {"load_ms", execution.load_ms},
+      {"run_ms", execution.run_ms},      {"gb_per_s", nullptr}};
+  if (auto const rate = compute_bandwidth(run, execution)) json["gb_per_s"] = *rate;
+  json["start_ms"] = describe_start(image, run.read_ms);
+  json["start_ms"]["load"] = execution.load_ms;
+  json["start_ms"]["launch"] = execution.launch_ms;
   if (!run.expected) return json;
-  json["verified"] = seen.verified();
-  json["max_ulp"] = number(seen.max_ulp);
+  json["verified"] = result.verified();
+  json["max_ulp"] = to_number(result.max_ulp);
   json["tolerance_ulp"] = run.expected->tolerance_ulp;
-  json["max_abs_error"] = number(seen.max_abs_error);
-  if (seen.failures != 0) json["first_failure"] = first_failure(seen);
+  json["max_abs_error"] = to_number(result.max_abs_error);
+  if (result.failures != 0) json["first_failure"] = describe_failure(result);
   return json;
 }
 
-std::string verdict(run_summary const& run, verification const& seen)
+std::string describe_verification(run_summary const& run, verification const& result)
 {
   if (!run.expected) return "not verified: " + run.no_reference;
-  return fmt::format("{}, max {:.3g} ulp (tolerance {:g})", seen.verified() ? "verified" : "WRONG",
-                     seen.max_ulp, run.expected->tolerance_ulp);
+  return fmt::format("{}, max {:.3g} ulp (tolerance {:g})",
+                     result.verified() ? "verified" : "WRONG", result.max_ulp,
+                     run.expected->tolerance_ulp);
 }
 
-std::string inlining(linked_image const& image)
+std::string describe_inlining(linked_image const& image)
 {
   std::string text;
   if (image.mode == link_mode::lto)
@@ -90,14 +91,14 @@ std::string inlining(linked_image const& image)
   return text;
 }
 
-void print_failure(char const* title, verification const& seen)
+void print_failure(char const* title, verification const& result)
 {
-  if (seen.failures == 0) return;
+  if (result.failures == 0) return;
   fmt::print(
-      "{}: {} of {} elements are wrong; the first is element {}: f({:.9g}) gave {:.9g}, expected "
+      "{}: {} of {} elements are wrong; the first is element {}: f({:.9g}) is {:.9g}, expected "
       "{:.9g}\n",
-      title, seen.failures, seen.elements, seen.first_failure, seen.first_input, seen.first_actual,
-      seen.first_expected);
+      title, result.failures, result.elements, result.first_failure, result.first_input,
+      result.first_actual, result.first_expected);
 }
 
 std::string with_commas(std::size_t value)
@@ -125,11 +126,13 @@ nlohmann::json to_json(reference const& stated)
           {"tolerance_ulp", stated.tolerance_ulp}};
 }
 
-/// Why nothing was verified against a reference, and what was checked instead; null: it was.
-nlohmann::json not_verified(run_summary const& run)
+/// Why the results were not compared with a reference, and what was checked instead; null if they
+/// were.
+nlohmann::json explain_not_verified(run_summary const& run)
 {
   if (run.expected) return nullptr;
-  if (!run.results.between) return run.no_reference + "; one mode ran: nothing was verified";
+  if (!run.results.between)
+    return run.no_reference + "; a single mode ran, so nothing was verified";
   return run.no_reference +
          (run.results.between->verified() ? "; the modes agree" : "; the modes disagree");
 }
@@ -139,10 +142,10 @@ nlohmann::json results_to_json(run_summary const& run)
   auto rows = nlohmann::json::array();
   for (auto const& result : run.results.first_results) {
     nlohmann::json row{{"index", rows.size()},
-                       {"input", number(static_cast<double>(result.input))}};
+                       {"input", to_number(static_cast<double>(result.input))}};
     for (std::size_t i = 0; i < run.images.size(); ++i)
-      row[to_string(run.images[i].mode)] = number(static_cast<double>(result.actual[i]));
-    if (result.expected) row["expected"] = number(*result.expected);
+      row[to_string(run.images[i].mode)] = to_number(static_cast<double>(result.actual[i]));
+    if (result.expected) row["expected"] = to_number(*result.expected);
     rows.push_back(row);
   }
   return rows;
@@ -175,21 +178,24 @@ void print_agreement(run_summary const& run)
 {
   if (!run.results.between) {
     if (!run.expected)
-      fmt::print("Nothing was verified: one mode ran, and there is no reference.\n");
+      fmt::print("Nothing was verified: a single mode ran, and there is no reference.\n");
     return;
   }
   if (run.results.between->verified())
-    fmt::print("Both modes agree.{}\n", run.expected ? "" : " That is all that was checked.");
+    fmt::print("Both modes agree.{}\n", run.expected ? "" : " Nothing else was checked.");
   else
-    print_failure("The modes disagree (expected is ptx, gave is lto)", *run.results.between);
+    print_failure("The modes disagree (f is lto, expected is ptx)", *run.results.between);
 }
 
 }  // namespace
 
 bool run_summary::verified() const
 {
-  auto const right = [&](execution const& done) { return done.against_reference.verified(); };
-  if (expected && !std::all_of(results.images.begin(), results.images.end(), right)) return false;
+  auto const is_correct = [&](execution const& execution) {
+    return execution.against_reference.verified();
+  };
+  if (expected && !std::all_of(results.images.begin(), results.images.end(), is_correct))
+    return false;
   return !results.between || results.between->verified();
 }
 
@@ -211,7 +217,7 @@ nlohmann::json to_json(run_summary const& run)
                              {"modes", nlohmann::json::array()},
                              {"agree", nullptr},
                              {"reference", nullptr},
-                             {"not_verified", not_verified(run)},
+                             {"not_verified", explain_not_verified(run)},
                              {"filled_hooks", run.filled_hooks},
                              {"results", results_to_json(run)}};
   if (run.expected) json["reference"] = to_json(*run.expected);
@@ -221,7 +227,7 @@ nlohmann::json to_json(run_summary const& run)
   if (!run.results.between) return json;
   json["agree"] = run.results.between->verified();
   if (!run.results.between->verified())
-    json["first_disagreement"] = first_failure(*run.results.between);
+    json["first_disagreement"] = describe_failure(*run.results.between);
   return json;
 }
 
@@ -235,16 +241,16 @@ void print_text(run_summary const& run)
   fmt::print("Library {}, transform {}, {} elements\n", run.library, run.transform,
              with_commas(run.elements));
   for (std::size_t i = 0; i < run.images.size(); ++i) {
-    auto const& seen = run.results.images[i].against_reference;
-    // The reference device links a set of PTX as it loads it.
+    auto const& result = run.results.images[i].against_reference;
+    // The reference device links a set of PTX when it loads it.
     auto const is_set = run.images[i].kind == image_kind::ptx_set;
     auto const ms = run.images[i].link_ms + (is_set ? run.results.images[i].load_ms : 0);
     auto const from_cache = run.images[i].cache == cache_outcome::hit;
     fmt::print("[{}] {:<32} {:>6.1f} ms   {}{}{}\n", i + 1, title_of(run.images[i].mode),
-               from_cache ? run.images[i].times.lookup_ms : ms, verdict(run, seen),
-               inlining(run.images[i]), from_cache ? ", from the cache" : "");
-    print_failure(to_string(run.images[i].mode), seen);
-    if (auto const rate = bandwidth_of(run, run.results.images[i]))
+               from_cache ? run.images[i].times.lookup_ms : ms, describe_verification(run, result),
+               describe_inlining(run.images[i]), from_cache ? ", from the cache" : "");
+    print_failure(to_string(run.images[i].mode), result);
+    if (auto const rate = compute_bandwidth(run, run.results.images[i]))
       fmt::print("    kernel {:.4f} ms, {:.0f} GB/s read and written\n",
                  run.results.images[i].run_ms, *rate);
   }

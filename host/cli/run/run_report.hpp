@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `fatlink run` says of a finished run, as text and as JSON.
+// The report of `fatlink run`, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,26 +13,26 @@
 
 namespace fatlink::cli {
 
-/// Where the time until `image` was there went, in milliseconds; `read_ms` is the inputs'.
-nlohmann::json start_of(linked_image const& image, double read_ms);
+/// Wall time of each step that produced `image`, in milliseconds; `read_ms`: reading the inputs.
+nlohmann::json describe_start(linked_image const& image, double read_ms);
 
 struct run_summary {
   device_info device;
-  std::string no_gpu_reason;  ///< empty where a device was asked for, or a GPU found
-  double device_ms = 0;       ///< opening the device: the driver, its context
+  std::string no_gpu_reason;  ///< empty with --device, or if a GPU was found
+  double device_ms = 0;       ///< opening the device: the driver and its context
   double read_ms = 0;         ///< reading and checking the fatbins
-  std::string library;        ///< stems, as a person says them
+  std::string library;        ///< stems of the file names
   std::string transform;
-  std::vector<std::string> files;  ///< of the library, then of the transforms
+  std::vector<std::string> files;  ///< the library, then the transforms
   std::string kernel;
   std::size_t elements = 0;
   std::optional<reference> expected;
-  std::string no_reference;               ///< why there is none; empty where there is
+  std::string no_reference;               ///< why there is no reference; empty with one
   std::vector<std::string> filled_hooks;  ///< in order of name
   std::vector<linked_image> images;
   execution_report results;
 
-  /// Every mode against the reference where there is one, and the modes with each other.
+  /// Whether every mode agrees with the reference, if there is one, and the modes with each other.
   [[nodiscard]] bool verified() const;
 };
 

@@ -19,13 +19,13 @@ progress::~progress()
   if (shown_) print_error("\r\x1b[K");
 }
 
-void progress::show(char const* doing, double fraction)
+void progress::show(char const* step, double fraction)
 {
-  auto const now = clock::now();
-  if (!on_terminal_ || now - start_ < 1s || now - last_ < 100ms) return;
-  last_ = now;
+  auto const time = clock::now();
+  if (!on_terminal_ || time - start_ < 1s || time - last_ < 100ms) return;
+  last_ = time;
   shown_ = true;
-  print_error("\r\x1b[K{} {:.0f} %", doing, 100 * fraction);
+  print_error("\r\x1b[K{} {:.0f} %", step, 100 * fraction);
 }
 
 }  // namespace fatlink::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress on a terminal's standard error, shown once a run takes over a second.
+// A progress line on standard error if that is a terminal, shown if a run takes over a second.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,12 @@ namespace fatlink::cli {
 class progress {
  public:
   progress();
-  ~progress();  ///< clears the line
+  ~progress();  ///< erases the line
   progress(progress const&) = delete;
   progress& operator=(progress const&) = delete;
 
-  /// `fraction` of `doing` is done, in [0, 1].
-  void show(char const* doing, double fraction);
+  /// Shows that `fraction` of `step` is done, in [0, 1].
+  void show(char const* step, double fraction);
 
  private:
   using clock = std::chrono::steady_clock;

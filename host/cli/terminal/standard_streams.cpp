@@ -17,18 +17,18 @@ bool is_sigpipe_ignored = false;
 int text_descriptor = STDOUT_FILENO;
 int first_error = 0;  ///< errno of the first write to standard output that failed
 
-/// fopencookie's: 0 tells stdio that nothing could be written.
+/// The write function for fopencookie; 0 reports to stdio that nothing could be written.
 ssize_t write_output(void* /*cookie*/, char const* text, std::size_t size)
 {
-  for (std::size_t done = 0; done < size;) {
-    auto const written = ::write(text_descriptor, text + done, size - done);
+  for (std::size_t count = 0; count < size;) {
+    auto const written = ::write(text_descriptor, text + count, size - count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       if (text_descriptor == STDERR_FILENO) break;  // dropped
       if (first_error == 0) first_error = errno;
       return 0;
     }
-    done += static_cast<std::size_t>(written);
+    count += static_cast<std::size_t>(written);
   }
   return static_cast<ssize_t>(size);
 }
@@ -39,8 +39,8 @@ int close_output(void* /*cookie*/)
   return 0;
 }
 
-/// stdio keeps no errno of a failed write once it has flushed, so standard output is a stream that
-/// does.
+/// stdio loses errno of a failed write when it flushes, so this stream for standard output records
+/// it.
 void record_output_errors()
 {
   auto* const stream = ::fopencookie(
@@ -56,7 +56,8 @@ bool is_closed(int descriptor)
   return ::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF;
 }
 
-/// `flags`: reading from a closed input and writing to a closed output stay errors.
+/// `flags` are chosen so that reading from a closed input and writing to a closed output still
+/// fail.
 void replace_closed(int descriptor, int flags)
 {
   if (!is_closed(descriptor)) return;
@@ -79,7 +80,7 @@ void end_by_sigpipe()
                                            std::generic_category().message(code)),
                     .input = "standard output",
                     .code = error_code::unwritable_file,
-                    .hint = "direct it to a terminal, a pipe that is read, or a file "
+                    .hint = "redirect it to a terminal, to a pipe with a reader, or to a file "
                             "on a disk with free space"});
 }
 
@@ -103,8 +104,9 @@ void print_text_to_standard_error()
 
 void end_at_broken_pipe(std::exception const& failure)
 {
-  auto const* known = dynamic_cast<file_error const*>(&failure);
-  if (known != nullptr && known->details().code == "EPIPE" && !is_sigpipe_ignored) end_by_sigpipe();
+  auto const* failed = dynamic_cast<file_error const*>(&failure);
+  if (failed != nullptr && failed->details().code == "EPIPE" && !is_sigpipe_ignored)
+    end_by_sigpipe();
 }
 
 bool has_output_failed()

@@ -24,7 +24,7 @@ void check_output(std::string const& path, bool json)
 {
   if (is_standard_output(path) && json)
     fail_usage("--output - and --json cannot be used together: both write to standard output", path,
-               "name a file with --output, or leave out --json");
+               "name a file with --output, or remove --json");
 }
 
 void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::string const& path)
@@ -33,7 +33,7 @@ void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::s
   for (auto const& input : inputs)
     for (auto const& file : {input, std::filesystem::path(input).replace_extension(".json")})
       if (std::filesystem::equivalent(file, path, ignored))
-        fail_usage(fmt::format("{} is an input, too", path), path,
+        fail_usage(fmt::format("{} is also an input", path), path,
                    "name another file with --output");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file name `-`: standard input or standard output. Other names are files.
+// The file name `-` means standard input or standard output; other names are files.
 #pragma once
 
 #include <filesystem>
@@ -14,25 +14,26 @@ namespace fatlink::cli {
 
 bool is_stream(std::string const& path);
 
-/// `-`, and the names that Linux has for standard output: writing a file there would replace what
-/// standard output is redirected to.
+/// Whether `path` is `-` or one of Linux's names of standard output. A file that is written there
+/// would replace the file that standard output is redirected to.
 bool is_standard_output(std::string const& path);
 
-/// @throws usage_error `path` is `-` and --json is there: both would write to standard output.
+/// @throws usage_error `path` is `-` together with --json: both write to standard output.
 void check_output(std::string const& path, bool json);
 
-/// @throws usage_error the file `path` is one of `inputs`, by whatever name, or the .json beside
+/// @throws usage_error the file `path` is one of `inputs`, also by another name, or the sidecar of
 /// one.
 void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::string const& path);
 
-/// The file, or for `-` standard output, which then has these bytes only: what is printed goes to
-/// standard error. @throws file_error it cannot be written.
+/// Opens the file, or for `-` standard output; text then goes to standard error.
+/// @throws file_error it cannot be written.
 std::unique_ptr<output_file> create_output(std::string const& path);
 
-/// The same for an array of `count` elements.
+/// As create_output, for an array of `count` elements.
 std::unique_ptr<npy_writer> create_npy(std::string const& path, std::size_t count);
 
-/// The file, or for `-` standard input, to its end. @throws file_error as npy_reader.
+/// Opens the file, or for `-` standard input, which is read to its end.
+/// @throws file_error as npy_reader.
 npy_reader open_npy(std::string const& path);
 
 }  // namespace fatlink::cli

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/bench_report.hpp"
+
+#include <fmt/format.h>
+
+#include "bench/start_up.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+using json = nlohmann::json;
+
+void print_heading(json const& report)
+{
+  auto const& device = report["device"];
+  auto const& driver = report["driver"];
+  if (device.is_null())
+    fmt::print("no GPU");
+  else
+    fmt::print("{} ({})", device["name"].get<std::string>(), device["target"].get<std::string>());
+  if (!driver.is_null()) fmt::print(", driver CUDA {}", driver.get<std::string>());
+  fmt::print(", nvJitLink {}, transform {}, medians of {} rounds\n\n",
+             report["nvjitlink"].get<std::string>(), report["transform"].get<std::string>(),
+             report["rounds"].get<unsigned>());
+}
+
+void print_kernels(json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print(
+      "| elements | variant | µs | GB/s | of the copy rate | time over single source |\n"
+      "|---:|---|---:|---:|---:|---:|\n");
+  for (auto const& row : rows) {
+    auto const& ratio = row["time_over_single_source"];
+    fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.3f} | {} |\n", row["elements"].get<std::size_t>(),
+               row["variant"].get<std::string>(), row["us"].get<double>(),
+               row["gb_per_s"].get<double>(), row["rate_over_copy"].get<double>(),
+               ratio.is_null() ? "" : fmt::format("{:.4f}", ratio.get<double>()));
+  }
+}
+
+void print_links(json const& rows)
+{
+  fmt::print(
+      "\n| link | first, ms | median, ms | in fatlink-linkd, ms | overhead, ms |\n"
+      "|---|---:|---:|---:|---:|\n");
+  for (auto const& row : rows)
+    fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {:.2f} |\n", row["mode"].get<std::string>(),
+               row["first_ms"].get<double>(), row["median_ms"].get<double>(),
+               row["helper_median_ms"].get<double>(), row["helper_overhead_ms"].get<double>());
+}
+
+void print_reference_device(json const& rate)
+{
+  fmt::print(
+      "\n| reference device | million PTX instructions / s / core | million elements / s / core |\n"
+      "|---|---:|---:|\n| lto, {} cores | {:.0f} | {:.1f} |\n",
+      rate["cores"].get<unsigned>(), rate["instructions_per_s_and_core"].get<double>() / 1e6,
+      rate["elements_per_s_and_core"].get<double>() / 1e6);
+}
+
+}  // namespace
+
+void print_bench(json const& report)
+{
+  print_heading(report);
+  print_kernels(report["kernels"]);
+  print_links(report["links"]);
+  print_starts(report["starts"]);
+  fmt::print("\nPreflight of the pair: {:.3f} ms\n", report["preflight_ms"].get<double>());
+  print_reference_device(report["reference_device"]);
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspect/inspect_report.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "fatlink/ptx_interface.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+/// The text form of functions or variables.
+template <typename Symbol>
+std::vector<std::string> signatures(std::vector<Symbol> const& symbols)
+{
+  std::vector<std::string> texts;
+  for (auto const& symbol : symbols) texts.push_back(to_string(symbol));
+  return texts;
+}
+
+nlohmann::json declarations(ident const& stated)
+{
+  auto json = nlohmann::json::object();
+  for (auto const& [name, type] : stated.hooks) json[name] = hook_declaration(name, type);
+  return json;
+}
+
+/// A field that the ident does not state is absent: `fatlink digest` adds idents of digests only.
+nlohmann::json to_json(ident const& stated)
+{
+  nlohmann::json json{{"format", stated.format}, {"hooks", declarations(stated)}};
+  if (!stated.contract.empty()) json["version"] = stated.version;
+  for (auto const& [key, value] :
+       {std::pair("contract", &stated.contract), std::pair("header_sha256", &stated.header_sha256),
+        std::pair("toolkit", &stated.toolkit), std::pair("float", &stated.float_flags),
+        std::pair("package", &stated.package),
+        std::pair("contract_package", &stated.contract_package)})
+    if (!value->empty()) json[key] = *value;
+  return json;
+}
+
+nlohmann::json to_json(fatbin_entry const& entry)
+{
+  nlohmann::json json{{"kind", to_string(entry.kind)},
+                      {"target", entry.target.name()},
+                      {"version", fmt::format("{}.{}", entry.version_major, entry.version_minor)},
+                      {"offset", entry.offset},
+                      {"compression", to_string(entry.compression)},
+                      {"stored_bytes", entry.payload.size()},
+                      {"bytes", entry.uncompressed_size},
+                      {"options", entry.options},
+                      {"float_flags", to_string(entry.float_flags())}};
+  if (auto const ident = entry.ident(); ident) json["ident"] = to_json(*ident);
+  return json;
+}
+
+void add_interface(nlohmann::json& json, fatbin_entry const& entry, fatbin const& file)
+{
+  auto const interface = read_ptx_interface(read_ptx(entry, file.name()), file.name());
+  json["kernels"] = signatures(interface.kernels);
+  json["definitions"] = signatures(interface.definitions);
+  json["weak"] = signatures(interface.weak);
+  json["hooks"] = signatures(interface.hooks);
+  json["variables"] = signatures(interface.variables);
+  json["external_variables"] = signatures(interface.external_variables);
+}
+
+/// Of an entry of a damaged file, only what can be read.
+nlohmann::json describe(fatbin_entry const& entry, loaded_file const& file)
+{
+  auto json = to_json(entry);
+  if (entry.kind == entry_kind::ptx) try {
+      add_interface(json, entry, file.contents);
+    } catch (file_error const&) {
+      if (!file.damage) throw;
+    }
+  return json;
+}
+
+char const* describe_integrity(nlohmann::json const& file)
+{
+  if (file.contains("damage")) return "damaged";
+  return file["verified"].get<bool>() ? "verified" : "without digests";
+}
+
+void print_list(char const* title, nlohmann::json const& entry, char const* key)
+{
+  if (!entry.contains(key)) return;
+  for (auto const& item : entry[key]) fmt::print("    {:<11} {}\n", title, item.get<std::string>());
+}
+
+void print_ident(nlohmann::json const& ident)
+{
+  if (!ident.contains("contract")) {
+    fmt::print("    {:<11} none\n", "contract");
+    return;
+  }
+  fmt::print("    {:<11} {}/{} (header {:.12}), toolkit {}\n", "contract",
+             ident["contract"].get<std::string>(), ident["version"].get<int>(),
+             ident.value("header_sha256", ""), ident.value("toolkit", "unknown"));
+  print_list("declares", ident, "hooks");
+}
+
+void print_entry(nlohmann::json const& entry)
+{
+  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored) at byte {}\n",
+             entry["kind"].get<std::string>(), entry["target"].get<std::string>(),
+             entry["version"].get<std::string>(), entry["bytes"].get<std::size_t>(),
+             entry["compression"].get<std::string>(), entry["stored_bytes"].get<std::size_t>(),
+             entry["offset"].get<std::size_t>());
+  fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
+  if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
+  print_list("kernel", entry, "kernels");
+  print_list("hook", entry, "hooks");
+  print_list("defines", entry, "definitions");
+  print_list("weak", entry, "weak");
+  print_list("variable", entry, "variables");
+  print_list("needs", entry, "external_variables");
+}
+
+}  // namespace
+
+nlohmann::json to_json(loaded_file const& file)
+{
+  nlohmann::json json{{"file", file.contents.name()},
+                      {"bytes", file.contents.bytes().size()},
+                      {"verified", file.contents.is_verified()},
+                      {"entries", nlohmann::json::array()}};
+  if (file.damage) json["damage"] = file.damage->what();
+  for (auto const& entry : file.contents.entries())
+    json["entries"].push_back(describe(entry, file));
+  return json;
+}
+
+void print_text(nlohmann::json const& file)
+{
+  fmt::print("{}: {} bytes, {}\n", file["file"].get<std::string>(),
+             file["bytes"].get<std::size_t>(), describe_integrity(file));
+  for (auto const& entry : file["entries"]) print_entry(entry);
+}
+
+}  // namespace fatlink::cli

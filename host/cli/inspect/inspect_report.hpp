@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The output of `fatlink inspect`, as JSON and as text.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "fatlink/fatbin.hpp"
+
+namespace fatlink::cli {
+
+/// A fatbin, and its damage if its entries can be listed although it is damaged.
+struct loaded_file {
+  fatbin contents;
+  std::optional<format_error> damage;
+};
+
+/// An element of "files" in docs/schemas/inspect.json.
+nlohmann::json to_json(loaded_file const& file);
+
+/// `file`: an object that to_json returned.
+void print_text(nlohmann::json const& file);
+
+}  // namespace fatlink::cli
