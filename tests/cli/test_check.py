@@ -157,7 +157,7 @@ class Check(AnyStatus):
         self.assertTrue(all(not one["findings"] for one in said["targets"]))
         text = self.fatlink("check", LIBRARY, RELU).stdout
         self.assertEqual(text, "sm_90    ptx  links\nsm_90    lto  links\n")
-        self.assert_fails(2, "check", "--nvjitlink", "x", LIBRARY, says=["--nvjitlink x"])
+        self.assert_fails(2, "check", "--nvjitlink", "x", LIBRARY, says=["--nvjitlink: 'x'"])
 
     def test_needs_neither_cuda_nor_nvjitlink(self):
         done = self.fatlink("check", LIBRARY, RELU, env={"FATLINK_NVJITLINK": "/nowhere"})

@@ -175,7 +175,7 @@ class WithoutAContract(CheckTransform):
         left = next(f for f in judged[0]["findings"] if f["id"] == "missing-hook")
         self.assertEqual((left["severity"], left["symbol"]), ("warning", "post"))
         self.assertEqual(judged[0]["open_hooks"], ["post"])
-        self.assertIn("sm_90    ptx  links once another input defines post\n", text)
+        self.assertIn("sm_90    ptx  links if another input defines post\n", text)
         judged, _ = self.check(self.compile("both", PRE + PRE.replace("pre", "psot")), status=4)
         self.assertEqual(self.errors(judged[0]), ["missing-hook"])
 

@@ -50,7 +50,7 @@ class Links(CliTest):
     def test_an_input_is_never_the_output(self):
         transform = self.file("t.fatbin", (SHARE / "identity.fatbin").read_bytes())
         self.assert_fails(2, "link", "--target", "sm_90", "-o", "t.fatbin", LIBRARY, transform,
-                          says=["t.fatbin is an input, too"])
+                          says=["t.fatbin is also an input"])
 
     def test_a_transform_compiled_by_hand_links_with_a_warning(self):
         by_hand = self.compile("by_hand", HOOK)
