@@ -5,8 +5,6 @@
 #include <array>
 #include <string_view>
 
-#include "use_options.hpp"
-
 namespace fatlink::cli {
 namespace {
 
@@ -25,12 +23,11 @@ constexpr std::array k_hints{
 
 std::string hint_of(error_details const& details)
 {
-  if (details.code == error_code::refused_instruction)
-    return use_options(details.hint) + ": --device gpu";
+  if (details.code == error_code::refused_instruction) return details.hint + ": --device gpu";
   auto const* const entry =
       std::find_if(k_hints.begin(), k_hints.end(),
                    [&](option_hint const& option) { return details.code == option.code; });
-  return entry == k_hints.end() ? use_options(details.hint) : std::string(entry->hint);
+  return entry == k_hints.end() ? details.hint : std::string(entry->hint);
 }
 
 }  // namespace fatlink::cli
