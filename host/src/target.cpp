@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/target.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <vector>
+#include <string>
 
 #include "fatlink/error.hpp"
-#include "util/process/immortal.hpp"
-#include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {
@@ -27,7 +23,7 @@ constexpr unsigned k_oldest_family = 100;  // first with `f` features
 
 [[noreturn]] void reject(std::string_view text, std::string const& why, std::string hint)
 {
-  throw usage_error({.message = detail::format("target '{}': {}", text, why),
+  throw usage_error({.message = "target '" + std::string(text) + "': " + why,
                      .input = std::string(text),
                      .code = error_code::invalid_target,
                      .hint = std::move(hint)});
@@ -37,7 +33,7 @@ constexpr unsigned k_oldest_family = 100;  // first with `f` features
 {
   auto const digits = text.find_first_of("0123456789");
   auto const guess = digits == std::string_view::npos ? "90" : text.substr(digits);
-  reject(text, "not a target", detail::format("write it as nvcc does: sm_{}", guess));
+  reject(text, "not a target", "write it as nvcc does: sm_" + std::string(guess));
 }
 
 template <std::size_t size>
@@ -46,32 +42,48 @@ bool contains(std::array<unsigned, size> const& numbers, unsigned number)
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
+/// "sm_75, sm_80, …"
+std::string list_known()
+{
+  std::string names;
+  for (auto const number : k_known) names += (names.empty() ? "" : ", ") + target(number).name();
+  return names;
+}
+
 void check_number(std::string_view text, unsigned number)
 {
   if (number < k_oldest)
-    reject(text, "older than CUDA 13 supports", detail::format("the oldest is sm_{}", k_oldest));
+    reject(text, "older than CUDA 13 supports", "the oldest is " + target(k_oldest).name());
   if (!contains(k_known, number))
-    reject(text, "no such architecture",
-           detail::format("known are sm_{}", fmt::join(k_known, ", sm_")));
+    reject(text, "no such architecture", "the known ones are " + list_known());
 }
 
 void check_suffix(std::string_view text, unsigned number, char suffix)
 {
   if (suffix == 'a' && number < k_oldest_exact)
-    reject(text, "has no architecture-specific features", detail::format("write sm_{}", number));
+    reject(text, "has no architecture-specific features", "write " + target(number).name());
   if (suffix == 'f' && number < k_oldest_family)
-    reject(text, "has no family-specific features", detail::format("write sm_{}", number));
+    reject(text, "has no family-specific features", "write " + target(number).name());
 }
 
-std::vector<target> list_targets()
+constexpr std::size_t count_targets()
 {
-  std::vector<target> targets;
+  std::size_t count = 0;
+  for (auto const number : k_known) count += number >= k_oldest_exact ? 2 : 1;
+  return count;
+}
+
+constexpr auto list_targets()
+{
+  std::array<target, count_targets()> targets;
+  std::size_t count = 0;
   for (auto const number : k_known) {
-    targets.emplace_back(number);
-    if (number >= k_oldest_exact) targets.emplace_back(number, 'a');
+    targets[count++] = target(number);
+    if (number >= k_oldest_exact) targets[count++] = target(number, 'a');
   }
   return targets;
 }
+constexpr auto k_targets = list_targets();
 
 }  // namespace
 
@@ -90,7 +102,7 @@ void check_link_mode(link_mode mode)
 {
   if (mode == link_mode::ptx || mode == link_mode::lto) return;
   auto const value = std::to_string(static_cast<int>(mode));
-  throw usage_error({.message = detail::format("link mode {}: no such mode", value),
+  throw usage_error({.message = "link mode " + value + ": no such mode",
                      .input = value,
                      .code = error_code::unknown_link_mode,
                      .hint = "the modes are link_mode::ptx and link_mode::lto"});
@@ -100,7 +112,7 @@ link_mode parse_link_mode(std::string_view text)
 {
   if (text == "ptx") return link_mode::ptx;
   if (text == "lto") return link_mode::lto;
-  throw usage_error({.message = detail::format("link mode '{}': no such mode", text),
+  throw usage_error({.message = "link mode '" + std::string(text) + "': no such mode",
                      .input = std::string(text),
                      .code = error_code::unknown_link_mode,
                      .hint = "the modes are ptx and lto"});
@@ -129,7 +141,7 @@ void check_target(target wanted)
 
 std::string target::name() const
 {
-  auto text = detail::format("sm_{}", number_);
+  auto text = "sm_" + std::to_string(number_);
   if (suffix_ != 0) text += suffix_;
   return text;
 }
@@ -151,8 +163,7 @@ bool target::is_known() const noexcept
 
 std::span<target const> known_targets() noexcept
 {
-  static detail::immortal<std::vector<target> const> const targets(list_targets());
-  return targets.get();
+  return k_targets;
 }
 
 }  // namespace fatlink

@@ -9,6 +9,7 @@
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
+#include "linker/image_functions.hpp"
 #include "needs_nvjitlink.hpp"
 
 using namespace fatlink;
@@ -119,7 +120,7 @@ TEST_F(CheckOpaqueTypes, LinksAndInlinesIntoALibraryOfTheRightType)
 {
   auto const image = link({"library_ltoir.fatbin", "transform.fatbin"});
   EXPECT_TRUE(image.inlined());
-  EXPECT_EQ(functions_in_cubin(image.bytes), std::vector<std::string>{"apply_transform"});
+  EXPECT_EQ(detail::functions_in_cubin(image.bytes), std::vector<std::string>{"apply_transform"});
 }
 
 TEST_F(CheckOpaqueTypes, RefusesAHookThatTheLtoirDoesNotDefine)

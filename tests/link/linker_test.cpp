@@ -9,6 +9,7 @@
 #include "captured_stderr.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"
+#include "linker/image_functions.hpp"
 #include "needs_nvjitlink.hpp"
 #include "nvjitlink/link_in_process.hpp"
 
@@ -52,7 +53,7 @@ TEST_F(Linker, ReadsInliningFromTheImage)
   EXPECT_FALSE(linker().link(pair(), options("sm_90", link_mode::ptx)).inlined());
   auto const lto = linker().link(pair(), options("sm_90", link_mode::lto));
   EXPECT_TRUE(lto.inlined());
-  EXPECT_EQ(functions_in_cubin(lto.bytes), std::vector<std::string>{"apply_transform"});
+  EXPECT_EQ(detail::functions_in_cubin(lto.bytes), std::vector<std::string>{"apply_transform"});
 }
 
 TEST_F(Linker, LinksFromSeveralThreadsAtOnce)

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A linked image: the cubin (or PTX) a link made, and the facts about it.
-// Cubin facts come from its ELF symbol table (ELF64, little-endian, machine 190 EM_CUDA).
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "fatlink/bytes.hpp"
-#include "fatlink/error.hpp"
 #include "fatlink/export.hpp"
 #include "fatlink/target.hpp"
 
@@ -61,16 +58,5 @@ struct linked_image {
   /// Whether there are hooks and every one was inlined.
   [[nodiscard]] bool inlined() const noexcept;
 };
-
-/// Names of the functions left in a cubin: kernels, and device functions that are still
-/// called. ptxas names a device function `user_transform` or `$kernel$user_transform`.
-/// @throws file_error (stage image) bytes that are no CUDA ELF, with the offset.
-std::vector<std::string> functions_in_cubin(bytes_view cubin);
-
-/// Names of the functions declared or defined in linked PTX.
-std::vector<std::string> functions_in_ptx(std::string_view ptx);
-
-/// Whether `hook` is inlined: no function in `functions` is it.
-bool is_inlined(std::vector<std::string> const& functions, std::string const& hook) noexcept;
 
 }  // namespace fatlink

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "fatlink/cache.hpp"
-#include "fatlink/catalogue.hpp"
+#include "fatlink/search_path.hpp"
 #include "util/files/installed_files.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "linker/image_functions.hpp"
 #include "linker/linker_state.hpp"
 #include "linker/record_inlining.hpp"
 #include "linker/run_nvjitlink.hpp"
@@ -195,7 +196,7 @@ class linker::session {
   /// @throws file_error the product is not an image; it is not stored then.
   void check_product(bytes_view bytes) const
   {
-    if (options_.emit == image_kind::cubin) (void)functions_in_cubin(bytes);
+    if (options_.emit == image_kind::cubin) (void)detail::functions_in_cubin(bytes);
   }
 
   /// Links. The product is not stored if nvJitLink was replaced after the key was made.

@@ -10,6 +10,7 @@
 
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
+#include "linker/image_functions.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
@@ -44,52 +45,11 @@ std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target arc
   return hook_names;
 }
 
-std::vector<std::string> functions_in(linked_image const& image)
-{
-  if (image.kind == image_kind::ptx_set) {
-    std::vector<std::string> names;
-    for (auto const& part : image.parts)
-      for (auto& name : functions_in_ptx(part.text)) names.push_back(std::move(name));
-    return names;
-  }
-  if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
-  return functions_in_ptx({reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
-}
-
-/// The functions of a linked image, sorted by their last letters for fast look-ups of endings.
-class linked_functions {
- public:
-  explicit linked_functions(std::vector<std::string> names) : names_(std::move(names))
-  {
-    std::sort(names_.begin(), names_.end(), is_before);
-  }
-
-  /// As is_inlined(): there is neither `hook` nor a name that ends with "$" and `hook`.
-  [[nodiscard]] bool inlined(std::string const& hook) const
-  {
-    return !std::binary_search(names_.begin(), names_.end(), hook, is_before) &&
-           !has_ending('$' + hook);
-  }
-
- private:
-  static bool is_before(std::string const& a, std::string const& b)
-  {
-    return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
-  }
-  [[nodiscard]] bool has_ending(std::string const& ending) const
-  {
-    auto const name = std::lower_bound(names_.begin(), names_.end(), ending, is_before);
-    return name != names_.end() && name->ends_with(ending);
-  }
-
-  std::vector<std::string> names_;
-};
-
 }  // namespace
 
 void detail::record_inlining(linked_image& image, std::vector<fatbin> const& inputs)
 {
-  linked_functions const functions(functions_in(image));
+  detail::linked_functions const functions(detail::functions_in(image));
   for (auto const& hook : filled_hooks(inputs, image.target, image.mode)) {
     auto const inlined = functions.inlined(hook);
     image.hooks.push_back({hook, inlined});
@@ -102,7 +62,7 @@ void detail::record_inlining(linked_image& image, std::vector<fatbin> const& inp
 void detail::check_kernel(linked_image const& image, std::vector<fatbin> const& inputs,
                           std::string const& kernel)
 {
-  auto const functions = functions_in(image);
+  auto const functions = detail::functions_in(image);
   if (std::find(functions.begin(), functions.end(), kernel) != functions.end()) return;
   std::vector<std::string> files;
   for (auto const& input : inputs) files.push_back(input.name());

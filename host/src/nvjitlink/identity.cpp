@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "util/bytes/byte_reader.hpp"
+#include "util/bytes/elf_reader.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
@@ -31,37 +31,15 @@ constexpr std::string_view k_versioned = "__nvJitLinkCreate_13_";
 /// The file is not a 64-bit x86 shared library.
 struct not_a_shared_library {};
 
-/// The build ID in a segment of notes; empty if there is none.
-/// <note> ::= u32 name size, u32 description size, u32 type, name, description; both padded to 4
-std::string build_id_in(bytes_view notes)
-{
-  auto const padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
-  byte_reader const note(notes);
-  for (std::uint64_t position = 0; position + sizeof(Elf64_Nhdr) <= notes.size();) {
-    auto const name = note.read<std::uint32_t>(position);
-    auto const size = note.read<std::uint32_t>(position + 4);
-    auto const text = position + sizeof(Elf64_Nhdr);
-    auto const description = text + padded(name);
-    if (note.read<std::uint32_t>(position + 8) == NT_GNU_BUILD_ID &&
-        note.text(text, name) == std::string(ELF_NOTE_GNU, sizeof ELF_NOTE_GNU))
-      return to_hexadecimal(note.view(description, size));
-    position = description + padded(size);
-  }
-  return {};
-}
-
 class elf_file {
  public:
   explicit elf_file(std::string path) : path_(std::move(path)), opened_(open_regular(path_, {}))
   {
     auto const header = read(0, sizeof(Elf64_Ehdr));
-    byte_reader const elf(header);
-    if (elf.text(0, SELFMAG) != std::string(ELFMAG, SELFMAG) ||
-        elf.read<std::uint8_t>(EI_CLASS) != ELFCLASS64 ||
-        elf.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_machine)) != EM_X86_64)
-      throw not_a_shared_library{};
-    read_segments(elf.read<std::uint64_t>(offsetof(Elf64_Ehdr, e_phoff)),
-                  elf.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_phnum)));
+    if (elf_reader(header).machine() != EM_X86_64) throw not_a_shared_library{};
+    byte_reader const fields(header);
+    read_segments(fields.read<std::uint64_t>(offsetof(Elf64_Ehdr, e_phoff)),
+                  fields.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_phnum)));
   }
 
   [[nodiscard]] std::uint64_t size() const noexcept { return opened_.size; }
@@ -197,6 +175,8 @@ try {
 } catch (file_error const&) {
   return std::nullopt;
 } catch (not_a_shared_library const&) {
+  return std::nullopt;
+} catch (elf_error const&) {
   return std::nullopt;
 } catch (out_of_bytes const&) {
   return std::nullopt;

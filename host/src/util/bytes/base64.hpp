@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base64 as in RFC 4648, section 4.
+// Base64 as in RFC 4648, section 4, by nettle.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/bytes/sha256.hpp"
 
+#include <nettle/base16.h>
+
 #include <cstdint>
 
 namespace fatlink::detail {
@@ -33,12 +35,9 @@ digest256 sha256(bytes_view bytes) noexcept
 
 std::string to_hexadecimal(bytes_view bytes)
 {
-  constexpr char const* k_digits = "0123456789abcdef";
-  std::string text;
-  for (auto const byte : bytes) {
-    text += k_digits[std::to_integer<unsigned>(byte) >> 4U];
-    text += k_digits[std::to_integer<unsigned>(byte) & 15U];
-  }
+  std::string text(BASE16_ENCODE_LENGTH(bytes.size()), '\0');
+  ::base16_encode_update(text.data(), bytes.size(),
+                         reinterpret_cast<std::uint8_t const*>(bytes.data()));
   return text;
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of linked images, to tell which calls are left.
+// Source: ptxas of CUDA 12.9 to 13.0 names a device function `user_transform`, or
+// `$kernel$user_transform` where it belongs to a kernel. Threads: no shared state.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/image.hpp"
+
+namespace fatlink::detail {
+
+/// The functions left in a cubin, by its symbol table: kernels, and device functions that are still
+/// called.
+/// @throws file_error (stage image) `cubin` is not a CUDA ELF file; states the offset.
+std::vector<std::string> functions_in_cubin(bytes_view cubin);
+
+/// The functions that PTX declares or defines.
+std::vector<std::string> functions_in_ptx(std::string_view ptx);
+
+/// The functions of an image of any kind. @throws file_error as functions_in_cubin.
+std::vector<std::string> functions_in(linked_image const& image);
+
+/// The functions of a linked image, for many lookups: sorted by their last letters.
+class linked_functions {
+ public:
+  explicit linked_functions(std::vector<std::string> names);
+
+  /// Whether no function is called `hook` or has a name that ends in "$" and `hook`.
+  [[nodiscard]] bool inlined(std::string const& hook) const;
+
+ private:
+  [[nodiscard]] bool has_ending(std::string const& ending) const;
+
+  std::vector<std::string> names_;
+};
+
+}  // namespace fatlink::detail

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/search_path.hpp"
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+
+#include "util/files/installed_files.hpp"
+#include "util/process/environment.hpp"
+
+namespace fatlink {
+
+char const* to_string(folder_origin origin) noexcept
+{
+  switch (origin) {
+    case folder_origin::environment:
+      return "environment";
+    case folder_origin::user:
+      return "user";
+    case folder_origin::program:
+      return "program";
+    case folder_origin::system:
+      return "system";
+  }
+  return "unknown";
+}
+
+std::filesystem::path installed_data_folder()
+{
+  auto const folders = detail::data_folders();
+  if (folders.empty()) return {};
+  auto const exists = [](std::filesystem::path const& folder) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(folder, ignored);
+  };
+  auto const first = std::find_if(folders.begin(), folders.end(), exists);
+  return first == folders.end() ? folders.front() : *first;
+}
+
+std::vector<search_folder> default_search_path(std::filesystem::path const& beside)
+{
+  std::vector<search_folder> path;
+  auto const add = [&](std::filesystem::path const& named, folder_origin origin) {
+    // "/a/./b/" is "/a/b"; a symbolic link to a folder is that folder.
+    auto folder = (named / "").lexically_normal().parent_path();
+    auto const same = [&](search_folder const& other) {
+      std::error_code absent;
+      return other.path == folder || std::filesystem::equivalent(other.path, folder, absent);
+    };
+    if (!named.empty() && std::none_of(path.begin(), path.end(), same))
+      path.push_back({folder, origin});
+  };
+  for (auto const& folder : detail::folders_in("FATLINK_PATH"))
+    add(folder, folder_origin::environment);
+  if (auto const data = detail::xdg_folder("XDG_DATA_HOME", ".local/share"); !data.empty())
+    add(data / "fatlink", folder_origin::user);
+  add(beside, folder_origin::program);
+  auto system = detail::folders_in("XDG_DATA_DIRS");
+  std::erase_if(system, [](std::filesystem::path const& folder) { return folder.is_relative(); });
+  if (system.empty()) system = {"/usr/local/share", "/usr/share"};
+  for (auto const& folder : system) add(folder / "fatlink", folder_origin::system);
+  return path;
+}
+
+}  // namespace fatlink
