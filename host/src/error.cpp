@@ -95,9 +95,9 @@ constexpr auto k_list = list_codes();
 
 }  // namespace
 
-char const* to_string(stage where) noexcept
+char const* to_string(stage origin) noexcept
 {
-  auto const index = static_cast<std::size_t>(where);
+  auto const index = static_cast<std::size_t>(origin);
   return index < k_stage_names.size() ? k_stage_names[index] : "unknown";
 }
 
@@ -119,8 +119,8 @@ code_text vendor_code(std::string text)
   return code;
 }
 
-error::error(stage where, error_details details)
-    : std::runtime_error(details.message), where_(where), details_(std::move(details))
+error::error(stage origin, error_details details)
+    : std::runtime_error(details.message), where_(origin), details_(std::move(details))
 {
 }
 

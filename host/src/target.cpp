@@ -21,9 +21,9 @@ constexpr std::array k_known_before{30U, 32U, 35U, 37U, 50U, 52U, 53U, 60U, 61U,
 constexpr unsigned k_oldest_exact = 90;    // first with `a` features
 constexpr unsigned k_oldest_family = 100;  // first with `f` features
 
-[[noreturn]] void reject(std::string_view text, std::string const& why, std::string hint)
+[[noreturn]] void reject(std::string_view text, std::string const& cause, std::string hint)
 {
-  throw usage_error({.message = "target '" + std::string(text) + "': " + why,
+  throw usage_error({.message = "target '" + std::string(text) + "': " + cause,
                      .input = std::string(text),
                      .code = error_code::invalid_target,
                      .hint = std::move(hint)});
@@ -130,13 +130,13 @@ target::target(std::string_view text)
   check_target(*this);
 }
 
-void check_target(target wanted)
+void check_target(target link_target)
 {
-  auto const text = wanted.name();
-  if (wanted.suffix() != 0 && wanted.suffix() != 'a' && wanted.suffix() != 'f')
+  auto const text = link_target.name();
+  if (link_target.suffix() != 0 && link_target.suffix() != 'a' && link_target.suffix() != 'f')
     reject_spelling(text);
-  check_number(text, wanted.number());
-  check_suffix(text, wanted.number(), wanted.suffix());
+  check_number(text, link_target.number());
+  check_suffix(text, link_target.number(), link_target.suffix());
 }
 
 std::string target::name() const
@@ -146,12 +146,12 @@ std::string target::name() const
   return text;
 }
 
-bool target::links_for(target wanted) const noexcept
+bool target::links_for(target link_target) const noexcept
 {
-  if (suffix_ == 'a') return *this == wanted;
-  auto const same_family = number_ / 10 == wanted.number_ / 10;
+  if (suffix_ == 'a') return *this == link_target;
+  auto const same_family = number_ / 10 == link_target.number_ / 10;
   if (suffix_ == 'f' && !same_family) return false;
-  return number_ <= wanted.number_;
+  return number_ <= link_target.number_;
 }
 
 bool target::is_known() const noexcept

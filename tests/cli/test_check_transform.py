@@ -81,8 +81,7 @@ class WithAContract(CheckTransform):
             self.assertEqual(self.errors(one), ["not-judged"])
             self.assertIsNone(one["library"])
         self.assertIn("blender.fatbin is built against contract blend/1, and no installed library has it", text)
-        self.assertRegex(text, "hint: install package blend-library, or pass the library: "
-                               "fatlink check LIBRARY.fatbin .*blender.fatbin")
+        self.assertIn("hint: install package blend-library, or pass the library with it", text)
 
     def test_another_version_of_the_contract_is_a_mismatch(self):
         judged, text = self.check(self.build("newer", HOOK, version=2), status=4)
@@ -134,8 +133,8 @@ class WithoutAContract(CheckTransform):
             self.assertEqual(self.errors(one), ["unused-definition"])
             self.assertIsNone(one["library"])
         self.assertIn("misspelt.fatbin defines (b32) user_transfrom(b32), which no installed library calls", text)
-        self.assertIn("hint: did you mean user_transform, which apply_transform calls? Otherwise pass the library: "
-                      "fatlink check LIBRARY.fatbin", text)
+        self.assertIn("hint: did you mean user_transform, which apply_transform calls? Otherwise pass the library "
+                      "whose kernel calls it", text)
 
     def test_a_cpp_name_is_told_to_be_extern_c(self):
         mangled = self.compile("mangled", HOOK.replace('extern "C" ', ""))
@@ -158,7 +157,7 @@ class WithoutAContract(CheckTransform):
     def test_a_name_like_no_hook_is_told_to_pass_the_library(self):
         other = self.compile("other", HOOK.replace("user_transform", "unrelated_name_entirely"))
         _, text = self.check(other, status=4)
-        self.assertRegex(text, "hint: pass the library whose kernel calls it: fatlink check LIBRARY.fatbin .*other.fatbin")
+        self.assertIn("hint: pass the library whose kernel calls it\n", text)
 
     def test_removed_and_static_functions_are_errors_that_say_why(self):
         judged, text = self.check(self.compile("plain", HOOK, "-arch=sm_90"), status=4)

@@ -162,7 +162,7 @@ TEST(EntryDigests, RefuseAnEntryThatWasMovedRemovedRepeatedOrAdded)
 {
   auto const bytes = with_digests("several.fatbin");
   ASSERT_TRUE(fatbin::from_bytes(select(bytes, {0, 1, 2, 3}), "f").is_verified());
-  expect_refused(select(bytes, {1, 0, 2, 3}), "is in the place of the ptx:sm_75 entry");
+  expect_refused(select(bytes, {1, 0, 2, 3}), "replaces the ptx:sm_75 entry");
   expect_refused(select(bytes, {0, 1, 2}), "holds 3 entries and was built with 4");
   expect_refused(select(bytes, {0, 1, 2, 3, 3}), "holds 5 entries and was built with 4");
   auto joined = bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes in memory, as every reader here takes them. Units: bytes. Owns nothing.
+// Types for bytes in memory.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace FATLINK_API fatlink {
 
-/// Bytes somebody else owns; valid as long as the owner.
+/// Borrowed bytes; valid as long as their owner.
 using bytes_view = std::span<std::byte const>;
 
-/// Bytes owned.
+/// Owned bytes.
 using byte_buffer = std::vector<std::byte>;
 
 /// The 32 bytes of a SHA-256.

@@ -31,7 +31,7 @@ enum class stage {
 };
 
 /// "usage", "input", …, as printed by `--json`; "unknown" for a value outside the enumeration.
-char const* to_string(stage where) noexcept;
+char const* to_string(stage origin) noexcept;
 
 /// fatlink's own error codes. The text form replaces `_` by `-`: "invalid-target".
 enum class error_code {
@@ -119,10 +119,10 @@ class code_text {
   {
     return code.text_ == text;
   }
-  /// Whether the text is that of `other`.
-  friend bool operator==(code_text const& code, error_code other) noexcept
+  /// Whether the text is that of `expected`.
+  friend bool operator==(code_text const& code, error_code expected) noexcept
   {
-    return code.text_ == to_string(other);
+    return code.text_ == to_string(expected);
   }
 
  private:
@@ -146,8 +146,8 @@ struct error_details {
 /// The base class. `what()` is `message`.
 class error : public std::runtime_error {
  public:
-  /// An error of the stage `where`.
-  error(stage where, error_details details);
+  /// An error of the stage `origin`.
+  error(stage origin, error_details details);
 
   /// The stage in which the error arose.
   [[nodiscard]] stage where() const noexcept { return where_; }

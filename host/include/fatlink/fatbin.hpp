@@ -138,10 +138,10 @@ class fatbin {
   ///   functions, parameters and variables together; file_error as read_ptx_interface.
   [[nodiscard]] ptx_interface const& interface(fatbin_entry const& entry) const;
 
-  /// The newest entry of `kind` that links for `wanted`; exact `a`/`f` matches first. Entries of
-  /// unknown architectures (target::is_known) are passed over. Null when there is none. Lives as
+  /// The newest entry of `kind` that links for `link_target`; exact `a`/`f` matches first. Entries
+  /// of unknown architectures (target::is_known) are passed over. Null when there is none. Lives as
   /// long as any copy of this fatbin.
-  [[nodiscard]] fatbin_entry const* find(entry_kind kind, target wanted) const noexcept;
+  [[nodiscard]] fatbin_entry const* find(entry_kind kind, target link_target) const noexcept;
 
  private:
   struct FATLINK_PRIVATE contents;

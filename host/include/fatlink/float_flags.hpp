@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point flags device code was compiled with. nvcc bakes them into PTX; LTO-IR
-// takes the link's instead, so a link has to pass what the entry records (as text, in the
-// entry's options: "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1"; observed with nvcc 13.0).
+// The floating-point flags of device code. nvcc compiles them into PTX; LTO-IR uses the flags of
+// the link instead, so a link must pass those that the entry records (as text, in the entry's
+// options: "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1"; observed with nvcc 13.0).
 #pragma once
 
 #include <string>

@@ -40,21 +40,21 @@ struct ident {
   std::string header_sha256 = {};  ///< of the contract's header, lower-case hex; for information
   std::string toolkit = {};        ///< nvcc's version: "13.0.88"
   std::string float_flags = {};    ///< as entries record them
-  std::string package = {};        ///< that ships this fatbin; empty: not known
-  /// That ships a library with this contract; the first version known to have it.
+  std::string package = {};        ///< the package that ships this fatbin; empty: unknown
+  /// The package that ships a library with this contract, and the first version that has it.
   std::string contract_package = {};
   /// The hooks that the contract declares, and their mangled types; empty: not recorded.
   std::map<std::string, std::string> hooks = {};
-  /// Above k_ident_format: made for a newer fatlink, and nothing else of it is known.
+  /// Above k_ident_format: written for a newer fatlink; the other fields are then unknown.
   int format = k_ident_format;
 };
 
-/// Decodes an entry's ident text. Anything that is not ours (empty, another tool's text,
-/// damaged) is no ident, which is not an error: the entry is then uncontracted.
+/// Decodes an entry's ident text. Nothing for other text (empty, of another tool, damaged); this is
+/// not an error: the entry then has no contract.
 std::optional<ident> parse_ident(std::string_view text) noexcept;
 
-/// A hook as C++ declares it: "float user_transform(float)" of "user_transform" and "FffE"; the
-/// name and the mangled type where it is no simple function type.
+/// The C++ declaration of a hook: "float user_transform(float)" for "user_transform" and "FffE";
+/// the name and the mangled type if it is not a simple function type.
 std::string hook_declaration(std::string const& name, std::string const& type);
 
 }  // namespace fatlink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linked image: the cubin (or PTX) a link made, and the facts about it.
+// A linked image: the cubin or PTX that a link produced, and facts about it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// A ptx_set is the inputs' own PTX, not yet linked: the reference device links it by name.
+/// A ptx_set is the unlinked PTX of the inputs, which the reference device links itself.
 enum class image_kind { cubin, ptx, ptx_set };
 /// "cubin", "ptx" or "ptx_set".
 char const* to_string(image_kind kind) noexcept;
@@ -21,7 +21,7 @@ enum class cache_outcome { off, miss, hit };
 /// "off", "miss" or "hit".
 char const* to_string(cache_outcome outcome) noexcept;
 
-/// A hook and whether its call is gone from the linked code.
+/// A hook, and whether all calls to it were inlined.
 struct hook_fact {
   std::string name = {};  ///< name of the hook
   bool inlined = false;   ///< no call of the hook is left
@@ -33,11 +33,11 @@ struct ptx_part {
   std::string text = {};  ///< the PTX
 };
 
-/// Where the time until an image was there went, wall time in milliseconds.
+/// Wall time of each step that produced the image, in milliseconds.
 struct link_times {
   double find_ms = 0;       ///< finding nvJitLink's file
-  double preflight_ms = 0;  ///< judging the inputs
-  double key_ms = 0;        ///< hashing what was not hashed yet, composing the key
+  double preflight_ms = 0;  ///< checking the inputs
+  double key_ms = 0;        ///< hashing the inputs, where not cached, and composing the key
   double lookup_ms = 0;     ///< in the cache: reading, waiting for others, storing
   double open_ms = 0;       ///< opening nvJitLink, or starting the helper that does
 };
@@ -49,11 +49,11 @@ struct linked_image {
   image_kind kind = image_kind::cubin;     ///< what `bytes` or `parts` hold
   fatlink::target target = {};             ///< the target of the link
   link_mode mode = link_mode::ptx;         ///< the mode of the link
-  std::vector<hook_fact> hooks = {};       ///< of all inputs, in order of name
+  std::vector<hook_fact> hooks = {};       ///< of all inputs, sorted by name
   std::vector<std::string> warnings = {};  ///< preflight's warnings and nvJitLink's, one line each
-  cache_outcome cache = cache_outcome::off;  ///< whether nvJitLink made it now
-  double link_ms = 0;     ///< wall time of the link alone; 0 where the cache had it
-  link_times times = {};  ///< and of all around it
+  cache_outcome cache = cache_outcome::off;  ///< whether the image came from the cache
+  double link_ms = 0;     ///< wall time of the link itself; 0 for an image from the cache
+  link_times times = {};  ///< of the other steps
 
   /// Whether there are hooks and every one was inlined.
   [[nodiscard]] bool inlined() const noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges inputs before nvJitLink sees them: which would link wrongly, silently or not at all.
+// Preflight: checks inputs before nvJitLink sees them, and finds those that would link wrongly,
+// silently or not at all.
 // Needs neither CUDA nor a GPU. Threads: no shared state.
 #pragma once
 
@@ -40,8 +41,8 @@ enum class finding_id {
   unknown_kernel,      ///< no input has the kernel
   signature_mismatch,  ///< declarations or definitions of one symbol with different types
   uncertain_type,      ///< types whose agreement PTX does not prove
-  unreadable_types,    ///< types that neither preflight nor a link can compare
-  unchecked_types,     ///< types that only the link can compare
+  unreadable_types,    ///< types that only the link compares, by count and width
+  unchecked_types,     ///< types that no input states
   compared_by_link,    ///< a replaced inline function, whose type only the link can compare
   // inputs without effect
   removed_functions,  ///< nvcc removed every device function
@@ -72,7 +73,7 @@ struct finding {
   std::string hint = {};     ///< the remedy, in terms of this API
 };
 
-/// 13.0 of 13.0.88: of the toolkit that made an input, or of the nvJitLink that will link it.
+/// The version of a toolkit or nvJitLink: 13.0 for 13.0.88.
 struct toolkit_version {
   unsigned major = 0;  ///< 13 of 13.0
   unsigned minor = 0;  ///< 0 of 13.0
@@ -95,41 +96,41 @@ struct preflight_request {
   fatlink::target target = {};                 ///< the target of the link
   link_mode mode = link_mode::lto;             ///< the mode of the link
   std::string kernel = {};                     ///< must be in an input; empty: any
-  std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not judged
+  std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not checked
 };
 
-/// What `inputs` lack for this link, errors first. Empty: nothing to say. Of one id at most 1,000
-/// findings about symbols are listed; one more then states how many there are besides. Takes time
-/// in proportion to what the inputs declare (n log n).
+/// Checks `inputs` for this link; returns errors first, and nothing if there are no problems. Lists
+/// at most 1,000 findings of one id about symbols, and one more that counts the rest. Takes n log n
+/// time in the number of declarations.
 /// @throws usage_error a target or mode that does not exist (check_target, check_link_mode).
 /// @throws format_error a PTX payload that does not decompress.
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request);
 
-/// The errors that no choice of target mends: nothing of architectures, nothing of toolkits.
+/// The errors that do not depend on the target: none about architectures, none about toolkits.
 /// @throws format_error as preflight.
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
                                           std::string const& kernel = {});
 
-/// The only entry of `input` that a link gives to nvJitLink: of the PTX in ptx mode, of the LTO-IR
-/// in lto mode, the newest that links for `wanted`. Null when none does.
-fatbin_entry const* linked_entry(fatbin const& input, target wanted, link_mode mode) noexcept;
+/// The only entry of `input` that a link passes to nvJitLink: the newest PTX entry (ptx mode) or
+/// LTO-IR entry (lto mode) that links for `link_target`. Null if there is none.
+fatbin_entry const* linked_entry(fatbin const& input, target link_target, link_mode mode) noexcept;
 
-/// Whether nothing states the types of linked_entry(): it is LTO-IR, and `input` does not hold
-/// exactly one PTX entry of the same architecture. PTX of another architecture may declare other
+/// Whether the types of linked_entry() are unknown: it is LTO-IR, and `input` does not have exactly
+/// one PTX entry of the same architecture. PTX of another architecture may declare other
 /// types (`__CUDA_ARCH__`).
-bool is_opaque(fatbin const& input, target wanted, link_mode mode) noexcept;
+bool is_opaque(fatbin const& input, target link_target, link_mode mode) noexcept;
 
 /// The interface of linked_entry(): its own in ptx mode, that of the PTX entry of the same
-/// architecture in lto mode. Empty where is_opaque(). Where no entry links, that of any PTX entry.
-/// Lives as long as the fatbin.
-ptx_interface const& interface_of(fatbin const& input, target wanted, link_mode mode);
+/// architecture in lto mode. Empty if is_opaque(). If no entry links, the interface of any PTX
+/// entry. Lives as long as the fatbin.
+ptx_interface const& interface_of(fatbin const& input, target link_target, link_mode mode);
 
-/// A link refused for what preflight found.
+/// A link that was refused because of findings. The code is the id of the first error.
 class refused_error : public error {
  public:
   /// A link for `wanted` that `findings` refuse.
-  refused_error(target wanted, std::vector<finding> findings);
-  explicit refused_error(std::vector<finding> findings);  ///< whatever the target
+  refused_error(target link_target, std::vector<finding> findings);
+  explicit refused_error(std::vector<finding> findings);  ///< for any target
   /// The findings, errors first.
   [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }
 

@@ -16,7 +16,7 @@ namespace FATLINK_API fatlink {
 /// How the inputs are linked: as compiled PTX, or as LTO-IR that is optimised across inputs.
 enum class link_mode { ptx, lto };
 
-/// "ptx" or "lto"; a value outside of the enumeration is "unknown", as in every to_string.
+/// "ptx" or "lto"; "unknown" for a value outside the enumeration, as in every to_string.
 char const* to_string(link_mode mode) noexcept;
 
 /// @throws usage_error a value outside of the enumeration.
@@ -30,8 +30,8 @@ class target {
  public:
   /// No target: sm_0.
   constexpr target() noexcept = default;
-  /// A number as in sm_90 and a suffix: 0, 'a' or 'f'. Not checked against any toolkit here; a link
-  /// for it is (check_target).
+  /// A number as in sm_90 and a suffix: 0, 'a' or 'f'. Not checked here; links check it
+  /// (check_target).
   constexpr explicit target(unsigned number, char suffix = 0) noexcept
       : number_(number), suffix_(suffix)
   {
@@ -40,7 +40,7 @@ class target {
   /// Parses "sm_90", "sm_90a", "sm_100f".
   /// @throws usage_error other spellings ("90", "sm_1"), and architectures older than
   ///   CUDA 13 knows (below sm_75); the hint gives the spelling. nvJitLink ends the process on
-  ///   `sm_1`, so no unchecked text ever reaches it.
+  ///   `sm_1`, so unchecked text must not reach it.
   target(char const* text) : target(text == nullptr ? std::string_view() : std::string_view(text))
   {
   }
@@ -56,10 +56,10 @@ class target {
   /// "sm_90a"
   [[nodiscard]] std::string name() const;
 
-  /// Whether code compiled for *this* (a PTX or LTO-IR entry) links for `wanted`.
-  [[nodiscard]] bool links_for(target wanted) const noexcept;
+  /// Whether code compiled for *this* (a PTX or LTO-IR entry) links for `link_target`.
+  [[nodiscard]] bool links_for(target link_target) const noexcept;
 
-  /// Whether every nvJitLink of CUDA 13 takes PTX and LTO-IR of this architecture: those of
+  /// Whether every nvJitLink of CUDA 13 accepts PTX and LTO-IR of this architecture: those of
   /// CUDA 13 and older ones down to sm_30. nvJitLink 13.0 ignores the entries of others (sm_74,
   /// sm_83) or refuses them.
   [[nodiscard]] bool is_known() const noexcept;
@@ -74,10 +74,10 @@ class target {
   char suffix_ = 0;
 };
 
-/// @throws usage_error no link is possible for `wanted`, as the constructor from text: nvJitLink
-/// ends
-///   the process on sm_1. Preflight and every link call it.
-void check_target(target wanted);
+/// Called by preflight and by every link.
+/// @throws usage_error no link is possible for `link_target`, as in the constructor from text:
+///   nvJitLink ends the process on sm_1.
+void check_target(target link_target);
 
 /// The targets of CUDA 13, oldest first: each generic one, followed by its architecture-specific
 /// one. Family-specific targets (sm_100f) are left out.

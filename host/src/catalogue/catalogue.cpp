@@ -39,11 +39,11 @@ std::vector<std::string> signatures(std::vector<ptx_function> const& functions)
 
 std::vector<target> targets_of(fatbin const& input)
 {
-  std::vector<target> found;
+  std::vector<target> targets;
   for (auto const& entry : input.entries())
-    if (std::find(found.begin(), found.end(), entry.target) == found.end())
-      found.push_back(entry.target);
-  return found;
+    if (std::find(targets.begin(), targets.end(), entry.target) == targets.end())
+      targets.push_back(entry.target);
+  return targets;
 }
 
 std::string summary_of(std::filesystem::path file)
@@ -52,21 +52,23 @@ std::string summary_of(std::filesystem::path file)
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return {};
   auto const json = detail::read_json(file);
-  auto const found = json.find("summary");
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string{};
+  auto const summary = json.find("summary");
+  return summary != json.end() && summary->is_string() ? summary->get<std::string>()
+                                                       : std::string{};
 }
 
-void describe(installed_fatbin& shown, fatbin const& input)
+void describe(installed_fatbin& description, fatbin const& input)
 {
   auto const& interface = interface_of_any(input);
   auto const hooks = detail::hooks_of(interface);
   if (!hooks.empty() && !interface.kernels.empty())
-    shown.role = fatbin_role::library;
+    description.role = fatbin_role::library;
   else if (!interface.definitions.empty() && interface.kernels.empty())
-    shown.role = fatbin_role::transform;
-  shown.ident = input.ident();
-  shown.targets = targets_of(input);
-  shown.symbols = signatures(shown.role == fatbin_role::library ? hooks : interface.definitions);
+    description.role = fatbin_role::transform;
+  description.ident = input.ident();
+  description.targets = targets_of(input);
+  description.symbols =
+      signatures(description.role == fatbin_role::library ? hooks : interface.definitions);
 }
 
 /// The fatbin alone, whatever the .json beside it says; nothing where it is none.
@@ -78,46 +80,46 @@ try {
 }
 
 /// One that is refused for its .json is of a kind all the same.
-void describe_refused(installed_fatbin& shown)
+void describe_refused(installed_fatbin& description)
 try {
-  if (auto const alone = without_json(shown.file)) describe(shown, *alone);
+  if (auto const alone = without_json(description.file)) describe(description, *alone);
 } catch (error const&) {
 }
 
 listed read(std::filesystem::path const& file, search_folder const& folder)
 {
-  listed found;
-  found.shown.name = file.stem().string();
-  found.shown.file = file;
-  found.shown.folder = folder;
+  listed result;
+  result.shown.name = file.stem().string();
+  result.shown.file = file;
+  result.shown.folder = folder;
   try {
     auto input = fatbin::read(file);
-    describe(found.shown, input);
-    found.shown.summary = summary_of(file);
-    found.contents = std::move(input);
+    describe(result.shown, input);
+    result.shown.summary = summary_of(file);
+    result.contents = std::move(input);
   } catch (error const& unusable) {
-    found.shown.problem = unusable.what();
-    describe_refused(found.shown);
+    result.shown.problem = unusable.what();
+    describe_refused(result.shown);
   }
-  return found;
+  return result;
 }
 
 std::vector<listed> read_all(std::vector<search_folder> const& path)
 {
-  std::vector<listed> all;
+  std::vector<listed> fatbins;
   for (auto const& folder : path) {
     std::error_code ignored;
     for (auto const& file : std::filesystem::directory_iterator(folder.path, ignored))
-      if (file.path().extension() == ".fatbin") all.push_back(read(file.path(), folder));
+      if (file.path().extension() == ".fatbin") fatbins.push_back(read(file.path(), folder));
   }
-  std::stable_sort(all.begin(), all.end(),
+  std::stable_sort(fatbins.begin(), fatbins.end(),
                    [](listed const& a, listed const& b) { return a.shown.name < b.shown.name; });
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    auto const& before = all[i - 1].shown;
-    if (before.name == all[i].shown.name)
-      all[i].shown.hidden_by = before.hidden_by.empty() ? before.file : before.hidden_by;
+  for (std::size_t i = 1; i < fatbins.size(); ++i) {
+    auto const& before = fatbins[i - 1].shown;
+    if (before.name == fatbins[i].shown.name)
+      fatbins[i].shown.hidden_by = before.hidden_by.empty() ? before.file : before.hidden_by;
   }
-  return all;
+  return fatbins;
 }
 
 bool same_contract_name(installed_fatbin const& a, installed_fatbin const& b)
@@ -138,26 +140,28 @@ bool fills_a_hook(fatbin const& library, fatbin const& transform)
 std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
 {
   std::vector const pair{library, transform};
-  auto found = preflight_any_target(pair, link_mode::ptx);
-  for (auto& other : preflight_any_target(pair, link_mode::lto))
-    if (std::none_of(found.begin(), found.end(),
-                     [&](finding const& one) { return one.message == other.message; }))
-      found.push_back(std::move(other));
+  auto findings = preflight_any_target(pair, link_mode::ptx);
+  for (auto& lto_finding : preflight_any_target(pair, link_mode::lto))
+    if (std::none_of(findings.begin(), findings.end(), [&](finding const& ptx_finding) {
+          return ptx_finding.message == lto_finding.message;
+        }))
+      findings.push_back(std::move(lto_finding));
   auto const fills = fills_a_hook(library, transform);
-  std::erase_if(found, [&](finding const& one) {
-    return fills && (one.id == finding_id::missing_hook || one.id == finding_id::missing_variable);
+  std::erase_if(findings, [&](finding const& entry) {
+    return fills &&
+           (entry.id == finding_id::missing_hook || entry.id == finding_id::missing_variable);
   });
-  return found;
+  return findings;
 }
 
-void find_libraries(listed& transform, std::vector<listed> const& all)
+void find_libraries(listed& transform, std::vector<listed> const& fatbins)
 {
-  for (auto const& other : all) {
-    if (!other.in_use() || other.shown.role != fatbin_role::library) continue;
-    if (same_contract_name(transform.shown, other.shown) ||
-        fills_a_hook(*other.contents, *transform.contents))
+  for (auto const& library : fatbins) {
+    if (!library.in_use() || library.shown.role != fatbin_role::library) continue;
+    if (same_contract_name(transform.shown, library.shown) ||
+        fills_a_hook(*library.contents, *transform.contents))
       transform.shown.libraries.push_back(
-          {other.shown.name, obstacles(*other.contents, *transform.contents)});
+          {library.shown.name, obstacles(*library.contents, *transform.contents)});
   }
 }
 
@@ -178,13 +182,14 @@ char const* to_string(fatbin_role role) noexcept
 
 std::vector<installed_fatbin> list_installed(std::vector<search_folder> const& path)
 {
-  auto all = read_all(path);
-  std::vector<installed_fatbin> found;
-  for (auto& one : all) {
-    if (one.contents && one.shown.role == fatbin_role::transform) find_libraries(one, all);
-    found.push_back(one.shown);
+  auto fatbins = read_all(path);
+  std::vector<installed_fatbin> result;
+  for (auto& candidate : fatbins) {
+    if (candidate.contents && candidate.shown.role == fatbin_role::transform)
+      find_libraries(candidate, fatbins);
+    result.push_back(candidate.shown);
   }
-  return found;
+  return result;
 }
 
 }  // namespace fatlink

@@ -37,10 +37,10 @@ std::string hint_for(std::string const& name, std::vector<search_folder> const& 
   std::error_code ignored;
   if (std::filesystem::exists(name, ignored))
     return detail::format("for the file, write ./{}", name);
-  auto const like = detail::nearest(names_in(path), name);
+  auto const suggestion = detail::nearest(names_in(path), name);
   return detail::format(
-      "{}fatlink list shows what is installed; a file is named with its .fatbin, or a slash",
-      like.empty() ? "" : detail::format("did you mean {}? ", like));
+      "{}pass the name of an installed fatbin, or a path with a slash or the ending .fatbin",
+      suggestion.empty() ? "" : detail::format("did you mean {}? ", suggestion));
 }
 
 }  // namespace

@@ -27,15 +27,15 @@ bool states_contract(std::optional<ident> const& stated)
   return stated && !stated->contract.empty();
 }
 
-bool has_contract(installed_library const& library, ident const& wanted)
+bool has_contract(installed_library const& library, ident const& contract)
 {
   auto const& stated = library.contents.ident();
-  return stated && stated->contract == wanted.contract;
+  return stated && stated->contract == contract.contract;
 }
 
-bool has_contract_version(installed_library const& library, ident const& wanted)
+bool has_contract_version(installed_library const& library, ident const& contract)
 {
-  return has_contract(library, wanted) && library.contents.ident()->version == wanted.version;
+  return has_contract(library, contract) && library.contents.ident()->version == contract.version;
 }
 
 bool calls_a_definition(installed_library const& library, fatbin const& transform)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The installed libraries, and which of them a transform is for.
+// Installed libraries, and the selection of those that fit a transform.
 // Needs neither CUDA nor a GPU. Threads: no shared state.
 #pragma once
 
@@ -18,8 +18,8 @@ struct installed_library {
   fatbin contents;
 };
 
-/// The libraries of `path`, sorted by name; of several with one name, the first. Files that cannot
-/// be read are left out (list_installed shows them). Reads every file.
+/// The libraries on `path`, sorted by name; the first match of a name wins. Omits unreadable files,
+/// which list_installed shows. Reads every file.
 std::vector<installed_library> read_libraries(std::vector<search_folder> const& path);
 
 /// The elements of `libraries` that `transforms` are for, in the same order. For a transform that

@@ -107,29 +107,27 @@ class unused_definitions {
 void allow_open_hooks(std::vector<finding>& findings, std::vector<fatbin> const& inputs)
 {
   auto const& library = inputs.front();
-  auto const is_left = [&](finding const& known) {
-    return known.id == finding_id::missing_hook && known.files == std::vector{library.name()} &&
-           !known.symbol.empty();
+  auto const is_left = [&](finding const& entry) {
+    return entry.id == finding_id::missing_hook && entry.files == std::vector{library.name()} &&
+           !entry.symbol.empty();
   };
   if (std::none_of(findings.begin(), findings.end(), is_left) ||
       !define_a_hook(fatbins(inputs).subspan(1), interface_of_any(library)))
     return;
   unused_definitions unused(inputs);
-  for (auto& known : findings)
-    if (is_left(known) && !unused.resemble(known.symbol)) known.severity = severity::warning;
+  for (auto& entry : findings)
+    if (is_left(entry) && !unused.resemble(entry.symbol)) entry.severity = severity::warning;
 }
 
-// No library to judge with.
+// Findings for transforms without a library.
 
 finding not_judged(fatbin const& transform, std::string const& cause, std::string const& remedy)
 {
   return {.id = finding_id::not_judged,
           .severity = severity::error,
           .files = {transform.name()},
-          .message =
-              detail::format("{} {}: whether it links cannot be judged", transform.name(), cause),
-          .hint = detail::format("{}pass the library: fatlink check LIBRARY.fatbin {}", remedy,
-                                 transform.name())};
+          .message = detail::format("{} {}: it cannot be checked", transform.name(), cause),
+          .hint = detail::format("{}pass the library with it", remedy)};
 }
 
 finding lacks_ptx(fatbin const& transform)
@@ -160,13 +158,13 @@ struct library_hooks {
 
 std::vector<library_hooks> hooks_of(std::span<installed_library const> libraries)
 {
-  std::vector<library_hooks> all;
+  std::vector<library_hooks> libraries_hooks;
   for (auto const& library : libraries) {
     auto hooks = detail::hooks_of(interface_of_any(library.contents));
     detail::name_search search(names_of(hooks));  // moving `hooks` leaves the names in place
-    all.push_back({&library, std::move(hooks), std::move(search)});
+    libraries_hooks.push_back({&library, std::move(hooks), std::move(search)});
   }
-  return all;
+  return libraries_hooks;
 }
 
 /// "did you mean user_transform, which apply_transform calls? "; empty: no name is similar.
@@ -197,16 +195,14 @@ finding unused_definition(std::span<installed_library const> libraries, fatbin c
     if (!similar.empty() || std::none_of(hooks.begin(), hooks.end(), has_work)) break;
     similar = suggestion(hooks, function);
   }
-  return {
-      .id = finding_id::unused_definition,
-      .severity = level,
-      .files = {transform.name()},
-      .symbol = functions.front().name,
-      .message = detail::format("{} defines {}, which no installed library calls", transform.name(),
-                                detail::list_functions(functions)),
-      .hint = detail::format("{}ass the library{}: fatlink check LIBRARY.fatbin {}",
-                             similar.empty() ? "p" : similar + "Otherwise p",
-                             similar.empty() ? " whose kernel calls it" : "", transform.name())};
+  return {.id = finding_id::unused_definition,
+          .severity = level,
+          .files = {transform.name()},
+          .symbol = functions.front().name,
+          .message = detail::format("{} defines {}, which no installed library calls",
+                                    transform.name(), detail::list_functions(functions)),
+          .hint = similar.empty() ? "pass the library whose kernel calls it"
+                                  : similar + "Otherwise pass the library whose kernel calls it"};
 }
 
 finding only_variables(fatbin const& transform)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preflight of transforms that are passed without their library: with an installed library, or with
-// findings that say why none could be used.
+// Preflight of transforms without their library: with an installed library, or with findings that
+// state why none can be used.
 // Needs neither CUDA nor a GPU. Threads: no shared state.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace fatlink {
 /// are not known, count only where all inputs are such.
 bool lacks_library(std::span<fatbin const> inputs);
 
-/// preflight() of `library` with `transforms`. A hook of the library that the transforms leave open
-/// is a warning, where they define another one, and nothing that resembles it.
+/// preflight() of `library` with `transforms`. A missing hook of the library is a
+/// warning if the transforms define another hook and no function with a similar name.
 /// @throws format_error as preflight.
 std::vector<finding> preflight_with(installed_library const& library,
                                     std::span<fatbin const> transforms,

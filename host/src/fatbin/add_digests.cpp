@@ -60,12 +60,12 @@ std::vector<std::string> describe_entries(bytes_view image, std::string_view nam
 byte_buffer add_digests(bytes_view image, std::string_view name)
 {
   auto const json = read_ident(read_fatbin(image, name), name);
-  auto const with = [&](bytes_view source, std::vector<std::string> const& digests) {
+  auto const add = [&](bytes_view source, std::vector<std::string> const& digests) {
     return write_ident(source, encode_base64(write_json(json, digests)), name);
   };
   // A digest covers the sizes in its entry's header, and with them the length of the ident.
-  auto const sized = with(image, describe_entries(image, name));
-  return with(sized, describe_entries(sized, name));
+  auto const sized = add(image, describe_entries(image, name));
+  return add(sized, describe_entries(sized, name));
 }
 
 }  // namespace fatlink::detail

@@ -34,11 +34,11 @@ bool same_contract(ident const& a, ident const& b)
 std::string differing_hook(ident const& a, ident const& b)
 {
   if (!both_list_hooks(a, b)) return {};
-  std::string first;
+  std::string name;
   for (auto const* hooks : {&a.hooks, &b.hooks})
     for (auto const& [hook, type] : *hooks)
-      if (type_of(a, hook) != type_of(b, hook) && (first.empty() || hook < first)) first = hook;
-  return first;
+      if (type_of(a, hook) != type_of(b, hook) && (name.empty() || hook < name)) name = hook;
+  return name;
 }
 
 std::string describe_hook(ident const& stated, std::string const& hook)

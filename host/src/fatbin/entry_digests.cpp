@@ -24,7 +24,7 @@ constexpr std::string_view k_check_end = R"("})";
 
 enum class ident_state { without_digests, damaged, intact };
 
-/// What one entry's ident states of all entries of the fatbin.
+/// What the ident of one entry states about all entries of the fatbin.
 struct stated_digests {
   ident_state state = ident_state::without_digests;
   std::vector<std::string> entries;  ///< as describe_entry() writes them, in file order
@@ -51,7 +51,7 @@ bool has_valid_check(std::string_view json)
          detail::format("{}{}{}", k_check_start, short_digest(checked), k_check_end);
 }
 
-/// @throws nlohmann::json::exception text that is no JSON, or another type than a list of strings.
+/// @throws nlohmann::json::exception `text` is not JSON, or `entries` is not a list of strings.
 stated_digests parse_json(std::string const& text)
 {
   auto const json = nlohmann::json::parse(text);
@@ -60,7 +60,7 @@ stated_digests parse_json(std::string const& text)
   return {ident_state::intact, json.at("entries").get<std::vector<std::string>>()};
 }
 
-/// Another tool's text states no digests. Text that begins as an ident of fatlink must be one.
+/// Text of another tool states no digests. Text that begins like an ident of fatlink must be one.
 stated_digests parse_digests(std::string const& ident)
 {
   static immortal<std::string const> const start(
@@ -96,7 +96,7 @@ class checker {
   }
 
  private:
-  /// The first entry whose ident states digests and is intact; null where none states any.
+  /// The first entry whose ident states digests and is intact; null if none states any.
   fatbin_entry const* find_intact()
   {
     fatbin_entry const* damaged = nullptr;
@@ -126,8 +126,7 @@ class checker {
     auto const& stated = stated_[index];
     if (describe_entry(image_, entry) == stated) return;
     auto const expected = stated.substr(0, stated.find(' '));
-    if (name_of(entry) != expected)
-      fail(entry, detail::format("is in the place of the {} entry", expected));
+    if (name_of(entry) != expected) fail(entry, detail::format("replaces the {} entry", expected));
     fail(entry, "does not have the bytes that it was built with");
   }
 
@@ -164,12 +163,12 @@ std::string describe_entry(bytes_view image, fatbin_entry const& entry)
   byte_reader const bytes(image);
   auto const header = bytes.read<std::uint32_t>(entry.offset + 0x04);
   auto const payload = bytes.read<std::uint64_t>(entry.offset + 0x08);
-  auto const whole = bytes.view(entry.offset, header + payload);
+  auto const entry_bytes = bytes.view(entry.offset, header + payload);
   auto const size = entry.ident_text.size();
   auto const ident = size == 0 ? 0 : bytes.read<std::uint32_t>(entry.offset + 0x20);
   sha256_hasher hasher;
-  hasher.add(whole.first(ident));
-  hasher.add(whole.subspan(ident + size));
+  hasher.add(entry_bytes.first(ident));
+  hasher.add(entry_bytes.subspan(ident + size));
   return detail::format("{} {}", name_of(entry), first_digits(hasher.finish()));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the entries of a fatbin against the digests that its ident states, so that a fatbin that
 // was damaged after it was built is refused before anything reads its payloads.
-// The format of the digests is described in fatlink/ident.hpp. They detect damage; they are no
-// signature: whoever changes a payload on purpose can write its digest, too.
+// The format of the digests is described in fatlink/ident.hpp. They detect damage; they are not a
+// signature: an attacker who changes a payload can also write its digest.
 // Threads: no shared state.
 #pragma once
 

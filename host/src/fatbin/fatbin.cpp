@@ -103,7 +103,7 @@ struct fatbin::contents {
   mutable std::size_t declarations = 0;  ///< in `interfaces`
 };
 
-fatbin::fatbin(std::shared_ptr<contents const> made) : contents_(std::move(made)) {}
+fatbin::fatbin(std::shared_ptr<contents const> shared) : contents_(std::move(shared)) {}
 
 fatbin fatbin::read(std::filesystem::path const& path)
 {
@@ -112,10 +112,10 @@ fatbin fatbin::read(std::filesystem::path const& path)
   if (!stated) return from_bytes(std::move(bytes), path.string());
   auto const digest = detail::sha256(bytes);
   if (*stated != detail::to_hexadecimal(digest)) fail_digest(path, *stated);
-  auto made = parse(std::move(bytes), path.string());
-  made->is_verified = true;
-  std::call_once(made->hashed, [&] { made->digest = digest; });
-  return fatbin(std::move(made));
+  auto parsed = parse(std::move(bytes), path.string());
+  parsed->is_verified = true;
+  std::call_once(parsed->hashed, [&] { parsed->digest = digest; });
+  return fatbin(std::move(parsed));
 }
 
 fatbin fatbin::read_unverified(std::filesystem::path const& path)
@@ -130,18 +130,18 @@ fatbin fatbin::from_bytes(byte_buffer bytes, std::string name)
 
 std::shared_ptr<fatbin::contents> fatbin::parse(byte_buffer bytes, std::string name)
 {
-  auto made = list_entries(std::move(bytes), std::move(name));
-  made->is_verified = detail::check_entry_digests(made->bytes, made->entries, made->name);
-  return made;
+  auto result = list_entries(std::move(bytes), std::move(name));
+  result->is_verified = detail::check_entry_digests(result->bytes, result->entries, result->name);
+  return result;
 }
 
 std::shared_ptr<fatbin::contents> fatbin::list_entries(byte_buffer bytes, std::string name)
 {
-  auto made = std::make_shared<contents>();
-  made->name = std::move(name);
-  made->bytes = std::move(bytes);
-  made->entries = read_fatbin(made->bytes, made->name);
-  return made;
+  auto result = std::make_shared<contents>();
+  result->name = std::move(name);
+  result->bytes = std::move(bytes);
+  result->entries = read_fatbin(result->bytes, result->name);
+  return result;
 }
 
 std::string const& fatbin::name() const noexcept
@@ -178,9 +178,9 @@ std::optional<ident> const& fatbin::ident() const
 
 ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
 {
-  std::lock_guard const held(contents_->reading);
-  auto const known = contents_->interfaces.find(&entry);
-  if (known != contents_->interfaces.end()) return *known->second;
+  std::lock_guard const lock(contents_->reading);
+  auto const position = contents_->interfaces.find(&entry);
+  if (position != contents_->interfaces.end()) return *position->second;
   auto interface = read_ptx_interface(read_ptx(entry, name()), name());
   auto const declarations = contents_->declarations + count_declarations(interface);
   if (declarations > limits::k_fatbin_declarations) fail_declarations(entry, name());
@@ -190,11 +190,12 @@ ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
   return *kept;
 }
 
-fatbin_entry const* fatbin::find(entry_kind kind, target wanted) const noexcept
+fatbin_entry const* fatbin::find(entry_kind kind, target link_target) const noexcept
 {
   fatbin_entry const* best = nullptr;
   for (auto const& entry : contents_->entries) {
-    if (entry.kind != kind || !entry.target.is_known() || !entry.target.links_for(wanted)) continue;
+    if (entry.kind != kind || !entry.target.is_known() || !entry.target.links_for(link_target))
+      continue;
     if (best == nullptr || best->target < entry.target) best = &entry;
   }
   return best;

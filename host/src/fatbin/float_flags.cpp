@@ -8,9 +8,9 @@ namespace {
 
 void read_flag(std::string_view options, std::string_view name, bool& flag) noexcept
 {
-  for (auto at = options.find(name); at != std::string_view::npos;
-       at = options.find(name, at + 1)) {
-    auto const value = options.substr(at + name.size(), 1);
+  for (auto position = options.find(name); position != std::string_view::npos;
+       position = options.find(name, position + 1)) {
+    auto const value = options.substr(position + name.size(), 1);
     if (value == "0" || value == "1") flag = value == "1";  // the last one counts
   }
 }

@@ -20,12 +20,12 @@
 namespace fatlink {
 namespace {
 
-/// A whole number that an int holds; 0 where there is none. A JSON number may be any.
+/// A whole number that fits in an int; 0 for anything else.
 int whole(nlohmann::json const& json, char const* name)
 {
-  auto const found = json.find(name);
-  if (found == json.end() || !found->is_number_integer()) return 0;
-  auto const value = found->get<std::int64_t>();
+  auto const member = json.find(name);
+  if (member == json.end() || !member->is_number_integer()) return 0;
+  auto const value = member->get<std::int64_t>();
   return std::in_range<int>(value) ? static_cast<int>(value) : 0;
 }
 
@@ -41,8 +41,8 @@ ident from_json(nlohmann::json const& json)
           .hooks = json.value("hooks", std::map<std::string, std::string>{})};
 }
 
-/// Whether demangling `type` takes little: an ident is foreign, and its types may expand to many
-/// times their length. Each reference to an earlier part ("S1_") may double the text.
+/// Whether demangling `type` is cheap: idents are untrusted, and each reference to an earlier part
+/// ("S1_") may double the text.
 bool is_short(std::string const& type)
 {
   auto const references = std::count(type.begin(), type.end(), 'S');
@@ -50,7 +50,7 @@ bool is_short(std::string const& type)
          static_cast<std::size_t>(references) <= limits::k_mangled_references;
 }
 
-/// "float (float)" of "FffE"; empty where it is no mangled type, or not a short one.
+/// "float (float)" for "FffE"; empty if it is not a mangled type, or is too long.
 std::string demangle(std::string const& type)
 {
   if (!is_short(type)) return {};
@@ -83,7 +83,7 @@ std::string hook_declaration(std::string const& name, std::string const& type)
 {
   auto text = demangle(type);
   auto const parameters = text.find(" (");
-  // A function that returns a pointer to a function has its name elsewhere.
+  // The declaration of a function that returns a function pointer has another form.
   if (parameters == std::string::npos || text.compare(parameters, 3, " (*") == 0)
     return detail::format("{}: {}", name, type);
   return text.replace(parameters, 2, " " + name + "(");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container format: its bytes to entries, an entry's payload to PTX.
+// Reads the entries of a container, and the PTX of an entry.
 // The format: docs/fatbin_format.md.
 #include <utility>
 
@@ -28,7 +28,7 @@ class reader {
   try {
     if (bytes_.size() == 0) fail(error_code::empty_input, 0, "the file is empty");
     if (bytes_.size() < 4 || bytes_.read<std::uint32_t>(0) != k_magic) fail_other_form();
-    for (std::uint64_t at = 0; at < bytes_.size();) at = read_container(at);
+    for (std::uint64_t offset = 0; offset < bytes_.size();) offset = read_container(offset);
     if (entries_.empty()) fail(error_code::corrupt_fatbin, 0, "holds no entries");
     return std::move(entries_);
   } catch (detail::out_of_bytes const& end) {
@@ -38,79 +38,82 @@ class reader {
   }
 
  private:
-  [[noreturn]] void fail(error_code code, std::uint64_t offset, std::string const& why,
+  [[noreturn]] void fail(error_code code, std::uint64_t offset, std::string const& cause,
                          std::string const& hint = k_hint) const
   {
-    throw format_error(offset, {.message = detail::format("{}: {}, at byte {}", name_, why, offset),
-                                .input = name_,
-                                .code = code,
-                                .hint = hint});
+    throw format_error(offset,
+                       {.message = detail::format("{}: {}, at byte {}", name_, cause, offset),
+                        .input = name_,
+                        .code = code,
+                        .hint = hint});
   }
   [[noreturn]] void fail_other_form() const
   {
     auto const form = detail::recognize_form(bytes_.view(0, bytes_.size()));
     fail(error_code::not_a_fatbin, 0, "not a fatbin but " + form.description, form.remedy);
   }
-  [[noreturn]] void corrupt(std::uint64_t offset, std::string const& why) const
+  [[noreturn]] void corrupt(std::uint64_t offset, std::string const& cause) const
   {
-    fail(error_code::corrupt_fatbin, offset, why);
+    fail(error_code::corrupt_fatbin, offset, cause);
   }
 
-  [[noreturn]] void exceed(std::uint64_t offset, std::string const& what,
+  [[noreturn]] void exceed(std::uint64_t offset, std::string const& excess,
                            std::string const& hint) const
   {
-    fail(error_code::above_limit, offset, what, hint);
+    fail(error_code::above_limit, offset, excess, hint);
   }
 
   /// Returns the offset after the container.
-  std::uint64_t read_container(std::uint64_t at)
+  std::uint64_t read_container(std::uint64_t offset)
   {
-    if (bytes_.read<std::uint32_t>(at) != k_magic) corrupt(at, "bytes after the last container");
-    if (auto const version = bytes_.read<std::uint16_t>(at + 4); version != k_version)
-      corrupt(at + 4, detail::format("container version {} is not known", version));
-    if (auto const size = bytes_.read<std::uint16_t>(at + 6); size != k_container_header)
-      corrupt(at + 6, detail::format("container header of {} bytes is not known", size));
-    auto const length = bytes_.read<std::uint64_t>(at + 8);
-    auto const begin = at + k_container_header;
+    if (bytes_.read<std::uint32_t>(offset) != k_magic)
+      corrupt(offset, "bytes after the last container");
+    if (auto const version = bytes_.read<std::uint16_t>(offset + 4); version != k_version)
+      corrupt(offset + 4, detail::format("container version {} is not known", version));
+    if (auto const size = bytes_.read<std::uint16_t>(offset + 6); size != k_container_header)
+      corrupt(offset + 6, detail::format("container header of {} bytes is not known", size));
+    auto const length = bytes_.read<std::uint64_t>(offset + 8);
+    auto const begin = offset + k_container_header;
     (void)bytes_.view(begin, length);
     for (auto entry = begin; entry < begin + length;) entry = read_entry(entry, begin + length);
     return begin + length;
   }
 
   /// Returns the offset after the entry, which must end by `end`.
-  std::uint64_t read_entry(std::uint64_t at, std::uint64_t end)
+  std::uint64_t read_entry(std::uint64_t offset, std::uint64_t end)
   {
-    auto const header = bytes_.read<std::uint32_t>(at + 0x04);
+    auto const header = bytes_.read<std::uint32_t>(offset + 0x04);
     if (header < k_least_entry_header || header % 8 != 0)
-      corrupt(at + 4, detail::format("entry header of {} bytes", header));
-    if (auto const version = bytes_.read<std::uint16_t>(at + 2); version != k_entry_version)
-      corrupt(at + 2, detail::format("entry version {:#x} is not known", version));
-    if (header > end - at) corrupt(at + 4, "entry header past the container's end");
-    auto const padded = bytes_.read<std::uint64_t>(at + 0x08);
-    if (padded > end - at - header) corrupt(at + 8, "entry payload past the container's end");
+      corrupt(offset + 4, detail::format("entry header of {} bytes", header));
+    if (auto const version = bytes_.read<std::uint16_t>(offset + 2); version != k_entry_version)
+      corrupt(offset + 2, detail::format("entry version {:#x} is not known", version));
+    if (header > end - offset) corrupt(offset + 4, "entry header past the container's end");
+    auto const padded = bytes_.read<std::uint64_t>(offset + 0x08);
+    if (padded > end - offset - header)
+      corrupt(offset + 8, "entry payload past the container's end");
     if (entries_.size() == limits::k_entries)
-      exceed(at, detail::format("holds more than {} entries, the limit", limits::k_entries),
+      exceed(offset, detail::format("holds more than {} entries, the limit", limits::k_entries),
              k_split);
-    entries_.push_back(read_fields(at, header, padded));
-    return at + header + padded;
+    entries_.push_back(read_fields(offset, header, padded));
+    return offset + header + padded;
   }
 
-  fatbin_entry read_fields(std::uint64_t at, std::uint32_t header, std::uint64_t padded)
+  fatbin_entry read_fields(std::uint64_t offset, std::uint32_t header, std::uint64_t padded)
   {
     fatbin_entry entry;
-    entry.kind = kind_of(at);
-    entry.flags = bytes_.read<std::uint64_t>(at + 0x28);
-    entry.target = target_of(at, entry.flags);
-    entry.version_minor = bytes_.read<std::uint16_t>(at + 0x18);
-    entry.version_major = bytes_.read<std::uint16_t>(at + 0x1A);
-    entry.scramble_key = bytes_.read<std::uint64_t>(at + 0x30);
-    entry.offset = at;
-    read_payload(entry, at, header, padded);
+    entry.kind = kind_of(offset);
+    entry.flags = bytes_.read<std::uint64_t>(offset + 0x28);
+    entry.target = target_of(offset, entry.flags);
+    entry.version_minor = bytes_.read<std::uint16_t>(offset + 0x18);
+    entry.version_major = bytes_.read<std::uint16_t>(offset + 0x1A);
+    entry.scramble_key = bytes_.read<std::uint64_t>(offset + 0x30);
+    entry.offset = offset;
+    read_payload(entry, offset, header, padded);
     count_bytes(entry);
-    entry.options = options_of(at, header);
+    entry.options = options_of(offset, header);
     entry.ident_text =
-        header_text(at, header, bytes_.read<std::uint32_t>(at + 0x20),
-                    bytes_.read<std::uint32_t>(at + 0x24), "ident", limits::k_ident_bytes);
+        header_text(offset, header, bytes_.read<std::uint32_t>(offset + 0x20),
+                    bytes_.read<std::uint32_t>(offset + 0x24), "ident", limits::k_ident_bytes);
     return entry;
   }
 
@@ -129,68 +132,69 @@ class reader {
              k_split);
   }
 
-  [[nodiscard]] entry_kind kind_of(std::uint64_t at) const
+  [[nodiscard]] entry_kind kind_of(std::uint64_t offset) const
   {
-    auto const kind = bytes_.read<std::uint16_t>(at);
+    auto const kind = bytes_.read<std::uint16_t>(offset);
     switch (static_cast<entry_kind>(kind)) {
       case entry_kind::ptx:
       case entry_kind::elf:
       case entry_kind::ltoir:
         return static_cast<entry_kind>(kind);
     }
-    corrupt(at, detail::format("entry kind {} is not known", kind));
+    corrupt(offset, detail::format("entry kind {} is not known", kind));
   }
 
-  [[nodiscard]] target target_of(std::uint64_t at, std::uint64_t flags) const
+  [[nodiscard]] target target_of(std::uint64_t offset, std::uint64_t flags) const
   {
-    auto const number = bytes_.read<std::uint32_t>(at + 0x1C);
-    if (number < 10 || number > 999) corrupt(at + 0x1C, detail::format("architecture {}", number));
+    auto const number = bytes_.read<std::uint32_t>(offset + 0x1C);
+    if (number < 10 || number > 999)
+      corrupt(offset + 0x1C, detail::format("architecture {}", number));
     auto const suffix = (flags & k_flag_arch_specific) != 0     ? 'a'
                         : (flags & k_flag_family_specific) != 0 ? 'f'
                                                                 : '\0';
     return target(number, suffix);
   }
 
-  void read_payload(fatbin_entry& entry, std::uint64_t at, std::uint32_t header,
+  void read_payload(fatbin_entry& entry, std::uint64_t offset, std::uint32_t header,
                     std::uint64_t padded)
   {
-    auto const compressed = bytes_.read<std::uint32_t>(at + 0x10);
-    auto const raw = bytes_.read<std::uint64_t>(at + 0x38);
-    if (compressed > padded) corrupt(at + 0x10, "compressed size past the entry's payload");
+    auto const compressed = bytes_.read<std::uint32_t>(offset + 0x10);
+    auto const raw = bytes_.read<std::uint64_t>(offset + 0x38);
+    if (compressed > padded) corrupt(offset + 0x10, "compressed size past the entry's payload");
     auto const is_zstd = (entry.flags & k_flag_zstd) != 0;
     auto const is_lz4 = (entry.flags & k_flag_lz4) != 0;
-    if (is_zstd && is_lz4) corrupt(at + 0x28, "both compression flags set");
-    if (compressed != 0 && !is_zstd && !is_lz4) corrupt(at + 0x28, "unknown compression");
+    if (is_zstd && is_lz4) corrupt(offset + 0x28, "both compression flags set");
+    if (compressed != 0 && !is_zstd && !is_lz4) corrupt(offset + 0x28, "unknown compression");
     entry.compression = compressed == 0 ? compression::none
                         : is_zstd       ? compression::zstd
                                         : compression::lz4;
-    entry.payload = bytes_.view(at + header, compressed == 0 ? padded : compressed);
+    entry.payload = bytes_.view(offset + header, compressed == 0 ? padded : compressed);
     entry.uncompressed_size = compressed == 0 ? padded : raw;
-    if (entry.payload.empty()) corrupt(at + 8, "entry without payload");
+    if (entry.payload.empty()) corrupt(offset + 8, "entry without payload");
   }
 
-  [[nodiscard]] std::string options_of(std::uint64_t at, std::uint32_t header) const
+  [[nodiscard]] std::string options_of(std::uint64_t offset, std::uint32_t header) const
   {
-    auto const pair = bytes_.read<std::uint32_t>(at + 0x14);
+    auto const pair = bytes_.read<std::uint32_t>(offset + 0x14);
     if (pair == 0) return {};
-    if (pair > header - 8) corrupt(at + 0x14, "options outside the entry's header");
-    return header_text(at, header, bytes_.read<std::uint32_t>(at + pair),
-                       bytes_.read<std::uint32_t>(at + pair + 4), "options",
+    if (pair > header - 8) corrupt(offset + 0x14, "options outside the entry's header");
+    return header_text(offset, header, bytes_.read<std::uint32_t>(offset + pair),
+                       bytes_.read<std::uint32_t>(offset + pair + 4), "options",
                        limits::k_options_bytes);
   }
 
-  [[nodiscard]] std::string header_text(std::uint64_t at, std::uint32_t header,
+  [[nodiscard]] std::string header_text(std::uint64_t entry_offset, std::uint32_t header,
                                         std::uint32_t offset, std::uint32_t length,
-                                        char const* what, std::uint32_t limit) const
+                                        char const* field, std::uint32_t limit) const
   {
     if (length == 0) return {};
     if (offset > header || length > header - offset)
-      corrupt(at, detail::format("{} outside the entry's header", what));
+      corrupt(entry_offset, detail::format("{} outside the entry's header", field));
     if (length > limit)
-      exceed(at,
-             detail::format("{} of {} bytes, above {} KiB, the limit", what, length, limit >> 10U),
+      exceed(entry_offset,
+             detail::format("{} of {} bytes, above {} KiB, the limit", field, length, limit >> 10U),
              "state less in it: nvcc -Xfatbin -ident=TEXT, or fewer options");
-    auto text = bytes_.text(at + offset, length);
+    auto text = bytes_.text(entry_offset + offset, length);
     text.erase(text.find_last_not_of(std::string_view("\0 ", 2)) + 1);
     return text;
   }
@@ -201,10 +205,11 @@ class reader {
   std::uint64_t bytes_in_all_ = 0;  ///< of the entries, once decompressed
 };
 
-[[noreturn]] void fail_ptx(fatbin_entry const& entry, std::string_view name, std::string const& why)
+[[noreturn]] void fail_ptx(fatbin_entry const& entry, std::string_view name,
+                           std::string const& cause)
 {
   throw format_error(entry.offset, {.message = detail::format("{}: the PTX entry at byte {}: {}",
-                                                              name, entry.offset, why),
+                                                              name, entry.offset, cause),
                                     .input = std::string(name),
                                     .code = error_code::corrupt_fatbin,
                                     .hint = k_hint});

@@ -31,7 +31,7 @@ constexpr std::array k_magics{
     magic{"\xED\xAB\xEE\xDB"sv, "an RPM package", "install it with dnf"},
     magic{"BC\xC0\xDE"sv, "LLVM bitcode", k_compile_remedy},
     magic{"\xDE\xC0\x17\x0B"sv, "LLVM bitcode", k_compile_remedy},
-    magic{"\x93NUMPY"sv, "a .npy file", "pass it as elements: fatlink run --input FILE.npy"},
+    magic{"\x93NUMPY"sv, "a .npy file", "pass it as the elements of a run, not as a fatbin"},
     magic{"PK\x03\x04"sv, "a zip archive", k_unpack},
     magic{"\x1F\x8B"sv, "gzip-compressed data", "decompress it and pass the .fatbin"},
     magic{"\x28\xB5\x2F\xFD"sv, "zstd-compressed data", "decompress it and pass the .fatbin"},
@@ -90,8 +90,8 @@ file_form recognize_form(bytes_view bytes)
     return {detail::format("the first {} bytes of one", bytes.size()),
             "copy or build it again in full"};
   if (head.starts_with(k_ltoir_magic)) return describe_ltoir(reader);
-  for (auto const& known : k_magics)
-    if (head.starts_with(known.bytes)) return {known.description, known.remedy};
+  for (auto const& magic : k_magics)
+    if (head.starts_with(magic.bytes)) return {magic.description, magic.remedy};
   if (is_tar(reader)) return {"a tar archive", k_unpack};
   auto text = recognize_text(bytes);
   return text.description.empty() ? describe_unknown(bytes) : text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names the format of a file that is not a fatbin, for error messages.
-// Reads the head of the file, and of an ELF file the section names, through byte_reader: damaged
-// and truncated files are described by what can still be read.
+// Reads the start of the file, and the section names of an ELF file, with bounds checks: a damaged
+// or truncated file is described by the part that can be read.
 // Threads: no shared state.
 #pragma once
 
@@ -19,11 +19,11 @@ struct file_form {
 /// The format of `bytes`, which must not be empty. Unknown data is described by its first bytes.
 file_form recognize_form(bytes_view bytes);
 
-/// The same for an ELF file ("\x7f" "ELF"): a cubin, or a host object, library or program with or
+/// As above, for an ELF file ("\x7f" "ELF"): a cubin, or a host object, library or program with or
 /// without device code.
 file_form recognize_elf(bytes_view bytes);
 
-/// The same for text; empty description: not text.
+/// As above, for text; the description is empty if it is not text.
 file_form recognize_text(bytes_view bytes);
 
 /// The remedy for every form that nvcc or another compiler makes.

@@ -24,8 +24,8 @@ bool is_text(std::string_view head)
 
 std::string_view skip_space(std::string_view text)
 {
-  auto const first = text.find_first_not_of(" \t\r\n\f");
-  return first == std::string_view::npos ? std::string_view{} : text.substr(first);
+  auto const start = text.find_first_not_of(" \t\r\n\f");
+  return start == std::string_view::npos ? std::string_view{} : text.substr(start);
 }
 
 /// `text` from the first character that is neither white space nor in a // or /* comment.

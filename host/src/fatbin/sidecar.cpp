@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 
-[[noreturn]] void fail(std::string const& file, std::string const& why)
+[[noreturn]] void fail(std::string const& file, std::string const& cause)
 {
-  throw file_error(stage::sidecar, {.message = detail::format("{}: {}", file, why),
+  throw file_error(stage::sidecar, {.message = detail::format("{}: {}", file, cause),
                                     .input = file,
                                     .code = error_code::invalid_sidecar,
                                     .hint = k_json_example});

@@ -32,18 +32,18 @@ void pad(byte_buffer& bytes)
   bytes.resize((bytes.size() + k_alignment - 1) / k_alignment * k_alignment);
 }
 
-void append(byte_buffer& bytes, bytes_view more)
+void append(byte_buffer& bytes, bytes_view addition)
 {
-  bytes.insert(bytes.end(), more.begin(), more.end());
+  bytes.insert(bytes.end(), addition.begin(), addition.end());
 }
 
-/// The bytes that nvcc reserves for a text: its NUL, too, and zeros to a multiple of 8.
+/// The bytes that nvcc reserves for a text: with its NUL, padded with zeros to a multiple of 8.
 std::uint32_t padded_size(std::size_t length)
 {
   return static_cast<std::uint32_t>((length / k_alignment + 1) * k_alignment);
 }
 
-/// The end of the ident's bytes in `header`: where the options follow, or the header ends.
+/// The end of the ident in `header`: the start of the options, or the end of the header.
 std::uint32_t ident_end(byte_buffer const& header, std::uint32_t begin, std::uint32_t length)
 {
   if (length == 0) return begin;

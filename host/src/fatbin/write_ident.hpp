@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces the ident of a fatbin, in the layout of nvcc's -Xfatbin=-ident=TEXT: after the fixed
-// fields of each entry's header, before the options. Payloads and all other fields stay as they
-// are; offsets and sizes in the headers follow the length of the text.
+// fields of each entry's header, before the options. Payloads and all other fields are
+// kept; offsets and sizes in the headers are adjusted to the length of the text.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the inputs were built against the same contracts, by their idents. Inputs may state
-// different contracts, as long as each has a part in the link and no hook belongs to two of them.
+// Checks by their idents that the inputs were built against the same contracts. Inputs may state
+// different contracts if each is used in the link and no hook belongs to two of them.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr char const* k_runtime_package = "fatlink-runtime";
 
-/// What is checked of the types of inputs that state no contract.
+/// The check that remains for the types of inputs without a contract.
 char const* remaining_check(preflight_inputs const& inputs)
 {
   auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
@@ -68,50 +68,49 @@ std::string package_of(preflight_input const& input)
   return "package " + stated.substr(0, stated.find(' '));
 }
 
-/// What to install, so that both have the newer contract; or so that both have the older.
+/// The packages to install, so that both have the newer contract or both the older one.
 std::string remedy(preflight_input const& older, preflight_input const& newer)
 {
-  auto const wanted = contract_of(*newer.ident);
+  auto const contract = contract_of(*newer.ident);
   if (!is_library(older))
     return detail::format("install a version of {} that is built against {}", package_of(older),
-                          wanted);
-  auto const& by = newer.ident->contract_package;
+                          contract);
+  auto const& package = newer.ident->contract_package;
   return detail::format("install {}, whose library has {}; or a version of {} built against {}",
-                        by.empty() ? "a newer version of " + package_of(older)
-                                   : detail::format("package {} or newer", by),
-                        wanted, package_of(newer), contract_of(*older.ident));
+                        package.empty() ? "a newer version of " + package_of(older)
+                                        : detail::format("package {} or newer", package),
+                        contract, package_of(newer), contract_of(*older.ident));
 }
 
-std::string hint_for(preflight_input const& first, preflight_input const& other)
+std::string hint_for(preflight_input const& a, preflight_input const& b)
 {
-  if (first.ident->contract != other.ident->contract)
-    return detail::format("{} is for libraries with {}: pass one that is for {}",
-                          other.file->name(), contract_of(*other.ident), contract_of(*first.ident));
-  if (first.ident->version == other.ident->version)
+  if (a.ident->contract != b.ident->contract)
+    return detail::format("{} is for libraries with {}: pass one that is for {}", b.file->name(),
+                          contract_of(*b.ident), contract_of(*a.ident));
+  if (a.ident->version == b.ident->version)
     return detail::format("install versions of {} and {} that are built against the same contract",
-                          package_of(first), package_of(other));
-  return first.ident->version < other.ident->version ? remedy(first, other) : remedy(other, first);
+                          package_of(a), package_of(b));
+  return a.ident->version < b.ident->version ? remedy(a, b) : remedy(b, a);
 }
 
-/// With the hook that makes two contracts of one name and version differ.
-std::string describe_difference(preflight_input const& first, preflight_input const& other)
+/// Names the hook in which two contracts of one name and version differ.
+std::string describe_difference(preflight_input const& a, preflight_input const& b)
 {
-  auto const same_name = first.ident->contract == other.ident->contract &&
-                         first.ident->version == other.ident->version;
-  auto const hook = same_name ? differing_hook(*first.ident, *other.ident) : std::string{};
-  if (hook.empty()) return detail::format("{} and {}", describe(first), describe(other));
-  return detail::format("{}, which {}, and {}, which {}", describe(first),
-                        describe_hook(*first.ident, hook), describe(other),
-                        describe_hook(*other.ident, hook));
+  auto const same_name =
+      a.ident->contract == b.ident->contract && a.ident->version == b.ident->version;
+  auto const hook = same_name ? differing_hook(*a.ident, *b.ident) : std::string{};
+  if (hook.empty()) return detail::format("{} and {}", describe(a), describe(b));
+  return detail::format("{}, which {}, and {}, which {}", describe(a),
+                        describe_hook(*a.ident, hook), describe(b), describe_hook(*b.ident, hook));
 }
 
-finding mismatch(preflight_input const& first, preflight_input const& other)
+finding mismatch(preflight_input const& a, preflight_input const& b)
 {
   return {.id = finding_id::contract_mismatch,
           .severity = severity::error,
-          .files = {first.file->name(), other.file->name()},
-          .message = describe_difference(first, other),
-          .hint = hint_for(first, other)};
+          .files = {a.file->name(), b.file->name()},
+          .message = describe_difference(a, b),
+          .hint = hint_for(a, b)};
 }
 
 using input_pointers = std::vector<preflight_input const*>;
@@ -119,12 +118,12 @@ using input_pointers = std::vector<preflight_input const*>;
 /// Inputs that state one contract name must agree on its version and hooks.
 void check_versions(input_pointers const& inputs, std::vector<finding>& findings)
 {
-  for (auto const* other : inputs) {
-    auto const first = std::find_if(inputs.begin(), inputs.end(), [&](auto const* input) {
-      return input->ident->contract == other->ident->contract;
+  for (auto const* input : inputs) {
+    auto const reference = std::find_if(inputs.begin(), inputs.end(), [&](auto const* peer) {
+      return peer->ident->contract == input->ident->contract;
     });
-    if (!same_contract(*(*first)->ident, *other->ident))
-      findings.push_back(mismatch(**first, *other));
+    if (!same_contract(*(*reference)->ident, *input->ident))
+      findings.push_back(mismatch(**reference, *input));
   }
 }
 
@@ -178,45 +177,45 @@ void check_shared_hooks(symbol_index const& symbols, preflight_input const& call
   untyped_hooks.finish();
 }
 
-/// Whether a hook connects `input` to any other input, or another states its contract.
+/// Whether a hook connects `input` to another input, or another input states its contract.
 bool has_part(symbol_index const& symbols, preflight_input const& input,
-              input_pointers const& contracted, preflight_inputs const& all)
+              input_pointers const& contracted, preflight_inputs const& inputs)
 {
   return std::any_of(contracted.begin(), contracted.end(),
-                     [&](auto const* other) {
-                       return other != &input && other->ident->contract == input.ident->contract;
+                     [&](auto const* peer) {
+                       return peer != &input && peer->ident->contract == input.ident->contract;
                      }) ||
-         std::any_of(all.begin(), all.end(), [&](auto const& other) {
-           return &other != &input && !(shared_hooks(symbols, other, input).empty() &&
-                                        shared_hooks(symbols, input, other).empty());
+         std::any_of(inputs.begin(), inputs.end(), [&](auto const& peer) {
+           return &peer != &input && !(shared_hooks(symbols, peer, input).empty() &&
+                                       shared_hooks(symbols, input, peer).empty());
          });
 }
 
-/// Reports inputs that have no part in the link, each with the first of another contract.
+/// Reports inputs without a part in the link, each with the first input of another contract.
 void check_strays(symbol_index const& symbols, input_pointers const& contracted,
-                  preflight_inputs const& all, std::vector<finding>& findings)
+                  preflight_inputs const& inputs, std::vector<finding>& findings)
 {
   std::set<std::set<preflight_input const*>> reported;
   for (auto const* stray : contracted) {
-    if (has_part(symbols, *stray, contracted, all)) continue;
-    auto const other = std::find_if(contracted.begin(), contracted.end(), [&](auto const* input) {
-      return input->ident->contract != stray->ident->contract;
-    });
-    if (other == contracted.end() || !reported.insert({stray, *other}).second) continue;
-    auto const swapped = is_library(*stray) && !is_library(**other);
-    findings.push_back(swapped ? mismatch(*stray, **other) : mismatch(**other, *stray));
+    if (has_part(symbols, *stray, contracted, inputs)) continue;
+    auto const counterpart = std::find_if(
+        contracted.begin(), contracted.end(),
+        [&](auto const* input) { return input->ident->contract != stray->ident->contract; });
+    if (counterpart == contracted.end() || !reported.insert({stray, *counterpart}).second) continue;
+    auto const swapped = is_library(*stray) && !is_library(**counterpart);
+    findings.push_back(swapped ? mismatch(*stray, **counterpart) : mismatch(**counterpart, *stray));
   }
 }
 
 void check_contract_names(symbol_index const& symbols, input_pointers const& contracted,
-                          preflight_inputs const& all, std::vector<finding>& findings)
+                          preflight_inputs const& inputs, std::vector<finding>& findings)
 {
   check_versions(contracted, findings);
   for (auto const* caller : contracted)
     for (auto const* definer : contracted)
       if (caller->ident->contract != definer->ident->contract)
         check_shared_hooks(symbols, *caller, *definer, findings);
-  check_strays(symbols, contracted, all, findings);
+  check_strays(symbols, contracted, inputs, findings);
 }
 
 }  // namespace

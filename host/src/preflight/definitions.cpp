@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs that give a link nothing: their functions were removed by nvcc, or nothing calls them.
+// Finds inputs without effect: nvcc removed their functions, or nothing calls them.
 // Source: nvcc 13.0. Without -dlto or -rdc=true it compiles a whole program, in which only kernels
 // and what they call are kept; in every mode it removes static and inline functions that nothing
 // in the same file calls.
@@ -23,7 +23,7 @@ bool is_readable(preflight_input const& input)
   return !input.is_opaque && has_entry(*input.file, entry_kind::ptx);
 }
 
-/// No function, no variable, no hook; what it holds is known from its PTX.
+/// Whether its PTX shows no function, no variable and no hook.
 bool defines_nothing(preflight_input const& input)
 {
   auto const& interface = input.interface;
@@ -31,7 +31,7 @@ bool defines_nothing(preflight_input const& input)
          interface.variables.empty() && hooks_of(interface).empty();
 }
 
-/// Whether an input holds kernels, or may hold some.
+/// Whether an input has kernels, or may have some.
 bool has_kernel(preflight_inputs const& inputs)
 {
   return std::any_of(inputs.begin(), inputs.end(), [](preflight_input const& input) {
@@ -62,7 +62,7 @@ finding no_definition(fatbin const& input, severity level)
       .hint = "define the hook with a body, as extern \"C\" __device__, without static or inline"};
 }
 
-/// Whether an input other than `owner` calls its function of the name that `group` is of.
+/// Whether an input other than `owner` calls its function with the name of `group`.
 bool is_used(symbol_group const& group, preflight_input const& owner)
 {
   return std::any_of(group.uses.begin(), group.uses.end(), [&](symbol_use const& use) {
@@ -139,15 +139,15 @@ std::string list_functions(std::vector<ptx_function> const& functions)
   std::vector<std::string> texts;
   for (auto const& function : functions)
     if (texts.size() < k_most_listed) texts.push_back(to_string(function));
-  auto const rest = functions.size() - texts.size();
+  auto const unlisted = functions.size() - texts.size();
   return detail::format("{}{}", fmt::join(texts, ", "),
-                        rest == 0 ? std::string{} : detail::format(" and {} more", rest));
+                        unlisted == 0 ? std::string{} : detail::format(" and {} more", unlisted));
 }
 
 void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings)
 {
-  auto const misses_hook = std::any_of(findings.begin(), findings.end(), [](finding const& known) {
-    return known.id == finding_id::missing_hook;
+  auto const misses_hook = std::any_of(findings.begin(), findings.end(), [](finding const& entry) {
+    return entry.id == finding_id::missing_hook;
   });
   auto const level = misses_hook || !has_kernel(inputs) ? severity::error : severity::warning;
   std::vector<finding> causes;
@@ -159,7 +159,7 @@ void check_definitions(preflight_inputs const& inputs, std::vector<finding>& fin
     else if (is_removed && misses_hook)
       causes.push_back(removed_functions(*input.file, level));
   }
-  // Before the missing hook that they explain.
+  // These explain a missing hook, so they come before it.
   findings.insert(findings.begin(), causes.begin(), causes.end());
 }
 

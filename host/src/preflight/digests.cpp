@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs whose damage would not be noticed.
+// Finds inputs whose damage would not be noticed.
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 

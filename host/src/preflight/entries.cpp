@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which entries can link: kind, architecture and float flags.
+// Checks which entries can be linked: kind, architecture and float flags.
 #include <fmt/ranges.h>
 
 #include "preflight/rules.hpp"
@@ -33,13 +33,13 @@ finding lacks_kind(fatbin const& input, link_mode mode)
           .files = {input.name()},
           .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
                                     lto ? "LTO-IR" : "PTX", to_string(mode)),
-          .hint = detail::format(
-              "{}compile it with nvcc -dlto -fatbin -arch=sm_75",
-              links_otherwise ? detail::format("link with --mode {}, or ", lto ? "ptx" : "lto")
-                              : std::string{})};
+          .hint = detail::format("{}compile it with nvcc -dlto -fatbin -arch=sm_75",
+                                 links_otherwise
+                                     ? detail::format("link in {} mode, or ", lto ? "ptx" : "lto")
+                                     : std::string{})};
 }
 
-finding lacks_target(fatbin const& input, entry_kind kind, target wanted)
+finding lacks_target(fatbin const& input, entry_kind kind, target link_target)
 {
   auto const specific = all_specific(input, kind);
   auto const names = targets_of(input, kind);
@@ -47,9 +47,9 @@ finding lacks_target(fatbin const& input, entry_kind kind, target wanted)
           .severity = severity::error,
           .files = {input.name()},
           .message = detail::format("{} is compiled for {}, which does not link for {}",
-                                    input.name(), fmt::join(names, ", "), wanted.name()),
-          .hint = detail::format("compile it for {} or older (ARCHITECTURES {})", wanted.name(),
-                                 wanted.number())};
+                                    input.name(), fmt::join(names, ", "), link_target.name()),
+          .hint = detail::format("compile it for {} or older (ARCHITECTURES {})",
+                                 link_target.name(), link_target.number())};
 }
 
 std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
@@ -60,20 +60,20 @@ std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
   return names;
 }
 
-/// Of an input with entries of `kind` for `names`, which no nvJitLink of CUDA 13 knows.
+/// For an input with entries of `kind` for `names`, which no nvJitLink of CUDA 13 supports.
 finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::string> const& names,
                        fatbin_entry const* linked)
 {
-  auto const what = kind == entry_kind::ltoir ? "LTO-IR" : "PTX";
+  auto const form = kind == entry_kind::ltoir ? "LTO-IR" : "PTX";
   return {.id = finding_id::arch_unknown,
           .severity = linked == nullptr ? severity::error : severity::warning,
           .files = {input.name()},
           .message = detail::format(
-              "{} holds {} for {}, which CUDA 13 does not have; {}", input.name(), what,
+              "{} holds {} for {}, which CUDA 13 does not have; {}", input.name(), form,
               fmt::join(names, ", "),
               linked == nullptr
                   ? "no other entry links"
-                  : detail::format("its {} for {} is linked", what, linked->target.name())),
+                  : detail::format("its {} for {} is linked", form, linked->target.name())),
           .hint = "compile it for an architecture of nvcc --list-gpu-arch"};
 }
 
@@ -98,24 +98,23 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
                        std::vector<finding>& findings)
 {
   if (request.mode != link_mode::lto) return;
-  preflight_input const* first = nullptr;
+  preflight_input const* reference = nullptr;
   float_flags flags;
   for (auto const& input : inputs) {
     auto const* entry = input.file->find(entry_kind::ltoir, request.target);
     if (entry == nullptr) continue;
-    if (first == nullptr) {
-      first = &input;
+    if (reference == nullptr) {
+      reference = &input;
       flags = entry->float_flags();
     } else if (flags != entry->float_flags()) {
-      findings.push_back(
-          {.id = finding_id::float_contract,
-           .severity = severity::error,
-           .files = {first->file->name(), input.file->name()},
-           .message =
-               detail::format("{} is compiled with {} and {} with {}; one LTO link has one set",
-                              first->file->name(), to_string(flags), input.file->name(),
+      findings.push_back({.id = finding_id::float_contract,
+                          .severity = severity::error,
+                          .files = {reference->file->name(), input.file->name()},
+                          .message = detail::format(
+                              "{} is compiled with {} and {} with {}; one LTO link has one set",
+                              reference->file->name(), to_string(flags), input.file->name(),
                               to_string(entry->float_flags())),
-           .hint = "compile both with the same float flags, or link with --mode ptx"});
+                          .hint = "compile both with the same float flags, or link in ptx mode"});
     }
   }
 }

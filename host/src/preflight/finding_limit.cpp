@@ -22,7 +22,7 @@ void finding_limit::finish()
   rest_->message = detail::format("{}: {} more findings of this kind; the first {} are listed",
                                   fmt::join(rest_->files, ", "), count_ - limits::k_findings,
                                   limits::k_findings);
-  rest_->hint = "correct those that are listed, then check again";
+  rest_->hint = "correct the listed ones, then check again";
   report_.push_back(std::move(*rest_));
 }
 
@@ -30,9 +30,9 @@ std::string list_names(std::vector<std::string> const& names)
 {
   auto const count = std::min(names.size(), limits::k_listed_names);
   auto const end = names.begin() + static_cast<std::ptrdiff_t>(count);
-  auto const rest = names.size() - count;
+  auto const unlisted = names.size() - count;
   return detail::format("{}{}", fmt::join(names.begin(), end, ", "),
-                        rest == 0 ? std::string{} : detail::format(" and {} more", rest));
+                        unlisted == 0 ? std::string{} : detail::format(" and {} more", unlisted));
 }
 
 }  // namespace fatlink::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about symbols, of which a module may have 100,000: at most limits::k_findings of one id
-// go to a report, and one more that states how many there are besides.
+// Limits findings about symbols, of which a module may have 100,000: a report lists at most
+// limits::k_findings of one id, and one more that states how many are not listed.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@ class finding_limit {
  public:
   explicit finding_limit(std::vector<finding>& report) noexcept : report_(report) {}
 
-  /// Adds what `make` returns; is not called for those that only count. All have one id.
+  /// Adds the finding that `make` returns. `make` is not called for findings that are only counted.
+  /// All findings have one id.
   template <typename Make>
   void add(Make const& make)
   {
@@ -25,7 +26,7 @@ class finding_limit {
       report_.push_back(make());
     ++count_;
   }
-  /// Adds the finding that counts the others, where there are any.
+  /// Adds the finding that counts those not listed, if there are any.
   void finish();
 
  private:

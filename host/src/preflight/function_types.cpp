@@ -21,17 +21,17 @@ bool is_body(symbol_role role)
 /// One is used as a float and the other as an integer.
 bool kinds_differ(ptx_parameter const& a, ptx_parameter const& b)
 {
-  auto const first = kind_of(a.accessed_as);
-  auto const second = kind_of(b.accessed_as);
-  if (first == scalar_kind::unknown || second == scalar_kind::unknown) return false;
-  return (first == scalar_kind::floating) != (second == scalar_kind::floating);
+  auto const kind_a = kind_of(a.accessed_as);
+  auto const kind_b = kind_of(b.accessed_as);
+  if (kind_a == scalar_kind::unknown || kind_b == scalar_kind::unknown) return false;
+  return (kind_a == scalar_kind::floating) != (kind_b == scalar_kind::floating);
 }
 
-/// `read`, of a body, against what `other` says: compilers read 32 bits of a float as an integer
-/// where the source uses its bits, and seldom 8 or 16.
-type_agreement compare_read(ptx_parameter const& read, ptx_parameter const& other)
+/// Compares `read`, the parameter of a body, with `passed`: compilers read 32 bits of a float as an
+/// integer if the source uses its bits, and rarely 8 or 16.
+type_agreement compare_read(ptx_parameter const& read, ptx_parameter const& passed)
 {
-  if (!kinds_differ(read, other)) return type_agreement::same;
+  if (!kinds_differ(read, passed)) return type_agreement::same;
   return kind_of(read.accessed_as) == scalar_kind::narrow_integer ? type_agreement::different
                                                                   : type_agreement::uncertain;
 }
@@ -39,12 +39,13 @@ type_agreement compare_read(ptx_parameter const& read, ptx_parameter const& othe
 type_agreement compare_parameter(function_symbol const& a, function_symbol const& b,
                                  std::size_t position)
 {
-  auto const& first = a.function->parameters[position];
-  auto const& second = b.function->parameters[position];
+  auto const& parameter_a = a.function->parameters[position];
+  auto const& parameter_b = b.function->parameters[position];
   if (!is_body(a.role) && !is_body(b.role))
-    return kinds_differ(first, second) ? type_agreement::different : type_agreement::same;
-  return std::max(is_body(a.role) ? compare_read(first, second) : type_agreement::same,
-                  is_body(b.role) ? compare_read(second, first) : type_agreement::same);
+    return kinds_differ(parameter_a, parameter_b) ? type_agreement::different
+                                                  : type_agreement::same;
+  return std::max(is_body(a.role) ? compare_read(parameter_a, parameter_b) : type_agreement::same,
+                  is_body(b.role) ? compare_read(parameter_b, parameter_a) : type_agreement::same);
 }
 
 bool results_differ(ptx_function const& a, ptx_function const& b)
@@ -60,7 +61,7 @@ bool of_one_contract(preflight_input const& a, preflight_input const& b)
          a.ident->contract == b.ident->contract && a.ident->version == b.ident->version;
 }
 
-/// With each scalar's type replaced by the one that instructions name.
+/// The function with each scalar's type replaced by the type that its instructions state.
 ptx_function as_accessed(ptx_function function)
 {
   for (auto* list : {&function.results, &function.parameters})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two declarations of one function have one type, as far as PTX tells.
+// Compares the types of two declarations of a function, as far as PTX shows them.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace fatlink::detail {
 
-/// `uncertain`: a body reads as an integer what callers pass as a float, or the reverse. Either its
-/// type is another, or it uses the bits of the right one: the PTX of both is the same.
+/// `uncertain`: a body reads as an integer what callers pass as a float, or the reverse. Either the
+/// types differ, or the body uses the bits of the right type: both have the same PTX.
 enum class type_agreement { same, uncertain, different };
 
 /// Compares arity, widths, alignments, and float with integer where instructions tell. Inputs of
-/// one contract were compiled against its header: of them only what is certain is compared.
+/// one contract were compiled against its header, so only certain differences are reported for
+/// them.
 type_agreement compare_types(function_symbol const& a, function_symbol const& b);
 
 /// Both as text, in the least detail that shows how they differ.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an input calls and defines, whatever the target.
+// The functions that an input calls and defines, for any target.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace fatlink::detail {
 
-/// The interface of `input` by its PTX for the newest target; empty where it has no PTX.
+/// The interface of `input` from its PTX for the newest target; empty if it has no PTX.
 inline ptx_interface const& interface_of_any(fatbin const& input)
 {
   return interface_of(input, target("sm_121"), link_mode::ptx);
 }
 
-/// The names of an interface's functions, to look up many.
+/// The names of an interface's functions, for many lookups.
 struct function_names {
   explicit function_names(ptx_interface const& interface)
       : kernels(interface.kernels),
@@ -76,7 +76,7 @@ inline bool has_entry(fatbin const& input, entry_kind kind)
                      [&](fatbin_entry const& entry) { return entry.kind == kind; });
 }
 
-/// Whether `symbol` is a C++ name of `name`, in whatever scope: _Z14user_transformf.
+/// Whether `symbol` is a C++ name of `name` in any scope: _Z14user_transformf.
 inline bool is_mangled(std::string_view symbol, std::string_view name)
 {
   auto const scoped = std::to_string(name.size()) + std::string(name);

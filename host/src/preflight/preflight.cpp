@@ -20,8 +20,7 @@ detail::preflight_input describe(fatbin const& input, preflight_request const& r
           .is_opaque = is_opaque(input, request.target, request.mode)};
 }
 
-/// The PTX entry that states the types of `ltoir`; null where none or several are of its
-/// architecture.
+/// The PTX entry that states the types of `ltoir`; null if none or several have its architecture.
 fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) noexcept
 {
   fatbin_entry const* ptx = nullptr;
@@ -33,30 +32,30 @@ fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) 
   return ptx;
 }
 
-/// The PTX entry that links for `wanted`, else any.
-fatbin_entry const* find_any_ptx(fatbin const& input, target wanted) noexcept
+/// The PTX entry that links for `link_target`, else any.
+fatbin_entry const* find_any_ptx(fatbin const& input, target link_target) noexcept
 {
-  auto const* ptx = input.find(entry_kind::ptx, wanted);
+  auto const* ptx = input.find(entry_kind::ptx, link_target);
   if (ptx != nullptr) return ptx;
   for (auto const& entry : input.entries())
     if (entry.kind == entry_kind::ptx) ptx = &entry;
   return ptx;
 }
 
-error_details refusal(std::string const& what, std::vector<finding> const& findings)
+error_details refusal(std::string const& purpose, std::vector<finding> const& findings)
 {
-  auto const first = std::find_if(findings.begin(), findings.end(), [](finding const& found) {
-    return found.severity == severity::error;
-  });
-  if (first == findings.end())
+  auto const error_finding =
+      std::find_if(findings.begin(), findings.end(),
+                   [](finding const& entry) { return entry.severity == severity::error; });
+  if (error_finding == findings.end())
     return {.message = "the link was refused without a finding that is an error",
             .code = error_code::link_refused,
             .hint = "pass refused_error at least one finding of severity::error"};
-  return {.message =
-              detail::format("cannot link{}: {} [{}]", what, first->message, to_string(first->id)),
-          .input = detail::format("{}", fmt::join(first->files, ", ")),
-          .code = vendor_code(to_string(first->id)),
-          .hint = first->hint};
+  return {.message = detail::format("cannot link{}: {} [{}]", purpose, error_finding->message,
+                                    to_string(error_finding->id)),
+          .input = detail::format("{}", fmt::join(error_finding->files, ", ")),
+          .code = vendor_code(to_string(error_finding->id)),
+          .hint = error_finding->hint};
 }
 
 bool depends_on_target(finding_id id)
@@ -65,7 +64,7 @@ bool depends_on_target(finding_id id)
          id == finding_id::arch_unknown;
 }
 
-/// The files of a finding, whatever their order.
+/// The files of a finding, in alphabetical order.
 std::vector<std::string> sorted_files(finding const& subject)
 {
   auto files = subject.files;
@@ -77,11 +76,11 @@ std::vector<std::string> sorted_files(finding const& subject)
 void drop_consequences(std::vector<finding>& findings, finding_id cause, finding_id consequence)
 {
   std::vector<std::vector<std::string>> explained;
-  for (auto const& known : findings)
-    if (known.id == cause) explained.push_back(sorted_files(known));
-  std::erase_if(findings, [&](finding const& known) {
-    return known.id == consequence &&
-           std::find(explained.begin(), explained.end(), sorted_files(known)) != explained.end();
+  for (auto const& entry : findings)
+    if (entry.id == cause) explained.push_back(sorted_files(entry));
+  std::erase_if(findings, [&](finding const& entry) {
+    return entry.id == consequence &&
+           std::find(explained.begin(), explained.end(), sorted_files(entry)) != explained.end();
   });
 }
 
@@ -98,23 +97,23 @@ char const* to_string(severity level) noexcept
   return "unknown";
 }
 
-fatbin_entry const* linked_entry(fatbin const& input, target wanted, link_mode mode) noexcept
+fatbin_entry const* linked_entry(fatbin const& input, target link_target, link_mode mode) noexcept
 {
-  return input.find(mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx, wanted);
+  return input.find(mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx, link_target);
 }
 
-bool is_opaque(fatbin const& input, target wanted, link_mode mode) noexcept
+bool is_opaque(fatbin const& input, target link_target, link_mode mode) noexcept
 {
   if (mode != link_mode::lto) return false;
-  auto const* entry = linked_entry(input, wanted, mode);
+  auto const* entry = linked_entry(input, link_target, mode);
   return entry != nullptr && find_ptx_of(input, *entry) == nullptr;
 }
 
-ptx_interface const& interface_of(fatbin const& input, target wanted, link_mode mode)
+ptx_interface const& interface_of(fatbin const& input, target link_target, link_mode mode)
 {
   static detail::immortal<ptx_interface const> const empty;
-  auto const* linked = linked_entry(input, wanted, mode);
-  auto const* ptx = linked == nullptr        ? find_any_ptx(input, wanted)
+  auto const* linked = linked_entry(input, link_target, mode);
+  auto const* ptx = linked == nullptr        ? find_any_ptx(input, link_target)
                     : mode == link_mode::ptx ? linked
                                              : find_ptx_of(input, *linked);
   return ptx == nullptr ? empty.get() : input.interface(*ptx);
@@ -155,16 +154,16 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
                                           std::string const& kernel)
 {
-  // For the newest, for which every generic entry links.
+  // Every generic entry links for the newest target.
   auto findings = preflight(inputs, {.target = target("sm_121"), .mode = mode, .kernel = kernel});
-  std::erase_if(findings, [](finding const& found) {
-    return found.severity != severity::error || depends_on_target(found.id);
+  std::erase_if(findings, [](finding const& entry) {
+    return entry.severity != severity::error || depends_on_target(entry.id);
   });
   return findings;
 }
 
-refused_error::refused_error(target wanted, std::vector<finding> findings)
-    : error(stage::preflight, refusal(" for " + std::string(wanted.name()), findings)),
+refused_error::refused_error(target link_target, std::vector<finding> findings)
+    : error(stage::preflight, refusal(" for " + std::string(link_target.name()), findings)),
       findings_(std::move(findings))
 {
 }

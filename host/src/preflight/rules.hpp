@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preflight's rules, one function each; all append to `findings`.
+// The rules of preflight, one function for each; all append to `findings`.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace fatlink::detail {
 
-/// An input and what was read out of it.
+/// An input and its contents.
 struct preflight_input {
   fatbin const* file;
   ptx_interface const& interface;

@@ -49,13 +49,12 @@ std::string missing_hint(preflight_inputs const& inputs, symbol_index const& sym
                           variable.is_external ? "declares" : "defines");
   auto const mangled =
       definitions.find_prefix(detail::format("_Z{}{}", hook.name.size(), hook.name));
-  auto const other = mangled.empty() ? definitions.nearest(hook.name) : mangled;
-  if (other.starts_with("_Z"))
-    return detail::format("{} is its C++ name: declare the definition extern \"C\"", other);
-  if (!other.empty())
-    return detail::format("did you mean {}? Rename the definition to {}", other, hook.name);
-  auto const advice = detail::format(
-      "pass a transform that defines {} (--transform, or one more input)", hook.name);
+  auto const similar = mangled.empty() ? definitions.nearest(hook.name) : mangled;
+  if (similar.starts_with("_Z"))
+    return detail::format("{} is its C++ name: declare the definition extern \"C\"", similar);
+  if (!similar.empty())
+    return detail::format("did you mean {}? Rename the definition to {}", similar, hook.name);
+  auto const advice = detail::format("pass a transform that defines {}", hook.name);
   if (inputs.size() < 2) return advice;
   return advice + "; a definition that is inline or static does not count, nvcc removes it";
 }
@@ -86,45 +85,44 @@ char const* verb_of(symbol_role role)
   return "defines";
 }
 
-std::string mismatch_hint(function_symbol const& first, function_symbol const& second)
+std::string mismatch_hint(function_symbol const& a, function_symbol const& b)
 {
-  if ((first.role == symbol_role::kernel) != (second.role == symbol_role::kernel))
+  if ((a.role == symbol_role::kernel) != (b.role == symbol_role::kernel))
     return "a kernel is no device function: rename one of the two";
-  if (to_string(*first.function) == to_string(*second.function) &&
-      first.function->parameters == second.function->parameters)
+  if (to_string(*a.function) == to_string(*b.function) &&
+      a.function->parameters == b.function->parameters)
     return "define it with the type that the library declares; if it uses the bits of a float on "
            "purpose, build both with one contract (fatlink_add_fatbin(… CONTRACT …))";
-  if (first.role == symbol_role::hook)
+  if (a.role == symbol_role::hook)
     return "define it with the type that the library's contract declares";
   return detail::format("define it with the type of {}'s, or rename one of the two",
-                        first.input->file->name());
+                        a.input->file->name());
 }
 
-finding mismatch(function_symbol const& first, function_symbol const& second)
+finding mismatch(function_symbol const& a, function_symbol const& b)
 {
-  auto const [own, other] = describe_types(*first.function, *second.function);
+  auto const [own, other] = describe_types(*a.function, *b.function);
   return {.id = finding_id::signature_mismatch,
           .severity = severity::error,
-          .files = {first.input->file->name(), second.input->file->name()},
-          .symbol = first.function->name,
-          .message = detail::format("{} {} {} and {} {} {}", first.input->file->name(),
-                                    verb_of(first.role), own, second.input->file->name(),
-                                    verb_of(second.role), other),
-          .hint = mismatch_hint(first, second)};
+          .files = {a.input->file->name(), b.input->file->name()},
+          .symbol = a.function->name,
+          .message = detail::format("{} {} {} and {} {} {}", a.input->file->name(), verb_of(a.role),
+                                    own, b.input->file->name(), verb_of(b.role), other),
+          .hint = mismatch_hint(a, b)};
 }
 
-finding uncertain(function_symbol const& first, function_symbol const& second)
+finding uncertain(function_symbol const& a, function_symbol const& b)
 {
-  auto const [own, other] = describe_types(*first.function, *second.function);
+  auto const [own, other] = describe_types(*a.function, *b.function);
   return {
       .id = finding_id::uncertain_type,
       .severity = severity::warning,
-      .files = {first.input->file->name(), second.input->file->name()},
-      .symbol = first.function->name,
+      .files = {a.input->file->name(), b.input->file->name()},
+      .symbol = a.function->name,
       .message = detail::format(
           "{} uses {} and {} uses {}: another type, or the bits of the same one; int and float "
           "of one width cannot be told apart here",
-          first.input->file->name(), own, second.input->file->name(), other),
+          a.input->file->name(), own, b.input->file->name(), other),
       .hint = "build both with one contract (fatlink_add_fatbin(… CONTRACT …)), which checks it"};
 }
 
@@ -145,17 +143,14 @@ function_symbol const* reference_of(symbol_group const& group)
   return nullptr;
 }
 
-void compare(function_symbol const& first, function_symbol const& second, finding_limit& mismatches,
+void compare(function_symbol const& a, function_symbol const& b, finding_limit& mismatches,
              finding_limit& uncertainties)
 {
   auto const kernel_and_function =
-      (first.role == symbol_role::kernel) != (second.role == symbol_role::kernel);
-  auto const agreement =
-      kernel_and_function ? type_agreement::different : compare_types(first, second);
-  if (agreement == type_agreement::different)
-    mismatches.add([&] { return mismatch(first, second); });
-  if (agreement == type_agreement::uncertain)
-    uncertainties.add([&] { return uncertain(first, second); });
+      (a.role == symbol_role::kernel) != (b.role == symbol_role::kernel);
+  auto const agreement = kernel_and_function ? type_agreement::different : compare_types(a, b);
+  if (agreement == type_agreement::different) mismatches.add([&] { return mismatch(a, b); });
+  if (agreement == type_agreement::uncertain) uncertainties.add([&] { return uncertain(a, b); });
 }
 
 }  // namespace
@@ -197,24 +192,25 @@ void check_function_types(symbol_index const& symbols, std::vector<finding>& fin
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings)
 {
-  std::map<std::string_view, fatbin const*> first;
+  std::map<std::string_view, fatbin const*> definers;
   finding_limit duplicates(findings);
-  auto const describe = [](std::string const& name, fatbin const& other, fatbin const& file,
+  auto const describe = [](std::string const& name, fatbin const& definer, fatbin const& file,
                            bool is_shared_name) {
     return finding{
         .id = finding_id::duplicate_symbol,
         .severity = severity::error,
-        .files = {other.name(), file.name()},
+        .files = {definer.name(), file.name()},
         .symbol = name,
-        .message = detail::format("{} is defined by {} and by {}", name, other.name(), file.name()),
+        .message =
+            detail::format("{} is defined by {} and by {}", name, definer.name(), file.name()),
         .hint = is_shared_name ? "pass one of the two"
                                : "pass one of the two, or declare what is private static"};
   };
   auto const add = [&](std::string const& name, fatbin const& file, bool is_shared_name) {
-    auto const insertion = first.emplace(name, &file);
-    auto const& other = *insertion.first->second;
+    auto const insertion = definers.emplace(name, &file);
+    auto const& definer = *insertion.first->second;
     if (!insertion.second)
-      duplicates.add([&] { return describe(name, other, file, is_shared_name); });
+      duplicates.add([&] { return describe(name, definer, file, is_shared_name); });
   };
   for (auto const& input : inputs) {
     for (auto const& kernel : input.interface.kernels)
@@ -232,16 +228,16 @@ void check_kernel(preflight_inputs const& inputs, preflight_request const& reque
 {
   if (request.kernel.empty()) return;
   std::vector<std::string> files;
-  std::vector<std::string> known;
+  std::vector<std::string> kernels;
   for (auto const& input : inputs) {
     files.push_back(input.file->name());
-    for (auto const& kernel : input.interface.kernels) known.push_back(kernel.name);
+    for (auto const& kernel : input.interface.kernels) kernels.push_back(kernel.name);
   }
-  if (std::find(known.begin(), known.end(), request.kernel) != known.end()) return;
+  if (std::find(kernels.begin(), kernels.end(), request.kernel) != kernels.end()) return;
   auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
   if (std::any_of(inputs.begin(), inputs.end(), is_opaque)) return;  // the linked image shows it
-  auto hint = known.empty() ? std::string("pass the library's fatbin, which holds the kernels")
-                            : detail::format("kernels there are: {}", list_names(known));
+  auto hint = kernels.empty() ? std::string("pass the library's fatbin, which holds the kernels")
+                              : detail::format("kernels there are: {}", list_names(kernels));
   findings.push_back({.id = finding_id::unknown_kernel,
                       .severity = severity::error,
                       .files = files,

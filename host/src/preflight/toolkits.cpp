@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which toolkit made an input, and whether the nvJitLink at hand reads it. Measured with 12.9,
-// 13.0 and 13.5, every producer against every linker (tests/cli/test_check.py): nvJitLink reads
-// LTO-IR of its own major version up to its own minor, and PTX of any version up to its own.
+// Checks that nvJitLink reads what the toolkits of the inputs wrote. Measured with CUDA 12.9
+// and 13.0 to 13.5: nvJitLink reads LTO-IR of its own major version, up to the container version
+// that its own toolkit writes (13.3 to 13.5 write the same one), and PTX up to the version of its
+// own toolkit. tests/cli/test_check.py compares 12.9, 13.0 and 13.5 with each other.
 
 #include <algorithm>
 #include <charconv>
@@ -15,12 +16,12 @@ namespace {
 /// "13.0.88" → 13.0
 std::optional<toolkit_version> parse(std::string const& text)
 {
-  toolkit_version found;
+  toolkit_version version;
   auto const* const end = text.data() + text.size();
-  auto const major = std::from_chars(text.data(), end, found.major);
+  auto const major = std::from_chars(text.data(), end, version.major);
   if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return {};
-  if (std::from_chars(major.ptr + 1, end, found.minor).ec != std::errc{}) return {};
-  return found;
+  if (std::from_chars(major.ptr + 1, end, version.minor).ec != std::errc{}) return {};
+  return version;
 }
 
 /// PTX ISA 9.0, "Release Notes": 8.5 came with 12.5 and 12.6, later ones a step apart.
@@ -59,59 +60,58 @@ struct toolkit_estimate {
   bool is_lower_bound = false;
 };
 
-std::string to_string(toolkit_estimate const& made)
+std::string to_string(toolkit_estimate const& estimate)
 {
-  return fatlink::to_string(made.version) + (made.is_lower_bound ? " or newer" : "");
+  return fatlink::to_string(estimate.version) + (estimate.is_lower_bound ? " or newer" : "");
 }
 
-/// The newest toolkit that the PTX entries of `input` tell of.
+/// The newest toolkit that made a PTX entry of `input`.
 std::optional<toolkit_version> newest_ptx(fatbin const& input)
 {
   std::optional<toolkit_version> newest;
   for (auto const& entry : input.entries())
-    if (auto const made = entry.kind == entry_kind::ptx ? toolkit_of(entry) : std::nullopt)
-      newest = newest ? std::max(*newest, *made) : *made;
+    if (auto const version = entry.kind == entry_kind::ptx ? toolkit_of(entry) : std::nullopt)
+      newest = newest ? std::max(*newest, *version) : *version;
   return newest;
 }
 
-/// The toolkit of `entry`, by its ident, its version, or the PTX beside it: where several toolkits
-/// write one version of LTO-IR, PTX of the same fatbin tells which, its version being its
-/// toolkit's.
+/// The toolkit of `entry`, by its ident, its version, or other entries: if several toolkits write
+/// the same version of LTO-IR, the PTX of the same fatbin determines the toolkit.
 std::optional<toolkit_estimate> estimate_toolkit(fatbin const& input, fatbin_entry const& entry)
 {
-  auto const own = toolkit_of(entry);
-  if (own && (states_toolkit(entry) || !is_shared_by_toolkits(entry)))
-    return toolkit_estimate{*own};
+  auto const entry_toolkit = toolkit_of(entry);
+  if (entry_toolkit && (states_toolkit(entry) || !is_shared_by_toolkits(entry)))
+    return toolkit_estimate{*entry_toolkit};
   auto const sibling = newest_ptx(input);
-  if (!own) return sibling ? std::optional(toolkit_estimate{*sibling}) : std::nullopt;
-  if (sibling && sibling->major == own->major && *sibling >= *own)
+  if (!entry_toolkit) return sibling ? std::optional(toolkit_estimate{*sibling}) : std::nullopt;
+  if (sibling && sibling->major == entry_toolkit->major && *sibling >= *entry_toolkit)
     return toolkit_estimate{*sibling};
-  return toolkit_estimate{*own, true};
+  return toolkit_estimate{*entry_toolkit, true};
 }
 
-finding too_new(fatbin const& input, toolkit_estimate const& made, toolkit_version linker,
-                char const* what)
+finding too_new(fatbin const& input, toolkit_estimate const& toolkit, toolkit_version linker,
+                char const* form)
 {
   return {.id = finding_id::toolkit_too_new,
           .severity = severity::error,
           .files = {input.name()},
           .message = detail::format("{} holds {} of CUDA {}, which nvJitLink {} cannot read",
-                                    input.name(), what, to_string(made), to_string(linker)),
-          .hint = detail::format(
-              "install nvJitLink {} or newer (package libnvjitlink-{}-{}; fatlink "
-              "doctor shows which is used), or compile it with CUDA {}",
-              to_string(made.version), made.version.major, made.version.minor, to_string(linker))};
+                                    input.name(), form, to_string(toolkit), to_string(linker)),
+          .hint = detail::format("install nvJitLink {} or newer (package libnvjitlink-{}-{}), "
+                                 "or compile it with CUDA {}",
+                                 to_string(toolkit.version), toolkit.version.major,
+                                 toolkit.version.minor, to_string(linker))};
 }
 
-finding other_major(fatbin const& input, toolkit_estimate const& made, toolkit_version linker)
+finding other_major(fatbin const& input, toolkit_estimate const& toolkit, toolkit_version linker)
 {
   return {.id = finding_id::toolkit_major,
           .severity = severity::error,
           .files = {input.name()},
           .message =
-              detail::format("{} holds LTO-IR of CUDA {}; nvJitLink {} reads that of CUDA {} alone",
-                             input.name(), to_string(made), to_string(linker), linker.major),
-          .hint = detail::format("compile it with CUDA {}, or link with --mode ptx", linker.major)};
+              detail::format("{} holds LTO-IR of CUDA {}; nvJitLink {} reads only that of CUDA {}",
+                             input.name(), to_string(toolkit), to_string(linker), linker.major),
+          .hint = detail::format("compile it with CUDA {}, or link in ptx mode", linker.major)};
 }
 
 }  // namespace
@@ -138,12 +138,12 @@ void detail::check_toolkits(preflight_inputs const& inputs, preflight_request co
   for (auto const& input : inputs) {
     auto const* entry = input.file->find(lto ? entry_kind::ltoir : entry_kind::ptx, request.target);
     if (entry == nullptr) continue;
-    auto const made = estimate_toolkit(*input.file, *entry);
-    if (!made) continue;
-    if (lto && made->version.major != request.linker->major)
-      findings.push_back(other_major(*input.file, *made, *request.linker));
-    else if (made->version > *request.linker)
-      findings.push_back(too_new(*input.file, *made, *request.linker, lto ? "LTO-IR" : "PTX"));
+    auto const toolkit = estimate_toolkit(*input.file, *entry);
+    if (!toolkit) continue;
+    if (lto && toolkit->version.major != request.linker->major)
+      findings.push_back(other_major(*input.file, *toolkit, *request.linker));
+    else if (toolkit->version > *request.linker)
+      findings.push_back(too_new(*input.file, *toolkit, *request.linker, lto ? "LTO-IR" : "PTX"));
   }
 }
 

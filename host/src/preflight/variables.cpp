@@ -53,8 +53,8 @@ std::string missing_hint(name_search& unclaimed, symbol_group const& group,
   for (auto const& function : group.functions)
     return detail::format("{} has a function of that name: define a variable",
                           function.input->file->name());
-  if (auto const other = unclaimed.nearest(variable.name); !other.empty())
-    return detail::format("did you mean {}? Rename the definition to {}", other, variable.name);
+  if (auto const similar = unclaimed.nearest(variable.name); !similar.empty())
+    return detail::format("did you mean {}? Rename the definition to {}", similar, variable.name);
   return detail::format("define it in one of the inputs: {} {}, neither static nor extern",
                         declaration_of(variable), variable.name);
 }
@@ -91,22 +91,23 @@ bool kinds_differ(ptx_variable const& a, ptx_variable const& b)
 }
 
 /// A definition may be aligned more strictly than its declarations ask, not less.
-bool is_under_aligned(variable_symbol const& declared, variable_symbol const& other)
+bool is_under_aligned(variable_symbol const& declared, variable_symbol const& counterpart)
 {
-  if (declared.is_external == other.is_external) return false;
-  auto const& definition = *(declared.is_external ? other : declared).variable;
-  auto const& declaration = *(declared.is_external ? declared : other).variable;
+  if (declared.is_external == counterpart.is_external) return false;
+  auto const& definition = *(declared.is_external ? counterpart : declared).variable;
+  auto const& declaration = *(declared.is_external ? declared : counterpart).variable;
   return definition.align < declaration.align;
 }
 
 bool types_differ(variable_symbol const& a, variable_symbol const& b)
 {
-  auto const& first = *a.variable;
-  auto const& second = *b.variable;
-  if (first.space != second.space || first.is_managed != second.is_managed) return true;
+  auto const& variable_a = *a.variable;
+  auto const& variable_b = *b.variable;
+  if (variable_a.space != variable_b.space || variable_a.is_managed != variable_b.is_managed)
+    return true;
   if (is_under_aligned(a, b)) return true;
-  if (first.is_unsized || second.is_unsized) return false;
-  return bytes_of(first) != bytes_of(second) || kinds_differ(first, second);
+  if (variable_a.is_unsized || variable_b.is_unsized) return false;
+  return bytes_of(variable_a) != bytes_of(variable_b) || kinds_differ(variable_a, variable_b);
 }
 
 std::string describe(variable_symbol const& symbol, with_alignment alignment)
@@ -118,15 +119,14 @@ std::string describe(variable_symbol const& symbol, with_alignment alignment)
                         to_string(*symbol.variable, alignment));
 }
 
-finding mismatch(variable_symbol const& first, variable_symbol const& second)
+finding mismatch(variable_symbol const& a, variable_symbol const& b)
 {
-  auto const alignment = is_under_aligned(first, second) ? with_alignment::yes : with_alignment::no;
+  auto const alignment = is_under_aligned(a, b) ? with_alignment::yes : with_alignment::no;
   return {.id = finding_id::signature_mismatch,
           .severity = severity::error,
-          .files = {first.input->file->name(), second.input->file->name()},
-          .symbol = first.variable->name,
-          .message =
-              detail::format("{} and {}", describe(first, alignment), describe(second, alignment)),
+          .files = {a.input->file->name(), b.input->file->name()},
+          .symbol = a.variable->name,
+          .message = detail::format("{} and {}", describe(a, alignment), describe(b, alignment)),
           .hint = "declare and define it with one type, size, alignment and memory space"};
 }
 

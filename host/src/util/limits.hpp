@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fatlink accepts at most, so that a small hostile file cannot cost its host minutes,
-// gigabytes or the stack. Each limit is far above what compilers write for real code; what exceeds
-// one is refused by an error that names the limit (code "above-limit" where it is about a fatbin).
-// Units: bytes where the name says so, else a count. Needs the standard library alone.
+// Limits on the input that fatlink accepts, so that a small hostile file cannot cost the host
+// process minutes, gigabytes or its stack. Each limit is far above what compilers write for real
+// code. Input above a limit is refused with an error that names it (error_code::above_limit for
+// fatbins). Units: bytes where the name says so, else a count. Uses the standard library only.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ constexpr std::uint64_t k_fatbin_bytes = std::uint64_t{1} << 30;
 /// Functions, parameters, variables and called names of one PTX entry: 100,000 functions with up to
 /// eight parameters each. About 150 bytes of memory each.
 constexpr std::size_t k_declarations = std::size_t{1} << 20;
-/// The same of all entries of a fatbin that are read.
+/// Declarations of all entries of a fatbin together.
 constexpr std::size_t k_fatbin_declarations = std::size_t{1} << 22;
 /// Parameters of a function. CUDA passes at most 32,764 bytes, 4,095 pointers.
 constexpr std::size_t k_parameters = 4096;
@@ -54,11 +54,11 @@ constexpr std::size_t k_listed_names = 20;
 
 /// A .json file beside a fatbin.
 constexpr std::uint64_t k_json_bytes = std::uint64_t{1} << 20;
-/// Arrays and objects within each other in JSON. Copying and destroying it recurses.
+/// Nesting depth of arrays and objects in JSON: copying and destroying it recurses.
 constexpr unsigned k_json_depth = 64;
 /// A reference expression.
 constexpr std::size_t k_expression_bytes = 4096;
-/// Parentheses within each other in a reference expression.
+/// Nesting depth of parentheses in a reference expression.
 constexpr unsigned k_expression_depth = 64;
 /// A mangled type that is demangled; longer ones are shown as they are.
 constexpr std::size_t k_mangled_bytes = 128;
@@ -71,13 +71,13 @@ constexpr std::size_t k_demangled_bytes = 4096;
 
 /// Tokens of the PTX that is loaded: about 80 MB of text, 1.5 GB of memory.
 constexpr std::uint64_t k_tokens = std::uint64_t{1} << 24;
-/// Braces within each other in a body. nvcc writes two levels.
+/// Nesting depth of braces in a body. nvcc writes two levels.
 constexpr unsigned k_scope_depth = 64;
-/// Braces within each other in an initialiser: the dimensions of an array.
+/// Nesting depth of braces in an initialiser: the dimensions of an array.
 constexpr unsigned k_initializer_depth = 32;
 /// All .global and .const variables of a loaded module.
 constexpr std::uint64_t k_module_bytes = std::uint64_t{1} << 30;
-/// All .shared variables of a loaded module: each block that runs has them.
+/// All .shared variables of a loaded module: each running block has its own.
 constexpr std::uint64_t k_shared_bytes = std::uint64_t{64} << 20;
 /// Local memory of a thread, as CUDA's.
 constexpr std::uint32_t k_local_bytes = 512U << 10U;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way to read untrusted bytes: every access is checked against what is there.
+// Reads untrusted bytes: checks every access against the size.
 // Units: bytes; integers little-endian.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace fatlink::detail {
 
-/// Asked for bytes that are not there. Readers translate it into their own error.
+/// An access past the end. Readers translate it into their own error.
 struct out_of_bytes {
-  std::uint64_t offset;  ///< of the first byte asked for
-  std::uint64_t wanted;  ///< bytes asked for
-  std::uint64_t size;    ///< bytes there are in all
+  std::uint64_t offset;  ///< of the first byte of the access
+  std::uint64_t wanted;  ///< size of the access
+  std::uint64_t size;    ///< size of all bytes
 };
 
 class byte_reader {

@@ -8,9 +8,9 @@
 
 namespace fatlink::detail {
 
-/// Exactly `size` bytes out of a zstd frame; empty on damage, `error` says which.
+/// Exactly `size` bytes of a zstd frame; empty if it is damaged, with the reason in `error`.
 std::string decompress_zstd(bytes_view frame, std::size_t size, std::string& error);
-/// The same out of a raw LZ4 block.
+/// As above, of a raw LZ4 block.
 std::string decompress_lz4(bytes_view block, std::size_t size, std::string& error);
 
 }  // namespace fatlink::detail

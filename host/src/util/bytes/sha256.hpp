@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4), by nettle: it uses the processor's SHA instructions, and loading it costs a
-// process that is over in milliseconds nothing that shows, which libcrypto's relocations do.
+// SHA-256 (FIPS 180-4), by nettle: it uses the processor's SHA instructions and loads quickly; the
+// relocations of libcrypto would be noticeable in a process that runs for milliseconds.
 #pragma once
 
 #include <nettle/sha2.h>
@@ -11,7 +11,7 @@
 
 namespace fatlink::detail {
 
-/// The digest of what it was given, in pieces.
+/// The digest of bytes that are added in pieces.
 class sha256_hasher {
  public:
   sha256_hasher() noexcept;

@@ -14,12 +14,12 @@ namespace {
 
 using path = std::filesystem::path;
 
-/// One install folder: how it is reached from the others. A way that is absolute leads out of the
-/// prefix, and does not move with it.
+/// The paths to one install folder from the others. An absolute path lies outside of the prefix and
+/// does not move with it.
 struct install_folder {
   char const* from_libraries;
   char const* from_programs;
-  char const* in_prefix;  ///< the usual place, which the build tree uses always
+  char const* in_prefix;  ///< the default, always used in the build tree
 };
 constexpr install_folder k_helper{layout::k_libraries_to_helper, layout::k_programs_to_helper,
                                   "libexec"};
@@ -33,7 +33,7 @@ path running_program()
   return error ? path() : program;
 }
 
-/// The program or the shared library that holds this code.
+/// The program or shared library that contains this code.
 path code_file()
 {
   Dl_info info{};
@@ -61,16 +61,16 @@ void append(std::vector<path>& folders, path const& folder)
   if (std::find(folders.begin(), folders.end(), normal) == folders.end()) folders.push_back(normal);
 }
 
-/// Every place of `folder`, first those that move with this installation.
+/// Every candidate path of `folder`; those that move with this installation come first.
 std::vector<path> places_of(install_folder const& folder)
 {
   auto const program = running_program();
   auto const code = code_file();
   auto const is_library = !code.empty() && code != program;
   auto const configured = path(is_library ? folder.from_libraries : folder.from_programs);
-  auto const& first = is_library ? code : program;
+  auto const& start = is_library ? code : program;
   std::vector<path> places;
-  if (configured.is_relative() && !first.empty()) append(places, first.parent_path() / configured);
+  if (configured.is_relative() && !start.empty()) append(places, start.parent_path() / configured);
   if (is_library && path(folder.from_programs).is_relative() && !program.empty())
     append(places, program.parent_path() / folder.from_programs);
   for (auto const& file : {code, program})
@@ -84,8 +84,8 @@ struct stated_helper {
   path file;
 };
 
-/// Made when first used: set_default_link_helper may be called before `main`. Never destroyed:
-/// programs link while static objects are destroyed, too.
+/// Constructed on first use, because set_default_link_helper may be called before `main`. Never
+/// destroyed, because programs may link while static objects are destroyed.
 stated_helper& stated()
 {
   static auto& helper = *new stated_helper;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr char const* k_keeping = "cannot be kept in a temporary file ($TMPDIR, else /tmp)";
 
-/// A device or FIFO is written as it is: there is nothing to rename over.
+/// Devices and FIFOs are written directly: they cannot be replaced by renaming.
 bool is_special(std::filesystem::path const& path)
 {
   struct stat status {};
@@ -33,8 +33,8 @@ std::filesystem::path folder_of(std::filesystem::path const& path)
   return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-/// Where `path` leads through symbolic links; the file at the end need not exist. The path that the
-/// system gives up at (ELOOP), where there are too many.
+/// The target of `path` through symbolic links; it need not exist. With too many links, the path at
+/// which the system stops (ELOOP).
 std::filesystem::path follow_links(std::filesystem::path path)
 {
   constexpr int k_most_links = 40;  // as Linux follows
@@ -117,8 +117,8 @@ void output_file::commit()
   temporary_.reset();
 }
 
-/// Gives the unnamed file its name. A name that exists cannot be given: the file then receives a
-/// temporary one, which commit() renames.
+/// Names the unnamed file. If the name exists, the file gets a temporary name, which commit()
+/// renames.
 void output_file::put_in_place()
 {
   auto const self = detail::format("/proc/self/fd/{}", descriptor_);

@@ -16,9 +16,10 @@
 namespace fatlink::detail {
 namespace {
 
-[[noreturn]] void fail(std::filesystem::path const& path, std::string const& why, std::string hint)
+[[noreturn]] void fail(std::filesystem::path const& path, std::string const& cause,
+                       std::string hint)
 {
-  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), why),
+  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), cause),
                                   .input = path.string(),
                                   .code = error_code::unreadable_file,
                                   .hint = std::move(hint)});
@@ -29,7 +30,7 @@ std::string reason(int code)
   return std::generic_category().message(code);
 }
 
-/// Copies `stream` to its end; the number of bytes.
+/// Copies `stream` up to its end; returns the number of bytes.
 std::uint64_t copy_stream(int stream, descriptor const& copy, std::string const& name)
 {
   std::vector<std::byte> part(std::size_t{1} << 20);
@@ -38,14 +39,14 @@ std::uint64_t copy_stream(int stream, descriptor const& copy, std::string const&
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(name, reason(errno), "redirect it from a file or a pipe");
     if (got == 0) return size;
-    for (ssize_t done = 0; done < got;) {
+    for (ssize_t written = 0; written < got;) {
       auto const put =
-          ::write(copy.get(), part.data() + done, static_cast<std::size_t>(got - done));
+          ::write(copy.get(), part.data() + written, static_cast<std::size_t>(got - written));
       if (put < 0 && errno == EINTR) continue;
       if (put < 0)
         fail(name, "cannot be kept in a temporary file: " + reason(errno),
              "set TMPDIR to a folder with free space");
-      done += put;
+      written += put;
     }
     size += static_cast<std::uint64_t>(got);
   }
@@ -65,7 +66,7 @@ int descriptor::close() noexcept
 
 opened_file open_regular(std::filesystem::path const& path, std::string const& hint)
 {
-  // O_NONBLOCK: a FIFO opens at once and is then refused.
+  // O_NONBLOCK: opening a FIFO does not wait; it is refused afterwards.
   auto file = std::make_unique<descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file->get() < 0) fail(path, errno == ENOENT ? "no such file" : reason(errno), hint);
   struct stat status {};
@@ -90,26 +91,27 @@ opened_file open_stream(int stream, std::string const& name)
   return {std::move(file), size};
 }
 
-bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> to,
+bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> buffer,
              std::filesystem::path const& path)
 {
-  while (!to.empty()) {
-    auto const got = ::pread(file.get(), to.data(), to.size(), static_cast<off_t>(offset));
+  while (!buffer.empty()) {
+    auto const got = ::pread(file.get(), buffer.data(), buffer.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path, reason(errno), "check the disk, then try again");
     if (got == 0) return false;
-    to = to.subspan(static_cast<std::size_t>(got));
+    buffer = buffer.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }
   return true;
 }
 
-byte_buffer read_file(std::filesystem::path const& path, std::uint64_t most,
+byte_buffer read_file(std::filesystem::path const& path, std::uint64_t size_limit,
                       std::string const& hint)
 {
   auto const opened = open_regular(path, hint);
-  if (opened.size > most)
-    fail(path, detail::format("{} bytes are more than the {} allowed", opened.size, most), hint);
+  if (opened.size > size_limit)
+    fail(path, detail::format("{} bytes are more than the {} allowed", opened.size, size_limit),
+         hint);
   byte_buffer bytes(static_cast<std::size_t>(opened.size));
   if (!read_at(*opened.file, 0, bytes, path)) fail(path, "shrank while it was read", hint);
   return bytes;

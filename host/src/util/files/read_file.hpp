@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads whole files that somebody else wrote, safely: regular files only, bounded, once.
+// Reads whole untrusted files safely: regular files only, of limited size, read once.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class descriptor {
   descriptor(descriptor const&) = delete;
   descriptor& operator=(descriptor const&) = delete;
   [[nodiscard]] int get() const noexcept { return number_; }
-  /// Closes it now; what close(2) answers, errno with it.
+  /// Closes it now; returns the result of close(2) and sets errno.
   int close() noexcept;
 
  private:
@@ -35,21 +35,21 @@ struct opened_file {
 };
 
 /// Opens `path`. Never waits on a FIFO. `hint` is the remedy in the error.
-/// @throws file_error missing, a directory, no regular file, unreadable.
+/// @throws file_error missing, a directory, not a regular file, or unreadable.
 opened_file open_regular(std::filesystem::path const& path, std::string const& hint);
 
-/// The open descriptor `stream`, which may be a pipe, for read_at: itself where it is a regular
-/// file at its start, else a copy of what it holds to its end, in a file without a name.
+/// The open descriptor `stream`, which may be a pipe, for read_at: the descriptor itself if it is a
+/// regular file at its start, else an unnamed file with a copy of the remaining bytes.
 /// @throws file_error names `name`.
 opened_file open_stream(int stream, std::string const& name);
 
-/// All bytes of `path`. @throws file_error as open_regular, or larger than `most`.
-byte_buffer read_file(std::filesystem::path const& path, std::uint64_t most,
+/// All bytes of `path`. @throws file_error as open_regular, or larger than `size_limit`.
+byte_buffer read_file(std::filesystem::path const& path, std::uint64_t size_limit,
                       std::string const& hint);
 
-/// Reads `to.size()` bytes at `offset`; false when the file ends before.
-/// @throws file_error the system's reason, naming `path`.
-bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> to,
+/// Reads `buffer.size()` bytes at `offset`; false if the file ends earlier.
+/// @throws file_error names `path` and the system's reason.
+bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> buffer,
              std::filesystem::path const& path);
 
 }  // namespace fatlink::detail

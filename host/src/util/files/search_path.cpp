@@ -33,8 +33,8 @@ std::filesystem::path installed_data_folder()
     std::error_code ignored;
     return std::filesystem::is_directory(folder, ignored);
   };
-  auto const first = std::find_if(folders.begin(), folders.end(), exists);
-  return first == folders.end() ? folders.front() : *first;
+  auto const folder = std::find_if(folders.begin(), folders.end(), exists);
+  return folder == folders.end() ? folders.front() : *folder;
 }
 
 std::vector<search_folder> default_search_path(std::filesystem::path const& beside)
@@ -43,11 +43,11 @@ std::vector<search_folder> default_search_path(std::filesystem::path const& besi
   auto const add = [&](std::filesystem::path const& named, folder_origin origin) {
     // "/a/./b/" is "/a/b"; a symbolic link to a folder is that folder.
     auto folder = (named / "").lexically_normal().parent_path();
-    auto const same = [&](search_folder const& other) {
+    auto const is_listed = [&](search_folder const& entry) {
       std::error_code absent;
-      return other.path == folder || std::filesystem::equivalent(other.path, folder, absent);
+      return entry.path == folder || std::filesystem::equivalent(entry.path, folder, absent);
     };
-    if (!named.empty() && std::none_of(path.begin(), path.end(), same))
+    if (!named.empty() && std::none_of(path.begin(), path.end(), is_listed))
       path.push_back({folder, origin});
   };
   for (auto const& folder : detail::folders_in("FATLINK_PATH"))

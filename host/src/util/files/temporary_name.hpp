@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of temporary files, which a handler of signals may remove before the process ends.
+// Names of temporary files, which a signal handler can remove before the process ends.
 // Threads: any; remove_temporaries() is async-signal-safe.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace fatlink::detail {
 
-/// A name that is registered while this lives. It neither creates nor removes the file.
+/// Registers a name while it lives. Neither creates nor removes the file.
 class temporary_name {
  public:
   /// `path` is relative to the open `folder` (AT_FDCWD: the working folder). Construct it before
@@ -24,14 +24,14 @@ class temporary_name {
  private:
   int folder_;
   std::string path_;
-  int slot_ = -1;  ///< -1: all slots were taken, and no handler knows the name
+  int slot_ = -1;  ///< -1: no slot was free, so handlers do not know the name
 };
 
 /// `path` with 16 random hexadecimal digits after a dot.
 std::string add_random(std::string const& path);
 
-/// Deletes the files of all registered names. For a handler that ends the process: a thread that
-/// destroys one of the names meanwhile waits forever.
+/// Deletes the files of all registered names. For handlers that end the process: a thread that
+/// destroys one of the names at the same time waits forever.
 void remove_temporaries() noexcept;
 
 }  // namespace fatlink::detail

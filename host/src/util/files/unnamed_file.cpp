@@ -17,7 +17,8 @@
 namespace fatlink::detail {
 namespace {
 
-/// The process's umask, which umask(2) can only tell by changing it, for all threads. -1: unknown.
+/// The process's umask; -1: unknown. umask(2) is not used: it can only query by changing the mask
+/// of all threads.
 int read_umask()
 {
   std::ifstream status("/proc/self/status");
@@ -28,8 +29,8 @@ int read_umask()
   return -1;
 }
 
-/// Some kernels ignore the umask for unnamed files. False: it is not known. Asked for where no bit
-/// is missing: reading it takes the kernel longer than all else here.
+/// Some kernels ignore the umask for unnamed files. False if the umask is unknown. Reads the umask
+/// only if no bit is missing, because reading it is the slowest step here.
 bool apply_umask(int file)
 {
   constexpr mode_t k_all = 0666;

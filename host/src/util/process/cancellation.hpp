@@ -29,8 +29,8 @@ class cancellation_guard {
   static inline thread_local int callers_state_ = PTHREAD_CANCEL_ENABLE;
 };
 
-/// Gives this thread the state back, while it lives, that it had before the outermost guard. The
-/// scope can be left by the forced unwinding of a cancelled thread.
+/// While it lives, restores the state that this thread had before the outermost guard. A cancelled
+/// thread may leave the scope by forced unwinding.
 class cancellation_point {
  public:
   explicit cancellation_point(cancellation_guard const& /*guard*/) noexcept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's environment, as a program may trust it.
+// Environment variables, ignored in processes with elevated rights.
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,15 @@
 
 namespace fatlink::detail {
 
-/// A variable's text; empty where it is not set, or this process runs with another's rights.
+/// The value of a variable; empty if it is not set, or if the process has elevated rights
+/// (secure_getenv).
 std::string environment(char const* name);
 
-/// The folders that a variable names, parted by colons, without empty ones.
+/// The folders in a variable, separated by colons, without empty ones.
 std::vector<std::filesystem::path> folders_in(char const* name);
 
-/// A folder by the XDG base directory specification: $`variable`, else ~/`in_home`; empty where
-/// neither is absolute.
+/// A folder by the XDG base directory specification: $`variable`, else ~/`in_home`; empty if
+/// neither is an absolute path.
 std::filesystem::path xdg_folder(char const* variable, std::filesystem::path const& in_home);
 
 }  // namespace fatlink::detail

@@ -64,7 +64,7 @@ class fork_registry {
 
 namespace {
 
-// Made before there are threads: one that is made during a fork is never finished in the child.
+// Constructed before threads exist: a construction during a fork would never finish in the child.
 [[maybe_unused]] auto const& registry_at_start = fork_registry::instance();
 
 }  // namespace

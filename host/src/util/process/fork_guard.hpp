@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps an object usable in a child process that another thread forked: its mutex is held during
-// the fork, so that the child finds it whole and unlocked, and the child can drop what is the
-// parent's. Handlers run at fork(), not at vfork(), posix_spawn or a bare clone.
+// Keeps an object usable in a child process that another thread forks: its mutex is held during the
+// fork, so that the object is consistent and unlocked in the child, where a handler can discard
+// what belongs to the parent. Handlers run at fork(), not at vfork(), posix_spawn or a direct
+// clone.
 #pragma once
 
 #include <functional>
@@ -9,8 +10,8 @@
 
 namespace fatlink::detail {
 
-/// The order in which mutexes are locked for a fork: one may be locked by a thread that holds those
-/// before it.
+/// The order in which mutexes are locked for a fork. A thread may lock a mutex while it holds
+/// earlier ones.
 enum class fork_order { linker, memory_layer, cache, helper_pool, nvjitlink };
 
 class fork_guard {

@@ -6,7 +6,7 @@
 namespace fatlink::detail {
 
 /// An object that is never destroyed, for function-local static variables: other static objects and
-/// threads use the library while the process ends.
+/// threads may use the library while the process ends.
 template <typename Object>
 class immortal {
  public:

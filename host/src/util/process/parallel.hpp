@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on [0, count) spread over all cores.
+// Distributes work on [0, count) over all cores.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace fatlink::detail {
 
-/// How many workers parallel_blocks uses for `count` items.
+/// The number of threads that parallel_blocks uses for `count` items.
 inline std::size_t worker_count(std::size_t count) noexcept
 {
   constexpr std::size_t k_worth_a_thread = 16384;
@@ -18,8 +18,8 @@ inline std::size_t worker_count(std::size_t count) noexcept
   return std::clamp<std::size_t>(count / k_worth_a_thread, 1, cores);
 }
 
-/// Calls work(begin, end, worker) for consecutive blocks, one a worker. The first worker's
-/// exception is thrown again here, after all have ended.
+/// Calls work(begin, end, worker) for consecutive blocks, one for each thread. Rethrows the first
+/// exception of a thread after all threads have ended.
 template <typename Work>
 void parallel_blocks(std::size_t count, Work const& work)
 {

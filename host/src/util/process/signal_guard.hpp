@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a signal that a write raises (SIGPIPE: the reader has gone; SIGXFSZ: the file outgrew the
-// process's limit) from ending the host: the write fails instead. The host's handlers and other
-// threads' masks stay as they are.
+// Prevents a signal raised by a write (SIGPIPE: the reader is gone; SIGXFSZ: the file exceeds the
+// process's limit) from ending the host process: the write fails instead. The host's handlers and
+// other threads' masks are not changed.
 #pragma once
 
 #include <csignal>
 
 namespace fatlink::detail {
 
-/// While this lives, `signal` that this thread raises is discarded.
+/// While it lives, discards `signal` when this thread raises it.
 class signal_guard {
  public:
   explicit signal_guard(int signal) noexcept;
-  ~signal_guard();  ///< errno stays
+  ~signal_guard();  ///< keeps errno
   signal_guard(signal_guard const&) = delete;
   signal_guard& operator=(signal_guard const&) = delete;
 

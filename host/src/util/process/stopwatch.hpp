@@ -12,8 +12,8 @@ class stopwatch {
   /// Milliseconds since construction, or since the last lap.
   double lap()
   {
-    auto const now = clock::now();
-    return std::chrono::duration<double, std::milli>(now - std::exchange(start_, now)).count();
+    auto const end = clock::now();
+    return std::chrono::duration<double, std::milli>(end - std::exchange(start_, end)).count();
   }
 
  private:

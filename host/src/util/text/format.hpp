@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmt's formatting, compiled once: of the header-only fmt each source would compile its own, which
-// takes longer than all else in most of them.
+// Formatting by fmt, compiled once: with the header-only fmt, every source would compile its own
+// copy, which takes most of the compile time.
 // Threads: no shared state.
 #pragma once
 

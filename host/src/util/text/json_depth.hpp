@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How deep JSON text nests, before it is parsed: the parsed value is copied and printed
-// recursively, and takes some 100 bytes for each bracket.
+// Measures the nesting depth of JSON text before it is parsed: parsed values are copied and printed
+// recursively, and take some 100 bytes for each bracket.
 #pragma once
 
 #include <string_view>
 
 namespace fatlink::detail {
 
-/// Whether brackets and braces outside of strings are nested deeper than `limit`. Of text that is
-/// not JSON any answer is right.
+/// Whether brackets and braces outside of strings are nested deeper than `limit`. The result for
+/// text that is not JSON has no meaning.
 inline bool is_nested_deeper(std::string_view json, unsigned limit) noexcept
 {
   unsigned depth = 0;

@@ -10,9 +10,8 @@ namespace {
 
 constexpr std::size_t k_far = std::numeric_limits<std::size_t>::max() / 2;
 
-/// The edit distance where it is less than `below`, else any number that is not. Fills only the
-/// cells of the table that such a distance can pass through: at most `below` away from its
-/// diagonal.
+/// The edit distance if it is less than `below`, else any number that is not. Fills only the cells
+/// of the table that can lead to such a distance: those at most `below` away from the diagonal.
 std::size_t banded_distance(std::string_view a, std::string_view b, std::size_t below)
 {
   // Rows of the table for a[0..i): the one being filled, the one before it, and the one before
@@ -20,24 +19,24 @@ std::size_t banded_distance(std::string_view a, std::string_view b, std::size_t 
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   std::vector<std::size_t> previous(row.size(), k_far);
-  std::vector<std::size_t> second(row.size(), k_far);
+  std::vector<std::size_t> next_row(row.size(), k_far);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    second.swap(previous);
+    next_row.swap(previous);
     previous.swap(row);
     auto const begin = i >= below ? i - below : 0;
     auto const end = std::min(b.size(), i + below + 1);
     row[begin] = begin == 0 ? i + 1 : k_far;
-    auto least = row[begin];
+    auto smallest = row[begin];
     for (auto j = begin; j < end; ++j) {
       row[j + 1] =
           std::min({previous[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, previous[j + 1] + 1});
       if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
-        row[j + 1] = std::min(row[j + 1], second[j - 1] + 1);
-      least = std::min(least, row[j + 1]);
+        row[j + 1] = std::min(row[j + 1], next_row[j - 1] + 1);
+      smallest = std::min(smallest, row[j + 1]);
     }
     if (end < b.size()) row[end + 1] = k_far;
     // A swap skips one row, so the next may be less by 1.
-    if (least > below) return k_far;
+    if (smallest > below) return k_far;
   }
   return row.back();
 }
@@ -88,7 +87,7 @@ bool name_search::spend(std::size_t work) noexcept
   return true;
 }
 
-/// Of two words whose lengths differ by `below` or more no table is filled.
+/// Fills no table for two words whose lengths differ by `below` or more.
 std::size_t name_search::distance(std::string_view name, std::string_view word, std::size_t below)
 {
   if (prefix_ == prefixes::count_as_1 && !name.empty() && !word.empty() &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Did you mean": how unlike two words are.
+// Finds similar words, for "did you mean" in hints.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace fatlink::detail {
 
-/// How many letters must be inserted, removed or replaced, or neighbours swapped (optimal string
-/// alignment).
+/// The edit distance: the number of insertions, removals, replacements and swaps of neighbours
+/// (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The one of `words` most like `word`; empty where none shares half of its letters. Of two words
-/// where one begins with the other, the distance counts as 1. Bounded as name_search.
+/// The word in `words` that is most similar to `word`; empty if none shares half of its letters. If
+/// one word begins with the other, the distance counts as 1. Bounded like name_search.
 std::string nearest(std::vector<std::string> const& words, std::string_view word);
 
-/// Searches many names for those most like given ones. All searches together do bounded work: once
-/// it is spent, nothing is found. The names are views, which must outlive the search.
+/// Searches many names for similar ones. The work of all searches together is bounded; after that,
+/// they find nothing. The names are views, which must outlive the search.
 class name_search {
  public:
   enum class prefixes { count_as_1, are_compared };
@@ -34,7 +34,7 @@ class name_search {
   /// The first name in alphabetical order that begins with `prefix`; empty where none does. Takes
   /// logarithmic time.
   [[nodiscard]] std::string_view find_prefix(std::string_view prefix) const;
-  /// Takes `work` from what is left; false where less is left.
+  /// Subtracts `work` from the remaining work; false if less remains.
   bool spend(std::size_t work) noexcept;
   [[nodiscard]] std::size_t work_left() const noexcept { return left_; }
 

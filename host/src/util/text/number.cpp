@@ -25,14 +25,14 @@ std::string_view take_digits(std::string_view& text)
   return digits;
 }
 
-/// A number as it is written: `digits` * 10^`exponent`, and what follows it.
+/// A parsed number, `digits` * 10^`exponent`, and the text after it.
 struct written_number {
   std::string digits;  ///< without a point and without zeros at the start
   long exponent = 0;
   std::string_view rest;
 };
 
-/// Removes "e6" and the like; nullopt where digits are missing.
+/// Removes an exponent such as "e6"; nullopt if its digits are missing.
 std::optional<long> take_exponent(std::string_view& text)
 {
   if (text.empty() || (text.front() != 'e' && text.front() != 'E')) return 0;
@@ -49,7 +49,7 @@ std::optional<long> take_exponent(std::string_view& text)
 
 std::optional<written_number> split(std::string_view text)
 {
-  auto const whole = take_digits(text);
+  auto const integer_part = take_digits(text);
   std::string_view fraction;
   if (text.starts_with('.')) {
     text.remove_prefix(1);
@@ -57,13 +57,13 @@ std::optional<written_number> split(std::string_view text)
     if (fraction.empty()) return std::nullopt;
   }
   auto const exponent = take_exponent(text);
-  if (whole.empty() || !exponent) return std::nullopt;
-  auto digits = std::string(whole) + std::string(fraction);
+  if (integer_part.empty() || !exponent) return std::nullopt;
+  auto digits = std::string(integer_part) + std::string(fraction);
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
   return written_number{digits, *exponent - static_cast<long>(fraction.size()), text};
 }
 
-/// 1000 or 1024, to the power that the unit states; nullopt for an unknown one.
+/// The factor of `unit`, a power of 1000 or 1024; nullopt for an unknown unit.
 std::optional<std::uint64_t> scale_of(std::string_view unit)
 {
   if (unit.empty()) return 1;
@@ -76,7 +76,7 @@ std::optional<std::uint64_t> scale_of(std::string_view unit)
   return scale;
 }
 
-/// Divides the product of both by 10; false where it is no multiple of 10.
+/// Divides the product of both by 10; false if it is not a multiple of 10.
 bool divide_by_ten(std::uint64_t& value, std::uint64_t& scale)
 {
   for (unsigned const prime : {2U, 5U}) {

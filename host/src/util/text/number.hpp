@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that a person writes: counts and sizes of options and variables, exactly, without a
-// locale.
+// Parses numbers of options and environment variables: exact, and independent of the locale.
 //   <count>   ::= <decimal> [<unit>]
 //   <decimal> ::= <digits> ["." <digits>] [("e" | "E") ["+" | "-"] <digits>]
 //   <unit>    ::= "k" | "K" | "M" | "G"     powers of 1000
 //               | "Ki" | "Mi" | "Gi"        powers of 1024
-// Signs, spaces, hexadecimal digits, nan and inf are no part of a number.
+// Signs, spaces, hexadecimal digits, nan and inf are not allowed.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +13,11 @@
 
 namespace fatlink::detail {
 
-/// The whole number that `text` states, as "1.5M" does; nullopt where it is another form, not a
-/// whole number, or beyond 64 bits.
+/// The whole number in `text`, such as "1.5M"; nullopt if it has another form, is not whole, or
+/// exceeds 64 bits.
 std::optional<std::uint64_t> read_count(std::string_view text);
 
-/// The <decimal> that `text` is; nullopt where it is another form or too large for a double.
+/// The <decimal> in `text`; nullopt if it has another form or is too large for a double.
 std::optional<double> read_decimal(std::string_view text);
 
 /// For hints, after "write it as".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes text of foreign origin safe to print on a terminal.
+// Makes text from other programs and files safe to print on a terminal.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace fatlink::detail {
 
-/// `text` with each byte escaped as \xNN that is part of a control character (C0 except tab and
-/// newline, DEL, C1, the marks that reorder text) or of no valid UTF-8 character.
+/// `text` with these bytes escaped as \xNN: those of control characters (C0 except tab and newline,
+/// DEL, C1, the marks that reorder text), and those that are not valid UTF-8.
 std::string printable(std::string_view text);
 
 }  // namespace fatlink::detail

@@ -17,7 +17,7 @@ void sequence_writer::text(std::string const& value)
 void sequence_writer::texts(std::vector<std::string> const& values)
 {
   number(static_cast<std::uint32_t>(values.size()));
-  for (auto const& one : values) text(one);
+  for (auto const& value : values) text(value);
 }
 
 void sequence_writer::bytes(bytes_view value)
@@ -28,17 +28,17 @@ void sequence_writer::bytes(bytes_view value)
 
 bytes_view sequence_reader::view(std::uint64_t size)
 try {
-  auto const found = bytes_.view(at_, size);
+  auto const part = bytes_.view(at_, size);
   at_ += size;
-  return found;
+  return part;
 } catch (out_of_bytes const&) {
   throw sequence_error("a size is past the end");
 }
 
 std::string sequence_reader::text()
 {
-  auto const found = view(number<std::uint32_t>());
-  return {reinterpret_cast<char const*>(found.data()), found.size()};
+  auto const bytes = view(number<std::uint32_t>());
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 
 std::string sequence_reader::text(std::size_t longest)
@@ -51,22 +51,22 @@ std::string sequence_reader::text(std::size_t longest)
 
 std::uint32_t sequence_reader::count()
 {
-  auto const found = number<std::uint32_t>();
-  if (found > k_most_count) throw sequence_error("a count is too large");
-  return found;
+  auto const result = number<std::uint32_t>();
+  if (result > k_most_count) throw sequence_error("a count is too large");
+  return result;
 }
 
 std::vector<std::string> sequence_reader::texts()
 {
-  std::vector<std::string> found(count());
-  for (auto& one : found) one = text();
-  return found;
+  std::vector<std::string> values(count());
+  for (auto& value : values) value = text();
+  return values;
 }
 
 byte_buffer sequence_reader::bytes()
 {
-  auto const found = view(number<std::uint64_t>());
-  return {found.begin(), found.end()};
+  auto const part = view(number<std::uint64_t>());
+  return {part.begin(), part.end()};
 }
 
 void sequence_reader::expect_end() const

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers, texts and bytes one after the other: what the helper's messages and the cache's entries
-// are made of. Little-endian, nothing aligned. Reading trusts nothing: each size is checked
-// against what is there.
-// <text>  ::= u32 bytes, then they, UTF-8 or not   <bytes> ::= u64 size, then they
-// <texts> ::= u32 count, at most 4096, then that many
+// Serialises numbers, texts and bytes, for the helper's messages and the cache's entries.
+// Little-endian, unaligned. The reader trusts nothing: it checks each size against the bytes left.
+// <text>  ::= u32 size, that many bytes of any encoding   <bytes> ::= u64 size, that many bytes
+// <texts> ::= u32 count, at most 4096, that many <text>
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace fatlink::detail {
 
-/// What was read is not what it should be.
+/// The bytes are malformed.
 struct sequence_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -29,11 +28,11 @@ class sequence_writer {
   {
     raw(&value, sizeof value);
   }
-  void raw(void const* from, std::size_t size)
+  void raw(void const* data, std::size_t size)
   {
-    auto const at = made_.size();
-    made_.resize(at + size);
-    if (size != 0) std::memcpy(made_.data() + at, from, size);
+    auto const offset = made_.size();
+    made_.resize(offset + size);
+    if (size != 0) std::memcpy(made_.data() + offset, data, size);
   }
   void text(std::string const& value);
   void texts(std::vector<std::string> const& values);
@@ -48,8 +47,8 @@ class sequence_writer {
 
 class sequence_reader {
  public:
-  /// Every member throws sequence_error where `from` ends too early.
-  explicit sequence_reader(bytes_view from) : bytes_(from) {}
+  /// Every member throws sequence_error if the bytes end too early.
+  explicit sequence_reader(bytes_view bytes) : bytes_(bytes) {}
 
   template <typename Number>
   Number number()
@@ -60,12 +59,12 @@ class sequence_reader {
   }
   bytes_view view(std::uint64_t size);
   std::string text();
-  /// The same; one of more than `longest` bytes is an error.
+  /// As text(); more than `longest` bytes are an error.
   std::string text(std::size_t longest);
   std::uint32_t count();  ///< at most 4096
   std::vector<std::string> texts();
   byte_buffer bytes();
-  /// @throws sequence_error bytes are left.
+  /// @throws sequence_error there are bytes after the end.
   void expect_end() const;
 
  private:
