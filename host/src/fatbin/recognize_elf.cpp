@@ -63,8 +63,8 @@ std::string describe_cubin(elf_reader const& elf)
 std::string describe(elf_reader const& elf)
 {
   if (elf.machine() == k_elf_machine_cuda) return describe_cubin(elf);
-  return detail::format("an ELF {} ({}){}", describe_type(elf.type()), describe_machine(elf.machine()),
-                describe_device_code(elf));
+  return detail::format("an ELF {} ({}){}", describe_type(elf.type()),
+                        describe_machine(elf.machine()), describe_device_code(elf));
 }
 
 }  // namespace

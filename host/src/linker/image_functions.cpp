@@ -16,7 +16,7 @@ namespace {
 [[noreturn]] void fail(std::uint64_t offset, std::string const& cause)
 {
   throw file_error(stage::image,
-                   {.message = format("linked image: {}, at byte {}", cause, offset),
+                   {.message = detail::format("linked image: {}, at byte {}", cause, offset),
                     .input = "linked image",
                     .code = error_code::invalid_image,
                     .hint = "link again; if it happens again, report it with the inputs"});
@@ -63,7 +63,8 @@ try {
 } catch (elf_error const& error) {
   fail(error.offset, error.cause);
 } catch (out_of_bytes const& end) {
-  fail(end.offset, format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+  fail(end.offset,
+       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
 }
 
 std::vector<std::string> functions_in_ptx(std::string_view ptx)
