@@ -28,6 +28,7 @@ constexpr option_name k_option_names[] = {
     {"cpu_options::instruction_budget", "--instruction-budget"},
     {"cpu_options::check_races", "--check-races"},
     {" (FATLINK_CACHE_DIR, cache_settings::folder)", " (FATLINK_CACHE_DIR)"},
+    {"pass it as the elements of a run", "pass it with --input"},
 };
 
 void replace_all(std::string& text, std::string_view name, std::string_view option)

@@ -201,6 +201,7 @@ class Errors(JsonTest):
         self.assert_error("not-a-fatbin", 3, "inspect", self.file("text.fatbin", "text"))
         self.assert_error("empty-input", 3, "check", self.file("empty.fatbin", ""))
 
+    @unittest.skipIf(json_schemas.jsonschema is None, "python3-jsonschema is not installed")
     def test_refused_links_have_the_code_of_the_finding(self):
         error = self.assert_error("missing-hook", 4, "link", "--target", "sm_90", "-o", "x", LIBRARY)
         self.assertEqual([found["id"] for found in error["findings"]], ["missing-hook"])
