@@ -25,7 +25,8 @@ std::size_t variable_elements(std::string const& name, std::size_t bytes, std::s
       name, "use the type that the device code declares, or std::byte");
 }
 
-void check_buffer_access(char const* access, std::size_t offset, std::size_t count, std::size_t size)
+void check_buffer_access(char const* access, std::size_t offset, std::size_t count,
+                         std::size_t size)
 {
   if (offset <= size && count <= size - offset) return;
   detail::fail_use(

@@ -22,7 +22,8 @@ std::vector<std::string> detail::nvjitlink_options(std::vector<fatbin> const& in
                                                    link_options const& options)
 {
   std::vector<std::string> texts{"-arch=" + options.target.name()};
-  if (options.mode == link_mode::ptx) return texts;  // the PTX instructions already follow the flags
+  if (options.mode == link_mode::ptx)
+    return texts;  // the PTX instructions already follow the flags
   auto const flags = float_flags_of(inputs, options);
   texts.insert(texts.end(), {"-lto", detail::format("-ftz={:d}", flags.ftz),
                              detail::format("-prec-div={:d}", flags.prec_div),
