@@ -75,7 +75,7 @@ class Preset(unittest.TestCase):
             with self.subTest(command=command.rpartition(" ")[2]):
                 command = re.sub(r" -MD .* -c ", " -fsyntax-only ", command)
                 done = subprocess.run(command, shell=True, cwd=self.build, text=True, capture_output=True)
-                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@
 namespace fatlink {
 namespace {
 
-using path = std::filesystem::path;
-
 /// The paths to one install folder from the others. An absolute path lies outside of the prefix and
 /// does not move with it.
 struct install_folder {
@@ -26,27 +24,27 @@ constexpr install_folder k_helper{layout::k_libraries_to_helper, layout::k_progr
 constexpr install_folder k_data{layout::k_libraries_to_data, layout::k_programs_to_data,
                                 "share/fatlink"};
 
-path running_program()
+std::filesystem::path running_program()
 {
   std::error_code error;
   auto const program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? path() : program;
+  return error ? std::filesystem::path() : program;
 }
 
 /// The program or shared library that contains this code.
-path code_file()
+std::filesystem::path code_file()
 {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void const*>(&code_file), &info) == 0 || info.dli_fname == nullptr)
     return {};
   std::error_code error;
   auto const file = std::filesystem::canonical(info.dli_fname, error);
-  return error ? path() : file;
+  return error ? std::filesystem::path() : file;
 }
 
 /// Folders above `file` that may be the prefix: the one above its folder, and the next where that
 /// is a folder of the prefix itself (lib/<multiarch>, libexec/<package>).
-std::vector<path> prefixes_of(path const& file)
+std::vector<std::filesystem::path> prefixes_of(std::filesystem::path const& file)
 {
   if (file.empty()) return {};
   auto const above = file.parent_path().parent_path();
@@ -55,23 +53,24 @@ std::vector<path> prefixes_of(path const& file)
   return {above};
 }
 
-void append(std::vector<path>& folders, path const& folder)
+void append(std::vector<std::filesystem::path>& folders, std::filesystem::path const& folder)
 {
   auto const normal = (folder / "").lexically_normal().parent_path();
   if (std::find(folders.begin(), folders.end(), normal) == folders.end()) folders.push_back(normal);
 }
 
 /// Every candidate path of `folder`; those that move with this installation come first.
-std::vector<path> places_of(install_folder const& folder)
+std::vector<std::filesystem::path> places_of(install_folder const& folder)
 {
   auto const program = running_program();
   auto const code = code_file();
   auto const is_library = !code.empty() && code != program;
-  auto const configured = path(is_library ? folder.from_libraries : folder.from_programs);
+  auto const configured =
+      std::filesystem::path(is_library ? folder.from_libraries : folder.from_programs);
   auto const& start = is_library ? code : program;
-  std::vector<path> places;
+  std::vector<std::filesystem::path> places;
   if (configured.is_relative() && !start.empty()) append(places, start.parent_path() / configured);
-  if (is_library && path(folder.from_programs).is_relative() && !program.empty())
+  if (is_library && std::filesystem::path(folder.from_programs).is_relative() && !program.empty())
     append(places, program.parent_path() / folder.from_programs);
   for (auto const& file : {code, program})
     for (auto const& prefix : prefixes_of(file)) append(places, prefix / folder.in_prefix);
@@ -81,7 +80,7 @@ std::vector<path> places_of(install_folder const& folder)
 
 struct stated_helper {
   std::mutex mutex;
-  path file;
+  std::filesystem::path file;
 };
 
 /// Constructed on first use, because set_default_link_helper may be called before `main`. Never
