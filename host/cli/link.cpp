@@ -2,10 +2,12 @@
 // fatlink link: writes a linked image.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "catalogue/transform_check.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
@@ -125,6 +127,18 @@ void report(std::vector<linked_file> const& files, link_arguments const& argumen
                is_pattern(arguments.output) ? nlohmann::json{{"images", images}} : images[0]);
 }
 
+/// Adds a warning if the inputs, whose PTX shows their kernels, have none.
+void warn_without_kernel(std::vector<fatbin> const& inputs, linked_image& image)
+{
+  auto const is_ptx = [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; };
+  auto const has_ptx = [&](fatbin const& input) {
+    return std::any_of(input.entries().begin(), input.entries().end(), is_ptx);
+  };
+  if (lacks_library(inputs) && std::any_of(inputs.begin(), inputs.end(), has_ptx))
+    image.warnings.emplace_back(
+        "the linked image has no kernel: none of the inputs is a library; pass the library first");
+}
+
 int link(link_arguments const& arguments)
 {
   auto const start = std::chrono::steady_clock::now();
@@ -140,6 +154,7 @@ int link(link_arguments const& arguments)
                              .emit = arguments.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
                              .kernel = arguments.kernel,
                              .require_inlined = arguments.link.require_inlined});
+    warn_without_kernel(inputs, file.image);
     print_warnings(file.image.warnings);
     file.output->write(file.image.bytes);
   }

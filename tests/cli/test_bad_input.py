@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input: one line that names the file or value and the cause, a remedy, the right status."""
+import json
 import os
 import random
 import struct
@@ -142,6 +143,21 @@ class Data(CliTest):
                 self.file("t.fatbin", RELU.read_bytes())
                 self.file("t.json", content)
                 self.assert_fails(3, "run", "--transform", "t.fatbin", says=["t.json", says])
+
+    def test_a_wrong_sidecar_gets_the_hint_for_its_error(self):
+        self.file("t.fatbin", (SHARE / "relu_poly.fatbin").read_bytes())
+        stated = {"name": "t", "summary": "", "hook": "user_transform", "reference": "x", "tolerance_ulp": 1}
+        for content, hint in (("{", "correct the syntax"), ("[]", "write one object"),
+                              ("[" * 100 + "]" * 100, "nest"),
+                              ('{"sha256": "0"}', "remove \"sha256\", or build the fatbin again"),
+                              (json.dumps({**stated, "tolerance_ulp": -1}), "state a tolerance from 0 to 1048576 ulp"),
+                              (json.dumps({**stated, "tolerance_ulp": "x"}), "write a number"),
+                              (json.dumps({**stated, "hook": 1}), "write a string")):
+            with self.subTest(content=content):
+                self.file("t.json", content)
+                done = self.assert_fails(3, "run", "--transform", "t.fatbin", says=["t.json"])
+                self.assertIn(hint, done.stderr.partition("  hint:   ")[2])
+                self.assertNotIn("relu_poly.json", done.stderr)
 
     def test_a_reference_that_is_a_directory(self):
         self.file("t.fatbin", RELU.read_bytes())

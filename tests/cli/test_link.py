@@ -47,6 +47,15 @@ class Links(CliTest):
         self.assert_fails(2, "link", "--target", "sm_90", "--mode", "ptx", "--emit", "ptx", "-o", "o",
                           LIBRARY, SHARE / "gelu.fatbin", says=["ptx cannot be emitted in ptx mode"])
 
+    def test_a_link_without_a_kernel_warns(self):
+        warning = "the linked image has no kernel"
+        for words in ([], ["--mode", "ptx"]):
+            done = self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", *words, SHARE / "gelu.fatbin")
+            self.assertIn(f"fatlink: warning: {warning}: none of the inputs is a library", done.stderr)
+        link = ["link", "--target", "sm_90", "-o", "o.cubin"]
+        self.assertIn(warning, self.fatlink_json(*link, SHARE / "gelu.fatbin")["warnings"][0])
+        self.assertEqual(self.fatlink_json(*link, LIBRARY, SHARE / "gelu.fatbin")["warnings"], [])
+
     def test_an_input_is_never_the_output(self):
         transform = self.file("t.fatbin", (SHARE / "identity.fatbin").read_bytes())
         self.assert_fails(2, "link", "--target", "sm_90", "-o", "t.fatbin", LIBRARY, transform,

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 
-[[noreturn]] void fail(std::string const& file, std::string const& cause)
+[[noreturn]] void fail(std::string const& file, std::string const& cause, char const* hint)
 {
   throw file_error(stage::sidecar, {.message = detail::format("{}: {}", file, cause),
                                     .input = file,
                                     .code = error_code::invalid_sidecar,
-                                    .hint = k_json_example});
+                                    .hint = hint});
 }
 
 }  // namespace
@@ -25,16 +25,19 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
 {
   auto const* const text = reinterpret_cast<char const*>(bytes.data());
   if (is_nested_deeper({text, bytes.size()}, limits::k_json_depth))
-    fail(name, detail::format("nests arrays and objects deeper than {}, the limit",
-                              limits::k_json_depth));
+    fail(name,
+         detail::format("nests arrays and objects deeper than {}, the limit", limits::k_json_depth),
+         "nest arrays and objects less deeply");
   try {
     auto json = nlohmann::json::parse(text, text + bytes.size());
-    if (!json.is_object()) fail(name, "is no JSON object");
+    if (!json.is_object())
+      fail(name, "is no JSON object", "write one object: {\"name\": \"…\", …}");
     return json;
   } catch (nlohmann::json::parse_error const& error) {
-    fail(name, detail::format("is no JSON (at byte {})", error.byte));
+    fail(name, detail::format("is no JSON (at byte {})", error.byte),
+         "correct the syntax at that byte, or build the fatbin again");
   } catch (nlohmann::json::out_of_range const&) {
-    fail(name, "holds a number that is out of range");
+    fail(name, "holds a number that is out of range", "write a number in the range of float64");
   }
 }
 
@@ -53,7 +56,8 @@ std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)
   if (!json.contains("sha256")) return std::nullopt;
   auto const& stated = json["sha256"];
   if (!stated.is_string() || stated.get<std::string>().size() != 2 * k_digest)
-    fail(path.string(), "\"sha256\" is not 64 hexadecimal digits");
+    fail(path.string(), "\"sha256\" is not 64 hexadecimal digits",
+         "remove \"sha256\", or build the fatbin again");
   return stated.get<std::string>();
 }
 

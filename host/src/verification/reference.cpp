@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "fatbin/sidecar.hpp"
@@ -32,7 +33,8 @@ Value field(nlohmann::json const& json, char const* name, std::string const& fil
   try {
     return json.at(name).get<Value>();
   } catch (nlohmann::json::type_error const&) {
-    fail(file, detail::format("\"{}\" is of the wrong type", name));
+    fail(file, detail::format("\"{}\" is of the wrong type", name),
+         std::is_arithmetic_v<Value> ? "write a number" : "write a string");
   }
 }
 
@@ -51,7 +53,8 @@ constexpr double k_largest_tolerance = 1U << 20U;  // ulp
 void check_tolerance(reference const& read)
 {
   if (!(read.tolerance_ulp >= 0) || std::isinf(read.tolerance_ulp))
-    fail(read.file, "\"tolerance_ulp\" is not a number of ULP, 0 or more");
+    fail(read.file, "\"tolerance_ulp\" is not a number of ULP, 0 or more",
+         "state a tolerance from 0 to 1048576 ulp");
   if (read.tolerance_ulp > k_largest_tolerance)
     fail(read.file,
          detail::format("\"tolerance_ulp\" is {}, above 2^20: it would verify anything",
