@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Bash completion for fatlink. Of bash alone, 4.4 or newer: bash-completion finds this file by its
-# name, and a shell without it may source it.
+# Bash completion for fatlink; requires only bash 4.4 or newer. bash-completion finds this file by its
+# name; it can also be sourced.
 
-# Each function says what it found in the variables of _fatlink that it names: a subshell for every
-# press of a key would be felt.
+# Functions return results in the variables of _fatlink that their comments name, because a subshell
+# for each key press would be slow.
 
-# words: the command line up to the cursor, with --mode=lto and cpu:sm_80 in one piece each, which
-# readline takes apart.
+# words: the command line up to the cursor; --mode=lto and cpu:sm_80, which readline splits, are one
+# word each.
 _fatlink_words() {
   local i token glue=no
   words=()
@@ -22,14 +22,14 @@ _fatlink_words() {
   done
 }
 
-# verb: as in words, with a verb of the cache after it; empty where none is complete.
+# verb: the command, with the subcommand of cache; empty if none is complete.
 _fatlink_verb() {
   verb=
   ((${#words[@]} > 2)) && verb=${words[1]}
   [[ $verb == cache ]] && ((${#words[@]} > 3)) && verb+=" ${words[2]}"
 }
 
-# options: those of the verb.
+# options: the options of the command.
 _fatlink_options() {
   local linking='--in-process --allow-unconfined --link-timeout --no-cache --require-inlined'
   options='-h --help --json'
@@ -47,7 +47,7 @@ _fatlink_options() {
   esac
 }
 
-# found: adds the words of "$1" that begin as the current one does.
+# found: adds the words of "$1" that start with the current word.
 _fatlink_offer() {
   local word
   for word in $1; do
@@ -65,8 +65,8 @@ _fatlink_files() {
   done < <(compgen -f -X "!$1" -- "$plain"; compgen -d -- "$plain")
 }
 
-# found: adds the names of what is installed, of the kind "$1" or of both. The program that is
-# about to be run is asked.
+# found: adds the names of installed fatbins of the kind "$1" or of both, from the program on the
+# command line.
 _fatlink_names() {
   local program=${words[0]/#~\//$HOME/} kind=()
   [[ -n ${1-} ]] && kind=(--kind "$1")
@@ -79,7 +79,7 @@ _fatlink_targets() {
   targets=$("$program" list --targets 2>/dev/null) || true
 }
 
-# found: what may follow the option "$1"; fails where it takes nothing.
+# found: the values of the option "$1"; fails if it takes no value.
 _fatlink_values() {
   local targets
   case "$verb $1" in
@@ -109,7 +109,7 @@ _fatlink_values() {
   esac
 }
 
-# found: adds the words of "$1" that a list with commas does not hold yet, for its last item.
+# found: adds the words of "$1" that a comma-separated list lacks, for its last item.
 _fatlink_list() {
   local before='' word
   [[ $current == *,* ]] && before=${current%,*},
@@ -118,7 +118,7 @@ _fatlink_list() {
   done
 }
 
-# found: what is no option: a verb, or the verb's arguments.
+# found: commands, or the arguments of the command.
 _fatlink_arguments() {
   case $verb in
     '') _fatlink_offer 'run link check inspect digest list cache doctor bench' ;;
@@ -147,7 +147,7 @@ _fatlink() {
       _fatlink_arguments
     fi
   fi
-  # Readline replaces what follows the last character that it breaks words at, and no more.
+  # Readline replaces only the text after the last character at which it breaks words.
   local last=${COMP_WORDS[COMP_CWORD]}
   [[ $last == [:=]* ]] && last=
   found=("${found[@]/#/"$before"}")
