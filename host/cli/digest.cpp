@@ -25,7 +25,7 @@ struct digest_arguments {
 void refuse_stated_digest(std::filesystem::path const& path)
 {
   if (!detail::stated_sha256(path)) return;
-  auto const json = std::filesystem::path(path).replace_extension(".json").string();
+  auto const json = detail::sidecar_of(path).string();
   throw file_error(
       stage::fatbin,
       {.message =

@@ -17,6 +17,7 @@
 #include "targets.hpp"
 #include "terminal/streams.hpp"
 #include "util/files/output_file.hpp"
+#include "util/process/stopwatch.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -141,10 +142,9 @@ void warn_without_kernel(std::vector<fatbin> const& inputs, linked_image& image)
 
 int link(link_arguments const& arguments)
 {
-  auto const start = std::chrono::steady_clock::now();
+  detail::stopwatch watch;
   auto const inputs = read_fatbins(arguments.inputs);
-  auto const read_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  auto const read_ms = watch.lap();
   auto files = open_files(arguments);
   auto linker = arguments.link.linker();
   for (auto& file : files) {

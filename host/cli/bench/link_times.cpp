@@ -7,18 +7,17 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
+#include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
 namespace {
 
-using wall_clock = std::chrono::steady_clock;
-
 template <typename Work>
 double measure_ms(Work const& work)
 {
-  auto const start = wall_clock::now();
+  detail::stopwatch watch;
   work();
-  return std::chrono::duration<double, std::milli>(wall_clock::now() - start).count();
+  return watch.lap();
 }
 
 /// A link's wall time, and the part of it that nvJitLink took.

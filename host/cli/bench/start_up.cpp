@@ -16,6 +16,7 @@
 #include "bench/median.hpp"
 #include "fatlink/error.hpp"
 #include "terminal/interrupts.hpp"
+#include "util/process/stopwatch.hpp"
 
 extern char** environ;
 
@@ -70,7 +71,7 @@ child_result run_child(std::vector<std::string> words)
 {
   int pipe_ends[2];
   if (::pipe2(pipe_ends, O_CLOEXEC) != 0) fail("cannot create a pipe");
-  auto const start = std::chrono::steady_clock::now();
+  detail::stopwatch watch;
   auto const process = start_child(words, pipe_ends[1]);
   ::close(pipe_ends[1]);
   child_result result;
@@ -79,8 +80,7 @@ child_result run_child(std::vector<std::string> words)
   int status = 0;
   if (process == 0 || ::waitpid(process, &status, 0) != process || status != 0)
     fail(fmt::format("fatlink {} failed", fmt::join(words.begin() + 1, words.end(), " ")));
-  result.ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  result.ms = watch.lap();
   return result;
 }
 

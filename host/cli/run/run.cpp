@@ -18,6 +18,7 @@
 #include "run/run_report.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/streams.hpp"
+#include "util/process/stopwatch.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -60,11 +61,10 @@ std::vector<link_mode> parse_modes(std::string const& text)
 
 void read_inputs(prepared& job, std::filesystem::path const& library, run_summary& summary)
 {
-  auto const start = std::chrono::steady_clock::now();
+  detail::stopwatch watch;
   job.inputs = {fatbin::read(library)};
   for (auto const& transform : job.transforms) job.inputs.push_back(fatbin::read(transform));
-  summary.read_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  summary.read_ms = watch.lap();
 }
 
 void open_output(prepared& job, run_arguments const& arguments,
@@ -178,10 +178,9 @@ int run(run_arguments const& arguments)
   auto job = prepare(arguments, summary);
   check_inputs(job);
   set_reference(job, summary);
-  auto const start = std::chrono::steady_clock::now();
+  detail::stopwatch watch;
   auto const device = open_selected(arguments, summary);
-  summary.device_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  summary.device_ms = watch.lap();
   link_all(job, arguments, summary);
 
   execute_all(*device, job, arguments, summary);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "fatbin/sidecar.hpp"
 #include "options.hpp"
 #include "terminal/standard_streams.hpp"
 
@@ -31,7 +32,7 @@ void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::s
 {
   std::error_code ignored;
   for (auto const& input : inputs)
-    for (auto const& file : {input, std::filesystem::path(input).replace_extension(".json")})
+    for (auto const& file : {input, detail::sidecar_of(input)})
       if (std::filesystem::equivalent(file, path, ignored))
         fail_usage(fmt::format("{} is also an input", path), path,
                    "name another file with --output");

@@ -46,9 +46,9 @@ std::vector<target> targets_of(fatbin const& input)
   return targets;
 }
 
-std::string summary_of(std::filesystem::path file)
+std::string summary_of(std::filesystem::path const& fatbin)
 {
-  file.replace_extension(".json");
+  auto const file = detail::sidecar_of(fatbin);
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return {};
   auto const json = detail::read_json(file);

@@ -23,12 +23,11 @@ byte_buffer read_bytes(std::filesystem::path const& path)
 
 [[noreturn]] void fail_digest(std::filesystem::path const& path, std::string const& stated)
 {
-  auto beside = path;
-  beside.replace_extension(".json");
+  auto const sidecar = detail::sidecar_of(path).filename().string();
   throw format_error(
       0, {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
                                     "[digest-mismatch]",
-                                    path.string(), beside.filename().string(), stated),
+                                    path.string(), sidecar, stated),
           .input = path.string(),
           .code = error_code::digest_mismatch,
           .hint = "install the fatbin and its .json together, or build it again"});

@@ -21,6 +21,12 @@ constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 
 }  // namespace
 
+std::filesystem::path sidecar_of(std::filesystem::path fatbin)
+{
+  fatbin.replace_extension(".json");
+  return fatbin;
+}
+
 nlohmann::json parse_json(bytes_view bytes, std::string const& name)
 {
   auto const* const text = reinterpret_cast<char const*>(bytes.data());
@@ -48,8 +54,7 @@ nlohmann::json read_json(std::filesystem::path const& path)
 
 std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)
 {
-  auto path = fatbin;
-  path.replace_extension(".json");
+  auto const path = sidecar_of(fatbin);
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
   auto const json = read_json(path);

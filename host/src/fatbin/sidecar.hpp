@@ -12,6 +12,9 @@
 
 namespace fatlink::detail {
 
+/// The path of the sidecar of `fatbin`: the same name with the ending .json.
+std::filesystem::path sidecar_of(std::filesystem::path fatbin);
+
 /// The remedy for a malformed sidecar.
 constexpr char const* k_json_example =
     R"(see share/fatlink/relu_poly.json: "name", "summary", "hook", "reference", "tolerance_ulp")";

@@ -5,6 +5,7 @@
 
 #include "nvjitlink/log.hpp"
 #include "nvjitlink/result_name.hpp"
+#include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
 
@@ -164,14 +165,13 @@ link_product link_in_process(nvjitlink const& nvjitlink, std::vector<link_input>
                              printed_text const& printed)
 {
   session link(nvjitlink, inputs, printed);
-  auto const start = std::chrono::steady_clock::now();
+  stopwatch watch;
   link.create(options);
   for (auto const& input : inputs) link.add(input);
   link.complete();
   link_product product;
   product.bytes = link.product(emit);
-  product.ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  product.ms = watch.lap();
   link.finish();
   product.warnings = link.warnings();
   return product;

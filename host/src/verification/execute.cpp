@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verification/execute.hpp"
+#include "util/process/stopwatch.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +12,6 @@ constexpr std::size_t k_chunk = std::size_t{4} << 20;  // elements; 16 MiB a buf
 constexpr double k_steps_without_reference = 4;
 constexpr std::byte k_poison{0xFF};  // NaNs, so that an element that no thread wrote is seen
 
-using clock = std::chrono::steady_clock;
 using elementwise_kernel = kernel<void(float const*, float*, std::size_t)>;
 
 /// Threads that process `count` elements. @throws usage_error `elements_per_thread` is 0.
@@ -48,9 +48,9 @@ class run {
     upload();
     for (auto const& image : images) launch(image);
     if (images.size() > 1) report_.between.emplace();
-    auto const start = clock::now();
+    detail::stopwatch watch;
     check_all();
-    report_.verify_ms = std::chrono::duration<double, std::milli>(clock::now() - start).count();
+    report_.verify_ms = watch.lap();
     return std::move(report_);
   }
 
@@ -84,9 +84,9 @@ class run {
   void launch(linked_image const& image)
   {
     execution result;
-    auto const start = clock::now();
+    detail::stopwatch watch;
     auto const loaded = device_.load(image);
-    result.load_ms = std::chrono::duration<double, std::milli>(clock::now() - start).count();
+    result.load_ms = watch.lap();
     loaded_kernel code{loaded.kernel<void(float const*, float*, std::size_t)>(request_.kernel),
                        device_.allocate<float>(count_)};
     code.out.fill(k_poison);
@@ -103,12 +103,12 @@ class run {
     auto begin = device_.create_event();
     auto end = device_.create_event();
     auto const launch = [&] {
-      auto const start = clock::now();
+      detail::stopwatch watch;
       begin.record(stream_);
       code.kernel.launch(stream_, shape, in_.data(), code.out.data(), count_);
       end.record(stream_);
       stream_.synchronize();
-      return std::chrono::duration<double, std::milli>(clock::now() - start).count();
+      return watch.lap();
     };
     result.launch_ms = launch();
     if (device_.info().kind == device_kind::gpu) (void)launch();

@@ -106,8 +106,7 @@ std::optional<reference> reference::read_source(std::filesystem::path const& pat
 
 std::optional<reference> reference::beside(std::filesystem::path const& fatbin)
 {
-  auto path = fatbin;
-  path.replace_extension(".json");
+  auto const path = detail::sidecar_of(fatbin);
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
   // A sidecar may state only the digest of its fatbin.

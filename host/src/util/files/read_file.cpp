@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "util/files/unnamed_file.hpp"
+#include "util/files/write_all.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -39,15 +40,9 @@ std::uint64_t copy_stream(int stream, descriptor const& copy, std::string const&
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(name, reason(errno), "redirect it from a file or a pipe");
     if (got == 0) return size;
-    for (ssize_t written = 0; written < got;) {
-      auto const put =
-          ::write(copy.get(), part.data() + written, static_cast<std::size_t>(got - written));
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0)
-        fail(name, "cannot be kept in a temporary file: " + reason(errno),
-             "set TMPDIR to a folder with free space");
-      written += put;
-    }
+    if (!write_all(copy.get(), bytes_view(part).first(static_cast<std::size_t>(got))))
+      fail(name, "cannot be kept in a temporary file: " + reason(errno),
+           "set TMPDIR to a folder with free space");
     size += static_cast<std::uint64_t>(got);
   }
 }
