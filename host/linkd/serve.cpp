@@ -12,6 +12,7 @@
 #include "link_helper/protocol.hpp"
 #include "printed_output.hpp"
 #include "util/bytes/sha256.hpp"
+#include "util/files/write_all.hpp"
 
 namespace fatlink {
 namespace {
@@ -60,13 +61,7 @@ try {
 
 bool write_message(bytes_view message)
 {
-  while (!message.empty()) {
-    auto const count = ::write(STDIN_FILENO, message.data(), message.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    message = message.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
+  return detail::write_all(STDIN_FILENO, message);
 }
 
 int serve(nvjitlink const& nvjitlink)

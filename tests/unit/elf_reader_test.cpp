@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/bytes/elf_reader.hpp"
+
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixtures.hpp"
+
+using namespace fatlink;
+using namespace fatlink::detail;
+
+namespace {
+
+std::vector<std::string> section_names(elf_reader const& elf)
+{
+  std::vector<std::string> names;
+  for (std::uint16_t index = 0; index < elf.section_count(); ++index)
+    names.push_back(elf.name(elf.section(index)));
+  return names;
+}
+
+/// Reads all that the reader can give.
+void read_everything(bytes_view bytes)
+{
+  elf_reader const elf(bytes);
+  (void)section_names(elf);
+  for (std::uint16_t index = 0; index < elf.section_count(); ++index)
+    if (auto const section = elf.section(index); section.type != SHT_NOBITS)
+      (void)elf.view(section);
+}
+
+byte_buffer note(std::uint32_t type, std::uint32_t name_size, std::uint32_t size)
+{
+  byte_buffer bytes(sizeof(Elf64_Nhdr) + 4 + 4);
+  std::uint32_t const header[] = {name_size, size, type};
+  std::memcpy(bytes.data(), header, sizeof header);
+  std::memcpy(bytes.data() + sizeof header, "GNU\0\xAB\xCD\xEF\x01", 8);
+  return bytes;
+}
+
+}  // namespace
+
+TEST(ElfReader, ReadsHeaderAndSectionNamesOfAnObjectAndACubin)
+{
+  auto const object = fixtures::bytes("forms/object.o");
+  EXPECT_EQ(elf_reader(object).machine(), EM_X86_64);
+  EXPECT_EQ(elf_reader(object).type(), ET_REL);
+  EXPECT_THAT(section_names(elf_reader(object)), testing::Contains(".symtab"));
+  auto const cubin = fixtures::bytes("forms/relocatable.cubin");
+  EXPECT_EQ(elf_reader(cubin).machine(), k_elf_machine_cuda);
+  EXPECT_THAT(section_names(elf_reader(cubin)), testing::Contains(".strtab"));
+}
+
+TEST(ElfReader, RefusesEveryTruncationWithoutReadingPastTheEnd)
+{
+  auto const cubin = fixtures::bytes("forms/relocatable.cubin");
+  read_everything(cubin);
+  for (std::size_t size = 0; size < sizeof(Elf64_Ehdr); ++size) {
+    byte_buffer const part(cubin.begin(), cubin.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_THROW(read_everything(part), out_of_bytes) << size;
+  }
+}
+
+TEST(ElfReader, RefusesOtherFormatsAndSectionsThatAreNotThere)
+{
+  auto bytes = fixtures::bytes("forms/object.o");
+  EXPECT_THROW((void)elf_reader(bytes).section(0xFFFF), elf_error);
+  bytes[EI_CLASS] = std::byte{ELFCLASS32};
+  EXPECT_THROW(elf_reader{bytes}, elf_error);
+  bytes[EI_CLASS] = std::byte{ELFCLASS64};
+  bytes[EI_DATA] = std::byte{ELFDATA2MSB};
+  EXPECT_THROW(elf_reader{bytes}, elf_error);
+}
+
+TEST(ElfReader, ReadsTheBuildIdOfNotes)
+{
+  EXPECT_EQ(build_id_in(note(NT_GNU_BUILD_ID, 4, 4)), "abcdef01");
+  EXPECT_EQ(build_id_in(note(NT_GNU_ABI_TAG, 4, 4)), "");
+  EXPECT_THROW((void)build_id_in(note(NT_GNU_BUILD_ID, 4, 5)), out_of_bytes);
+  EXPECT_EQ(build_id_in({}), "");
+}
