@@ -91,7 +91,7 @@ struct ptx_interface;  // ptx_interface.hpp
 /// A fatbin in memory, read once from a file and checked.
 class fatbin {
  public:
-  /// Reads and checks a regular file of at most 1 GiB, once, whoever owns it; symbolic links are
+  /// Reads and checks a regular file of at most 1 GiB once, of any owner; symbolic links are
   /// followed, a FIFO or device is refused without waiting. Where the .json beside it (same stem)
   /// states a "sha256", the bytes must have it.
   /// @throws file_error missing, a directory, not a regular file, unreadable, too large; or a

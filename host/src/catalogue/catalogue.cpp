@@ -71,7 +71,7 @@ void describe(installed_fatbin& description, fatbin const& input)
       signatures(description.role == fatbin_role::library ? hooks : interface.definitions);
 }
 
-/// The fatbin alone, whatever the .json beside it says; nothing where it is none.
+/// The fatbin without the check against its sidecar; nothing if it is not a fatbin.
 std::optional<fatbin> without_json(std::filesystem::path const& file)
 try {
   return fatbin::from_bytes(detail::read_file(file, limits::k_file_bytes, {}), file.string());
@@ -82,7 +82,7 @@ try {
 /// One that is refused for its .json is of a kind all the same.
 void describe_refused(installed_fatbin& description)
 try {
-  if (auto const alone = without_json(description.file)) describe(description, *alone);
+  if (auto const contents = without_json(description.file)) describe(description, *contents);
 } catch (error const&) {
 }
 

@@ -158,7 +158,7 @@ void compare(function_symbol const& a, function_symbol const& b, finding_limit& 
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings)
 {
-  // LTO-IR alone shows no symbols: an input without PTX may well define any hook.
+  // LTO-IR does not show symbols, so an input without PTX may define any hook.
   if (any_lacks_ptx(inputs)) return;
   auto definitions = search_definitions(inputs, symbols);
   finding_limit missing_hooks(findings);
