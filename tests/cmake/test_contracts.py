@@ -268,7 +268,7 @@ class References(ContractsCase):
 
     def test_no_json_is_refused(self):
         self.write("r.json", "[]")
-        self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: is no JSON object")
+        self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: is not a JSON object")
 
 
 class CacheLayers(ContractsCase):

@@ -173,5 +173,5 @@ TEST(Json, StatesADigestInLowerCase)
                            "holds a number that is out of range");
   std::ofstream(folder + "/digest.json") << "[1]";
   expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
-                           "is no JSON object");
+                           "is not a JSON object");
 }

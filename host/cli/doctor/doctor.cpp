@@ -179,7 +179,7 @@ void add_doctor(CLI::App& app, int& exit_status)
                           {"expressions", examine_expressions()},
                           {"cache", examine_cache()},
                           {"search_path", examine_search_path()}};
-    auto const verdicts = judge_machine(report);
+    auto const verdicts = check_machine(report);
     report["verdicts"] = to_json(verdicts);
     if (*json) {
       print_json("fatlink.doctor/1", report);

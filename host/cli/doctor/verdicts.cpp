@@ -25,14 +25,14 @@ std::string text_of(json const& part, char const* key)
   return part.value(key, std::string{});
 }
 
-verdict judge_helper(json const& findings)
+verdict check_helper(json const& findings)
 {
   auto const& helper = findings.at("link_helper");
   return {"helper", "helper", is_helper_usable(helper), text_of(helper, "reason"),
           text_of(helper, "hint")};
 }
 
-verdict judge_link(json const& findings)
+verdict check_link(json const& findings)
 {
   verdict result{.name = "link", .title = "link"};
   auto const& linker = findings.at("nvjitlink");
@@ -59,7 +59,7 @@ int major_of(std::string const& version)
   return major;
 }
 
-verdict judge_gpu(json const& findings, verdict const& link)
+verdict check_gpu(json const& findings, verdict const& link)
 {
   verdict result{.name = "run_on_gpu", .title = "run on a GPU"};
   auto const& driver = findings.at("driver");
@@ -82,7 +82,7 @@ verdict judge_gpu(json const& findings, verdict const& link)
   return result;
 }
 
-verdict judge_reference_device(json const& findings, verdict const& link)
+verdict check_reference_device(json const& findings, verdict const& link)
 {
   verdict result{.name = "run_on_reference_device", .title = "run on the reference device"};
   if (auto const& expressions = findings.at("expressions"); !is_found(expressions)) {
@@ -97,7 +97,7 @@ verdict judge_reference_device(json const& findings, verdict const& link)
   return result;
 }
 
-verdict judge_cache(json const& findings)
+verdict check_cache(json const& findings)
 {
   auto const& cache = findings.at("cache");
   return {"cache", "cache", cache.at("usable").get<bool>(), text_of(cache, "reason"),
@@ -113,11 +113,11 @@ std::string answer_of(verdict const& result)
 
 }  // namespace
 
-std::vector<verdict> judge_machine(json const& findings)
+std::vector<verdict> check_machine(json const& findings)
 {
-  auto const link = judge_link(findings);
-  return {link, judge_gpu(findings, link), judge_reference_device(findings, link),
-          judge_cache(findings), judge_helper(findings)};
+  auto const link = check_link(findings);
+  return {link, check_gpu(findings, link), check_reference_device(findings, link),
+          check_cache(findings), check_helper(findings)};
 }
 
 json to_json(std::vector<verdict> const& verdicts)

@@ -17,7 +17,7 @@ struct verdict {
 };
 
 /// `findings`: the object that doctor prints with --json, without its verdicts.
-std::vector<verdict> judge_machine(nlohmann::json const& findings);
+std::vector<verdict> check_machine(nlohmann::json const& findings);
 
 /// {"link": {"ok": true, "detail": "…", "remedy": ""}, …}
 nlohmann::json to_json(std::vector<verdict> const& verdicts);

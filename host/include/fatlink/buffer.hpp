@@ -4,6 +4,7 @@
 //
 // Calls without a stream are complete when they return: a launch that is queued later, on any
 // stream, sees their effect. They do not wait for work that was queued before: synchronize first.
+// Every call throws device_error if the driver fails it, and usage_error on a moved-from buffer.
 //
 // Calls with a stream are queued and may return before they are complete. Host memory that they
 // read or write must stay valid, and must not be changed or read by the host, until the stream has
@@ -33,9 +34,8 @@ std::size_t buffer_bytes(std::size_t count, std::size_t element_bytes);
 std::size_t variable_elements(std::string const& name, std::size_t bytes,
                               std::size_t element_bytes);
 
-/// @throws usage_error elements [offset, offset + count) are not all in a buffer of `size`
-/// elements;
-///   `access`, "writing" or "reading", is for the message.
+/// @throws usage_error elements [offset, offset + count) exceed a buffer of `size` elements.
+/// `access`: "writing" or "reading", for the message.
 void check_buffer_access(char const* access, std::size_t offset, std::size_t count,
                          std::size_t size);
 

@@ -57,10 +57,12 @@ class device {
   [[nodiscard]] fatlink::link_options link_options(link_mode mode = link_mode::lto) const;
 
   /// Loads an image that was linked with link_options().
-  /// @throws device_error the driver refuses the image; or (code invalid-image) the image is of a
-  ///   kind that this device does not load.
-  /// @throws link_error, unavailable_error (reference device) PTX with unresolved symbols, or with
-  ///   instructions that it does not support.
+  /// @throws device_error the driver refuses the image or the host is out of memory; or (code
+  ///   invalid-image) the image is of a kind that this device does not load.
+  /// @throws link_error (reference device) unresolved or duplicate symbols, or types that differ.
+  /// @throws file_error (reference device) text that is not PTX.
+  /// @throws unavailable_error (reference device) PTX above a limit. Unsupported instructions are
+  ///   reported when a kernel is looked up: see loaded_module::kernel.
   [[nodiscard]] loaded_module load(linked_image const& image) const { return {backend_, image}; }
 
   /// A new stream. @throws device_error the driver creates none.

@@ -3,6 +3,7 @@
 // nothing else; all is compiled with hidden visibility. tests/package/test_exports.py checks it.
 #pragma once
 
+/// Exported from libfatlink.so.
 #define FATLINK_API [[gnu::visibility("default")]]
-/// Declared in a public header, and known to the library alone.
+/// Declared in a public header, but not exported.
 #define FATLINK_PRIVATE [[gnu::visibility("hidden")]]

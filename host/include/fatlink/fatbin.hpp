@@ -55,7 +55,7 @@ struct fatbin_entry {
   std::uint16_t version_major = 0;    ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
   std::uint16_t version_minor = 0;    ///< see version_major
   std::uint64_t flags = 0;            ///< the flags of the entry's header
-  std::uint64_t scramble_key = 0;     ///< of LTO-IR; nvJitLink cannot decompress it without
+  std::uint64_t scramble_key = 0;     ///< of LTO-IR; nvJitLink needs it to decompress
   fatlink::compression compression = fatlink::compression::none;  ///< of the payload
   std::uint64_t offset = 0;             ///< of the entry's header in the file
   bytes_view payload = {};              ///< as stored, without padding
@@ -94,14 +94,14 @@ class fatbin {
   /// Reads and checks a regular file of at most 1 GiB once, of any owner; symbolic links are
   /// followed, a FIFO or device is refused without waiting. Where the .json beside it (same stem)
   /// states a "sha256", the bytes must have it.
-  /// @throws file_error missing, a directory, not a regular file, unreadable, too large; or a
-  ///   .json that is none.
+  /// @throws file_error missing, a directory, not a regular file, unreadable, too large; or
+  ///   a malformed .json.
   /// @throws format_error as read_fatbin; or a digest other than stated, in the .json or in the
   ///   ident (ident.hpp): digest-mismatch.
   static fatbin read(std::filesystem::path const& path);
 
   /// Reads a file without comparing digests, to show what a damaged one holds; is_verified() is
-  /// false. @throws file_error, format_error as read, but for digest-mismatch.
+  /// false. @throws file_error, format_error as read, except digest-mismatch.
   static fatbin read_unverified(std::filesystem::path const& path);
 
   /// Reads a fatbin by name or file, as the program does: "gelu" is the first gelu.fatbin of
@@ -115,12 +115,12 @@ class fatbin {
   /// @throws format_error as read_fatbin; or a digest other than the ident states.
   static fatbin from_bytes(byte_buffer bytes, std::string name);
 
-  /// False of one that was moved from, on which nothing else may be called.
+  /// False for a moved-from fatbin, on which no other member may be called.
   [[nodiscard]] bool has_value() const noexcept { return contents_ != nullptr; }
   [[nodiscard]] std::string const& name() const noexcept;  ///< as given, for messages
   /// The bytes of the file.
   [[nodiscard]] bytes_view bytes() const noexcept;
-  /// SHA-256 of the bytes; computed at the first call, by whichever thread.
+  /// SHA-256 of the bytes; computed at the first call; thread-safe.
   [[nodiscard]] digest256 const& digest() const;
   /// Whether the bytes are known to be those that were built: every entry has the digest that the
   /// ident states, or the file has the one that its .json states. Decided when it was read, so that
@@ -129,17 +129,17 @@ class fatbin {
   /// The entries, in the order of the file.
   [[nodiscard]] std::vector<fatbin_entry> const& entries() const noexcept;
 
-  /// The ident of the first entry that has one; read at the first call, by whichever thread.
+  /// The ident of the first entry that has one; read at the first call; thread-safe.
   [[nodiscard]] std::optional<fatlink::ident> const& ident() const;
 
-  /// What `entry`, a PTX entry of this fatbin, declares and defines; read at the first call, by
-  /// whichever thread. Lives as long as any copy of this fatbin.
+  /// What `entry`, a PTX entry of this fatbin, declares and defines; read at the first call;
+  /// thread-safe. Lives as long as any copy of this fatbin.
   /// @throws format_error as read_ptx, or above-limit: the entries read declare more than 4,194,304
   ///   functions, parameters and variables together; file_error as read_ptx_interface.
   [[nodiscard]] ptx_interface const& interface(fatbin_entry const& entry) const;
 
   /// The newest entry of `kind` that links for `link_target`; exact `a`/`f` matches first. Entries
-  /// of unknown architectures (target::is_known) are passed over. Null when there is none. Lives as
+  /// of unknown architectures (target::is_known) are ignored. Null if there is none. Lives as
   /// long as any copy of this fatbin.
   [[nodiscard]] fatbin_entry const* find(entry_kind kind, target link_target) const noexcept;
 
@@ -149,7 +149,7 @@ class fatbin {
   FATLINK_PRIVATE static std::shared_ptr<contents> list_entries(byte_buffer bytes,
                                                                 std::string name);
   FATLINK_PRIVATE static std::shared_ptr<contents> parse(byte_buffer bytes, std::string name);
-  explicit fatbin(std::shared_ptr<contents const> made);
+  explicit fatbin(std::shared_ptr<contents const> contents_of_file);
   std::shared_ptr<contents const> contents_;
 };
 

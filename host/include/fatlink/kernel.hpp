@@ -99,10 +99,9 @@ class kernel<void(Parameters...)> : public untyped_kernel {
 
   /// Queues a launch and returns; arguments are copied before. The reference device executes it to
   /// its end instead. Dynamic shared memory above 48 KiB needs no call of its own.
-  /// @throws device_error the driver refuses the launch; `shape` asks for more dynamic shared
-  /// memory
-  ///   than kernel_attributes::max_dynamic_shared_bytes; on the reference device, what a thread did
-  ///   wrong: the message names kernel, thread, instruction and address.
+  /// @throws device_error the driver refuses the launch, or `shape` asks for more than
+  ///   kernel_attributes::max_dynamic_shared_bytes; on the reference device also a fault of a
+  ///   thread: the message names kernel, thread, instruction and address.
   /// @throws usage_error `stream` belongs to another device.
   void launch(stream_view stream, launch_shape const& shape, Parameters... arguments) const
   {

@@ -24,7 +24,8 @@ struct kernel_attributes {
   /// kernel needs many registers or states __launch_bounds__. 1024 on the reference device.
   unsigned max_threads_per_block = 0;
   /// The most dynamic shared memory that a launch can ask for: what the device has for one block
-  /// (device_info::max_shared_bytes_per_block) without the static shared memory.
+  /// (device_info::max_shared_bytes_per_block) without the static shared memory. The reference
+  /// device does not count static shared memory: always 227 KiB.
   std::size_t max_dynamic_shared_bytes = 0;
 };
 

@@ -29,6 +29,8 @@ class loaded_module {
   /// parameter are compared with the kernel's here, not at launches; types of the same size cannot
   /// be told apart.
   /// @throws file_error (stage device) the image has no kernel with this name.
+  /// @throws unavailable_error, link_error (reference device) the kernel, or a function that it may
+  ///   call, has an instruction that the device does not support, or that no device executes.
   /// @throws usage_error the kernel has other parameters; the message names both lists of sizes.
   template <typename Signature>
   [[nodiscard]] fatlink::kernel<Signature> kernel(std::string const& name) const
@@ -45,6 +47,7 @@ class loaded_module {
 
   /// The kernel with this name, to be launched with pointers to its arguments.
   /// @throws file_error (stage device) the image has no kernel with this name.
+  /// @throws unavailable_error, link_error (reference device) as kernel().
   [[nodiscard]] untyped_kernel find_kernel(std::string const& name) const;
 
   /// The `__device__` or `__constant__` variable with this name, as a buffer of its elements: its

@@ -128,7 +128,7 @@ ptx_interface const& interface_of(fatbin const& input, target link_target, link_
 /// A link that was refused because of findings. The code is the id of the first error.
 class refused_error : public error {
  public:
-  /// A link for `wanted` that `findings` refuse.
+  /// A link for `link_target` that `findings` refuse.
   refused_error(target link_target, std::vector<finding> findings);
   explicit refused_error(std::vector<finding> findings);  ///< for any target
   /// The findings, errors first.

@@ -16,7 +16,7 @@ namespace fatlink {
 namespace {
 
 constexpr char const* k_no_folder =
-    "cache problem, which makes no link fail: there is no folder: set HOME or FATLINK_CACHE_DIR";
+    "cache problem (links still succeed): there is no folder: set HOME or FATLINK_CACHE_DIR";
 
 std::filesystem::path default_folder()
 {

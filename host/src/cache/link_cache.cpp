@@ -92,7 +92,7 @@ struct link_cache::state {
     last_fault = failure.message;
     if (reported_codes.insert(failure.code).second)
       warnings.push_back(
-          detail::format("cache problem, which makes no link fail: {}", failure.message));
+          detail::format("cache problem (links still succeed): {}", failure.message));
   }
 
   /// Calls `work`; a fault is reported, and the result is empty then.

@@ -224,8 +224,8 @@ bool declares_hooks(fatbins inputs)
   });
 }
 
-std::optional<finding> judge_without(std::span<installed_library const> libraries, fatbins inputs,
-                                     fatbin const& transform)
+std::optional<finding> check_without_library(std::span<installed_library const> libraries,
+                                             fatbins inputs, fatbin const& transform)
 {
   if (!has_ptx(transform)) return lacks_ptx(transform);
   auto const& stated = transform.ident();
@@ -269,7 +269,7 @@ std::vector<finding> preflight_without(std::span<installed_library const> librar
 {
   auto findings = preflight(transforms, request);
   for (auto const& transform : transforms)
-    if (auto cause = judge_without(libraries, transforms, transform))
+    if (auto cause = check_without_library(libraries, transforms, transform))
       findings.insert(findings.begin(), *std::move(cause));
   sort_by_severity(findings);
   return findings;

@@ -6,12 +6,11 @@
 
 namespace fatlink::detail {
 
-/// @throws file_error, link_error, unavailable_error or device_error, by the kind of `failure`;
-/// code
-///   and hint say what went wrong and what to do.
+/// @throws file_error, link_error, unavailable_error or device_error, by the kind of `failure`,
+///   with its code and hint.
 [[noreturn]] void throw_error(interpreter::failure const& failure);
 
-/// The result of `call()`; a interpreter::failure is thrown as an error of fatlink.
+/// The result of `call()`; an interpreter::failure is thrown as an error of fatlink.
 template <typename Call>
 decltype(auto) translate_failures(Call const& call)
 try {

@@ -224,7 +224,7 @@ std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name)
 
 std::string read_ptx(fatbin_entry const& entry, std::string_view name)
 {
-  if (entry.kind != entry_kind::ptx) fail_ptx(entry, name, "is no PTX");
+  if (entry.kind != entry_kind::ptx) fail_ptx(entry, name, "is not PTX");
   if (entry.uncompressed_size > limits::k_entry_bytes)
     fail_ptx(entry, name, detail::format("is {}", k_entry_limit));
   auto const size = static_cast<std::size_t>(entry.uncompressed_size);

@@ -37,10 +37,10 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
   try {
     auto json = nlohmann::json::parse(text, text + bytes.size());
     if (!json.is_object())
-      fail(name, "is no JSON object", "write one object: {\"name\": \"…\", …}");
+      fail(name, "is not a JSON object", "write one object: {\"name\": \"…\", …}");
     return json;
   } catch (nlohmann::json::parse_error const& error) {
-    fail(name, detail::format("is no JSON (at byte {})", error.byte),
+    fail(name, detail::format("is not JSON (at byte {})", error.byte),
          "correct the syntax at that byte, or build the fatbin again");
   } catch (nlohmann::json::out_of_range const&) {
     fail(name, "holds a number that is out of range", "write a number in the range of float64");

@@ -47,9 +47,8 @@ struct helper_left {};
 class link_helper {
  public:
   /// Starts a helper and waits until it has opened nvJitLink.
-  /// @throws unavailable_error there is no helper, no nvJitLink or no sandbox, or the time limit
-  /// has
-  ///   passed (code ETIMEDOUT).
+  /// @throws unavailable_error there is no helper, no nvJitLink or no sandbox; or (code ETIMEDOUT)
+  ///   the time limit has passed.
   static std::unique_ptr<link_helper> start(helper_settings const& settings,
                                             time_limit const& limit);
   link_helper(link_helper const&) = delete;

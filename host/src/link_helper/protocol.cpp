@@ -119,7 +119,7 @@ message_header decode_header(bytes_view header)
   sequence_reader reader(header);
   auto const magic = reader.view(k_magic.size());
   if (std::memcmp(magic.data(), k_magic.data(), k_magic.size()) != 0)
-    throw protocol_error("the bytes are no message");
+    throw protocol_error("the bytes are not a message");
   auto const kind = reader.number<std::uint32_t>();
   if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::unavailable))
     throw protocol_error("a message of unknown kind");

@@ -42,7 +42,8 @@ void add_functions(elf_reader const& elf, elf_section const& symbols,
 std::vector<std::string> read_functions(bytes_view cubin)
 {
   elf_reader const elf(cubin);
-  if (elf.machine() != k_elf_machine_cuda) fail(offsetof(Elf64_Ehdr, e_machine), "is no CUDA ELF");
+  if (elf.machine() != k_elf_machine_cuda)
+    fail(offsetof(Elf64_Ehdr, e_machine), "is not a CUDA ELF file");
   std::vector<std::string> functions;
   for (std::uint32_t index = 0; index < elf.section_count(); ++index)
     if (auto const section = elf.section(index); section.type == SHT_SYMTAB)

@@ -88,7 +88,7 @@ char const* verb_of(symbol_role role)
 std::string mismatch_hint(function_symbol const& a, function_symbol const& b)
 {
   if ((a.role == symbol_role::kernel) != (b.role == symbol_role::kernel))
-    return "a kernel is no device function: rename one of the two";
+    return "a kernel is not a device function: rename one of the two";
   if (to_string(*a.function) == to_string(*b.function) &&
       a.function->parameters == b.function->parameters)
     return "define it with the type that the library declares; if it uses the bits of a float on "

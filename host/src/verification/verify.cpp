@@ -55,9 +55,9 @@ void record(verification& summary, element const& result, double ulp, double tol
 template <typename Block>
 verification over_all_cores(std::size_t count, Block const& block)
 {
-  std::vector<verification> parts(detail::worker_count(count));
-  detail::parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t worker) {
-    parts[worker] = block(begin, end);
+  std::vector<verification> parts(detail::thread_count(count));
+  detail::parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    parts[thread] = block(begin, end);
   });
   verification total;
   for (auto const& part : parts) total += part;

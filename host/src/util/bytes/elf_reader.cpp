@@ -14,9 +14,9 @@ elf_reader::elf_reader(bytes_view bytes) : bytes_(bytes)
 {
   if (bytes_.text(0, SELFMAG) != std::string(ELFMAG, SELFMAG) ||
       bytes_.read<std::uint8_t>(EI_CLASS) != ELFCLASS64)
-    throw elf_error{0, "is no 64-bit ELF"};
+    throw elf_error{0, "is not a 64-bit ELF file"};
   if (bytes_.read<std::uint8_t>(EI_DATA) != ELFDATA2LSB)
-    throw elf_error{EI_DATA, "is no little-endian ELF"};
+    throw elf_error{EI_DATA, "is not a little-endian ELF file"};
   type_ = bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_type));
   machine_ = bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_machine));
 }
