@@ -28,5 +28,5 @@ TEST(ImageFunctions, RefusesWhatIsNoCubin)
 {
   expect_error<file_error>([] { functions_in_cubin({}); }, "truncated");
   byte_buffer const zeros(64);
-  expect_error<file_error>([&] { functions_in_cubin(zeros); }, "no 64-bit ELF");
+  expect_error<file_error>([&] { functions_in_cubin(zeros); }, "not a 64-bit ELF file");
 }
