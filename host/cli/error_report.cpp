@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "fatlink/preflight.hpp"
-#include "option_hints.hpp"
 #include "terminal/standard_streams.hpp"
 #include "use_options.hpp"
 #include "verbs.hpp"
@@ -54,7 +53,7 @@ void print_details(error const& failure)
       details.message.find(details.code.text()) == std::string::npos)
     print_field("code:", details.code.text());
   print_log(details.log);
-  print_field("hint:", use_options(hint_of(details)));
+  print_field("hint:", use_options(details));
 }
 
 /// The findings except the first error, which print_details has printed.
@@ -87,7 +86,7 @@ nlohmann::json error_to_json(error const& failure)
                       {"input", details.input},
                       {"code", details.code.text()},
                       {"log", details.log},
-                      {"hint", use_options(hint_of(details))}};
+                      {"hint", use_options(details)}};
   if (auto const* refused = dynamic_cast<refused_error const*>(&failure); refused != nullptr)
     for (auto const& finding : refused->findings())
       json["findings"].push_back(finding_to_json(finding));

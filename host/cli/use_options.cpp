@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "use_options.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace fatlink::cli {
@@ -11,24 +13,33 @@ struct option_name {
   std::string_view option;
 };
 
-/// A longer API name comes before one that is a part of it.
-constexpr option_name k_option_names[] = {
-    {"linker_settings::allow_unconfined", "--allow-unconfined"},
-    {"linker_settings::time_limit", "--link-timeout SECONDS"},
-    {"linker_settings::isolation", "--in-process"},
-    {"isolation::in_process", "--in-process"},
-    {"link_options::require_inlined", "--require-inlined"},
-    {"link_options::kernel", "--kernel"},
-    {"link_options::emit", "--emit"},
-    {"link_options::mode", "--mode"},
-    {"link_mode::ptx", "--mode ptx"},
-    {"link_mode::lto", "--mode lto"},
-    {"image_kind::cubin", "--emit cubin"},
-    {"image_kind::ptx", "--emit ptx"},
-    {"cpu_options::instruction_budget", "--instruction-budget"},
-    {"cpu_options::check_races", "--check-races"},
-    {" (FATLINK_CACHE_DIR, cache_settings::folder)", " (FATLINK_CACHE_DIR)"},
-    {"pass it as the elements of a run", "pass it with --input"},
+/// Each API name occurs in a hint of the library (tests/source/test_hints.py).
+constexpr std::array k_option_names{
+    option_name{"linker_settings::allow_unconfined", "--allow-unconfined"},
+    option_name{"linker_settings::time_limit", "--link-timeout SECONDS"},
+    option_name{"isolation::in_process", "--in-process"},
+    option_name{"link_mode::ptx", "--mode ptx"},
+    option_name{"link_mode::lto", "--mode lto"},
+    option_name{"cpu_options::instruction_budget", "--instruction-budget"},
+    option_name{" (FATLINK_CACHE_DIR, cache_settings::folder)", " (FATLINK_CACHE_DIR)"},
+    option_name{"pass it as the elements of a run", "pass it with --input"},
+    option_name{"fatbin::entries shows which", "fatlink inspect shows which"},
+    option_name{"nvjitlink::path is the one", "fatlink doctor shows the one"},
+    option_name{"preflight reports the inputs", "fatlink check reports the inputs"},
+    option_name{"preflight reports those", "fatlink check reports those"},
+    option_name{"nvidia-smi shows the driver", "fatlink doctor shows the driver"},
+    option_name{"ptx_interface::kernels lists", "fatlink inspect lists"},
+};
+
+struct remedy {
+  std::string_view code;
+  std::string_view hint;
+};
+
+constexpr std::array k_remedies{
+    remedy{"CUDA_ERROR_OUT_OF_MEMORY", "use fewer --elements, or a GPU with more free memory"},
+    remedy{"out-of-memory", "use fewer --elements"},
+    remedy{"endless-kernel", "fix the loop, or raise --instruction-budget (0: no limit)"},
 };
 
 void replace_all(std::string& text, std::string_view name, std::string_view option)
@@ -47,6 +58,16 @@ std::string use_options(std::string hint)
     replace_all(hint, api, option);
   }
   return hint;
+}
+
+std::string use_options(error_details const& details)
+{
+  if (details.code == error_code::refused_instruction)
+    return use_options(details.hint) + ": --device gpu";
+  auto const* const entry =
+      std::find_if(k_remedies.begin(), k_remedies.end(),
+                   [&](remedy const& candidate) { return details.code == candidate.code; });
+  return entry == k_remedies.end() ? use_options(details.hint) : std::string(entry->hint);
 }
 
 }  // namespace fatlink::cli

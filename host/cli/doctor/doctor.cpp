@@ -26,7 +26,7 @@ try {
   (void)nvjitlink::open();
   return nlohmann::json::object();
 } catch (unavailable_error const& missing) {
-  return {{"message", missing.details().message}, {"hint", use_options(missing.details().hint)}};
+  return {{"message", missing.details().message}, {"hint", use_options(missing.details())}};
 }
 
 nlohmann::json examine_nvjitlink()
@@ -78,7 +78,7 @@ try {
 } catch (unavailable_error const& missing) {
   return {{"found", false},
           {"reason", missing.details().message},
-          {"hint", use_options(missing.details().hint)}};
+          {"hint", use_options(missing.details())}};
 }
 
 nlohmann::json examine_cache()

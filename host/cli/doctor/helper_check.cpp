@@ -48,7 +48,7 @@ try {
   }
 } catch (unavailable_error const& failure) {
   json["reason"] = failure.details().message;
-  json["hint"] = use_options(failure.details().hint);
+  json["hint"] = use_options(failure.details());
 }
 
 void print_layer(nlohmann::json const& layer)
@@ -69,7 +69,7 @@ try {
 } catch (unavailable_error const& missing) {
   return {{"found", false},
           {"reason", missing.details().message},
-          {"hint", use_options(missing.details().hint)}};
+          {"hint", use_options(missing.details())}};
 }
 
 bool is_helper_usable(nlohmann::json const& helper)

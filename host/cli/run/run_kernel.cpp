@@ -10,6 +10,7 @@
 
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
+#include "preflight/interface_queries.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -28,7 +29,7 @@ struct kernel_entry {
 std::vector<kernel_entry> kernels_of(fatbin const& input)
 {
   std::vector<kernel_entry> entries;
-  for (auto const& kernel : interface_of(input, target("sm_121"), link_mode::ptx).kernels)
+  for (auto const& kernel : detail::interface_of_any(input).kernels)
     entries.push_back({&input, &kernel});
   return entries;
 }

@@ -8,17 +8,13 @@
 #include <set>
 
 #include "fatlink/preflight.hpp"
+#include "preflight/interface_queries.hpp"
 
 namespace fatlink::cli {
 namespace {
 
 using names = std::set<std::string>;
-
-/// What the PTX of `input` declares and defines; hooks are the same for every target.
-ptx_interface const& interface_of_any(fatbin const& input)
-{
-  return interface_of(input, target("sm_121"), link_mode::ptx);
-}
+using detail::interface_of_any;
 
 bool has_ptx(fatbin const& input)
 {

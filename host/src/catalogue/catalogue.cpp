@@ -15,20 +15,16 @@
 namespace fatlink {
 namespace {
 
-/// A file of the path, and what it holds where it can be read.
-struct listed {
-  installed_fatbin shown;
+using detail::interface_of_any;
+
+/// A fatbin in a folder of the search path, with its contents if it could be read.
+struct catalogue_entry {
+  installed_fatbin description;
   std::optional<fatbin> contents;
 
-  /// The one that its name stands for, and readable.
-  [[nodiscard]] bool in_use() const { return contents && shown.hidden_by.empty(); }
+  /// Whether its name selects it, rather than a fatbin of the same name in an earlier folder.
+  [[nodiscard]] bool in_use() const { return contents && description.hidden_by.empty(); }
 };
-
-/// What `input` offers and asks for, by its PTX of whichever target.
-ptx_interface const& interface_of_any(fatbin const& input)
-{
-  return interface_of(input, target("sm_121"), link_mode::ptx);
-}
 
 std::vector<std::string> signatures(std::vector<ptx_function> const& functions)
 {
@@ -79,45 +75,45 @@ try {
   return std::nullopt;
 }
 
-/// One that is refused for its .json is of a kind all the same.
+/// The role and symbols of a fatbin that is refused because of its sidecar.
 void describe_refused(installed_fatbin& description)
 try {
   if (auto const contents = without_json(description.file)) describe(description, *contents);
 } catch (error const&) {
 }
 
-listed read(std::filesystem::path const& file, search_folder const& folder)
+catalogue_entry read(std::filesystem::path const& file, search_folder const& folder)
 {
-  listed result;
-  result.shown.name = file.stem().string();
-  result.shown.file = file;
-  result.shown.folder = folder;
+  catalogue_entry result;
+  result.description.name = file.stem().string();
+  result.description.file = file;
+  result.description.folder = folder;
   try {
     auto input = fatbin::read(file);
-    describe(result.shown, input);
-    result.shown.summary = summary_of(file);
+    describe(result.description, input);
+    result.description.summary = summary_of(file);
     result.contents = std::move(input);
   } catch (error const& unusable) {
-    result.shown.problem = unusable.what();
-    describe_refused(result.shown);
+    result.description.problem = unusable.what();
+    describe_refused(result.description);
   }
   return result;
 }
 
-std::vector<listed> read_all(std::vector<search_folder> const& path)
+std::vector<catalogue_entry> read_all(std::vector<search_folder> const& path)
 {
-  std::vector<listed> fatbins;
+  std::vector<catalogue_entry> fatbins;
   for (auto const& folder : path) {
     std::error_code ignored;
     for (auto const& file : std::filesystem::directory_iterator(folder.path, ignored))
       if (file.path().extension() == ".fatbin") fatbins.push_back(read(file.path(), folder));
   }
   std::stable_sort(fatbins.begin(), fatbins.end(),
-                   [](listed const& a, listed const& b) { return a.shown.name < b.shown.name; });
+                   [](catalogue_entry const& a, catalogue_entry const& b) { return a.description.name < b.description.name; });
   for (std::size_t i = 1; i < fatbins.size(); ++i) {
-    auto const& before = fatbins[i - 1].shown;
-    if (before.name == fatbins[i].shown.name)
-      fatbins[i].shown.hidden_by = before.hidden_by.empty() ? before.file : before.hidden_by;
+    auto const& before = fatbins[i - 1].description;
+    if (before.name == fatbins[i].description.name)
+      fatbins[i].description.hidden_by = before.hidden_by.empty() ? before.file : before.hidden_by;
   }
   return fatbins;
 }
@@ -136,7 +132,8 @@ bool fills_a_hook(fatbin const& library, fatbin const& transform)
                      [&](ptx_function const& hook) { return names.contains(hook.name); });
 }
 
-/// What keeps them from working together; a hook or variable left over may be another transform's.
+/// The findings that prevent a link of the two. Hooks and variables that `transform` leaves
+/// undefined are not among them, because another transform may define them.
 std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
 {
   std::vector const pair{library, transform};
@@ -154,14 +151,14 @@ std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
   return findings;
 }
 
-void find_libraries(listed& transform, std::vector<listed> const& fatbins)
+void find_libraries(catalogue_entry& transform, std::vector<catalogue_entry> const& fatbins)
 {
   for (auto const& library : fatbins) {
-    if (!library.in_use() || library.shown.role != fatbin_role::library) continue;
-    if (same_contract_name(transform.shown, library.shown) ||
+    if (!library.in_use() || library.description.role != fatbin_role::library) continue;
+    if (same_contract_name(transform.description, library.description) ||
         fills_a_hook(*library.contents, *transform.contents))
-      transform.shown.libraries.push_back(
-          {library.shown.name, obstacles(*library.contents, *transform.contents)});
+      transform.description.libraries.push_back(
+          {library.description.name, obstacles(*library.contents, *transform.contents)});
   }
 }
 
@@ -185,9 +182,9 @@ std::vector<installed_fatbin> list_installed(std::vector<search_folder> const& p
   auto fatbins = read_all(path);
   std::vector<installed_fatbin> result;
   for (auto& candidate : fatbins) {
-    if (candidate.contents && candidate.shown.role == fatbin_role::transform)
+    if (candidate.contents && candidate.description.role == fatbin_role::transform)
       find_libraries(candidate, fatbins);
-    result.push_back(candidate.shown);
+    result.push_back(candidate.description);
   }
   return result;
 }

@@ -105,7 +105,7 @@ char const* remedy(CUresult code)
     case CUDA_ERROR_INVALID_IMAGE:
       return "link with device::link_options(mode) of this GPU";
     default:
-      return "fatlink doctor shows the driver and the GPUs";
+      return "nvidia-smi shows the driver and the GPUs";
   }
 }
 

@@ -47,7 +47,7 @@ gpu_kernel& gpu_module::find_kernel(std::string const& name)
   CUfunction function = nullptr;
   auto const code = api_.module_get_function(&function, module_, name.c_str());
   if (code == CUDA_ERROR_NOT_FOUND)
-    fail_missing("kernel", name, "fatlink inspect shows the kernels of a fatbin");
+    fail_missing("kernel", name, "ptx_interface::kernels lists the kernels of a fatbin");
   api_.check(code, "finding the kernel", name);
   auto kernel = std::make_unique<gpu_kernel>(api_, info_, function, name);
   return *(kernels_[name] = std::move(kernel));

@@ -59,7 +59,7 @@ char const* remedy(interpreter::failure const& failure) noexcept
     case interpreter::fault::prototype:
       return "fix the type: every declaration and definition of the function must be the same";
     case interpreter::fault::no_kernel:
-      return "fatlink inspect shows the kernels of a fatbin";
+      return "ptx_interface::kernels lists the kernels of a fatbin";
     case interpreter::fault::launch:
       return "check the grid, block and arguments that the host program passes";
     case interpreter::fault::memory:

@@ -25,17 +25,15 @@ std::string remedy(int code, std::string const& log)
   switch (code) {
     case 3:
     case 8:
-      return "the input is damaged or for another architecture: fatlink inspect shows it";
+      return "the input is damaged or for another architecture: fatbin::entries shows which";
     case 14:
       return "install an nvJitLink at least as new as the newest toolkit among the inputs; if it "
-             "is "
-             "new enough, an input is damaged (fatlink check reports those without digests)";
+             "is new enough, an input is damaged (preflight reports those without digests)";
     case 16:
     case 17:
-      return "fatlink doctor shows which nvJitLink was chosen; a newer one may support it";
+      return "nvjitlink::path is the one that was opened; a newer one may support it";
     default:
-      return "see nvJitLink's log; fatlink inspect shows the inputs, fatlink check those without "
-             "digests, which may be damaged";
+      return "see nvJitLink's log; preflight reports the inputs without digests, which may be damaged";
   }
 }
 

@@ -15,10 +15,16 @@
 
 namespace fatlink::detail {
 
+/// The newest generic target that fatlink knows; every generic entry can be linked for it.
+inline target newest_target()
+{
+  return target(known_targets().back().number());
+}
+
 /// The interface of `input` from its PTX for the newest target; empty if it has no PTX.
 inline ptx_interface const& interface_of_any(fatbin const& input)
 {
-  return interface_of(input, target("sm_121"), link_mode::ptx);
+  return interface_of(input, newest_target(), link_mode::ptx);
 }
 
 /// The names of an interface's functions, for many lookups.

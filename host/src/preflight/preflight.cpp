@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "preflight/interface_queries.hpp"
 #include "preflight/symbol_index.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
@@ -154,8 +155,8 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
                                           std::string const& kernel)
 {
-  // Every generic entry links for the newest target.
-  auto findings = preflight(inputs, {.target = target("sm_121"), .mode = mode, .kernel = kernel});
+  auto findings =
+      preflight(inputs, {.target = detail::newest_target(), .mode = mode, .kernel = kernel});
   std::erase_if(findings, [](finding const& entry) {
     return entry.severity != severity::error || depends_on_target(entry.id);
   });
