@@ -135,6 +135,8 @@ std::vector<call_rule> calls_of_guardian(pid_t linking_process)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   append(rules, calls_for_memory());  // for what they record of each call
   append(rules, calls_for_threads());
+  append(rules,
+         {{SYS_sigaltstack}});  // exit_group: the address sanitizer marks its stacks as usable
 #endif
   return rules;
 }

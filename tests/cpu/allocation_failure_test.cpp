@@ -34,6 +34,14 @@ class failing_allocation {
   return storage;
 }
 
+/// Sanitizers have their own, whose storage the operator delete below does not release.
+[[gnu::noinline]] void* operator new(std::size_t size, std::nothrow_t const& /*tag*/) noexcept
+try {
+  return operator new(size);
+} catch (std::bad_alloc const&) {
+  return nullptr;
+}
+
 [[gnu::noinline]] void operator delete(void* storage) noexcept
 {
   std::free(storage);

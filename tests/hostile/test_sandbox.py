@@ -135,6 +135,7 @@ class Layers(SandboxTest):
         _, (_, layers) = self.helper(program=TESTS / "refuse_seccomp", env=env).hello()
         return dict(layer.split(": ", 1) for layer in layers)
 
+    @unittest.skipIf(SANITIZED, "the sanitizers end the helper at its start where they cannot read its limits")
     def test_the_hello_states_limits_that_the_kernel_refuses(self):
         layers = self.layers_without(PRLIMIT64)
         self.assertEqual(layers["limits"], "off: Operation not permitted")
@@ -143,6 +144,8 @@ class Layers(SandboxTest):
     def test_the_hello_states_what_the_guardian_lacks(self):
         for call, lacks in ((PRLIMIT64, "limits"), (CAPSET, "capabilities")):
             with self.subTest(lacks):
+                if SANITIZED and call == PRLIMIT64:
+                    self.skipTest("the sanitizers end the helper at its start where they cannot read its limits")
                 guardian = self.layers_without(call)["guardian"]
                 self.assertIn(f"without {lacks}: Operation not permitted", guardian)
                 self.assertTrue(guardian.startswith("on: "), guardian)

@@ -109,7 +109,9 @@ std::vector<catalogue_entry> read_all(std::vector<search_folder> const& path)
       if (file.path().extension() == ".fatbin") fatbins.push_back(read(file.path(), folder));
   }
   std::stable_sort(fatbins.begin(), fatbins.end(),
-                   [](catalogue_entry const& a, catalogue_entry const& b) { return a.description.name < b.description.name; });
+                   [](catalogue_entry const& a, catalogue_entry const& b) {
+                     return a.description.name < b.description.name;
+                   });
   for (std::size_t i = 1; i < fatbins.size(); ++i) {
     auto const& before = fatbins[i - 1].description;
     if (before.name == fatbins[i].description.name)

@@ -33,7 +33,8 @@ std::string remedy(int code, std::string const& log)
     case 17:
       return "nvjitlink::path is the one that was opened; a newer one may support it";
     default:
-      return "see nvJitLink's log; preflight reports the inputs without digests, which may be damaged";
+      return "see nvJitLink's log; preflight reports the inputs without digests, which may be "
+             "damaged";
   }
 }
 
