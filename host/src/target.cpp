@@ -94,28 +94,31 @@ char const* to_string(link_mode mode) noexcept
       return "ptx";
     case link_mode::lto:
       return "lto";
+    case link_mode::sass:
+      return "sass";
   }
   return "unknown";
 }
 
 void check_link_mode(link_mode mode)
 {
-  if (mode == link_mode::ptx || mode == link_mode::lto) return;
+  if (mode == link_mode::ptx || mode == link_mode::lto || mode == link_mode::sass) return;
   auto const value = std::to_string(static_cast<int>(mode));
   throw usage_error({.message = "link mode " + value + ": no such mode",
                      .input = value,
                      .code = error_code::unknown_link_mode,
-                     .hint = "the modes are link_mode::ptx and link_mode::lto"});
+                     .hint = "the modes are link_mode::ptx, link_mode::lto and link_mode::sass"});
 }
 
 link_mode parse_link_mode(std::string_view text)
 {
   if (text == "ptx") return link_mode::ptx;
   if (text == "lto") return link_mode::lto;
+  if (text == "sass") return link_mode::sass;
   throw usage_error({.message = "link mode '" + std::string(text) + "': no such mode",
                      .input = std::string(text),
                      .code = error_code::unknown_link_mode,
-                     .hint = "the modes are ptx and lto"});
+                     .hint = "the modes are ptx, lto and sass"});
 }
 
 target::target(std::string_view text)

@@ -50,7 +50,8 @@ byte_buffer link_whole(std::vector<fatbin> const& inputs, link_mode mode)
 fatbin ptx_of(std::string const& name)
 {
   auto const file = fixtures::fatbin(name);
-  auto const input = detail::link_input::write(file, *linked_entry(file, "sm_90", link_mode::ptx));
+  auto const input =
+      detail::link_input::write(file, *linked_entry(file, {"sm_90", link_mode::ptx}));
   return fatbin::from_bytes({input.bytes().begin(), input.bytes().end()}, name);
 }
 
@@ -118,8 +119,8 @@ TEST_F(LinkOutcome, OfLtoirThatMeetsPtxOfAnotherTypeIsAnError)
       [&] {
         detail::link_in_process(
             *nvjitlink::open(),
-            {detail::link_input::write(library, *linked_entry(library, "sm_90", link_mode::ptx)),
-             detail::link_input::write(other, *linked_entry(other, "sm_90", link_mode::lto))},
+            {detail::link_input::write(library, *linked_entry(library, {"sm_90", link_mode::ptx})),
+             detail::link_input::write(other, *linked_entry(other, {"sm_90", link_mode::lto}))},
             {"-arch=sm_90", "-lto"}, image_kind::cubin);
       },
       "Prototype doesn't match for 'user_transform'");

@@ -32,7 +32,7 @@ std::vector<detail::link_input> entries_of(std::vector<fatbin> const& inputs, li
 {
   std::vector<detail::link_input> list;
   for (auto const& input : inputs)
-    list.push_back(detail::link_input::write(input, *linked_entry(input, "sm_90", mode)));
+    list.push_back(detail::link_input::write(input, *linked_entry(input, {"sm_90", mode})));
   return list;
 }
 

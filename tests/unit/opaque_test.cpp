@@ -83,10 +83,10 @@ TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
 TEST(OpaqueInput, HasTheInterfaceOfTheEntryThatIsLinked)
 {
   auto const file = fixtures::fatbin("two_types_ltoir.fatbin");
-  EXPECT_TRUE(interface_of(file, "sm_90", link_mode::lto).definitions.empty());
-  EXPECT_EQ(interface_of(file, "sm_90", link_mode::ptx).definitions.size(), 1U);
-  EXPECT_TRUE(is_opaque(file, "sm_90", link_mode::lto));
-  EXPECT_FALSE(is_opaque(fixtures::fatbin("several.fatbin"), "sm_103", link_mode::lto));
+  EXPECT_TRUE(interface_of(file, {"sm_90", link_mode::lto}).definitions.empty());
+  EXPECT_EQ(interface_of(file, {"sm_90", link_mode::ptx}).definitions.size(), 1U);
+  EXPECT_TRUE(is_opaque(file, {"sm_90", link_mode::lto}));
+  EXPECT_FALSE(is_opaque(fixtures::fatbin("several.fatbin"), {"sm_103", link_mode::lto}));
 }
 
 TEST(OpaqueInput, IsOneWithTwoPtxEntriesOfOneArchitecture)
@@ -94,7 +94,7 @@ TEST(OpaqueInput, IsOneWithTwoPtxEntriesOfOneArchitecture)
   auto bytes = fixtures::bytes("transform.fatbin");
   auto const second = detail::write_fatbin(fixtures::fatbin("lz4.fatbin").entries()[0]);
   bytes.insert(bytes.end(), second.begin(), second.end());
-  EXPECT_TRUE(is_opaque(fatbin::from_bytes(bytes, "two"), "sm_90", link_mode::lto));
+  EXPECT_TRUE(is_opaque(fatbin::from_bytes(bytes, "two"), {"sm_90", link_mode::lto}));
 }
 
 TEST(UnknownArchitecture, IsRefusedByName)
@@ -120,7 +120,7 @@ TEST(UnknownArchitecture, IsPassedOverForAnEntryThatLinks)
   auto const newer = with_architecture("transform.fatbin", entry_kind::ptx, 83);
   bytes.insert(bytes.end(), newer.bytes().begin(), newer.bytes().end());
   auto const both = fatbin::from_bytes(bytes, "both.fatbin");
-  EXPECT_EQ(linked_entry(both, "sm_90", link_mode::ptx)->target, target("sm_75"));
+  EXPECT_EQ(linked_entry(both, {"sm_90", link_mode::ptx})->target, target("sm_75"));
   auto const findings = judge({fixtures::fatbin("library.fatbin"), both}, link_mode::ptx);
   EXPECT_THAT(find(findings, "arch-unknown").message, HasSubstr("its PTX for sm_75 is linked"));
 }

@@ -40,7 +40,11 @@ struct link_options {
   link_mode mode = link_mode::lto;  ///< LTO or PTX
   /// `ptx` requires lto mode; `ptx_set` requires ptx mode and needs no nvJitLink.
   image_kind emit = image_kind::cubin;
-  std::string kernel = {};       ///< a kernel that an input must define; empty: any
+  std::string kernel = {};  ///< a kernel that an input must define; empty: any
+  /// In lto mode, an input without LTO-IR may be linked as PTX, else as SASS for exactly the
+  /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such an
+  /// input is refused (no-ltoir, no-ptx).
+  bool allow_calls = false;
   bool require_inlined = false;  ///< a hook that is still called after the link is an error
 };
 

@@ -25,11 +25,13 @@ char const* to_string(severity level) noexcept;
 /// docs/findings.md lists each with its severity, cause and remedy.
 enum class finding_id {
   // entries and targets
-  no_ltoir,       ///< no LTO-IR entry, which lto mode needs
-  no_ptx,         ///< no PTX entry, which ptx mode needs
-  arch_too_new,   ///< compiled for architectures newer than the target
-  arch_specific,  ///< compiled only for architecture-specific targets such as sm_90a
-  arch_unknown,   ///< compiled for architectures that CUDA 13 does not know
+  no_ltoir,         ///< no LTO-IR entry, which lto mode needs
+  no_ptx,           ///< no PTX entry, which ptx mode needs
+  no_sass,          ///< no SASS entry, which sass mode needs
+  arch_too_new,     ///< compiled for architectures newer than the target
+  arch_specific,    ///< compiled only for other exact targets: as sm_90a, or as SASS
+  arch_unknown,     ///< compiled for architectures that CUDA 13 does not know
+  not_relocatable,  ///< SASS of a whole program, which cannot be linked
   // contracts
   contract_mismatch,  ///< built against different contracts
   uncontracted,       ///< states no contract
@@ -91,10 +93,18 @@ std::string to_string(toolkit_version version);
 /// returned), 13.3 to 13.5 all write 1.67 (13.3 is returned).
 std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry);
 
+/// Which entry of each input a link takes.
+struct entry_choice {
+  fatlink::target target = {};      ///< the target of the link
+  link_mode mode = link_mode::lto;  ///< the mode of the link
+  bool allow_calls = false;         ///< see link_options::allow_calls
+};
+
 /// The link that preflight checks.
 struct preflight_request {
   fatlink::target target = {};                 ///< the target of the link
   link_mode mode = link_mode::lto;             ///< the mode of the link
+  bool allow_calls = false;                    ///< see link_options::allow_calls
   std::string kernel = {};                     ///< must be in an input; empty: any
   std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not checked
 };
@@ -112,18 +122,21 @@ std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_m
                                           std::string const& kernel = {});
 
 /// The only entry of `input` that a link passes to nvJitLink: the newest PTX entry (ptx mode) or
-/// LTO-IR entry (lto mode) that links for `link_target`. Null if there is none.
-fatbin_entry const* linked_entry(fatbin const& input, target link_target, link_mode mode) noexcept;
+/// LTO-IR entry (lto mode) that links for the target, or the SASS entry for exactly the target
+/// (sass mode). With `allow_calls`, the entry that links as a call if there is none. Null if no
+/// entry links.
+fatbin_entry const* linked_entry(fatbin const& input, entry_choice const& choice) noexcept;
 
 /// Whether the types of linked_entry() are unknown: it is LTO-IR, and `input` does not have exactly
 /// one PTX entry of the same architecture. PTX of another architecture may declare other
 /// types (`__CUDA_ARCH__`).
-bool is_opaque(fatbin const& input, target link_target, link_mode mode) noexcept;
+bool is_opaque(fatbin const& input, entry_choice const& choice) noexcept;
 
-/// The interface of linked_entry(): its own in ptx mode, that of the PTX entry of the same
-/// architecture in lto mode. Empty if is_opaque(). If no entry links, the interface of any PTX
-/// entry. Lives as long as the fatbin.
-ptx_interface const& interface_of(fatbin const& input, target link_target, link_mode mode);
+/// The interface of linked_entry(): its own if it is PTX or SASS, that of the PTX entry of the same
+/// architecture if it is LTO-IR. Empty if is_opaque(). If no entry links, the interface of any PTX
+/// entry, else of any SASS entry. Lives as long as the fatbin.
+/// @throws format_error the entry is damaged.
+ptx_interface const& interface_of(fatbin const& input, entry_choice const& choice);
 
 /// A link that was refused because of findings. The code is the id of the first error.
 class refused_error : public error {

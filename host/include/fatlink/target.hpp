@@ -13,16 +13,17 @@
 
 namespace FATLINK_API fatlink {
 
-/// How the inputs are linked: as compiled PTX, or as LTO-IR that is optimised across inputs.
-enum class link_mode { ptx, lto };
+/// What is linked: compiled PTX; LTO-IR, which is optimised across inputs; or SASS for exactly the
+/// link's target, which needs no compiler.
+enum class link_mode { ptx, lto, sass };
 
-/// "ptx" or "lto"; "unknown" for a value outside the enumeration, as in every to_string.
+/// "ptx", "lto" or "sass"; "unknown" for a value outside the enumeration, as in every to_string.
 char const* to_string(link_mode mode) noexcept;
 
 /// @throws usage_error a value outside of the enumeration.
 void check_link_mode(link_mode mode);
 
-/// @throws usage_error anything but "ptx" or "lto".
+/// @throws usage_error anything but "ptx", "lto" or "sass".
 link_mode parse_link_mode(std::string_view text);
 
 /// A GPU architecture. Implicit from text so that `{.target = "sm_90"}` reads well.

@@ -8,6 +8,7 @@
 #include "nvjitlink/link_input.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
+#include "preflight/linked_entry.hpp"
 #include "ptx/lexer.hpp"
 #include "ptx/name_set.hpp"
 #include "util/limits.hpp"
@@ -97,11 +98,11 @@ class call_reader {
 bool may_replace(std::vector<fatbin> const& inputs, link_options const& options)
 {
   for (auto const& definer : inputs) {
-    if (is_opaque(definer, options.target, options.mode)) return inputs.size() > 1;
-    auto const& functions = interface_of(definer, options.target, options.mode).definitions;
+    if (is_opaque(definer, choice_of(options))) return inputs.size() > 1;
+    auto const& functions = interface_of(definer, choice_of(options)).definitions;
     for (auto const& other_input : inputs) {
       if (&other_input == &definer) continue;
-      function_names const names(interface_of(other_input, options.target, options.mode));
+      function_names const names(interface_of(other_input, choice_of(options)));
       if (!std::all_of(functions.begin(), functions.end(),
                        [&](ptx_function const& function) { return names.contains(function.name); }))
         return true;
@@ -116,7 +117,7 @@ std::vector<name_set> definitions_of(std::vector<fatbin> const& inputs, link_opt
   std::vector<name_set> definitions;
   definitions.reserve(inputs.size());
   for (auto const& input : inputs)
-    definitions.emplace_back(interface_of(input, options.target, options.mode).definitions);
+    definitions.emplace_back(interface_of(input, choice_of(options)).definitions);
   return definitions;
 }
 
@@ -172,7 +173,7 @@ std::vector<finding> check_calls(std::vector<fatbin> const& inputs, link_options
   texts.insert(texts.end(), {"-O0", "-ptx"});
   std::vector<link_input> parts;
   for (auto const& input : inputs)
-    parts.push_back(link_input::write(input, *linked_entry(input, options.target, options.mode)));
+    parts.push_back(link_input::write(input, *linked_entry(input, choice_of(options))));
   auto const product = link(parts, texts, image_kind::ptx);
   std::string_view const ptx(reinterpret_cast<char const*>(product.bytes.data()),
                              product.bytes.size());

@@ -8,6 +8,7 @@
 #include "linker/reachable_functions.hpp"
 #include "linker/witness_ptx.hpp"
 #include "nvjitlink/log.hpp"
+#include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
@@ -49,7 +50,7 @@ observation read_log(std::string const& log)
 observation observe(fatbin const& input, std::string const& witness, link_options const& options,
                     std::vector<std::string> const& texts, link_function const& link)
 try {
-  (void)link({link_input::write(input, *linked_entry(input, options.target, options.mode)),
+  (void)link({link_input::write(input, *linked_entry(input, choice_of(options))),
               link_input::from_ptx(witness, k_witness_target, k_witness_name)},
              texts, image_kind::cubin);
   return {};
@@ -70,7 +71,7 @@ class checker {
       : inputs_(inputs), options_(options)
   {
     for (auto const& input : inputs)
-      if (is_opaque(input, options.target, options.mode))
+      if (is_opaque(input, choice_of(options)))
         opaque_.push_back(&input);
       else
         state(input);
@@ -94,7 +95,7 @@ class checker {
   /// Records what `input`, a readable one, declares and defines.
   void state(fatbin const& input)
   {
-    auto const& interface = interface_of(input, options_.target, options_.mode);
+    auto const& interface = interface_of(input, choice_of(options_));
     for (auto const* list : {&interface.definitions, &interface.weak})
       for (auto const& function : *list) record(function, input, true);
     for (auto const& function : interface.hooks) record(function, input, false);

@@ -9,6 +9,7 @@
 #include "linker/linker_state.hpp"
 #include "linker/record_inlining.hpp"
 #include "linker/run_nvjitlink.hpp"
+#include "preflight/linked_entry.hpp"
 #include "util/process/cancellation.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
@@ -21,7 +22,7 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target architect
 {
   std::vector<ptx_part> parts;
   for (auto const& input : inputs)
-    if (auto const* entry = linked_entry(input, architecture, link_mode::ptx); entry != nullptr)
+    if (auto const* entry = linked_entry(input, {architecture, link_mode::ptx}); entry != nullptr)
       parts.push_back({input.name(), read_ptx(*entry, input.name())});
   return parts;
 }
@@ -122,7 +123,7 @@ class linker::session {
       link_or_fetch();
     if (!options_.kernel.empty() && has_opaque_input())
       detail::check_kernel(image_, inputs_, options_.kernel);
-    detail::record_inlining(image_, inputs_);
+    detail::record_inlining(image_, inputs_, detail::choice_of(options_));
     if (options_.require_inlined) detail::check_inlined(image_, inputs_);
     return std::move(image_);
   }
@@ -136,7 +137,7 @@ class linker::session {
   [[nodiscard]] bool has_opaque_input() const
   {
     return std::any_of(inputs_.begin(), inputs_.end(), [&](fatbin const& input) {
-      return is_opaque(input, options_.target, options_.mode);
+      return is_opaque(input, detail::choice_of(options_));
     });
   }
 

@@ -3,6 +3,7 @@
 
 #include "fatlink/preflight.hpp"
 #include "linker/nvjitlink_options.hpp"
+#include "preflight/linked_entry.hpp"
 
 namespace fatlink::detail {
 
@@ -29,9 +30,8 @@ ptx_interface read_reachable(fatbin const& input, link_options const& options,
                              std::vector<std::string> texts, link_function const& link)
 {
   texts.insert(texts.end(), {"-O0", "-ptx"});
-  auto const product =
-      link({link_input::write(input, *linked_entry(input, options.target, options.mode))}, texts,
-           image_kind::ptx);
+  auto const product = link({link_input::write(input, *linked_entry(input, choice_of(options)))},
+                            texts, image_kind::ptx);
   return read_linked_interface(
       {reinterpret_cast<char const*>(product.bytes.data()), product.bytes.size()}, input.name());
 }

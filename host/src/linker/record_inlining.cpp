@@ -12,6 +12,7 @@
 #include "fatlink/preflight.hpp"
 #include "linker/image_functions.hpp"
 #include "preflight/finding_limit.hpp"
+#include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
@@ -25,15 +26,14 @@ std::set<std::string> without_system_functions(std::set<std::string> names)
 }
 
 /// The hooks of all inputs that another input defines.
-std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target architecture,
-                                   link_mode mode)
+std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, entry_choice const& choice)
 {
   std::set<std::string> hook_names;
   std::set<std::string> defined;
   auto has_opaque = false;
   for (auto const& input : inputs) {
-    auto const& interface = interface_of(input, architecture, mode);
-    has_opaque = has_opaque || is_opaque(input, architecture, mode);
+    auto const& interface = interface_of(input, choice);
+    has_opaque = has_opaque || is_opaque(input, choice);
     for (auto const& hook : interface.hooks) hook_names.insert(hook.name);
     for (auto const& function : interface.definitions) defined.insert(function.name);
     for (auto const& function : interface.weak) defined.insert(function.name);
@@ -47,10 +47,11 @@ std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, target arc
 
 }  // namespace
 
-void detail::record_inlining(linked_image& image, std::vector<fatbin> const& inputs)
+void detail::record_inlining(linked_image& image, std::vector<fatbin> const& inputs,
+                             entry_choice const& choice)
 {
   detail::linked_functions const functions(detail::functions_in(image));
-  for (auto const& hook : filled_hooks(inputs, image.target, image.mode)) {
+  for (auto const& hook : filled_hooks(inputs, choice)) {
     auto const inlined = functions.inlined(hook);
     image.hooks.push_back({hook, inlined});
     if (image.mode == link_mode::lto && !inlined)
@@ -88,9 +89,10 @@ void detail::check_inlined(linked_image const& image, std::vector<fatbin> const&
                                    hook.name, to_string(image.mode)),
          .input = names,
          .code = error_code::not_inlined,
-         .hint = image.mode == link_mode::ptx
-                     ? "a ptx link never inlines: link in lto mode"
-                     : "a recursive, very large or __noinline__ function stays a call"});
+         .hint = image.mode == link_mode::lto
+                     ? "a recursive, very large or __noinline__ function stays a call"
+                     : detail::format("a {} link never inlines: link in lto mode",
+                                      to_string(image.mode))});
   }
 }
 

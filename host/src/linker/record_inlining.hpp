@@ -11,7 +11,8 @@ namespace fatlink::detail {
 
 /// Adds to `image` each hook that an input fills, and whether it is inlined. Adds a warning for
 /// each hook that an LTO link left as a call.
-void record_inlining(linked_image& image, std::vector<fatbin> const& inputs);
+void record_inlining(linked_image& image, std::vector<fatbin> const& inputs,
+                     entry_choice const& choice);
 
 /// After record_inlining. @throws link_error a hook is still called (not_inlined).
 void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs);

@@ -10,6 +10,7 @@
 #include "linker/nvjitlink_options.hpp"
 #include "nvjitlink/process_end_guard.hpp"
 #include "nvjitlink/refuse_nvjitlink.hpp"
+#include "preflight/linked_entry.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 
@@ -21,7 +22,7 @@ std::vector<link_input> link_inputs(std::vector<fatbin> const& inputs, link_opti
 {
   std::vector<link_input> parts;
   for (auto const& input : inputs)
-    parts.push_back(link_input::write(input, *linked_entry(input, options.target, options.mode)));
+    parts.push_back(link_input::write(input, *linked_entry(input, choice_of(options))));
   return parts;
 }
 

@@ -20,15 +20,17 @@ namespace {
 /// Whether the interface of `input` lists all that it holds.
 bool is_readable(preflight_input const& input)
 {
-  return !input.is_opaque && has_entry(*input.file, entry_kind::ptx);
+  return !input.is_opaque &&
+         (has_entry(*input.file, entry_kind::ptx) || has_entry(*input.file, entry_kind::elf));
 }
 
 /// Whether its PTX shows no function, no variable and no hook.
 bool defines_nothing(preflight_input const& input)
 {
   auto const& interface = input.interface;
-  return is_readable(input) && defined_functions(interface).empty() &&
-         interface.variables.empty() && hooks_of(interface).empty();
+  return !input.is_opaque && has_entry(*input.file, entry_kind::ptx) &&
+         defined_functions(interface).empty() && interface.variables.empty() &&
+         hooks_of(interface).empty();
 }
 
 /// Whether an input has kernels, or may have some.

@@ -2,6 +2,7 @@
 // Checks which entries can be linked: kind, architecture and float flags.
 #include <fmt/ranges.h>
 
+#include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
@@ -23,33 +24,51 @@ bool all_specific(fatbin const& input, entry_kind kind)
   return true;
 }
 
-finding lacks_kind(fatbin const& input, link_mode mode)
+/// The kinds of entries that `input` has and other modes link, as advice: "link in ptx mode, or ".
+std::string other_modes(fatbin const& input, entry_choice const& choice)
 {
-  auto const lto = mode == link_mode::lto;
-  auto const links_otherwise =
-      !targets_of(input, lto ? entry_kind::ptx : entry_kind::ltoir).empty();
-  return {.id = lto ? finding_id::no_ltoir : finding_id::no_ptx,
+  for (auto const mode : {link_mode::lto, link_mode::ptx})
+    if (mode != choice.mode && !targets_of(input, kind_of(mode)).empty())
+      return detail::format("link in {} mode, or ", to_string(mode));
+  if (choice.mode == link_mode::sass || targets_of(input, entry_kind::elf).empty()) return {};
+  return choice.allow_calls ? "link in sass mode, or " : "set link_options::allow_calls, or ";
+}
+
+finding lacks_kind(fatbin const& input, entry_choice const& choice)
+{
+  auto const mode = choice.mode;
+  return {.id = mode == link_mode::lto   ? finding_id::no_ltoir
+                : mode == link_mode::ptx ? finding_id::no_ptx
+                                         : finding_id::no_sass,
           .severity = severity::error,
           .files = {input.name()},
           .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
-                                    lto ? "LTO-IR" : "PTX", to_string(mode)),
-          .hint = detail::format("{}compile it with nvcc -dlto -fatbin -arch=sm_75",
-                                 links_otherwise
-                                     ? detail::format("link in {} mode, or ", lto ? "ptx" : "lto")
-                                     : std::string{})};
+                                    describe(kind_of(mode)), to_string(mode)),
+          .hint = other_modes(input, choice) +
+                  (mode == link_mode::sass
+                       ? detail::format("compile it with nvcc -cubin -rdc=true -arch={}",
+                                        choice.target.name())
+                       : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75"))};
 }
 
 finding lacks_target(fatbin const& input, entry_kind kind, target link_target)
 {
-  auto const specific = all_specific(input, kind);
+  auto const specific = kind == entry_kind::elf || all_specific(input, kind);
   auto const names = targets_of(input, kind);
   return {.id = specific ? finding_id::arch_specific : finding_id::arch_too_new,
           .severity = severity::error,
           .files = {input.name()},
-          .message = detail::format("{} is compiled for {}, which does not link for {}",
-                                    input.name(), fmt::join(names, ", "), link_target.name()),
-          .hint = detail::format("compile it for {} or older (ARCHITECTURES {})",
-                                 link_target.name(), link_target.number())};
+          .message = kind == entry_kind::elf
+                         ? detail::format("{} holds SASS for {}, which links only for exactly "
+                                          "that, not for {}",
+                                          input.name(), fmt::join(names, ", "), link_target.name())
+                         : detail::format("{} is compiled for {}, which does not link for {}",
+                                          input.name(), fmt::join(names, ", "), link_target.name()),
+          .hint = kind == entry_kind::elf
+                      ? detail::format("compile it for {} (SASS {})", link_target.name(),
+                                       link_target.name().substr(3))
+                      : detail::format("compile it for {} or older (ARCHITECTURES {})",
+                                       link_target.name(), link_target.number())};
 }
 
 std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
@@ -64,7 +83,7 @@ std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
 finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::string> const& names,
                        fatbin_entry const* linked)
 {
-  auto const form = kind == entry_kind::ltoir ? "LTO-IR" : "PTX";
+  auto const* const form = describe(kind);
   return {.id = finding_id::arch_unknown,
           .severity = linked == nullptr ? severity::error : severity::warning,
           .files = {input.name()},
@@ -77,19 +96,29 @@ finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::st
           .hint = "compile it for an architecture of nvcc --list-gpu-arch"};
 }
 
+/// The first of the kinds that the link can take of which `input` has an entry; else the mode's
+/// own.
+entry_kind tried_kind(fatbin const& input, entry_choice const& choice)
+{
+  for (auto const kind : kinds_of(choice))
+    if (!targets_of(input, kind).empty()) return kind;
+  return kind_of(choice.mode);
+}
+
 }  // namespace
 
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings)
 {
-  auto const kind = request.mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx;
+  auto const choice = choice_of(request);
   for (auto const& input : inputs) {
-    auto const* linked = linked_entry(*input.file, request.target, request.mode);
+    auto const kind = tried_kind(*input.file, choice);
+    auto const* linked = linked_entry(*input.file, choice);
     auto const unknown = unknown_targets(*input.file, kind);
     if (!unknown.empty()) findings.push_back(unknown_target(*input.file, kind, unknown, linked));
     if (linked != nullptr || !unknown.empty()) continue;
     findings.push_back(targets_of(*input.file, kind).empty()
-                           ? lacks_kind(*input.file, request.mode)
+                           ? lacks_kind(*input.file, choice)
                            : lacks_target(*input.file, kind, request.target));
   }
 }
@@ -97,12 +126,13 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
 void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
                        std::vector<finding>& findings)
 {
-  if (request.mode != link_mode::lto) return;
+  // Raw LTO-IR records no flags; those of the link apply to it.
   preflight_input const* reference = nullptr;
   float_flags flags;
   for (auto const& input : inputs) {
-    auto const* entry = input.file->find(entry_kind::ltoir, request.target);
-    if (entry == nullptr) continue;
+    auto const* entry = linked_entry(*input.file, choice_of(request));
+    if (entry == nullptr || entry->kind != entry_kind::ltoir || !states_float_flags(*entry))
+      continue;
     if (reference == nullptr) {
       reference = &input;
       flags = entry->float_flags();

@@ -16,9 +16,11 @@ struct named_id {
 constexpr std::array k_ids{
     named_id{finding_id::no_ltoir, "no-ltoir"},
     named_id{finding_id::no_ptx, "no-ptx"},
+    named_id{finding_id::no_sass, "no-sass"},
     named_id{finding_id::arch_too_new, "arch-too-new"},
     named_id{finding_id::arch_specific, "arch-specific"},
     named_id{finding_id::arch_unknown, "arch-unknown"},
+    named_id{finding_id::not_relocatable, "not-relocatable"},
     named_id{finding_id::contract_mismatch, "contract-mismatch"},
     named_id{finding_id::uncontracted, "uncontracted"},
     named_id{finding_id::fatlink_too_old, "fatlink-too-old"},

@@ -24,7 +24,7 @@ inline target newest_target()
 /// The interface of `input` from its PTX for the newest target; empty if it has no PTX.
 inline ptx_interface const& interface_of_any(fatbin const& input)
 {
-  return interface_of(input, newest_target(), link_mode::ptx);
+  return interface_of(input, {newest_target(), link_mode::ptx});
 }
 
 /// The names of an interface's functions, for many lookups.

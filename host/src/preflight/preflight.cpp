@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "preflight/interface_queries.hpp"
+#include "preflight/linked_entry.hpp"
 #include "preflight/symbol_index.hpp"
-#include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -16,31 +16,9 @@ namespace {
 detail::preflight_input describe(fatbin const& input, preflight_request const& request)
 {
   return {.file = &input,
-          .interface = interface_of(input, request.target, request.mode),
+          .interface = interface_of(input, detail::choice_of(request)),
           .ident = input.ident(),
-          .is_opaque = is_opaque(input, request.target, request.mode)};
-}
-
-/// The PTX entry that states the types of `ltoir`; null if none or several have its architecture.
-fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) noexcept
-{
-  fatbin_entry const* ptx = nullptr;
-  for (auto const& entry : input.entries()) {
-    if (entry.target != ltoir.target || &entry == &ltoir || entry.kind == entry_kind::elf) continue;
-    if (entry.kind == entry_kind::ltoir || ptx != nullptr) return nullptr;
-    ptx = &entry;
-  }
-  return ptx;
-}
-
-/// The PTX entry that links for `link_target`, else any.
-fatbin_entry const* find_any_ptx(fatbin const& input, target link_target) noexcept
-{
-  auto const* ptx = input.find(entry_kind::ptx, link_target);
-  if (ptx != nullptr) return ptx;
-  for (auto const& entry : input.entries())
-    if (entry.kind == entry_kind::ptx) ptx = &entry;
-  return ptx;
+          .is_opaque = is_opaque(input, detail::choice_of(request))};
 }
 
 error_details refusal(std::string const& purpose, std::vector<finding> const& findings)
@@ -96,28 +74,6 @@ char const* to_string(severity level) noexcept
       return "error";
   }
   return "unknown";
-}
-
-fatbin_entry const* linked_entry(fatbin const& input, target link_target, link_mode mode) noexcept
-{
-  return input.find(mode == link_mode::lto ? entry_kind::ltoir : entry_kind::ptx, link_target);
-}
-
-bool is_opaque(fatbin const& input, target link_target, link_mode mode) noexcept
-{
-  if (mode != link_mode::lto) return false;
-  auto const* entry = linked_entry(input, link_target, mode);
-  return entry != nullptr && find_ptx_of(input, *entry) == nullptr;
-}
-
-ptx_interface const& interface_of(fatbin const& input, target link_target, link_mode mode)
-{
-  static detail::immortal<ptx_interface const> const empty;
-  auto const* linked = linked_entry(input, link_target, mode);
-  auto const* ptx = linked == nullptr        ? find_any_ptx(input, link_target)
-                    : mode == link_mode::ptx ? linked
-                                             : find_ptx_of(input, *linked);
-  return ptx == nullptr ? empty.get() : input.interface(*ptx);
 }
 
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request)

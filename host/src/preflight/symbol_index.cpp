@@ -7,12 +7,12 @@
 namespace fatlink::detail {
 namespace {
 
-bool lacks_ptx(preflight_input const& input)
+bool lacks_interface(preflight_input const& input)
 {
   if (input.is_opaque) return true;
   auto const& entries = input.file->entries();
-  return std::none_of(entries.begin(), entries.end(),
-                      [](auto const& entry) { return entry.kind == entry_kind::ptx; });
+  return std::all_of(entries.begin(), entries.end(),
+                     [](auto const& entry) { return entry.kind == entry_kind::ltoir; });
 }
 
 }  // namespace
@@ -91,9 +91,9 @@ bool is_function_defined(symbol_group const& group)
   return group.has(symbol_role::definition) || group.has(symbol_role::weak_definition);
 }
 
-bool any_lacks_ptx(preflight_inputs const& inputs)
+bool any_lacks_interface(preflight_inputs const& inputs)
 {
-  return std::any_of(inputs.begin(), inputs.end(), lacks_ptx);
+  return std::any_of(inputs.begin(), inputs.end(), lacks_interface);
 }
 
 }  // namespace fatlink::detail

@@ -71,7 +71,8 @@ class symbol_index {
 /// Whether `group` holds a function definition, weak ones included; kernels are none.
 bool is_function_defined(symbol_group const& group);
 
-/// Whether no PTX describes an input: LTO-IR shows no symbols, so it may define any name.
-bool any_lacks_ptx(preflight_inputs const& inputs);
+/// Whether neither PTX nor SASS describes an input: LTO-IR shows no symbols, so it may define any
+/// name.
+bool any_lacks_interface(preflight_inputs const& inputs);
 
 }  // namespace fatlink::detail

@@ -158,8 +158,8 @@ void compare(function_symbol const& a, function_symbol const& b, finding_limit& 
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings)
 {
-  // LTO-IR does not show symbols, so an input without PTX may define any hook.
-  if (any_lacks_ptx(inputs)) return;
+  // LTO-IR does not show symbols, so an input that holds nothing else may define any hook.
+  if (any_lacks_interface(inputs)) return;
   auto definitions = search_definitions(inputs, symbols);
   finding_limit missing_hooks(findings);
   for (auto const& input : inputs)

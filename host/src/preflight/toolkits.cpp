@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
@@ -134,16 +135,16 @@ void detail::check_toolkits(preflight_inputs const& inputs, preflight_request co
                             std::vector<finding>& findings)
 {
   if (!request.linker) return;
-  auto const lto = request.mode == link_mode::lto;
   for (auto const& input : inputs) {
-    auto const* entry = input.file->find(lto ? entry_kind::ltoir : entry_kind::ptx, request.target);
+    auto const* entry = linked_entry(*input.file, choice_of(request));
     if (entry == nullptr) continue;
     auto const toolkit = estimate_toolkit(*input.file, *entry);
     if (!toolkit) continue;
-    if (lto && toolkit->version.major != request.linker->major)
+    auto const is_ltoir = entry->kind == entry_kind::ltoir;
+    if (is_ltoir && toolkit->version.major != request.linker->major)
       findings.push_back(other_major(*input.file, *toolkit, *request.linker));
     else if (toolkit->version > *request.linker)
-      findings.push_back(too_new(*input.file, *toolkit, *request.linker, lto ? "LTO-IR" : "PTX"));
+      findings.push_back(too_new(*input.file, *toolkit, *request.linker, describe(entry->kind)));
   }
 }
 

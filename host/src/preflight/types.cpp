@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
@@ -13,14 +14,14 @@ namespace {
 
 std::string describe(preflight_input const& input, preflight_request const& request)
 {
-  auto const name = linked_entry(*input.file, request.target, request.mode)->target.name();
+  auto const name = linked_entry(*input.file, choice_of(request))->target.name();
   return detail::format("{} holds LTO-IR for {} and no PTX that states its types",
                         input.file->name(), name);
 }
 
 std::string remedy(preflight_input const& input, preflight_request const& request)
 {
-  auto const name = linked_entry(*input.file, request.target, request.mode)->target.name();
+  auto const name = linked_entry(*input.file, choice_of(request))->target.name();
   auto const number = name.substr(name.find('_') + 1);
   return detail::format(
       "compile it with nvcc -dc -gencode arch=compute_{0},code=[compute_{0},lto_{0}]", number);

@@ -148,7 +148,7 @@ variable_symbol const* reference_of(symbol_group const& group)
 void check_variables(preflight_inputs const& inputs, symbol_index const& symbols,
                      std::vector<finding>& findings)
 {
-  if (any_lacks_ptx(inputs)) return;  // it may define any of them
+  if (any_lacks_interface(inputs)) return;  // it may define any of them
   auto unclaimed = search_unclaimed(symbols);
   finding_limit missing_variables(findings);
   for (auto const& group : symbols.groups()) {
