@@ -6,6 +6,7 @@
 
 #include "fatlink/fatbin.hpp"
 #include "fatlink/image.hpp"
+#include "fatlink/preflight.hpp"
 
 namespace fatlink::detail {
 
