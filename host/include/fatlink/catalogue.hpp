@@ -20,6 +20,10 @@ namespace FATLINK_API fatlink {
 /// Whether `text` is a name to look up, not a file: it has no slash and no ending ".fatbin".
 bool is_fatbin_name(std::string_view text) noexcept;
 
+/// Whether input::find looks `text` up: a name (is_fatbin_name) without the ending of another input
+/// file: .ptx, .ltoir, .cubin, .o, .a, .so, .cu, .ll or .bc.
+bool is_input_name(std::string_view text) noexcept;
+
 /// The first NAME.fatbin on `path`. @throws file_error there is none; lists the folders and a
 /// similar name.
 std::filesystem::path find_fatbin(std::string const& name, std::vector<search_folder> const& path);

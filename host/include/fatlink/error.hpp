@@ -55,6 +55,14 @@ enum class error_code {
   empty_input,        ///< a file of 0 bytes
   not_a_fatbin,       ///< a file of another format
   corrupt_fatbin,     ///< a damaged or truncated fatbin
+  corrupt_ptx,        ///< PTX text that is damaged, or for 32-bit addresses
+  corrupt_ltoir,      ///< raw LTO-IR with a damaged header
+  corrupt_cubin,      ///< a damaged or truncated cubin
+  corrupt_object,     ///< a damaged or truncated host object
+  corrupt_archive,    ///< a damaged or truncated archive
+  thin_archive,       ///< an archive that names its members instead of holding them
+  no_device_code,     ///< an object or archive without device code that can be linked
+  unknown_form,       ///< a file of no form that fatlink links
   digest_mismatch,    ///< other bytes than those that were built
   above_limit,        ///< larger than one of fatlink's limits
   invalid_ptx,        ///< PTX text that cannot be parsed

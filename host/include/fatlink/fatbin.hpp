@@ -26,11 +26,14 @@ namespace FATLINK_API fatlink {
 
 /// A file that is not a well-formed fatbin. The code is not_a_fatbin (the message names the format
 /// that the file has), empty_input, corrupt_fatbin, digest_mismatch or above_limit (the message
-/// names the limit); `offset()` is the byte where reading stopped. Stage: fatbin.
+/// names the limit); `offset()` is the byte where reading stopped. For other input forms:
+/// input.hpp.
 class format_error : public file_error {
  public:
-  /// An error at byte `offset`.
+  /// An error at byte `offset` of a fatbin. Stage: fatbin.
   format_error(std::uint64_t offset, error_details details);
+  /// An error at byte `offset` of an input of another form.
+  format_error(stage origin, std::uint64_t offset, error_details details);
   /// The byte at which reading stopped.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
@@ -87,6 +90,7 @@ std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name = 
 std::string read_ptx(fatbin_entry const& entry, std::string_view name = "fatbin");
 
 struct ptx_interface;  // ptx_interface.hpp
+class input;           // input.hpp
 
 /// A fatbin in memory, read once from a file and checked.
 class fatbin {
@@ -149,7 +153,11 @@ class fatbin {
   FATLINK_PRIVATE static std::shared_ptr<contents> list_entries(byte_buffer bytes,
                                                                 std::string name);
   FATLINK_PRIVATE static std::shared_ptr<contents> parse(byte_buffer bytes, std::string name);
+  /// A fatbin of `contents_of_file`; verified where its file's digest was stated elsewhere.
+  FATLINK_PRIVATE static fatbin shared(std::shared_ptr<contents> contents_of_file,
+                                       bool is_file_verified);
   explicit fatbin(std::shared_ptr<contents const> contents_of_file);
+  friend class input;  // makes the modules of a file with a digest
   std::shared_ptr<contents const> contents_;
 };
 

@@ -2,10 +2,12 @@
 // Looks up a fatbin by name in a search path.
 
 #include <algorithm>
+#include <array>
 
 #include "fatlink/catalogue.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 
@@ -13,6 +15,9 @@ namespace fatlink {
 namespace {
 
 constexpr std::string_view k_ending = ".fatbin";
+/// Of files of the other input forms; source and LLVM IR too, so that the error says what they are.
+constexpr std::array<std::string_view, 9> k_endings{".ptx", ".ltoir", ".cubin", ".o", ".a",
+                                                    ".so",  ".cu",    ".ll",    ".bc"};
 
 std::vector<std::string> names_in(std::vector<search_folder> const& path)
 {
@@ -68,6 +73,18 @@ std::filesystem::path find_fatbin(std::string const& name, std::vector<search_fo
 fatbin fatbin::find(std::string const& name_or_file)
 {
   if (!is_fatbin_name(name_or_file)) return read(name_or_file);
+  return read(find_fatbin(name_or_file, default_search_path(installed_data_folder())));
+}
+
+bool is_input_name(std::string_view text) noexcept
+{
+  auto const has_ending = [&](std::string_view ending) { return text.ends_with(ending); };
+  return is_fatbin_name(text) && std::none_of(k_endings.begin(), k_endings.end(), has_ending);
+}
+
+input input::find(std::string const& name_or_file)
+{
+  if (!is_input_name(name_or_file)) return read(name_or_file);
   return read(find_fatbin(name_or_file, default_search_path(installed_data_folder())));
 }
 

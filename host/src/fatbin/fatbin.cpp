@@ -21,18 +21,6 @@ byte_buffer read_bytes(std::filesystem::path const& path)
   return detail::read_file(path, limits::k_file_bytes, "pass the .fatbin that nvcc made");
 }
 
-[[noreturn]] void fail_digest(std::filesystem::path const& path, std::string const& stated)
-{
-  auto const sidecar = detail::sidecar_of(path).filename().string();
-  throw format_error(
-      0, {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
-                                    "[digest-mismatch]",
-                                    path.string(), sidecar, stated),
-          .input = path.string(),
-          .code = error_code::digest_mismatch,
-          .hint = "install the fatbin and its .json together, or build it again"});
-}
-
 std::size_t count_declarations(ptx_interface const& interface)
 {
   auto count = interface.variables.size() + interface.external_variables.size();
@@ -58,7 +46,12 @@ std::size_t count_declarations(ptx_interface const& interface)
 }  // namespace
 
 format_error::format_error(std::uint64_t offset, error_details details)
-    : file_error(stage::fatbin, std::move(details)), offset_(offset)
+    : format_error(stage::fatbin, offset, std::move(details))
+{
+}
+
+format_error::format_error(stage origin, std::uint64_t offset, error_details details)
+    : file_error(origin, std::move(details)), offset_(offset)
 {
 }
 
@@ -102,19 +95,25 @@ struct fatbin::contents {
   mutable std::size_t declarations = 0;  ///< in `interfaces`
 };
 
-fatbin::fatbin(std::shared_ptr<contents const> shared) : contents_(std::move(shared)) {}
+fatbin::fatbin(std::shared_ptr<contents const> contents_of_file)
+    : contents_(std::move(contents_of_file))
+{
+}
 
 fatbin fatbin::read(std::filesystem::path const& path)
 {
   auto bytes = read_bytes(path);
-  auto const stated = path.extension() == ".json" ? std::nullopt : detail::stated_sha256(path);
-  if (!stated) return from_bytes(std::move(bytes), path.string());
-  auto const digest = detail::sha256(bytes);
-  if (*stated != detail::to_hexadecimal(digest)) fail_digest(path, *stated);
+  auto const stated =
+      path.extension() == ".json" ? std::nullopt : detail::check_stated_digest(path, bytes);
   auto parsed = parse(std::move(bytes), path.string());
-  parsed->is_verified = true;
-  std::call_once(parsed->hashed, [&] { parsed->digest = digest; });
-  return fatbin(std::move(parsed));
+  if (stated) std::call_once(parsed->hashed, [&] { parsed->digest = *stated; });
+  return shared(std::move(parsed), stated.has_value());
+}
+
+fatbin fatbin::shared(std::shared_ptr<contents> contents_of_file, bool is_file_verified)
+{
+  contents_of_file->is_verified |= is_file_verified;
+  return fatbin(std::move(contents_of_file));
 }
 
 fatbin fatbin::read_unverified(std::filesystem::path const& path)

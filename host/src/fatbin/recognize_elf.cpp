@@ -3,10 +3,8 @@
 // Source: System V ABI, "Object Files"; for cubins, observed with CUDA 12.9 to 13.0.
 #include <elf.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "fatbin/recognize_form.hpp"
 #include "util/bytes/elf_reader.hpp"
@@ -17,22 +15,18 @@ namespace {
 
 constexpr std::uint8_t k_abi_cuda_13 = 0x41;  // the SM is in bits 8 to 15 of e_flags; else 0 to 7
 
-std::vector<std::string> section_names(elf_reader const& elf)
+bool has_section(elf_reader const& elf, char const* name)
 {
-  std::vector<std::string> names;
   for (std::uint16_t index = 0; index < elf.section_count(); ++index)
-    names.push_back(elf.name(elf.section(index)));
-  return names;
+    if (elf.has_name(elf.section(index), name)) return true;
+  return false;
 }
 
 std::string describe_device_code(elf_reader const& elf)
 try {
-  auto const names = section_names(elf);
-  auto const has = [&](char const* name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (has("__nv_relfatbin")) return " with relocatable device code (section __nv_relfatbin)";
-  if (has(".nv_fatbin")) return " with whole-program device code (section .nv_fatbin)";
+  if (has_section(elf, "__nv_relfatbin"))
+    return " with relocatable device code (section __nv_relfatbin)";
+  if (has_section(elf, ".nv_fatbin")) return " with whole-program device code (section .nv_fatbin)";
   return " without device code";
 } catch (out_of_bytes const&) {
   return ", truncated";
@@ -71,11 +65,13 @@ std::string describe(elf_reader const& elf)
 
 file_form recognize_elf(bytes_view bytes)
 try {
-  return {describe(elf_reader(bytes)), k_compile_remedy};
+  elf_reader const elf(bytes);
+  auto const is_cubin = elf.machine() == k_elf_machine_cuda;
+  return {is_cubin ? file_kind::cubin : file_kind::object, describe(elf), k_compile_remedy};
 } catch (elf_error const&) {
-  return {"an ELF file that is not 64-bit little-endian", k_compile_remedy};
+  return {file_kind::object, "an ELF file that is not 64-bit little-endian", k_compile_remedy};
 } catch (out_of_bytes const&) {
-  return {"a truncated ELF file", k_compile_remedy};
+  return {file_kind::object, "a truncated ELF file", k_compile_remedy};
 }
 
 }  // namespace fatlink::detail

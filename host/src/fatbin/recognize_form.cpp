@@ -18,6 +18,7 @@ constexpr auto k_fatbin_magic = "\x50\xED\x55\xBA"sv;
 constexpr char const* k_unpack = "unpack it and pass the .fatbin";
 
 struct magic {
+  file_kind kind;
   std::string_view bytes;
   char const* description;
   char const* remedy;
@@ -25,17 +26,21 @@ struct magic {
 
 // The first match wins: a Debian package is an ar archive.
 constexpr std::array k_magics{
-    magic{"!<arch>\ndebian-binary"sv, "a Debian package", "install it with apt"},
-    magic{"!<arch>\n"sv, "an ar archive", k_compile_remedy},
-    magic{"!<thin>\n"sv, "a thin ar archive", k_compile_remedy},
-    magic{"\xED\xAB\xEE\xDB"sv, "an RPM package", "install it with dnf"},
-    magic{"BC\xC0\xDE"sv, "LLVM bitcode", k_compile_remedy},
-    magic{"\xDE\xC0\x17\x0B"sv, "LLVM bitcode", k_compile_remedy},
-    magic{"\x93NUMPY"sv, "a .npy file", "pass it as the elements of a run, not as a fatbin"},
-    magic{"PK\x03\x04"sv, "a zip archive", k_unpack},
-    magic{"\x1F\x8B"sv, "gzip-compressed data", "decompress it and pass the .fatbin"},
-    magic{"\x28\xB5\x2F\xFD"sv, "zstd-compressed data", "decompress it and pass the .fatbin"},
-    magic{"\xFD"
+    magic{file_kind::other, "!<arch>\ndebian-binary"sv, "a Debian package", "install it with apt"},
+    magic{file_kind::archive, "!<arch>\n"sv, "an ar archive", k_compile_remedy},
+    magic{file_kind::archive, "!<thin>\n"sv, "a thin ar archive", k_compile_remedy},
+    magic{file_kind::other, "\xED\xAB\xEE\xDB"sv, "an RPM package", "install it with dnf"},
+    magic{file_kind::nvvm_ir, "BC\xC0\xDE"sv, "LLVM bitcode", k_compile_remedy},
+    magic{file_kind::nvvm_ir, "\xDE\xC0\x17\x0B"sv, "LLVM bitcode", k_compile_remedy},
+    magic{file_kind::other, "\x93NUMPY"sv, "a .npy file",
+          "pass it as the elements of a run, not as a fatbin"},
+    magic{file_kind::other, "PK\x03\x04"sv, "a zip archive", k_unpack},
+    magic{file_kind::other, "\x1F\x8B"sv, "gzip-compressed data",
+          "decompress it and pass the .fatbin"},
+    magic{file_kind::other, "\x28\xB5\x2F\xFD"sv, "zstd-compressed data",
+          "decompress it and pass the .fatbin"},
+    magic{file_kind::other,
+          "\xFD"
           "7zXZ"sv,
           "xz-compressed data", "decompress it and pass the .fatbin"},
 };
@@ -53,10 +58,11 @@ try {
   auto const target = has_target
                           ? detail::format(" for sm_{}", bytes.read<std::uint16_t>(0x1A) / 10)
                           : std::string{};
-  return {detail::format("raw LTO-IR{} (container version {}.{})", target, major, minor),
+  return {file_kind::ltoir,
+          detail::format("raw LTO-IR{} (container version {}.{})", target, major, minor),
           k_compile_remedy};
 } catch (out_of_bytes const&) {
-  return {"truncated raw LTO-IR", k_compile_remedy};
+  return {file_kind::ltoir, "truncated raw LTO-IR", k_compile_remedy};
 }
 
 /// POSIX tar has its magic in the header of the first member, at 257.
@@ -69,12 +75,13 @@ file_form describe_unknown(bytes_view bytes)
 {
   auto const is_zero = [](std::byte value) { return value == std::byte{0}; };
   if (std::all_of(bytes.begin(), bytes.end(), is_zero))
-    return {detail::format("{} zero bytes", bytes.size()),
+    return {file_kind::other, detail::format("{} zero bytes", bytes.size()),
             "the copy or download is incomplete: get the file again"};
   std::string head;
   for (auto const value : bytes.first(std::min<std::size_t>(bytes.size(), 4)))
     head += detail::format(" {:02x}", std::to_integer<unsigned>(value));
-  return {detail::format("unknown data that begins with{}", head), k_compile_remedy};
+  return {file_kind::other, detail::format("unknown data that begins with{}", head),
+          k_compile_remedy};
 }
 
 }  // namespace
@@ -86,13 +93,14 @@ file_form recognize_form(bytes_view bytes)
   if (head.starts_with("\x7F"
                        "ELF"))
     return recognize_elf(bytes);
+  if (head.starts_with(k_fatbin_magic)) return {file_kind::fatbin, "a fatbin", ""};
   if (k_fatbin_magic.starts_with(head))
-    return {detail::format("the first {} bytes of one", bytes.size()),
+    return {file_kind::other, detail::format("the first {} bytes of a fatbin", bytes.size()),
             "copy or build it again in full"};
   if (head.starts_with(k_ltoir_magic)) return describe_ltoir(reader);
   for (auto const& magic : k_magics)
-    if (head.starts_with(magic.bytes)) return {magic.description, magic.remedy};
-  if (is_tar(reader)) return {"a tar archive", k_unpack};
+    if (head.starts_with(magic.bytes)) return {magic.kind, magic.description, magic.remedy};
+  if (is_tar(reader)) return {file_kind::other, "a tar archive", k_unpack};
   auto text = recognize_text(bytes);
   return text.description.empty() ? describe_unknown(bytes) : text;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatbin/sidecar.hpp"
 
+#include "fatlink/fatbin.hpp"
+#include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
@@ -64,6 +66,21 @@ std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)
     fail(path.string(), "\"sha256\" is not 64 hexadecimal digits",
          "remove \"sha256\", or build the fatbin again");
   return stated.get<std::string>();
+}
+
+std::optional<digest256> check_stated_digest(std::filesystem::path const& file, bytes_view bytes)
+{
+  auto const stated = stated_sha256(file);
+  if (!stated) return std::nullopt;
+  auto const digest = sha256(bytes);
+  if (*stated == to_hexadecimal(digest)) return digest;
+  throw format_error(
+      0, {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
+                                    "[digest-mismatch]",
+                                    file.string(), sidecar_of(file).filename().string(), *stated),
+          .input = file.string(),
+          .code = error_code::digest_mismatch,
+          .hint = "install the file and its .json together, or build it again"});
 }
 
 }  // namespace fatlink::detail

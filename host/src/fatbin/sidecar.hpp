@@ -29,4 +29,9 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name);
 /// or it states none. @throws file_error as read_json, or not 64 hexadecimal digits.
 std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin);
 
+/// The digest of `bytes`, the content of `file`, if the sidecar of `file` states it; nothing if it
+/// states none. @throws format_error (digest-mismatch) it states another digest. @throws file_error
+/// as stated_sha256.
+std::optional<digest256> check_stated_digest(std::filesystem::path const& file, bytes_view bytes);
+
 }  // namespace fatlink::detail

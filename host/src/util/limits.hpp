@@ -25,6 +25,15 @@ constexpr std::uint64_t k_entry_bytes = std::uint64_t{256} << 20;
 /// All PTX and LTO-IR entries of a fatbin once decompressed.
 constexpr std::uint64_t k_fatbin_bytes = std::uint64_t{1} << 30;
 
+// Other input forms.
+
+/// Members of an archive. Static libraries of NVIDIA's have some thousands.
+constexpr std::size_t k_members = 65536;
+/// Modules of an input: the translation units of an archive's or an object's device code.
+constexpr std::size_t k_modules = 65536;
+/// All PTX and LTO-IR entries of an input once decompressed.
+constexpr std::uint64_t k_input_bytes = std::uint64_t{4} << 30;
+
 // The interface that a PTX entry declares.
 
 /// Functions, parameters, variables and called names of one PTX entry: 100,000 functions with up to

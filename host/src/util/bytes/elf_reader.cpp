@@ -57,12 +57,25 @@ bytes_view elf_reader::view(elf_section const& section) const
   return bytes_.view(section.offset, section.size);
 }
 
-std::string elf_reader::name(elf_section const& section) const
+std::string_view elf_reader::names_from(elf_section const& section) const
 {
   auto const index = bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_shstrndx));
   auto const strings = this->section(index).offset;
-  if (strings > bytes_.size()) return {};
-  return text_at(bytes_.view(strings, bytes_.size() - strings), section.name);
+  if (strings > bytes_.size() || section.name >= bytes_.size() - strings) return {};
+  auto const names = bytes_.view(strings + section.name, bytes_.size() - strings - section.name);
+  return {reinterpret_cast<char const*>(names.data()), names.size()};
+}
+
+std::string elf_reader::name(elf_section const& section) const
+{
+  auto const names = names_from(section);
+  return std::string(names.substr(0, names.find('\0')));
+}
+
+bool elf_reader::has_name(elf_section const& section, std::string_view name) const
+{
+  auto const names = names_from(section);
+  return names.starts_with(name) && names.size() > name.size() && names[name.size()] == '\0';
 }
 
 std::string text_at(bytes_view strings, std::uint64_t offset)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "fatlink/bytes.hpp"
 #include "util/bytes/byte_reader.hpp"
@@ -46,8 +47,13 @@ class elf_reader {
   [[nodiscard]] bytes_view view(elf_section const& section) const;
   /// The name of a section; empty where it is outside the section of names.
   [[nodiscard]] std::string name(elf_section const& section) const;
+  /// Whether the section's name is `name`; costs no more than the length of `name`.
+  [[nodiscard]] bool has_name(elf_section const& section, std::string_view name) const;
 
  private:
+  /// The section of names from the name of `section` on; empty where it is outside.
+  [[nodiscard]] std::string_view names_from(elf_section const& section) const;
+
   byte_reader bytes_;
   std::uint16_t type_;
   std::uint16_t machine_;

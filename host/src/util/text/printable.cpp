@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/text/printable.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 #include "util/text/format.hpp"
@@ -69,6 +68,12 @@ std::string printable(std::string_view text)
     text.remove_prefix(character.size);
   }
   return result;
+}
+
+std::size_t utf8_size(std::string_view text)
+{
+  auto const character = first_character(text);
+  return character.is_valid ? character.size : 0;
 }
 
 }  // namespace fatlink::detail

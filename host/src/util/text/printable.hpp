@@ -2,6 +2,7 @@
 // Makes text from other programs and files safe to print on a terminal.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,9 @@ namespace fatlink::detail {
 /// `text` with these bytes escaped as \xNN: those of control characters (C0 except tab and newline,
 /// DEL, C1, the marks that reorder text), and those that are not valid UTF-8.
 std::string printable(std::string_view text);
+
+/// The size in bytes of the first character of `text`, which must not be empty; 0 if its first byte
+/// begins no valid UTF-8 (RFC 3629).
+std::size_t utf8_size(std::string_view text);
 
 }  // namespace fatlink::detail

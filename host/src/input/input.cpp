@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "fatbin/sidecar.hpp"
+#include "input/read_modules.hpp"
+#include "input/recognize.hpp"
+#include "util/bytes/sha256.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
+
+namespace fatlink {
+namespace {
+
+byte_buffer read_bytes(std::filesystem::path const& path)
+{
+  return detail::read_file(path, limits::k_file_bytes,
+                           "pass a fatbin, PTX, raw LTO-IR, a cubin, an object or an archive");
+}
+
+/// The digest of `bytes`, where the .json beside `path` states it. A .json is not its own sidecar,
+/// and beside a fatbin of that stem it is the fatbin's.
+std::optional<digest256> stated_digest(std::filesystem::path const& path, bytes_view bytes)
+{
+  auto fatbin_path = path;
+  fatbin_path.replace_extension(".fatbin");
+  std::error_code ignored;
+  if (path.extension() == ".json" ||
+      (path.extension() != ".fatbin" && std::filesystem::exists(fatbin_path, ignored)))
+    return std::nullopt;
+  return detail::check_stated_digest(path, bytes);
+}
+
+}  // namespace
+
+char const* to_string(input_form form) noexcept
+{
+  constexpr std::array k_names{"fatbin", "ptx", "ltoir", "cubin", "object", "archive"};
+  static_assert(k_names.size() == static_cast<std::size_t>(input_form::archive) + 1);
+  auto const index = static_cast<std::size_t>(form);
+  return index < k_names.size() ? k_names[index] : "unknown";
+}
+
+struct input::contents {
+  enum class digests { compare, ignore };
+
+  /// The contents of `file_bytes`; `stated` is the digest that was found to be theirs.
+  static std::shared_ptr<contents const> read(byte_buffer file_bytes, std::string file_name,
+                                              digests use, std::optional<digest256> stated = {});
+  [[nodiscard]] fatbin make_module(byte_buffer module_bytes, std::string module_name,
+                                   digests use) const;
+  void add_modules(digests use);
+
+  std::string name;
+  input_form form = input_form::fatbin;
+  byte_buffer bytes;  ///< empty for a fatbin, which owns them
+  std::vector<fatbin> modules;
+  std::optional<digest256> sidecar_digest;
+  mutable std::once_flag hashed;
+  mutable digest256 digest{};
+};
+
+fatbin input::contents::make_module(byte_buffer module_bytes, std::string module_name,
+                                    digests use) const
+{
+  auto parsed = use == digests::ignore
+                    ? fatbin::list_entries(std::move(module_bytes), std::move(module_name))
+                    : fatbin::parse(std::move(module_bytes), std::move(module_name));
+  return fatbin::shared(std::move(parsed), sidecar_digest.has_value());
+}
+
+void input::contents::add_modules(digests use)
+{
+  if (form == input_form::fatbin) {
+    modules.push_back(make_module(std::move(bytes), name, use));
+    return;
+  }
+  for (auto& module : detail::read_modules(bytes, form, name))
+    modules.push_back(make_module(std::move(module.bytes), std::move(module.name), use));
+}
+
+std::shared_ptr<input::contents const> input::contents::read(byte_buffer file_bytes,
+                                                             std::string file_name, digests use,
+                                                             std::optional<digest256> stated)
+{
+  auto result = std::make_shared<contents>();
+  result->form = detail::require_form(file_bytes, file_name);
+  result->name = std::move(file_name);
+  result->bytes = std::move(file_bytes);
+  result->sidecar_digest = stated;
+  result->add_modules(use);
+  return result;
+}
+
+input::input(fatbin file)
+{
+  if (!file.has_value()) return;
+  auto result = std::make_shared<contents>();
+  result->name = file.name();
+  result->modules.push_back(std::move(file));
+  contents_ = std::move(result);
+}
+
+input::input(std::shared_ptr<contents const> shared) : contents_(std::move(shared)) {}
+
+input input::read(std::filesystem::path const& path)
+{
+  auto bytes = read_bytes(path);
+  auto const stated = stated_digest(path, bytes);
+  return input(contents::read(std::move(bytes), path.string(), contents::digests::compare, stated));
+}
+
+input input::read_unverified(std::filesystem::path const& path)
+{
+  return input(contents::read(read_bytes(path), path.string(), contents::digests::ignore));
+}
+
+input input::from_bytes(byte_buffer bytes, std::string name)
+{
+  return input(contents::read(std::move(bytes), std::move(name), contents::digests::compare));
+}
+
+std::string const& input::name() const noexcept
+{
+  return contents_->name;
+}
+
+input_form input::form() const noexcept
+{
+  return contents_->form;
+}
+
+bytes_view input::bytes() const noexcept
+{
+  return form() == input_form::fatbin ? modules().front().bytes() : bytes_view(contents_->bytes);
+}
+
+digest256 const& input::digest() const
+{
+  if (form() == input_form::fatbin) return modules().front().digest();
+  if (contents_->sidecar_digest) return *contents_->sidecar_digest;
+  std::call_once(contents_->hashed,
+                 [this] { contents_->digest = detail::sha256(contents_->bytes); });
+  return contents_->digest;
+}
+
+bool input::is_verified() const noexcept
+{
+  return std::all_of(modules().begin(), modules().end(),
+                     [](fatbin const& module) { return module.is_verified(); });
+}
+
+std::vector<fatbin> const& input::modules() const noexcept
+{
+  return contents_->modules;
+}
+
+}  // namespace fatlink

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/read_modules.hpp"
+
+#include <utility>
+
+#include "fatbin/write_fatbin.hpp"
+#include "fatlink/fatbin.hpp"
+#include "input/archive.hpp"
+#include "input/cubin_module.hpp"
+#include "input/entry_flags.hpp"
+#include "input/ltoir.hpp"
+#include "input/object.hpp"
+#include "input/ptx_text.hpp"
+#include "input/recognize.hpp"
+#include "input/refuse.hpp"
+#include "util/limits.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr char const* k_split = "split it into several files, each with fewer sources";
+
+fatbin_entry ptx_entry(ptx_text const& ptx)
+{
+  fatbin_entry entry;
+  entry.kind = entry_kind::ptx;
+  entry.target = ptx.target;
+  entry.version_major = ptx.version_major;
+  entry.version_minor = ptx.version_minor;
+  entry.flags = flags_of(ptx.target);
+  entry.payload = std::as_bytes(std::span(ptx.text));
+  entry.uncompressed_size = ptx.text.size();
+  return entry;
+}
+
+/// Its options text is empty: raw LTO-IR states no float flags.
+fatbin_entry ltoir_entry(bytes_view bytes, ltoir_header const& header)
+{
+  fatbin_entry entry;
+  entry.kind = entry_kind::ltoir;
+  entry.target = header.target;
+  entry.version_major = header.container.major;
+  entry.version_minor = header.container.minor;
+  entry.flags = flags_of(header.target);
+  entry.payload = bytes;
+  entry.uncompressed_size = bytes.size();
+  return entry;
+}
+
+byte_buffer copy(bytes_view bytes)
+{
+  return {bytes.begin(), bytes.end()};
+}
+
+class module_reader {
+ public:
+  explicit module_reader(std::string const& name) : name_(name) {}
+
+  std::vector<module_bytes> read(bytes_view bytes, input_form form)
+  {
+    if (form == input_form::archive)
+      read_members(bytes);
+    else
+      read_file(bytes, form, name_);
+    if (modules_.empty()) refuse_empty(form == input_form::archive);
+    return std::move(modules_);
+  }
+
+ private:
+  void read_members(bytes_view bytes)
+  {
+    for (auto const& member : read_archive(bytes, name_)) {
+      auto const name = detail::format("{}({})", name_, member.name);
+      auto const form = recognize(member.bytes);
+      if (form == input_form::archive)
+        refuse_input(error_code::unknown_form, name, "is an archive inside an archive",
+                     "unpack it with ar x, and pass its members or the inner archive");
+      if (form) read_file(member.bytes, *form, name);
+    }
+  }
+
+  void read_file(bytes_view bytes, input_form form, std::string const& name)
+  {
+    switch (form) {
+      case input_form::fatbin:
+        return add(name, copy(bytes));
+      case input_form::ptx:
+        return add(name, write_fatbin(ptx_entry(read_ptx_text(bytes, name)), name));
+      case input_form::ltoir:
+        return add(name, write_fatbin(ltoir_entry(bytes, read_ltoir_header(bytes, name)), name));
+      case input_form::cubin:
+        return add(name, write_fatbin(cubin_entry(bytes, name), name));
+      case input_form::object:
+        return add_units(read_object(bytes, name), name);
+      case input_form::archive:
+        break;
+    }
+  }
+
+  void add_units(object_code const& code, std::string const& name)
+  {
+    has_whole_program_ |= code.has_whole_program;
+    auto const is_one = code.containers.size() == 1;
+    for (auto const& container : code.containers)
+      add(is_one ? name : detail::format("{}[{}]", name, &container - code.containers.data() + 1),
+          copy(container));
+  }
+
+  void add(std::string name, byte_buffer bytes)
+  {
+    if (modules_.size() == limits::k_modules)
+      refuse_input(error_code::above_limit, name_,
+                   detail::format("holds more than {} modules, the limit", limits::k_modules),
+                   k_split);
+    for (auto const& entry : read_fatbin(bytes, name)) {
+      if (entry.kind != entry_kind::elf) size_in_all_ += entry.uncompressed_size;
+      if (size_in_all_ > limits::k_input_bytes)
+        refuse_input(error_code::above_limit, name_,
+                     "its PTX and LTO-IR is above 4 GiB once decompressed, the limit for an input",
+                     k_split);
+    }
+    modules_.push_back({std::move(name), std::move(bytes)});
+  }
+
+  [[noreturn]] void refuse_empty(bool is_archive) const
+  {
+    if (has_whole_program_)
+      refuse_without_device_code(
+          name_, "its device code (section .nv_fatbin) is a whole program and cannot be linked");
+    refuse_without_device_code(name_, is_archive ? "no member holds device code that can be linked"
+                                                 : "holds no device code");
+  }
+
+  std::string const& name_;
+  std::vector<module_bytes> modules_;
+  std::uint64_t size_in_all_ = 0;  ///< of PTX and LTO-IR, once decompressed
+  bool has_whole_program_ = false;
+};
+
+}  // namespace
+
+std::vector<module_bytes> read_modules(bytes_view bytes, input_form form, std::string const& name)
+{
+  return module_reader(name).read(bytes, form);
+}
+
+}  // namespace fatlink::detail

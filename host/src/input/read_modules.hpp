@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns an input file of any form into fatbins, which the stages after this one read. A bare module
+// (PTX, LTO-IR, a cubin) becomes a fatbin with one entry; an object gives one for each of its
+// translation units; an archive those of its members.
+// Threads: no shared state.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/input.hpp"
+
+namespace fatlink::detail {
+
+/// The bytes of a fatbin.
+struct module_bytes {
+  std::string name = {};   ///< for messages: "t.ptx", "r.o[2]", "lib.a(b.o)"
+  byte_buffer bytes = {};  ///< of one fatbin
+};
+
+/// The modules of `bytes`, a file of the form `form` that messages call `name`. At least one.
+/// The members of an archive that hold no device code that can be linked are left out.
+/// @throws format_error (stage input) the codes of the form's reader; no-device-code;
+///   above-limit: more than 65,536 modules, or 4 GiB of entries once decompressed; unknown-form: an
+///   archive inside an archive.
+std::vector<module_bytes> read_modules(bytes_view bytes, input_form form, std::string const& name);
+
+}  // namespace fatlink::detail
