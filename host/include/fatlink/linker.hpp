@@ -45,6 +45,7 @@ struct link_options {
   /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such an
   /// input is refused (no-ltoir, no-ptx).
   bool allow_calls = false;
+  bool whole_archive = false;  ///< takes all members of archives, needed or not
   bool require_inlined = false;  ///< a hook that is still called after the link is an error
 };
 

@@ -11,6 +11,7 @@
 
 #include "fatlink/export.hpp"
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/target.hpp"
 
@@ -105,6 +106,7 @@ struct preflight_request {
   fatlink::target target = {};                 ///< the target of the link
   link_mode mode = link_mode::lto;             ///< the mode of the link
   bool allow_calls = false;                    ///< see link_options::allow_calls
+  bool whole_archive = false;                  ///< see link_options::whole_archive
   std::string kernel = {};                     ///< must be in an input; empty: any
   std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not checked
 };
@@ -115,6 +117,18 @@ struct preflight_request {
 /// @throws usage_error a target or mode that does not exist (check_target, check_link_mode).
 /// @throws format_error a PTX payload that does not decompress.
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request);
+
+/// The modules of `inputs` that a link takes, in order: all of each input that is not an archive; of
+/// archives (unless `whole_archive` is set) the members that define what is missing, and what these
+/// need in turn. Also taken: members whose symbols cannot be read (is_opaque), and, if no kernel is
+/// asked for, the members of the first input that hold kernels. If nothing is taken, the modules of
+/// the first input.
+/// @throws usage_error, format_error as preflight.
+std::vector<fatbin> select_modules(std::span<input const> inputs, preflight_request const& request);
+
+/// Checks the modules that select_modules() returns.
+/// @throws usage_error, format_error as above.
+std::vector<finding> preflight(std::span<input const> inputs, preflight_request const& request);
 
 /// The errors that do not depend on the target: none about architectures, none about toolkits.
 /// @throws format_error as preflight.
