@@ -2,14 +2,51 @@
 #include "preflight/function_types.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "ptx/ptx_accesses.hpp"
 
 namespace fatlink::detail {
 namespace {
 
+/// The width of a parameter, as far as a cubin states it: scalars of at most 32 bits are alike.
+struct width {
+  bool is_aggregate = false;
+  unsigned long bytes = 0;
+  bool operator==(width const&) const = default;
+};
+
+width width_of(ptx_parameter const& parameter)
+{
+  constexpr unsigned long k_register_bytes = 4;
+  unsigned long bits = 0;
+  auto const* const text = parameter.type.data();
+  auto const digits = parameter.type.find_first_of("0123456789");
+  if (digits != std::string::npos)
+    std::from_chars(text + digits, text + parameter.type.size(), bits);
+  if (parameter.count != 0) return {true, bits / 8 * parameter.count};
+  return {false, std::max(bits / 8, k_register_bytes)};
+}
+
+bool same_widths(std::vector<ptx_parameter> const& a, std::vector<ptx_parameter> const& b)
+{
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](auto const& one, auto const& other) {
+                      return width_of(one) == width_of(other);
+                    });
+}
+
+/// Compares as much as a cubin states: nothing, or the widths.
+bool same_coarsely(ptx_function const& a, ptx_function const& b)
+{
+  if (a.is_untyped || b.is_untyped) return true;
+  return same_widths(a.results, b.results) && same_widths(a.parameters, b.parameters) &&
+         a.is_variadic == b.is_variadic;
+}
+
 bool same_declaration(ptx_function const& a, ptx_function const& b)
 {
+  if (a.is_coarse || b.is_coarse) return same_coarsely(a, b);
   return a.results == b.results && a.parameters == b.parameters && a.is_variadic == b.is_variadic;
 }
 
@@ -75,7 +112,8 @@ ptx_function as_accessed(ptx_function function)
 type_agreement compare_types(function_symbol const& a, function_symbol const& b)
 {
   if (!same_declaration(*a.function, *b.function)) return type_agreement::different;
-  if (a.role == symbol_role::kernel) return type_agreement::same;
+  if (a.role == symbol_role::kernel || a.function->is_coarse || b.function->is_coarse)
+    return type_agreement::same;
   if (results_differ(*a.function, *b.function)) return type_agreement::different;
   if (of_one_contract(*a.input, *b.input)) return type_agreement::same;
   auto worst = type_agreement::same;

@@ -86,6 +86,7 @@ unsigned long bytes_of(ptx_variable const& variable)
 /// A float and an integer. Arrays and structs are bytes, which tell neither.
 bool kinds_differ(ptx_variable const& a, ptx_variable const& b)
 {
+  if (a.is_coarse || b.is_coarse) return false;
   if (a.type.starts_with('b') || b.type.starts_with('b')) return false;
   return (kind_of(a.type) == scalar_kind::floating) != (kind_of(b.type) == scalar_kind::floating);
 }
@@ -103,8 +104,9 @@ bool types_differ(variable_symbol const& a, variable_symbol const& b)
 {
   auto const& variable_a = *a.variable;
   auto const& variable_b = *b.variable;
-  if (variable_a.space != variable_b.space || variable_a.is_managed != variable_b.is_managed)
-    return true;
+  if (variable_a.space != variable_b.space) return true;
+  auto const is_coarse = variable_a.is_coarse || variable_b.is_coarse;
+  if (!is_coarse && variable_a.is_managed != variable_b.is_managed) return true;
   if (is_under_aligned(a, b)) return true;
   if (variable_a.is_unsized || variable_b.is_unsized) return false;
   return bytes_of(variable_a) != bytes_of(variable_b) || kinds_differ(variable_a, variable_b);
