@@ -21,9 +21,18 @@ detail::preflight_input describe(fatbin const& input, preflight_request const& r
           .is_opaque = is_opaque(input, request.target, request.mode)};
 }
 
+/// Whether the ident states that the PTX beside `ltoir` is from another file.
+bool is_stated_opaque(fatbin const& input, fatbin_entry const& ltoir)
+{
+  if (!input.ident() || input.ident()->opaque.empty()) return false;
+  auto const& opaque = input.ident()->opaque;
+  return std::find(opaque.begin(), opaque.end(), ltoir.target.name()) != opaque.end();
+}
+
 /// The PTX entry that states the types of `ltoir`; null if none or several have its architecture.
 fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) noexcept
-{
+try {
+  if (is_stated_opaque(input, ltoir)) return nullptr;
   fatbin_entry const* ptx = nullptr;
   for (auto const& entry : input.entries()) {
     if (entry.target != ltoir.target || &entry == &ltoir || entry.kind == entry_kind::elf) continue;
@@ -31,6 +40,8 @@ fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) 
     ptx = &entry;
   }
   return ptx;
+} catch (std::exception const&) {
+  return nullptr;  // out of memory: types count as unknown
 }
 
 /// The PTX entry that links for `link_target`, else any.
@@ -43,7 +54,8 @@ fatbin_entry const* find_any_ptx(fatbin const& input, target link_target) noexce
   return ptx;
 }
 
-error_details refusal(std::string const& purpose, std::vector<finding> const& findings)
+/// `task` is "link for sm_90".
+error_details refusal(std::string_view task, std::vector<finding> const& findings)
 {
   auto const error_finding =
       std::find_if(findings.begin(), findings.end(),
@@ -52,7 +64,7 @@ error_details refusal(std::string const& purpose, std::vector<finding> const& fi
     return {.message = "the link was refused without a finding that is an error",
             .code = error_code::link_refused,
             .hint = "pass refused_error at least one finding of severity::error"};
-  return {.message = detail::format("cannot link{}: {} [{}]", purpose, error_finding->message,
+  return {.message = detail::format("cannot {}: {} [{}]", task, error_finding->message,
                                     to_string(error_finding->id)),
           .input = detail::format("{}", fmt::join(error_finding->files, ", ")),
           .code = vendor_code(to_string(error_finding->id)),
@@ -164,13 +176,18 @@ std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_m
 }
 
 refused_error::refused_error(target link_target, std::vector<finding> findings)
-    : error(stage::preflight, refusal(" for " + std::string(link_target.name()), findings)),
+    : error(stage::preflight, refusal("link for " + link_target.name(), findings)),
       findings_(std::move(findings))
 {
 }
 
 refused_error::refused_error(std::vector<finding> findings)
-    : error(stage::preflight, refusal({}, findings)), findings_(std::move(findings))
+    : refused_error(std::move(findings), "link")
+{
+}
+
+refused_error::refused_error(std::vector<finding> findings, std::string_view task)
+    : error(stage::preflight, refusal(task, findings)), findings_(std::move(findings))
 {
 }
 
