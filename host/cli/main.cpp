@@ -27,9 +27,9 @@ struct verb {
 constexpr verb k_verbs[] = {
     {"run", fatlink::cli::add_run},       {"link", fatlink::cli::add_link},
     {"check", fatlink::cli::add_check},   {"inspect", fatlink::cli::add_inspect},
-    {"digest", fatlink::cli::add_digest}, {"list", fatlink::cli::add_list},
-    {"cache", fatlink::cli::add_cache},   {"doctor", fatlink::cli::add_doctor},
-    {"bench", fatlink::cli::add_bench},
+    {"pack", fatlink::cli::add_pack},     {"digest", fatlink::cli::add_digest},
+    {"list", fatlink::cli::add_list},     {"cache", fatlink::cli::add_cache},
+    {"doctor", fatlink::cli::add_doctor}, {"bench", fatlink::cli::add_bench},
 };
 
 /// Adds the verb `name`, or all verbs if there is no such verb, for --help. Adding all of them each

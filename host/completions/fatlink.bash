@@ -40,6 +40,7 @@ _fatlink_options() {
     link) options+=" --target --mode --emit --kernel -o --output $linking" ;;
     check) options+=' --target --mode --kernel --nvjitlink' ;;
     inspect) options+=' --expect --expect-ident --expect-hook --expect-reference --ptx --target' ;;
+    pack) options+=' -o --output --package' ;;
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
     'cache warm') options+=" --target --mode --emit --layer $linking" ;;
@@ -87,6 +88,7 @@ _fatlink_values() {
     'run --transform' | 'bench --transform') _fatlink_names transform; _fatlink_files '*.fatbin' ;;
     'run --input' | 'run --output') _fatlink_files '*.npy' ;;
     'link -o' | 'link --output') _fatlink_files '*' ;;
+    'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;
     'cache warm --layer') _fatlink_files '' ;;
     'link --mode') _fatlink_offer 'ptx lto' ;;
     *' --mode') _fatlink_offer 'ptx lto both' ;;
@@ -104,7 +106,7 @@ _fatlink_values() {
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
     'list --kind') _fatlink_offer 'library transform' ;;
     *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
-      *' --nvjitlink' | *' --repeat' | *' --expect-ident') ;;
+      *' --nvjitlink' | *' --repeat' | *' --expect-ident' | *' --package') ;;
     *) return 1 ;;
   esac
 }
@@ -121,9 +123,9 @@ _fatlink_list() {
 # found: commands, or the arguments of the command.
 _fatlink_arguments() {
   case $verb in
-    '') _fatlink_offer 'run link check inspect digest list cache doctor bench' ;;
+    '') _fatlink_offer 'run link check inspect pack digest list cache doctor bench' ;;
     cache) _fatlink_offer 'path stats warm verify prune clear' ;;
-    link | check | inspect | 'cache warm') _fatlink_names; _fatlink_files '*.fatbin' ;;
+    link | check | inspect | pack | 'cache warm') _fatlink_names; _fatlink_files '*.fatbin' ;;
     digest) _fatlink_files '*.fatbin' ;;
     list) _fatlink_names ;;
   esac

@@ -129,6 +129,13 @@ class Outputs(JsonTest):
         self.json("inspect", TESTS / "fixtures/raw.fatbin")
         self.assert_every_field_seen("inspect")
 
+    def test_pack(self):
+        half = TESTS / "fixtures/transform.fatbin"
+        self.json("pack", "-o", "one.fatbin", half)
+        self.assertTrue(self.json("pack", "-o", "two.fatbin", half, TESTS / "fixtures/two_types_ltoir.fatbin", status=4))
+        self.assertTrue(self.json("pack", "-o", "two.fatbin", half, TESTS / "fixtures/specific.fatbin")["warnings"])
+        self.assert_every_field_seen("pack")
+
     def test_digest_and_the_ident_that_it_adds(self):
         raw = self.file("raw.fatbin", (TESTS / "fixtures/raw.fatbin").read_bytes())
         self.json("digest", raw)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/preflight.hpp"
@@ -17,6 +18,15 @@ void write_and_read_back(fatlink::fatbin_entry const& entry)
   auto const bytes = fatlink::detail::write_fatbin(entry);
   auto const entries = fatlink::read_fatbin(bytes);
   if (entries.size() != 1 || fatlink::detail::write_fatbin(entries[0]) != bytes) std::abort();
+}
+
+/// Aborts where a fatbin of all entries does not read back as entries that are written alike.
+void write_and_read_back(std::span<fatlink::fatbin_entry const> entries)
+{
+  auto const bytes = fatlink::detail::write_fatbin(entries);
+  auto const written = fatlink::read_fatbin(bytes);
+  if (written.size() != entries.size() || fatlink::detail::write_fatbin(written) != bytes)
+    std::abort();
 }
 
 }  // namespace
@@ -32,6 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
           inputs,
           {.target = target(90), .mode = mode, .kernel = "k", .linker = toolkit_version{13, 0}});
     for (auto const& entry : inputs[0].entries()) write_and_read_back(entry);
+    write_and_read_back(inputs[0].entries());
   } catch (file_error const&) {
   }
   return 0;

@@ -8,6 +8,7 @@
 #include "expect_error.hpp"
 #include "fixtures.hpp"
 #include "nvjitlink/link_input.hpp"
+#include "util/bytes/sha256.hpp"
 
 using namespace fatlink;
 using detail::link_input;
@@ -64,6 +65,79 @@ TEST(FatbinWriter, WritesOneEntryThatReadsBackWithItsFieldsAndPayload)
       EXPECT_EQ(write_fatbin(written[0]), bytes);
     }
   }
+}
+
+// The bytes that nvJitLink receives are part of the results that caches keep.
+TEST(FatbinWriter, WritesTheSameBytesOfOneEntryAsBefore)
+{
+  auto const written = [](char const* name, std::size_t index) {
+    auto const bytes = write_fatbin(fixtures::fatbin(name).entries().at(index));
+    return detail::to_hexadecimal(detail::sha256(bytes)).substr(0, 16);
+  };
+  EXPECT_EQ(written("library.fatbin", 0), "22e3d9d7dd250a3a");
+  EXPECT_EQ(written("library.fatbin", 1), "9499ce4b46302be4");
+  EXPECT_EQ(written("lz4.fatbin", 0), "b42da130d338b2af");
+  EXPECT_EQ(written("lz4.fatbin", 1), "5ed7f01087f7d0a4");
+  EXPECT_EQ(written("raw.fatbin", 1), "9abfc0c0721c33e4");
+  EXPECT_EQ(written("several.fatbin", 3), "fbcf1e22bbc82aee");
+  EXPECT_EQ(written("specific.fatbin", 0), "775bf05877145168");
+  EXPECT_EQ(written("two_types_sass.fatbin", 1), "650b6113bdd9acce");
+}
+
+TEST(FatbinWriter, WritesEntriesInTheLayoutOfNvcc)
+{
+  for (auto const* name : k_fixtures) {
+    SCOPED_TRACE(name);
+    auto const file = fixtures::fatbin(std::string(name) + ".fatbin");
+    EXPECT_TRUE(same_bytes(write_fatbin(file.entries()), file.bytes()));
+  }
+}
+
+// nvcc wrote them in the order of its command line, sm_100f first.
+TEST(FatbinWriter, OrdersEntriesByTargetThenKind)
+{
+  auto const file = fixtures::fatbin("several_kinds.fatbin");
+  auto entries = file.entries();
+  auto const bytes = write_fatbin(entries);
+  std::vector<std::string> names;
+  for (auto const& entry : read_fatbin(bytes))
+    names.push_back(std::string(to_string(entry.kind)) + ":" + entry.target.name());
+  EXPECT_THAT(names, testing::ElementsAre("ptx:sm_75", "ltoir:sm_75", "elf:sm_90", "elf:sm_90a",
+                                          "ptx:sm_90a", "ltoir:sm_90a", "elf:sm_100f"));
+  std::ranges::reverse(entries);
+  EXPECT_EQ(write_fatbin(entries), bytes);
+}
+
+TEST(FatbinWriter, KeepsPayloadsFlagsAndBinaryOptionsOfSeveralEntries)
+{
+  auto const file = fixtures::fatbin("several_kinds.fatbin");
+  auto const bytes = write_fatbin(file.entries());
+  for (auto const& written : read_fatbin(bytes)) {
+    auto const same = [&](auto const& entry) {
+      return entry.kind == written.kind && entry.target == written.target;
+    };
+    auto const entry = std::ranges::find_if(file.entries(), same);
+    ASSERT_NE(entry, file.entries().end());
+    EXPECT_EQ(written.flags, entry->flags);
+    EXPECT_EQ(written.scramble_key, entry->scramble_key);
+    EXPECT_EQ(written.compression, entry->compression);
+    EXPECT_EQ(written.uncompressed_size, entry->uncompressed_size);
+    EXPECT_EQ(written.ident_text, entry->ident_text);
+    EXPECT_TRUE(same_bytes(written.payload, entry->payload));
+    EXPECT_TRUE(same_bytes(written.stored_options, entry->stored_options));
+  }
+}
+
+TEST(FatbinWriter, KeepsTheBinaryOptionsOfOneCubin)
+{
+  auto const file = fixtures::fatbin("several_kinds.fatbin");
+  auto const& cubin = file.entries().front();
+  ASSERT_EQ(cubin.target, target(100, 'f'));
+  ASSERT_EQ(cubin.stored_options.size(), 36U);
+  auto const bytes = write_fatbin(cubin);
+  auto const written = read_fatbin(bytes);
+  EXPECT_TRUE(same_bytes(written.at(0).stored_options, cubin.stored_options));
+  EXPECT_EQ(write_fatbin(written[0]), bytes);
 }
 
 TEST(LinkInput, IsReadBackOnlyAsItIsWritten)

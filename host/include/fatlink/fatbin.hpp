@@ -64,6 +64,7 @@ struct fatbin_entry {
   bytes_view payload = {};              ///< as stored, without padding
   std::uint64_t uncompressed_size = 0;  ///< of the payload once decompressed
   std::string options = {};             ///< the options text: float flags among it
+  bytes_view stored_options = {};       ///< as in the file; of ELF for sm_100 and newer binary
   std::string ident_text = {};          ///< raw; see ident.hpp
 
   /// The float flags in `options`.

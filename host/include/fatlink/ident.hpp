@@ -25,6 +25,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fatlink/export.hpp"
 
@@ -45,6 +46,9 @@ struct ident {
   std::string contract_package = {};
   /// The hooks that the contract declares, and their mangled types; empty: not recorded.
   std::map<std::string, std::string> hooks = {};
+  /// Targets ("sm_75") whose LTO-IR and PTX entries are from different files, so the PTX does not
+  /// state the types of the LTO-IR: is_opaque() of preflight.hpp. Written by `fatlink pack`.
+  std::vector<std::string> opaque = {};
   /// Above k_ident_format: written for a newer fatlink; the other fields are then unknown.
   int format = k_ident_format;
 };

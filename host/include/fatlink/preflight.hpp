@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/export.hpp"
@@ -58,6 +59,9 @@ enum class finding_id {
   toolkit_major,     ///< made by a toolkit of another major version than nvJitLink's
   float_contract,    ///< compiled with different floating-point flags
   unverified_bytes,  ///< the fatbin states no digests
+  // packing
+  duplicate_entry,     ///< two entries of one kind and target
+  interface_mismatch,  ///< files of one fatbin that define or declare different functions
 };
 
 /// "no-ltoir"; "unknown" for a value outside the enumeration.
@@ -142,9 +146,15 @@ std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_m
 fatbin_entry const* linked_entry(fatbin const& input, entry_choice const& choice) noexcept;
 
 /// Whether the types of linked_entry() are unknown: it is LTO-IR, and `input` does not have exactly
+<<<<<<< HEAD
 /// one PTX entry of the same architecture. PTX of another architecture may declare other
 /// types (`__CUDA_ARCH__`).
 bool is_opaque(fatbin const& input, entry_choice const& choice) noexcept;
+=======
+/// one PTX entry of the same architecture, or its ident states that this is from another file. PTX
+/// of another architecture may declare other types (`__CUDA_ARCH__`).
+bool is_opaque(fatbin const& input, target link_target, link_mode mode) noexcept;
+>>>>>>> pack
 
 /// The interface of linked_entry(): its own if it is PTX or SASS, that of the PTX entry of the same
 /// architecture if it is LTO-IR. Empty if is_opaque(). If no entry links, the interface of any PTX
@@ -158,6 +168,8 @@ class refused_error : public error {
   /// A link for `link_target` that `findings` refuse.
   refused_error(target link_target, std::vector<finding> findings);
   explicit refused_error(std::vector<finding> findings);  ///< for any target
+  /// Another task than a link, such as "pack x.fatbin", that `findings` refuse.
+  refused_error(std::vector<finding> findings, std::string_view task);
   /// The findings, errors first.
   [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }
 

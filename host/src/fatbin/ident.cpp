@@ -38,7 +38,8 @@ ident from_json(nlohmann::json const& json)
           .float_flags = json.value("float", std::string{}),
           .package = json.value("package", std::string{}),
           .contract_package = json.value("contract_package", std::string{}),
-          .hooks = json.value("hooks", std::map<std::string, std::string>{})};
+          .hooks = json.value("hooks", std::map<std::string, std::string>{}),
+          .opaque = json.value("opaque", std::vector<std::string>{})};
 }
 
 /// Whether demangling `type` is cheap: idents are untrusted, and each reference to an earlier part

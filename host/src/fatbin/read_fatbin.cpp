@@ -110,7 +110,7 @@ class reader {
     entry.offset = offset;
     read_payload(entry, offset, header, padded);
     count_bytes(entry);
-    entry.options = options_of(offset, header);
+    read_options(entry, header);
     entry.ident_text =
         header_text(offset, header, bytes_.read<std::uint32_t>(offset + 0x20),
                     bytes_.read<std::uint32_t>(offset + 0x24), "ident", limits::k_ident_bytes);
@@ -173,14 +173,16 @@ class reader {
     if (entry.payload.empty()) corrupt(offset + 8, "entry without payload");
   }
 
-  [[nodiscard]] std::string options_of(std::uint64_t offset, std::uint32_t header) const
+  void read_options(fatbin_entry& entry, std::uint32_t header) const
   {
-    auto const pair = bytes_.read<std::uint32_t>(offset + 0x14);
-    if (pair == 0) return {};
-    if (pair > header - 8) corrupt(offset + 0x14, "options outside the entry's header");
-    return header_text(offset, header, bytes_.read<std::uint32_t>(offset + pair),
-                       bytes_.read<std::uint32_t>(offset + pair + 4), "options",
-                       limits::k_options_bytes);
+    auto const pair = bytes_.read<std::uint32_t>(entry.offset + 0x14);
+    if (pair == 0) return;
+    if (pair > header - 8) corrupt(entry.offset + 0x14, "options outside the entry's header");
+    auto const text = bytes_.read<std::uint32_t>(entry.offset + pair);
+    auto const length = bytes_.read<std::uint32_t>(entry.offset + pair + 4);
+    entry.options =
+        header_text(entry.offset, header, text, length, "options", limits::k_options_bytes);
+    if (length != 0) entry.stored_options = bytes_.view(entry.offset + text, length);
   }
 
   [[nodiscard]] std::string header_text(std::uint64_t entry_offset, std::uint32_t header,

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a fatbin that holds exactly one entry. nvJitLink chooses among the entries of a fatbin by
-// its own rules (SASS before PTX), so it receives only what this writes.
-// Units: bytes; integers little-endian. Read back by read_fatbin().
-// Source: no public specification; observed with nvcc 13.0, pinned by tests/unit.
+// Writes fatbins: one entry for nvJitLink, or several in the layout of nvcc and of NVIDIA's
+// fatbinary. nvJitLink chooses among the entries of a fatbin by its own rules (SASS before PTX), so
+// it receives only containers of one entry. Units: bytes; integers little-endian. Read back by
+// read_fatbin(). Source: no public specification; observed with nvcc 13.0, pinned by tests/unit.
 //
 // offset     type  field
 // 0x00       u32   magic 0xBA55ED50
 // 0x04       u16   container version 1
 // 0x06       u16   container header size 16
-// 0x08       u64   entry header size + padded payload size
-// 0x10+0x00  u16   kind: 1 PTX, 2 ELF, 8 LTO-IR
+// 0x08       u64   size of all entries: their header sizes and padded payload sizes
+// then, for each entry:
+//      0x00  u16   kind: 1 PTX, 2 ELF, 8 LTO-IR
 //      0x02  u16   entry version 0x0101
-//      0x04  u32   entry header size: 0x48 + padded options text
+//      0x04  u32   entry header size
 //      0x08  u64   padded payload size, a multiple of 8
 //      0x10  u32   compressed payload size; 0: stored raw
-//      0x14  u32   0x40, offset of the options field; nvJitLink crashes where this is 0
+//      0x14  u32   offset of the options field; nvJitLink crashes on PTX and LTO-IR where this is 0
 //      0x18  u16   minor version, 0x1A major version
 //      0x1C  u32   architecture without suffix
-//      0x20  u64   0: no ident
-//      0x28  u64   flags, of PTX without those of a compression
+//      0x20  u32   0x40, offset of the ident text; 0x24 its length; both 0: no ident
+//      0x28  u64   flags, of PTX without those of a compression that was undone
 //      0x30  u64   scramble key of LTO-IR
 //      0x38  u64   uncompressed payload size; 0: stored raw
-//      0x40  u32   0x48, offset of the options text; 0x44 its length
-//      0x48        options text, zero-padded to a multiple of 8
+//      0x40        ident text, zero-padded to a multiple of 8, at least one zero; absent without
+//      one
+//            u32   options field: offset of the options text, then its length
+//                  options text, zero-padded as the ident
 //                  payload, zero-padded to a multiple of 8
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "fatlink/bytes.hpp"
@@ -33,9 +37,15 @@
 
 namespace fatlink::detail {
 
-/// The container of `entry` and nothing else: PTX decompressed, every other payload as stored.
-/// `name` is the file's, for messages.
+/// The container of `entry` and nothing else, without ident: PTX decompressed, every other payload
+/// as stored. `name` is the file's, for messages.
 /// @throws format_error a PTX payload that does not decompress.
 byte_buffer write_fatbin(fatbin_entry const& entry, std::string_view name = "fatbin");
+
+/// One container of all `entries`, each with its ident_text and its payload as stored. The order
+/// does not depend on that of `entries`, unless two have one kind and target: oldest target first
+/// (sm_90, sm_90a, sm_100), and of one target ELF, PTX, LTO-IR as nvcc writes them. Driver and
+/// nvJitLink choose by target, not by position.
+byte_buffer write_fatbin(std::span<fatbin_entry const> entries);
 
 }  // namespace fatlink::detail

@@ -42,6 +42,8 @@ constexpr std::array k_ids{
     named_id{finding_id::toolkit_major, "toolkit-major"},
     named_id{finding_id::float_contract, "float-contract"},
     named_id{finding_id::unverified_bytes, "unverified-bytes"},
+    named_id{finding_id::duplicate_entry, "duplicate-entry"},
+    named_id{finding_id::interface_mismatch, "interface-mismatch"},
 };
 
 /// Whether the table has every enumerator at the enumerator's own index.
@@ -49,7 +51,7 @@ constexpr bool is_complete()
 {
   for (std::size_t index = 0; index < k_ids.size(); ++index)
     if (static_cast<std::size_t>(k_ids[index].id) != index) return false;
-  return k_ids.back().id == finding_id::unverified_bytes;  // the last enumerator
+  return k_ids.back().id == finding_id::interface_mismatch;  // the last enumerator
 }
 static_assert(is_complete());
 

@@ -42,9 +42,18 @@ fatbin_entry const* find_entry(fatbin const& input, entry_kind kind, target link
   return kind == entry_kind::elf ? find_sass(input, link_target) : input.find(kind, link_target);
 }
 
+/// Whether the ident states that the PTX beside `ltoir` is from another file.
+bool is_stated_opaque(fatbin const& input, fatbin_entry const& ltoir)
+{
+  if (!input.ident() || input.ident()->opaque.empty()) return false;
+  auto const& opaque = input.ident()->opaque;
+  return std::find(opaque.begin(), opaque.end(), ltoir.target.name()) != opaque.end();
+}
+
 /// The PTX entry that states the types of `ltoir`; null if none or several have its architecture.
 fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) noexcept
-{
+try {
+  if (is_stated_opaque(input, ltoir)) return nullptr;
   fatbin_entry const* ptx = nullptr;
   for (auto const& entry : input.entries()) {
     if (entry.target != ltoir.target || &entry == &ltoir || entry.kind == entry_kind::elf) continue;
@@ -52,6 +61,8 @@ fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) 
     ptx = &entry;
   }
   return ptx;
+} catch (std::exception const&) {
+  return nullptr;  // out of memory: types count as unknown
 }
 
 fatbin_entry const* last_of(fatbin const& input, entry_kind kind) noexcept

@@ -21,7 +21,8 @@ detail::preflight_input describe(fatbin const& input, preflight_request const& r
           .is_opaque = is_opaque(input, detail::choice_of(request))};
 }
 
-error_details refusal(std::string const& purpose, std::vector<finding> const& findings)
+/// `task` is "link for sm_90".
+error_details refusal(std::string_view task, std::vector<finding> const& findings)
 {
   auto const error_finding =
       std::find_if(findings.begin(), findings.end(),
@@ -30,7 +31,7 @@ error_details refusal(std::string const& purpose, std::vector<finding> const& fi
     return {.message = "the link was refused without a finding that is an error",
             .code = error_code::link_refused,
             .hint = "pass refused_error at least one finding of severity::error"};
-  return {.message = detail::format("cannot link{}: {} [{}]", purpose, error_finding->message,
+  return {.message = detail::format("cannot {}: {} [{}]", task, error_finding->message,
                                     to_string(error_finding->id)),
           .input = detail::format("{}", fmt::join(error_finding->files, ", ")),
           .code = vendor_code(to_string(error_finding->id)),
@@ -120,13 +121,18 @@ std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_m
 }
 
 refused_error::refused_error(target link_target, std::vector<finding> findings)
-    : error(stage::preflight, refusal(" for " + std::string(link_target.name()), findings)),
+    : error(stage::preflight, refusal("link for " + link_target.name(), findings)),
       findings_(std::move(findings))
 {
 }
 
 refused_error::refused_error(std::vector<finding> findings)
-    : error(stage::preflight, refusal({}, findings)), findings_(std::move(findings))
+    : refused_error(std::move(findings), "link")
+{
+}
+
+refused_error::refused_error(std::vector<finding> findings, std::string_view task)
+    : error(stage::preflight, refusal(task, findings)), findings_(std::move(findings))
 {
 }
 

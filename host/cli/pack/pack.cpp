@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink pack: writes one fatbin from several files.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "error_report.hpp"
+#include "fatbin/contract_identity.hpp"
+#include "fatbin/sidecar.hpp"
+#include "installed.hpp"
+#include "options.hpp"
+#include "pack/pack_fatbins.hpp"
+#include "pack/packed_sidecar.hpp"
+#include "terminal/streams.hpp"
+#include "util/bytes/sha256.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+constexpr std::size_t k_package_bytes = 256;
+
+struct pack_arguments {
+  std::vector<std::string> files;
+  std::string output;
+  std::string package;
+  bool json = false;
+};
+
+/// Idents state packages in messages.
+void check_package(std::string const& text)
+{
+  constexpr std::string_view k_characters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.:~_";
+  auto const space = text.find(' ');
+  auto const version = space == std::string::npos ? std::string("0") : text.substr(space + 1);
+  auto const is_word = [&](std::string_view word) {
+    return !word.empty() && word.find_first_not_of(k_characters) == std::string_view::npos;
+  };
+  if (text.size() > k_package_bytes || !is_word(text.substr(0, space)) || !is_word(version))
+    fail_usage(fmt::format("--package: '{}' is not a name, or a name and a version", text), text,
+               "write it as my-transforms or 'my-transforms 1.2.0'");
+}
+
+/// Whether a sidecar can be beside `output`: not for standard output, devices and FIFOs.
+bool has_sidecar(std::string const& output)
+{
+  std::error_code ignored;
+  auto const status = std::filesystem::status(output, ignored);
+  return !is_standard_output(output) &&
+         (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
+}
+
+void check_paths(pack_arguments const& arguments, std::vector<std::filesystem::path> const& inputs)
+{
+  auto const& output = arguments.output;
+  check_output(output, arguments.json);
+  if (is_standard_output(output)) return;
+  if (std::filesystem::path(output).extension() == ".json")
+    fail_usage(fmt::format("{}: a fatbin and its sidecar cannot have one name", output), output,
+               "name the fatbin x.fatbin; its sidecar is then x.json");
+  must_not_overwrite(inputs, output);
+  if (has_sidecar(output)) must_not_overwrite(inputs, detail::sidecar_of(output).string());
+}
+
+std::optional<std::string> contract_of(fatbin const& packed)
+{
+  auto const& stated = packed.ident();
+  if (!stated || stated->contract.empty()) return std::nullopt;
+  return detail::contract_of(*stated);
+}
+
+/// The files to write, each with its bytes.
+class outputs {
+ public:
+  void add(std::unique_ptr<output_file> file, bytes_view bytes)
+  {
+    file->write(bytes);
+    files_.push_back(std::move(file));
+  }
+  /// After all have been written.
+  void commit()
+  {
+    for (auto& file : files_) file->commit();
+  }
+
+ private:
+  std::vector<std::unique_ptr<output_file>> files_;
+};
+
+void write(packed_fatbin& packed, std::string const& output,
+           std::vector<std::filesystem::path> const& inputs)
+{
+  outputs files;
+  files.add(create_output(output), packed.contents.bytes());
+  if (has_sidecar(output)) {
+    auto const text = make_sidecar(packed.contents, output, inputs, packed.warnings)
+                          .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+                      '\n';
+    files.add(std::make_unique<output_file>(detail::sidecar_of(output)),
+              std::as_bytes(std::span(text)));
+  }
+  files.commit();
+}
+
+nlohmann::json to_json(packed_fatbin const& packed, pack_arguments const& arguments)
+{
+  auto entries = nlohmann::json::array();
+  for (std::size_t index = 0; index < packed.files.size(); ++index) {
+    auto const& entry = packed.contents.entries()[index];
+    entries.push_back({{"kind", to_string(entry.kind)},
+                       {"target", entry.target.name()},
+                       {"stored_bytes", entry.payload.size()},
+                       {"file", packed.files[index]}});
+  }
+  nlohmann::json json{{"output", arguments.output},
+                      {"bytes", packed.contents.bytes().size()},
+                      {"sha256", detail::to_hexadecimal(packed.contents.digest())},
+                      {"entries", entries},
+                      {"warnings", packed.warnings}};
+  if (auto const contract = contract_of(packed.contents)) json["contract"] = *contract;
+  if (has_sidecar(arguments.output))
+    json["sidecar"] = detail::sidecar_of(arguments.output).string();
+  return json;
+}
+
+void print_text(packed_fatbin const& packed, std::string const& output)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : packed.contents.entries())
+    names.push_back(fmt::format("{}:{}", to_string(entry.kind), entry.target.name()));
+  fmt::print("{}: {}, contract {}, {} bytes\n", output, fmt::join(names, " "),
+             contract_of(packed.contents).value_or("none"), packed.contents.bytes().size());
+}
+
+int pack(pack_arguments const& arguments)
+{
+  if (!arguments.package.empty()) check_package(arguments.package);
+  std::vector<std::filesystem::path> inputs;
+  for (auto const& file : arguments.files) inputs.push_back(fatbin_file(file));
+  check_paths(arguments, inputs);
+  auto packed = pack_fatbins(read_fatbins(arguments.files),
+                             {.name = arguments.output, .package = arguments.package});
+  write(packed, arguments.output, inputs);
+  print_warnings(packed.warnings);
+  if (arguments.json)
+    print_json("fatlink.pack/1", to_json(packed, arguments));
+  else
+    print_text(packed, arguments.output);
+  return k_done;
+}
+
+}  // namespace
+
+void add_pack(CLI::App& app, int& exit_status)
+{
+  auto arguments = std::make_shared<pack_arguments>();
+  auto* verb = app.add_subcommand(
+      "pack", "Write one fatbin from files of one source, compiled for several architectures.");
+  verb->add_option("FATBIN", arguments->files, "names or files")->required();
+  verb->add_option("-o,--output", arguments->output,
+                   "fatbin to write; its sidecar is written beside it; -: standard output")
+      ->required();
+  verb->add_option("--package", arguments->package,
+                   "package that ships the fatbin: 'NAME VERSION' or NAME");
+  verb->add_flag("--json", arguments->json, k_json_help);
+  verb->footer(
+      "Example: fatlink pack -o half.fatbin half_75.fatbin half_90a.fatbin\n"
+      "Entries stay as they are stored; two entries of one kind and architecture, and files that\n"
+      "define different functions, are refused. The ident states what all files state, and "
+      "digests.");
+  verb->callback([arguments, &exit_status] { exit_status = pack(*arguments); });
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/pack_fatbins.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "fatbin/add_digests.hpp"
+#include "fatbin/write_fatbin.hpp"
+#include "fatlink/preflight.hpp"
+#include "pack/compare_modules.hpp"
+#include "pack/merge_idents.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+using entry_key = std::pair<entry_kind, target>;
+
+std::string name_of(fatbin_entry const& entry)
+{
+  return fmt::format("{}:{}", to_string(entry.kind), entry.target.name());
+}
+
+finding duplicate(fatbin_entry const& entry, std::string const& a, std::string const& b)
+{
+  auto const holders = a == b ? fmt::format("{} holds two {} entries", a, name_of(entry))
+                              : fmt::format("{} and {} both hold {}", a, b, name_of(entry));
+  return {.id = finding_id::duplicate_entry,
+          .severity = severity::error,
+          .files = {a, b},
+          .message = fmt::format("{}; a fatbin holds one entry for each kind and target", holders),
+          .hint =
+              "pack the files of one translation unit, compiled for different architectures; "
+              "pass other translation units to the link as inputs of their own"};
+}
+
+/// The module of each entry.
+std::map<entry_key, fatbin const*> index_entries(std::vector<fatbin> const& modules,
+                                                 std::vector<finding>& findings)
+{
+  std::map<entry_key, fatbin const*> owners;
+  for (auto const& module : modules)
+    for (auto const& entry : module.entries()) {
+      auto const [owner, is_new] = owners.emplace(entry_key(entry.kind, entry.target), &module);
+      if (!is_new) findings.push_back(duplicate(entry, owner->second->name(), module.name()));
+    }
+  return owners;
+}
+
+bool is_ptx_for(fatbin_entry const& entry, target architecture)
+{
+  return entry.kind == entry_kind::ptx && entry.target == architecture;
+}
+
+bool is_stated_opaque(ident const& stated, target architecture)
+{
+  auto const& opaque = stated.opaque;
+  return std::find(opaque.begin(), opaque.end(), architecture.name()) != opaque.end();
+}
+
+/// Whether a PTX entry of `module` states the types of its LTO-IR entry for `architecture`.
+bool states_types(fatbin const& module, target architecture)
+{
+  auto const& entries = module.entries();
+  auto const is_ptx = [&](auto const& entry) { return is_ptx_for(entry, architecture); };
+  return std::any_of(entries.begin(), entries.end(), is_ptx) &&
+         !(module.ident() && is_stated_opaque(*module.ident(), architecture));
+}
+
+/// The targets whose PTX is from another module than their LTO-IR, which may have other types.
+std::vector<std::string> list_opaque(std::map<entry_key, fatbin const*> const& owners)
+{
+  std::vector<std::string> names;
+  for (auto const& [key, owner] : owners)
+    if (key.first == entry_kind::ltoir && owners.contains({entry_kind::ptx, key.second}) &&
+        !states_types(*owner, key.second))
+      names.push_back(key.second.name());
+  return names;
+}
+
+std::vector<fatbin_entry> copy_entries(std::vector<fatbin> const& modules, std::string const& ident)
+{
+  std::vector<fatbin_entry> entries;
+  for (auto const& module : modules)
+    for (auto const& entry : module.entries()) {
+      entries.push_back(entry);
+      entries.back().ident_text = ident;
+    }
+  return entries;
+}
+
+}  // namespace
+
+packed_fatbin pack_fatbins(std::vector<fatbin> const& modules, pack_settings const& settings)
+{
+  std::vector<finding> findings;
+  auto const owners = index_entries(modules, findings);
+  compare_modules(modules, findings);
+  auto ident = merge_idents(modules, settings.name, findings);
+  if (!findings.empty()) throw refused_error(std::move(findings), "pack " + settings.name);
+  auto const text = ident.encode(settings.package, list_opaque(owners));
+  auto const written = detail::write_fatbin(copy_entries(modules, text));
+  packed_fatbin result{
+      fatbin::from_bytes(detail::add_digests(written, settings.name), settings.name),
+      {},
+      std::move(ident.warnings)};
+  for (auto const& entry : result.contents.entries())
+    result.files.push_back(owners.at({entry.kind, entry.target})->name());
+  return result;
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sidecar of a packed fatbin. Threads: no shared state.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "fatlink/fatbin.hpp"
+
+namespace fatlink::cli {
+
+/// The sidecar of `packed`, which will be at `output`: its SHA-256, and the members of the sidecar
+/// that is there, else those of the sidecars of `inputs`. Adds a warning where these differ; it
+/// then has none of them. @throws file_error a malformed sidecar.
+nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& output,
+                            std::vector<std::filesystem::path> const& inputs,
+                            std::vector<std::string>& warnings);
+
+}  // namespace fatlink::cli
