@@ -87,8 +87,8 @@ std::string to_string(toolkit_version version);
 
 /// The toolkit that made `entry`: its ident's, else by the entry's version (PTX 9.x is CUDA
 /// 13.x, 8.8 is 12.9; LTO-IR 1.64 is 12.9, 1.65 is 13.0; measured), else nothing. A lower bound
-/// for LTO-IR 1.66 and 1.67 without an ident: CUDA 13.1 and 13.2 both write 1.66 (13.1 is
-/// returned), 13.3 to 13.5 all write 1.67 (13.3 is returned).
+/// for compressed LTO-IR 1.66 and 1.67 without an ident: CUDA 13.1 and 13.2 both write 1.66 (13.1
+/// is returned), 13.3 to 13.5 all write 1.67 (13.3 is returned). Raw LTO-IR states more.
 std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry);
 
 /// The link that preflight checks.
