@@ -52,6 +52,21 @@ TEST(ElfReader, ReadsHeaderAndSectionNamesOfAnObjectAndACubin)
   EXPECT_THAT(section_names(elf_reader(cubin)), testing::Contains(".strtab"));
 }
 
+TEST(ElfReader, ComparesSectionNamesWhole)
+{
+  auto const object = fixtures::bytes("forms/object.o");
+  elf_reader const elf(object);
+  auto const count = [&](char const* name) {
+    int sections = 0;
+    for (std::uint16_t index = 0; index < elf.section_count(); ++index)
+      sections += elf.has_name(elf.section(index), name) ? 1 : 0;
+    return sections;
+  };
+  EXPECT_EQ(count("__nv_relfatbin"), 1);
+  EXPECT_EQ(count("__nv_relfat"), 0);
+  EXPECT_EQ(count("__nv_relfatbin2"), 0);
+}
+
 TEST(ElfReader, RefusesEveryTruncationWithoutReadingPastTheEnd)
 {
   auto const cubin = fixtures::bytes("forms/relocatable.cubin");

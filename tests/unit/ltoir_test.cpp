@@ -32,7 +32,7 @@ byte_buffer with(byte_buffer bytes, std::size_t offset, Integer value)
 void expect_corrupt(byte_buffer const& bytes, std::string const& says)
 {
   expect_refused([&] { (void)read_ltoir_header(bytes, "t.ltoir"); }, error_code::corrupt_ltoir,
-                 "t.ltoir: " + says);
+                 says);
 }
 
 std::uint16_t const k_other = 7;
@@ -97,7 +97,7 @@ TEST(Ltoir, RefusesMalformedFields)
   expect_corrupt(with(good, 0x18, std::uint16_t{0}), "the fields of the LTO-IR header end early");
   expect_corrupt(with(good, 0x24, k_other), "the fields of the LTO-IR header do not end with 0");
   expect_corrupt(with(good, 0x18, k_other), "the LTO-IR header states no architecture");
-  for (std::uint16_t const architecture : {0, 90, 755, 10000, 65535})
+  for (auto const architecture : std::vector<std::uint16_t>{0, 90, 755, 10000, 65535})
     expect_corrupt(with(good, 0x1A, architecture), "architecture " + std::to_string(architecture));
 }
 

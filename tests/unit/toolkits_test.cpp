@@ -8,6 +8,7 @@
 #include "expect_error.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/preflight.hpp"
+#include "fixtures.hpp"
 #include "places.hpp"
 #include "util/bytes/sha256.hpp"
 
@@ -77,6 +78,22 @@ TEST(Toolkits, AreEstimatedFromTheEntrysVersion)
   EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 67), "13.3");  // or newer
   EXPECT_EQ(toolkit(entry_kind::ltoir, 1, 99), "unknown");
   EXPECT_EQ(toolkit(entry_kind::elf, 1, 8), "unknown");
+}
+
+TEST(Toolkits, OfRawLtoirAreKnownByItsIrVersion)
+{
+  auto bytes = fixtures::bytes("forms/transform.ltoir");
+  auto entry = entry_of(entry_kind::ltoir, 1, 67);
+  for (auto const& [minor, version] :
+       {std::pair(93U, "12.9"), std::pair(98U, "13.0"), std::pair(107U, "13.1"),
+        std::pair(114U, "13.2"), std::pair(120U, "13.4"), std::pair(131U, "13.5"),
+        std::pair(255U, "13.3")}) {  // by its container
+    bytes[7] = static_cast<std::byte>(minor);
+    entry.payload = bytes;
+    EXPECT_EQ(to_string(toolkit_of(entry).value()), version);
+  }
+  entry.payload = bytes_view(bytes).first(7);
+  EXPECT_EQ(to_string(toolkit_of(entry).value()), "13.3");
 }
 
 TEST(Toolkits, OfRealFatbins)

@@ -94,8 +94,8 @@ std::string to_string(toolkit_version version);
 
 /// The toolkit that made `entry`: its ident's, else by the entry's version (PTX 9.x is CUDA
 /// 13.x, 8.8 is 12.9; LTO-IR 1.64 is 12.9, 1.65 is 13.0; measured), else nothing. A lower bound
-/// for LTO-IR 1.66 and 1.67 without an ident: CUDA 13.1 and 13.2 both write 1.66 (13.1 is
-/// returned), 13.3 to 13.5 all write 1.67 (13.3 is returned).
+/// for compressed LTO-IR 1.66 and 1.67 without an ident: CUDA 13.1 and 13.2 both write 1.66 (13.1
+/// is returned), 13.3 to 13.5 all write 1.67 (13.3 is returned). Raw LTO-IR states more.
 std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry);
 
 /// Which entry of each input a link takes.
@@ -146,15 +146,9 @@ std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_m
 fatbin_entry const* linked_entry(fatbin const& input, entry_choice const& choice) noexcept;
 
 /// Whether the types of linked_entry() are unknown: it is LTO-IR, and `input` does not have exactly
-<<<<<<< HEAD
-/// one PTX entry of the same architecture. PTX of another architecture may declare other
-/// types (`__CUDA_ARCH__`).
-bool is_opaque(fatbin const& input, entry_choice const& choice) noexcept;
-=======
 /// one PTX entry of the same architecture, or its ident states that this is from another file. PTX
 /// of another architecture may declare other types (`__CUDA_ARCH__`).
-bool is_opaque(fatbin const& input, target link_target, link_mode mode) noexcept;
->>>>>>> pack
+bool is_opaque(fatbin const& input, entry_choice const& choice) noexcept;
 
 /// The interface of linked_entry(): its own if it is PTX or SASS, that of the PTX entry of the same
 /// architecture if it is LTO-IR. Empty if is_opaque(). If no entry links, the interface of any PTX

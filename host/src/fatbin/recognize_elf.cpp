@@ -3,6 +3,7 @@
 // Source: System V ABI, "Object Files"; for cubins, observed with CUDA 12.9 to 13.0.
 #include <elf.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -54,6 +55,14 @@ std::string describe_cubin(elf_reader const& elf)
   return detail::format("a CUDA cubin for sm_{} (whole program, cannot be linked)", sm);
 }
 
+/// By the header's machine, which files of every class and byte order have at one place.
+bool is_cubin(bytes_view bytes)
+{
+  constexpr auto k_machine = offsetof(Elf64_Ehdr, e_machine);
+  return bytes.size() >= k_machine + 2 &&
+         byte_reader(bytes).read<std::uint16_t>(k_machine) == k_elf_machine_cuda;
+}
+
 std::string describe(elf_reader const& elf)
 {
   if (elf.machine() == k_elf_machine_cuda) return describe_cubin(elf);
@@ -64,14 +73,15 @@ std::string describe(elf_reader const& elf)
 }  // namespace
 
 file_form recognize_elf(bytes_view bytes)
-try {
-  elf_reader const elf(bytes);
-  auto const is_cubin = elf.machine() == k_elf_machine_cuda;
-  return {is_cubin ? file_kind::cubin : file_kind::object, describe(elf), k_compile_remedy};
-} catch (elf_error const&) {
-  return {file_kind::object, "an ELF file that is not 64-bit little-endian", k_compile_remedy};
-} catch (out_of_bytes const&) {
-  return {file_kind::object, "a truncated ELF file", k_compile_remedy};
+{
+  auto const kind = is_cubin(bytes) ? file_kind::cubin : file_kind::object;
+  try {
+    return {kind, describe(elf_reader(bytes)), k_compile_remedy};
+  } catch (elf_error const&) {
+    return {kind, "an ELF file that is not 64-bit little-endian", k_compile_remedy};
+  } catch (out_of_bytes const&) {
+    return {kind, "a truncated ELF file", k_compile_remedy};
+  }
 }
 
 }  // namespace fatlink::detail

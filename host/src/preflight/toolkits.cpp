@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that nvJitLink reads what the toolkits of the inputs wrote. Measured with CUDA 12.9
 // and 13.0 to 13.5: nvJitLink reads LTO-IR of its own major version, up to the container version
-// that its own toolkit writes (13.3 to 13.5 write the same one), and PTX up to the version of its
-// own toolkit. tests/cli/test_check.py compares 12.9, 13.0 and 13.5 with each other.
+// and the NVVM IR version that its own toolkit writes (13.3 to 13.5 write the same container
+// version; the IR version shows in raw LTO-IR only), and PTX up to the version of its own toolkit.
+// tests/cli/test_check.py compares 12.9, 13.0 and 13.5 with each other.
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
+#include "input/ltoir.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
@@ -44,10 +47,36 @@ std::optional<toolkit_version> of_ltoir(unsigned major, unsigned minor)
   return {};
 }
 
+/// The NVVM IR version that each toolkit writes into the header of LTO-IR, measured. It tells
+/// toolkits apart that write one container version; a compressed entry does not show it.
+struct ir_of_toolkit {
+  unsigned major;
+  unsigned minor;
+  toolkit_version toolkit;
+};
+constexpr std::array k_ir_versions{
+    ir_of_toolkit{2, 93, {12, 9}},  ir_of_toolkit{2, 98, {13, 0}},  ir_of_toolkit{2, 107, {13, 1}},
+    ir_of_toolkit{2, 114, {13, 2}}, ir_of_toolkit{2, 115, {13, 3}}, ir_of_toolkit{2, 120, {13, 4}},
+    ir_of_toolkit{2, 131, {13, 5}},
+};
+
+/// The toolkit of an entry with raw LTO-IR; nothing for other entries and unknown versions.
+std::optional<toolkit_version> of_ltoir_header(fatbin_entry const& entry)
+try {
+  if (entry.kind != entry_kind::ltoir || entry.compression != compression::none) return {};
+  auto const ir = detail::read_ltoir_header(entry.payload, "").ir;
+  for (auto const& known : k_ir_versions)
+    if (known.major == ir.major && known.minor == ir.minor) return known.toolkit;
+  return {};
+} catch (format_error const&) {
+  return {};
+}
+
 /// Whether newer toolkits than of_ltoir says write the same version.
 bool is_shared_by_toolkits(fatbin_entry const& entry)
 {
-  return entry.kind == entry_kind::ltoir && entry.version_major == 1 && entry.version_minor >= 66;
+  return entry.kind == entry_kind::ltoir && entry.version_major == 1 && entry.version_minor >= 66 &&
+         !of_ltoir_header(entry);
 }
 
 bool states_toolkit(fatbin_entry const& entry)
@@ -127,6 +156,7 @@ std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry)
   if (auto const ident = entry.ident())
     if (auto const stated = parse(ident->toolkit)) return stated;
   if (entry.kind == entry_kind::ptx) return of_ptx(entry.version_major, entry.version_minor);
+  if (auto const header = of_ltoir_header(entry)) return header;
   if (entry.kind == entry_kind::ltoir) return of_ltoir(entry.version_major, entry.version_minor);
   return {};
 }

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/input.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "ar_archive.hpp"
+#include "expect_error.hpp"
+#include "expect_refused.hpp"
+#include "fatbin/write_fatbin.hpp"
+#include "fatlink/catalogue.hpp"
+#include "fatlink/ptx_interface.hpp"
+#include "fixtures.hpp"
+#include "util/bytes/sha256.hpp"
+
+using namespace fatlink;
+using fixtures::ar_archive;
+using fixtures::to_bytes;
+using fixtures::to_text;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+input form(std::string const& name)
+{
+  return input::from_bytes(fixtures::bytes("forms/" + name), name);
+}
+
+std::string text_of(std::string const& name)
+{
+  return to_text(fixtures::bytes("forms/" + name));
+}
+
+/// "NAME: KIND TARGET VERSION" of each entry of each module.
+std::vector<std::string> entries_of(input const& file)
+{
+  std::vector<std::string> list;
+  for (auto const& module : file.modules())
+    for (auto const& entry : module.entries())
+      list.push_back(module.name() + ": " + to_string(entry.kind) + " " + entry.target.name() +
+                     " " + std::to_string(entry.version_major) + "." +
+                     std::to_string(entry.version_minor));
+  return list;
+}
+
+void expect_bad(byte_buffer bytes, error_code code, std::string const& says)
+{
+  expect_refused([&] { (void)input::from_bytes(std::move(bytes), "f"); }, code, says);
+}
+
+void expect_unknown(std::string const& text, std::string const& says, std::string const& hint)
+{
+  expect_bad(to_bytes(text), error_code::unknown_form, "f: is " + says);
+  try {
+    (void)input::from_bytes(to_bytes(text), "f");
+  } catch (format_error const& failed) {
+    EXPECT_THAT(failed.details().hint, HasSubstr(hint));
+  }
+}
+
+std::string sidecar(std::string const& content)
+{
+  return R"({"sha256": ")" + detail::to_hexadecimal(detail::sha256(to_bytes(content))) + R"("})";
+}
+
+}  // namespace
+
+TEST(Input, HasANameForEachForm)
+{
+  EXPECT_STREQ(to_string(input_form::fatbin), "fatbin");
+  EXPECT_STREQ(to_string(input_form::archive), "archive");
+  EXPECT_STREQ(to_string(static_cast<input_form>(99)), "unknown");
+}
+
+TEST(Input, OfAFatbinIsItself)
+{
+  auto const bytes = fixtures::bytes("transform.fatbin");
+  auto const file = input::from_bytes(bytes, "transform.fatbin");
+  EXPECT_EQ(file.form(), input_form::fatbin);
+  EXPECT_TRUE(std::ranges::equal(file.bytes(), bytes));
+  EXPECT_EQ(file.digest(), detail::sha256(bytes));
+  EXPECT_THAT(entries_of(file),
+              ElementsAre("transform.fatbin: ptx sm_75 9.0", "transform.fatbin: ltoir sm_75 1.65"));
+}
+
+TEST(Input, IsMadeOfAFatbinWithoutACast)
+{
+  auto const good = fixtures::verified("transform.fatbin");
+  std::vector<input> const inputs{good};
+  EXPECT_EQ(inputs[0].name(), "transform.fatbin");
+  EXPECT_EQ(inputs[0].form(), input_form::fatbin);
+  EXPECT_EQ(inputs[0].bytes().data(), good.bytes().data());
+  EXPECT_TRUE(inputs[0].is_verified());
+}
+
+TEST(Input, OfAMovedFromFatbinOrInputHasNoValue)
+{
+  auto file = fixtures::fatbin("transform.fatbin");
+  input moved{std::move(file)};
+  EXPECT_FALSE(input(file).has_value());  // NOLINT(bugprone-use-after-move)
+  auto const target = std::move(moved);
+  EXPECT_FALSE(moved.has_value());  // NOLINT(bugprone-use-after-move)
+  EXPECT_TRUE(target.has_value());
+}
+
+TEST(Input, OfBarePtxIsOneModuleWithItsText)
+{
+  auto const file = form("nvrtc.ptx");
+  EXPECT_EQ(file.form(), input_form::ptx);
+  ASSERT_THAT(entries_of(file), ElementsAre("nvrtc.ptx: ptx sm_75 9.0"));
+  auto const& module = file.modules()[0];
+  EXPECT_EQ(read_ptx(module.entries()[0]) + '\0', text_of("nvrtc.ptx"));
+  EXPECT_EQ(module.interface(module.entries()[0]).definitions.at(0).name, "user_transform");
+  EXPECT_EQ(file.digest(), detail::sha256(fixtures::bytes("forms/nvrtc.ptx")));
+}
+
+TEST(Input, OfRawLtoirIsOneModuleWithoutFloatFlags)
+{
+  for (auto const* name : {"transform.ltoir", "nvrtc.ltoir", "libnvvm.ltoir"}) {
+    auto const file = form(name);
+    EXPECT_EQ(file.form(), input_form::ltoir);
+    EXPECT_THAT(entries_of(file), ElementsAre(std::string(name) + ": ltoir sm_75 1.65"));
+    EXPECT_EQ(file.modules()[0].entries()[0].options, "");
+    EXPECT_TRUE(to_text(file.modules()[0].entries()[0].payload).starts_with(text_of(name)));
+  }
+  EXPECT_THAT(entries_of(form("specific.ltoir")), ElementsAre("specific.ltoir: ltoir sm_90a 1.65"));
+}
+
+TEST(Input, OfACubinIsOneModule)
+{
+  EXPECT_EQ(form("relocatable.cubin").form(), input_form::cubin);
+  EXPECT_THAT(entries_of(form("relocatable.cubin")),
+              ElementsAre(HasSubstr("relocatable.cubin: elf sm_90")));
+  EXPECT_THAT(entries_of(form("whole_program.cubin")),
+              ElementsAre(HasSubstr("whole_program.cubin: elf sm_90")));
+}
+
+TEST(Input, OfAnObjectHasAModuleForEachUnit)
+{
+  EXPECT_EQ(form("object.o").form(), input_form::object);
+  EXPECT_THAT(entries_of(form("object.o")),
+              ElementsAre("object.o: ptx sm_75 9.0", "object.o: ltoir sm_75 1.65"));
+  EXPECT_THAT(entries_of(form("two_units.o")),
+              ElementsAre("two_units.o[1]: ptx sm_75 9.0", "two_units.o[1]: ltoir sm_75 1.65",
+                          "two_units.o[2]: ptx sm_75 9.0", "two_units.o[2]: ltoir sm_75 1.65"));
+}
+
+TEST(Input, OfAnArchiveHasTheModulesOfItsMembers)
+{
+  EXPECT_EQ(form("transform.a").form(), input_form::archive);
+  EXPECT_THAT(entries_of(form("transform.a")),
+              ElementsAre("transform.a(object.o): ptx sm_75 9.0",
+                          "transform.a(object.o): ltoir sm_75 1.65"));
+}
+
+TEST(Input, OfAnArchiveMayHaveMembersOfEveryOtherForm)
+{
+  ar_archive archive;
+  archive.member("a.txt/", "hello").member("empty.o/", "").member("cut/", "\x50\xED");
+  archive.member("w.o/", text_of("whole_program.o")).member("t.ptx/", text_of("transform.ptx"));
+  archive.member("t.ltoir/", text_of("transform.ltoir")).member("t.cu/", "__global__ void k();");
+  archive.member("t.cubin/", text_of("relocatable.cubin")).member("two.o/", text_of("two_units.o"));
+  archive.member("t.fatbin/", to_text(fixtures::bytes("library_ltoir.fatbin")));
+  auto const file = input::from_bytes(archive.bytes(), "l.a");
+  std::vector<std::string> names;
+  for (auto const& module : file.modules()) names.push_back(module.name());
+  EXPECT_THAT(names, ElementsAre("l.a(t.ptx)", "l.a(t.ltoir)", "l.a(t.cubin)", "l.a(two.o)[1]",
+                                 "l.a(two.o)[2]", "l.a(t.fatbin)"));
+}
+
+TEST(Input, RefusesAnArchiveWithADamagedMemberAndNamesIt)
+{
+  auto const archive = [](std::string const& content) {
+    return ar_archive().member("good.o/", text_of("object.o")).member("b.o/", content).bytes();
+  };
+  expect_bad(archive(text_of("object.o").substr(0, 3000)), error_code::corrupt_object,
+             "f(b.o): truncated");
+  expect_bad(archive(text_of("relocatable.cubin").substr(0, 1000)), error_code::corrupt_cubin,
+             "f(b.o): truncated");
+  expect_bad(archive(text_of("transform.ltoir").substr(0, 21)), error_code::corrupt_ltoir,
+             "f(b.o): truncated");
+  expect_bad(archive(".version 9.0\n"), error_code::corrupt_ptx, "f(b.o): its PTX has its end");
+  try {
+    (void)input::from_bytes(archive("\x50\xED\x55\xBA"), "f");
+    ADD_FAILURE() << "no error";
+  } catch (format_error const& failed) {
+    EXPECT_EQ(failed.details().code, error_code::corrupt_fatbin);
+    EXPECT_THAT(failed.what(), HasSubstr("f(b.o): truncated"));
+  }
+}
+
+TEST(Input, RefusesAnArchiveInsideAnArchive)
+{
+  expect_bad(ar_archive().member("inner.a/", text_of("transform.a")).bytes(),
+             error_code::unknown_form, "f(inner.a): is an archive inside an archive");
+}
+
+TEST(Input, RefusesFilesWithoutDeviceCodeThatCanBeLinked)
+{
+  expect_bad(to_bytes(text_of("host.o")), error_code::no_device_code, "f: holds no device code");
+  expect_bad(to_bytes(text_of("whole_program.o")), error_code::no_device_code,
+             "f: its device code (section .nv_fatbin) is a whole program and cannot be linked");
+  expect_bad(ar_archive().bytes(), error_code::no_device_code,
+             "f: no member holds device code that can be linked");
+  expect_bad(ar_archive().member("w.o/", text_of("whole_program.o")).bytes(),
+             error_code::no_device_code, "is a whole program");
+}
+
+TEST(Input, SaysHowToCompileForLinking)
+{
+  try {
+    (void)form("whole_program.o");
+    ADD_FAILURE() << "no error";
+  } catch (format_error const& failed) {
+    EXPECT_THAT(failed.details().hint, HasSubstr("compile with nvcc -dc"));
+    EXPECT_THAT(failed.details().hint, HasSubstr("CUDA_SEPARABLE_COMPILATION"));
+  }
+}
+
+TEST(Input, RefusesEmptyAndUnknownBytes)
+{
+  expect_bad({}, error_code::empty_input, "f: the file is empty");
+  expect_unknown("\x01\x02\x03\x04", "unknown data that begins with 01 02 03 04, none of the forms",
+                 "pass a fatbin, PTX, raw LTO-IR, a cubin, an object or an archive");
+  expect_unknown(std::string(8, '\0'), "8 zero bytes", "incomplete");
+  expect_unknown("\x50\xED", "the first 2 bytes of a fatbin", "copy or build it again in full");
+  expect_unknown("hello",
+                 "text, none of the forms fatbin, ptx, ltoir, cubin, object, archive, source "
+                 "or nvvm-ir",
+                 "nvcc -dlto -fatbin");
+  expect_unknown("PK\x03\x04", "a zip archive", "unpack it");
+}
+
+TEST(Input, NamesTheFormsThatAreNotLinkedYet)
+{
+  expect_unknown("__device__ float f();",
+                 "CUDA C++ source (form source), which fatlink does not link",
+                 "nvcc -dlto -fatbin");
+  expect_unknown("; ModuleID = 'x'\n", "LLVM IR text (form nvvm-ir)", "libNVVM");
+  expect_unknown("BC\xC0\xDE....", "LLVM bitcode (form nvvm-ir)", "libNVVM");
+}
+
+TEST(Input, TakesPtxWithoutAVersionOrWithANulForDamagedPtx)
+{
+  expect_bad(to_bytes("// c\n.target sm_75\n"), error_code::corrupt_ptx, "where .version must be");
+  expect_bad(to_bytes(std::string(".version 9.0\n\0.target sm_75\n", 28)), error_code::corrupt_ptx,
+             "has a NUL");
+}
+
+TEST(Input, RefusesDamagedFilesOfEachForm)
+{
+  for (auto const& [name, code] : {std::pair("transform.a", error_code::corrupt_archive),
+                                   std::pair("object.o", error_code::corrupt_object),
+                                   std::pair("relocatable.cubin", error_code::corrupt_cubin),
+                                   std::pair("transform.ltoir", error_code::corrupt_ltoir)})
+    expect_bad(to_bytes(text_of(name).substr(0, 43)), code, "f: ");
+  expect_bad(to_bytes("!<thin>\n"), error_code::thin_archive, "thin archive");
+  expect_bad(to_bytes("\x7F"
+                      "ELF"),
+             error_code::corrupt_object, "f: truncated");
+}
+
+TEST(Input, RefusesACubinWithoutAnArchitecture)
+{
+  auto bytes = fixtures::bytes("forms/relocatable.cubin");
+  bytes[0x31] = std::byte{0};
+  expect_bad(bytes, error_code::corrupt_cubin, "f: architecture 0, at byte 48");
+}
+
+TEST(Input, RefusesACubinWithDamagedSections)
+{
+  auto bytes = fixtures::bytes("forms/relocatable.cubin");
+  bytes[0x3A] = std::byte{63};  // e_shentsize
+  expect_bad(bytes, error_code::corrupt_cubin, "f: section headers of unknown size");
+}
+
+TEST(Input, RefusesMoreModulesThanTheLimit)
+{
+  fatbin_entry entry;
+  entry.kind = entry_kind::ltoir;
+  entry.target = target(75);
+  auto const payload = to_bytes("12345678");
+  entry.payload = payload;
+  auto const module = to_text(detail::write_fatbin(entry));
+  ar_archive archive;
+  for (int i = 0; i < 65535; ++i) archive.member("m/", module);
+  expect_bad(archive.member("two.o/", text_of("two_units.o")).bytes(), error_code::above_limit,
+             "f: holds more than 65536 modules, the limit");
+}
+
+TEST(Input, RefusesMoreThan4GiBOnceDecompressed)
+{
+  auto bytes = fixtures::bytes("library.fatbin");
+  for (auto const& entry : read_fatbin(bytes)) {
+    auto const size = std::uint64_t{256} << 20U;
+    std::memcpy(bytes.data() + entry.offset + 0x38, &size, sizeof size);
+  }
+  ar_archive archive;
+  for (int i = 0; i < 9; ++i) archive.member("m/", to_text(bytes));
+  expect_bad(archive.bytes(), error_code::above_limit, "f: its PTX and LTO-IR is above 4 GiB");
+}
+
+TEST(Input, IsReadFromFilesByContentAndNotByName)
+{
+  fixtures::folder const folder;
+  auto const path = folder.write("t.fatbin", text_of("transform.ptx"));
+  EXPECT_EQ(input::read(path).form(), input_form::ptx);
+  EXPECT_EQ(input::read(path).name(), path.string());
+}
+
+TEST(Input, ReadsRegularFilesOnly)
+{
+  fixtures::folder const folder;
+  expect_error<file_error>([&] { (void)input::read(folder.path()); }, "is a directory");
+  expect_error<file_error>([&] { (void)input::read(folder.path() / "absent"); }, "no such file");
+  auto const fifo = folder.path() / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  expect_error<file_error>([&] { (void)input::read(fifo); }, "is not a regular file");
+  auto const large = folder.write("large", "");
+  std::filesystem::resize_file(large, (std::uintmax_t{1} << 30U) + 1);
+  expect_error<file_error>([&] { (void)input::read(large); }, "1073741825 bytes are more than");
+}
+
+TEST(Input, WithTheDigestThatItsSidecarStatesIsVerified)
+{
+  fixtures::folder const folder;
+  for (auto const* name : {"transform.ptx", "relocatable.cubin", "two_units.o", "transform.a"}) {
+    auto const path = folder.write(name, text_of(name));
+    EXPECT_FALSE(input::read(path).is_verified()) << name;
+    folder.write(std::filesystem::path(name).stem().string() + ".json", sidecar(text_of(name)));
+    auto const file = input::read(path);
+    EXPECT_TRUE(file.is_verified()) << name;
+    EXPECT_EQ(file.digest(), detail::sha256(file.bytes())) << name;
+    for (auto const& module : file.modules()) EXPECT_TRUE(module.is_verified()) << name;
+    std::filesystem::remove(path.parent_path() / path.stem().concat(".json"));
+  }
+}
+
+TEST(Input, WithAnotherDigestThanItsSidecarStatesIsRefused)
+{
+  fixtures::folder const folder;
+  auto const path = folder.write("t.cubin", text_of("relocatable.cubin"));
+  folder.write("t.json", sidecar("other"));
+  expect_error<format_error>([&] { (void)input::read(path); },
+                             "is not the file that t.json states");
+  EXPECT_FALSE(input::read_unverified(path).is_verified());
+  EXPECT_EQ(input::read_unverified(path).form(), input_form::cubin);
+}
+
+TEST(Input, BesideAFatbinDoesNotUseTheSidecarOfTheFatbin)
+{
+  fixtures::folder const folder;
+  auto const fatbin = to_text(fixtures::bytes("transform.fatbin"));
+  auto const path = folder.write("t.ptx", text_of("transform.ptx"));
+  folder.write("t.json", sidecar(fatbin));
+  EXPECT_TRUE(input::read(folder.write("t.fatbin", fatbin)).is_verified());
+  EXPECT_FALSE(input::read(path).is_verified());
+}
+
+TEST(Input, ComparesTheDigestsOfIdentsInEveryModule)
+{
+  auto const good = fixtures::verified("transform.fatbin");
+  auto const text = to_text(good.bytes());
+  EXPECT_TRUE(input::from_bytes(ar_archive().member("t/", text).bytes(), "l.a").is_verified());
+  auto damaged = text;
+  damaged[damaged.size() - 20] ^= 1;
+  auto const archive = ar_archive().member("t/", damaged).bytes();
+  expect_error<format_error>([&] { (void)input::from_bytes(archive, "l.a"); }, "l.a(t)");
+}
+
+TEST(Input, IsFoundByTheNameOfAnInstalledFatbinOrByItsFile)
+{
+  ::setenv("FATLINK_PATH", fixtures::path("").c_str(), 1);
+  EXPECT_EQ(input::find("transform").form(), input_form::fatbin);
+  ::unsetenv("FATLINK_PATH");
+  auto const file = fixtures::path("forms/transform.ptx").string();
+  EXPECT_EQ(input::find(file).form(), input_form::ptx);
+  expect_error<file_error>([] { (void)input::find("no_such_input"); }, "no_such_input");
+  expect_error<file_error>([] { (void)input::find("absent.ptx"); }, "absent.ptx: no such file");
+}
+
+TEST(Input, IsLookedUpWithoutSlashAndWithoutTheEndingOfAnInput)
+{
+  for (auto const* name : {"gelu", "gelu.v2", "a"}) EXPECT_TRUE(is_input_name(name)) << name;
+  for (auto const* file : {"", "./gelu", "a.fatbin", "a.ptx", "a.ltoir", "a.cubin", "a.o", "liba.a",
+                           "a.so", "a.cu", "a.ll", "a.bc"})
+    EXPECT_FALSE(is_input_name(file)) << file;
+}
