@@ -207,9 +207,10 @@ bool precedes(part const& a, part const& b)
 byte_buffer write_fatbin(fatbin_entry const& entry, std::string_view name)
 {
   auto part = as_for_nvjitlink(entry);
-  if (entry.kind != entry_kind::ptx) return writer({&part, 1}).take();
-  auto const text = read_ptx(entry, name) + '\0';
-  part.payload = as_view(text);
+  if (entry.kind == entry_kind::ltoir) return writer({&part, 1}).take();
+  auto const text = entry.kind == entry_kind::ptx ? read_ptx(entry, name) + '\0' : std::string();
+  auto const cubin = entry.kind == entry_kind::elf ? read_elf(entry, name) : byte_buffer();
+  part.payload = entry.kind == entry_kind::ptx ? as_view(text) : bytes_view(cubin);
   part.compression = compression::none;
   part.flags &= ~layout::k_flags_of_compression;
   part.scramble_key = 0;

@@ -37,9 +37,9 @@
 
 namespace fatlink::detail {
 
-/// The container of `entry` and nothing else, without ident: PTX decompressed, every other payload
-/// as stored. `name` is the file's, for messages.
-/// @throws format_error a PTX payload that does not decompress.
+/// The container of `entry` and nothing else, without ident: PTX and SASS decompressed, LTO-IR as
+/// stored. `name` is the file's, for messages.
+/// @throws format_error a payload that does not decompress.
 byte_buffer write_fatbin(fatbin_entry const& entry, std::string_view name = "fatbin");
 
 /// One container of all `entries`, each with its ident_text and its payload as stored. The order

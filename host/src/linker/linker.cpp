@@ -41,7 +41,35 @@ bool is_repeated_by_link(finding_id id)
       {.message = detail::format("{} cannot be emitted in {} mode", to_string(options.emit), mode),
        .input = to_string(options.emit),
        .code = error_code::invalid_emit,
-       .hint = "PTX is emitted in lto mode; either mode emits a cubin"});
+       .hint = "PTX is emitted in lto mode; every mode emits a cubin"});
+}
+
+bool can_emit(image_kind kind, link_mode mode)
+{
+  switch (kind) {
+    case image_kind::ptx:
+      return mode == link_mode::lto;
+    case image_kind::ptx_set:
+      return mode == link_mode::ptx;
+    case image_kind::cubin:
+      break;
+  }
+  return true;
+}
+
+/// @throws unavailable_error an input has SASS only, which runs on GPUs only.
+void check_reference_device(std::vector<fatbin> const& modules)
+{
+  auto const is_sass = [](fatbin_entry const& entry) { return entry.kind == entry_kind::elf; };
+  for (auto const& module : modules)
+    if (std::ranges::all_of(module.entries(), is_sass))
+      throw unavailable_error(
+          stage::device,
+          {.message = detail::format("{} holds SASS only, which the reference device does not run",
+                                     module.name()),
+           .input = module.name(),
+           .code = error_code::needs_gpu,
+           .hint = "link for a GPU, or compile it to PTX: nvcc -dlto -fatbin -arch=sm_75"});
 }
 
 /// @throws usage_error
@@ -78,7 +106,8 @@ void check_settings(linker_settings const& settings)
 /// @throws usage_error no inputs, one that was moved from, or a value that is no enumerator.
 void check_arguments(std::vector<fatbin> const& inputs, link_options const& options)
 {
-  if (options.mode != link_mode::ptx && options.mode != link_mode::lto)
+  if (options.mode != link_mode::ptx && options.mode != link_mode::lto &&
+      options.mode != link_mode::sass)
     refuse_value("link_mode", static_cast<int>(options.mode));
   if (options.emit != image_kind::cubin && options.emit != image_kind::ptx &&
       options.emit != image_kind::ptx_set)
@@ -240,8 +269,7 @@ linked_image linker::link(std::vector<fatbin> const& inputs, link_options const&
   detail::cancellation_guard const guard;
   if (!state_) refuse_moved_linker();
   check_arguments(inputs, options);
-  if (options.emit == (options.mode == link_mode::ptx ? image_kind::ptx : image_kind::ptx_set))
-    refuse_emit(options);
+  if (!can_emit(options.emit, options.mode)) refuse_emit(options);
   return session(*state_, inputs, options).link();
 }
 
@@ -251,8 +279,7 @@ linked_image linker::link_into(std::filesystem::path const& layer,
   detail::cancellation_guard const guard;
   if (!state_) refuse_moved_linker();
   check_arguments(inputs, options);
-  if (options.emit != image_kind::cubin &&
-      (options.emit != image_kind::ptx || options.mode == link_mode::ptx))
+  if (options.emit == image_kind::ptx_set || !can_emit(options.emit, options.mode))
     refuse_emit(options);
   session linking(*state_, inputs, options);
   auto image = linking.link();

@@ -47,7 +47,6 @@ link_input link_input::read(bytes_view bytes, std::string name)
   auto const entries = read_fatbin(bytes, name);
   if (entries.size() != 1)
     refuse(name, detail::format("holds {} entries instead of one", entries.size()));
-  if (entries[0].kind == entry_kind::elf) refuse(name, "holds SASS");
   auto written = write_fatbin(entries[0], name);
   if (!std::ranges::equal(written, bytes)) refuse(name, "is not as fatlink writes it");
   return {std::move(name), std::move(written)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One input of a link as nvJitLink receives it: a fatbin with exactly one PTX or LTO-IR entry,
+// One input of a link as nvJitLink receives it: a fatbin with exactly one entry,
 // written by write_fatbin(). nvJitLink receives nothing else, so it cannot choose an entry that
 // preflight did not check. Threads: immutable.
 #pragma once
@@ -14,14 +14,14 @@ namespace fatlink::detail {
 
 class link_input {
  public:
-  /// Writes `entry`, a PTX or LTO-IR entry of `file`.
-  /// @throws format_error its PTX does not decompress.
+  /// Writes `entry`, one of `file`.
+  /// @throws format_error its PTX or SASS does not decompress.
   static link_input write(fatbin const& file, fatbin_entry const& entry);
   /// Writes PTX that fatlink generated.
   static link_input from_ptx(std::string_view text, target architecture, std::string name);
   /// Reads bytes that another process wrote.
-  /// @throws format_error the bytes are not what write() returns: not a fatbin, not exactly one
-  ///   entry, or SASS.
+  /// @throws format_error the bytes are not what write() returns: not a fatbin, or not exactly one
+  ///   entry.
   static link_input read(bytes_view bytes, std::string name);
 
   [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< name of the file
