@@ -85,6 +85,7 @@ enum class error_code {
   helper_unconfined,      ///< the kernel refuses to confine the link helper
   driver_unavailable,     ///< the CUDA driver cannot be opened
   gpu_unavailable,        ///< there is no such GPU
+  needs_gpu,              ///< an input that only a GPU runs, on the reference device
   muparser_unavailable,   ///< muParser, which evaluates references, cannot be opened
   start_up_failed,        ///< a process that bench times failed
   // devices
