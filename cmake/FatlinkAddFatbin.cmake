@@ -2,12 +2,12 @@
 #[=======================================================================[.rst:
 fatlink_add_fatbin
 ------------------
-Compiles device code to one fatbin that holds PTX and LTO-IR.
+Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on request.
 
   fatlink_add_fatbin(<target>
     SOURCES <file.cu>
     [CONTRACT <name>] [REFERENCE <file.json>] [ARCHITECTURES <cc>...]
-    [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>] [PACKAGE <name> [PACKAGE_VERSION <version>]]
+    [SASS <cc>...] [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>] [PACKAGE <name> [PACKAGE_VERSION <version>]]
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
 ``SOURCES``
@@ -22,6 +22,10 @@ Compiles device code to one fatbin that holds PTX and LTO-IR.
 ``ARCHITECTURES``
   Compute capabilities, for example ``75;90a``. Default: 75, the oldest that CUDA 13 supports; code for it links
   for every newer one.
+``SASS``
+  Compute capabilities, for example ``90;100f``, for each of which a relocatable cubin is added as well. A cubin runs on
+  that GPU without a compiler; one for ``90a`` or ``100f`` is for that GPU or family only. The other entries are the same
+  with and without ``SASS``, unless the source uses ``__CUDA_ARCH_LIST__``. Default: none.
 ``OPTIONS``
   Options for nvcc, for example ``-use_fast_math``. Options that set architectures or outputs, and ``-G``, are
   rejected.
@@ -61,7 +65,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/require_nvcc.cmake")
 function(fatlink_add_fatbin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg ""
     "CONTRACT;REFERENCE;OUTPUT_NAME;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT"
-    "SOURCES;ARCHITECTURES;OPTIONS")
+    "SOURCES;ARCHITECTURES;SASS;OPTIONS")
   set(caller "fatlink_add_fatbin(${target})")
   fatlink_check_arguments("${caller}")
   _fatlink_check_fatbin_arguments("${caller}")

@@ -215,6 +215,54 @@ class Builds(BuildSide):
         self.assertEqual(sorted((e["kind"], e["target"]) for e in self.entries()),
                          [("ltoir", "sm_75"), ("ltoir", "sm_90a"), ("ptx", "sm_75"), ("ptx", "sm_90a")])
 
+    def test_sass_beside_ptx_and_ltoir(self):
+        self.built(CONTRACT + "fatlink_add_fatbin(t SOURCES t.cu CONTRACT c SASS 90 90a 100f)")
+        self.assertEqual(sorted((e["kind"], e["target"]) for e in self.entries()),
+                         [("elf", "sm_100f"), ("elf", "sm_90"), ("elf", "sm_90a"), ("ltoir", "sm_75"), ("ptx", "sm_75")])
+        self.assertEqual({e["ident"]["contract"] for e in self.entries()}, {"c"})
+        self.assertTrue(self.inspected()[1]["verified"])
+
+    def test_sass_is_relocatable(self):
+        self.built(CONTRACT + "fatlink_add_fatbin(t SOURCES t.cu SASS 90 OPTIONS -Xfatbin --compress-mode=none)")
+        content = (self.folder / "b/t.fatbin").read_bytes()
+        cubin = content.index(b"\x7fELF")
+        self.assertEqual(content[cubin + 16], 1, "the ELF type of a relocatable file")
+
+    def test_sass_that_nvcc_did_not_write_fails_the_build(self):
+        self.write("nvcc", f"""#!/usr/bin/env bash
+words=()
+for word in "$@"; do [[ $word == *code=sm_90 ]] && word=arch=compute_80,code=sm_80; words+=("$word"); done
+exec {NVCC} "${{words[@]}}"
+""")
+        (self.folder / "nvcc").chmod(0o755)
+        self.assertEqual(self.configure(f'set(CUDAToolkit_NVCC_EXECUTABLE "{self.folder}/nvcc")\n' + CONTRACT +
+                                        "fatlink_add_fatbin(t SOURCES t.cu SASS 90)").returncode, 0)
+        done = self.build()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("elf:sm_90", done.stdout + done.stderr)
+        self.assertIn("does not hold what was requested", done.stdout + done.stderr)
+        self.assertFalse((self.folder / "b/t.fatbin").exists())
+
+    def test_sass_changes_nothing_that_links_in_ptx_and_lto_mode(self):
+        self.write("l.cu", "__global__ void k(float* x) { *x = hook(*x); }\n")
+        lists = CONTRACT
+        for name, options in (("plain", ""), ("sass", " SASS 90 100")):
+            for source in ("l", "t"):
+                lists += f"fatlink_add_fatbin({source}_{name} SOURCES {source}.cu CONTRACT c{options})\n"
+        self.built(lists)
+        for mode in ("ptx", "lto"):
+            for target in ("sm_80", "sm_90", "sm_100"):
+                images = set()
+                for name in ("plain", "sass"):
+                    done = subprocess.run([PROGRAM, "link", "--no-cache", "--target", target, "--mode", mode, "-o", "o.cubin",
+                                           f"b/l_{name}.fatbin", f"b/t_{name}.fatbin"], cwd=self.folder, text=True,
+                                          capture_output=True)
+                    if done.returncode == 5:
+                        self.skipTest("no nvJitLink on this machine")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    images.add((self.folder / "o.cubin").read_bytes())
+                self.assertEqual(len(images), 1, (mode, target))
+
     def test_the_reference_lies_beside_the_fatbin_under_its_name(self):
         self.write("r.json", "{}")
         self.built(CONTRACT + "fatlink_add_fatbin(x SOURCES t.cu CONTRACT c REFERENCE r.json OUTPUT_NAME y)")

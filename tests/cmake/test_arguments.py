@@ -37,6 +37,14 @@ class Fatbin(Arguments):
             ("t SOURCES t.cu ARCHITECTURES sm_90", "fatlink_add_fatbin(t): ARCHITECTURES sm_90"),
             ("t SOURCES t.cu ARCHITECTURES 70", "CUDA 13 supports 75 and newer"),
             ("t SOURCES t.cu ARCHITECTURES 75 90 75", "fatlink_add_fatbin(t): ARCHITECTURES lists 75 twice"),
+            ("t SOURCES t.cu ARCHITECTURES 77", "fatlink_add_fatbin(t): ARCHITECTURES 77: CUDA 13 has no such"),
+            ("t SOURCES t.cu SASS sm_90", "fatlink_add_fatbin(t): SASS sm_90: expected a compute capability"),
+            ("t SOURCES t.cu SASS 70", "fatlink_add_fatbin(t): SASS 70: CUDA 13 supports 75 and newer"),
+            ("t SOURCES t.cu SASS 99", "fatlink_add_fatbin(t): SASS 99: CUDA 13 has no such compute capability"),
+            ("t SOURCES t.cu SASS 80a", "fatlink_add_fatbin(t): SASS 80a: 80 has no features with the suffix a"),
+            ("t SOURCES t.cu SASS 90f", "fatlink_add_fatbin(t): SASS 90f: 90 has no features with the suffix f"),
+            ("t SOURCES t.cu SASS 90 90", "fatlink_add_fatbin(t): SASS lists 90 twice"),
+            ("t SOURCES t.cu SASS 100f 100", "fatlink_add_fatbin(t): SASS lists 100 and 100f, which nvcc cannot write"),
             ("t SOURCES t.cu REFERENCE none.json", "none.json: no such file"),
             ("t SOURCES t.cu OPTIONS -arch=sm_90", "fatlink_add_fatbin(t): OPTIONS -arch=sm_90 is not allowed"),
             ("t SOURCES t.cu OPTIONS -G", "OPTIONS -G is not allowed"),
@@ -48,7 +56,7 @@ class Fatbin(Arguments):
 
     def test_every_keyword_needs_a_value(self):
         self.assert_keywords_need_values(CONTRACT, "fatlink_add_fatbin(t SOURCES t.cu)", "fatlink_add_fatbin(t)", (
-            "CONTRACT", "REFERENCE", "ARCHITECTURES", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
+            "CONTRACT", "REFERENCE", "ARCHITECTURES", "SASS", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
             "INSTALL_DESTINATION", "INSTALL_COMPONENT"))
 
     def test_a_missing_nvcc_stops_configuration(self):

@@ -22,13 +22,17 @@ string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\""
 fatlink_base64("${json}" ident)
 
 # The long form of -dlto -arch: it accepts several architectures, and adds no generic entries for architectures
-# such as 90a and 100f.
+# such as 90a and 100f. With -dc the cubins are relocatable.
 set(code -dc)
 set(expected "")
 foreach(architecture IN LISTS ARCHITECTURES)
   list(APPEND code -gencode
     "arch=compute_${architecture},code=[compute_${architecture},lto_${architecture}]")
   list(APPEND expected --expect "ptx:sm_${architecture}" --expect "ltoir:sm_${architecture}")
+endforeach()
+foreach(architecture IN LISTS SASS)
+  list(APPEND code -gencode "arch=compute_${architecture},code=sm_${architecture}")
+  list(APPEND expected --expect "elf:sm_${architecture}")
 endforeach()
 
 cmake_path(GET FATBIN PARENT_PATH output_folder)

@@ -5,10 +5,10 @@ fatbin_arguments
 Checks the arguments of ``fatlink_add_fatbin`` (``arg_<keyword>`` in the caller) and sets their defaults.
 
   _fatlink_check_fatbin_arguments(<caller>)
-  _fatlink_check_architectures(<caller>)
+  _fatlink_check_architectures(<caller> <keyword>)
 
 Sets ``arg_SOURCES`` and ``arg_REFERENCE`` to absolute paths in the caller. ``_fatlink_check_architectures`` checks
-``arg_ARCHITECTURES`` only.
+the compute capabilities in ``arg_<keyword>`` only.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -18,7 +18,8 @@ function(_fatlink_check_fatbin_arguments caller)
   _fatlink_check_source("${caller}")
   _fatlink_check_options("${caller}")
   _fatlink_set_default(ARCHITECTURES 75)
-  _fatlink_check_architectures("${caller}")
+  _fatlink_check_architectures("${caller}" ARCHITECTURES)
+  _fatlink_check_sass("${caller}")
   _fatlink_set_default(OUTPUT_NAME "${target}")
   if(arg_OUTPUT_NAME MATCHES "[/\\]")
     message(FATAL_ERROR "${caller}: OUTPUT_NAME '${arg_OUTPUT_NAME}' must be a file name without a folder")
@@ -55,22 +56,45 @@ function(_fatlink_check_options caller)
   foreach(option IN LISTS arg_OPTIONS)
     if(option MATCHES "^(--?arch|--?gencode|--?gpu-|--?code|-G$|--device-debug|-o|--output|-c$|-dc$|-dlto|--fatbin|-fatbin|-cubin|-ptx)")
       message(FATAL_ERROR "${caller}: OPTIONS ${option} is not allowed: it changes what the fatbin holds; use "
-        "ARCHITECTURES or OUTPUT_NAME, or remove it")
+        "ARCHITECTURES, SASS or OUTPUT_NAME, or remove it")
     endif()
   endforeach()
 endfunction()
 
-function(_fatlink_check_architectures caller)
-  foreach(architecture IN LISTS arg_ARCHITECTURES)
-    if(NOT architecture MATCHES "^([0-9]+)[af]?$")
-      message(FATAL_ERROR "${caller}: ARCHITECTURES ${architecture}: expected a compute capability such as 75 or "
+function(_fatlink_check_architectures caller keyword)
+  set(known 75 80 86 87 88 89 90 100 103 110 120 121)  # nvcc --list-gpu-arch of CUDA 13
+  foreach(architecture IN LISTS arg_${keyword})
+    if(NOT architecture MATCHES "^([0-9]+)([af]?)$")
+      message(FATAL_ERROR "${caller}: ${keyword} ${architecture}: expected a compute capability such as 75 or "
         "90a")
     endif()
-    if(CMAKE_MATCH_1 LESS 75)
-      message(FATAL_ERROR "${caller}: ARCHITECTURES ${architecture}: CUDA 13 supports 75 and newer")
+    set(number "${CMAKE_MATCH_1}")
+    set(suffix "${CMAKE_MATCH_2}")
+    if(number LESS 75)
+      message(FATAL_ERROR "${caller}: ${keyword} ${architecture}: CUDA 13 supports 75 and newer")
+    endif()
+    if(NOT number IN_LIST known)
+      list(JOIN known ", " numbers)
+      message(FATAL_ERROR "${caller}: ${keyword} ${architecture}: CUDA 13 has no such compute capability; it has "
+        "${numbers}")
+    endif()
+    if((suffix STREQUAL "a" AND number LESS 90) OR (suffix STREQUAL "f" AND number LESS 100))
+      message(FATAL_ERROR "${caller}: ${keyword} ${architecture}: ${number} has no features with the suffix "
+        "${suffix}; write ${number}")
     endif()
   endforeach()
-  fatlink_check_duplicates("${caller}" ARCHITECTURES)
+  fatlink_check_duplicates("${caller}" ${keyword})
+endfunction()
+
+# nvcc cannot write both sm_100 and sm_100f.
+function(_fatlink_check_sass caller)
+  _fatlink_check_architectures("${caller}" SASS)
+  foreach(architecture IN LISTS arg_SASS)
+    if("${architecture}f" IN_LIST arg_SASS)
+      message(FATAL_ERROR "${caller}: SASS lists ${architecture} and ${architecture}f, which nvcc cannot write to one "
+        "fatbin; remove one of them")
+    endif()
+  endforeach()
 endfunction()
 
 function(_fatlink_check_contract caller)

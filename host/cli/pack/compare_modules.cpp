@@ -17,7 +17,6 @@ namespace {
 using detail::function_symbol;
 using detail::preflight_input;
 using detail::preflight_inputs;
-using detail::symbol_group;
 using detail::symbol_role;
 
 /// An entry whose interface can be read.
