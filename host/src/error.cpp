@@ -37,6 +37,7 @@ constexpr std::array k_codes{
     named_code{error_code::empty_input, "empty-input"},
     named_code{error_code::not_a_fatbin, "not-a-fatbin"},
     named_code{error_code::corrupt_fatbin, "corrupt-fatbin"},
+    named_code{error_code::corrupt_cubin, "corrupt-cubin"},
     named_code{error_code::digest_mismatch, "digest-mismatch"},
     named_code{error_code::above_limit, "above-limit"},
     named_code{error_code::invalid_ptx, "invalid-ptx"},

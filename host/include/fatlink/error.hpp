@@ -55,6 +55,7 @@ enum class error_code {
   empty_input,        ///< a file of 0 bytes
   not_a_fatbin,       ///< a file of another format
   corrupt_fatbin,     ///< a damaged or truncated fatbin
+  corrupt_cubin,      ///< a damaged or truncated cubin, or an ELF file of another machine
   digest_mismatch,    ///< other bytes than those that were built
   above_limit,        ///< larger than one of fatlink's limits
   invalid_ptx,        ///< PTX text that cannot be parsed
