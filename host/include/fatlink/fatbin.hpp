@@ -19,27 +19,11 @@
 #include "fatlink/error.hpp"
 #include "fatlink/export.hpp"
 #include "fatlink/float_flags.hpp"
+#include "fatlink/format_error.hpp"
 #include "fatlink/ident.hpp"
 #include "fatlink/target.hpp"
 
 namespace FATLINK_API fatlink {
-
-/// A file that is not a well-formed fatbin. The code is not_a_fatbin (the message names the format
-/// that the file has), empty_input, corrupt_fatbin, digest_mismatch or above_limit (the message
-/// names the limit); `offset()` is the byte where reading stopped. For other input forms:
-/// input.hpp.
-class format_error : public file_error {
- public:
-  /// An error at byte `offset` of a fatbin. Stage: fatbin.
-  format_error(std::uint64_t offset, error_details details);
-  /// An error at byte `offset` of an input of another form.
-  format_error(stage origin, std::uint64_t offset, error_details details);
-  /// The byte at which reading stopped.
-  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-
- private:
-  std::uint64_t offset_;
-};
 
 /// What an entry holds; the values are those in the file.
 enum class entry_kind : std::uint16_t { ptx = 1, elf = 2, ltoir = 8 };
@@ -82,13 +66,17 @@ struct fatbin_entry {
 /// Lists the entries of `image`, in file order. Payloads point into `image`.
 /// `name` is the file's, for messages.
 /// @throws format_error empty, not a fatbin, or a size past the end; with the byte offset. Above a
-///   limit: 4,096 entries; 64 KiB of ident or options in one; 256 MiB of PTX or LTO-IR in one once
-///   decompressed, 1 GiB in all.
+///   limit: 4,096 entries; 64 KiB of ident or options in one; 256 MiB in one once decompressed, 1
+///   GiB in all.
 std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name = "fatbin");
 
 /// The text of a PTX entry, decompressed, without the trailing NUL.
 /// @throws format_error damaged frame, size other than announced, or above 256 MiB.
 std::string read_ptx(fatbin_entry const& entry, std::string_view name = "fatbin");
+
+/// The cubin of an elf entry, decompressed.
+/// @throws format_error as read_ptx.
+byte_buffer read_elf(fatbin_entry const& entry, std::string_view name = "fatbin");
 
 struct ptx_interface;  // ptx_interface.hpp
 class input;           // input.hpp
@@ -137,10 +125,12 @@ class fatbin {
   /// The ident of the first entry that has one; read at the first call; thread-safe.
   [[nodiscard]] std::optional<fatlink::ident> const& ident() const;
 
-  /// What `entry`, a PTX entry of this fatbin, declares and defines; read at the first call;
-  /// thread-safe. Lives as long as any copy of this fatbin.
-  /// @throws format_error as read_ptx, or above-limit: the entries read declare more than 4,194,304
-  ///   functions, parameters and variables together; file_error as read_ptx_interface.
+  /// What `entry`, a PTX or elf entry of this fatbin, declares and defines; read at the first call;
+  /// thread-safe. Lives as long as any copy of this fatbin. The types of an elf entry are coarse.
+  /// @throws format_error as read_ptx; corrupt-cubin (stage input) an elf entry whose cubin is
+  ///   damaged or of another architecture than the entry states; above-limit: a limit of
+  ///   read_ptx_interface in a cubin, or the entries read declare more than 4,194,304 functions,
+  ///   parameters and variables together; file_error as read_ptx_interface.
   [[nodiscard]] ptx_interface const& interface(fatbin_entry const& entry) const;
 
   /// The newest entry of `kind` that links for `link_target`; exact `a`/`f` matches first. Entries

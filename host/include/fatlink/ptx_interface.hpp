@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of a PTX module: kernels (.entry), definitions (.visible .func with a body), hooks
-// (.extern .func without a body) and variables. LTO-IR cannot be read, but nvcc writes PTX with the
+// (.extern .func without a body) and variables. Of a cubin the same is known with coarse types
+// (fatbin::interface, docs/cubin_format.md). LTO-IR cannot be read, but nvcc writes PTX with the
 // same interface next to it, so this describes both. One exception: an inline function whose calls
 // were all inlined is in the LTO-IR and not in the PTX.
 //
@@ -53,13 +54,21 @@ struct ptx_function {
   bool is_weak = false;                      ///< .weak: other modules may define it too
   std::array<unsigned, 3> required_block{};  ///< .reqntid, threads of a block; 0 if not stated
   unsigned max_block_threads = 0;            ///< .maxntid, its product; 0 if not stated
+
+  /// Only the width class of each parameter and result is known, as a cubin states it: "b32" is at
+  /// most 32 bits, "b64" and "b128" are scalars of that width, and "b8" with a count is that number
+  /// of bytes. Of a kernel's parameters, only the number of bytes. Alignments are not known.
+  bool is_coarse = false;
+  /// Nothing is known of the parameters and results, which are empty: a cubin states no types of
+  /// a function that it neither defines for others nor calls by name. Implies is_coarse.
+  bool is_untyped = false;
 };
 
 /// Whether to_string states alignments.
 enum class with_alignment { no, yes };
 
 /// "(b32) user_transform(b32)", "apply_transform(b64, b64, b64)", "(b32) log(b64, ...)"; with
-/// alignments "(align 16 b8[16]) f(align 16 b8[16])".
+/// alignments "(align 16 b8[16]) f(align 16 b8[16])"; "f(?)" for a function without known types.
 std::string to_string(ptx_function const& function, with_alignment alignment = with_alignment::no);
 
 /// A module-scope variable: `.visible .global .align 4 .f32 scale` is {"scale", "global", "f32",
@@ -73,13 +82,14 @@ struct ptx_variable {
   bool is_unsized = false;  ///< declared with `[]`; .extern .shared: dynamic shared memory
   bool is_managed = false;  ///< __managed__
   bool is_weak = false;     ///< .weak or .common: other modules may define it too
+  bool is_coarse = false;   ///< only the size is known: b8, and its bytes as count, as of a cubin
 };
 
 /// "global f32 scale", "const b8 table[16]", "shared b8 tile[]", "managed global u32 counter";
 /// with alignment "global align 4 f32 scale".
 std::string to_string(ptx_variable const& variable, with_alignment alignment = with_alignment::no);
 
-/// The interface of a PTX module.
+/// The interface of a PTX module, or of a cubin.
 struct ptx_interface {
   std::vector<ptx_function> kernels = {};      ///< .entry
   std::vector<ptx_function> definitions = {};  ///< .visible .func with a body

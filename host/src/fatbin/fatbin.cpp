@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "cubin/cubin.hpp"
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -35,7 +36,7 @@ std::size_t count_declarations(ptx_interface const& interface)
 {
   throw format_error(
       entry.offset,
-      {.message = detail::format("{}: its PTX entries declare more than {} functions, parameters "
+      {.message = detail::format("{}: its entries declare more than {} functions, parameters "
                                  "and variables together, the limit for a fatbin",
                                  name, limits::k_fatbin_declarations),
        .input = name,
@@ -43,17 +44,29 @@ std::size_t count_declarations(ptx_interface const& interface)
        .hint = "split it into several fatbins, each with fewer architectures or sources"});
 }
 
+/// The interface of an elf entry, which must be for the architecture that its header states.
+ptx_interface read_elf_interface(fatbin_entry const& entry, std::string const& name)
+{
+  auto const part = detail::format("the elf entry at byte {}", entry.offset);
+  auto cubin = detail::read_cubin(read_elf(entry, name), {name, part});
+  if (cubin.target.number() != entry.target.number() ||
+      (cubin.has_exact_target && cubin.target != entry.target))
+    throw format_error(stage::input, entry.offset,
+                       {.message = detail::format("{}: {} is for {}, but its cubin for {}", name,
+                                                  part, entry.target.name(), cubin.target.name()),
+                        .input = name,
+                        .code = error_code::corrupt_cubin,
+                        .hint = "build it again, or copy it again in full"});
+  return std::move(cubin.interface);
+}
+
+ptx_interface read_interface_of(fatbin_entry const& entry, std::string const& name)
+{
+  if (entry.kind == entry_kind::elf) return read_elf_interface(entry, name);
+  return read_ptx_interface(read_ptx(entry, name), name);
+}
+
 }  // namespace
-
-format_error::format_error(std::uint64_t offset, error_details details)
-    : format_error(stage::fatbin, offset, std::move(details))
-{
-}
-
-format_error::format_error(stage origin, std::uint64_t offset, error_details details)
-    : file_error(origin, std::move(details)), offset_(offset)
-{
-}
 
 char const* to_string(entry_kind kind) noexcept
 {
@@ -179,7 +192,7 @@ ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
   std::lock_guard const lock(contents_->reading);
   auto const position = contents_->interfaces.find(&entry);
   if (position != contents_->interfaces.end()) return *position->second;
-  auto interface = read_ptx_interface(read_ptx(entry, name()), name());
+  auto interface = read_interface_of(entry, name());
   auto const declarations = contents_->declarations + count_declarations(interface);
   if (declarations > limits::k_fatbin_declarations) fail_declarations(entry, name());
   contents_->declarations = declarations;

@@ -117,10 +117,8 @@ class reader {
     return entry;
   }
 
-  /// ELF entries are neither decompressed nor linked.
   void count_bytes(fatbin_entry const& entry)
   {
-    if (entry.kind == entry_kind::elf) return;
     if (entry.uncompressed_size > limits::k_entry_bytes)
       exceed(entry.offset,
              detail::format("an entry of {} MiB once decompressed, {}",
@@ -207,14 +205,32 @@ class reader {
   std::uint64_t bytes_in_all_ = 0;  ///< of the entries, once decompressed
 };
 
-[[noreturn]] void fail_ptx(fatbin_entry const& entry, std::string_view name,
-                           std::string const& cause)
+[[noreturn]] void fail_payload(fatbin_entry const& entry, std::string_view name, char const* kind,
+                               std::string const& cause)
 {
-  throw format_error(entry.offset, {.message = detail::format("{}: the PTX entry at byte {}: {}",
-                                                              name, entry.offset, cause),
+  throw format_error(entry.offset, {.message = detail::format("{}: the {} entry at byte {}: {}",
+                                                              name, kind, entry.offset, cause),
                                     .input = std::string(name),
                                     .code = error_code::corrupt_fatbin,
                                     .hint = k_hint});
+}
+
+/// The payload, decompressed; `kind` is that of the entry in messages.
+std::string read_payload(fatbin_entry const& entry, std::string_view name, char const* kind)
+{
+  if (entry.uncompressed_size > limits::k_entry_bytes)
+    fail_payload(entry, name, kind, detail::format("is {}", k_entry_limit));
+  auto const size = static_cast<std::size_t>(entry.uncompressed_size);
+  std::string error;
+  std::string payload;
+  if (entry.compression == compression::none)
+    payload.assign(reinterpret_cast<char const*>(entry.payload.data()), size);
+  else if (entry.compression == compression::zstd)
+    payload = detail::decompress_zstd(entry.payload, size, error);
+  else
+    payload = detail::decompress_lz4(entry.payload, size, error);
+  if (!error.empty()) fail_payload(entry, name, kind, error);
+  return payload;
 }
 
 }  // namespace
@@ -226,21 +242,18 @@ std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name)
 
 std::string read_ptx(fatbin_entry const& entry, std::string_view name)
 {
-  if (entry.kind != entry_kind::ptx) fail_ptx(entry, name, "is not PTX");
-  if (entry.uncompressed_size > limits::k_entry_bytes)
-    fail_ptx(entry, name, detail::format("is {}", k_entry_limit));
-  auto const size = static_cast<std::size_t>(entry.uncompressed_size);
-  std::string error;
-  std::string text;
-  if (entry.compression == compression::none)
-    text.assign(reinterpret_cast<char const*>(entry.payload.data()), size);
-  else if (entry.compression == compression::zstd)
-    text = detail::decompress_zstd(entry.payload, size, error);
-  else
-    text = detail::decompress_lz4(entry.payload, size, error);
-  if (!error.empty()) fail_ptx(entry, name, error);
+  if (entry.kind != entry_kind::ptx) fail_payload(entry, name, "PTX", "is not PTX");
+  auto text = read_payload(entry, name, "PTX");
   text.erase(text.find_last_not_of('\0') + 1);
   return text;
+}
+
+byte_buffer read_elf(fatbin_entry const& entry, std::string_view name)
+{
+  if (entry.kind != entry_kind::elf) fail_payload(entry, name, "elf", "is not an ELF file");
+  auto const payload = read_payload(entry, name, "elf");
+  auto const* const begin = reinterpret_cast<std::byte const*>(payload.data());
+  return {begin, begin + payload.size()};
 }
 
 }  // namespace fatlink

@@ -3,10 +3,10 @@
 // Source: System V ABI, "Object Files"; for cubins, observed with CUDA 12.9 to 13.0.
 #include <elf.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "cubin/architecture.hpp"
 #include "fatbin/recognize_form.hpp"
 #include "util/bytes/elf_reader.hpp"
 #include "util/text/format.hpp"
@@ -14,11 +14,9 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::uint8_t k_abi_cuda_13 = 0x41;  // the SM is in bits 8 to 15 of e_flags; else 0 to 7
-
 bool has_section(elf_reader const& elf, char const* name)
 {
-  for (std::uint16_t index = 0; index < elf.section_count(); ++index)
+  for (std::uint32_t index = 0; index < elf.section_count(); ++index)
     if (elf.has_name(elf.section(index), name)) return true;
   return false;
 }
@@ -50,7 +48,7 @@ std::string describe_machine(std::uint16_t machine)
 
 std::string describe_cubin(elf_reader const& elf)
 {
-  auto const sm = (elf.abi_version() == k_abi_cuda_13 ? elf.flags() >> 8U : elf.flags()) & 0xFFU;
+  auto const sm = architecture_number(elf);
   if (elf.type() == ET_REL) return detail::format("a relocatable CUDA cubin for sm_{}", sm);
   return detail::format("a CUDA cubin for sm_{} (whole program, cannot be linked)", sm);
 }

@@ -22,32 +22,19 @@ namespace {
                     .hint = "link again; if it happens again, report it with the inputs"});
 }
 
-/// Adds the names of the functions in the symbol table `symbols`.
-void add_functions(elf_reader const& elf, elf_section const& symbols,
-                   std::vector<std::string>& functions)
-{
-  auto const names = elf.view(elf.section(symbols.link));
-  byte_reader const table(elf.view(symbols));
-  for (std::uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= table.size();
-       offset += sizeof(Elf64_Sym)) {
-    auto const info = table.read<std::uint8_t>(offset + offsetof(Elf64_Sym, st_info));
-    if (ELF64_ST_TYPE(info) != STT_FUNC) continue;
-    auto const name = table.read<std::uint32_t>(offset + offsetof(Elf64_Sym, st_name));
-    if (name >= names.size())
-      fail(symbols.offset + offset, "a symbol's name is outside the string table");
-    functions.push_back(text_at(names, name));
-  }
-}
-
 std::vector<std::string> read_functions(bytes_view cubin)
 {
   elf_reader const elf(cubin);
   if (elf.machine() != k_elf_machine_cuda)
     fail(offsetof(Elf64_Ehdr, e_machine), "is not a CUDA ELF file");
   std::vector<std::string> functions;
-  for (std::uint32_t index = 0; index < elf.section_count(); ++index)
-    if (auto const section = elf.section(index); section.type == SHT_SYMTAB)
-      add_functions(elf, section, functions);
+  for (std::uint32_t index = 0; index < elf.section_count(); ++index) {
+    auto const section = elf.section(index);
+    if (section.type != SHT_SYMTAB) continue;
+    elf_symbols const symbols(elf, section);
+    for (std::uint64_t i = 0; i < symbols.count(); ++i)
+      if (symbols[i].type == STT_FUNC) functions.push_back(symbols.name(i));
+  }
   return functions;
 }
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -36,10 +35,11 @@ class elf_file {
   explicit elf_file(std::string path) : path_(std::move(path)), opened_(open_regular(path_, {}))
   {
     auto const header = read(0, sizeof(Elf64_Ehdr));
-    if (elf_reader(header).machine() != EM_X86_64) throw not_a_shared_library{};
-    byte_reader const fields(header);
-    read_segments(fields.read<std::uint64_t>(offsetof(Elf64_Ehdr, e_phoff)),
-                  fields.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_phnum)));
+    elf_reader const elf(header);
+    if (elf.machine() != EM_X86_64) throw not_a_shared_library{};
+    auto const table = elf.segment_table();
+    if (table.size > k_most_headers * sizeof(Elf64_Phdr)) throw not_a_shared_library{};
+    segments_ = read_segments(read(table.offset, table.size));
   }
 
   [[nodiscard]] std::uint64_t size() const noexcept { return opened_.size; }
@@ -49,7 +49,7 @@ class elf_file {
   {
     std::uint64_t address = 0;
     std::uint64_t size = 0;
-    auto const table = read(dynamic_.p_offset, dynamic_.p_filesz);
+    auto const table = read_dynamic();
     byte_reader const entries(table);
     for (std::uint64_t position = 0; position + sizeof(Elf64_Dyn) <= table.size();
          position += sizeof(Elf64_Dyn)) {
@@ -65,8 +65,10 @@ class elf_file {
   /// In hexadecimal; empty if the file has none.
   [[nodiscard]] std::string build_id() const
   {
-    for (auto const& segment : notes_)
-      if (auto id = build_id_in(read(segment.p_offset, segment.p_filesz)); !id.empty()) return id;
+    for (auto const& segment : segments_) {
+      if (segment.type != PT_NOTE) continue;
+      if (auto id = build_id_in(read(segment.offset, segment.size)); !id.empty()) return id;
+    }
     return {};
   }
 
@@ -89,32 +91,27 @@ class elf_file {
     return bytes;
   }
 
-  void read_segments(std::uint64_t offset, std::size_t count)
+  /// The last dynamic section; empty if there is none.
+  [[nodiscard]] byte_buffer read_dynamic() const
   {
-    if (count > k_most_headers) throw not_a_shared_library{};
-    auto const table = read(offset, count * sizeof(Elf64_Phdr));
-    for (std::size_t i = 0; i < count; ++i) {
-      Elf64_Phdr segment;
-      std::memcpy(&segment, table.data() + i * sizeof segment, sizeof segment);
-      if (segment.p_type == PT_DYNAMIC) dynamic_ = segment;
-      if (segment.p_type == PT_NOTE) notes_.push_back(segment);
-      if (segment.p_type == PT_LOAD) loaded_.push_back(segment);
-    }
+    elf_segment dynamic;
+    for (auto const& segment : segments_)
+      if (segment.type == PT_DYNAMIC) dynamic = segment;
+    return read(dynamic.offset, dynamic.size);
   }
 
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const
   {
-    for (auto const& segment : loaded_)
-      if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
-        return segment.p_offset + (address - segment.p_vaddr);
+    for (auto const& segment : segments_)
+      if (segment.type == PT_LOAD && address >= segment.address &&
+          address - segment.address < segment.size)
+        return segment.offset + (address - segment.address);
     throw not_a_shared_library{};
   }
 
   std::string path_;
   opened_file opened_;
-  Elf64_Phdr dynamic_{};
-  std::vector<Elf64_Phdr> notes_;
-  std::vector<Elf64_Phdr> loaded_;
+  std::vector<elf_segment> segments_;
 };
 
 struct mapped_search {

@@ -49,6 +49,7 @@ std::string dimension_of(ptx_variable const& variable)
 
 std::string to_string(ptx_function const& function, with_alignment alignment)
 {
+  if (function.is_untyped) return function.name + "(?)";
   auto const result =
       function.results.empty() ? "" : describe(function.results, false, alignment) + " ";
   return result + function.name + describe(function.parameters, function.is_variadic, alignment);

@@ -20,9 +20,9 @@ constexpr std::size_t k_entries = 4096;
 constexpr std::uint32_t k_ident_bytes = 64U << 10U;
 /// The options text of an entry: nvcc's command line.
 constexpr std::uint32_t k_options_bytes = 64U << 10U;
-/// One PTX or LTO-IR entry once decompressed; zstd shrinks repeated text to 1/10,000.
+/// One entry once decompressed; zstd shrinks repeated text to 1/10,000.
 constexpr std::uint64_t k_entry_bytes = std::uint64_t{256} << 20;
-/// All PTX and LTO-IR entries of a fatbin once decompressed.
+/// All entries of a fatbin once decompressed.
 constexpr std::uint64_t k_fatbin_bytes = std::uint64_t{1} << 30;
 
 // Other input forms.
@@ -49,6 +49,11 @@ constexpr std::size_t k_name_bytes = 16384;
 constexpr std::size_t k_type_bytes = 32;
 /// Words of one statement: 16 MiB of memory. A call of 4,096 parameters has 16,400.
 constexpr std::size_t k_statement_words = std::size_t{1} << 20;
+
+// The interface of a cubin: the limits of PTX, and this one, because symbols may share names.
+
+/// The names of a cubin's functions and variables together.
+constexpr std::size_t k_cubin_name_bytes = std::size_t{64} << 20;
 
 // Reports.
 

@@ -21,9 +21,14 @@ elf_reader::elf_reader(bytes_view bytes) : bytes_(bytes)
   machine_ = bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_machine));
 }
 
-std::uint8_t elf_reader::abi_version() const
+std::uint8_t elf_reader::os_abi() const
 {
   return bytes_.read<std::uint8_t>(EI_OSABI);
+}
+
+std::uint32_t elf_reader::version() const
+{
+  return bytes_.read<std::uint32_t>(offsetof(Elf64_Ehdr, e_version));
 }
 
 std::uint32_t elf_reader::flags() const
@@ -31,25 +36,48 @@ std::uint32_t elf_reader::flags() const
   return bytes_.read<std::uint32_t>(offsetof(Elf64_Ehdr, e_flags));
 }
 
+elf_table elf_reader::segment_table() const
+{
+  auto const count = bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_phnum));
+  auto const size = bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_phentsize));
+  if (count != 0 && size != sizeof(Elf64_Phdr))
+    throw elf_error{offsetof(Elf64_Ehdr, e_phentsize), "program headers of unknown size"};
+  return {.offset = bytes_.read<std::uint64_t>(offsetof(Elf64_Ehdr, e_phoff)),
+          .size = count * sizeof(Elf64_Phdr)};
+}
+
+elf_table elf_reader::section_table() const
+{
+  return {.offset = bytes_.read<std::uint64_t>(offsetof(Elf64_Ehdr, e_shoff)),
+          .size = section_count() * sizeof(Elf64_Shdr)};
+}
+
 std::uint16_t elf_reader::section_count() const
 {
   return bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_shnum));
 }
 
+std::uint16_t elf_reader::section_of_names() const
+{
+  return bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_shstrndx));
+}
+
 elf_section elf_reader::section(std::uint32_t index) const
 {
-  auto const count = section_count();
-  auto const table = bytes_.read<std::uint64_t>(offsetof(Elf64_Ehdr, e_shoff));
-  if (index >= count) throw elf_error{table, "names a section that is not there"};
+  auto const table = section_table();
+  if (index >= section_count()) throw elf_error{table.offset, "names a section that is not there"};
   if (bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_shentsize)) != sizeof(Elf64_Shdr))
     throw elf_error{offsetof(Elf64_Ehdr, e_shentsize), "section headers of unknown size"};
-  byte_reader const header(byte_reader(bytes_.view(table, count * sizeof(Elf64_Shdr)))
+  byte_reader const header(byte_reader(bytes_.view(table.offset, table.size))
                                .view(index * sizeof(Elf64_Shdr), sizeof(Elf64_Shdr)));
   return {.name = header.read<std::uint32_t>(offsetof(Elf64_Shdr, sh_name)),
           .type = header.read<std::uint32_t>(offsetof(Elf64_Shdr, sh_type)),
+          .flags = header.read<std::uint64_t>(offsetof(Elf64_Shdr, sh_flags)),
           .offset = header.read<std::uint64_t>(offsetof(Elf64_Shdr, sh_offset)),
           .size = header.read<std::uint64_t>(offsetof(Elf64_Shdr, sh_size)),
-          .link = header.read<std::uint32_t>(offsetof(Elf64_Shdr, sh_link))};
+          .link = header.read<std::uint32_t>(offsetof(Elf64_Shdr, sh_link)),
+          .info = header.read<std::uint32_t>(offsetof(Elf64_Shdr, sh_info)),
+          .entry_size = header.read<std::uint64_t>(offsetof(Elf64_Shdr, sh_entsize))};
 }
 
 bytes_view elf_reader::view(elf_section const& section) const
@@ -59,8 +87,7 @@ bytes_view elf_reader::view(elf_section const& section) const
 
 std::string_view elf_reader::names_from(elf_section const& section) const
 {
-  auto const index = bytes_.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_shstrndx));
-  auto const strings = this->section(index).offset;
+  auto const strings = this->section(section_of_names()).offset;
   if (strings > bytes_.size() || section.name >= bytes_.size() - strings) return {};
   auto const names = bytes_.view(strings + section.name, bytes_.size() - strings - section.name);
   return {reinterpret_cast<char const*>(names.data()), names.size()};
@@ -76,6 +103,54 @@ bool elf_reader::has_name(elf_section const& section, std::string_view name) con
 {
   auto const names = names_from(section);
   return names.starts_with(name) && names.size() > name.size() && names[name.size()] == '\0';
+}
+
+bool elf_reader::name_starts_with(elf_section const& section, std::string_view beginning) const
+{
+  return names_from(section).starts_with(beginning);
+}
+
+elf_symbols::elf_symbols(elf_reader const& elf, elf_section const& table)
+    : table_(elf.view(table)), names_(elf.view(elf.section(table.link))), offset_(table.offset)
+{
+  static_assert(k_size == sizeof(Elf64_Sym));
+  if (table.entry_size != k_size || table.size % k_size != 0)
+    throw elf_error{table.offset, "symbols of unknown size"};
+}
+
+elf_symbol elf_symbols::operator[](std::uint64_t index) const
+{
+  byte_reader const symbol(table_.view(index * k_size, k_size));
+  auto const info = symbol.read<std::uint8_t>(offsetof(Elf64_Sym, st_info));
+  return {.name = symbol.read<std::uint32_t>(offsetof(Elf64_Sym, st_name)),
+          .type = static_cast<std::uint8_t>(ELF64_ST_TYPE(info)),
+          .binding = static_cast<std::uint8_t>(ELF64_ST_BIND(info)),
+          .other = symbol.read<std::uint8_t>(offsetof(Elf64_Sym, st_other)),
+          .section = symbol.read<std::uint16_t>(offsetof(Elf64_Sym, st_shndx)),
+          .value = symbol.read<std::uint64_t>(offsetof(Elf64_Sym, st_value)),
+          .size = symbol.read<std::uint64_t>(offsetof(Elf64_Sym, st_size))};
+}
+
+std::string elf_symbols::name(std::uint64_t index) const
+{
+  auto const offset = (*this)[index].name;
+  if (offset >= names_.size())
+    throw elf_error{offset_of(index), "a symbol's name is outside the string table"};
+  return text_at(names_, offset);
+}
+
+std::vector<elf_segment> read_segments(bytes_view table)
+{
+  byte_reader const headers(table);
+  std::vector<elf_segment> segments;
+  for (std::uint64_t offset = 0; offset + sizeof(Elf64_Phdr) <= table.size();
+       offset += sizeof(Elf64_Phdr))
+    segments.push_back(
+        {.type = headers.read<std::uint32_t>(offset + offsetof(Elf64_Phdr, p_type)),
+         .offset = headers.read<std::uint64_t>(offset + offsetof(Elf64_Phdr, p_offset)),
+         .address = headers.read<std::uint64_t>(offset + offsetof(Elf64_Phdr, p_vaddr)),
+         .size = headers.read<std::uint64_t>(offset + offsetof(Elf64_Phdr, p_filesz))});
+  return segments;
 }
 
 std::string text_at(bytes_view strings, std::uint64_t offset)

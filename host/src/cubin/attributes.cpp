@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cubin/attributes.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::uint64_t k_header = 4;
+
+/// The second byte of a header is the id, the first says what the following u16 is.
+enum class format : std::uint8_t { none = 1, byte = 2, half = 3, size = 4 };
+
+}  // namespace
+
+std::uint32_t cubin_attribute::number(std::size_t position) const
+{
+  byte_reader const reader(data);
+  auto const begin = position * sizeof(std::uint32_t);
+  if (begin + sizeof(std::uint32_t) > reader.size())
+    throw elf_error{offset, "an attribute is too short"};
+  return reader.read<std::uint32_t>(begin);
+}
+
+std::optional<cubin_attribute> attribute_reader::next()
+{
+  if (position_ == bytes_.size()) return {};
+  cubin_attribute attribute{.offset = offset_ + position_};
+  if (bytes_.size() - position_ < k_header)
+    throw elf_error{attribute.offset, "an attribute past the end of its section"};
+  auto const kind = static_cast<format>(bytes_.read<std::uint8_t>(position_));
+  attribute.id = static_cast<attribute_id>(bytes_.read<std::uint8_t>(position_ + 1));
+  attribute.value = bytes_.read<std::uint16_t>(position_ + 2);
+  if (kind < format::none || kind > format::size)
+    throw elf_error{attribute.offset, "an attribute of an unknown format"};
+  position_ += k_header;
+  if (kind != format::size) return attribute;
+  if (attribute.value > bytes_.size() - position_)
+    throw elf_error{attribute.offset, "an attribute past the end of its section"};
+  attribute.data = bytes_.view(position_, attribute.value);
+  position_ += attribute.value;
+  return attribute;
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads cubins: CUDA ELF files with machine code for one architecture. Strict: the whole structure
+// is checked, because nvJitLink crashes on damaged ones. Damaged machine code cannot be recognised.
+// Units: bytes; integers little-endian.
+// Source: no public specification; observed with CUDA 12.9, 13.0 and 13.5, pinned by tests/unit.
+// The bytes: docs/cubin_format.md. Threads: no shared state.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string_view>
+
+#include "fatlink/bytes.hpp"
+#include "fatlink/ptx_interface.hpp"
+#include "fatlink/target.hpp"
+
+namespace fatlink::detail {
+
+/// The toolkit that made a cubin: 13.0 for 13.0.88.
+struct cubin_toolkit {
+  unsigned major = 0;
+  unsigned minor = 0;
+
+  // clang-tidy 14 takes the 0 of a rewritten a < b for a pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
+  friend auto operator<=>(cubin_toolkit const&, cubin_toolkit const&) = default;
+};
+
+/// What a cubin says about itself. Values; nothing points into the bytes.
+struct cubin {
+  fatlink::target target = {};    ///< the architecture, with the suffix where it is known
+  bool has_exact_target = false;  ///< false: nothing says whether `target` has a suffix
+  bool is_relocatable = false;    ///< false: a whole program or a linked image; it cannot be linked
+  std::optional<cubin_toolkit> toolkit = {};  ///< the newest that took part, if any is known
+
+  /// With coarse types. Kernels of any linkage; definitions, hooks and variables of relocatable
+  /// cubins, but no texture, surface and sampler references.
+  ptx_interface interface = {};
+};
+
+/// The names of a cubin in messages: "file.fatbin: the elf entry at byte 16: …".
+struct cubin_name {
+  std::string_view input;      ///< the file
+  std::string_view part = {};  ///< of the file; empty for the file itself
+};
+
+/// @throws format_error (stage input) with the offset in `bytes`: corrupt-cubin for what is not a
+///   CUDA ELF file or contradicts itself; above-limit for more than 1,048,576 functions, parameters
+///   and variables, more than 4,096 parameters of a function, a name above 16,384 bytes, or names
+///   of more than 64 MiB together.
+cubin read_cubin(bytes_view bytes, cubin_name const& name);
+
+/// As above, of a file.
+inline cubin read_cubin(bytes_view bytes, std::string_view name)
+{
+  return read_cubin(bytes, cubin_name{name});
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cubin/read_interface.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cubin/attributes.hpp"
+#include "cubin/prototype.hpp"
+#include "util/limits.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+using namespace cuda_elf;
+
+/// Whether other modules see the variable: not those that every file declares for its own use, such
+/// as .nv.reservedSmem.cap.
+bool is_shown(elf_symbol const& symbol)
+{
+  if (symbol.binding == STB_LOCAL || ELF64_ST_VISIBILITY(symbol.other) != STV_DEFAULT) return false;
+  return symbol.section != SHN_UNDEF || (symbol.other & k_memories) != 0;
+}
+
+bool is_printable(std::string_view name)
+{
+  return std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
+class interface_reader {
+ public:
+  explicit interface_reader(cubin_file const& file)
+      : file_(file), prototypes_(file.symbols().count()), attributes_(file.sections().size())
+  {
+    for (auto const& section : file.sections()) {
+      if (section.type == k_prototype) index_prototypes(section);
+      if (section.type == k_info && section.info < attributes_.size())
+        attributes_[section.info] = &section;
+    }
+  }
+
+  ptx_interface read()
+  {
+    auto const& symbols = file_.symbols();
+    for (std::uint32_t index = 0; index < symbols.count(); ++index) {
+      auto const symbol = symbols[index];
+      if (symbol.type == STT_FUNC) add_function(index, symbol);
+      if (symbol.type == k_variable && is_shown(symbol)) add_variable(index, symbol);
+    }
+    return std::move(interface_);
+  }
+
+ private:
+  // u32 symbol, u32 offset of the prototype in the symbols' names.
+  void index_prototypes(elf_section const& section)
+  {
+    auto const& symbols = file_.symbols();
+    if (section.entry_size != 8 || section.size % 8 != 0 || section.link != file_.symbol_section())
+      throw elf_error{section.offset, "prototypes of unknown size or without symbols"};
+    byte_reader const table(file_.content(section));
+    for (std::uint64_t offset = 0; offset < table.size(); offset += 8) {
+      auto const place = section.offset + offset;
+      auto const symbol = table.read<std::uint32_t>(offset);
+      if (symbol >= symbols.count() || symbols[symbol].type != STT_FUNC)
+        throw elf_error{place, "a prototype of no function"};
+      auto const text = table.read<std::uint32_t>(offset + 4);
+      (void)file_.names_from(text, place);
+      if (std::exchange(prototypes_[symbol], text) != 0)
+        throw elf_error{place, "a function has two prototypes"};
+    }
+  }
+
+  void add_function(std::uint32_t index, elf_symbol const& symbol)
+  {
+    auto const is_kernel = (symbol.other & k_is_kernel) != 0;
+    auto const is_defined = symbol.section != SHN_UNDEF;
+    if (is_kernel ? !is_defined : symbol.binding == STB_LOCAL) return;
+    ptx_function function{.name = name_of(index), .is_weak = symbol.binding == STB_WEAK};
+    function.is_coarse = true;
+    if (is_kernel)
+      read_attributes(index, symbol.section, function);
+    else
+      read_types(index, function);
+    count(index, 1 + function.results.size() + function.parameters.size());
+    list_of(function, is_kernel, is_defined).push_back(std::move(function));
+  }
+
+  std::vector<ptx_function>& list_of(ptx_function const& function, bool is_kernel, bool is_defined)
+  {
+    if (is_kernel) return interface_.kernels;
+    if (!is_defined) return interface_.hooks;
+    return function.is_weak ? interface_.weak : interface_.definitions;
+  }
+
+  void read_types(std::uint32_t index, ptx_function& function)
+  {
+    auto const prototype = prototypes_[index];
+    function.is_untyped = prototype == 0;
+    if (function.is_untyped) return;
+    auto const place = file_.symbols().offset_of(index);
+    if (!read_prototype(file_.names_from(prototype, place), function))
+      throw elf_error{place, "a function whose prototype is malformed"};
+  }
+
+  void read_attributes(std::uint32_t index, std::uint16_t section, ptx_function& kernel)
+  {
+    if (section >= attributes_.size())
+      throw elf_error{file_.symbols().offset_of(index), "a kernel outside of all sections"};
+    auto const* const attributes = std::exchange(attributes_[section], nullptr);
+    if (attributes == nullptr)
+      throw elf_error{file_.symbols().offset_of(index), "a kernel without attributes"};
+    attribute_reader reader(file_, *attributes);
+    parameter_sizes sizes;
+    std::uint64_t bytes = 0;
+    while (auto const attribute = reader.next()) {
+      if (attribute->id == attribute_id::max_block)
+        kernel.max_block_threads =
+            attribute->number(0) * attribute->number(1) * attribute->number(2);
+      if (attribute->id == attribute_id::required_block)
+        kernel.required_block = {attribute->number(0), attribute->number(1), attribute->number(2)};
+      if (attribute->id == attribute_id::parameter_bytes) bytes = attribute->value;
+      add_parameter(*attribute, sizes);
+    }
+    add_parameters(sizes, bytes, *attributes, kernel);
+  }
+
+  /// What attributes say of a parameter: where it lies among the others, and its bytes.
+  struct parameter_place {
+    std::uint32_t offset;
+    std::uint32_t size;
+  };
+  using parameter_sizes = std::map<std::uint32_t, parameter_place>;  ///< by position
+
+  static void add_parameter(cubin_attribute const& attribute, parameter_sizes& sizes)
+  {
+    auto const is_large = attribute.id == attribute_id::large_parameter;
+    if (attribute.id != attribute_id::parameter && !is_large) return;
+    auto const position = attribute.number(1) & 0xFFFFU;
+    auto const size = is_large ? attribute.number(2) : attribute.number(2) >> 18U;
+    if (!sizes.emplace(position, parameter_place{attribute.number(1) >> 16U, size}).second)
+      throw elf_error{attribute.offset, "a kernel's parameter is described twice"};
+  }
+
+  /// `bytes` are those of all parameters, 0 if nothing states them.
+  static void add_parameters(parameter_sizes const& sizes, std::uint64_t bytes,
+                             elf_section const& section, ptx_function& kernel)
+  {
+    if (sizes.size() > limits::k_parameters)
+      throw cubin_above_limit{
+          section.offset,
+          detail::format("has a kernel of more than {} parameters", limits::k_parameters)};
+    std::uint64_t end = 0;
+    for (auto const& [position, place] : sizes) {
+      if (position != kernel.parameters.size() || place.size == 0 || place.offset < end)
+        throw elf_error{section.offset, "a kernel's parameters are incomplete"};
+      end = std::uint64_t{place.offset} + place.size;
+      kernel.parameters.push_back({.type = "b8", .count = place.size});
+    }
+    if (bytes != 0 && end != bytes)
+      throw elf_error{section.offset, "a kernel's parameters are incomplete"};
+  }
+
+  void add_variable(std::uint32_t index, elf_symbol const& symbol)
+  {
+    auto const is_dynamic = (symbol.other & k_in_shared) != 0 && symbol.size == 0;
+    auto const is_extern = symbol.section == SHN_UNDEF || is_dynamic;
+    ptx_variable variable{.name = name_of(index), .space = space_of(index, symbol), .type = "b8"};
+    variable.count = symbol.size;
+    variable.is_unsized = symbol.size == 0;
+    variable.is_managed = (symbol.other & k_is_managed) != 0;
+    variable.is_weak = symbol.binding == STB_WEAK || symbol.section == SHN_COMMON;
+    variable.is_coarse = true;
+    count(index, 1);
+    (is_extern ? interface_.external_variables : interface_.variables)
+        .push_back(std::move(variable));
+  }
+
+  [[nodiscard]] char const* space_of(std::uint32_t index, elf_symbol const& symbol) const
+  {
+    switch (symbol.other & k_memories) {
+      case k_in_global:
+        return "global";
+      case k_in_shared:
+        return "shared";
+      case k_in_constant:
+        return "const";
+      default:
+        throw elf_error{file_.symbols().offset_of(index), "a variable in an unknown memory"};
+    }
+  }
+
+  std::string name_of(std::uint32_t index)
+  {
+    auto const place = file_.symbols().offset_of(index);
+    auto const rest = file_.names_from(file_.symbols()[index].name, place);
+    std::string name(rest.substr(0, rest.substr(0, limits::k_name_bytes + 1).find('\0')));
+    if (name.size() > limits::k_name_bytes)
+      exceed(index, detail::format("has a name of more than {} bytes", limits::k_name_bytes));
+    if (name.empty() || !is_printable(name))
+      throw elf_error{place, "a function or variable without a readable name"};
+    name_bytes_ += name.size();
+    if (name_bytes_ > limits::k_cubin_name_bytes)
+      exceed(index, detail::format("has names of more than {} bytes together",
+                                   limits::k_cubin_name_bytes));
+    return name;
+  }
+
+  void count(std::uint32_t index, std::size_t declarations)
+  {
+    declarations_ += declarations;
+    if (declarations_ > limits::k_declarations)
+      exceed(index, detail::format("declares more than {} functions, parameters and variables",
+                                   limits::k_declarations));
+  }
+
+  [[noreturn]] void exceed(std::uint32_t index, std::string excess) const
+  {
+    throw cubin_above_limit{file_.symbols().offset_of(index), std::move(excess)};
+  }
+
+  cubin_file const& file_;
+  std::vector<std::uint32_t> prototypes_;       ///< for each symbol: offset of the text, or 0
+  std::vector<elf_section const*> attributes_;  ///< for each section: those of its kernel, once
+  ptx_interface interface_;
+  std::size_t declarations_ = 0;
+  std::size_t name_bytes_ = 0;
+};
+
+}  // namespace
+
+ptx_interface read_interface(cubin_file const& file)
+{
+  return interface_reader(file).read();
+}
+
+}  // namespace fatlink::detail
