@@ -39,6 +39,7 @@ enum class finding_id {
   missing_variable,    ///< a variable that no input defines
   duplicate_symbol,    ///< a symbol that two inputs define
   unknown_kernel,      ///< no input has the kernel
+  unknown_variable,    ///< no input defines the variable
   signature_mismatch,  ///< declarations or definitions of one symbol with different types
   uncertain_type,      ///< types whose agreement PTX does not prove
   unreadable_types,    ///< types that only the link compares, by count and width
@@ -95,7 +96,8 @@ std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry);
 struct preflight_request {
   fatlink::target target = {};                 ///< the target of the link
   link_mode mode = link_mode::lto;             ///< the mode of the link
-  std::string kernel = {};                     ///< must be in an input; empty: any
+  std::vector<std::string> kernels = {};       ///< each must be in an input
+  std::vector<std::string> variables = {};     ///< an input must define each
   std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not checked
 };
 
@@ -109,7 +111,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 /// The errors that do not depend on the target: none about architectures, none about toolkits.
 /// @throws format_error as preflight.
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
-                                          std::string const& kernel = {});
+                                          std::vector<std::string> const& kernels = {});
 
 /// The only entry of `input` that a link passes to nvJitLink: the newest PTX entry (ptx mode) or
 /// LTO-IR entry (lto mode) that links for `link_target`. Null if there is none.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fatlink/error.hpp"
+#include "fatlink/ptx_interface.hpp"
 #include "ptx/lexer.hpp"
 #include "util/bytes/elf_reader.hpp"
 #include "util/text/format.hpp"
@@ -22,33 +23,77 @@ namespace {
                     .hint = "link again; if it happens again, report it with the inputs"});
 }
 
-/// Adds the names of the functions in the symbol table `symbols`.
-void add_functions(elf_reader const& elf, elf_section const& symbols,
-                   std::vector<std::string>& functions)
+constexpr std::uint8_t k_entry_flag = 0x10;  // of st_other: a kernel (STO_CUDA_ENTRY)
+
+struct elf_symbol {
+  unsigned type = 0;  ///< STT_FUNC, STT_OBJECT, …
+  bool is_entry = false;
+  bool is_defined = false;
+  std::string name = {};
+};
+
+/// Calls `visit` for each function and variable in the symbol table `symbols`.
+template <typename Visit>
+void visit_symbols(elf_reader const& elf, elf_section const& symbols, Visit const& visit)
 {
   auto const names = elf.view(elf.section(symbols.link));
   byte_reader const table(elf.view(symbols));
   for (std::uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= table.size();
        offset += sizeof(Elf64_Sym)) {
-    auto const info = table.read<std::uint8_t>(offset + offsetof(Elf64_Sym, st_info));
-    if (ELF64_ST_TYPE(info) != STT_FUNC) continue;
+    unsigned const type =
+        ELF64_ST_TYPE(table.read<std::uint8_t>(offset + offsetof(Elf64_Sym, st_info)));
+    if (type != STT_FUNC && type != STT_OBJECT) continue;
     auto const name = table.read<std::uint32_t>(offset + offsetof(Elf64_Sym, st_name));
     if (name >= names.size())
       fail(symbols.offset + offset, "a symbol's name is outside the string table");
-    functions.push_back(text_at(names, name));
+    auto const other = table.read<std::uint8_t>(offset + offsetof(Elf64_Sym, st_other));
+    auto const section = table.read<std::uint16_t>(offset + offsetof(Elf64_Sym, st_shndx));
+    visit(
+        elf_symbol{type, (other & k_entry_flag) != 0, section != SHN_UNDEF, text_at(names, name)});
   }
 }
 
-std::vector<std::string> read_functions(bytes_view cubin)
-{
+/// Calls `visit` for each function and variable of `cubin`.
+template <typename Visit>
+void visit_symbols(bytes_view cubin, Visit const& visit)
+try {
   elf_reader const elf(cubin);
   if (elf.machine() != k_elf_machine_cuda)
     fail(offsetof(Elf64_Ehdr, e_machine), "is not a CUDA ELF file");
-  std::vector<std::string> functions;
   for (std::uint32_t index = 0; index < elf.section_count(); ++index)
     if (auto const section = elf.section(index); section.type == SHT_SYMTAB)
-      add_functions(elf, section, functions);
-  return functions;
+      visit_symbols(elf, section, visit);
+} catch (elf_error const& error) {
+  fail(error.offset, error.cause);
+} catch (out_of_bytes const& end) {
+  fail(end.offset,
+       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+}
+
+image_symbols symbols_in_cubin(bytes_view cubin)
+{
+  image_symbols symbols;
+  visit_symbols(cubin, [&](elf_symbol symbol) {
+    if (!symbol.is_defined) return;
+    if (symbol.type == STT_OBJECT)
+      symbols.variables.push_back(std::move(symbol.name));
+    else if (symbol.is_entry)
+      symbols.kernels.push_back(std::move(symbol.name));
+  });
+  return symbols;
+}
+
+template <typename Declaration>
+std::vector<std::string> names_of(std::vector<Declaration> const& declarations)
+{
+  std::vector<std::string> names;
+  for (auto const& declaration : declarations) names.push_back(declaration.name);
+  return names;
+}
+
+std::string_view text_of(bytes_view ptx)
+{
+  return {reinterpret_cast<char const*>(ptx.data()), ptx.size()};
 }
 
 bool is_before(std::string const& a, std::string const& b)
@@ -59,13 +104,19 @@ bool is_before(std::string const& a, std::string const& b)
 }  // namespace
 
 std::vector<std::string> functions_in_cubin(bytes_view cubin)
-try {
-  return read_functions(cubin);
-} catch (elf_error const& error) {
-  fail(error.offset, error.cause);
-} catch (out_of_bytes const& end) {
-  fail(end.offset,
-       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+{
+  std::vector<std::string> functions;
+  visit_symbols(cubin, [&](elf_symbol symbol) {
+    if (symbol.type == STT_FUNC) functions.push_back(std::move(symbol.name));
+  });
+  return functions;
+}
+
+image_symbols symbols_in(image_kind kind, bytes_view image)
+{
+  if (kind == image_kind::cubin) return symbols_in_cubin(image);
+  auto const interface = read_ptx_interface(text_of(image), "linked image");
+  return {names_of(interface.kernels), names_of(interface.variables)};
 }
 
 std::vector<std::string> functions_in_ptx(std::string_view ptx)
@@ -88,9 +139,7 @@ std::vector<std::string> functions_in_ptx(std::string_view ptx)
 std::vector<std::string> functions_in(linked_image const& image)
 {
   if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
-  if (image.kind == image_kind::ptx)
-    return functions_in_ptx(
-        {reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
+  if (image.kind == image_kind::ptx) return functions_in_ptx(text_of(image.bytes));
   std::vector<std::string> functions;
   for (auto const& part : image.parts)
     for (auto& name : functions_in_ptx(part.text)) functions.push_back(std::move(name));
