@@ -11,6 +11,7 @@
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
+#include "option_flags.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 #include "verbs.hpp"
@@ -131,11 +132,9 @@ std::vector<link_options> make_requests(warm_arguments const& arguments)
       for (auto const& emit : arguments.emit) {
         if (arguments.mode != "both" && arguments.mode != to_string(mode)) continue;
         if (emit == "ptx" && mode == link_mode::ptx) continue;
-        requests.push_back(
-            {.target = target,
-             .mode = mode,
-             .emit = emit == "ptx" ? image_kind::ptx : image_kind::cubin,
-             .require_inlined = arguments.link.require_inlined && mode == link_mode::lto});
+        requests.push_back(arguments.link.make_options(
+            target, mode, emit == "ptx" ? image_kind::ptx : image_kind::cubin));
+        if (mode == link_mode::ptx) requests.back().require_inlined = false;
       }
   if (requests.empty())
     throw usage_error({.message = "--emit ptx with --mode ptx: nothing to link",
@@ -163,6 +162,7 @@ void check_stored(std::vector<fatbin> const& inputs, link_options const& options
 
 int warm(warm_arguments const& arguments)
 {
+  auto const requests = make_requests(arguments);
   auto const inputs = read_fatbins(arguments.inputs);
   if (arguments.link.no_cache && arguments.layer.empty())
     throw usage_error({.message = "--no-cache without --layer: nothing to fill",
@@ -171,7 +171,7 @@ int warm(warm_arguments const& arguments)
                        .hint = "remove --no-cache, or name a folder with --layer"});
   auto linker = arguments.link.linker();
   auto rows = nlohmann::json::array();
-  for (auto const& options : make_requests(arguments)) {
+  for (auto const& options : requests) {
     auto const image = arguments.layer.empty() ? linker.link(inputs, options)
                                                : linker.link_into(arguments.layer, inputs, options);
     print_warnings(image.warnings);
@@ -210,6 +210,8 @@ void add_warm(CLI::App& verb, int& exit_status)
               "GPU architectures, separated by commas; native: of this machine; all: every one")
       ->required();
   add_choice(*sub, "--mode", arguments->mode, {"ptx", "lto", "both"}, "link mode");
+  add_kernels(*sub, arguments->link.options.kernels,
+              "keep only this kernel, which an input must have; can be repeated");
   add_choices(*sub, "--emit", arguments->emit, {"cubin", "ptx"},
               "kind of image; the reference device requires ptx (lto mode only); cubin,ptx: both");
   sub->add_option("--layer", arguments->layer,

@@ -15,6 +15,7 @@
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
+#include "option_flags.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 #include "use_options.hpp"
@@ -27,7 +28,7 @@ struct check_arguments {
   std::vector<std::string> inputs;
   std::vector<std::string> targets{"sm_90"};
   std::string mode = "both";
-  std::string kernel;
+  std::vector<std::string> kernels;
   std::string linker;
   bool json = false;
 };
@@ -138,7 +139,7 @@ std::vector<preflight_request> make_requests(check_arguments const& arguments)
     for (auto const mode : {link_mode::ptx, link_mode::lto})
       if (arguments.mode == "both" || arguments.mode == to_string(mode))
         requests.push_back(
-            {.target = target, .mode = mode, .kernel = arguments.kernel, .linker = linker});
+            {.target = target, .mode = mode, .kernels = arguments.kernels, .linker = linker});
   return requests;
 }
 
@@ -193,7 +194,8 @@ void add_check(CLI::App& app, int& exit_status)
               "GPU architectures, separated by commas; native: of this machine; all: every one")
       ->capture_default_str();
   add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "both"}, "link mode");
-  verb->add_option("--kernel", arguments->kernel, "report an error if no input has this kernel");
+  add_kernels(*verb, arguments->kernels,
+              "report an error if no input has this kernel; can be repeated");
   verb->add_option(
       "--nvjitlink", arguments->linker,
       "compare toolkit versions with this one, for example 13.0 (default: the installed version)");

@@ -12,6 +12,7 @@
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
+#include "option_flags.hpp"
 #include "options.hpp"
 #include "run/run_report.hpp"
 #include "targets.hpp"
@@ -28,7 +29,6 @@ struct link_arguments {
   std::vector<std::string> targets;
   std::string mode = "lto";
   std::string emit = "cubin";
-  std::string kernel;
   std::string output;
   link_flags link;
   bool json = false;
@@ -140,20 +140,22 @@ void warn_without_kernel(std::vector<fatbin> const& inputs, linked_image& image)
         "the linked image has no kernel: none of the inputs is a library; pass the library first");
 }
 
+link_options make_options(target target, link_arguments const& arguments)
+{
+  return arguments.link.make_options(target, parse_link_mode(arguments.mode),
+                                     arguments.emit == "ptx" ? image_kind::ptx : image_kind::cubin);
+}
+
 int link(link_arguments const& arguments)
 {
+  (void)make_options({}, arguments);  // before a file is read or opened
   detail::stopwatch watch;
   auto const inputs = read_fatbins(arguments.inputs);
   auto const read_ms = watch.lap();
   auto files = open_files(arguments);
   auto linker = arguments.link.linker();
   for (auto& file : files) {
-    file.image =
-        linker.link(inputs, {.target = file.target,
-                             .mode = parse_link_mode(arguments.mode),
-                             .emit = arguments.emit == "ptx" ? image_kind::ptx : image_kind::cubin,
-                             .kernel = arguments.kernel,
-                             .require_inlined = arguments.link.require_inlined});
+    file.image = linker.link(inputs, make_options(file.target, arguments));
     warn_without_kernel(inputs, file.image);
     print_warnings(file.image.warnings);
     file.output->write(file.image.bytes);
@@ -180,7 +182,8 @@ void add_link(CLI::App& app, int& exit_status)
   add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto"}, "link mode");
   add_choice(*verb, "--emit", arguments->emit, {"cubin", "ptx"},
              "kind of image; ptx in lto mode only");
-  verb->add_option("--kernel", arguments->kernel, "fail if no input has this kernel");
+  add_kernels(*verb, arguments->link.options.kernels,
+              "keep only this kernel, which an input must have; can be repeated");
   verb->add_option(
           "-o,--output", arguments->output,
           "file to write; -: standard output; {target} in its name: one file for each target")

@@ -2,6 +2,7 @@
 #include "link_flags.hpp"
 
 #include "installed.hpp"
+#include "option_flags.hpp"
 #include "options.hpp"
 
 namespace fatlink::cli {
@@ -13,6 +14,17 @@ fatlink::linker link_flags::linker() const
        .time_limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000)),
        .cache = no_cache ? nullptr : std::make_shared<link_cache>(default_cache_settings()),
        .allow_unconfined = allow_unconfined});
+}
+
+link_options link_flags::make_options(target target, link_mode mode, image_kind emit) const
+{
+  auto made = options;
+  made.target = target;
+  made.mode = mode;
+  made.emit = emit;
+  made.require_inlined = require_inlined;
+  check_link_options(made);
+  return made;
 }
 
 void add_link_flags(CLI::App& verb, link_flags& flags)
@@ -31,6 +43,7 @@ void add_link_flags(CLI::App& verb, link_flags& flags)
   verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
   verb.add_flag("--require-inlined", flags.require_inlined,
                 "fail if the lto link does not inline a hook");
+  add_option_flags(verb, flags.options);
 }
 
 }  // namespace fatlink::cli

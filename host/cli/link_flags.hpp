@@ -13,12 +13,18 @@ struct link_flags {
   double limit_s = 60;
   bool no_cache = false;
   bool require_inlined = false;
+  link_options options = {};  ///< what --max-registers and the like set
 
   /// A linker with these options: by default in the helper, with the cache.
   [[nodiscard]] fatlink::linker linker() const;
+
+  /// `options` for this link.
+  /// @throws usage_error what check_link_options refuses.
+  [[nodiscard]] link_options make_options(target target, link_mode mode, image_kind emit) const;
 };
 
-/// Adds --in-process, --allow-unconfined, --link-timeout, --no-cache and --require-inlined.
+/// Adds --in-process, --allow-unconfined, --link-timeout, --no-cache, --require-inlined, and the
+/// options of add_option_flags.
 void add_link_flags(CLI::App& verb, link_flags& flags);
 
 }  // namespace fatlink::cli

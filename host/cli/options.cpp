@@ -123,6 +123,14 @@ CLI::Option* add_choice(CLI::App& verb, std::string const& name, std::string& va
   return verb.add_option(name, value, help)->check(one_of(name, words))->capture_default_str();
 }
 
+CLI::Option* add_choice(CLI::App& verb, std::string const& name,
+                        std::function<void(std::string const&)> const& store,
+                        std::vector<std::string> const& words, std::string const& help)
+{
+  auto const long_name = name.substr(name.find("--"));
+  return verb.add_option_function<std::string>(name, store, help)->check(one_of(long_name, words));
+}
+
 CLI::Option* add_choices(CLI::App& verb, std::string const& name, std::vector<std::string>& values,
                          std::vector<std::string> const& words, std::string const& help)
 {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -47,6 +48,11 @@ CLI::Option* add_seconds(CLI::App& verb, std::string const& name, double& value,
 
 /// Adds an option that takes one of `words`; `value` is its default.
 CLI::Option* add_choice(CLI::App& verb, std::string const& name, std::string& value,
+                        std::vector<std::string> const& words, std::string const& help);
+
+/// Adds an option without default that takes one of `words` and passes it to `store`.
+CLI::Option* add_choice(CLI::App& verb, std::string const& name,
+                        std::function<void(std::string const&)> const& store,
                         std::vector<std::string> const& words, std::string const& help);
 
 /// Adds an option that takes several of `words`, separated by commas; `values` is its default.

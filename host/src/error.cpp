@@ -26,6 +26,7 @@ constexpr std::array k_codes{
     named_code{error_code::unknown_link_mode, "unknown-link-mode"},
     named_code{error_code::unknown_device, "unknown-device"},
     named_code{error_code::invalid_emit, "invalid-emit"},
+    named_code{error_code::option_has_no_effect, "option-has-no-effect"},
     named_code{error_code::invalid_time_limit, "invalid-time-limit"},
     named_code{error_code::missing_input, "missing-input"},
     named_code{error_code::moved_from, "moved-from"},

@@ -49,7 +49,7 @@ void judge(benchmark::State& state, std::string const& prefix)
 {
   std::vector const inputs{make_fatbin(library_ptx(state.range(0)), "library"),
                            make_fatbin(transform_ptx(state.range(0), prefix), "transform")};
-  preflight_request const request{.target = "sm_90", .mode = link_mode::ptx, .kernel = "kernel"};
+  preflight_request const request{.target = "sm_90", .mode = link_mode::ptx, .kernels = {"kernel"}};
   (void)preflight(inputs, request);  // reads the interfaces, which a fatbin keeps
   for (auto _ : state) benchmark::DoNotOptimize(preflight(inputs, request));
   state.SetComplexityN(state.range(0));

@@ -28,8 +28,7 @@ class WrongKernels : public testing::Test {
   {
     auto const input = fatbin::read(places::corpus("cpu_kernels.fatbin"));
     return device.load(linker().link(
-        {input},
-        {.target = "sm_90", .mode = link_mode::ptx, .emit = image_kind::ptx_set, .kernel = {}}));
+        {input}, {.target = "sm_90", .mode = link_mode::ptx, .emit = image_kind::ptx_set}));
   }
 
   /// Runs the kernel `name` and expects a failure whose message contains each of `parts`.

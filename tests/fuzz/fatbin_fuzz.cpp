@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     for (auto const mode : {link_mode::ptx, link_mode::lto})
       (void)preflight(
           inputs,
-          {.target = target(90), .mode = mode, .kernel = "k", .linker = toolkit_version{13, 0}});
+          {.target = target(90), .mode = mode, .kernels = {"k"}, .linker = toolkit_version{13, 0}});
     for (auto const& entry : inputs[0].entries()) write_and_read_back(entry);
     write_and_read_back(inputs[0].entries());
   } catch (file_error const&) {

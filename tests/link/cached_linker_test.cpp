@@ -100,7 +100,7 @@ TEST_F(CachedLinker, JudgesTheInputsBeforeItAsks)
   auto with = cached();
   (void)with.link(pair(), lto());
   auto other = lto();
-  other.kernel = "nope";
+  other.kernels = {"nope"};
   EXPECT_THROW(with.link(pair(), other), refused_error);
 }
 

@@ -184,7 +184,7 @@ TEST(Limits, OfNamesThatAMessageLists)
     kernels += ".visible .entry k" + std::to_string(i) + "()\n{\nret;\n}\n";
   std::vector const inputs{ptx_fatbin(kernels, "library")};
   auto const findings =
-      preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx, .kernel = "none"});
+      preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx, .kernels = {"none"}});
   ASSERT_EQ(findings.at(0).id, finding_id::unknown_kernel);
   EXPECT_THAT(findings[0].hint, testing::EndsWith("k18, k19 and 10 more"));
 }

@@ -37,7 +37,7 @@ using testing::Not;
 TEST(Preflight, HasNothingToSayOfAContractedPair)
 {
   for (auto const mode : {link_mode::ptx, link_mode::lto})
-    EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {"sm_90", mode, "apply_transform"}),
+    EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {"sm_90", mode, {"apply_transform"}}),
                 IsEmpty());
 }
 
@@ -96,7 +96,7 @@ TEST(Preflight, FindsFloatFlagsThatDifferInLtoModeOnly)
 TEST(Preflight, FindsAKernelThatIsInNoInput)
 {
   auto const findings =
-      judge({"library.fatbin", "transform.fatbin"}, {"sm_90", link_mode::lto, "nope"});
+      judge({"library.fatbin", "transform.fatbin"}, {"sm_90", link_mode::lto, {"nope"}});
   ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
   EXPECT_THAT(findings[0].hint, HasSubstr("apply_transform"));
 }
@@ -104,9 +104,28 @@ TEST(Preflight, FindsAKernelThatIsInNoInput)
 TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
 {
   auto const findings =
-      judge({"library.fatbin", "uncontracted.fatbin"}, {"sm_90", link_mode::lto, "nope"});
+      judge({"library.fatbin", "uncontracted.fatbin"}, {"sm_90", link_mode::lto, {"nope"}});
   ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel", "uncontracted"));
   refused_error const refused("sm_90", findings);
   EXPECT_THAT(refused.what(), HasSubstr("cannot link for sm_90: kernel nope"));
   EXPECT_THAT(refused.what(), HasSubstr("[unknown-kernel]"));
+}
+
+TEST(Preflight, SuggestsTheKernelThatAMisspeltOneResembles)
+{
+  auto const findings = judge({"library.fatbin", "transform.fatbin"},
+                              {"sm_90", link_mode::ptx, {"apply_transform", "aply_transform"}});
+  ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
+  EXPECT_EQ(findings[0].symbol, "aply_transform");
+  EXPECT_THAT(findings[0].hint, HasSubstr("did you mean apply_transform? kernels there are: "));
+}
+
+TEST(Preflight, FindsAVariableToKeepThatNoInputDefines)
+{
+  preflight_request request{.target = "sm_90", .mode = link_mode::lto};
+  request.variables = {"nothing"};
+  auto const findings = judge({"library.fatbin", "transform.fatbin"}, request);
+  ASSERT_THAT(ids(findings), ElementsAre("unknown-variable"));
+  EXPECT_THAT(findings[0].message, HasSubstr("variable nothing is defined by no input"));
+  EXPECT_THAT(findings[0].hint, HasSubstr("neither static nor extern"));
 }

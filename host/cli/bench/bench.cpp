@@ -2,7 +2,9 @@
 // fatlink bench: kernel throughput, link latency, the speed of the reference device, and the
 // start-up time of the program with an empty and with a filled cache.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,8 @@
 #include "fatlink/device.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "installed.hpp"
+#include "link_flags.hpp"
+#include "option_flags.hpp"
 #include "options.hpp"
 #include "run/run_kernel.hpp"
 #include "verbs.hpp"
@@ -25,6 +29,8 @@ namespace {
 struct bench_arguments {
   std::vector<std::size_t> elements{std::size_t{1} << 28};
   std::string transform;
+  std::string mode = "both";
+  link_flags link;  ///< only its options
   unsigned repeat = 30;
   bool json = false;
 };
@@ -44,9 +50,32 @@ std::string describe_nvjitlink()
   return fmt::format("{}.{}", library->major(), library->minor());
 }
 
+/// The links to measure, one for each link mode.
+std::vector<link_options> make_links(bench_arguments const& arguments, target target)
+{
+  std::vector<link_options> links;
+  for (auto const mode : {link_mode::ptx, link_mode::lto})
+    if (arguments.mode == "both" || arguments.mode == to_string(mode))
+      links.push_back(arguments.link.make_options(target, mode, image_kind::cubin));
+  return links;
+}
+
+/// @throws usage_error the options are not valid, or drop the kernel that is measured.
+void check_options(bench_arguments const& arguments)
+{
+  (void)make_links(arguments, {});
+  auto const& kernels = arguments.link.options.kernels;
+  if (kernels.empty() ||
+      std::find(kernels.begin(), kernels.end(), k_default_kernel) != kernels.end())
+    return;
+  fail_usage(
+      fmt::format("--kernel {}: bench measures {}", fmt::join(kernels, ", "), k_default_kernel),
+      kernels.front(), fmt::format("add --kernel {}", k_default_kernel));
+}
+
 /// Adds "device" and "kernels"; returns the target to link for, sm_90 without a GPU.
 target measure_gpu(nlohmann::json& report, std::vector<fatbin> const& pair,
-                   kernel_time_settings const& settings)
+                   bench_arguments const& arguments, kernel_time_settings settings)
 {
   report["device"] = nullptr;
   report["kernels"] = nlohmann::json::array();
@@ -57,12 +86,14 @@ target measure_gpu(nlohmann::json& report, std::vector<fatbin> const& pair,
   }
   auto const gpu = open_device("gpu");
   report["device"] = {{"name", gpu->info().name}, {"target", gpu->info().target.name()}};
+  settings.links = make_links(arguments, gpu->info().target);
   report["kernels"] = measure_kernels(*gpu, pair, settings);
   return gpu->info().target;
 }
 
 int bench(bench_arguments const& arguments)
 {
+  check_options(arguments);
   auto const library = fatbin_or_default({}, k_shipped_library);
   auto const transform = fatbin_or_default(arguments.transform, k_shipped_transform);
   std::vector<fatbin> const pair{fatbin::read(library), fatbin::read(transform)};
@@ -72,11 +103,12 @@ int bench(bench_arguments const& arguments)
                         {"nvjitlink", describe_nvjitlink()},
                         {"transform", transform.stem().string()},
                         {"rounds", arguments.repeat}};
-  auto const target = measure_gpu(report, pair,
+  auto const target = measure_gpu(report, pair, arguments,
                                   {.elements = arguments.elements,
                                    .rounds = arguments.repeat,
+                                   .links = {},
                                    .has_single_source = transform.stem() == k_default_transform});
-  report["links"] = measure_links(pair, target, arguments.repeat);
+  report["links"] = measure_links(pair, make_links(arguments, target), arguments.repeat);
   report["starts"] = measure_starts(library, transform, target.name(), arguments.repeat);
   report["preflight_ms"] = measure_preflight(pair, target, arguments.repeat);
   report["reference_device"] = measure_reference_device(pair, arguments.repeat);
@@ -98,6 +130,10 @@ void add_bench(CLI::App& app, int& exit_status)
              "(default: 256Mi)");
   verb->add_option("--transform", arguments->transform,
                    "name or fatbin (default: relu_poly, the only one with single-source rows)");
+  add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "both"}, "link mode");
+  add_kernels(*verb, arguments->link.options.kernels,
+              "keep only this kernel; apply_transform must be one of them; can be repeated");
+  add_option_flags(*verb, arguments->link.options);
   add_count(*verb, "--repeat", arguments->repeat, {1, 10000}, "number of rounds");
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(

@@ -37,33 +37,31 @@ variant launch_variant(std::string name, elementwise const& code)
           }};
 }
 
-elementwise load_kernel(device const& gpu, std::vector<fatbin> const& inputs, link_mode mode,
-                        char const* name)
+elementwise load_kernel(device const& gpu, std::vector<fatbin> const& inputs,
+                        link_options const& options, char const* name)
 {
-  auto const image = linker().link(
-      inputs,
-      {.target = gpu.info().target, .mode = mode, .emit = image_kind::cubin, .kernel = name});
-  if (inputs.size() > 1 && mode == link_mode::lto && !image.inlined())
+  auto const image = linker().link(inputs, options);
+  if (inputs.size() > 1 && options.mode == link_mode::lto && !image.inlined())
     print_warnings({"the lto link did not inline the transform"});
   return gpu.load(image).kernel<void(float const*, float*, std::size_t)>(name);
 }
 
+/// The rows of the pair are linked with the options of the bench; those that they are compared with
+/// are always linked without options.
 std::vector<variant> load_variants(device const& gpu, std::vector<fatbin> const& pair,
-                                   bool has_single_source)
+                                   kernel_time_settings const& settings)
 {
-  auto const load_linked = [&](link_mode mode) {
-    return load_kernel(gpu, pair, mode, k_default_kernel);
-  };
   std::vector<variant> variants;
   variants.push_back(
       {k_copy, [&gpu](auto const& stream, auto const& input, auto const& output,
                       std::size_t count) { gpu.copy(output, input, count, stream); }});
-  variants.push_back(launch_variant("PTX link", load_linked(link_mode::ptx)));
-  variants.push_back(launch_variant("LTO link", load_linked(link_mode::lto)));
-  if (!has_single_source) return variants;
+  for (auto const& options : settings.links)
+    variants.push_back(launch_variant(options.mode == link_mode::ptx ? "PTX link" : "LTO link",
+                                      load_kernel(gpu, pair, options, k_default_kernel)));
+  if (!settings.has_single_source) return variants;
   std::vector<fatbin> const single{fatbin::read(bench_fatbin())};
   auto const load_single = [&](char const* name) {
-    return load_kernel(gpu, single, link_mode::ptx, name);
+    return load_kernel(gpu, single, gpu.link_options(link_mode::ptx), name);
   };
   variants.push_back(launch_variant(k_single_source, load_single("apply_transform_single")));
   variants.push_back(launch_variant("function pointer", load_single("apply_transform_pointer")));
@@ -140,7 +138,7 @@ launch_shape vector_shape(std::size_t count)
 nlohmann::json measure_kernels(device const& gpu, std::vector<fatbin> const& pair,
                                kernel_time_settings const& settings)
 {
-  auto variants = load_variants(gpu, pair, settings.has_single_source);
+  auto variants = load_variants(gpu, pair, settings);
   auto rows = nlohmann::json::array();
   for (auto const count : settings.elements) {
     time_variants(gpu, variants, count, settings.rounds);

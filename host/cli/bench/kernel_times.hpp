@@ -9,13 +9,15 @@
 
 #include "fatlink/device.hpp"
 #include "fatlink/fatbin.hpp"
+#include "fatlink/link_options.hpp"
 
 namespace fatlink::cli {
 
 struct kernel_time_settings {
   std::vector<std::size_t> elements;  ///< floats of a launch, for each row
   unsigned rounds = 30;
-  bool has_single_source = false;  ///< the transform is the one that bench.fatbin holds, too
+  std::vector<link_options> links;  ///< of the pair, one for each link mode; cubins for the GPU
+  bool has_single_source = false;   ///< the transform is the one that bench.fatbin holds, too
 };
 
 /// Four elements for each thread, as fatlink's vectorized kernel reads them.

@@ -73,13 +73,13 @@ std::vector<fatbin> copy_unread(std::vector<fatbin> const& inputs)
 
 }  // namespace
 
-nlohmann::json measure_links(std::vector<fatbin> const& pair, target target, unsigned rounds)
+nlohmann::json measure_links(std::vector<fatbin> const& pair,
+                             std::vector<link_options> const& links, unsigned rounds)
 {
   auto rows = nlohmann::json::array();
-  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
-    auto const times =
-        time_mode(pair, {.target = target, .mode = mode, .emit = image_kind::cubin}, rounds);
-    rows.push_back({{"mode", to_string(mode)},
+  for (auto const& options : links) {
+    auto const times = time_mode(pair, options, rounds);
+    rows.push_back({{"mode", to_string(options.mode)},
                     {"first_ms", times.first_ms},
                     {"median_ms", median(times.in_process)},
                     {"helper_median_ms", median(times.in_helper)},
@@ -96,7 +96,7 @@ double measure_preflight(std::vector<fatbin> const& pair, target target, unsigne
     times.push_back(measure_ms([&] {
       (void)preflight(inputs, {.target = target,
                                .mode = link_mode::lto,
-                               .kernel = k_default_kernel,
+                               .kernels = {k_default_kernel},
                                .linker = toolkit_version{13, 0}});
     }));
   }

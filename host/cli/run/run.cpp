@@ -122,7 +122,8 @@ void set_reference(prepared const& job, run_summary& summary)
 void check_inputs(prepared const& job)
 {
   for (auto const mode : job.modes)
-    if (auto findings = preflight_any_target(job.inputs, mode, job.kernel.name); !findings.empty())
+    if (auto findings = preflight_any_target(job.inputs, mode, {job.kernel.name});
+        !findings.empty())
       throw refused_error(std::move(findings));
 }
 
@@ -137,17 +138,39 @@ std::shared_ptr<device> open_selected(run_arguments const& arguments, run_summar
   return opened;
 }
 
+/// The options of one link. The kernel is one of them only if it was asked for: the image of the
+/// default kernel is that of `fatlink link` without --kernel.
+link_options make_options(link_mode mode, run_arguments const& arguments,
+                          run_summary const& summary)
+{
+  auto flags = arguments.link;
+  if (!arguments.kernel.empty()) flags.options.kernels = {arguments.kernel};
+  flags.require_inlined = flags.require_inlined && mode == link_mode::lto;
+  return flags.make_options(summary.device.target, mode, summary.device.image_for(mode));
+}
+
+/// Checks the options of every link before the first one.
+/// @throws usage_error an option has no effect in one of the modes on this device.
+void check_options(prepared const& job, run_arguments const& arguments, run_summary const& summary)
+try {
+  for (auto const mode : job.modes) (void)make_options(mode, arguments, summary);
+} catch (usage_error const& failure) {
+  auto details = failure.details();
+  if (details.code != error_code::option_has_no_effect || summary.device.kind != device_kind::cpu)
+    throw;
+  // The reference device takes PTX only, whatever the mode.
+  for (auto const* const remedy : {"emit a cubin: image_kind::cubin", "link for a GPU"})
+    if (auto const position = details.hint.find(remedy); position != std::string::npos)
+      details.hint.replace(position, std::string::npos, "run on a GPU: --device gpu");
+  throw usage_error(details);
+}
+
 void link_all(prepared const& job, run_arguments const& arguments, run_summary& summary)
 {
   auto linker = arguments.link.linker();
   std::vector<std::string> warnings;
   for (auto const mode : job.modes) {
-    summary.images.push_back(linker.link(
-        job.inputs, {.target = summary.device.target,
-                     .mode = mode,
-                     .emit = summary.device.image_for(mode),
-                     .kernel = job.kernel.name,
-                     .require_inlined = arguments.link.require_inlined && mode == link_mode::lto}));
+    summary.images.push_back(linker.link(job.inputs, make_options(mode, arguments, summary)));
     for (auto const& warning : summary.images.back().warnings)
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
         warnings.push_back(warning);
@@ -174,6 +197,8 @@ void execute_all(device const& device, prepared const& job, run_arguments const&
 int run(run_arguments const& arguments)
 {
   check_output(arguments.output, arguments.json);
+  for (auto const mode : parse_modes(arguments.mode))  // PTX for cpu has fewer options than cubins
+    (void)arguments.link.make_options({}, mode, image_kind::cubin);
   run_summary summary;
   auto job = prepare(arguments, summary);
   check_inputs(job);
@@ -181,6 +206,7 @@ int run(run_arguments const& arguments)
   detail::stopwatch watch;
   auto const device = open_selected(arguments, summary);
   summary.device_ms = watch.lap();
+  check_options(job, arguments, summary);
   link_all(job, arguments, summary);
 
   execute_all(*device, job, arguments, summary);

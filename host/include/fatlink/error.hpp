@@ -43,6 +43,7 @@ enum class error_code {
   unknown_link_mode,       ///< neither ptx nor lto
   unknown_device,          ///< not the name of a device
   invalid_emit,            ///< the link mode cannot emit this kind of image
+  option_has_no_effect,    ///< an option that does nothing in the link that is asked for
   invalid_time_limit,      ///< a time limit of 0 or less
   missing_input,           ///< a link without inputs
   moved_from,              ///< the object was moved from

@@ -23,6 +23,7 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/find_link_helper.hpp"
 #include "fatlink/image.hpp"
+#include "fatlink/link_options.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 
@@ -34,23 +35,9 @@ namespace FATLINK_API fatlink {
 /// 10 ms sooner.
 enum class isolation { in_process, helper };
 
-/// What to link for.
-struct link_options {
-  fatlink::target target = {};      ///< the architecture to link for
-  link_mode mode = link_mode::lto;  ///< LTO or PTX
-  /// `ptx` requires lto mode; `ptx_set` requires ptx mode and needs no nvJitLink.
-  image_kind emit = image_kind::cubin;
-  std::string kernel = {};  ///< a kernel that an input must define; empty: any
-  /// In lto mode, an input without LTO-IR may be linked as PTX, else as SASS for exactly the
-  /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such an
-  /// input is refused (no-ltoir, no-ptx).
-  bool allow_calls = false;
-  bool whole_archive = false;  ///< takes all members of archives, needed or not
-  bool require_inlined = false;  ///< a hook that is still called after the link is an error
-};
-
 /// The cache key of a link: the digests of the inputs in order, target, mode, emitted form,
-/// nvJitLink's options (float flags included) and `nvjitlink_identity` (nvjitlink_file::identity;
+/// nvJitLink's options (float flags included; not threads and driver_cache, on which the image does
+/// not depend) and `nvjitlink_identity` (nvjitlink_file::identity;
 /// empty: for hosts without nvJitLink). File names and paths are not part of it.
 cache_key link_key(std::vector<fatbin> const& inputs, link_options const& options,
                    std::string const& nvjitlink_identity);
@@ -81,14 +68,15 @@ class linker {
   /// Links `inputs`, the library's fatbin first. Passes on the float flags that the entries record,
   /// so that both modes compute alike. Deterministic: the same inputs give the same bytes.
   /// @throws refused_error preflight found an error, or the type check did:
-  ///   signature-mismatch, missing-hook, missing-variable, unchecked-types.
+  ///   signature-mismatch, missing-hook, missing-variable, unchecked-types; or the image lacks a
+  ///   kernel or variable that was asked for: unknown-kernel, unknown-variable.
   /// @throws link_error nvJitLink failed, with its complete log and code; or the helper died (code
   ///   SIGSEGV, …), exceeded the time limit (ETIMEDOUT) or sent an invalid reply (EPROTO); or a
   ///   hook is still called and `require_inlined` is set (error_code::not_inlined).
   /// @throws unavailable_error there is no nvJitLink or no helper, and the cache does not hold the
   ///   link; or the kernel refuses the helper's sandbox.
   /// @throws usage_error there are no inputs, an input or this linker was moved from, `emit` does
-  ///   not fit the mode, or a value is not an enumerator.
+  ///   not fit the mode, a value is not an enumerator, or what check_link_options refuses.
   linked_image link(std::vector<fatbin> const& inputs, link_options const& options);
 
   /// Links, and also writes the result into `layer`, a cache folder to be shipped: one entry for

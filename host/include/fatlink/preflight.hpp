@@ -43,6 +43,7 @@ enum class finding_id {
   missing_variable,    ///< a variable that no input defines
   duplicate_symbol,    ///< a symbol that two inputs define
   unknown_kernel,      ///< no input has the kernel
+  unknown_variable,    ///< no input defines the variable
   signature_mismatch,  ///< declarations or definitions of one symbol with different types
   uncertain_type,      ///< types whose agreement PTX does not prove
   unreadable_types,    ///< types that only the link compares, by count and width
@@ -111,7 +112,8 @@ struct preflight_request {
   link_mode mode = link_mode::lto;             ///< the mode of the link
   bool allow_calls = false;                    ///< see link_options::allow_calls
   bool whole_archive = false;                  ///< see link_options::whole_archive
-  std::string kernel = {};                     ///< must be in an input; empty: any
+  std::vector<std::string> kernels = {};       ///< each must be in an input
+  std::vector<std::string> variables = {};     ///< an input must define each
   std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not checked
 };
 
@@ -137,7 +139,7 @@ std::vector<finding> preflight(std::span<input const> inputs, preflight_request 
 /// The errors that do not depend on the target: none about architectures, none about toolkits.
 /// @throws format_error as preflight.
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
-                                          std::string const& kernel = {});
+                                          std::vector<std::string> const& kernels = {});
 
 /// The only entry of `input` that a link passes to nvJitLink: the newest PTX entry (ptx mode) or
 /// LTO-IR entry (lto mode) that links for the target, or the SASS entry for exactly the target

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fatlink/error.hpp"
+#include "fatlink/ptx_interface.hpp"
 #include "ptx/lexer.hpp"
 #include "util/bytes/elf_reader.hpp"
 #include "util/text/format.hpp"
@@ -22,20 +23,51 @@ namespace {
                     .hint = "link again; if it happens again, report it with the inputs"});
 }
 
-std::vector<std::string> read_functions(bytes_view cubin)
-{
+constexpr std::uint8_t k_entry_flag = 0x10;  // of st_other: a kernel (STO_CUDA_ENTRY)
+
+/// Calls `visit` for each function and variable of `cubin`.
+template <typename Visit>
+void visit_symbols(bytes_view cubin, Visit const& visit)
+try {
   elf_reader const elf(cubin);
   if (elf.machine() != k_elf_machine_cuda)
     fail(offsetof(Elf64_Ehdr, e_machine), "is not a CUDA ELF file");
-  std::vector<std::string> functions;
-  for (std::uint32_t index = 0; index < elf.section_count(); ++index) {
-    auto const section = elf.section(index);
-    if (section.type != SHT_SYMTAB) continue;
-    elf_symbols const symbols(elf, section);
-    for (std::uint64_t i = 0; i < symbols.count(); ++i)
-      if (symbols[i].type == STT_FUNC) functions.push_back(symbols.name(i));
-  }
-  return functions;
+  for (std::uint32_t index = 0; index < elf.section_count(); ++index)
+    if (auto const section = elf.section(index); section.type == SHT_SYMTAB) {
+      elf_symbols const symbols(elf, section);
+      for (std::uint64_t i = 0; i < symbols.count(); ++i) visit(symbols[i], symbols.name(i));
+    }
+} catch (elf_error const& error) {
+  fail(error.offset, error.cause);
+} catch (out_of_bytes const& end) {
+  fail(end.offset,
+       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+}
+
+image_symbols symbols_in_cubin(bytes_view cubin)
+{
+  image_symbols symbols;
+  visit_symbols(cubin, [&](elf_symbol const& symbol, std::string name) {
+    if (symbol.section == SHN_UNDEF) return;
+    if (symbol.type == STT_OBJECT)
+      symbols.variables.push_back(std::move(name));
+    else if (symbol.type == STT_FUNC && (symbol.other & k_entry_flag) != 0)
+      symbols.kernels.push_back(std::move(name));
+  });
+  return symbols;
+}
+
+template <typename Declaration>
+std::vector<std::string> names_of(std::vector<Declaration> const& declarations)
+{
+  std::vector<std::string> names;
+  for (auto const& declaration : declarations) names.push_back(declaration.name);
+  return names;
+}
+
+std::string_view text_of(bytes_view ptx)
+{
+  return {reinterpret_cast<char const*>(ptx.data()), ptx.size()};
 }
 
 bool is_before(std::string const& a, std::string const& b)
@@ -46,13 +78,19 @@ bool is_before(std::string const& a, std::string const& b)
 }  // namespace
 
 std::vector<std::string> functions_in_cubin(bytes_view cubin)
-try {
-  return read_functions(cubin);
-} catch (elf_error const& error) {
-  fail(error.offset, error.cause);
-} catch (out_of_bytes const& end) {
-  fail(end.offset,
-       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+{
+  std::vector<std::string> functions;
+  visit_symbols(cubin, [&](elf_symbol const& symbol, std::string name) {
+    if (symbol.type == STT_FUNC) functions.push_back(std::move(name));
+  });
+  return functions;
+}
+
+image_symbols symbols_in(image_kind kind, bytes_view image)
+{
+  if (kind == image_kind::cubin) return symbols_in_cubin(image);
+  auto const interface = read_ptx_interface(text_of(image), "linked image");
+  return {names_of(interface.kernels), names_of(interface.variables)};
 }
 
 std::vector<std::string> functions_in_ptx(std::string_view ptx)
@@ -75,9 +113,7 @@ std::vector<std::string> functions_in_ptx(std::string_view ptx)
 std::vector<std::string> functions_in(linked_image const& image)
 {
   if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
-  if (image.kind == image_kind::ptx)
-    return functions_in_ptx(
-        {reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
+  if (image.kind == image_kind::ptx) return functions_in_ptx(text_of(image.bytes));
   std::vector<std::string> functions;
   for (auto const& part : image.parts)
     for (auto& name : functions_in_ptx(part.text)) functions.push_back(std::move(name));

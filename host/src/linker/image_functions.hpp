@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of linked images, to tell which calls are left.
+// The functions of linked images, to tell which calls are left, and their kernels and variables.
 // Source: ptxas of CUDA 12.9 to 13.0 names a device function `user_transform`, or
-// `$kernel$user_transform` where it belongs to a kernel. Threads: no shared state.
+// `$kernel$user_transform` where it belongs to a kernel; it marks kernels by 0x10 in st_other
+// (CUDA 13.0, sm_75 to sm_121). Threads: no shared state.
 #pragma once
 
 #include <string>
@@ -23,6 +24,16 @@ std::vector<std::string> functions_in_ptx(std::string_view ptx);
 
 /// The functions of an image of any kind. @throws file_error as functions_in_cubin.
 std::vector<std::string> functions_in(linked_image const& image);
+
+/// What a host looks up in an image by name.
+struct image_symbols {
+  std::vector<std::string> kernels;
+  std::vector<std::string> variables;  ///< static ones included in a cubin
+};
+
+/// The kernels and variables that a cubin or emitted PTX defines.
+/// @throws file_error as functions_in_cubin, or `image` is not valid PTX.
+image_symbols symbols_in(image_kind kind, bytes_view image);
 
 /// The functions of a linked image, for many lookups: sorted by their last letters.
 class linked_functions {

@@ -20,7 +20,7 @@ cache_key link_key(std::vector<fatbin> const& inputs, link_options const& option
   key.add("target", options.target.name());
   key.add("mode", to_string(options.mode));
   key.add("emit", to_string(options.emit));
-  for (auto const& option : detail::nvjitlink_options(inputs, options)) key.add("option", option);
+  for (auto const& option : detail::image_options(inputs, options)) key.add("option", option);
   key.add("nvjitlink", nvjitlink_identity);
   return key;
 }

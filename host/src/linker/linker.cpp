@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "linker/image_functions.hpp"
+#include "linker/kept_symbols.hpp"
 #include "linker/linker_state.hpp"
 #include "linker/record_inlining.hpp"
 #include "linker/run_nvjitlink.hpp"
@@ -150,8 +151,6 @@ class linker::session {
       image_.parts = ptx_of(inputs_, options_.target);
     else
       link_or_fetch();
-    if (!options_.kernel.empty() && has_opaque_input())
-      detail::check_kernel(image_, inputs_, options_.kernel);
     detail::record_inlining(image_, inputs_, detail::choice_of(options_));
     if (options_.require_inlined) detail::check_inlined(image_, inputs_);
     return std::move(image_);
@@ -163,18 +162,13 @@ class linker::session {
   [[nodiscard]] std::string const& identity() const { return identity_; }
 
  private:
-  [[nodiscard]] bool has_opaque_input() const
-  {
-    return std::any_of(inputs_.begin(), inputs_.end(), [&](fatbin const& input) {
-      return is_opaque(input, detail::choice_of(options_));
-    });
-  }
-
   void check_inputs()
   {
     detail::stopwatch watch;
-    auto const findings = preflight(
-        inputs_, {.target = options_.target, .mode = options_.mode, .kernel = options_.kernel});
+    auto const findings = preflight(inputs_, {.target = options_.target,
+                                              .mode = options_.mode,
+                                              .kernels = options_.kernels,
+                                              .variables = options_.variables});
     image_.times.preflight_ms = watch.lap();
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& finding : findings)
@@ -219,14 +213,18 @@ class linker::session {
   {
     product_ = std::move(product);
     image_.bytes = product_->bytes;
+    if (image_.cache == cache_outcome::hit) detail::check_kept(image_.bytes, inputs_, options_);
     image_.warnings.insert(image_.warnings.end(), product_->warnings.begin(),
                            product_->warnings.end());
   }
 
-  /// @throws file_error the product is not an image; it is not stored then.
+  /// It is not stored if this throws.
+  /// @throws file_error the product is not an image.
+  /// @throws refused_error it lacks a kernel or variable that was asked for.
   void check_product(bytes_view bytes) const
   {
     if (options_.emit == image_kind::cubin) (void)detail::functions_in_cubin(bytes);
+    detail::check_kept(bytes, inputs_, options_);
   }
 
   /// Links. The product is not stored if nvJitLink was replaced after the key was made.
@@ -270,6 +268,7 @@ linked_image linker::link(std::vector<fatbin> const& inputs, link_options const&
   if (!state_) refuse_moved_linker();
   check_arguments(inputs, options);
   if (!can_emit(options.emit, options.mode)) refuse_emit(options);
+  check_link_options(options);
   return session(*state_, inputs, options).link();
 }
 
@@ -281,6 +280,7 @@ linked_image linker::link_into(std::filesystem::path const& layer,
   check_arguments(inputs, options);
   if (options.emit == image_kind::ptx_set || !can_emit(options.emit, options.mode))
     refuse_emit(options);
+  check_link_options(options);
   session linking(*state_, inputs, options);
   auto image = linking.link();
   for (auto const& identity : {linking.identity(), std::string()})

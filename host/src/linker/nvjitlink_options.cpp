@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linker/nvjitlink_options.hpp"
 
+#include <algorithm>
+
 #include "fatlink/preflight.hpp"
 #include "preflight/linked_entry.hpp"
 #include "util/text/format.hpp"
@@ -19,20 +21,71 @@ float_flags float_flags_of(std::vector<fatbin> const& inputs, link_options const
   return {};
 }
 
+/// nvJitLink takes 0 and 1; true and false fail.
+void add_float_flags(std::vector<std::string>& texts, float_flags const& recorded,
+                     link_options const& options)
+{
+  texts.push_back(detail::format("-ftz={:d}", options.ftz.value_or(recorded.ftz)));
+  texts.push_back(detail::format("-prec-div={:d}", options.prec_div.value_or(recorded.prec_div)));
+  texts.push_back(
+      detail::format("-prec-sqrt={:d}", options.prec_sqrt.value_or(recorded.prec_sqrt)));
+  texts.push_back(detail::format("-fma={:d}", options.fma.value_or(recorded.fmad)));
+}
+
+/// One option for each of `values`: ptx mode takes no lists, and "a,b" would keep nothing.
+void add_each(std::vector<std::string>& texts, char const* option,
+              std::vector<std::string> const& values)
+{
+  for (auto const& value : values) texts.push_back(option + value);
+}
+
+/// Without repetitions, in alphabetical order: the image does not depend on theirs.
+std::vector<std::string> sorted(std::vector<std::string> names)
+{
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void add_code_options(std::vector<std::string>& texts, link_options const& options)
+{
+  if (options.max_registers)
+    texts.push_back(detail::format("-maxrregcount={}", *options.max_registers));
+  if (options.optimization) texts.push_back(detail::format("-O{}", *options.optimization));
+  if (options.fast_compile != fast_compile::none)
+    texts.push_back(detail::format("-Ofc={}", to_string(options.fast_compile)));
+  if (options.line_info) texts.emplace_back("-lineinfo");
+  if (options.debug) texts.emplace_back("-g");
+  // The documented "-device-stack-protector" is an unknown option to nvJitLink 13.0.
+  if (options.stack_protector) texts.emplace_back("--device-stack-protector=true");
+}
+
 }  // namespace
+
+std::vector<std::string> detail::image_options(std::vector<fatbin> const& inputs,
+                                               link_options const& options)
+{
+  std::vector<std::string> texts{"-arch=" + options.target.name()};
+  if (options.mode == link_mode::lto) {  // in ptx mode, the instructions follow the flags already
+    texts.emplace_back("-lto");
+    add_float_flags(texts, float_flags_of(inputs, options), options);
+    if (options.emit == image_kind::ptx) texts.emplace_back("-ptx");
+  }
+  add_each(texts, "-kernels-used=", sorted(options.kernels));
+  add_each(texts, "-variables-used=", sorted(options.variables));
+  if (options.drop_unused_variables) texts.emplace_back("-optimize-unused-variables");
+  add_code_options(texts, options);
+  add_each(texts, "-Xptxas=", options.ptxas);
+  add_each(texts, "-Xnvvm=", options.nvvm);
+  return texts;
+}
 
 std::vector<std::string> detail::nvjitlink_options(std::vector<fatbin> const& inputs,
                                                    link_options const& options)
 {
-  std::vector<std::string> texts{"-arch=" + options.target.name()};
-  if (options.mode != link_mode::lto)
-    return texts;  // PTX and SASS instructions already follow the flags
-  auto const flags = float_flags_of(inputs, options);
-  texts.insert(texts.end(), {"-lto", detail::format("-ftz={:d}", flags.ftz),
-                             detail::format("-prec-div={:d}", flags.prec_div),
-                             detail::format("-prec-sqrt={:d}", flags.prec_sqrt),
-                             detail::format("-fma={:d}", flags.fmad)});
-  if (options.emit == image_kind::ptx) texts.emplace_back("-ptx");
+  auto texts = image_options(inputs, options);
+  if (options.threads) texts.push_back(detail::format("-split-compile={}", *options.threads));
+  if (!options.driver_cache) texts.emplace_back("-no-cache");
   return texts;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that a link passes to nvJitLink. They are part of the cache key (link_key in
-// linker.hpp).
+// The options that a link passes to nvJitLink, one text each, in a fixed order: nvJitLink writes
+// the options of ptxas into the cubin, so their order is part of its bytes.
 #pragma once
 
 #include <string>
@@ -10,7 +10,13 @@
 
 namespace fatlink::detail {
 
-/// nvJitLink's options in a fixed order: the architecture, and in LTO mode the float flags.
+/// The options that the image depends on, which are part of the cache key (link_key in linker.hpp):
+/// the architecture; in lto mode the float flags, which `options` overrides or the inputs record;
+/// and what else `options` sets. `options`: as check_link_options accepts them.
+std::vector<std::string> image_options(std::vector<fatbin> const& inputs,
+                                       link_options const& options);
+
+/// All options of the link: image_options(), threads and the driver's cache.
 std::vector<std::string> nvjitlink_options(std::vector<fatbin> const& inputs,
                                            link_options const& options);
 

@@ -18,12 +18,12 @@ ptx_interface read_linked_interface(std::string_view linked, std::string_view na
   return read_ptx_interface(ptx.append(linked), name);
 }
 
-std::vector<std::string> check_options(std::vector<fatbin> const& inputs, link_options options)
+std::vector<std::string> check_options(std::vector<fatbin> const& inputs,
+                                       link_options const& options)
 {
-  options.emit = image_kind::cubin;
-  auto texts = nvjitlink_options(inputs, options);
-  texts.emplace_back("-no-cache");  // a link from the driver's cache reports nothing
-  return texts;
+  link_options check{.target = options.target, .mode = options.mode};
+  check.driver_cache = false;  // a link from the driver's cache reports nothing
+  return nvjitlink_options(inputs, check);
 }
 
 ptx_interface read_reachable(fatbin const& input, link_options const& options,

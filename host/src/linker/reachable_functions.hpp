@@ -19,8 +19,11 @@ namespace fatlink::detail {
 /// @throws file_error `linked` is not valid PTX; names `name`.
 ptx_interface read_linked_interface(std::string_view linked, std::string_view name);
 
-/// nvJitLink's options for links that only check `inputs`: the same as for the real link.
-std::vector<std::string> check_options(std::vector<fatbin> const& inputs, link_options options);
+/// nvJitLink's options for links that only check `inputs`: target, mode and the float flags of the
+/// inputs, and nothing else of `options`. Kernels to keep, for example, would hide the calls of the
+/// others, and an optimization level would conflict with that of the check.
+std::vector<std::string> check_options(std::vector<fatbin> const& inputs,
+                                       link_options const& options);
 
 /// The interface that the kernels of `input` use. `texts`: the result of check_options().
 /// @throws link_error the link failed.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linker/record_inlining.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <set>
 #include <string>
@@ -11,7 +9,6 @@
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
 #include "linker/image_functions.hpp"
-#include "preflight/finding_limit.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
@@ -60,23 +57,6 @@ void detail::record_inlining(linked_image& image, std::vector<fatbin> const& inp
   }
 }
 
-void detail::check_kernel(linked_image const& image, std::vector<fatbin> const& inputs,
-                          std::string const& kernel)
-{
-  auto const functions = detail::functions_in(image);
-  if (std::find(functions.begin(), functions.end(), kernel) != functions.end()) return;
-  std::vector<std::string> files;
-  for (auto const& input : inputs) files.push_back(input.name());
-  throw refused_error(
-      image.target,
-      {{.id = finding_id::unknown_kernel,
-        .severity = severity::error,
-        .files = files,
-        .symbol = kernel,
-        .message = detail::format("kernel {} is in no input ({})", kernel, fmt::join(files, ", ")),
-        .hint = detail::format("functions of the linked image: {}", list_names(functions))}});
-}
-
 void detail::check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)
 {
   for (auto const& hook : image.hooks) {
@@ -90,7 +70,8 @@ void detail::check_inlined(linked_image const& image, std::vector<fatbin> const&
          .input = names,
          .code = error_code::not_inlined,
          .hint = image.mode == link_mode::lto
-                     ? "a recursive, very large or __noinline__ function stays a call"
+                     ? "a recursive, very large or __noinline__ function stays a call, and so do "
+                       "others with optimization 0 or fast_compile max, and those of PTX or SASS"
                      : detail::format("a {} link never inlines: link in lto mode",
                                       to_string(image.mode))});
   }

@@ -18,9 +18,4 @@ void record_inlining(linked_image& image, std::vector<fatbin> const& inputs,
 /// After record_inlining. @throws link_error a hook is still called (not_inlined).
 void check_inlined(linked_image const& image, std::vector<fatbin> const& inputs);
 
-/// Checks that `image` holds `kernel`, which preflight cannot do for opaque inputs.
-/// @throws refused_error unknown-kernel.
-void check_kernel(linked_image const& image, std::vector<fatbin> const& inputs,
-                  std::string const& kernel);
-
 }  // namespace fatlink::detail

@@ -7,6 +7,7 @@
 #include "link_helper/idle_time.hpp"
 #include "linker/check_calls.hpp"
 #include "linker/check_opaque_types.hpp"
+#include "linker/kept_symbols.hpp"
 #include "linker/nvjitlink_options.hpp"
 #include "nvjitlink/process_end_guard.hpp"
 #include "nvjitlink/refuse_nvjitlink.hpp"
@@ -39,9 +40,8 @@ link_request make_request(std::vector<link_input> const& inputs,
 void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& options,
                      toolkit_version linker)
 {
-  auto findings = preflight(
-      inputs,
-      {.target = options.target, .mode = options.mode, .kernel = options.kernel, .linker = linker});
+  auto findings =
+      preflight(inputs, {.target = options.target, .mode = options.mode, .linker = linker});
   if (has_error(findings)) throw refused_error(options.target, std::move(findings));
 }
 
@@ -49,7 +49,8 @@ void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& opti
 link_product check_and_link(std::vector<fatbin> const& inputs, link_options const& options,
                             link_function const& link)
 {
-  auto findings = check_opaque_types(inputs, options, link);
+  auto findings = find_unknown_symbols(inputs, options, link);
+  if (findings.empty()) findings = check_opaque_types(inputs, options, link);
   if (findings.empty()) findings = check_calls(inputs, options, link);
   if (has_error(findings)) throw refused_error(options.target, std::move(findings));
   return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);

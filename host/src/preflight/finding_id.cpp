@@ -28,6 +28,7 @@ constexpr std::array k_ids{
     named_id{finding_id::missing_variable, "missing-variable"},
     named_id{finding_id::duplicate_symbol, "duplicate-symbol"},
     named_id{finding_id::unknown_kernel, "unknown-kernel"},
+    named_id{finding_id::unknown_variable, "unknown-variable"},
     named_id{finding_id::signature_mismatch, "signature-mismatch"},
     named_id{finding_id::uncertain_type, "uncertain-type"},
     named_id{finding_id::unreadable_types, "unreadable-types"},

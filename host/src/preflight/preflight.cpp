@@ -89,7 +89,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::symbol_index const symbols(described);
   detail::check_contracts(described, symbols, findings);
   detail::check_digests(described, findings);
-  detail::check_kernel(described, request, findings);
+  detail::check_kept(described, request, findings);
   detail::check_types(described, request, findings);
   detail::check_hooks(described, symbols, findings);
   detail::check_function_types(symbols, findings);
@@ -110,10 +110,10 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 }
 
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
-                                          std::string const& kernel)
+                                          std::vector<std::string> const& kernels)
 {
   auto findings =
-      preflight(inputs, {.target = detail::newest_target(), .mode = mode, .kernel = kernel});
+      preflight(inputs, {.target = detail::newest_target(), .mode = mode, .kernels = kernels});
   std::erase_if(findings, [](finding const& entry) {
     return entry.severity != severity::error || depends_on_target(entry.id);
   });

@@ -36,9 +36,16 @@ void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols
                      std::vector<finding>& findings);
 /// unverified-bytes: a warning for each input without digests.
 void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings);
-/// unknown-kernel.
-void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
-                  std::vector<finding>& findings);
+/// unknown-kernel, unknown-variable: what the request keeps. Left to the link if an input is
+/// opaque.
+void check_kept(preflight_inputs const& inputs, preflight_request const& request,
+                std::vector<finding>& findings);
+/// unknown-kernel: `files` have `kernels`, and not `kernel`.
+finding unknown_kernel(std::string const& kernel, std::vector<std::string> const& files,
+                       std::vector<std::string> const& kernels);
+/// unknown-variable: `files` define `variables`, and not `variable`.
+finding unknown_variable(std::string const& variable, std::vector<std::string> const& files,
+                         std::vector<std::string> const& variables);
 /// unreadable-types, unchecked-types: of inputs whose types cannot be read before the link.
 void check_types(preflight_inputs const& inputs, preflight_request const& request,
                  std::vector<finding>& findings);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether every hook is defined once, and all that the inputs say of one name is of one type.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -221,30 +219,6 @@ void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbol
       if (!variable.is_weak) add(variable.name, *input.file, false);
   }
   duplicates.finish();
-}
-
-void check_kernel(preflight_inputs const& inputs, preflight_request const& request,
-                  std::vector<finding>& findings)
-{
-  if (request.kernel.empty()) return;
-  std::vector<std::string> files;
-  std::vector<std::string> kernels;
-  for (auto const& input : inputs) {
-    files.push_back(input.file->name());
-    for (auto const& kernel : input.interface.kernels) kernels.push_back(kernel.name);
-  }
-  if (std::find(kernels.begin(), kernels.end(), request.kernel) != kernels.end()) return;
-  auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
-  if (std::any_of(inputs.begin(), inputs.end(), is_opaque)) return;  // the linked image shows it
-  auto hint = kernels.empty() ? std::string("pass the library's fatbin, which holds the kernels")
-                              : detail::format("kernels there are: {}", list_names(kernels));
-  findings.push_back({.id = finding_id::unknown_kernel,
-                      .severity = severity::error,
-                      .files = files,
-                      .symbol = request.kernel,
-                      .message = detail::format("kernel {} is in no input ({})", request.kernel,
-                                                fmt::join(files, ", ")),
-                      .hint = std::move(hint)});
 }
 
 }  // namespace fatlink::detail

@@ -54,6 +54,14 @@ constexpr std::size_t k_statement_words = std::size_t{1} << 20;
 
 /// The names of a cubin's functions and variables together.
 constexpr std::size_t k_cubin_name_bytes = std::size_t{64} << 20;
+// The options of a link.
+
+/// Kernels, or variables, that a link keeps by name: 64 KiB of options for short names.
+constexpr std::size_t k_kept_names = 4096;
+/// Options passed on to ptxas, or to libNVVM, which have some 60 and 15.
+constexpr std::size_t k_raw_options = 256;
+/// One of them.
+constexpr std::size_t k_option_bytes = 4096;
 
 // Reports.
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "option_flags.hpp"
+
+#include "options.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+void add_names(CLI::App& verb, std::string const& name, std::vector<std::string>& values,
+               std::string const& type, std::string const& help)
+{
+  verb.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
+}
+
+void add_number(CLI::App& verb, std::string const& name, std::optional<unsigned>& value,
+                count_range range, std::string const& help)
+{
+  auto const store = [&value, name, range](std::string const& text) {
+    value = static_cast<unsigned>(parse_count(name, text, range));
+  };
+  verb.add_option_function<std::string>(name, store, help)->type_name("N");
+}
+
+void add_switch(CLI::App& verb, std::string const& name, std::optional<bool>& value,
+                std::string const& help)
+{
+  auto const store = [&value](std::string const& text) { value = text == "1"; };
+  add_choice(verb, name, store, {"0", "1"}, help);
+}
+
+void add_fast_compile(CLI::App& verb, fast_compile& level)
+{
+  auto const store = [&level](std::string const& text) {
+    for (auto const candidate : {fast_compile::min, fast_compile::mid, fast_compile::max})
+      if (text == to_string(candidate)) level = candidate;
+  };
+  add_choice(verb, "--fast-compile", store, {"min", "mid", "max"},
+             "shorten the link at the cost of the code; max leaves hooks as calls");
+}
+
+void add_symbol_flags(CLI::App& verb, link_options& options)
+{
+  add_names(verb, "--keep-variable", options.variables, "NAME",
+            "lto: keep only this variable for the host, others become constants; can be repeated");
+  verb.add_flag("--drop-unused-variables", options.drop_unused_variables,
+                "lto: drop variables that no kernel writes, also those that the host would set");
+}
+
+void add_code_flags(CLI::App& verb, link_options& options)
+{
+  add_number(verb, "--max-registers", options.max_registers, {k_least_registers, k_most_registers},
+             "registers of a thread at most, 24 to 255 (cubins)");
+  auto const store = [&options](std::string const& text) {
+    options.optimization = text == "3" ? 3 : 0;
+  };
+  add_choice(verb, "-O,--optimize", store, {"0", "3"},
+             "optimization; 0 leaves hooks as calls, 3 is nvJitLink's default");
+  add_fast_compile(verb, options.fast_compile);
+  verb.add_flag(
+      "--line-info", options.line_info,
+      "add source lines for profilers; lines of PTX for inputs without -lineinfo (cubins)");
+  verb.add_flag(
+      "--debug", options.debug,
+      "code for debuggers: not optimized by ptxas; variables only of inputs with -G (cubins)");
+  verb.add_flag("--stack-protector", options.stack_protector,
+                "trap where a write past an array on the stack is found (cubins)");
+}
+
+void add_float_flags(CLI::App& verb, link_options& options)
+{
+  add_switch(verb, "--ftz", options.ftz, "lto: flush denormal numbers to zero");
+  add_switch(verb, "--prec-div", options.prec_div, "lto: divisions round correctly");
+  add_switch(verb, "--prec-sqrt", options.prec_sqrt,
+             "lto: square roots round correctly; no effect on sqrtf as nvcc compiles it");
+  add_switch(verb, "--fma", options.fma, "lto: contract multiplication and addition");
+}
+
+}  // namespace
+
+void add_option_flags(CLI::App& verb, link_options& options)
+{
+  add_symbol_flags(verb, options);
+  add_code_flags(verb, options);
+  add_float_flags(verb, options);
+  add_number(verb, "--threads", options.threads, {1, k_most_threads},
+             "threads of nvJitLink, 1 to 256; they do not change the image");
+  verb.add_flag_callback(
+      "--no-driver-cache", [&options] { options.driver_cache = false; },
+      "keep no intermediate results in the driver's cache");
+  add_names(verb, "--ptxas", options.ptxas, "OPTION",
+            "pass one option to ptxas: --ptxas=--def-load-cache=cg; can be repeated (cubins)");
+  add_names(verb, "--nvvm", options.nvvm, "OPTION",
+            "lto: pass one option to libNVVM: --nvvm=-jump-table-density=10; can be repeated");
+}
+
+void add_kernels(CLI::App& verb, std::vector<std::string>& kernels, std::string const& help)
+{
+  add_names(verb, "--kernel", kernels, "NAME", help);
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a link is for, and nvJitLink's options. A field that is empty, false or its default is not
+// passed to nvJitLink. fatlink checks every value before nvJitLink sees it, because nvJitLink
+// ignores, clamps or misreads many wrong ones; and it refuses an option that has no effect in the
+// link that is asked for (error_code::option_has_no_effect). docs/using.md has the table of
+// effects. Effects and traps: measured with nvJitLink 13.0, pinned by
+// tests/link/link_options_test.cpp. Threads: values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fatlink/export.hpp"
+#include "fatlink/image.hpp"
+#include "fatlink/target.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// How far nvJitLink shortens its work (-Ofc; nvJitLink 13.0 has it without documenting it).
+enum class fast_compile {
+  none,  ///< not passed: full optimization
+  min,   ///< about the code of none
+  mid,   ///< in lto mode less unrolling and inlining within ptxas: much faster links
+  max,   ///< without optimization: hooks usually stay calls, with a warning for each
+};
+/// "none", "min", "mid" or "max"; "unknown" for a value outside the enumeration.
+char const* to_string(fast_compile level) noexcept;
+
+/// Range of link_options::max_registers, inclusive. nvJitLink takes 24 for lower numbers, and
+/// ignores higher ones.
+constexpr unsigned k_least_registers = 24;
+/// The other end.
+constexpr unsigned k_most_registers = 255;
+/// The most that link_options::threads may be.
+constexpr unsigned k_most_threads = 256;
+
+/// What to link for.
+struct link_options {
+  fatlink::target target = {};      ///< the architecture to link for
+  link_mode mode = link_mode::lto;  ///< what is linked: LTO-IR, PTX or SASS
+  /// `ptx` requires lto mode; `ptx_set` requires ptx mode and needs no nvJitLink.
+  image_kind emit = image_kind::cubin;
+  /// In lto mode, an input without LTO-IR may be linked as PTX, else as SASS for exactly the
+  /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such an
+  /// input is refused (no-ltoir, no-ptx).
+  bool allow_calls = false;
+  /// Takes all members of archives; otherwise those that define what is missing (select_modules).
+  bool whole_archive = false;
+  /// Kernels to keep, by exact symbol names; empty: all. An input must define each, and the linked
+  /// image must hold each; otherwise the link is refused (unknown-kernel). nvJitLink also keeps
+  /// every kernel whose name contains one of them. In lto mode the others are not compiled at all,
+  /// and
+  /// __constant__ variables that only they use are dropped (see `variables`); in ptx mode they are
+  /// compiled and then dropped. A ptx_set keeps every kernel.
+  std::vector<std::string> kernels = {};
+  /// Variables that the host reads or sets, by exact symbol names; lto mode only. An input must
+  /// define each, and the linked image must hold each (unknown-variable). All others may be
+  /// dropped: the link then takes their initial value for constant, even where a kernel reads them.
+  /// Empty: nvJitLink keeps every __device__ variable.
+  std::vector<std::string> variables = {};
+  /// Drops every variable that no kernel uses or writes, also one that the host would set: the link
+  /// takes its initial value for constant. lto mode only, and not together with `variables`, which
+  /// states more.
+  bool drop_unused_variables = false;
+  /// Registers of a thread at most, k_least_registers to k_most_registers; ptxas spills the others
+  /// to local memory. Cubins only.
+  std::optional<unsigned> max_registers = {};
+  /// 0 or 3. 0 in lto mode leaves hooks as calls. 3, nvJitLink's default, changes no code; not
+  /// together with `debug`. Neither together with `fast_compile`.
+  std::optional<unsigned> optimization = {};
+  /// Not together with `optimization` or `debug`.
+  fatlink::fast_compile fast_compile = fast_compile::none;
+  /// Lines for profilers. Inputs that were compiled with -lineinfo keep their lines anyway; for
+  /// others this adds lines of the PTX, and nearly doubles the cubin. Cubins only, and not together
+  /// with `debug`, which includes it.
+  bool line_info = false;
+  /// Code without optimization by ptxas, for debuggers; hooks are inlined before, in lto mode.
+  /// Variables and source lines are there only for inputs that were compiled with -G, which LTO-IR
+  /// cannot be; for others nvJitLink warns that sections are missing. Cubins only.
+  bool debug = false;
+  /// Override the flags that the inputs record, in lto mode (PTX has them compiled in): flush
+  /// denormal numbers to zero; division rounds correctly; square roots round correctly; contract
+  /// multiplication and addition.
+  std::optional<bool> ftz = {};
+  std::optional<bool> prec_div = {};  ///< see ftz
+  /// See ftz. It changes no code of nvcc's, which fixes the precision of sqrtf in the LTO-IR.
+  std::optional<bool> prec_sqrt = {};
+  std::optional<bool> fma = {};  ///< see ftz
+  /// Traps where a write past an array on the stack is found at a function's end
+  /// (--device-stack-protector=true). Cubins only.
+  bool stack_protector = false;
+  /// Threads of nvJitLink, 1 to k_most_threads; the image does not depend on it. None: one.
+  /// (nvJitLink would take 0 for all cores.)
+  std::optional<unsigned> threads = {};
+  /// Whether nvJitLink may keep intermediate results in the driver's cache, where there is a
+  /// driver. The image does not depend on it.
+  bool driver_cache = true;
+  /// Options of ptxas, each one word: "--def-load-cache=cg". Refused if this structure has it, or
+  /// if it names a file. Cubins only.
+  std::vector<std::string> ptxas = {};
+  /// Options of libNVVM, each one word: "-jump-table-density=10". Refused as for `ptxas`. lto mode
+  /// only.
+  std::vector<std::string> nvvm = {};
+  /// A hook that is still called after the link is an error. Not part of the link's identity.
+  bool require_inlined = false;
+};
+
+/// Checks everything in `options` but target, mode and emit. linker::link and link_into call it.
+/// @throws usage_error invalid_argument: a value out of range, a name that is no symbol, a raw
+///   option that is not allowed, or two options that exclude each other; option_has_no_effect: an
+///   option that does nothing in this mode for this kind of image.
+void check_link_options(link_options const& options);
+
+}  // namespace fatlink
