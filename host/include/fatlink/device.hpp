@@ -132,7 +132,7 @@ std::shared_ptr<device> open_device(char const* name, cpu_options const& options
 /// linker.link and destination.load in one call.
 /// @throws as linker::link and device::load.
 [[nodiscard]] loaded_module link_and_load(device const& destination, linker& linker,
-                                          std::vector<fatbin> const& inputs,
+                                          std::vector<input> const& inputs,
                                           link_mode mode = link_mode::lto);
 
 /// Every GPU that the driver reports. Empty where there is none, with the reason in `reason`.

@@ -35,7 +35,7 @@ struct device_info {
   /// (ptx) on the reference device.
   [[nodiscard]] image_kind image_for(link_mode mode) const noexcept
   {
-    if (kind == device_kind::gpu) return image_kind::cubin;
+    if (kind == device_kind::gpu || mode == link_mode::sass) return image_kind::cubin;
     return mode == link_mode::lto ? image_kind::ptx : image_kind::ptx_set;
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links fatbins to one image with nvJitLink. Preflight runs first; a finding of severity error
+// Links inputs to one image with nvJitLink. Preflight runs first; a finding of severity error
 // stops the link before nvJitLink reads any input. nvJitLink receives only the entry of each input
 // that preflight checked (linked_entry), in a fatbin that fatlink writes. A line of its logs that
 // begins with `error` or `fatal` fails the link, whatever the status; so does such a line on
@@ -15,6 +15,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/find_link_helper.hpp"
 #include "fatlink/image.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/link_options.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
@@ -39,7 +41,11 @@ enum class isolation { in_process, helper };
 /// nvJitLink's options (float flags included; not threads and driver_cache, on which the image does
 /// not depend) and `nvjitlink_identity` (nvjitlink_file::identity;
 /// empty: for hosts without nvJitLink). File names and paths are not part of it.
-cache_key link_key(std::vector<fatbin> const& inputs, link_options const& options,
+cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
+                   std::string const& nvjitlink_identity);
+/// As above, of the modules of `inputs` that the link takes (select_modules).
+/// @throws usage_error, format_error as select_modules.
+cache_key link_key(std::vector<input> const& inputs, link_options const& options,
                    std::string const& nvjitlink_identity);
 
 /// How a linker works. Every field has a default.
@@ -58,14 +64,14 @@ struct linker_settings {
   bool allow_unconfined = false;
 };
 
-/// Links fatbins. Copies share their helpers and their cache.
+/// Links inputs of every form. Copies share their helpers and their cache.
 class linker {
  public:
   /// Finds nvJitLink and starts the helper at the first link, not now.
   /// @throws usage_error `isolation` is not an enumerator, or `time_limit` is not above 0.
   explicit linker(linker_settings settings = {});
 
-  /// Links `inputs`, the library's fatbin first. Passes on the float flags that the entries record,
+  /// Links `inputs`, the library first; of archives, what select_modules() returns. Passes on the float flags that the entries record,
   /// so that both modes compute alike. Deterministic: the same inputs give the same bytes.
   /// @throws refused_error preflight found an error, or the type check did:
   ///   signature-mismatch, missing-hook, missing-variable, unchecked-types; or the image lacks a
@@ -73,16 +79,23 @@ class linker {
   /// @throws link_error nvJitLink failed, with its complete log and code; or the helper died (code
   ///   SIGSEGV, …), exceeded the time limit (ETIMEDOUT) or sent an invalid reply (EPROTO); or a
   ///   hook is still called and `require_inlined` is set (error_code::not_inlined).
+  /// @throws format_error an entry of an input is damaged, which reading the input did not show.
   /// @throws unavailable_error there is no nvJitLink or no helper, and the cache does not hold the
-  ///   link; or the kernel refuses the helper's sandbox.
+  ///   link; or the kernel refuses the helper's sandbox; or a ptx_set is asked for, and an input
+  ///   holds SASS only (error_code::needs_gpu).
   /// @throws usage_error there are no inputs, an input or this linker was moved from, `emit` does
   ///   not fit the mode, a value is not an enumerator, or what check_link_options refuses.
-  linked_image link(std::vector<fatbin> const& inputs, link_options const& options);
+  linked_image link(std::vector<input> const& inputs, link_options const& options);
+  /// As above, of modules: all of them are linked.
+  linked_image link(std::span<fatbin const> inputs, link_options const& options);
 
   /// Links, and also writes the result into `layer`, a cache folder to be shipped: one entry for
   /// hosts with this nvJitLink, one for hosts without any.
   /// @throws what link() throws; file_error `layer` cannot be written.
-  linked_image link_into(std::filesystem::path const& layer, std::vector<fatbin> const& inputs,
+  linked_image link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
+                         link_options const& options);
+  /// As above, of modules: all of them are linked.
+  linked_image link_into(std::filesystem::path const& layer, std::span<fatbin const> inputs,
                          link_options const& options);
 
  private:

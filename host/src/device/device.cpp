@@ -28,7 +28,7 @@ std::shared_ptr<device> open_device(char const* name, cpu_options const& options
 }
 
 loaded_module link_and_load(device const& destination, linker& linker,
-                            std::vector<fatbin> const& inputs, link_mode mode)
+                            std::vector<input> const& inputs, link_mode mode)
 {
   return destination.load(linker.link(inputs, destination.link_options(mode)));
 }

@@ -173,7 +173,9 @@ std::vector<finding> check_calls(std::vector<fatbin> const& inputs, link_options
   texts.insert(texts.end(), {"-O0", "-ptx"});
   std::vector<link_input> parts;
   for (auto const& input : inputs)
-    parts.push_back(link_input::write(input, *linked_entry(input, choice_of(options))));
+    if (auto const& entry = *linked_entry(input, choice_of(options));
+        entry.kind == entry_kind::ltoir)
+      parts.push_back(link_input::write(input, entry));
   auto const product = link(parts, texts, image_kind::ptx);
   std::string_view const ptx(reinterpret_cast<char const*>(product.bytes.data()),
                              product.bytes.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/linker.hpp"
 #include "linker/nvjitlink_options.hpp"
+#include "linker/request_of.hpp"
 #include "util/bytes/sha256.hpp"
 
 namespace fatlink {
@@ -11,18 +12,26 @@ constexpr char const* k_key_format = "2";
 
 }  // namespace
 
-cache_key link_key(std::vector<fatbin> const& inputs, link_options const& options,
+cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
                    std::string const& nvjitlink_identity)
 {
+  std::vector const modules(inputs.begin(), inputs.end());
   cache_key key;
   key.add("format", k_key_format);
-  for (auto const& input : inputs) key.add("input", detail::to_hexadecimal(input.digest()));
+  for (auto const& module : inputs) key.add("input", detail::to_hexadecimal(module.digest()));
   key.add("target", options.target.name());
   key.add("mode", to_string(options.mode));
   key.add("emit", to_string(options.emit));
-  for (auto const& option : detail::image_options(inputs, options)) key.add("option", option);
+  if (options.allow_calls) key.add("calls", "allowed");
+  for (auto const& option : detail::image_options(modules, options)) key.add("option", option);
   key.add("nvjitlink", nvjitlink_identity);
   return key;
+}
+
+cache_key link_key(std::vector<input> const& inputs, link_options const& options,
+                   std::string const& nvjitlink_identity)
+{
+  return link_key(select_modules(inputs, detail::request_of(options)), options, nvjitlink_identity);
 }
 
 }  // namespace fatlink

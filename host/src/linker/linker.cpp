@@ -9,6 +9,7 @@
 #include "linker/kept_symbols.hpp"
 #include "linker/linker_state.hpp"
 #include "linker/record_inlining.hpp"
+#include "linker/request_of.hpp"
 #include "linker/run_nvjitlink.hpp"
 #include "preflight/linked_entry.hpp"
 #include "util/process/cancellation.hpp"
@@ -28,11 +29,25 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target architect
   return parts;
 }
 
-/// Whether a link passes on a warning of preflight. Not compared-by-link, because check_calls()
-/// compares the types; not unverified-bytes, which every link of such inputs would repeat.
-bool is_repeated_by_link(finding_id id)
+/// Whether `name` is linked as SASS, of which damage would go unnoticed.
+bool is_linked_as_sass(std::string const& name, std::vector<fatbin> const& inputs,
+                       link_options const& options)
 {
-  return id != finding_id::compared_by_link && id != finding_id::unverified_bytes;
+  return std::any_of(inputs.begin(), inputs.end(), [&](fatbin const& input) {
+    auto const* entry = linked_entry(input, detail::choice_of(options));
+    return input.name() == name && entry != nullptr && entry->kind == entry_kind::elf;
+  });
+}
+
+/// Whether a link passes on a warning of preflight. Not compared-by-link, because check_calls()
+/// compares the types; unverified-bytes only of SASS, because nvJitLink notices damage of PTX and
+/// LTO-IR.
+bool is_repeated_by_link(finding const& warning, std::vector<fatbin> const& inputs,
+                         link_options const& options)
+{
+  if (warning.id == finding_id::unverified_bytes)
+    return is_linked_as_sass(warning.files.front(), inputs, options);
+  return warning.id != finding_id::compared_by_link;
 }
 
 [[noreturn]] void refuse_emit(link_options const& options)
@@ -105,7 +120,8 @@ void check_settings(linker_settings const& settings)
 }
 
 /// @throws usage_error no inputs, one that was moved from, or a value that is no enumerator.
-void check_arguments(std::vector<fatbin> const& inputs, link_options const& options)
+template <typename Inputs>
+void check_arguments(Inputs const& inputs, link_options const& options)
 {
   if (options.mode != link_mode::ptx && options.mode != link_mode::lto &&
       options.mode != link_mode::sass)
@@ -113,17 +129,17 @@ void check_arguments(std::vector<fatbin> const& inputs, link_options const& opti
   if (options.emit != image_kind::cubin && options.emit != image_kind::ptx &&
       options.emit != image_kind::ptx_set)
     refuse_value("image_kind", static_cast<int>(options.emit));
-  for (auto const& input : inputs)
-    if (!input.has_value())
+  for (auto const& candidate : inputs)
+    if (!candidate.has_value())
       throw usage_error({.message = "an input was moved from",
                          .input = "inputs",
                          .code = error_code::moved_from,
-                         .hint = "copy a fatbin that is used again; copies share their bytes"});
+                         .hint = "copy an input that is used again; copies share their bytes"});
   if (inputs.empty())
     throw usage_error({.message = "no inputs: there is nothing to link",
                        .input = "inputs",
                        .code = error_code::missing_input,
-                       .hint = "pass the library's fatbin first, then the transforms'"});
+                       .hint = "pass the library first, then the transforms"});
 }
 
 }  // namespace
@@ -165,14 +181,11 @@ class linker::session {
   void check_inputs()
   {
     detail::stopwatch watch;
-    auto const findings = preflight(inputs_, {.target = options_.target,
-                                              .mode = options_.mode,
-                                              .kernels = options_.kernels,
-                                              .variables = options_.variables});
+    auto const findings = preflight(inputs_, detail::request_of(options_));
     image_.times.preflight_ms = watch.lap();
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& finding : findings)
-      if (is_repeated_by_link(finding.id))
+      if (is_repeated_by_link(finding, inputs_, options_))
         image_.warnings.push_back(
             detail::format("{} [{}]", finding.message, to_string(finding.id)));
   }
@@ -262,18 +275,33 @@ linker::linker(linker_settings settings)
   state_ = std::make_shared<state>(std::move(settings));
 }
 
-linked_image linker::link(std::vector<fatbin> const& inputs, link_options const& options)
+linked_image linker::link(std::vector<input> const& inputs, link_options const& options)
+{
+  check_arguments(inputs, options);
+  return link(select_modules(inputs, detail::request_of(options)), options);
+}
+
+linked_image linker::link(std::span<fatbin const> inputs, link_options const& options)
 {
   detail::cancellation_guard const guard;
   if (!state_) refuse_moved_linker();
   check_arguments(inputs, options);
   if (!can_emit(options.emit, options.mode)) refuse_emit(options);
   check_link_options(options);
-  return session(*state_, inputs, options).link();
+  std::vector const modules(inputs.begin(), inputs.end());
+  if (options.emit == image_kind::ptx_set) check_reference_device(modules);
+  return session(*state_, modules, options).link();
 }
 
-linked_image linker::link_into(std::filesystem::path const& layer,
-                               std::vector<fatbin> const& inputs, link_options const& options)
+linked_image linker::link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
+                               link_options const& options)
+{
+  check_arguments(inputs, options);
+  return link_into(layer, select_modules(inputs, detail::request_of(options)), options);
+}
+
+linked_image linker::link_into(std::filesystem::path const& layer, std::span<fatbin const> inputs,
+                               link_options const& options)
 {
   detail::cancellation_guard const guard;
   if (!state_) refuse_moved_linker();
@@ -281,10 +309,11 @@ linked_image linker::link_into(std::filesystem::path const& layer,
   if (options.emit == image_kind::ptx_set || !can_emit(options.emit, options.mode))
     refuse_emit(options);
   check_link_options(options);
-  session linking(*state_, inputs, options);
+  std::vector const modules(inputs.begin(), inputs.end());
+  session linking(*state_, modules, options);
   auto image = linking.link();
   for (auto const& identity : {linking.identity(), std::string()})
-    write_layer_entry(layer, link_key(inputs, options, identity), linking.product());
+    write_layer_entry(layer, link_key(modules, options, identity), linking.product());
   return image;
 }
 

@@ -14,42 +14,46 @@ constexpr bool k_no = false;
 
 // clang-format off
 constexpr std::array k_effects{
-    //                                                                 lto cubin, lto ptx, ptx cubin, ptx_set
+    //                                                         lto cubin, lto ptx, ptx cubin, ptx_set, sass
+    option_effect{"allow_calls", "link_options::allow_calls",
+                  [](link_options const& o) { return o.allow_calls; },         {k_on, k_no, k_on, k_no, k_no}},
+    option_effect{"whole_archive", "link_options::whole_archive",
+                  [](link_options const& o) { return o.whole_archive; },       {k_on, k_on, k_on, k_on, k_on}},
     option_effect{"kernels", "link_options::kernels",
-                  [](link_options const& o) { return !o.kernels.empty(); },          {k_on, k_on, k_on, k_on}},
+                  [](link_options const& o) { return !o.kernels.empty(); },          {k_on, k_on, k_on, k_on, k_on}},
     option_effect{"variables", "link_options::variables",
-                  [](link_options const& o) { return !o.variables.empty(); },        {k_on, k_on, k_no, k_no}},
+                  [](link_options const& o) { return !o.variables.empty(); },        {k_on, k_on, k_no, k_no, k_no}},
     option_effect{"drop_unused_variables", "link_options::drop_unused_variables",
-                  [](link_options const& o) { return o.drop_unused_variables; },     {k_on, k_on, k_no, k_no}},
+                  [](link_options const& o) { return o.drop_unused_variables; },     {k_on, k_on, k_no, k_no, k_no}},
     option_effect{"max_registers", "link_options::max_registers",
-                  [](link_options const& o) { return o.max_registers.has_value(); }, {k_on, k_no, k_on, k_no}},
+                  [](link_options const& o) { return o.max_registers.has_value(); }, {k_on, k_no, k_on, k_no, k_no}},
     option_effect{"optimization", "link_options::optimization",
-                  [](link_options const& o) { return o.optimization.has_value(); },  {k_on, k_on, k_on, k_no}},
+                  [](link_options const& o) { return o.optimization.has_value(); },  {k_on, k_on, k_on, k_no, k_no}},
     option_effect{"fast_compile", "link_options::fast_compile",
                   [](link_options const& o) { return o.fast_compile != fast_compile::none; },
-                                                                                     {k_on, k_on, k_on, k_no}},
+                                                                                     {k_on, k_on, k_on, k_no, k_no}},
     option_effect{"line_info", "link_options::line_info",
-                  [](link_options const& o) { return o.line_info; },                 {k_on, k_no, k_on, k_no}},
+                  [](link_options const& o) { return o.line_info; },                 {k_on, k_no, k_on, k_no, k_no}},
     option_effect{"debug", "link_options::debug",
-                  [](link_options const& o) { return o.debug; },                     {k_on, k_no, k_on, k_no}},
+                  [](link_options const& o) { return o.debug; },                     {k_on, k_no, k_on, k_no, k_no}},
     option_effect{"ftz", "link_options::ftz",
-                  [](link_options const& o) { return o.ftz.has_value(); },           {k_on, k_on, k_no, k_no}},
+                  [](link_options const& o) { return o.ftz.has_value(); },           {k_on, k_on, k_no, k_no, k_no}},
     option_effect{"prec_div", "link_options::prec_div",
-                  [](link_options const& o) { return o.prec_div.has_value(); },      {k_on, k_on, k_no, k_no}},
+                  [](link_options const& o) { return o.prec_div.has_value(); },      {k_on, k_on, k_no, k_no, k_no}},
     option_effect{"prec_sqrt", "link_options::prec_sqrt",
-                  [](link_options const& o) { return o.prec_sqrt.has_value(); },     {k_on, k_on, k_no, k_no}},
+                  [](link_options const& o) { return o.prec_sqrt.has_value(); },     {k_on, k_on, k_no, k_no, k_no}},
     option_effect{"fma", "link_options::fma",
-                  [](link_options const& o) { return o.fma.has_value(); },           {k_on, k_on, k_no, k_no}},
+                  [](link_options const& o) { return o.fma.has_value(); },           {k_on, k_on, k_no, k_no, k_no}},
     option_effect{"stack_protector", "link_options::stack_protector",
-                  [](link_options const& o) { return o.stack_protector; },           {k_on, k_no, k_on, k_no}},
+                  [](link_options const& o) { return o.stack_protector; },           {k_on, k_no, k_on, k_no, k_no}},
     option_effect{"threads", "link_options::threads",
-                  [](link_options const& o) { return o.threads.has_value(); },       {k_on, k_on, k_on, k_no}},
+                  [](link_options const& o) { return o.threads.has_value(); },       {k_on, k_on, k_on, k_no, k_no}},
     option_effect{"driver_cache", "link_options::driver_cache",
-                  [](link_options const& o) { return !o.driver_cache; },             {k_on, k_on, k_on, k_no}},
+                  [](link_options const& o) { return !o.driver_cache; },             {k_on, k_on, k_on, k_no, k_on}},
     option_effect{"ptxas", "link_options::ptxas",
-                  [](link_options const& o) { return !o.ptxas.empty(); },            {k_on, k_no, k_on, k_no}},
+                  [](link_options const& o) { return !o.ptxas.empty(); },            {k_on, k_no, k_on, k_no, k_no}},
     option_effect{"nvvm", "link_options::nvvm",
-                  [](link_options const& o) { return !o.nvvm.empty(); },             {k_on, k_on, k_no, k_no}},
+                  [](link_options const& o) { return !o.nvvm.empty(); },             {k_on, k_on, k_no, k_no, k_no}},
 };
 // clang-format on
 
@@ -65,6 +69,8 @@ std::string_view describe(link_kind kind)
       return "in ptx mode";
     case link_kind::ptx_set:
       return "in ptx mode on the reference device, for which nvJitLink does not run";
+    case link_kind::sass:
+      return "in sass mode, which compiles nothing";
   }
   return "in this link";
 }
@@ -75,6 +81,7 @@ std::string remedy(option_effect const& option, link_kind kind)
   if (kind == link_kind::lto_ptx) return remove + ", or emit a cubin: image_kind::cubin";
   if (kind == link_kind::ptx_set && !option.in(link_kind::lto_ptx))
     return remove + ", or link for a GPU";
+  if (!option.in(link_kind::lto_cubin)) return remove;
   return remove + ", or link in lto mode: link_mode::lto";
 }
 
@@ -84,6 +91,7 @@ link_kind link_kind_of(link_mode mode, image_kind emit) noexcept
 {
   if (emit == image_kind::ptx_set) return link_kind::ptx_set;
   if (mode == link_mode::ptx) return link_kind::ptx_cubin;
+  if (mode == link_mode::sass) return link_kind::sass;
   return emit == image_kind::ptx ? link_kind::lto_ptx : link_kind::lto_cubin;
 }
 

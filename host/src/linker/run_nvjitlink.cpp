@@ -9,6 +9,7 @@
 #include "linker/check_opaque_types.hpp"
 #include "linker/kept_symbols.hpp"
 #include "linker/nvjitlink_options.hpp"
+#include "linker/request_of.hpp"
 #include "nvjitlink/process_end_guard.hpp"
 #include "nvjitlink/refuse_nvjitlink.hpp"
 #include "preflight/linked_entry.hpp"
@@ -40,8 +41,9 @@ link_request make_request(std::vector<link_input> const& inputs,
 void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& options,
                      toolkit_version linker)
 {
-  auto findings =
-      preflight(inputs, {.target = options.target, .mode = options.mode, .linker = linker});
+  auto request = request_of(options);
+  request.linker = linker;
+  auto findings = preflight(inputs, request);
   if (has_error(findings)) throw refused_error(options.target, std::move(findings));
 }
 

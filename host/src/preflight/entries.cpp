@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks which entries can be linked: kind, architecture and float flags.
+#include <elf.h>
 #include <fmt/ranges.h>
 
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
+#include "util/bytes/elf_reader.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -105,6 +107,20 @@ entry_kind tried_kind(fatbin const& input, entry_choice const& choice)
   return kind_of(choice.mode);
 }
 
+/// `sass` is the linked entry of `input`.
+void check_relocatable(fatbin const& input, fatbin_entry const& sass,
+                       std::vector<finding>& findings)
+{
+  if (elf_reader(read_elf(sass, input.name())).type() == ET_REL) return;
+  findings.push_back({.id = finding_id::not_relocatable,
+                      .severity = severity::error,
+                      .files = {input.name()},
+                      .message = detail::format(
+                          "{} holds SASS for {} of a whole program, which cannot be linked",
+                          input.name(), sass.target.name()),
+                      .hint = "compile it with nvcc -rdc=true -cubin, or -dc for an object"});
+}
+
 }  // namespace
 
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
@@ -116,6 +132,8 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
     auto const* linked = linked_entry(*input.file, choice);
     auto const unknown = unknown_targets(*input.file, kind);
     if (!unknown.empty()) findings.push_back(unknown_target(*input.file, kind, unknown, linked));
+    if (linked != nullptr && linked->kind == entry_kind::elf)
+      check_relocatable(*input.file, *linked, findings);
     if (linked != nullptr || !unknown.empty()) continue;
     findings.push_back(targets_of(*input.file, kind).empty()
                            ? lacks_kind(*input.file, choice)

@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 
+#include "cubin/cubin.hpp"
 #include "input/ltoir.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
@@ -105,10 +106,19 @@ std::optional<toolkit_version> newest_ptx(fatbin const& input)
   return newest;
 }
 
+/// The newest toolkit that the notes of a cubin name.
+std::optional<toolkit_estimate> toolkit_of_cubin(fatbin const& input, fatbin_entry const& entry)
+{
+  auto const toolkit = detail::read_cubin(read_elf(entry, input.name()), input.name()).toolkit;
+  if (!toolkit) return {};
+  return toolkit_estimate{{toolkit->major, toolkit->minor}};
+}
+
 /// The toolkit of `entry`, by its ident, its version, or other entries: if several toolkits write
 /// the same version of LTO-IR, the PTX of the same fatbin determines the toolkit.
 std::optional<toolkit_estimate> estimate_toolkit(fatbin const& input, fatbin_entry const& entry)
 {
+  if (entry.kind == entry_kind::elf) return toolkit_of_cubin(input, entry);
   auto const entry_toolkit = toolkit_of(entry);
   if (entry_toolkit && (states_toolkit(entry) || !is_shared_by_toolkits(entry)))
     return toolkit_estimate{*entry_toolkit};
