@@ -5,6 +5,7 @@
 #include "expect_error.hpp"
 #include "fatlink/catalogue.hpp"
 #include "fatlink/device.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
 
@@ -22,6 +23,7 @@ std::vector<fatbin> pair_of_inputs()
 TEST(Enumeration, HasNoNameOutside)
 {
   for (auto const value : {99, -1, 1 << 30}) {
+    EXPECT_STREQ(to_string(static_cast<input_form>(value)), "unknown");
     EXPECT_STREQ(to_string(static_cast<link_mode>(value)), "unknown");
     EXPECT_STREQ(to_string(static_cast<image_kind>(value)), "unknown");
     EXPECT_STREQ(to_string(static_cast<device_kind>(value)), "unknown");

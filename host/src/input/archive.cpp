@@ -136,9 +136,8 @@ class archive_reader {
     if (!begin || !long_names_ || *begin >= long_names_->size())
       refuse_damaged(file_, header, "a member's name is not in the table of long names");
     auto const rest = long_names_->substr(static_cast<std::size_t>(*begin));
-    auto const end = rest.find('\n');
-    if (end == std::string_view::npos || end > limits::k_name_bytes)
-      refuse_damaged(file_, header, "a member's name does not end");
+    auto const end = rest.find('\n');  // npos: no end
+    if (end > limits::k_name_bytes) refuse_damaged(file_, header, "a member's name does not end");
     return std::string(short_name(rest.substr(0, end)));
   }
 

@@ -59,15 +59,13 @@ class module_reader {
 
   std::vector<module_bytes> read(bytes_view bytes, input_form form)
   {
-    if (form == input_form::archive)
-      read_members(bytes);
-    else
-      read_file(bytes, form, name_);
+    read_file(bytes, form, name_);
     if (modules_.empty()) refuse_empty(form == input_form::archive);
     return std::move(modules_);
   }
 
  private:
+  /// Of the input itself, as an archive is never a member.
   void read_members(bytes_view bytes)
   {
     for (auto const& member : read_archive(bytes, name_)) {
@@ -94,7 +92,7 @@ class module_reader {
       case input_form::object:
         return add_units(read_object(bytes, name), name);
       case input_form::archive:
-        break;
+        return read_members(bytes);
     }
   }
 
