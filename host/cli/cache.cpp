@@ -128,16 +128,16 @@ std::vector<link_options> make_requests(warm_arguments const& arguments)
 {
   std::vector<link_options> requests;
   for (auto const& target : parse_targets(arguments.targets))
-    for (auto const mode : {link_mode::ptx, link_mode::lto})
+    for (auto const mode : parse_modes(arguments.mode))
       for (auto const& emit : arguments.emit) {
-        if (arguments.mode != "both" && arguments.mode != to_string(mode)) continue;
-        if (emit == "ptx" && mode == link_mode::ptx) continue;
+        if (emit == "ptx" && mode != link_mode::lto) continue;
         requests.push_back(arguments.link.make_options(
             target, mode, emit == "ptx" ? image_kind::ptx : image_kind::cubin));
-        if (mode == link_mode::ptx) requests.back().require_inlined = false;
+        if (mode != link_mode::lto) requests.back().require_inlined = false;
       }
   if (requests.empty())
-    throw usage_error({.message = "--emit ptx with --mode ptx: nothing to link",
+    throw usage_error({.message = fmt::format("--emit ptx with --mode {}: nothing to link",
+                                              arguments.mode),
                        .input = "ptx",
                        .code = error_code::invalid_emit,
                        .hint = "use --mode lto, or --emit cubin"});
@@ -145,7 +145,7 @@ std::vector<link_options> make_requests(warm_arguments const& arguments)
 }
 
 /// @throws file_error the cache did not store the link.
-void check_stored(std::vector<fatbin> const& inputs, link_options const& options)
+void check_stored(std::vector<input> const& inputs, link_options const& options)
 {
   link_cache cache(default_cache_settings());
   auto const file = nvjitlink::locate();
@@ -163,7 +163,7 @@ void check_stored(std::vector<fatbin> const& inputs, link_options const& options
 int warm(warm_arguments const& arguments)
 {
   auto const requests = make_requests(arguments);
-  auto const inputs = read_fatbins(arguments.inputs);
+  auto const inputs = read_inputs(arguments.inputs);
   if (arguments.link.no_cache && arguments.layer.empty())
     throw usage_error({.message = "--no-cache without --layer: nothing to fill",
                        .input = "--no-cache",
@@ -204,12 +204,13 @@ void add_warm(CLI::App& verb, int& exit_status)
   auto arguments = std::make_shared<warm_arguments>();
   auto* sub =
       verb.add_subcommand("warm", "Link in advance and store the images. A GPU is not required.");
-  sub->add_option("FATBIN", arguments->inputs, "the library, then the transforms: names or files")
+  sub->add_option("INPUT", arguments->inputs,
+                  "the library, then the transforms: names, or files of any form")
       ->required();
   add_targets(*sub, arguments->targets,
               "GPU architectures, separated by commas; native: of this machine; all: every one")
       ->required();
-  add_choice(*sub, "--mode", arguments->mode, {"ptx", "lto", "both"}, "link mode");
+  add_mode(*sub, arguments->mode);
   add_kernels(*sub, arguments->link.options.kernels,
               "keep only this kernel, which an input must have; can be repeated");
   add_choices(*sub, "--emit", arguments->emit, {"cubin", "ptx"},

@@ -15,6 +15,7 @@
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
+#include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
 #include "targets.hpp"
@@ -30,6 +31,8 @@ struct check_arguments {
   std::string mode = "both";
   std::vector<std::string> kernels;
   std::string linker;
+  bool allow_calls = false;
+  bool whole_archive = false;
   bool json = false;
 };
 
@@ -136,20 +139,24 @@ std::vector<preflight_request> make_requests(check_arguments const& arguments)
   if (!linker) print_warnings({"nvJitLink was not found: toolkit versions are not checked"});
   std::vector<preflight_request> requests;
   for (auto const& target : parse_targets(arguments.targets))
-    for (auto const mode : {link_mode::ptx, link_mode::lto})
-      if (arguments.mode == "both" || arguments.mode == to_string(mode))
-        requests.push_back(
-            {.target = target, .mode = mode, .kernels = arguments.kernels, .linker = linker});
+    for (auto const mode : parse_modes(arguments.mode))
+      requests.push_back({.target = target,
+                          .mode = mode,
+                          .allow_calls = arguments.allow_calls,
+                          .whole_archive = arguments.whole_archive,
+                          .kernels = arguments.kernels,
+                          .linker = linker});
   return requests;
 }
 
 /// `installed` is empty unless the inputs lack a library; `selected` are the libraries that the
 /// inputs are for.
-std::vector<check_result> run_checks(std::vector<fatbin> const& inputs,
+std::vector<check_result> run_checks(std::vector<input> const& files,
                                      std::vector<preflight_request> const& requests,
                                      std::vector<installed_library> const& installed,
                                      std::vector<installed_library> const& selected)
 {
+  auto const inputs = modules_of(files);
   std::vector<check_result> results;
   for (auto const& library : selected)
     for (auto const& request : requests)
@@ -159,17 +166,18 @@ std::vector<check_result> run_checks(std::vector<fatbin> const& inputs,
   for (auto const& request : requests)
     results.push_back({request.target, request.mode,
                        lacks_library(inputs) ? preflight_without(installed, inputs, request)
-                                             : preflight(inputs, request)});
+                                             : preflight(files, request)});
   return results;
 }
 
 int check(check_arguments const& arguments)
 {
-  auto const inputs = read_fatbins(arguments.inputs);
+  auto const files = read_inputs(arguments.inputs);
+  auto const inputs = modules_of(files);
   auto const installed =
       lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
   auto const selected = select_libraries(installed, inputs);
-  auto const results = run_checks(inputs, make_requests(arguments), installed, selected);
+  auto const results = run_checks(files, make_requests(arguments), installed, selected);
   if (arguments.json)
     print_json("fatlink.check/1", to_json(results));
   else
@@ -184,21 +192,22 @@ void add_check(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<check_arguments>();
   auto* verb = app.add_subcommand(
-      "check", "Check whether fatbins link, and explain why not. CUDA is not required.");
+      "check", "Check whether inputs link, and explain why not. CUDA is not required.");
   verb->add_option(
-          "FATBIN", arguments->inputs,
-          "the library, then the transforms: names or files. Without a library, the transforms\n"
+          "INPUT", arguments->inputs,
+          "the library, then the transforms: names, or files of any form. Without a library, the transforms\n"
           "are checked with every installed library that they are for")
       ->required();
   add_targets(*verb, arguments->targets,
               "GPU architectures, separated by commas; native: of this machine; all: every one")
       ->capture_default_str();
-  add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "both"}, "link mode");
+  add_mode(*verb, arguments->mode);
   add_kernels(*verb, arguments->kernels,
               "report an error if no input has this kernel; can be repeated");
   verb->add_option(
       "--nvjitlink", arguments->linker,
       "compare toolkit versions with this one, for example 13.0 (default: the installed version)");
+  add_input_flags(*verb, arguments->allow_calls, arguments->whole_archive);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink check --target all apply_transform.fatbin gelu.fatbin\n"

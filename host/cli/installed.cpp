@@ -34,16 +34,29 @@ std::filesystem::path fatbin_file(std::string const& name)
   return is_fatbin_name(name) ? find_fatbin(name, search_path()) : std::filesystem::path(name);
 }
 
-std::vector<fatbin> read_fatbins(std::vector<std::string> const& names)
+std::filesystem::path input_file(std::string const& name)
 {
-  std::vector<fatbin> fatbins;
-  for (auto const& name : names) fatbins.push_back(fatbin::read(fatbin_file(name)));
-  return fatbins;
+  return is_input_name(name) ? find_fatbin(name, search_path()) : std::filesystem::path(name);
+}
+
+std::vector<input> read_inputs(std::vector<std::string> const& names)
+{
+  std::vector<input> inputs;
+  for (auto const& name : names) inputs.push_back(input::read(input_file(name)));
+  return inputs;
+}
+
+std::vector<fatbin> modules_of(std::vector<input> const& inputs)
+{
+  std::vector<fatbin> modules;
+  for (auto const& file : inputs)
+    modules.insert(modules.end(), file.modules().begin(), file.modules().end());
+  return modules;
 }
 
 std::filesystem::path fatbin_or_default(std::string const& name, shipped_fatbin const& shipped)
 {
-  if (!name.empty()) return fatbin_file(name);
+  if (!name.empty()) return input_file(name);
   try {
     return find_fatbin(shipped.name, search_path());
   } catch (file_error const& missing) {

@@ -10,6 +10,7 @@
 #include "fatlink/cache.hpp"
 #include "fatlink/catalogue.hpp"
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 
 namespace fatlink::cli {
 
@@ -24,8 +25,15 @@ std::vector<search_folder> search_path();
 /// @throws file_error as find_fatbin.
 std::filesystem::path fatbin_file(std::string const& name);
 
-/// Reads the fatbins `names`. @throws as fatbin_file and fatbin::read.
-std::vector<fatbin> read_fatbins(std::vector<std::string> const& names);
+/// The file of `name`, which is the name of an installed fatbin or a file of any input form.
+/// @throws file_error as find_fatbin.
+std::filesystem::path input_file(std::string const& name);
+
+/// Reads the inputs `names`. @throws as input_file and input::read.
+std::vector<input> read_inputs(std::vector<std::string> const& names);
+
+/// All modules of `inputs`.
+std::vector<fatbin> modules_of(std::vector<input> const& inputs);
 
 /// The default value of an option, and the package that installs it.
 struct shipped_fatbin {

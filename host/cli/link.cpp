@@ -104,7 +104,7 @@ std::vector<linked_file> open_files(link_arguments const& arguments)
         fmt::format("put {{target}} into its name: --output '{}'",
                     make_pattern(is_stream(arguments.output) ? "out.cubin" : arguments.output)));
   std::vector<std::filesystem::path> inputs;
-  for (auto const& input : arguments.inputs) inputs.push_back(fatbin_file(input));
+  for (auto const& input : arguments.inputs) inputs.push_back(input_file(input));
   std::vector<linked_file> files;
   for (auto const& target : targets) {
     auto path = make_path(target, arguments.output);
@@ -150,13 +150,13 @@ int link(link_arguments const& arguments)
 {
   (void)make_options({}, arguments);  // before a file is read or opened
   detail::stopwatch watch;
-  auto const inputs = read_fatbins(arguments.inputs);
+  auto const inputs = read_inputs(arguments.inputs);
   auto const read_ms = watch.lap();
   auto files = open_files(arguments);
   auto linker = arguments.link.linker();
   for (auto& file : files) {
     file.image = linker.link(inputs, make_options(file.target, arguments));
-    warn_without_kernel(inputs, file.image);
+    warn_without_kernel(modules_of(inputs), file.image);
     print_warnings(file.image.warnings);
     file.output->write(file.image.bytes);
   }
@@ -171,15 +171,17 @@ void add_link(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<link_arguments>();
   auto* verb =
-      app.add_subcommand("link", "Link fatbins and write the linked image. A GPU is not required.");
-  verb->add_option("FATBIN", arguments->inputs, "the library, then the transforms: names or files")
+      app.add_subcommand("link", "Link inputs and write the linked image. A GPU is not required.");
+  verb->add_option("INPUT", arguments->inputs,
+                   "the library, then the transforms: names, or files of any form")
       ->required();
   add_targets(
       *verb, arguments->targets,
       "GPU architectures, separated by commas; native: of this machine; all: every one; several "
       "require {target} in --output")
       ->required();
-  add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto"}, "link mode");
+  add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "sass"},
+             "link mode; sass: cubins for exactly the target, without a compiler");
   add_choice(*verb, "--emit", arguments->emit, {"cubin", "ptx"},
              "kind of image; ptx in lto mode only");
   add_kernels(*verb, arguments->link.options.kernels,

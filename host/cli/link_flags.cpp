@@ -43,7 +43,28 @@ void add_link_flags(CLI::App& verb, link_flags& flags)
   verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
   verb.add_flag("--require-inlined", flags.require_inlined,
                 "fail if the lto link does not inline a hook");
+  add_input_flags(verb, flags.options.allow_calls, flags.options.whole_archive);
   add_option_flags(verb, flags.options);
+}
+
+void add_mode(CLI::App& verb, std::string& mode)
+{
+  add_choice(verb, "--mode", mode, {"ptx", "lto", "both", "sass"},
+             "link mode; both: ptx and lto; sass: cubins for exactly the target");
+}
+
+std::vector<link_mode> parse_modes(std::string const& text)
+{
+  if (text == "both") return {link_mode::ptx, link_mode::lto};
+  return {parse_link_mode(text)};
+}
+
+void add_input_flags(CLI::App& verb, bool& allow_calls, bool& whole_archive)
+{
+  verb.add_flag("--allow-calls", allow_calls,
+                "also link inputs without LTO-IR (lto) or PTX (ptx) as they are, with real calls");
+  verb.add_flag("--whole-archive", whole_archive,
+                "link all members of archives, not only those that define what is missing");
 }
 
 }  // namespace fatlink::cli

@@ -24,7 +24,16 @@ struct link_flags {
 };
 
 /// Adds --in-process, --allow-unconfined, --link-timeout, --no-cache, --require-inlined, and the
-/// options of add_option_flags.
+/// options of add_input_flags and add_option_flags.
 void add_link_flags(CLI::App& verb, link_flags& flags);
+
+/// Adds --mode of verbs that link in several modes: ptx, lto, both or sass.
+void add_mode(CLI::App& verb, std::string& mode);
+
+/// The modes that the text of --mode names; "both": ptx and lto.
+std::vector<link_mode> parse_modes(std::string const& text);
+
+/// Adds --allow-calls and --whole-archive.
+void add_input_flags(CLI::App& verb, bool& allow_calls, bool& whole_archive);
 
 }  // namespace fatlink::cli

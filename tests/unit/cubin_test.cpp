@@ -10,25 +10,18 @@
 
 #include "cubin/cubin_file.hpp"
 #include "cubin/prototype.hpp"
+#include "cubin_bytes.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"
 #include "util/limits.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;
+using namespace cubin_bytes;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
-
-/// The cubin of the entry for `link_target`.
-byte_buffer cubin_of(std::string const& name, target link_target)
-{
-  auto const file = fixtures::fatbin(name);
-  for (auto const& entry : file.entries())
-    if (entry.kind == entry_kind::elf && entry.target == link_target) return read_elf(entry);
-  throw std::runtime_error("no such entry");
-}
 
 byte_buffer types()
 {
@@ -42,53 +35,6 @@ std::vector<std::string> texts(Symbols const& symbols)
   for (auto const& symbol : symbols) texts.push_back(to_string(symbol));
   std::sort(texts.begin(), texts.end());
   return texts;
-}
-
-/// The first section whose name is `name`, or whose name begins with it.
-std::uint32_t section(byte_buffer const& cubin, std::string const& name)
-{
-  elf_reader const elf(cubin);
-  for (std::uint32_t index = 1; index < elf.section_count(); ++index)
-    if (elf.name_starts_with(elf.section(index), name)) return index;
-  throw std::runtime_error("no section " + name);
-}
-
-std::size_t offset_of(byte_buffer const& cubin, std::string const& name)
-{
-  return elf_reader(cubin).section(section(cubin, name)).offset;
-}
-
-template <typename Integer>
-void put(byte_buffer& bytes, std::size_t offset, Integer value)
-{
-  std::memcpy(bytes.data() + offset, &value, sizeof value);
-}
-
-/// Where the field of the section's header is.
-std::size_t header(byte_buffer const& cubin, std::string const& name, std::size_t field)
-{
-  return elf_reader(cubin).section_table().offset + section(cubin, name) * sizeof(Elf64_Shdr) +
-         field;
-}
-
-std::size_t symbol(byte_buffer const& cubin, std::string const& name, std::size_t field)
-{
-  elf_reader const elf(cubin);
-  elf_symbols const symbols(elf, elf.section(section(cubin, ".symtab")));
-  for (std::uint64_t index = 0; index < symbols.count(); ++index)
-    if (symbols.name(index) == name) return symbols.offset_of(index) + field;
-  throw std::runtime_error("no symbol " + name);
-}
-
-/// Where the text `text` begins in the bytes of the section `name`.
-std::size_t find(byte_buffer const& cubin, std::string const& name, std::string const& text)
-{
-  elf_reader const elf(cubin);
-  auto const content = elf.view(elf.section(section(cubin, name)));
-  std::string_view const bytes(reinterpret_cast<char const*>(content.data()), content.size());
-  auto const position = bytes.find(text);
-  if (position == std::string_view::npos) throw std::runtime_error("no text " + text);
-  return offset_of(cubin, name) + position;
 }
 
 void expect_corrupt(byte_buffer const& bytes, std::string const& says)

@@ -44,10 +44,10 @@ std::vector<std::string> expand_expected(std::string const& expected)
 
 loaded_file load(std::filesystem::path const& path)
 try {
-  return {fatbin::read(path), {}};
+  return {input::read(path), {}};
 } catch (format_error const& failed) {
   if (failed.details().code != error_code::digest_mismatch) throw;
-  return {fatbin::read_unverified(path), failed};
+  return {input::read_unverified(path), failed};
 }
 
 bool has_expectations(build_expectations const& expected)
@@ -72,12 +72,12 @@ int inspect(inspect_arguments const& arguments)
   auto output = nlohmann::json{{"files", nlohmann::json::array()}};
   int status = k_done;
   for (auto const& path : arguments.files) {
-    auto const file = load(fatbin_file(path));
+    auto const file = load(input_file(path));
     if (file.damage && (arguments.ptx || has_expectations(expected)))
       throw format_error(*file.damage);
-    check_build(file.contents, expected);
+    for (auto const& module : file.contents.modules()) check_build(module, expected);
     if (arguments.ptx)
-      print_ptx(file.contents, targets);
+      for (auto const& module : file.contents.modules()) print_ptx(module, targets);
     else
       output["files"].push_back(to_json(file));
     if (file.damage) {
@@ -98,8 +98,8 @@ void add_inspect(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<inspect_arguments>();
   auto* verb =
-      app.add_subcommand("inspect", "Show the entries, idents, kernels and hooks of fatbins.");
-  verb->add_option("FATBIN", arguments->files, "names or files")->required();
+      app.add_subcommand("inspect", "Show the entries, idents, kernels and hooks of inputs.");
+  verb->add_option("INPUT", arguments->files, "names, or files of any form")->required();
   verb->add_option(
           "--expect", arguments->expected.entries,
           "KIND:TARGET, for example ptx:sm_75 or ltoir:sm_90a: fail if there is no such entry; "

@@ -67,12 +67,17 @@ void add_interface(nlohmann::json& json, fatbin_entry const& entry, fatbin const
   json["external_variables"] = signatures(interface.external_variables);
 }
 
-/// Of an entry of a damaged file, only what can be read.
-nlohmann::json describe(fatbin_entry const& entry, loaded_file const& file)
+/// Of an entry of a damaged file, only what can be read. Of other forms than fatbins, fatlink made
+/// the entry, so its offset says nothing of the file.
+nlohmann::json describe(fatbin_entry const& entry, fatbin const& module, loaded_file const& file)
 {
   auto json = to_json(entry);
+  if (file.contents.form() != input_form::fatbin) {
+    json["module"] = module.name();
+    json.erase("offset");
+  }
   if (entry.kind == entry_kind::ptx) try {
-      add_interface(json, entry, file.contents);
+      add_interface(json, entry, module);
     } catch (file_error const&) {
       if (!file.damage) throw;
     }
@@ -105,11 +110,12 @@ void print_ident(nlohmann::json const& ident)
 
 void print_entry(nlohmann::json const& entry)
 {
-  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored) at byte {}\n",
+  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored){}\n",
              entry["kind"].get<std::string>(), entry["target"].get<std::string>(),
              entry["version"].get<std::string>(), entry["bytes"].get<std::size_t>(),
              entry["compression"].get<std::string>(), entry["stored_bytes"].get<std::size_t>(),
-             entry["offset"].get<std::size_t>());
+             entry.contains("offset") ? fmt::format(" at byte {}", entry["offset"].get<std::size_t>())
+                                      : std::string{});
   fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
   if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
   print_list("kernel", entry, "kernels");
@@ -125,20 +131,29 @@ void print_entry(nlohmann::json const& entry)
 nlohmann::json to_json(loaded_file const& file)
 {
   nlohmann::json json{{"file", file.contents.name()},
+                      {"form", to_string(file.contents.form())},
                       {"bytes", file.contents.bytes().size()},
                       {"verified", file.contents.is_verified()},
                       {"entries", nlohmann::json::array()}};
   if (file.damage) json["damage"] = file.damage->what();
-  for (auto const& entry : file.contents.entries())
-    json["entries"].push_back(describe(entry, file));
+  for (auto const& module : file.contents.modules())
+    for (auto const& entry : module.entries())
+      json["entries"].push_back(describe(entry, module, file));
   return json;
 }
 
 void print_text(nlohmann::json const& file)
 {
-  fmt::print("{}: {} bytes, {}\n", file["file"].get<std::string>(),
-             file["bytes"].get<std::size_t>(), describe_integrity(file));
-  for (auto const& entry : file["entries"]) print_entry(entry);
+  auto const form = file["form"].get<std::string>();
+  fmt::print("{}: {}{} bytes, {}\n", file["file"].get<std::string>(),
+             form == "fatbin" ? "" : form + ", ", file["bytes"].get<std::size_t>(),
+             describe_integrity(file));
+  std::string module;
+  for (auto const& entry : file["entries"]) {
+    auto const owner = entry.value("module", "");
+    if (form == "archive" && owner != std::exchange(module, owner)) fmt::print("  {}\n", owner);
+    print_entry(entry);
+  }
 }
 
 }  // namespace fatlink::cli

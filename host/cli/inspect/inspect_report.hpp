@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 
 namespace fatlink::cli {
 
-/// A fatbin, and its damage if its entries can be listed although it is damaged.
+/// An input, and its damage if its entries can be listed although it is damaged.
 struct loaded_file {
-  fatbin contents;
+  input contents;
   std::optional<format_error> damage;
 };
 

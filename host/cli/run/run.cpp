@@ -12,6 +12,7 @@
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
+#include "preflight/interface_queries.hpp"
 #include "options.hpp"
 #include "run/run_kernel.hpp"
 #include "run/run_reference.hpp"
@@ -45,7 +46,8 @@ struct run_arguments {
 
 /// Inputs and outputs, read and checked without a device.
 struct prepared {
-  std::vector<fatbin> inputs;
+  std::vector<input> inputs;    ///< the library first
+  std::vector<fatbin> modules;  ///< those of `inputs` that links take
   run_kernel kernel;
   std::vector<std::filesystem::path> transforms;
   std::unique_ptr<element_source> elements;
@@ -53,18 +55,25 @@ struct prepared {
   std::vector<link_mode> modes;
 };
 
-std::vector<link_mode> parse_modes(std::string const& text)
+std::vector<std::string> requested_kernels(run_arguments const& arguments)
 {
-  if (text == "both") return {link_mode::ptx, link_mode::lto};
-  return {parse_link_mode(text)};
+  if (arguments.kernel.empty()) return {};
+  return {arguments.kernel};
 }
 
-void read_inputs(prepared& job, std::filesystem::path const& library, run_summary& summary)
+/// Reads the files, and selects their modules by the PTX, or else the SASS, that they hold.
+void read_inputs(prepared& job, std::filesystem::path const& library,
+                 run_arguments const& arguments, run_summary& summary)
 {
   detail::stopwatch watch;
-  job.inputs = {fatbin::read(library)};
-  for (auto const& transform : job.transforms) job.inputs.push_back(fatbin::read(transform));
+  job.inputs = {input::read(library)};
+  for (auto const& transform : job.transforms) job.inputs.push_back(input::read(transform));
   summary.read_ms = watch.lap();
+  job.modules = select_modules(job.inputs, {.target = detail::newest_target(),
+                                            .mode = job.modes.back(),
+                                            .allow_calls = true,
+                                            .whole_archive = arguments.link.options.whole_archive,
+                                            .kernels = requested_kernels(arguments)});
 }
 
 void open_output(prepared& job, run_arguments const& arguments,
@@ -96,33 +105,74 @@ prepared prepare(run_arguments const& arguments, run_summary& summary)
   auto const library = fatbin_or_default(arguments.library, k_shipped_library);
   prepared job;
   for (auto const& transform : arguments.transforms)
-    job.transforms.push_back(fatbin_file(transform));
+    job.transforms.push_back(input_file(transform));
   if (job.transforms.empty()) job.transforms.push_back(fatbin_or_default({}, k_shipped_transform));
   job.modes = parse_modes(arguments.mode);
   job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
                                          : npy_elements(open_npy(arguments.input));
-  read_inputs(job, library, summary);
-  job.kernel = select_kernel(job.inputs, arguments.kernel);
+  read_inputs(job, library, arguments, summary);
+  job.kernel = select_kernel(job.modules, arguments.kernel);
   open_output(job, arguments, library);
   summarize(job, library, summary);
   return job;
+}
+
+/// Whether `module` is one of `file`.
+bool is_of(fatbin const& module, input const& file)
+{
+  return std::any_of(file.modules().begin(), file.modules().end(), [&](fatbin const& other) {
+    return module.bytes().data() == other.bytes().data();
+  });
+}
+
+/// For each module the file beside which its sidecar is: the transform, if it has no other module.
+std::vector<std::filesystem::path> sidecar_owners(prepared const& job)
+{
+  std::vector<std::filesystem::path> owners(job.modules.size());
+  for (std::size_t i = 0; i < job.modules.size(); ++i)
+    for (std::size_t file = 1; file < job.inputs.size(); ++file)
+      if (job.inputs[file].modules().size() == 1 && is_of(job.modules[i], job.inputs[file]))
+        owners[i] = job.transforms[file - 1];
+  return owners;
 }
 
 /// Called after preflight, whose findings are more precise: a hook that nothing calls may be
 /// misspelt.
 void set_reference(prepared const& job, run_summary& summary)
 {
-  auto choice = choose_reference(job.inputs, job.transforms);
+  auto choice = choose_reference(job.modules, sidecar_owners(job));
   summary.expected = std::move(choice.expected);
   summary.no_reference = std::move(choice.reason);
   summary.filled_hooks = std::move(choice.filled_hooks);
 }
 
+/// @throws unavailable_error an input holds SASS only, and the device is the reference device.
+void refuse_sass_without_gpu(prepared const& job, run_arguments const& arguments)
+{
+  std::string reason;
+  auto const is_cpu =
+      arguments.device.empty() ? list_gpus(reason).empty() : arguments.device.starts_with("cpu");
+  auto const needs_sass = job.modes.front() == link_mode::sass;
+  auto const is_sass = [](fatbin_entry const& entry) { return entry.kind == entry_kind::elf; };
+  for (auto const& module : job.modules)
+    if (is_cpu && (needs_sass || std::ranges::all_of(module.entries(), is_sass)))
+      throw unavailable_error(
+          stage::device,
+          {.message = needs_sass
+                          ? "the reference device runs PTX, not SASS"
+                          : fmt::format("{} holds SASS only, which the reference device does not run",
+                                        module.name()),
+           .input = module.name(),
+           .code = error_code::needs_gpu,
+           .hint = "run it on a GPU: --device gpu"});
+}
+
 /// Refuses inputs that link for no target, without a device, so that every machine reports them.
-void check_inputs(prepared const& job)
+void check_inputs(prepared const& job, run_arguments const& arguments)
 {
   for (auto const mode : job.modes)
-    if (auto findings = preflight_any_target(job.inputs, mode, {job.kernel.name});
+    if (auto findings = preflight_any_target(job.modules, mode, {job.kernel.name},
+                                             arguments.link.options.allow_calls);
         !findings.empty())
       throw refused_error(std::move(findings));
 }
@@ -144,7 +194,7 @@ link_options make_options(link_mode mode, run_arguments const& arguments,
                           run_summary const& summary)
 {
   auto flags = arguments.link;
-  if (!arguments.kernel.empty()) flags.options.kernels = {arguments.kernel};
+  flags.options.kernels = requested_kernels(arguments);
   flags.require_inlined = flags.require_inlined && mode == link_mode::lto;
   return flags.make_options(summary.device.target, mode, summary.device.image_for(mode));
 }
@@ -201,7 +251,8 @@ int run(run_arguments const& arguments)
     (void)arguments.link.make_options({}, mode, image_kind::cubin);
   run_summary summary;
   auto job = prepare(arguments, summary);
-  check_inputs(job);
+  refuse_sass_without_gpu(job, arguments);
+  check_inputs(job, arguments);
   set_reference(job, summary);
   detail::stopwatch watch;
   auto const device = open_selected(arguments, summary);
@@ -226,14 +277,14 @@ void add_run(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<run_arguments>();
   auto* verb = app.add_subcommand("run", "Link a library with transforms, execute and verify.");
   verb->add_option("--library", arguments->library,
-                   "library: name or file (default: apply_transform)");
+                   "library: name, or file of any form (default: apply_transform)");
   verb->add_option("--transform", arguments->transforms,
-                   "transform: name or file (default: relu_poly); repeat it for several transforms")
+                   "transform: name, or file of any form (default: relu_poly); repeat it for several\ntransforms")
       ->allow_extra_args(false);
   verb->add_option("--kernel", arguments->kernel,
                    "kernel to execute, with parameters (const float*, float*, size_t) (default: "
                    "apply_transform, or the library's only kernel)");
-  add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "both"}, "link mode");
+  add_mode(*verb, arguments->mode);
   verb->add_option(
           "--device", arguments->device,
           "gpu, gpu:N, or cpu, the reference device, which links for sm_90; cpu:TARGET: for "

@@ -16,11 +16,12 @@ namespace {
 using names = std::set<std::string>;
 using detail::interface_of_any;
 
-bool has_ptx(fatbin const& input)
+/// Whether its PTX or SASS shows its functions.
+bool shows_functions(fatbin const& input)
 {
   auto const& entries = input.entries();
   return std::any_of(entries.begin(), entries.end(),
-                     [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; });
+                     [](fatbin_entry const& entry) { return entry.kind != entry_kind::ltoir; });
 }
 
 names names_of(std::vector<ptx_function> const& functions)
@@ -56,7 +57,7 @@ names definitions_of(fatbin const& input)
 
 void check_hook(reference const& stated, std::span<fatbin const> inputs, fatbin const& transform)
 {
-  if (std::all_of(inputs.begin(), inputs.end(), has_ptx) &&
+  if (std::all_of(inputs.begin(), inputs.end(), shows_functions) &&
       !called_functions(inputs).contains(stated.hook)) {
     auto const filled = filled_hooks(inputs);
     refuse(stated, "which no input calls",
@@ -66,7 +67,7 @@ void check_hook(reference const& stated, std::span<fatbin const> inputs, fatbin 
                              fmt::join(filled, ", ")));
   }
   auto const defined = definitions_of(transform);
-  if (has_ptx(transform) && !defined.contains(stated.hook))
+  if (shows_functions(transform) && !defined.contains(stated.hook))
     refuse(stated, fmt::format("which {} does not define", transform.name()),
            fmt::format("{} defines: {}; correct \"hook\"", transform.name(),
                        fmt::join(defined, ", ")));
@@ -74,13 +75,14 @@ void check_hook(reference const& stated, std::span<fatbin const> inputs, fatbin 
 
 /// The checked references of the transforms that have one.
 std::vector<reference> read_references(std::span<fatbin const> inputs,
-                                       std::span<std::filesystem::path const> transforms)
+                                       std::span<std::filesystem::path const> owners)
 {
   std::vector<reference> references;
-  for (std::size_t i = 0; i < transforms.size(); ++i) {
-    auto candidate = reference::beside(transforms[i]);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (owners[i].empty()) continue;
+    auto candidate = reference::beside(owners[i]);
     if (!candidate) continue;
-    check_hook(*candidate, inputs, inputs[i + 1]);
+    check_hook(*candidate, inputs, inputs[i]);
     references.push_back(std::move(*candidate));
   }
   return references;
@@ -93,9 +95,9 @@ std::string explain_no_reference(std::span<fatbin const> inputs,
   if (filled.size() > 1)
     return fmt::format("several hooks are filled ({})", fmt::join(filled, ", "));
   if (inputs.size() <= 2) return {};
-  auto const opaque = std::find_if_not(inputs.begin(), inputs.end(), has_ptx);
+  auto const opaque = std::find_if_not(inputs.begin(), inputs.end(), shows_functions);
   if (opaque == inputs.end()) return {};
-  return fmt::format("{} contains no PTX, so the hooks that it fills are not known",
+  return fmt::format("{} contains neither PTX nor SASS, so the hooks that it fills are not known",
                      opaque->name());
 }
 
@@ -118,10 +120,10 @@ std::vector<std::string> filled_hooks(std::span<fatbin const> inputs)
 }
 
 reference_choice choose_reference(std::span<fatbin const> inputs,
-                                  std::span<std::filesystem::path const> transforms)
+                                  std::span<std::filesystem::path const> owners)
 {
   reference_choice choice{.filled_hooks = filled_hooks(inputs)};
-  auto const references = read_references(inputs, transforms);
+  auto const references = read_references(inputs, owners);
   choice.reason = explain_no_reference(inputs, choice.filled_hooks);
   if (!choice.reason.empty()) return choice;
   for (auto const& candidate : references)

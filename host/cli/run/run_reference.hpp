@@ -26,10 +26,10 @@ struct reference_choice {
 /// is not replaced does not count. The hooks of inputs without PTX are not known.
 std::vector<std::string> filled_hooks(std::span<fatbin const> inputs);
 
-/// `transforms[i]` is the file of `inputs[i + 1]`; its sidecar is beside it.
+/// The sidecar of `inputs[i]` is beside the file `owners[i]`; it has none if that is empty.
 /// @throws file_error a sidecar is malformed, or states a hook that no input calls or that its
 ///   fatbin does not define.
 reference_choice choose_reference(std::span<fatbin const> inputs,
-                                  std::span<std::filesystem::path const> transforms);
+                                  std::span<std::filesystem::path const> owners);
 
 }  // namespace fatlink::cli

@@ -139,7 +139,8 @@ std::vector<finding> preflight(std::span<input const> inputs, preflight_request 
 /// The errors that do not depend on the target: none about architectures, none about toolkits.
 /// @throws format_error as preflight.
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
-                                          std::vector<std::string> const& kernels = {});
+                                          std::vector<std::string> const& kernels = {},
+                                          bool allow_calls = false);
 
 /// The only entry of `input` that a link passes to nvJitLink: the newest PTX entry (ptx mode) or
 /// LTO-IR entry (lto mode) that links for the target, or the SASS entry for exactly the target

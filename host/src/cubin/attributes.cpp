@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cubin/attributes.hpp"
 
+#include <utility>
+
 namespace fatlink::detail {
 namespace {
 
@@ -38,6 +40,25 @@ std::optional<cubin_attribute> attribute_reader::next()
   attribute.data = bytes_.view(position_, attribute.value);
   position_ += attribute.value;
   return attribute;
+}
+
+kernel_sections::kernel_sections(cubin_file const& file)
+    : file_(file), sections_(file.sections().size())
+{
+  for (auto const& section : file.sections())
+    if (section.type == cuda_elf::k_info && section.info < sections_.size())
+      sections_[section.info] = &section;
+}
+
+elf_section const& kernel_sections::take(std::uint32_t index)
+{
+  auto const symbol = file_.symbols()[index];
+  auto const place = file_.symbols().offset_of(index);
+  if (symbol.section >= sections_.size())
+    throw elf_error{place, "a kernel outside of all sections"};
+  auto const* const section = std::exchange(sections_[symbol.section], nullptr);
+  if (section == nullptr) throw elf_error{place, "a kernel without attributes"};
+  return *section;
 }
 
 }  // namespace fatlink::detail

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cubin/cubin_file.hpp"
 
@@ -52,6 +53,21 @@ class attribute_reader {
   byte_reader bytes_;
   std::uint64_t offset_;
   std::uint64_t position_ = 0;
+};
+
+/// The sections with the attributes of kernels.
+class kernel_sections {
+ public:
+  explicit kernel_sections(cubin_file const& file);
+
+  /// The section with the attributes of the kernel that symbol `index` defines. Each can be taken
+  /// once, so that the time to read a file stays proportional to its size.
+  /// @throws elf_error there is none.
+  elf_section const& take(std::uint32_t index);
+
+ private:
+  cubin_file const& file_;
+  std::vector<elf_section const*> sections_;  ///< for each section with code
 };
 
 }  // namespace fatlink::detail

@@ -12,6 +12,7 @@
 
 #include "cubin/attributes.hpp"
 #include "cubin/prototype.hpp"
+#include "cubin/symbol_names.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 
@@ -28,21 +29,13 @@ bool is_shown(elf_symbol const& symbol)
   return symbol.section != SHN_UNDEF || (symbol.other & k_memories) != 0;
 }
 
-bool is_printable(std::string_view name)
-{
-  return std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
-}
-
 class interface_reader {
  public:
   explicit interface_reader(cubin_file const& file)
-      : file_(file), prototypes_(file.symbols().count()), attributes_(file.sections().size())
+      : file_(file), prototypes_(file.symbols().count()), kernel_sections_(file), names_(file)
   {
-    for (auto const& section : file.sections()) {
+    for (auto const& section : file.sections())
       if (section.type == k_prototype) index_prototypes(section);
-      if (section.type == k_info && section.info < attributes_.size())
-        attributes_[section.info] = &section;
-    }
   }
 
   ptx_interface read()
@@ -78,17 +71,17 @@ class interface_reader {
 
   void add_function(std::uint32_t index, elf_symbol const& symbol)
   {
-    auto const is_kernel = (symbol.other & k_is_kernel) != 0;
-    auto const is_defined = symbol.section != SHN_UNDEF;
-    if (is_kernel ? !is_defined : symbol.binding == STB_LOCAL) return;
-    ptx_function function{.name = name_of(index), .is_weak = symbol.binding == STB_WEAK};
+    auto const is_kernel = detail::is_kernel(symbol);
+    auto const is_extern_kernel = !is_kernel && (symbol.other & k_is_kernel) != 0;
+    if (is_extern_kernel || (!is_kernel && symbol.binding == STB_LOCAL)) return;
+    ptx_function function{.name = names_.read(index), .is_weak = symbol.binding == STB_WEAK};
     function.is_coarse = true;
     if (is_kernel)
-      read_attributes(index, symbol.section, function);
+      read_attributes(kernel_sections_.take(index), function);
     else
       read_types(index, function);
     count(index, 1 + function.results.size() + function.parameters.size());
-    list_of(function, is_kernel, is_defined).push_back(std::move(function));
+    list_of(function, is_kernel, symbol.section != SHN_UNDEF).push_back(std::move(function));
   }
 
   std::vector<ptx_function>& list_of(ptx_function const& function, bool is_kernel, bool is_defined)
@@ -108,14 +101,9 @@ class interface_reader {
       throw elf_error{place, "a function whose prototype is malformed"};
   }
 
-  void read_attributes(std::uint32_t index, std::uint16_t section, ptx_function& kernel)
+  void read_attributes(elf_section const& section, ptx_function& kernel) const
   {
-    if (section >= attributes_.size())
-      throw elf_error{file_.symbols().offset_of(index), "a kernel outside of all sections"};
-    auto const* const attributes = std::exchange(attributes_[section], nullptr);
-    if (attributes == nullptr)
-      throw elf_error{file_.symbols().offset_of(index), "a kernel without attributes"};
-    attribute_reader reader(file_, *attributes);
+    attribute_reader reader(file_, section);
     parameter_sizes sizes;
     std::uint64_t bytes = 0;
     while (auto const attribute = reader.next()) {
@@ -127,7 +115,7 @@ class interface_reader {
       if (attribute->id == attribute_id::parameter_bytes) bytes = attribute->value;
       add_parameter(*attribute, sizes);
     }
-    add_parameters(sizes, bytes, *attributes, kernel);
+    add_parameters(sizes, bytes, section, kernel);
   }
 
   /// What attributes say of a parameter: where it lies among the others, and its bytes.
@@ -170,7 +158,8 @@ class interface_reader {
   {
     auto const is_dynamic = (symbol.other & k_in_shared) != 0 && symbol.size == 0;
     auto const is_extern = symbol.section == SHN_UNDEF || is_dynamic;
-    ptx_variable variable{.name = name_of(index), .space = space_of(index, symbol), .type = "b8"};
+    ptx_variable variable{
+        .name = names_.read(index), .space = space_of(index, symbol), .type = "b8"};
     variable.count = symbol.size;
     variable.is_unsized = symbol.size == 0;
     variable.is_managed = (symbol.other & k_is_managed) != 0;
@@ -195,41 +184,22 @@ class interface_reader {
     }
   }
 
-  std::string name_of(std::uint32_t index)
-  {
-    auto const place = file_.symbols().offset_of(index);
-    auto const rest = file_.names_from(file_.symbols()[index].name, place);
-    std::string name(rest.substr(0, rest.substr(0, limits::k_name_bytes + 1).find('\0')));
-    if (name.size() > limits::k_name_bytes)
-      exceed(index, detail::format("has a name of more than {} bytes", limits::k_name_bytes));
-    if (name.empty() || !is_printable(name))
-      throw elf_error{place, "a function or variable without a readable name"};
-    name_bytes_ += name.size();
-    if (name_bytes_ > limits::k_cubin_name_bytes)
-      exceed(index, detail::format("has names of more than {} bytes together",
-                                   limits::k_cubin_name_bytes));
-    return name;
-  }
-
   void count(std::uint32_t index, std::size_t declarations)
   {
     declarations_ += declarations;
     if (declarations_ > limits::k_declarations)
-      exceed(index, detail::format("declares more than {} functions, parameters and variables",
-                                   limits::k_declarations));
-  }
-
-  [[noreturn]] void exceed(std::uint32_t index, std::string excess) const
-  {
-    throw cubin_above_limit{file_.symbols().offset_of(index), std::move(excess)};
+      throw cubin_above_limit{
+          file_.symbols().offset_of(index),
+          detail::format("declares more than {} functions, parameters and variables",
+                         limits::k_declarations)};
   }
 
   cubin_file const& file_;
-  std::vector<std::uint32_t> prototypes_;       ///< for each symbol: offset of the text, or 0
-  std::vector<elf_section const*> attributes_;  ///< for each section: those of its kernel, once
+  std::vector<std::uint32_t> prototypes_;  ///< for each symbol: offset of the text, or 0
+  kernel_sections kernel_sections_;
+  symbol_names names_;
   ptx_interface interface_;
   std::size_t declarations_ = 0;
-  std::size_t name_bytes_ = 0;
 };
 
 }  // namespace

@@ -110,10 +110,12 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 }
 
 std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
-                                          std::vector<std::string> const& kernels)
+                                          std::vector<std::string> const& kernels, bool allow_calls)
 {
-  auto findings =
-      preflight(inputs, {.target = detail::newest_target(), .mode = mode, .kernels = kernels});
+  auto findings = preflight(inputs, {.target = detail::newest_target(),
+                                     .mode = mode,
+                                     .allow_calls = allow_calls,
+                                     .kernels = kernels});
   std::erase_if(findings, [](finding const& entry) {
     return entry.severity != severity::error || depends_on_target(entry.id);
   });
