@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "cubin/cubin.hpp"
 #include "fatlink/ptx_interface.hpp"
+#include "fatlink/resources.hpp"
+#include "resources_report.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -56,9 +59,8 @@ nlohmann::json to_json(fatbin_entry const& entry)
   return json;
 }
 
-void add_interface(nlohmann::json& json, fatbin_entry const& entry, fatbin const& file)
+void add_interface(nlohmann::json& json, ptx_interface const& interface)
 {
-  auto const interface = read_ptx_interface(read_ptx(entry, file.name()), file.name());
   json["kernels"] = signatures(interface.kernels);
   json["definitions"] = signatures(interface.definitions);
   json["weak"] = signatures(interface.weak);
@@ -67,15 +69,25 @@ void add_interface(nlohmann::json& json, fatbin_entry const& entry, fatbin const
   json["external_variables"] = signatures(interface.external_variables);
 }
 
+void add_contents(nlohmann::json& json, fatbin_entry const& entry, fatbin const& file)
+{
+  if (entry.kind == entry_kind::ltoir) return;
+  add_interface(json, file.interface(entry));
+  if (entry.kind != entry_kind::elf) return;
+  auto const bytes = read_elf(entry, file.name());
+  json["relocatable"] = detail::read_cubin(bytes, file.name()).is_relocatable;
+  json["resources"] = describe_resources(resources(bytes, file.name()));
+}
+
 /// Of an entry of a damaged file, only what can be read.
 nlohmann::json describe(fatbin_entry const& entry, loaded_file const& file)
 {
   auto json = to_json(entry);
-  if (entry.kind == entry_kind::ptx) try {
-      add_interface(json, entry, file.contents);
-    } catch (file_error const&) {
-      if (!file.damage) throw;
-    }
+  try {
+    add_contents(json, entry, file.contents);
+  } catch (file_error const&) {
+    if (!file.damage) throw;
+  }
   return json;
 }
 
@@ -112,12 +124,16 @@ void print_entry(nlohmann::json const& entry)
              entry["offset"].get<std::size_t>());
   fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
   if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
+  if (!entry.value("relocatable", true))
+    fmt::print("    {:<11} whole program: it cannot be linked\n", "linked");
   print_list("kernel", entry, "kernels");
   print_list("hook", entry, "hooks");
   print_list("defines", entry, "definitions");
   print_list("weak", entry, "weak");
   print_list("variable", entry, "variables");
   print_list("needs", entry, "external_variables");
+  if (auto const list = entry.find("resources"); list != entry.end())
+    print_resources(*list, "    resources   ");
 }
 
 }  // namespace
