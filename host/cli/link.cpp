@@ -10,10 +10,12 @@
 #include "catalogue/transform_check.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/resources.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
+#include "resources_report.hpp"
 #include "run/run_report.hpp"
 #include "targets.hpp"
 #include "terminal/streams.hpp"
@@ -31,6 +33,7 @@ struct link_arguments {
   std::string emit = "cubin";
   std::string output;
   link_flags link;
+  bool resources = false;
   bool json = false;
 };
 
@@ -50,6 +53,15 @@ nlohmann::json to_json(linked_image const& image, double read_ms, std::string co
           {"link_ms", image.link_ms},
           {"start_ms", describe_start(image, read_ms)},
           {"warnings", image.warnings}};
+}
+
+/// @throws usage_error --resources with an image that states none.
+void check_resources(link_arguments const& arguments)
+{
+  if (arguments.resources && arguments.emit != "cubin")
+    fail_usage("--resources: this option has no effect on emitted PTX: only a cubin states resources",
+               "--resources", "leave out --emit ptx, or --resources",
+               error_code::option_has_no_effect);
 }
 
 void print_text(linked_image const& image, std::string const& output)
@@ -118,10 +130,15 @@ void report(std::vector<linked_file> const& files, link_arguments const& argumen
 {
   auto images = nlohmann::json::array();
   for (auto const& file : files) {
-    if (arguments.json)
+    auto const kernels =
+        arguments.resources ? describe_resources(resources(file.image)) : nlohmann::json::array();
+    if (arguments.json) {
       images.push_back(to_json(file.image, read_ms, file.path));
-    else
+      if (arguments.resources) images.back()["resources"] = kernels;
+    } else {
       print_text(file.image, file.path);
+      print_resources(kernels, "  ");
+    }
   }
   if (arguments.json)
     print_json("fatlink.link/1",
@@ -149,6 +166,7 @@ link_options make_options(target target, link_arguments const& arguments)
 int link(link_arguments const& arguments)
 {
   (void)make_options({}, arguments);  // before a file is read or opened
+  check_resources(arguments);
   detail::stopwatch watch;
   auto const inputs = read_inputs(arguments.inputs);
   auto const read_ms = watch.lap();
@@ -191,6 +209,8 @@ void add_link(CLI::App& app, int& exit_status)
           "file to write; -: standard output; {target} in its name: one file for each target")
       ->required();
   add_link_flags(*verb, arguments->link);
+  verb->add_flag("--resources", arguments->resources,
+                 "show registers, stack, local, shared and constant memory of each kernel");
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink link --target sm_90 -o out.cubin apply_transform.fatbin relu_poly.fatbin");

@@ -37,7 +37,7 @@ _fatlink_options() {
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
            --elements --input --output --seed --print $linking" ;;
-    link) options+=" --target --mode --emit --kernel -o --output $linking" ;;
+    link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
     check) options+=' --target --mode --kernel --nvjitlink' ;;
     inspect) options+=' --expect --expect-ident --expect-hook --expect-reference --ptx --target' ;;
     pack) options+=' -o --output --package' ;;

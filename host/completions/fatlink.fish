@@ -72,6 +72,7 @@ complete -c fatlink -n '__fatlink_at run link check' -l kernel -x -d 'Kernel to 
 complete -c fatlink -n '__fatlink_at run check cache/warm' -l mode -xa 'ptx lto both' -d 'Link mode'
 complete -c fatlink -n '__fatlink_at link' -l mode -xa 'ptx lto' -d 'Link mode'
 complete -c fatlink -n '__fatlink_at link' -l emit -xa 'cubin ptx' -d 'Kind of image'
+complete -c fatlink -n '__fatlink_at link' -l resources -d 'Show registers and memory of each kernel'
 complete -c fatlink -n '__fatlink_at cache/warm' -l emit -xa '(__fatlink_list cubin ptx)' -d 'Kind of image'
 complete -c fatlink -n '__fatlink_at link check inspect cache/warm' -l target -xa "(__fatlink_list (__fatlink_targets '') native all)" -d 'GPU architectures'
 

@@ -106,10 +106,10 @@ class Outputs(JsonTest):
 
     def test_link(self):
         link = ["link", "--target", "sm_90", LIBRARY, RELU, "-o"]
-        self.assertEqual(self.json(*link, "one.cubin")["cache"], "miss")
+        self.assertEqual(self.json(*link, "one.cubin", "--resources")["cache"], "miss")
         self.assertEqual(self.json(*link, "two.cubin")["cache"], "hit")
         self.assertEqual(self.json(*link, "three.ptx", "--emit", "ptx", "--no-cache")["cache"], "off")
-        self.assertEqual(len(self.json(*link, "{target}.cubin", "--target", "sm_80")["images"]), 2)
+        self.assertEqual(len(self.json(*link, "{target}.cubin", "--target", "sm_80", "--resources")["images"]), 2)
         by_hand = self.file("by_hand.fatbin", (TESTS / "fixtures/uncontracted.fatbin").read_bytes())
         self.assertTrue(self.json("link", "--target", "sm_90", LIBRARY, by_hand, "-o", "four.cubin")["warnings"])
         self.assert_every_field_seen("link")
@@ -126,7 +126,8 @@ class Outputs(JsonTest):
         damaged = bytearray(RELU.read_bytes())
         damaged[-10] ^= 1
         self.assertIn("error", self.json("inspect", self.file("damaged.fatbin", bytes(damaged)), status=3))
-        self.json("inspect", TESTS / "fixtures/raw.fatbin")
+        for name in ("raw", "types_sass", "resources_whole", "resources_part"):
+            self.json("inspect", TESTS / f"fixtures/{name}.fatbin")
         self.assert_every_field_seen("inspect")
 
     def test_pack(self):

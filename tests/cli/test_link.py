@@ -56,6 +56,26 @@ class Links(CliTest):
         self.assertIn(warning, self.fatlink_json(*link, SHARE / "gelu.fatbin")["warnings"][0])
         self.assertEqual(self.fatlink_json(*link, LIBRARY, SHARE / "gelu.fatbin")["warnings"], [])
 
+    def test_resources_shows_each_kernel_of_the_cubin(self):
+        link = ["link", "--resources", "--target", "sm_90", "-o", "o", LIBRARY, SHARE / "relu_poly.fatbin"]
+        [kernel] = self.fatlink_json(*link)["resources"]
+        self.assertEqual(kernel["kernel"], "apply_transform")
+        self.assertTrue(8 <= kernel["registers"] <= kernel["max_registers"] == 255)
+        self.assertEqual((kernel["parameter_bytes"], kernel["local_store_bytes"], kernel["static_shared_bytes"]),
+                         (24, 0, 0))
+        self.assertRegex(self.fatlink(*link).stdout,
+                         r"(?m)^  apply_transform: \d+ registers; bytes: \d+ stack, 0 local stores, 0 local loads, "
+                         r"0 shared, \d+ constant$")
+
+    def test_resources_are_absent_unless_asked_for(self):
+        said = self.fatlink_json("link", "--target", "sm_90", "-o", "o", LIBRARY, SHARE / "relu_poly.fatbin")
+        self.assertNotIn("resources", said)
+
+    def test_resources_of_ptx_are_a_usage_error(self):
+        self.assert_fails(2, "link", "--resources", "--emit", "ptx", "--target", "sm_90", "-o", "o", LIBRARY,
+                          says=["--resources: only a cubin states resources, and --emit is ptx"],
+                          hint="leave out --emit ptx, or --resources")
+
     def test_an_input_is_never_the_output(self):
         transform = self.file("t.fatbin", (SHARE / "identity.fatbin").read_bytes())
         self.assert_fails(2, "link", "--target", "sm_90", "-o", "t.fatbin", LIBRARY, transform,

@@ -88,6 +88,64 @@ TEST(ElfReader, RefusesOtherFormatsAndSectionsThatAreNotThere)
   EXPECT_THROW(elf_reader{bytes}, elf_error);
 }
 
+TEST(ElfReader, ReadsSymbolsWithTheirNames)
+{
+  auto const bytes = fixtures::bytes("forms/relocatable.cubin");
+  elf_reader const elf(bytes);
+  std::vector<std::string> functions;
+  for (std::uint32_t index = 0; index < elf.section_count(); ++index) {
+    if (elf.section(index).type != SHT_SYMTAB) continue;
+    elf_symbols const symbols(elf, elf.section(index));
+    for (std::uint64_t i = 0; i < symbols.count(); ++i)
+      if (symbols[i].type == STT_FUNC) functions.push_back(symbols.name(i));
+    EXPECT_THROW((void)symbols[symbols.count()], out_of_bytes);
+  }
+  EXPECT_THAT(functions, testing::ElementsAre("user_transform"));
+}
+
+TEST(ElfReader, RefusesSymbolsOfUnknownSizeAndNamesOutsideTheirTable)
+{
+  auto bytes = fixtures::bytes("forms/relocatable.cubin");
+  elf_reader const elf(bytes);
+  elf_section table;
+  for (std::uint32_t index = 0; index < elf.section_count(); ++index)
+    if (elf.section(index).type == SHT_SYMTAB) table = elf.section(index);
+  std::uint32_t const outside = 0xFFFFFFFF;
+  std::memcpy(bytes.data() + table.offset, &outside, sizeof outside);
+  EXPECT_THROW((void)elf_symbols(elf, table).name(0), elf_error);
+  table.entry_size = 16;
+  EXPECT_THROW(elf_symbols(elf, table), elf_error);
+}
+
+TEST(ElfReader, ReadsSegmentsOfTheSizeThatItKnows)
+{
+  byte_buffer header(sizeof(Elf64_Ehdr));
+  Elf64_Ehdr fields{};
+  std::memcpy(fields.e_ident, ELFMAG, SELFMAG);
+  fields.e_ident[EI_CLASS] = ELFCLASS64;
+  fields.e_ident[EI_DATA] = ELFDATA2LSB;
+  fields.e_phoff = 64;
+  fields.e_phnum = 2;
+  fields.e_phentsize = sizeof(Elf64_Phdr);
+  std::memcpy(header.data(), &fields, sizeof fields);
+  EXPECT_EQ(elf_reader(header).segment_table().offset, 64U);
+  EXPECT_EQ(elf_reader(header).segment_table().size, 2 * sizeof(Elf64_Phdr));
+  fields.e_phentsize = 32;
+  std::memcpy(header.data(), &fields, sizeof fields);
+  EXPECT_THROW((void)elf_reader(header).segment_table(), elf_error);
+}
+
+TEST(ElfReader, ComparesTheNamesOfSections)
+{
+  auto const bytes = fixtures::bytes("forms/relocatable.cubin");
+  elf_reader const elf(bytes);
+  auto const names = elf.section(elf.section_of_names());
+  EXPECT_TRUE(elf.has_name(names, ".shstrtab"));
+  EXPECT_FALSE(elf.has_name(names, ".shstr"));
+  EXPECT_TRUE(elf.name_starts_with(names, ".shstr"));
+  EXPECT_FALSE(elf.has_name({.name = 0xFFFFFFFF}, ".shstrtab"));
+}
+
 TEST(ElfReader, ReadsTheBuildIdOfNotes)
 {
   EXPECT_EQ(build_id_in(note(NT_GNU_BUILD_ID, 4, 4)), "abcdef01");

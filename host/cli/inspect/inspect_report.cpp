@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "cubin/cubin.hpp"
 #include "fatlink/ptx_interface.hpp"
+#include "fatlink/resources.hpp"
+#include "resources_report.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -56,15 +59,24 @@ nlohmann::json to_json(fatbin_entry const& entry)
   return json;
 }
 
-void add_interface(nlohmann::json& json, fatbin_entry const& entry, fatbin const& file)
+void add_interface(nlohmann::json& json, ptx_interface const& interface)
 {
-  auto const interface = read_ptx_interface(read_ptx(entry, file.name()), file.name());
   json["kernels"] = signatures(interface.kernels);
   json["definitions"] = signatures(interface.definitions);
   json["weak"] = signatures(interface.weak);
   json["hooks"] = signatures(interface.hooks);
   json["variables"] = signatures(interface.variables);
   json["external_variables"] = signatures(interface.external_variables);
+}
+
+void add_contents(nlohmann::json& json, fatbin_entry const& entry, fatbin const& module)
+{
+  if (entry.kind == entry_kind::ltoir) return;
+  add_interface(json, module.interface(entry));
+  if (entry.kind != entry_kind::elf) return;
+  auto const bytes = read_elf(entry, module.name());
+  json["relocatable"] = detail::read_cubin(bytes, module.name()).is_relocatable;
+  json["resources"] = describe_resources(resources(bytes, module.name()));
 }
 
 /// Of an entry of a damaged file, only what can be read. Of other forms than fatbins, fatlink made
@@ -76,11 +88,11 @@ nlohmann::json describe(fatbin_entry const& entry, fatbin const& module, loaded_
     json["module"] = module.name();
     json.erase("offset");
   }
-  if (entry.kind == entry_kind::ptx) try {
-      add_interface(json, entry, module);
-    } catch (file_error const&) {
-      if (!file.damage) throw;
-    }
+  try {
+    add_contents(json, entry, module);
+  } catch (file_error const&) {
+    if (!file.damage) throw;
+  }
   return json;
 }
 
@@ -118,12 +130,16 @@ void print_entry(nlohmann::json const& entry)
                                       : std::string{});
   fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
   if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
+  if (!entry.value("relocatable", true))
+    fmt::print("    {:<11} whole program: it cannot be linked\n", "linked");
   print_list("kernel", entry, "kernels");
   print_list("hook", entry, "hooks");
   print_list("defines", entry, "definitions");
   print_list("weak", entry, "weak");
   print_list("variable", entry, "variables");
   print_list("needs", entry, "external_variables");
+  if (auto const list = entry.find("resources"); list != entry.end())
+    print_resources(*list, "    resources   ");
 }
 
 }  // namespace

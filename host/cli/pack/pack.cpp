@@ -141,9 +141,9 @@ int pack(pack_arguments const& arguments)
 {
   if (!arguments.package.empty()) check_package(arguments.package);
   std::vector<std::filesystem::path> inputs;
-  for (auto const& file : arguments.files) inputs.push_back(fatbin_file(file));
+  for (auto const& file : arguments.files) inputs.push_back(input_file(file));
   check_paths(arguments, inputs);
-  auto packed = pack_fatbins(read_fatbins(arguments.files),
+  auto packed = pack_fatbins(modules_of(read_inputs(arguments.files)),
                              {.name = arguments.output, .package = arguments.package});
   write(packed, arguments.output, inputs);
   print_warnings(packed.warnings);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads cubins: CUDA ELF files with machine code for one architecture. Strict: the whole structure
-// is checked, because nvJitLink crashes on damaged ones. Damaged machine code cannot be recognised.
+// is checked, because nvJitLink crashes on damaged ones. Damaged machine code cannot be recognized.
 // Units: bytes; integers little-endian.
 // Source: no public specification; observed with CUDA 12.9, 13.0 and 13.5, pinned by tests/unit.
 // The bytes: docs/cubin_format.md. Threads: no shared state.

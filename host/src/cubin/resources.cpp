@@ -12,7 +12,6 @@
 #include "cubin/local_accesses.hpp"
 #include "cubin/symbol_names.hpp"
 #include "fatlink/error.hpp"
-#include "util/limits.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -52,9 +51,6 @@ class resources_reader {
   void add_kernel(std::uint32_t index, elf_symbol const& symbol)
   {
     auto const& attributes = kernel_sections_.take(index);
-    if (kernels_.size() == limits::k_declarations)
-      throw cubin_above_limit{file_.symbols().offset_of(index),
-                              detail::format("has more than {} kernels", limits::k_declarations)};
     auto& kernel = kernels_[index];
     kernel.name = names_.read(index);
     kernels_by_section_.emplace(symbol.section, &kernel);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resources_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+namespace fatlink::cli {
+namespace {
+
+nlohmann::json to_json(kernel_resources const& kernel)
+{
+  nlohmann::json json{{"kernel", kernel.name},
+                      {"registers", kernel.registers},
+                      {"max_registers", kernel.max_registers},
+                      {"frame_bytes", kernel.frame_bytes},
+                      {"static_shared_bytes", kernel.static_shared_bytes},
+                      {"parameter_bytes", kernel.parameter_bytes},
+                      {"constant_bytes", kernel.constant_bytes}};
+  if (kernel.stack_bytes) json["stack_bytes"] = *kernel.stack_bytes;
+  if (kernel.local_store_bytes) json["local_store_bytes"] = *kernel.local_store_bytes;
+  if (kernel.local_load_bytes) json["local_load_bytes"] = *kernel.local_load_bytes;
+  if (kernel.max_block_threads != 0) json["max_block_threads"] = kernel.max_block_threads;
+  if (kernel.required_block[0] != 0) json["required_block"] = kernel.required_block;
+  return json;
+}
+
+/// "208", or "unknown" for what is absent.
+std::string text_of(nlohmann::json const& kernel, char const* key)
+{
+  auto const value = kernel.find(key);
+  return value == kernel.end() ? "unknown" : std::to_string(value->get<std::uint64_t>());
+}
+
+}  // namespace
+
+nlohmann::json describe_resources(std::vector<kernel_resources> const& kernels)
+{
+  auto list = nlohmann::json::array();
+  for (auto const& kernel : kernels) list.push_back(to_json(kernel));
+  return list;
+}
+
+void print_resources(nlohmann::json const& kernels, char const* indentation)
+{
+  for (auto const& kernel : kernels) {
+    auto const is_linked = kernel.contains("stack_bytes");
+    fmt::print(
+        "{}{}: {} registers; bytes: {} {}, {} local stores, {} local loads, {} shared, {} "
+        "constant\n",
+        indentation, kernel["kernel"].get<std::string>(), text_of(kernel, "registers"),
+        text_of(kernel, is_linked ? "stack_bytes" : "frame_bytes"), is_linked ? "stack" : "frame",
+        text_of(kernel, "local_store_bytes"), text_of(kernel, "local_load_bytes"),
+        text_of(kernel, "static_shared_bytes"), text_of(kernel, "constant_bytes"));
+  }
+}
+
+}  // namespace fatlink::cli

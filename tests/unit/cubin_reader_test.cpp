@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reader of cubins refuses.
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "cubin/cubin.hpp"
+#include "cubin_bytes.hpp"
+#include "expect_error.hpp"
+#include "fixtures.hpp"
+#include "util/limits.hpp"
+
+using namespace fatlink;
+using namespace fatlink::detail;
+using namespace cubin_bytes;
+using testing::HasSubstr;
+
+namespace {
+
+void expect_corrupt(byte_buffer const& bytes, std::string const& says)
+{
+  try {
+    read_cubin(bytes, "x.cubin");
+    ADD_FAILURE() << "no error; expected: " << says;
+  } catch (format_error const& failed) {
+    EXPECT_THAT(failed.what(), testing::StartsWith("x.cubin: damaged cubin: "));
+    EXPECT_THAT(failed.what(), HasSubstr(says));
+    EXPECT_THAT(failed.what(), HasSubstr("at byte " + std::to_string(failed.offset())));
+    EXPECT_TRUE(failed.details().code == error_code::corrupt_cubin);
+    EXPECT_EQ(failed.where(), stage::input);
+    EXPECT_EQ(failed.details().input, "x.cubin");
+    EXPECT_EQ(failed.details().hint, "build it again, or copy it again in full");
+  }
+}
+
+/// Expects an error that says `says` if the `value` stands at `offset` of types().
+template <typename Integer>
+void expect_corrupt_with(std::size_t offset, Integer value, std::string const& says)
+{
+  auto bytes = types();
+  put(bytes, offset, value);
+  expect_corrupt(bytes, says);
+}
+
+void expect_above_limit(byte_buffer const& bytes, std::string const& says)
+{
+  try {
+    read_cubin(bytes, "x.cubin");
+    ADD_FAILURE() << "no error; expected: " << says;
+  } catch (format_error const& failed) {
+    EXPECT_THAT(failed.what(), testing::StartsWith("x.cubin: the cubin " + says));
+    EXPECT_TRUE(failed.details().code == error_code::above_limit);
+    EXPECT_EQ(failed.details().hint, "split it into several, each with fewer sources");
+  }
+}
+
+/// `bytes` with other content of the section `name`, at the end of the file.
+byte_buffer with_content(byte_buffer bytes, std::string const& name, byte_buffer const& content)
+{
+  put(bytes, header(bytes, name, offsetof(Elf64_Shdr, sh_offset)), std::uint64_t{bytes.size()});
+  put(bytes, header(bytes, name, offsetof(Elf64_Shdr, sh_size)), std::uint64_t{content.size()});
+  bytes.insert(bytes.end(), content.begin(), content.end());
+  return bytes;
+}
+
+byte_buffer content_of(byte_buffer const& cubin, std::string const& name)
+{
+  elf_reader const elf(cubin);
+  auto const content = elf.view(elf.section(section(cubin, name)));
+  return {content.begin(), content.end()};
+}
+
+/// types() with `count` more symbols like `model`, each called `name`.
+byte_buffer with_symbols(std::string const& model, std::string const& name, std::size_t count)
+{
+  auto bytes = types();
+  auto names = content_of(bytes, ".strtab");
+  auto symbols = content_of(bytes, ".symtab");
+  auto const begin = bytes.begin() + static_cast<std::ptrdiff_t>(symbol(bytes, model, 0));
+  byte_buffer copy(begin, begin + sizeof(Elf64_Sym));
+  put(copy, 0, static_cast<std::uint32_t>(names.size()));
+  for (auto const letter : name) names.push_back(static_cast<std::byte>(letter));
+  names.push_back(std::byte{0});
+  for (std::size_t i = 0; i < count; ++i) symbols.insert(symbols.end(), copy.begin(), copy.end());
+  return with_content(with_content(bytes, ".strtab", names), ".symtab", symbols);
+}
+
+}  // namespace
+
+TEST(CubinReader, RefusesEveryTruncation)
+{
+  auto const good = cubin_of("types_sass.fatbin", "sm_80");
+  for (std::size_t size = 0; size < good.size(); size += size < 4096 ? 1 : 61)
+    EXPECT_THROW(read_cubin(bytes_view(good).first(size), "x"), format_error) << "kept " << size;
+  expect_corrupt({}, "truncated: 4 bytes are needed here, there are 0 in all");
+}
+
+TEST(CubinReader, RefusesHeadersThatAreNotOfACudaElfFile)
+{
+  expect_corrupt_with(0, 'x', "is not a 64-bit ELF file");
+  expect_corrupt_with(EI_DATA, std::uint8_t{ELFDATA2MSB}, "is not a little-endian ELF file");
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_machine), std::uint16_t{EM_X86_64},
+                      "is not a CUDA ELF file");
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_ehsize), std::uint16_t{63},
+                      "an ELF header of unknown size");
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_type), std::uint16_t{ET_DYN},
+                      "it is neither relocatable nor executable");
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_shnum), std::uint16_t{0}, "it has no sections");
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_shentsize), std::uint16_t{63},
+                      "section headers of unknown size");
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_shstrndx), std::uint16_t{0xFF00},
+                      "names a section that is not there");
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_phnum), std::uint16_t{1},
+                      "program headers of unknown size");
+  expect_corrupt_with(EI_OSABI, std::uint8_t{1}, "an ABI that is not known");
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags), std::uint32_t{0x0500},
+                      "an architecture that is not known");
+}
+
+TEST(CubinReader, RefusesSegmentsPastTheEnd)
+{
+  auto bytes = types();
+  auto const table = bytes.size();
+  bytes.resize(table + sizeof(Elf64_Phdr));
+  put(bytes, offsetof(Elf64_Ehdr, e_phoff), std::uint64_t{table});
+  put(bytes, offsetof(Elf64_Ehdr, e_phnum), std::uint16_t{1});
+  put(bytes, offsetof(Elf64_Ehdr, e_phentsize), std::uint16_t{sizeof(Elf64_Phdr)});
+  EXPECT_NO_THROW(read_cubin(bytes, "x"));
+  put(bytes, table + offsetof(Elf64_Phdr, p_filesz), std::uint64_t{1} << 40);
+  expect_corrupt(bytes, "truncated");
+}
+
+TEST(CubinReader, RefusesSectionsThatContradictTheFile)
+{
+  auto const good = types();
+  auto const at = [&](char const* name, std::size_t field) { return header(good, name, field); };
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_size)), std::uint64_t{1} << 62,
+                      "truncated");
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_offset)), ~std::uint64_t{0},
+                      "truncated");
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_name)), ~std::uint32_t{0},
+                      "a section's name is outside the table of names");
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_link)), ~std::uint32_t{0},
+                      "a section refers to one that is not there");
+  expect_corrupt_with(at(".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)), ~std::uint32_t{0},
+                      "a section belongs to one that is not there");
+  expect_corrupt_with(at(".symtab", offsetof(Elf64_Shdr, sh_type)), std::uint32_t{SHT_PROGBITS},
+                      "it has no symbol table");
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_type)), std::uint32_t{SHT_SYMTAB},
+                      "it has a second symbol table");
+}
+
+TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
+{
+  auto const good = types();
+  auto const at = [&](char const* name, std::size_t field) { return symbol(good, name, field); };
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), ~std::uint32_t{0},
+                      "a name is outside the table of names");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), std::uint32_t{0},
+                      "a function or variable without a readable name");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{0xFF00},
+                      "a symbol is in a section that is not there");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{SHN_ABS},
+                      "a kernel outside of all sections");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_size)), ~std::uint64_t{0},
+                      "a symbol reaches past the end of its section");
+  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_value)), ~std::uint64_t{0},
+                      "a symbol reaches past the end of its section");
+  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0x60},
+                      "a variable in an unknown memory");
+  expect_corrupt_with(header(good, ".symtab", offsetof(Elf64_Shdr, sh_entsize)), std::uint64_t{23},
+                      "symbols of unknown size");
+}
+
+TEST(CubinReader, RefusesNamesThatAreNotTerminatedOrNotReadable)
+{
+  auto bytes = types();
+  auto const strings = elf_reader(bytes).section(section(bytes, ".strtab"));
+  put(bytes, strings.offset + strings.size - 1, 'x');
+  expect_corrupt(bytes, "a table of names does not end with a NUL");
+  expect_corrupt_with(find(types(), ".strtab", "hook_of_any"), '\xFF',
+                      "a function or variable without a readable name");
+}
+
+TEST(CubinReader, RefusesANameAboveTheLimit)
+{
+  auto const bytes = with_symbols("hook_of_any", std::string(limits::k_name_bytes + 1, 'n'), 1);
+  expect_above_limit(bytes, "has a name of more than 16384 bytes, the limit");
+}
+
+TEST(CubinReader, RefusesMoreDeclarationsThanTheLimit)
+{
+  auto const bytes = with_symbols("hook_of_any", "hook_of_any", limits::k_declarations);
+  expect_above_limit(bytes,
+                     "declares more than 1048576 functions, parameters and variables, the limit");
+}
+
+TEST(CubinReader, RefusesNamesThatAreAboveTheLimitTogether)
+{
+  auto const bytes = with_symbols("hook_of_any", std::string(limits::k_name_bytes, 'n'),
+                                  limits::k_cubin_name_bytes / limits::k_name_bytes);
+  expect_above_limit(bytes, "has names of more than 67108864 bytes together, the limit");
+}
+
+TEST(CubinReader, RefusesMoreParametersOfAKernelThanTheLimit)
+{
+  byte_buffer attributes((limits::k_parameters + 1) * 16);
+  for (std::size_t i = 0; i <= limits::k_parameters; ++i) {
+    put(attributes, i * 16, std::uint32_t{0x000C1704});
+    put(attributes, i * 16 + 8, static_cast<std::uint16_t>(i));
+  }
+  expect_above_limit(with_content(types(), ".nv.info.kernel", attributes),
+                     "has a kernel of more than 4096 parameters, the limit");
+}
+
+TEST(CubinReader, RefusesPrototypesThatContradictTheFile)
+{
+  auto const good = types();
+  auto const table = offset_of(good, ".nv.prototype");
+  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_entsize)),
+                      std::uint64_t{4}, "prototypes of unknown size or without symbols");
+  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_size)),
+                      std::uint64_t{7}, "prototypes of unknown size or without symbols");
+  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_link)),
+                      std::uint32_t{1}, "prototypes of unknown size or without symbols");
+  expect_corrupt_with(table, ~std::uint32_t{0}, "a prototype of no function");
+  expect_corrupt_with(table, std::uint32_t{0}, "a prototype of no function");
+  expect_corrupt_with(table + 4, ~std::uint32_t{0}, "a name is outside the table of names");
+  expect_corrupt_with(find(good, ".strtab", "#iili"), 'x',
+                      "a function whose prototype is malformed");
+  auto twice = good;
+  std::memcpy(twice.data() + table + 8, twice.data() + table, 8);
+  expect_corrupt(twice, "a function has two prototypes");
+}
+
+TEST(CubinReader, RefusesRelocationsAndCallsThatContradictTheFile)
+{
+  auto const good = types();
+  auto const table = offset_of(good, ".rela.text.kernel");
+  expect_corrupt_with(header(good, ".rela.text.kernel", offsetof(Elf64_Shdr, sh_entsize)),
+                      std::uint64_t{16}, "relocations of unknown size");
+  expect_corrupt_with(header(good, ".rela.text.kernel", offsetof(Elf64_Shdr, sh_link)),
+                      std::uint32_t{1}, "relocations without symbols or section");
+  expect_corrupt_with(table, ~std::uint64_t{0}, "a relocation past the end of its section");
+  expect_corrupt_with(table + 12, ~std::uint32_t{0},
+                      "a relocation names a symbol that is not there");
+  auto const calls = offset_of(good, ".nv.callgraph");
+  expect_corrupt_with(header(good, ".nv.callgraph", offsetof(Elf64_Shdr, sh_entsize)),
+                      std::uint64_t{4}, "a call graph of unknown size");
+  expect_corrupt_with(calls, ~std::uint32_t{0}, "a call names a symbol that is not there");
+  expect_corrupt_with(calls + 4, std::uint32_t{0xFFFFFF00},
+                      "a call names a symbol that is not there");
+}
+
+TEST(CubinReader, RefusesAttributesThatContradictTheFile)
+{
+  auto const good = types();
+  auto const attributes = offset_of(good, ".nv.info.kernel");
+  expect_corrupt_with(attributes, std::uint8_t{0}, "an attribute of an unknown format");
+  expect_corrupt_with(attributes, std::uint8_t{5}, "an attribute of an unknown format");
+  expect_corrupt_with(attributes + 2, std::uint16_t{0xFFFF},
+                      "an attribute past the end of its section");
+  expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_size)),
+                      std::uint64_t{2}, "an attribute past the end of its section");
+  expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
+                      std::uint32_t{1}, "a kernel without attributes");
+  auto const parameter = find(good, ".nv.info.kernel", std::string("\x04\x17\x0c\0", 4));
+  expect_corrupt_with(parameter + 8, std::uint16_t{1}, "a kernel's parameter is described twice");
+  expect_corrupt_with(parameter + 8, std::uint16_t{9}, "a kernel's parameters are incomplete");
+  expect_corrupt_with(parameter + 12, std::uint32_t{0}, "a kernel's parameters are incomplete");
+  expect_corrupt_with(parameter + 1, std::uint8_t{0x18}, "a kernel's parameters are incomplete");
+  auto const large = find(good, ".nv.info.fixed_block", std::string("\x04\x45\x0c\0", 4));
+  expect_corrupt_with(large + 2, std::uint16_t{4}, "an attribute");
+}
+
+TEST(CubinReader, RefusesNotesPastTheEnd)
+{
+  auto const good = types();
+  auto const note = offset_of(good, ".note.nv.tkinfo");
+  expect_corrupt_with(note, ~std::uint32_t{0}, "truncated");
+  expect_corrupt_with(note + 4, ~std::uint32_t{0}, "truncated");
+  expect_corrupt_with(note + 24 + 5 * 4, ~std::uint32_t{0}, "truncated");
+}
+
+TEST(CubinReader, ReadsOrRefusesEveryMutation)
+{
+  std::mt19937 random(7);
+  for (auto const* name : {"sm_80", "sm_100f"}) {
+    auto const good = cubin_of("types_sass.fatbin", name);
+    for (int i = 0; i < 3000; ++i) {
+      auto bytes = good;
+      for (auto k = random() % 4 + 1; k > 0; --k)
+        bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+      try {
+        (void)read_cubin(bytes, name);
+      } catch (format_error const& failed) {
+        EXPECT_TRUE(failed.details().code == error_code::corrupt_cubin) << failed.what();
+      }
+    }
+  }
+}
+
+TEST(ElfEntry, WithACubinOfAnotherArchitectureIsRefused)
+{
+  auto bytes = fixtures::bytes("types_sass.fatbin");
+  put(bytes, 16 + 0x1C, std::uint32_t{86});
+  auto const file = fatbin::from_bytes(bytes, "t.fatbin");
+  expect_error<format_error>(
+      [&] { (void)file.interface(file.entries()[0]); },
+      "t.fatbin: the elf entry at byte 16 is for sm_86, but its cubin for sm_80");
+}
+
+TEST(ElfEntry, ThatIsDamagedIsNamedByFileAndByte)
+{
+  auto bytes = fixtures::bytes("toolkits/cuda_13.5.cubin");
+  bytes[0] = std::byte{0};
+  try {
+    read_cubin(bytes, cubin_name{"t.fatbin", "the elf entry at byte 16"});
+    ADD_FAILURE();
+  } catch (format_error const& failed) {
+    EXPECT_STREQ(failed.what(),
+                 "t.fatbin: the elf entry at byte 16: damaged cubin: is not a 64-bit ELF file, at "
+                 "byte 0 of it");
+    EXPECT_EQ(failed.details().input, "t.fatbin");
+  }
+}
+
+TEST(ElfEntry, IsDecompressedOnlyIfItIsOne)
+{
+  auto const file = fixtures::fatbin("library_sass.fatbin");
+  EXPECT_EQ(read_elf(file.entries()[1]).size(), file.entries()[1].uncompressed_size);
+  expect_error<format_error>([&] { read_elf(file.entries()[0], "l.fatbin"); },
+                             "l.fatbin: the elf entry at byte 16: is not an ELF file");
+}
