@@ -63,7 +63,7 @@ void add_code_flags(CLI::App& verb, link_options& options)
       "--debug", options.debug,
       "code for debuggers: not optimized by ptxas; variables only of inputs with -G (cubins)");
   verb.add_flag("--stack-protector", options.stack_protector,
-                "trap where a write past an array on the stack is found (cubins)");
+                "functions that stay calls trap after a write past their arrays (cubins)");
 }
 
 void add_float_flags(CLI::App& verb, link_options& options)
@@ -83,7 +83,7 @@ void add_option_flags(CLI::App& verb, link_options& options)
   add_code_flags(verb, options);
   add_float_flags(verb, options);
   add_number(verb, "--threads", options.threads, {1, k_most_threads},
-             "threads of nvJitLink, 1 to 256; they do not change the image");
+             "threads of nvJitLink, 1 to 256; in lto mode several may round differently from one");
   verb.add_flag_callback(
       "--no-driver-cache", [&options] { options.driver_cache = false; },
       "keep no intermediate results in the driver's cache");

@@ -359,15 +359,26 @@ TEST(NvjitlinkOptions, OfLinksThatCheckTypesAreThoseOfALinkWithoutOptions)
     EXPECT_EQ(detail::check_options(pair(), changed(lto(), set)), plain) << name;
 }
 
-TEST(LinkKey, ChangesWithEveryOptionButThreadsAndTheDriversCache)
+TEST(LinkKey, ChangesWithEveryOptionButTheDriversCache)
 {
   std::set<std::string> unchanged;
   std::set<std::string> names{name_of(lto())};
   for (auto const& [name, set] : changes())
     if (!names.insert(name_of(changed(lto(), set))).second) unchanged.insert(name);
-  EXPECT_THAT(unchanged, ElementsAre("driver_cache", "threads"));
+  EXPECT_THAT(unchanged, ElementsAre("driver_cache"));
   EXPECT_EQ(name_of(changed(lto(), [](link_options& o) { o.require_inlined = true; })),
             name_of(lto()));
+}
+
+TEST(LinkKey, HoldsWhetherAnLtoLinkHasSeveralThreadsButNotTheirNumber)
+{
+  auto const with = [](link_mode mode, unsigned threads) {
+    return name_of({.target = "sm_90", .mode = mode, .threads = threads});
+  };
+  EXPECT_EQ(with(link_mode::lto, 1), name_of(lto()));
+  EXPECT_EQ(with(link_mode::lto, 2), with(link_mode::lto, 256));
+  EXPECT_NE(with(link_mode::lto, 2), with(link_mode::lto, 1));
+  EXPECT_EQ(with(link_mode::ptx, 2), with(link_mode::ptx, 1));
 }
 
 TEST(LinkKey, ChangesWithEachLevelAndValue)

@@ -87,11 +87,13 @@ struct link_options {
   /// See ftz. It changes no code of nvcc's, which fixes the precision of sqrtf in the LTO-IR.
   std::optional<bool> prec_sqrt = {};
   std::optional<bool> fma = {};  ///< see ftz
-  /// Traps where a write past an array on the stack is found at a function's end
-  /// (--device-stack-protector=true). Cubins only.
+  /// Functions that stay calls trap at their end if a write past their array on the stack is found
+  /// (--device-stack-protector=true); kernels and inlined functions are not protected. Cubins only.
   bool stack_protector = false;
-  /// Threads of nvJitLink, 1 to k_most_threads; the image does not depend on it. None: one.
-  /// (nvJitLink would take 0 for all cores.)
+  /// Threads of nvJitLink, 1 to k_most_threads; none: one. (nvJitLink would take 0 for all cores.)
+  /// In lto mode two or more split the module, which may contract other multiplications and
+  /// additions: the image differs from that of one thread, and not with their number. In ptx mode
+  /// the image does not depend on it.
   std::optional<unsigned> threads = {};
   /// Whether nvJitLink may keep intermediate results in the driver's cache, where there is a
   /// driver. The image does not depend on it.

@@ -38,9 +38,9 @@ namespace FATLINK_API fatlink {
 enum class isolation { in_process, helper };
 
 /// The cache key of a link: the digests of the inputs in order, target, mode, emitted form,
-/// nvJitLink's options (float flags included; not threads and driver_cache, on which the image does
-/// not depend) and `nvjitlink_identity` (nvjitlink_file::identity;
-/// empty: for hosts without nvJitLink). File names and paths are not part of it.
+/// nvJitLink's options (float flags included; not driver_cache, and of threads only whether an lto
+/// link has several) and `nvjitlink_identity` (nvjitlink_file::identity; empty: for hosts without
+/// nvJitLink). File names and paths are not part of it.
 cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
                    std::string const& nvjitlink_identity);
 /// As above, of the modules of `inputs` that the link takes (select_modules).

@@ -10,6 +10,13 @@ namespace {
 /// Increased whenever fatlink itself would link the same inputs and options differently.
 constexpr char const* k_key_format = "2";
 
+/// Whether nvJitLink splits the module between threads, which changes the code of an lto link, for
+/// two or more threads alike (nvJitLink 13.0).
+bool is_split(link_options const& options)
+{
+  return options.mode == link_mode::lto && options.threads.value_or(1) > 1;
+}
+
 }  // namespace
 
 cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
@@ -24,6 +31,7 @@ cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
   key.add("emit", to_string(options.emit));
   if (options.allow_calls) key.add("calls", "allowed");
   for (auto const& option : detail::image_options(modules, options)) key.add("option", option);
+  if (is_split(options)) key.add("split", "yes");
   key.add("nvjitlink", nvjitlink_identity);
   return key;
 }

@@ -10,7 +10,7 @@
 
 namespace fatlink::detail {
 
-/// The options that the image depends on, which are part of the cache key (link_key in linker.hpp):
+/// The options that state the image, which are part of the cache key (link_key in linker.hpp):
 /// the architecture; in lto mode the float flags, which `options` overrides or the inputs record;
 /// and what else `options` sets. `options`: as check_link_options accepts them.
 std::vector<std::string> image_options(std::vector<fatbin> const& inputs,

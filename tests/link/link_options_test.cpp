@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each option of a link does in real nvJitLink: fatlink/link_options.hpp states these effects
+// and traps. The library is many_kernels.cu.in.
+#include "fatlink/link_options.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <map>
+
+#include "expect_error.hpp"
+#include "fatlink/linker.hpp"
+#include "fixtures.hpp"
+#include "linker/image_functions.hpp"
+#include "linker/nvjitlink_options.hpp"
+#include "linker/option_effects.hpp"
+#include "needs_nvjitlink.hpp"
+#include "nvjitlink/link_in_process.hpp"
+#include "util/bytes/elf_reader.hpp"
+
+using namespace fatlink;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+namespace {
+
+using change = std::function<void(link_options&)>;
+using section_bytes = std::map<std::string, std::vector<std::byte>>;
+
+std::vector<fatbin> const& many()
+{
+  static std::vector<fatbin> const inputs{fatbin::read(places::corpus("many_kernels.fatbin")),
+                                          fixtures::fatbin("transform.fatbin")};
+  return inputs;
+}
+
+link_options options(link_mode mode, change const& set = {})
+{
+  link_options made{.target = "sm_90", .mode = mode};
+  if (set) set(made);
+  return made;
+}
+
+/// `set` and, so that the links are short, only these kernels.
+change with_kernels(std::vector<std::string> const& kernels, change const& set = {})
+{
+  return [=](link_options& o) {
+    o.kernels = kernels;
+    if (set) set(o);
+  };
+}
+
+linked_image link(link_mode mode, change const& set = {})
+{
+  return linker({.isolation = isolation::in_process}).link(many(), options(mode, set));
+}
+
+/// The sections of a cubin, with the bytes of code only; that of a kernel is in .text.NAME.
+section_bytes sections_of(linked_image const& image)
+{
+  section_bytes sections;
+  detail::elf_reader const elf(image.bytes);
+  for (std::uint32_t index = 0; index < elf.section_count(); ++index) {
+    auto const section = elf.section(index);
+    auto const name = elf.name(section);
+    auto const bytes = name.starts_with(".text") ? elf.view(section) : bytes_view();
+    sections[name] = {bytes.begin(), bytes.end()};
+  }
+  return sections;
+}
+
+std::vector<std::byte> code_of(linked_image const& image, std::string const& kernel)
+{
+  return sections_of(image)[".text." + kernel];
+}
+
+bool has_section(linked_image const& image, std::string const& name)
+{
+  return sections_of(image).contains(name);
+}
+
+/// Whether `set` changes the code of `kernel`.
+bool changes_code(link_mode mode, std::string const& kernel, change const& set)
+{
+  return code_of(link(mode, with_kernels({kernel})), kernel) !=
+         code_of(link(mode, with_kernels({kernel}, set)), kernel);
+}
+
+detail::image_symbols symbols_of(linked_image const& image)
+{
+  return detail::symbols_in(image.kind, image.bytes);
+}
+
+/// nvJitLink's own answer to `text`, which fatlink does not pass.
+detail::link_product link_raw(std::vector<std::string> texts)
+{
+  std::vector<detail::link_input> parts;
+  auto const lto = texts.back() == "-lto";
+  for (auto const& input : many())
+    parts.push_back(detail::link_input::write(
+        input, *linked_entry(input, "sm_90", lto ? link_mode::lto : link_mode::ptx)));
+  texts.emplace_back("-arch=sm_90");
+  return detail::link_in_process(*nvjitlink::open(), parts, texts, image_kind::cubin);
+}
+
+class LinkOptions : public fixtures::needs_nvjitlink {};
+class RawNvjitlink : public fixtures::needs_nvjitlink {};
+
+}  // namespace
+
+TEST_F(LinkOptions, KeepOneKernelOfManyInASmallCubin)
+{
+  auto const all = link(link_mode::lto);
+  auto const one = link(link_mode::lto, with_kernels({"k7"}));
+  EXPECT_EQ(symbols_of(all).kernels.size(), 28U);
+  EXPECT_THAT(symbols_of(one).kernels, ElementsAre("k7"));
+  EXPECT_LT(one.bytes.size(), 10'000U);
+  EXPECT_GT(all.bytes.size(), 100'000U);
+  EXPECT_EQ(code_of(one, "k7"), code_of(all, "k7"));
+}
+
+TEST_F(LinkOptions, KeepOneKernelOfManyInPtxModeToo)
+{
+  auto const all = link(link_mode::ptx);
+  auto const one = link(link_mode::ptx, with_kernels({"k7"}));
+  EXPECT_THAT(symbols_of(one).kernels, ElementsAre("k7"));
+  EXPECT_LT(one.bytes.size() * 4, all.bytes.size());
+  EXPECT_EQ(code_of(one, "k7"), code_of(all, "k7"));
+}
+
+TEST_F(LinkOptions, KeepSeveralKernels)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto})
+    EXPECT_THAT(symbols_of(link(mode, with_kernels({"k7", "k8"}))).kernels,
+                UnorderedElementsAre("k7", "k8"));
+}
+
+TEST_F(LinkOptions, KeepOtherKernelsWhoseNameContainsOneThatIsKept)
+{
+  auto const kernels = symbols_of(link(link_mode::lto, with_kernels({"k2"}))).kernels;
+  EXPECT_THAT(kernels, UnorderedElementsAre("k2", "k20", "k21", "k22", "k23"));
+}
+
+TEST_F(LinkOptions, KeepKernelsInEmittedPtx)
+{
+  auto const image = link(
+      link_mode::lto, with_kernels({"scaled"}, [](link_options& o) { o.emit = image_kind::ptx; }));
+  EXPECT_THAT(symbols_of(image).kernels, ElementsAre("scaled"));
+}
+
+TEST_F(LinkOptions, RefuseAMisspeltKernelBeforeTheLink)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
+    linker unused({.isolation = isolation::in_process, .nvjitlink = "/nowhere.so"});
+    expect_error<refused_error>(
+        [&] {
+          (void)unused.link(many(), options(mode, with_kernels({"k7", "skaled"})));
+        },
+        "kernel skaled is in no input");
+  }
+}
+
+TEST_F(RawNvjitlink, SucceedsWithoutKernelsWhereANameIsMisspelt)
+{
+  auto const product = link_raw({"-kernels-used=skaled", "-lto"});
+  EXPECT_THAT(detail::symbols_in(image_kind::cubin, product.bytes).kernels, IsEmpty());
+}
+
+TEST_F(RawNvjitlink, DropsEveryKernelInPtxModeWhereOnlyAVariableIsNamed)
+{
+  auto const product = link_raw({"-variables-used=host_scale"});
+  EXPECT_THAT(detail::symbols_in(image_kind::cubin, product.bytes).kernels, IsEmpty());
+}
+
+TEST_F(RawNvjitlink, KeepsEveryVariableInPtxModeWhereKernelsAreNamed)
+{
+  auto const named = link_raw({"-kernels-used=k7", "-variables-used=host_scale"});
+  EXPECT_EQ(named.bytes, link_raw({"-kernels-used=k7"}).bytes);
+}
+
+TEST_F(LinkOptions, KeepDeviceVariablesUnlessOthersAreNamed)
+{
+  EXPECT_THAT(symbols_of(link(link_mode::lto, with_kernels({"scaled"}))).variables,
+              testing::IsSupersetOf({"host_scale", "unread"}));
+  auto const kept = link(
+      link_mode::lto, with_kernels({"scaled"}, [](link_options& o) { o.variables = {"unread"}; }));
+  EXPECT_THAT(symbols_of(kept).variables, Contains("unread"));
+  EXPECT_THAT(symbols_of(kept).variables, Not(Contains("host_scale")));  // read, and now constant
+}
+
+TEST_F(LinkOptions, DropConstantsOfOtherKernelsUnlessTheyAreNamed)
+{
+  EXPECT_THAT(symbols_of(link(link_mode::lto)).variables, Contains("unused_table"));
+  EXPECT_THAT(symbols_of(link(link_mode::lto, with_kernels({"k7"}))).variables,
+              Not(Contains("unused_table")));
+  EXPECT_THAT(symbols_of(link(link_mode::lto,
+                              with_kernels(
+                                  {"k7"}, [](link_options& o) { o.variables = {"unused_table"}; })))
+                  .variables,
+              Contains("unused_table"));
+}
+
+TEST_F(LinkOptions, RefuseAMisspeltVariableBeforeTheLink)
+{
+  linker unused({.isolation = isolation::in_process, .nvjitlink = "/nowhere.so"});
+  expect_error<refused_error>(
+      [&] {
+        (void)unused.link(
+            many(), options(link_mode::lto, [](link_options& o) { o.variables = {"host_skale"}; }));
+      },
+      "variable host_skale is defined by no input");
+}
+
+TEST_F(LinkOptions, DropVariablesThatOnlyTheHostSets)
+{
+  auto const image =
+      link(link_mode::lto,
+           with_kernels({"scaled"}, [](link_options& o) { o.drop_unused_variables = true; }));
+  EXPECT_THAT(symbols_of(image).variables, Not(Contains("unread")));
+  EXPECT_THAT(symbols_of(image).variables, Not(Contains("host_scale")));
+}
+
+TEST_F(LinkOptions, LimitRegistersInBothModes)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto})
+    EXPECT_TRUE(changes_code(mode, "wide", [](link_options& o) { o.max_registers = 32; }));
+}
+
+TEST_F(RawNvjitlink, TakesFewerRegistersThanItsLeastForTheLeast)
+{
+  auto const code = [](char const* text) {
+    linked_image image;
+    image.bytes = link_raw({"-kernels-used=wide", text, "-lto"}).bytes;
+    return code_of(image, "wide");
+  };
+  EXPECT_EQ(code("-maxrregcount=16"), code("-maxrregcount=24"));
+}
+
+TEST_F(LinkOptions, LeaveHooksAsCallsWithoutOptimization)
+{
+  for (auto const& set : {change([](link_options& o) { o.optimization = 0; }),
+                          change([](link_options& o) { o.fast_compile = fast_compile::max; })}) {
+    auto const image = link(link_mode::lto, with_kernels({"scaled"}, set));
+    EXPECT_FALSE(image.inlined());
+    EXPECT_THAT(image.warnings, Contains(HasSubstr("user_transform was not inlined")));
+    expect_error<link_error>(
+        [&] {
+          (void)link(link_mode::lto, with_kernels({"scaled"}, [&](link_options& o) {
+                       set(o);
+                       o.require_inlined = true;
+                     }));
+        },
+        "user_transform was not inlined");
+  }
+}
+
+TEST_F(LinkOptions, InlineHooksWithEveryOtherLevel)
+{
+  for (auto const& set : {change([](link_options& o) { o.optimization = 3; }),
+                          change([](link_options& o) { o.fast_compile = fast_compile::min; }),
+                          change([](link_options& o) { o.fast_compile = fast_compile::mid; }),
+                          change([](link_options& o) { o.debug = true; })})
+    EXPECT_TRUE(link(link_mode::lto, with_kernels({"scaled"}, set)).inlined());
+}
+
+TEST_F(LinkOptions, HaveOptimization3AsTheDefaultsCode)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto})
+    EXPECT_FALSE(changes_code(mode, "divided", [](link_options& o) { o.optimization = 3; }));
+}
+
+TEST_F(LinkOptions, ChangeTheCodeWithEachFastCompile)
+{
+  for (auto const level : {fast_compile::min, fast_compile::mid, fast_compile::max})
+    for (auto const mode : {link_mode::ptx, link_mode::lto})
+      EXPECT_TRUE(changes_code(mode, "k7", [&](link_options& o) { o.fast_compile = level; }))
+          << to_string(level) << " " << to_string(mode);
+}
+
+TEST_F(LinkOptions, AddLinesWithoutOtherCode)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
+    auto const lines = with_kernels({"scaled"}, [](link_options& o) { o.line_info = true; });
+    EXPECT_FALSE(changes_code(mode, "scaled", lines));
+    EXPECT_TRUE(has_section(link(mode, lines), ".debug_line"));
+    EXPECT_FALSE(has_section(link(mode, with_kernels({"scaled"})), ".debug_line"));
+  }
+}
+
+TEST_F(LinkOptions, MakeCodeForDebuggersAndSayThatInputsLackDebugInformation)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
+    auto const debug = [](link_options& o) { o.debug = true; };
+    EXPECT_TRUE(changes_code(mode, "divided", debug));
+    auto const image = link(mode, with_kernels({"divided"}, debug));
+    EXPECT_FALSE(has_section(image, ".debug_info"));
+    EXPECT_THAT(image.warnings, Contains(HasSubstr(".debug_info section not found")));
+  }
+}
+
+TEST_F(LinkOptions, OverrideTheFloatFlagsInLtoMode)
+{
+  for (auto const& set : {change([](link_options& o) { o.ftz = true; }),
+                          change([](link_options& o) { o.prec_div = false; }),
+                          change([](link_options& o) { o.fma = false; })})
+    EXPECT_TRUE(changes_code(link_mode::lto, "divided", set));
+}
+
+TEST_F(LinkOptions, DoNotChangeTheSquareRootsOfNvcc)
+{
+  EXPECT_FALSE(
+      changes_code(link_mode::lto, "divided", [](link_options& o) { o.prec_sqrt = false; }));
+}
+
+TEST_F(LinkOptions, ProtectTheStackOfFunctionsThatStayCalls)
+{
+  auto const protect = [](link_options& o) { o.stack_protector = true; };
+  EXPECT_TRUE(changes_code(link_mode::lto, "stacked", protect));
+  auto const code = [&](change const& set) {
+    auto sections = sections_of(link(link_mode::ptx, with_kernels({"stacked"}, set)));
+    std::erase_if(sections,
+                  [](auto const& section) { return !section.first.starts_with(".text"); });
+    return sections;
+  };
+  EXPECT_NE(code({}), code(protect));
+}
+
+TEST_F(LinkOptions, OfThreadsDoNotChangeTheImageInPtxMode)
+{
+  auto const threads = [](unsigned count) {
+    return link(link_mode::ptx, [=](link_options& o) { o.threads = count; }).bytes;
+  };
+  EXPECT_EQ(threads(1), link(link_mode::ptx).bytes);
+  EXPECT_EQ(threads(2), threads(1));
+}
+
+TEST_F(LinkOptions, OfThreadsMakeOneImageForOneAndOneForSeveralInLtoMode)
+{
+  auto const threads = [](unsigned count) {
+    return link(link_mode::lto, [=](link_options& o) { o.threads = count; }).bytes;
+  };
+  EXPECT_EQ(threads(1), link(link_mode::lto).bytes);
+  EXPECT_EQ(threads(2), threads(5));
+  EXPECT_NE(threads(2), threads(1));
+}
+
+TEST_F(LinkOptions, OfThreadsWorkInTheSandbox)
+{
+  auto const image =
+      linker().link(many(), options(link_mode::lto, [](link_options& o) { o.threads = 2; }));
+  EXPECT_EQ(image.bytes, link(link_mode::lto, [](link_options& o) { o.threads = 2; }).bytes);
+}
+
+TEST_F(LinkOptions, OfTheDriversCacheDoNotChangeTheImage)
+{
+  auto const off = with_kernels({"k7"}, [](link_options& o) { o.driver_cache = false; });
+  EXPECT_EQ(link(link_mode::lto, off).bytes, link(link_mode::lto, with_kernels({"k7"})).bytes);
+}
+
+TEST_F(LinkOptions, ArePassedToPtxas)
+{
+  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
+    EXPECT_TRUE(
+        changes_code(mode, "divided", [](link_options& o) { o.ptxas = {"--def-load-cache=cv"}; }));
+    expect_error<link_error>(
+        [&] {
+          (void)link(mode, with_kernels({"k7"}, [](link_options& o) { o.ptxas = {"--nonsense"}; }));
+        },
+        "nonsense");
+  }
+}
+
+TEST_F(LinkOptions, ArePassedToLibnvvm)
+{
+  auto const table =
+      with_kernels({"k7"}, [](link_options& o) { o.nvvm = {"-jump-table-density=10"}; });
+  EXPECT_THAT(symbols_of(link(link_mode::lto, table)).kernels, ElementsAre("k7"));
+  expect_error<link_error>(
+      [&] {
+        (void)link(link_mode::lto,
+                   with_kernels({"k7"}, [](link_options& o) { o.nvvm = {"-nonsense"}; }));
+      },
+      "NVVM_ERROR_INVALID_OPTION");
+}
+
+TEST_F(LinkOptions, AreTakenTogether)
+{
+  auto const image = link(link_mode::lto, [](link_options& o) {
+    o.kernels = {"scaled", "wide"};
+    o.variables = {"host_scale"};
+    o.max_registers = 40;
+    o.optimization = 3;
+    o.line_info = true;
+    o.ftz = true;
+    o.stack_protector = true;
+    o.threads = 2;
+    o.driver_cache = false;
+    o.ptxas = {"--def-load-cache=cg", "--warn-on-spills"};
+    o.nvvm = {"-jump-table-density=10"};
+  });
+  EXPECT_THAT(symbols_of(image).kernels, UnorderedElementsAre("scaled", "wide"));
+  EXPECT_TRUE(image.inlined());
+}
+
+TEST_F(LinkOptions, WithoutEffectWouldBeIgnoredByNvjitlink)
+{
+  auto const plain = link_raw({"-kernels-used=k7"}).bytes;
+  for (auto const* ignored : {"-ftz=1", "-prec-div=0", "-fma=0", "-prec-sqrt=0", "-Xnvvm=-nonsense",
+                              "-optimize-unused-variables"})
+    EXPECT_EQ(link_raw({"-kernels-used=k7", ignored}).bytes, plain) << ignored;
+}
+
+TEST_F(LinkOptions, OfPtxasWouldBeIgnoredWherePtxIsEmitted)
+{
+  auto const ptx = [](std::vector<std::string> texts) {
+    std::vector<detail::link_input> parts;
+    for (auto const& input : many())
+      parts.push_back(
+          detail::link_input::write(input, *linked_entry(input, "sm_90", link_mode::lto)));
+    texts.insert(texts.end(), {"-arch=sm_90", "-lto", "-ptx", "-kernels-used=wide"});
+    return detail::link_in_process(*nvjitlink::open(), parts, texts, image_kind::ptx).bytes;
+  };
+  auto const plain = ptx({});
+  for (auto const* ignored : {"-maxrregcount=32", "-lineinfo", "-g",
+                              "--device-stack-protector=true", "-Xptxas=--nonsense"})
+    EXPECT_EQ(ptx({ignored}), plain) << ignored;
+}
