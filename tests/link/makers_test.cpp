@@ -23,14 +23,22 @@ input form(std::string const& name)
 linked_image link_with_library(fatbin const& transform)
 {
   std::vector const inputs{fixtures::fatbin("library.fatbin"), transform};
-  return linker().link(
-      inputs, {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin});
+  return linker().link(inputs,
+                       {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin});
 }
 
 /// The image of the library with raw LTO-IR.
 linked_image link(std::string const& name)
 {
   return link_with_library(form(name).modules().front());
+}
+
+/// Expects that the raw LTO-IR `name` is refused because its user_transform has another type.
+void expect_mismatch(std::string const& name)
+{
+  expect_error<refused_error>(
+      [&] { (void)link(name); },
+      name + ".ltoir has user_transform with another type [signature-mismatch]");
 }
 
 class Numba : public fixtures::needs_nvjitlink {};
@@ -47,12 +55,7 @@ TEST_P(Makers, GiveTheCubinOfTheFatbinOfTheSameSource)
 
 TEST_P(Makers, AreRefusedWithAnotherType)
 {
-  for (auto const* suffix : {"_double", "_two"}) {
-    auto const name = std::string(GetParam()) + suffix;
-    expect_error<refused_error>([&] { (void)link(name); },
-                                name + ".ltoir has user_transform with another type "
-                                       "[signature-mismatch]");
-  }
+  for (auto const* suffix : {"_double", "_two"}) expect_mismatch(GetParam() + std::string(suffix));
 }
 
 TEST_P(Makers, WarnThatTheTypesCannotBeRead)
@@ -66,4 +69,9 @@ INSTANTIATE_TEST_SUITE_P(All, Makers, testing::Values("nvrtc", "libnvvm", "numba
 TEST_F(Numba, InlinesTheFunctionOfLibdeviceThatATransformCalls)
 {
   EXPECT_TRUE(link("numba_tanh").inlined());
+}
+
+TEST_F(Numba, IsRefusedWhereItInfersADoubleResult)
+{
+  expect_mismatch("numba_inferred");
 }
