@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Raw LTO-IR of NVRTC, libNVVM, Numba and cuda.core as transforms: linked, inlined, executed; refused with another type.
+"""Raw LTO-IR of NVRTC, libNVVM, Numba and cuda.core as transforms: linked, inlined, executed; wrong types refused.
 
 The committed files are of CUDA 13.0. With FATLINK_MAKERS, a folder that `make_maker_fixtures --newest` filled, the
 same is tested with the newest makers and their nvJitLink."""
