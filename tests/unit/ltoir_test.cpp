@@ -41,13 +41,25 @@ std::uint16_t const k_other = 7;
 
 TEST(Ltoir, StatesVersionsAndTargetOfEveryCompiler)
 {
-  for (auto const* name : {"transform.ltoir", "nvrtc.ltoir", "libnvvm.ltoir"}) {
+  for (auto const* name :
+       {"transform.ltoir", "nvrtc.ltoir", "libnvvm.ltoir", "numba.ltoir", "cuda_core.ltoir"}) {
     auto const bytes = ltoir(name);
     auto const header = read_ltoir_header(bytes, name);
     EXPECT_EQ(version(header.container), "1.65") << name;
     EXPECT_EQ(version(header.ir), "2.98") << name;
     EXPECT_EQ(header.target, target("sm_75")) << name;
     EXPECT_TRUE(is_ltoir(bytes)) << name;
+  }
+}
+
+TEST(Ltoir, StatesVersionsOfEveryCompilerOfCuda135)
+{
+  for (auto const* name :
+       {"nvrtc_13.5.ltoir", "libnvvm_13.5.ltoir", "numba_13.5.ltoir", "cuda_core_13.5.ltoir"}) {
+    auto const header = read_ltoir_header(ltoir(name), name);
+    EXPECT_EQ(version(header.container), "1.67") << name;
+    EXPECT_EQ(version(header.ir), "2.131") << name;
+    EXPECT_EQ(header.target, target("sm_75")) << name;
   }
 }
 
