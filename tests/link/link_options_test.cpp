@@ -102,7 +102,7 @@ detail::link_product link_raw(std::vector<std::string> texts)
   auto const lto = texts.back() == "-lto";
   for (auto const& input : many())
     parts.push_back(detail::link_input::write(
-        input, *linked_entry(input, "sm_90", lto ? link_mode::lto : link_mode::ptx)));
+        input, *linked_entry(input, {"sm_90", lto ? link_mode::lto : link_mode::ptx})));
   texts.emplace_back("-arch=sm_90");
   return detail::link_in_process(*nvjitlink::open(), parts, texts, image_kind::cubin);
 }
@@ -420,7 +420,7 @@ TEST_F(LinkOptions, OfPtxasWouldBeIgnoredWherePtxIsEmitted)
     std::vector<detail::link_input> parts;
     for (auto const& input : many())
       parts.push_back(
-          detail::link_input::write(input, *linked_entry(input, "sm_90", link_mode::lto)));
+          detail::link_input::write(input, *linked_entry(input, {"sm_90", link_mode::lto})));
     texts.insert(texts.end(), {"-arch=sm_90", "-lto", "-ptx", "-kernels-used=wide"});
     return detail::link_in_process(*nvjitlink::open(), parts, texts, image_kind::ptx).bytes;
   };
