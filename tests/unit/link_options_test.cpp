@@ -45,6 +45,8 @@ link_options changed(link_options options, change const& set)
 std::map<std::string, change> changes()
 {
   return {
+      {"allow_calls", [](link_options& o) { o.allow_calls = true; }},
+      {"whole_archive", [](link_options& o) { o.whole_archive = true; }},
       {"kernels", [](link_options& o) { o.kernels = {"apply_transform"}; }},
       {"variables", [](link_options& o) { o.variables = {"v"}; }},
       {"drop_unused_variables", [](link_options& o) { o.drop_unused_variables = true; }},
@@ -123,7 +125,16 @@ TEST(LinkOptions, AllHaveAnEffectOnTheCubinOfAnLtoLink)
 TEST(LinkOptions, OfPtxasAreRefusedWhereOnlyPtxIsEmitted)
 {
   EXPECT_THAT(refused(link_mode::lto, image_kind::ptx),
-              ElementsAre("debug", "line_info", "max_registers", "ptxas", "stack_protector"));
+              ElementsAre("allow_calls", "debug", "line_info", "max_registers", "ptxas",
+                          "stack_protector"));
+}
+
+TEST(LinkOptions, ThatCompileAreRefusedInSassMode)
+{
+  std::set<std::string> expected;
+  for (auto const& [name, set] : changes()) expected.insert(name);
+  for (auto const* name : {"kernels", "whole_archive", "driver_cache"}) expected.erase(name);
+  EXPECT_EQ(refused(link_mode::sass, image_kind::cubin), expected);
 }
 
 TEST(LinkOptions, OfTheLtoCompilerAreRefusedInPtxMode)
@@ -133,11 +144,11 @@ TEST(LinkOptions, OfTheLtoCompilerAreRefusedInPtxMode)
                           "variables"));
 }
 
-TEST(LinkOptions, AreAllRefusedForPtxThatNvjitlinkDoesNotLinkExceptItsKernels)
+TEST(LinkOptions, OfNvjitlinkAreRefusedForPtxThatItDoesNotLink)
 {
   std::set<std::string> expected;
   for (auto const& [name, set] : changes())
-    if (name != "kernels") expected.insert(name);
+    if (name != "kernels" && name != "whole_archive") expected.insert(name);
   EXPECT_EQ(refused(link_mode::ptx, image_kind::ptx_set), expected);
 }
 
