@@ -89,8 +89,7 @@ TEST_F(Sass, ForAnotherTargetIsRefused)
 
 TEST_F(Sass, IsMissingInPtxAndLtoIr)
 {
-  EXPECT_THAT(refusals({"library.fatbin", "forms/relocatable.cubin"}, sass()),
-              Contains("no-sass"));
+  EXPECT_THAT(refusals({"library.fatbin", "forms/relocatable.cubin"}, sass()), Contains("no-sass"));
 }
 
 TEST_F(Sass, OfWholeProgramsIsRefused)

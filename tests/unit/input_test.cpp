@@ -266,7 +266,8 @@ TEST(Input, RefusesACubinWithoutAnArchitecture)
 {
   auto bytes = fixtures::bytes("forms/relocatable.cubin");
   bytes[0x31] = std::byte{0};
-  expect_bad(bytes, error_code::corrupt_cubin, "f: damaged cubin: an architecture that is not known, at byte 48");
+  expect_bad(bytes, error_code::corrupt_cubin,
+             "f: damaged cubin: an architecture that is not known, at byte 48");
 }
 
 TEST(Input, RefusesACubinWithDamagedSections)

@@ -122,12 +122,13 @@ void print_ident(nlohmann::json const& ident)
 
 void print_entry(nlohmann::json const& entry)
 {
-  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored){}\n",
-             entry["kind"].get<std::string>(), entry["target"].get<std::string>(),
-             entry["version"].get<std::string>(), entry["bytes"].get<std::size_t>(),
-             entry["compression"].get<std::string>(), entry["stored_bytes"].get<std::size_t>(),
-             entry.contains("offset") ? fmt::format(" at byte {}", entry["offset"].get<std::size_t>())
-                                      : std::string{});
+  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored){}\n", entry["kind"].get<std::string>(),
+             entry["target"].get<std::string>(), entry["version"].get<std::string>(),
+             entry["bytes"].get<std::size_t>(), entry["compression"].get<std::string>(),
+             entry["stored_bytes"].get<std::size_t>(),
+             entry.contains("offset")
+                 ? fmt::format(" at byte {}", entry["offset"].get<std::size_t>())
+                 : std::string{});
   fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
   if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
   if (!entry.value("relocatable", true))

@@ -112,13 +112,13 @@ void check_relocatable(fatbin const& input, fatbin_entry const& sass,
                        std::vector<finding>& findings)
 {
   if (elf_reader(read_elf(sass, input.name())).type() == ET_REL) return;
-  findings.push_back({.id = finding_id::not_relocatable,
-                      .severity = severity::error,
-                      .files = {input.name()},
-                      .message = detail::format(
-                          "{} holds SASS for {} of a whole program, which cannot be linked",
-                          input.name(), sass.target.name()),
-                      .hint = "compile it with nvcc -rdc=true -cubin, or -dc for an object"});
+  findings.push_back(
+      {.id = finding_id::not_relocatable,
+       .severity = severity::error,
+       .files = {input.name()},
+       .message = detail::format("{} holds SASS for {} of a whole program, which cannot be linked",
+                                 input.name(), sass.target.name()),
+       .hint = "compile it with nvcc -rdc=true -cubin, or -dc for an object"});
 }
 
 }  // namespace
