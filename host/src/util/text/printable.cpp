@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/text/printable.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -69,6 +70,15 @@ std::string printable(std::string_view text)
     text.remove_prefix(character.size);
   }
   return result;
+}
+
+std::string printable_line(std::string_view text)
+{
+  constexpr std::size_t k_longest = 100;
+  auto line = printable(text.substr(0, k_longest));
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return line;
 }
 
 }  // namespace fatlink::detail

@@ -11,4 +11,8 @@ namespace fatlink::detail {
 /// DEL, C1, the marks that reorder text), and those that are not valid UTF-8.
 std::string printable(std::string_view text);
 
+/// The first 100 bytes of `text` on one line, for messages: as printable(), with spaces for tabs
+/// and newlines.
+std::string printable_line(std::string_view text);
+
 }  // namespace fatlink::detail
