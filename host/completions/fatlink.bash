@@ -32,19 +32,27 @@ _fatlink_verb() {
 # options: the options of the command.
 _fatlink_options() {
   local linking='--in-process --allow-unconfined --link-timeout --no-cache --require-inlined'
+  local codegen='--keep-variable --drop-unused-variables --max-registers -O --optimize --fast-compile
+    --line-info --debug --stack-protector --ftz --prec-div --prec-sqrt --fma --threads --no-driver-cache
+    --ptxas --nvvm'
   options='-h --help --json'
   case $verb in
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
+<<<<<<< HEAD
            --elements --input --output --seed --print $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
+=======
+           --elements --input --output --seed --print $linking $codegen" ;;
+    link) options+=" --target --mode --emit --kernel -o --output $linking $codegen" ;;
+>>>>>>> options
     check) options+=' --target --mode --kernel --nvjitlink' ;;
     inspect) options+=' --expect --expect-ident --expect-hook --expect-reference --ptx --target' ;;
     pack) options+=' -o --output --package' ;;
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
-    'cache warm') options+=" --target --mode --emit --layer $linking" ;;
-    bench) options+=' --elements --transform --repeat' ;;
+    'cache warm') options+=" --target --mode --kernel --emit --layer $linking $codegen" ;;
+    bench) options+=" --elements --transform --mode --kernel --repeat $codegen" ;;
   esac
 }
 
@@ -105,6 +113,10 @@ _fatlink_values() {
       _fatlink_targets
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
     'list --kind') _fatlink_offer 'library transform' ;;
+    *' -O' | *' --optimize') _fatlink_offer '0 3' ;;
+    *' --fast-compile') _fatlink_offer 'min mid max' ;;
+    *' --ftz' | *' --prec-div' | *' --prec-sqrt' | *' --fma') _fatlink_offer '0 1' ;;
+    *' --keep-variable' | *' --max-registers' | *' --threads' | *' --ptxas' | *' --nvvm') ;;
     *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
       *' --nvjitlink' | *' --repeat' | *' --expect-ident' | *' --package') ;;
     *) return 1 ;;

@@ -139,7 +139,7 @@ class Fish(Completions, CliTest):
 
 
 def options_in(text):
-    return set(re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[a-z])(?![\w-])", text))
+    return set(re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[a-zO])(?![\w-])", text))
 
 
 class Text(unittest.TestCase):

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each option of a link does in real nvJitLink: fatlink/link_options.hpp states these effects
-// and traps. The library is many_kernels.cu.in.
+// and traps.
 #include "fatlink/link_options.hpp"
 
 #include <gmock/gmock.h>
 
-#include <functional>
-#include <map>
-
 #include "expect_error.hpp"
-#include "fatlink/linker.hpp"
-#include "fixtures.hpp"
-#include "linker/image_functions.hpp"
-#include "linker/nvjitlink_options.hpp"
-#include "linker/option_effects.hpp"
+#include "many_kernels.hpp"
 #include "needs_nvjitlink.hpp"
-#include "nvjitlink/link_in_process.hpp"
-#include "util/bytes/elf_reader.hpp"
 
 using namespace fatlink;
+using namespace many_kernels;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -28,6 +20,7 @@ using testing::UnorderedElementsAre;
 
 namespace {
 
+<<<<<<< HEAD
 using change = std::function<void(link_options&)>;
 using section_bytes = std::map<std::string, std::vector<std::byte>>;
 
@@ -107,122 +100,12 @@ detail::link_product link_raw(std::vector<std::string> texts)
   return detail::link_in_process(*nvjitlink::open(), parts, texts, image_kind::cubin);
 }
 
+=======
+>>>>>>> options
 class LinkOptions : public fixtures::needs_nvjitlink {};
 class RawNvjitlink : public fixtures::needs_nvjitlink {};
 
 }  // namespace
-
-TEST_F(LinkOptions, KeepOneKernelOfManyInASmallCubin)
-{
-  auto const all = link(link_mode::lto);
-  auto const one = link(link_mode::lto, with_kernels({"k7"}));
-  EXPECT_EQ(symbols_of(all).kernels.size(), 28U);
-  EXPECT_THAT(symbols_of(one).kernels, ElementsAre("k7"));
-  EXPECT_LT(one.bytes.size(), 10'000U);
-  EXPECT_GT(all.bytes.size(), 100'000U);
-  EXPECT_EQ(code_of(one, "k7"), code_of(all, "k7"));
-}
-
-TEST_F(LinkOptions, KeepOneKernelOfManyInPtxModeToo)
-{
-  auto const all = link(link_mode::ptx);
-  auto const one = link(link_mode::ptx, with_kernels({"k7"}));
-  EXPECT_THAT(symbols_of(one).kernels, ElementsAre("k7"));
-  EXPECT_LT(one.bytes.size() * 4, all.bytes.size());
-  EXPECT_EQ(code_of(one, "k7"), code_of(all, "k7"));
-}
-
-TEST_F(LinkOptions, KeepSeveralKernels)
-{
-  for (auto const mode : {link_mode::ptx, link_mode::lto})
-    EXPECT_THAT(symbols_of(link(mode, with_kernels({"k7", "k8"}))).kernels,
-                UnorderedElementsAre("k7", "k8"));
-}
-
-TEST_F(LinkOptions, KeepOtherKernelsWhoseNameContainsOneThatIsKept)
-{
-  auto const kernels = symbols_of(link(link_mode::lto, with_kernels({"k2"}))).kernels;
-  EXPECT_THAT(kernels, UnorderedElementsAre("k2", "k20", "k21", "k22", "k23"));
-}
-
-TEST_F(LinkOptions, KeepKernelsInEmittedPtx)
-{
-  auto const image = link(
-      link_mode::lto, with_kernels({"scaled"}, [](link_options& o) { o.emit = image_kind::ptx; }));
-  EXPECT_THAT(symbols_of(image).kernels, ElementsAre("scaled"));
-}
-
-TEST_F(LinkOptions, RefuseAMisspeltKernelBeforeTheLink)
-{
-  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
-    linker unused({.isolation = isolation::in_process, .nvjitlink = "/nowhere.so"});
-    expect_error<refused_error>(
-        [&] {
-          (void)unused.link(many(), options(mode, with_kernels({"k7", "skaled"})));
-        },
-        "kernel skaled is in no input");
-  }
-}
-
-TEST_F(RawNvjitlink, SucceedsWithoutKernelsWhereANameIsMisspelt)
-{
-  auto const product = link_raw({"-kernels-used=skaled", "-lto"});
-  EXPECT_THAT(detail::symbols_in(image_kind::cubin, product.bytes).kernels, IsEmpty());
-}
-
-TEST_F(RawNvjitlink, DropsEveryKernelInPtxModeWhereOnlyAVariableIsNamed)
-{
-  auto const product = link_raw({"-variables-used=host_scale"});
-  EXPECT_THAT(detail::symbols_in(image_kind::cubin, product.bytes).kernels, IsEmpty());
-}
-
-TEST_F(RawNvjitlink, KeepsEveryVariableInPtxModeWhereKernelsAreNamed)
-{
-  auto const named = link_raw({"-kernels-used=k7", "-variables-used=host_scale"});
-  EXPECT_EQ(named.bytes, link_raw({"-kernels-used=k7"}).bytes);
-}
-
-TEST_F(LinkOptions, KeepDeviceVariablesUnlessOthersAreNamed)
-{
-  EXPECT_THAT(symbols_of(link(link_mode::lto, with_kernels({"scaled"}))).variables,
-              testing::IsSupersetOf({"host_scale", "unread"}));
-  auto const kept = link(
-      link_mode::lto, with_kernels({"scaled"}, [](link_options& o) { o.variables = {"unread"}; }));
-  EXPECT_THAT(symbols_of(kept).variables, Contains("unread"));
-  EXPECT_THAT(symbols_of(kept).variables, Not(Contains("host_scale")));  // read, and now constant
-}
-
-TEST_F(LinkOptions, DropConstantsOfOtherKernelsUnlessTheyAreNamed)
-{
-  EXPECT_THAT(symbols_of(link(link_mode::lto)).variables, Contains("unused_table"));
-  EXPECT_THAT(symbols_of(link(link_mode::lto, with_kernels({"k7"}))).variables,
-              Not(Contains("unused_table")));
-  EXPECT_THAT(symbols_of(link(link_mode::lto,
-                              with_kernels(
-                                  {"k7"}, [](link_options& o) { o.variables = {"unused_table"}; })))
-                  .variables,
-              Contains("unused_table"));
-}
-
-TEST_F(LinkOptions, RefuseAMisspeltVariableBeforeTheLink)
-{
-  linker unused({.isolation = isolation::in_process, .nvjitlink = "/nowhere.so"});
-  expect_error<refused_error>(
-      [&] {
-        (void)unused.link(
-            many(), options(link_mode::lto, [](link_options& o) { o.variables = {"host_skale"}; }));
-      },
-      "variable host_skale is defined by no input");
-}
-
-TEST_F(LinkOptions, DropVariablesThatOnlyTheHostSets)
-{
-  auto const image =
-      link(link_mode::lto,
-           with_kernels({"scaled"}, [](link_options& o) { o.drop_unused_variables = true; }));
-  EXPECT_THAT(symbols_of(image).variables, Not(Contains("unread")));
-  EXPECT_THAT(symbols_of(image).variables, Not(Contains("host_scale")));
-}
 
 TEST_F(LinkOptions, LimitRegistersInBothModes)
 {
@@ -351,7 +234,7 @@ TEST_F(LinkOptions, OfThreadsMakeOneImageForOneAndOneForSeveralInLtoMode)
 TEST_F(LinkOptions, OfThreadsWorkInTheSandbox)
 {
   auto const image =
-      linker().link(many(), options(link_mode::lto, [](link_options& o) { o.threads = 2; }));
+      linker().link(inputs(), options(link_mode::lto, [](link_options& o) { o.threads = 2; }));
   EXPECT_EQ(image.bytes, link(link_mode::lto, [](link_options& o) { o.threads = 2; }).bytes);
 }
 
@@ -418,7 +301,7 @@ TEST_F(LinkOptions, OfPtxasWouldBeIgnoredWherePtxIsEmitted)
 {
   auto const ptx = [](std::vector<std::string> texts) {
     std::vector<detail::link_input> parts;
-    for (auto const& input : many())
+    for (auto const& input : inputs())
       parts.push_back(
           detail::link_input::write(input, *linked_entry(input, {"sm_90", link_mode::lto})));
     texts.insert(texts.end(), {"-arch=sm_90", "-lto", "-ptx", "-kernels-used=wide"});

@@ -51,7 +51,7 @@ TEST(Preflight, ReportsEachInputWithoutDigests)
   EXPECT_EQ(findings[0].id, finding_id::unverified_bytes);
   EXPECT_EQ(findings[0].severity, severity::warning);
   EXPECT_EQ(findings[0].files, std::vector<std::string>{"transform.fatbin"});
-  EXPECT_THAT(findings[0].hint, testing::HasSubstr("fatlink digest transform.fatbin"));
+  EXPECT_THAT(findings[0].hint, testing::HasSubstr("fatlink pack -o FILE.fatbin transform.fatbin"));
 }
 
 TEST(Preflight, WarnsOfWhatStatesNoContract)

@@ -12,8 +12,9 @@ namespace {
 constexpr bool k_on = true;
 constexpr bool k_no = false;
 
-// clang-format off
+// The columns: lto mode to a cubin, lto mode to PTX, ptx mode to a cubin, ptx mode to a ptx_set.
 constexpr std::array k_effects{
+<<<<<<< HEAD
     //                                                         lto cubin, lto ptx, ptx cubin, ptx_set, sass
     option_effect{"allow_calls", "link_options::allow_calls",
                   [](link_options const& o) { return o.allow_calls; },         {k_on, k_no, k_on, k_no, k_no}},
@@ -54,8 +55,60 @@ constexpr std::array k_effects{
                   [](link_options const& o) { return !o.ptxas.empty(); },            {k_on, k_no, k_on, k_no, k_no}},
     option_effect{"nvvm", "link_options::nvvm",
                   [](link_options const& o) { return !o.nvvm.empty(); },             {k_on, k_on, k_no, k_no, k_no}},
+=======
+    option_effect{"link_options::kernels",
+                  {k_on, k_on, k_on, k_on},
+                  [](link_options const& o) { return !o.kernels.empty(); }},
+    option_effect{"link_options::variables",
+                  {k_on, k_on, k_no, k_no},
+                  [](link_options const& o) { return !o.variables.empty(); }},
+    option_effect{"link_options::drop_unused_variables",
+                  {k_on, k_on, k_no, k_no},
+                  [](link_options const& o) { return o.drop_unused_variables; }},
+    option_effect{"link_options::max_registers",
+                  {k_on, k_no, k_on, k_no},
+                  [](link_options const& o) { return o.max_registers.has_value(); }},
+    option_effect{"link_options::optimization",
+                  {k_on, k_on, k_on, k_no},
+                  [](link_options const& o) { return o.optimization.has_value(); }},
+    option_effect{"link_options::fast_compile",
+                  {k_on, k_on, k_on, k_no},
+                  [](link_options const& o) { return o.fast_compile != fast_compile::none; }},
+    option_effect{"link_options::line_info",
+                  {k_on, k_no, k_on, k_no},
+                  [](link_options const& o) { return o.line_info; }},
+    option_effect{"link_options::debug",
+                  {k_on, k_no, k_on, k_no},
+                  [](link_options const& o) { return o.debug; }},
+    option_effect{"link_options::ftz",
+                  {k_on, k_on, k_no, k_no},
+                  [](link_options const& o) { return o.ftz.has_value(); }},
+    option_effect{"link_options::prec_div",
+                  {k_on, k_on, k_no, k_no},
+                  [](link_options const& o) { return o.prec_div.has_value(); }},
+    option_effect{"link_options::prec_sqrt",
+                  {k_on, k_on, k_no, k_no},
+                  [](link_options const& o) { return o.prec_sqrt.has_value(); }},
+    option_effect{"link_options::fma",
+                  {k_on, k_on, k_no, k_no},
+                  [](link_options const& o) { return o.fma.has_value(); }},
+    option_effect{"link_options::stack_protector",
+                  {k_on, k_no, k_on, k_no},
+                  [](link_options const& o) { return o.stack_protector; }},
+    option_effect{"link_options::threads",
+                  {k_on, k_on, k_on, k_no},
+                  [](link_options const& o) { return o.threads.has_value(); }},
+    option_effect{"link_options::driver_cache",
+                  {k_on, k_on, k_on, k_no},
+                  [](link_options const& o) { return !o.driver_cache; }},
+    option_effect{"link_options::ptxas",
+                  {k_on, k_no, k_on, k_no},
+                  [](link_options const& o) { return !o.ptxas.empty(); }},
+    option_effect{"link_options::nvvm",
+                  {k_on, k_on, k_no, k_no},
+                  [](link_options const& o) { return !o.nvvm.empty(); }},
+>>>>>>> options
 };
-// clang-format on
 
 /// Where the option has no effect.
 std::string_view describe(link_kind kind)
@@ -105,9 +158,9 @@ void check_effects(link_options const& options)
   auto const kind = link_kind_of(options.mode, options.emit);
   for (auto const& option : k_effects)
     if (option.is_set(options) && !option.in(kind))
-      throw usage_error({.message = detail::format("{}: this option has no effect {}", option.name,
-                                                   describe(kind)),
-                         .input = std::string(option.name),
+      throw usage_error({.message = detail::format("{}: this option has no effect {}",
+                                                   option.name(), describe(kind)),
+                         .input = std::string(option.name()),
                          .code = error_code::option_has_no_effect,
                          .hint = remedy(option, kind)});
 }
