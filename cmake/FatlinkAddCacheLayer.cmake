@@ -59,12 +59,8 @@ function(fatlink_add_cache_layer target)
   if(NOT arg_ARCHITECTURES)
     set(arg_ARCHITECTURES 75 80 86 87 88 89 90 100 103 110 120 121)
   endif()
-<<<<<<< HEAD
   _fatlink_check_architectures("${caller}" ARCHITECTURES)
-=======
-  _fatlink_check_architectures("${caller}")
   _fatlink_check_link_options("${caller}")
->>>>>>> options
   _fatlink_layer_commands("${caller}" commands inputs)
 
   set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")

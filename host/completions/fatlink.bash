@@ -39,13 +39,8 @@ _fatlink_options() {
   case $verb in
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
-<<<<<<< HEAD
-           --elements --input --output --seed --print $linking" ;;
-    link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
-=======
            --elements --input --output --seed --print $linking $codegen" ;;
-    link) options+=" --target --mode --emit --kernel -o --output $linking $codegen" ;;
->>>>>>> options
+    link) options+=" --target --mode --emit --kernel -o --output --resources $linking $codegen" ;;
     check) options+=' --target --mode --kernel --nvjitlink' ;;
     inspect) options+=' --expect --expect-ident --expect-hook --expect-reference --ptx --target' ;;
     pack) options+=' -o --output --package' ;;

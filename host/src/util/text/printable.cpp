@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/text/printable.hpp"
 
-<<<<<<< HEAD
-=======
 #include <algorithm>
 #include <cstddef>
->>>>>>> options
 #include <cstdint>
 
 #include "util/text/format.hpp"
@@ -75,12 +72,12 @@ std::string printable(std::string_view text)
   return result;
 }
 
-<<<<<<< HEAD
 std::size_t utf8_size(std::string_view text)
 {
   auto const character = first_character(text);
   return character.is_valid ? character.size : 0;
-=======
+}
+
 std::string printable_line(std::string_view text)
 {
   constexpr std::size_t k_longest = 100;
@@ -88,7 +85,6 @@ std::string printable_line(std::string_view text)
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return line;
->>>>>>> options
 }
 
 }  // namespace fatlink::detail

@@ -12,14 +12,11 @@ namespace fatlink::detail {
 /// DEL, C1, the marks that reorder text), and those that are not valid UTF-8.
 std::string printable(std::string_view text);
 
-<<<<<<< HEAD
 /// The size in bytes of the first character of `text`, which must not be empty; 0 if its first byte
 /// begins no valid UTF-8 (RFC 3629).
 std::size_t utf8_size(std::string_view text);
-=======
 /// The first 100 bytes of `text` on one line, for messages: as printable(), with spaces for tabs
 /// and newlines.
 std::string printable_line(std::string_view text);
->>>>>>> options
 
 }  // namespace fatlink::detail
