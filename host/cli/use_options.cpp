@@ -22,6 +22,7 @@ constexpr std::array k_option_names{
     option_name{"link_mode::lto", "--mode lto"},
     option_name{"image_kind::cubin", "--emit cubin"},
     option_name{"link_options::target", "--target"},
+    option_name{"link_options::allow_calls", "--allow-calls"},
     option_name{"link_options::kernels", "--kernel"},
     option_name{"link_options::variables", "--keep-variable"},
     option_name{"link_options::drop_unused_variables", "--drop-unused-variables"},
