@@ -37,8 +37,9 @@ class ErrorCodes(CliTest):
         self.file("x.npy", b"no array")
         for stage, code, words in (("input", "unreadable-file", [*LINK, "nowhere.fatbin"]),
                                    ("input", "not-installed", [*LINK, "no_such_name"]),
-                                   ("fatbin", "empty-input", [*LINK, "empty.fatbin"]),
-                                   ("fatbin", "not-a-fatbin", [*LINK, "text.fatbin"]),
+                                   ("input", "empty-input", [*LINK, "empty.fatbin"]),
+                                   ("input", "unknown-form", [*LINK, "text.fatbin"]),
+                                   ("fatbin", "not-a-fatbin", ["digest", "text.fatbin"]),
                                    ("fatbin", "corrupt-fatbin", [*LINK, "cut.fatbin"]),
                                    ("input", "invalid-npy", ["run", "--device", "cpu", "--input", "x.npy"]),
                                    ("report", "unwritable-file", ["link", "--target", "sm_90", "-o",

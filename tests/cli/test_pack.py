@@ -301,9 +301,9 @@ class Refuses(Pack):
         self.assert_fails(2, "pack", "-o", "out.json", RELU, says=["a fatbin and its sidecar cannot have one name"],
                           hint="name the fatbin x.fatbin")
 
-    def test_what_is_no_fatbin(self):
+    def test_what_is_no_input(self):
         self.file("t.fatbin", "text")
-        self.assert_fails(3, "pack", "-o", "out.fatbin", "t.fatbin", says=["t.fatbin: not a fatbin"])
+        self.assert_fails(3, "pack", "-o", "out.fatbin", "t.fatbin", says=["t.fatbin: is text, none of the forms fatbin, ptx"])
 
     def test_a_folder_that_does_not_exist(self):
         self.assert_fails(3, "pack", "-o", "no/out.fatbin", RELU, says=["no/out.fatbin"])
