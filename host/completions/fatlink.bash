@@ -32,22 +32,23 @@ _fatlink_verb() {
 # options: the options of the command.
 _fatlink_options() {
   local linking='--in-process --allow-unconfined --link-timeout --no-cache --require-inlined'
-  local codegen='--keep-variable --drop-unused-variables --max-registers -O --optimize --fast-compile
-    --line-info --debug --stack-protector --ftz --prec-div --prec-sqrt --fma --threads --no-driver-cache
-    --ptxas --nvvm'
+  local forms='--allow-calls --whole-archive'
+  local compiling='--keep-variable --drop-unused-variables --max-registers -O --optimize --fast-compile --line-info
+    --debug --stack-protector --ftz --prec-div --prec-sqrt --fma --threads --no-driver-cache --ptxas --nvvm'
+  linking+=" $forms $compiling"
   options='-h --help --json'
   case $verb in
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
-           --elements --input --output --seed --print $linking $codegen" ;;
-    link) options+=" --target --mode --emit --kernel -o --output --resources $linking $codegen" ;;
-    check) options+=' --target --mode --kernel --nvjitlink' ;;
+           --elements --input --output --seed --print $linking" ;;
+    link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
+    check) options+=" --target --mode --kernel --nvjitlink $forms" ;;
     inspect) options+=' --expect --expect-ident --expect-hook --expect-reference --ptx --target' ;;
     pack) options+=' -o --output --package' ;;
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
-    'cache warm') options+=" --target --mode --kernel --emit --layer $linking $codegen" ;;
-    bench) options+=" --elements --transform --mode --kernel --repeat $codegen" ;;
+    'cache warm') options+=" --target --mode --kernel --emit --layer $linking" ;;
+    bench) options+=" --elements --transform --mode --kernel --repeat $compiling" ;;
   esac
 }
 
@@ -59,14 +60,19 @@ _fatlink_offer() {
   done
 }
 
-# found: adds files that match "$1", and folders. Readline quotes them.
+# found: adds files that match one of the patterns, and folders. Readline quotes them.
 _fatlink_files() {
-  local path plain=${current//\\/}
+  local path pattern plain=${current//\\/}
   plain=${plain#[\"\']}
   compopt -o filenames 2>/dev/null
   while IFS= read -r path; do
     found+=("$path")
-  done < <(compgen -f -X "!$1" -- "$plain"; compgen -d -- "$plain")
+  done < <(for pattern; do compgen -f -X "!$pattern" -- "$plain"; done; compgen -d -- "$plain")
+}
+
+# found: adds files with the endings of inputs, and folders.
+_fatlink_inputs() {
+  _fatlink_files '*.fatbin' '*.ptx' '*.ltoir' '*.cubin' '*.o' '*.a' '*.so'
 }
 
 # found: adds the names of installed fatbins of the kind "$1" or of both, from the program on the
@@ -87,14 +93,19 @@ _fatlink_targets() {
 _fatlink_values() {
   local targets
   case "$verb $1" in
-    'run --library') _fatlink_names library; _fatlink_files '*.fatbin' ;;
-    'run --transform' | 'bench --transform') _fatlink_names transform; _fatlink_files '*.fatbin' ;;
+    'run --library') _fatlink_names library; _fatlink_inputs ;;
+    'run --transform') _fatlink_names transform; _fatlink_inputs ;;
+    'bench --transform') _fatlink_names transform; _fatlink_files '*.fatbin' ;;
     'run --input' | 'run --output') _fatlink_files '*.npy' ;;
     'link -o' | 'link --output') _fatlink_files '*' ;;
     'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;
     'cache warm --layer') _fatlink_files '' ;;
-    'link --mode') _fatlink_offer 'ptx lto' ;;
-    *' --mode') _fatlink_offer 'ptx lto both' ;;
+    'link --mode') _fatlink_offer 'ptx lto sass' ;;
+    'bench --mode') _fatlink_offer 'ptx lto both' ;;
+    *' --mode') _fatlink_offer 'ptx lto both sass' ;;
+    *' -O' | *' --optimize') _fatlink_offer '0 3' ;;
+    *' --fast-compile') _fatlink_offer 'min mid max' ;;
+    *' --ftz' | *' --prec-div' | *' --prec-sqrt' | *' --fma') _fatlink_offer '0 1' ;;
     'run --device')
       _fatlink_offer 'gpu cpu'
       [[ $current == cpu:* ]] && _fatlink_targets && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
@@ -108,12 +119,9 @@ _fatlink_values() {
       _fatlink_targets
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
     'list --kind') _fatlink_offer 'library transform' ;;
-    *' -O' | *' --optimize') _fatlink_offer '0 3' ;;
-    *' --fast-compile') _fatlink_offer 'min mid max' ;;
-    *' --ftz' | *' --prec-div' | *' --prec-sqrt' | *' --fma') _fatlink_offer '0 1' ;;
-    *' --keep-variable' | *' --max-registers' | *' --threads' | *' --ptxas' | *' --nvvm') ;;
     *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
-      *' --nvjitlink' | *' --repeat' | *' --expect-ident' | *' --package') ;;
+      *' --nvjitlink' | *' --repeat' | *' --expect-ident' | *' --package' | \
+      *' --keep-variable' | *' --max-registers' | *' --threads' | *' --ptxas' | *' --nvvm') ;;
     *) return 1 ;;
   esac
 }
@@ -132,7 +140,7 @@ _fatlink_arguments() {
   case $verb in
     '') _fatlink_offer 'run link check inspect pack digest list cache doctor bench' ;;
     cache) _fatlink_offer 'path stats warm verify prune clear' ;;
-    link | check | inspect | pack | 'cache warm') _fatlink_names; _fatlink_files '*.fatbin' ;;
+    link | check | inspect | pack | 'cache warm') _fatlink_names; _fatlink_inputs ;;
     digest) _fatlink_files '*.fatbin' ;;
     list) _fatlink_names ;;
   esac

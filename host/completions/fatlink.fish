@@ -25,9 +25,16 @@ function __fatlink_targets
     end
 end
 
-# Files with this suffix, and folders.
+# Files with one of these suffixes, and folders.
 function __fatlink_files
-    __fish_complete_suffix $argv[1] | string match -re '(?:'(string escape --style=regex -- $argv[1])'|/)(?:\t.*)?$'
+    for suffix in $argv
+        __fish_complete_suffix $suffix | string match -re '(?:'(string escape --style=regex -- $suffix)'|/)(?:\t.*)?$'
+    end
+end
+
+# Files with the endings of inputs, and folders.
+function __fatlink_inputs
+    __fatlink_files .fatbin .ptx .ltoir .cubin .o .a .so
 end
 
 # A list separated by commas: its text before the last item, followed by each word that it lacks.
@@ -42,9 +49,9 @@ complete -c fatlink -f
 complete -c fatlink -s h -l help -d 'Print help'
 complete -c fatlink -n '__fatlink_at top' -l version -d 'Print the version'
 complete -c fatlink -n '__fatlink_at top' -a run -d 'Link a library with transforms, execute and verify'
-complete -c fatlink -n '__fatlink_at top' -a link -d 'Link fatbins and write the linked image'
-complete -c fatlink -n '__fatlink_at top' -a check -d 'Check whether fatbins link, and explain why not'
-complete -c fatlink -n '__fatlink_at top' -a inspect -d 'Show the contents of fatbins'
+complete -c fatlink -n '__fatlink_at top' -a link -d 'Link inputs and write the linked image'
+complete -c fatlink -n '__fatlink_at top' -a check -d 'Check whether inputs link, and explain why not'
+complete -c fatlink -n '__fatlink_at top' -a inspect -d 'Show the contents of inputs'
 complete -c fatlink -n '__fatlink_at top' -a pack -d 'Write one fatbin from several files'
 complete -c fatlink -n '__fatlink_at top' -a digest -d 'Add digests to fatbins'
 complete -c fatlink -n '__fatlink_at top' -a list -d 'Show the installed libraries and transforms'
@@ -58,7 +65,7 @@ complete -c fatlink -n '__fatlink_at cache' -a verify -d 'Read every entry'
 complete -c fatlink -n '__fatlink_at cache' -a prune -d 'Remove damaged, abandoned and excess entries'
 complete -c fatlink -n '__fatlink_at cache' -a clear -d 'Remove every entry'
 
-complete -c fatlink -n '__fatlink_at link check inspect pack cache/warm' -ka '(__fatlink_files .fatbin; __fatlink_names)'
+complete -c fatlink -n '__fatlink_at link check inspect pack cache/warm' -ka '(__fatlink_inputs; __fatlink_names)'
 complete -c fatlink -n '__fatlink_at digest' -ka '(__fatlink_files .fatbin)'
 complete -c fatlink -n '__fatlink_at list' -a '(__fatlink_names)'
 
@@ -68,32 +75,38 @@ complete -c fatlink -n '__fatlink_at run link cache/warm' -l allow-unconfined -d
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l link-timeout -x -d 'Time limit of a link, in seconds'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l no-cache -d 'Neither read nor write the cache'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l require-inlined -d 'Fail if a hook is not inlined'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l keep-variable -x -d 'lto: keep only this variable for the host'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l drop-unused-variables -d 'lto: drop variables that no kernel writes'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l max-registers -x -d 'Registers of a thread at most'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -s O -l optimize -xa '0 3' -d 'Optimization'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l fast-compile -xa 'min mid max' -d 'Shorten the link at the cost of the code'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l line-info -d 'Add source lines for profilers'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l debug -d 'Code for debuggers'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l stack-protector -d 'Functions trap after a write past their arrays'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l ftz -xa '0 1' -d 'lto: flush denormal numbers to zero'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l prec-div -xa '0 1' -d 'lto: divisions round correctly'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l prec-sqrt -xa '0 1' -d 'lto: square roots round correctly'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l fma -xa '0 1' -d 'lto: contract multiplication and addition'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l threads -x -d 'Threads of nvJitLink'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l no-driver-cache -d 'Keep nothing in the driver\'s cache'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l ptxas -x -d 'Pass one option to ptxas'
-complete -c fatlink -n '__fatlink_at run link bench cache/warm' -l nvvm -x -d 'lto: pass one option to libNVVM'
-complete -c fatlink -n '__fatlink_at run link check bench cache/warm' -l kernel -x -d 'Kernel to execute, to keep or to require'
-complete -c fatlink -n '__fatlink_at run check bench cache/warm' -l mode -xa 'ptx lto both' -d 'Link mode'
-complete -c fatlink -n '__fatlink_at link' -l mode -xa 'ptx lto' -d 'Link mode'
+complete -c fatlink -n '__fatlink_at run link check cache/warm' -l allow-calls -d 'Also link inputs without LTO-IR or PTX, with calls'
+complete -c fatlink -n '__fatlink_at run link check cache/warm' -l whole-archive -d 'Link all members of archives'
+complete -c fatlink -n '__fatlink_at run' -l kernel -x -d 'Kernel to execute'
+complete -c fatlink -n '__fatlink_at check' -l kernel -x -d 'Require this kernel'
+complete -c fatlink -n '__fatlink_at link cache/warm bench' -l kernel -x -d 'Keep only these kernels'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l keep-variable -x -d 'lto: keep only these variables for the host'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l drop-unused-variables -d 'lto: drop variables that no kernel writes'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l max-registers -x -d 'Registers of a thread at most, 24 to 255'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -s O -l optimize -xa '0 3' -d 'Optimization'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l fast-compile -xa 'min mid max' -d 'Shorten the link'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l line-info -d 'Add source lines for profilers'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l debug -d 'Code for debuggers'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l stack-protector -d 'Calls trap after a write past their arrays'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l ftz -xa '0 1' -d 'lto: flush denormal numbers'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l prec-div -xa '0 1' -d 'lto: divisions round correctly'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l prec-sqrt -xa '0 1' -d 'lto: square roots round correctly'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l fma -xa '0 1' -d 'lto: contract multiplication and addition'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l threads -x -d 'Threads of nvJitLink, 1 to 256'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l no-driver-cache -d 'Do not use the cache of the driver'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l ptxas -x -d 'Pass one option to ptxas'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l nvvm -x -d 'lto: pass one option to libNVVM'
+complete -c fatlink -n '__fatlink_at run check cache/warm' -l mode -xa 'ptx lto both sass' -d 'Link mode'
+complete -c fatlink -n '__fatlink_at link' -l mode -xa 'ptx lto sass' -d 'Link mode'
+complete -c fatlink -n '__fatlink_at bench' -l mode -xa 'ptx lto both' -d 'Link mode'
 complete -c fatlink -n '__fatlink_at link' -l emit -xa 'cubin ptx' -d 'Kind of image'
 complete -c fatlink -n '__fatlink_at link' -l resources -d 'Show registers and memory of each kernel'
 complete -c fatlink -n '__fatlink_at cache/warm' -l emit -xa '(__fatlink_list cubin ptx)' -d 'Kind of image'
 complete -c fatlink -n '__fatlink_at link check inspect cache/warm' -l target -xa "(__fatlink_list (__fatlink_targets '') native all)" -d 'GPU architectures'
 
-complete -c fatlink -n '__fatlink_at run' -l library -xka '(__fatlink_files .fatbin; __fatlink_names --kind library)' -d 'Library'
-complete -c fatlink -n '__fatlink_at run bench' -l transform -xka '(__fatlink_files .fatbin; __fatlink_names --kind transform)' -d 'Transform'
+complete -c fatlink -n '__fatlink_at run' -l library -xka '(__fatlink_inputs; __fatlink_names --kind library)' -d 'Library'
+complete -c fatlink -n '__fatlink_at run' -l transform -xka '(__fatlink_inputs; __fatlink_names --kind transform)' -d 'Transform'
+complete -c fatlink -n '__fatlink_at bench' -l transform -xka '(__fatlink_files .fatbin; __fatlink_names --kind transform)' -d 'Transform'
 complete -c fatlink -n '__fatlink_at run' -l device -xa "gpu cpu (__fatlink_targets cpu:)" -d 'Device'
 complete -c fatlink -n '__fatlink_at run' -l instruction-budget -x -d 'On cpu: maximum instructions of a warp'
 complete -c fatlink -n '__fatlink_at run' -l check-races -d 'On cpu: fail if two threads write to one address'

@@ -107,12 +107,20 @@ class Completions:
                              "link -o half.": ["half.fatbin", "half.cu"],
                              "cache warm --layer h": ["halves"]})
 
+    def test_files_of_every_form_of_input(self):
+        inputs = [f"half.{ending}" for ending in ("fatbin", "ptx", "ltoir", "cubin", "o", "a", "so")]
+        for name in (*inputs, "half.cu", "half.json", "half.npy"):
+            self.file(name, "")
+        self.assert_offered({f"{words} half": inputs for words in
+                             ("link", "check", "inspect", "pack", "cache warm", "run --library", "run --transform")}
+                            | {"digest half": ["half.fatbin"], "bench --transform half": ["half.fatbin"]})
+
 
 class Bash(Completions, CliTest):
     shell = "bash"
 
     def test_values_of_words_that_readline_takes_apart(self):
-        self.assert_offered({"run --mode=l": ["lto"], "run --mode=": ["ptx", "lto", "both"],
+        self.assert_offered({"run --mode=l": ["lto"], "run --mode=": ["ptx", "lto", "both", "sass"],
                              "run --transform=ge": ["gelu"], "run --device cpu:sm_8": EIGHTIES,
                              "run --device=cpu:sm_8": EIGHTIES, "inspect --expect ltoir:sm_8": EIGHTIES})
 

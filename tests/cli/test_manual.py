@@ -11,6 +11,7 @@ import unittest
 from fatlink_cli import PROGRAM
 from program_help import all_verbs, file_of, options_of
 
+LINK_OPTIONS = "Options of run, link, cache warm and bench"
 VARIABLE = r'"\$?((?:FATLINK|XDG)_[A-Z_]+|CUDA_HOME|CUDA_PATH|VIRTUAL_ENV|CONDA_PREFIX|HOME|TMPDIR)"'
 
 
@@ -50,16 +51,17 @@ class Manual(unittest.TestCase):
                 for word in re.split(r",? +", plain(line))]
 
     def synopsis(self, verb):
+        """With "[link-options]" followed by the options that the section of these options lists."""
         lines = self.section(verb)
-        return " ".join(map(plain, lines[:lines.index(".YS")])) if ".YS" in lines else ""
+        text = " ".join(map(plain, lines[:lines.index(".YS")])) if ".YS" in lines else ""
+        return text.replace("[link-options]", f"[link-options] {self.synopsis(LINK_OPTIONS)}") if verb != LINK_OPTIONS else text
 
     def shared(self, verb):
-        """Tags of the sections "Options of …" that name the verb."""
-        of_all = self.tags(self.section("Options of every command"))
-        linking = self.tags(self.section("Options of run, link and cache warm"))
-        options = self.tags(self.section("Options of run, link, cache warm and bench"))
-        return of_all + (linking if verb in ("run", "link", "cache warm") else []) + (
-            options if verb in ("run", "link", "cache warm", "bench") else [])
+        """Tags of the sections "Options of run, link and …" that name the verb."""
+        titles = [title for line in self.lines for title in re.findall(r'^\.SS "(Options of [^"]*)"', line)]
+        named = [title for title in titles
+                 if verb in re.split(", | and ", title.removeprefix("Options of ")) or "every command" in title]
+        return [tag for title in named for tag in self.tags(self.section(title))]
 
     def test_every_option_is_in_its_verbs_synopsis_and_described(self):
         for verb in all_verbs():
@@ -88,7 +90,7 @@ class Manual(unittest.TestCase):
     def test_values_are_those_of_the_program(self):
         for verb in all_verbs():
             for option, values in options_of(verb).items():
-                if values and option.startswith("--"):
+                if values and option.startswith("--"):  # the long one of -O, --optimize
                     with self.subTest(verb=verb, option=option):
                         self.assertIn(f"[{option} {'|'.join(values)}]", self.synopsis(verb))
 

@@ -61,11 +61,11 @@ class Words(UsageTest):
     def test_values_of_enumerations_offer_the_nearest(self):
         both = [LIBRARY, RELU]
         for words, error, verb in (
-                (["run", "--mode", "lot"], "--mode: 'lot' is not one of ptx, lto, both; did you mean 'lto'?", "run"),
-                ([*LINK, "--mode", "ptxx", *both], "--mode: 'ptxx' is not one of ptx, lto; did you mean 'ptx'?", "link"),
-                ([*LINK, "--mode", "zzzzzz", *both], "--mode: 'zzzzzz' is not one of ptx, lto", "link"),
+                (["run", "--mode", "lot"], "--mode: 'lot' is not one of ptx, lto, both, sass; did you mean 'lto'?", "run"),
+                ([*LINK, "--mode", "ptxx", *both], "--mode: 'ptxx' is not one of ptx, lto, sass; did you mean 'ptx'?", "link"),
+                ([*LINK, "--mode", "zzzzzz", *both], "--mode: 'zzzzzz' is not one of ptx, lto, sass", "link"),
                 ([*LINK, "--emit", "cubn", *both], "--emit: 'cubn' is not one of cubin, ptx; did you mean 'cubin'?", "link"),
-                (["check", "--mode", "bot", *both], "--mode: 'bot' is not one of ptx, lto, both; did you mean 'both'?",
+                (["check", "--mode", "bot", *both], "--mode: 'bot' is not one of ptx, lto, both, sass; did you mean 'both'?",
                  "check"),
                 (["list", "--kind", "transfrom"],
                  "--kind: 'transfrom' is not one of library, transform; did you mean 'transform'?", "list"),
@@ -87,7 +87,7 @@ class Words(UsageTest):
                           "ltoir:sm_90a", "see fatlink inspect --help")
 
     def test_a_missing_value_a_missing_argument_and_one_too_many(self):
-        self.assert_usage(["link", "--target", "sm_90", "-o", "o"], "FATBIN is required", "see fatlink link --help")
+        self.assert_usage(["link", "--target", "sm_90", "-o", "o"], "INPUT is required", "see fatlink link --help")
         self.assert_usage(["link", "-o", "o", LIBRARY], "--target is required", "see fatlink link --help")
         self.assert_usage(["run", "--seed", "1", "--seed", "2"], "--seed takes one value, but 2 are given",
                           "see fatlink run --help")

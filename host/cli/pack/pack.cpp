@@ -161,7 +161,7 @@ void add_pack(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<pack_arguments>();
   auto* verb = app.add_subcommand(
       "pack", "Write one fatbin from files of one source, compiled for several architectures.");
-  verb->add_option("FATBIN", arguments->files, "names or files")->required();
+  verb->add_option("INPUT", arguments->files, "names, or files of any form")->required();
   verb->add_option("-o,--output", arguments->output,
                    "fatbin to write; its sidecar is written beside it; -: standard output")
       ->required();
