@@ -98,7 +98,7 @@ struct ptx_interface {
   /// Names of .func with a body that are neither .visible nor .weak: no other module can call
   /// them. Sorted; empty for a cubin.
   std::vector<std::string> hidden = {};
-  std::vector<ptx_variable> variables = {};    ///< .visible, .weak and .common definitions
+  std::vector<ptx_variable> variables = {};           ///< .visible, .weak and .common definitions
   std::vector<ptx_variable> external_variables = {};  ///< .extern, not defined in this module
 };
 
