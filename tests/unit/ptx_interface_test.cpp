@@ -42,6 +42,18 @@ TEST(PtxInterface, ReadsEveryFormOfParameter)
   EXPECT_EQ(found.hooks[0].name, "vprintf");
 }
 
+TEST(PtxInterface, NamesFunctionsThatOtherModulesCannotCallInOrder)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.func only_declared();
+.func second() { ret; }
+.func first() { ret; }
+.visible .func called_by_others() { ret; }
+.weak .func shared_one() { ret; }
+)");
+  EXPECT_EQ(module.hidden, (std::vector<std::string>{"first", "second"}));
+}
+
 TEST(PtxInterface, ReadsVariablesAsNvccWritesThem)
 {
   auto const module = read_ptx_interface(R"(.version 9.0

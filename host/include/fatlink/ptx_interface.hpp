@@ -95,7 +95,10 @@ struct ptx_interface {
   std::vector<ptx_function> definitions = {};  ///< .visible .func with a body
   std::vector<ptx_function> weak = {};         ///< .weak .func with a body: may be defined twice
   std::vector<ptx_function> hooks = {};        ///< .extern .func not defined in this module
-  std::vector<ptx_variable> variables = {};    ///< .visible, .weak and .common definitions
+  /// Names of .func with a body that are neither .visible nor .weak: no other module can call
+  /// them. Sorted; empty for a cubin.
+  std::vector<std::string> hidden = {};
+  std::vector<ptx_variable> variables = {};           ///< .visible, .weak and .common definitions
   std::vector<ptx_variable> external_variables = {};  ///< .extern, not defined in this module
 };
 

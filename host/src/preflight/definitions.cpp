@@ -33,6 +33,14 @@ bool defines_nothing(preflight_input const& input)
          hooks_of(interface).empty();
 }
 
+/// Whether `input` defines a missing hook, but not for other inputs; its finding says so.
+bool hides_missing_hook(preflight_input const& input, std::vector<finding> const& findings)
+{
+  return std::any_of(findings.begin(), findings.end(), [&](finding const& entry) {
+    return entry.id == finding_id::missing_hook && hides(input.interface, entry.symbol);
+  });
+}
+
 /// Whether an input has kernels, or may have some.
 bool has_kernel(preflight_inputs const& inputs)
 {
@@ -154,7 +162,7 @@ void check_definitions(preflight_inputs const& inputs, std::vector<finding>& fin
   auto const level = misses_hook || !has_kernel(inputs) ? severity::error : severity::warning;
   std::vector<finding> causes;
   for (auto const& input : inputs) {
-    if (!defines_nothing(input)) continue;
+    if (!defines_nothing(input) || hides_missing_hook(input, findings)) continue;
     auto const is_removed = !has_entry(*input.file, entry_kind::ltoir);
     if (input.interface.kernels.empty())
       causes.push_back((is_removed ? removed_functions : no_definition)(*input.file, level));

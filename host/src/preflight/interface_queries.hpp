@@ -75,6 +75,12 @@ inline std::vector<ptx_function> hooks_of(ptx_interface const& interface)
   return hooks;
 }
 
+/// Whether the module defines the function, but no other module can call it.
+inline bool hides(ptx_interface const& interface, std::string_view function)
+{
+  return std::binary_search(interface.hidden.begin(), interface.hidden.end(), function);
+}
+
 inline bool has_entry(fatbin const& input, entry_kind kind)
 {
   auto const& entries = input.entries();

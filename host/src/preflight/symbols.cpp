@@ -6,6 +6,7 @@
 
 #include "preflight/finding_limit.hpp"
 #include "preflight/function_types.hpp"
+#include "preflight/interface_queries.hpp"
 #include "preflight/symbol_index.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
@@ -45,6 +46,12 @@ std::string missing_hint(preflight_inputs const& inputs, symbol_index const& sym
     return detail::format("{} {} a variable of that name: define a function",
                           variable.input->file->name(),
                           variable.is_external ? "declares" : "defines");
+  for (auto const& input : inputs)
+    if (hides(input.interface, hook.name))
+      return detail::format(
+          "{} defines {} for itself only: compile it with -rdc=true or -dlto, and without static; "
+          "in PTX, declare it .visible",
+          input.file->name(), hook.name);
   auto const mangled =
       definitions.find_prefix(detail::format("_Z{}{}", hook.name.size(), hook.name));
   auto const similar = mangled.empty() ? definitions.nearest(hook.name) : mangled;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/ptx_interface.hpp"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -33,6 +34,7 @@ class interface_reader {
     if (source_.next() != ".version") source_.fail("does not begin with .version");
     while (!source_.at_end()) read_statement();
     drop_defined_here();
+    std::sort(interface_.hidden.begin(), interface_.hidden.end());
     describe_accesses();
     return std::move(interface_);
   }
@@ -184,6 +186,8 @@ class interface_reader {
       interface_.definitions.push_back(std::move(function));
     else if (has_body && linkage == linkage::weak)
       interface_.weak.push_back(std::move(function));
+    else if (has_body && linkage == linkage::internal)
+      interface_.hidden.push_back(std::move(function.name));
     else if (!has_body && linkage == linkage::external)
       interface_.hooks.push_back(std::move(function));
   }
