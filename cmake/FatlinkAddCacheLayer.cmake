@@ -7,7 +7,12 @@ a package is installed, the first run neither links nor loads nvJitLink.
 
   fatlink_add_cache_layer(<target>
     LIBRARY <target or file> TRANSFORMS <target or file>...
-    [ARCHITECTURES <cc>...]
+    [ARCHITECTURES <cc>...] [MODE lto|ptx|both] [EMIT cubin|ptx...]
+    [KERNELS <name>...] [VARIABLES <name>...] [DROP_UNUSED_VARIABLES]
+    [MAX_REGISTERS <n>] [OPTIMIZE 0|3] [FAST_COMPILE min|mid|max]
+    [LINE_INFO] [DEBUG] [STACK_PROTECTOR]
+    [FTZ 0|1] [PREC_DIV 0|1] [PREC_SQRT 0|1] [FMA 0|1]
+    [THREADS <n>] [NO_DRIVER_CACHE] [PTXAS <option>...] [NVVM <option>...]
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
 ``LIBRARY``, ``TRANSFORMS``
@@ -16,6 +21,13 @@ a package is installed, the first run neither links nor loads nvJitLink.
   target or file whose name contains ``+`` cannot be part of such a group.)
 ``ARCHITECTURES``
   Compute capabilities of the GPUs, for example ``80;90a``. Default: every generic one that CUDA 13 supports.
+``MODE``, ``EMIT``
+  The link modes, and the kinds of image: PTX of the LTO mode is for the reference device. Default: ``both``;
+  ``cubin ptx``.
+``KERNELS`` to ``NVVM``
+  The options of the links, as ``fatlink cache warm`` takes them (``VARIABLES``: ``--keep-variable``); see
+  docs/using.md, "Options of a link". A layer serves links with the same options only. An option that has no effect in
+  one of the layer's links stops configuration: add ``MODE lto`` or ``EMIT cubin``.
 ``INSTALL_DESTINATION``
   Also installs the layer to this folder. ``fatlink`` searches ``cache`` in each folder that ``fatlink list``
   searches, for example ``share/fatlink/cache``. Entries are named after their contents, so the entries of several
@@ -23,7 +35,7 @@ a package is installed, the first run neither links nor loads nvJitLink.
 ``INSTALL_COMPONENT``
   The install component. Default: ``transforms``.
 
-The layer holds cubins for both link modes, and the PTX of the LTO mode for the reference device. It serves
+It serves
 machines with the nvJitLink that is found at build time, and machines without nvJitLink. The same inputs give the
 same bytes. The target property ``FATLINK_LAYER`` is the folder of the layer.
 
@@ -33,12 +45,14 @@ include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/check_arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/fatbin_arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/layer/link_options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/require_nvcc.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/toolkit_root.cmake")
 
 function(fatlink_add_cache_layer target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY;INSTALL_DESTINATION;INSTALL_COMPONENT"
-    "TRANSFORMS;ARCHITECTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "${_fatlink_link_switches}"
+    "LIBRARY;INSTALL_DESTINATION;INSTALL_COMPONENT;${_fatlink_link_values}"
+    "TRANSFORMS;ARCHITECTURES;${_fatlink_link_lists}")
   set(caller "fatlink_add_cache_layer(${target})")
   fatlink_check_arguments("${caller}" LIBRARY TRANSFORMS)
   fatlink_check_install_component("${caller}")
@@ -46,6 +60,7 @@ function(fatlink_add_cache_layer target)
     set(arg_ARCHITECTURES 75 80 86 87 88 89 90 100 103 110 120 121)
   endif()
   _fatlink_check_architectures("${caller}" ARCHITECTURES)
+  _fatlink_check_link_options("${caller}")
   _fatlink_layer_commands("${caller}" commands inputs)
 
   set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")
@@ -74,6 +89,7 @@ function(_fatlink_layer_commands caller commands_out inputs_out)
   set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")
   _fatlink_fatbin_files("${caller}" "${arg_LIBRARY}" library)
   _fatlink_layer_nvjitlink("${caller}" nvjitlink)
+  _fatlink_link_option_flags(flags)
   set(commands "")
   set(inputs "${library}" "${nvjitlink}")
   foreach(element IN LISTS arg_TRANSFORMS)
@@ -82,7 +98,7 @@ function(_fatlink_layer_commands caller commands_out inputs_out)
     list(APPEND inputs ${transforms})
     list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E env "FATLINK_NVJITLINK=${nvjitlink}"
       $<TARGET_FILE:fatlink::program> cache warm --no-cache --json --target ${targets}
-      --emit cubin,ptx --layer "${layer}" "${library}" ${transforms} > "${layer}.log")
+      ${flags} --layer "${layer}" "${library}" ${transforms} > "${layer}.log")
   endforeach()
   list(REMOVE_DUPLICATES inputs)
   set(${commands_out} "${commands}" PARENT_SCOPE)

@@ -136,11 +136,11 @@ std::vector<link_options> make_requests(warm_arguments const& arguments)
         if (mode != link_mode::lto) requests.back().require_inlined = false;
       }
   if (requests.empty())
-    throw usage_error({.message = fmt::format("--emit ptx with --mode {}: nothing to link",
-                                              arguments.mode),
-                       .input = "ptx",
-                       .code = error_code::invalid_emit,
-                       .hint = "use --mode lto, or --emit cubin"});
+    throw usage_error(
+        {.message = fmt::format("--emit ptx with --mode {}: nothing to link", arguments.mode),
+         .input = "ptx",
+         .code = error_code::invalid_emit,
+         .hint = "use --mode lto, or --emit cubin"});
   return requests;
 }
 

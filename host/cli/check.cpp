@@ -193,10 +193,10 @@ void add_check(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<check_arguments>();
   auto* verb = app.add_subcommand(
       "check", "Check whether inputs link, and explain why not. CUDA is not required.");
-  verb->add_option(
-          "INPUT", arguments->inputs,
-          "the library, then the transforms: names, or files of any form. Without a library, the transforms\n"
-          "are checked with every installed library that they are for")
+  verb->add_option("INPUT", arguments->inputs,
+                   "the library, then the transforms: names, or files of any form. Without a "
+                   "library, the transforms\n"
+                   "are checked with every installed library that they are for")
       ->required();
   add_targets(*verb, arguments->targets,
               "GPU architectures, separated by commas; native: of this machine; all: every one")

@@ -59,9 +59,9 @@ nlohmann::json to_json(linked_image const& image, double read_ms, std::string co
 void check_resources(link_arguments const& arguments)
 {
   if (arguments.resources && arguments.emit != "cubin")
-    fail_usage("--resources: this option has no effect on emitted PTX: only a cubin states resources",
-               "--resources", "leave out --emit ptx, or --resources",
-               error_code::option_has_no_effect);
+    fail_usage(
+        "--resources: this option has no effect on emitted PTX: only a cubin states resources",
+        "--resources", "leave out --emit ptx, or --resources", error_code::option_has_no_effect);
 }
 
 void print_text(linked_image const& image, std::string const& output)

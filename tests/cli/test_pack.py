@@ -13,6 +13,7 @@ import unittest
 from fatlink_cli import HOOK, LIBRARY, NVCC, PROGRAM, SHARE, CliTest
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
+FORMS = FIXTURES / "forms"
 RELU = SHARE / "relu_poly.fatbin"
 BOTH_75 = ("-dc", "-gencode", "arch=compute_75,code=[compute_75,lto_75]")
 PTX_75 = ("-dc", "-gencode", "arch=compute_75,code=compute_75")
@@ -251,6 +252,25 @@ class Integrity(Pack):
         self.assertNotIn("opaque", self.ident("out.fatbin"))
 
 
+class Forms(Pack):
+    def test_of_one_source_make_one_fatbin(self):
+        files = [FORMS / name for name in ("transform.ptx", "transform.ltoir", "relocatable.cubin")]
+        _, content = self.pack(*files)
+        self.assertEqual(self.kinds("out.fatbin"), ["ptx:sm_75", "ltoir:sm_75", "elf:sm_90"])
+        self.assertEqual(self.pack(*reversed(files))[1], content)
+        for mode in ("ptx", "lto"):
+            with self.subTest(mode=mode):
+                self.fatlink("link", "--no-cache", "--mode", mode, "--target", "sm_90", "-o", "o", LIBRARY, "out.fatbin")
+
+    def test_the_digest_of_a_packed_cubin_is_known(self):
+        self.pack(FORMS / "relocatable.cubin")
+        self.assertTrue(self.fatlink_json("inspect", "out.fatbin")["files"][0]["verified"])
+
+    def test_an_archive_gives_its_members(self):
+        self.pack(FORMS / "transform.a")
+        self.assertEqual(self.kinds("out.fatbin"), ["ptx:sm_75", "ltoir:sm_75"])
+
+
 class Refuses(Pack):
     def test_two_entries_of_one_kind_and_target(self):
         a, b = self.compile("a", HOOK, *BOTH_75), self.compile("b", HOOK, *PTX_75)
@@ -301,9 +321,14 @@ class Refuses(Pack):
         self.assert_fails(2, "pack", "-o", "out.json", RELU, says=["a fatbin and its sidecar cannot have one name"],
                           hint="name the fatbin x.fatbin")
 
-    def test_what_is_no_input(self):
+    def test_a_cubin_of_another_type_than_the_ptx(self):
+        self.refuse("interface-mismatch", FORMS / "transform.ptx", FORMS / "double.cubin",
+                    says=["user_transform(b32)", "user_transform(b64)"])
+
+    def test_what_has_no_input_form(self):
         self.file("t.fatbin", "text")
-        self.assert_fails(3, "pack", "-o", "out.fatbin", "t.fatbin", says=["t.fatbin: is text, none of the forms fatbin, ptx"])
+        self.assert_fails(3, "pack", "-o", "out.fatbin", "t.fatbin",
+                          says=["t.fatbin: is text, none of the forms fatbin, ptx,"])
 
     def test_a_folder_that_does_not_exist(self):
         self.assert_fails(3, "pack", "-o", "no/out.fatbin", RELU, says=["no/out.fatbin"])

@@ -111,10 +111,54 @@ class CacheLayer(Arguments):
              "fatlink_add_cache_layer(l): INSTALL_COMPONENT c without INSTALL_DESTINATION"),
             ("l NONSENSE LIBRARY t TRANSFORMS t", "fatlink_add_cache_layer(l): unknown argument: NONSENSE")))
 
+    def test_malformed_link_options_name_the_target_and_the_values(self):
+        self.assert_each_stops(FATBIN, "fatlink_add_cache_layer", [
+            (f"l LIBRARY t TRANSFORMS t {options}", f"fatlink_add_cache_layer(l): {message}") for options, message in (
+                ("MODE all", "MODE all is not one of lto, ptx, both"),
+                ("EMIT cubin sass", "EMIT sass is not one of cubin, ptx"),
+                ("EMIT ptx MODE ptx", "EMIT ptx has no effect with MODE ptx"),
+                ("EMIT cubin cubin", "EMIT lists cubin twice"),
+                ("EMIT cubin MAX_REGISTERS 16", "MAX_REGISTERS 16 is not a number from 24 to 255"),
+                ("EMIT cubin MAX_REGISTERS 256", "MAX_REGISTERS 256 is not a number from 24 to 255"),
+                ("EMIT cubin MAX_REGISTERS many", "MAX_REGISTERS many is not a number"),
+                ("THREADS 0", "THREADS 0 is not a number from 1 to 256"),
+                ("OPTIMIZE 1", "OPTIMIZE 1 is not one of 0, 3"),
+                ("FAST_COMPILE some", "FAST_COMPILE some is not one of min, mid, max"),
+                ("MODE lto FTZ ON", "FTZ ON is not one of 0, 1"),
+                ("MODE lto PREC_DIV 2", "PREC_DIV 2 is not one of 0, 1"),
+                ("KERNELS k k", "KERNELS lists k twice"),
+                ("KERNELS k<int>", "KERNELS k<int> is not the name of a symbol"),
+                ("MODE lto VARIABLES 7v", "VARIABLES 7v is not the name of a symbol"),
+                ("EMIT cubin PTXAS 32", "PTXAS 32: each option is one word that begins with a dash"),
+                ("MODE lto NVVM [[-a -b]]", "NVVM -a -b: each option is one word"))])
+
+    def test_link_options_without_effect_name_the_remedy(self):
+        self.assert_each_stops(FATBIN, "fatlink_add_cache_layer", [
+            (f"l LIBRARY t TRANSFORMS t {options}", f"fatlink_add_cache_layer(l): {message}") for options, message in (
+                ("FTZ 0", "FTZ has no effect in ptx mode: add MODE lto"),
+                ("PREC_DIV 0", "PREC_DIV has no effect in ptx mode"),
+                ("PREC_SQRT 1", "PREC_SQRT has no effect in ptx mode"),
+                ("MODE ptx FMA 1", "FMA has no effect in ptx mode"),
+                ("VARIABLES v", "VARIABLES has no effect in ptx mode"),
+                ("DROP_UNUSED_VARIABLES", "DROP_UNUSED_VARIABLES has no effect in ptx mode"),
+                ("NVVM -x", "NVVM has no effect in ptx mode"),
+                ("MAX_REGISTERS 32", "MAX_REGISTERS has no effect on emitted PTX: add EMIT cubin"),
+                ("LINE_INFO", "LINE_INFO has no effect on emitted PTX"),
+                ("DEBUG", "DEBUG has no effect on emitted PTX"),
+                ("STACK_PROTECTOR", "STACK_PROTECTOR has no effect on emitted PTX"),
+                ("MODE lto EMIT ptx PTXAS -v", "PTXAS has no effect on emitted PTX"),
+                ("EMIT cubin LINE_INFO DEBUG", "LINE_INFO has no effect together with DEBUG"),
+                ("MODE lto VARIABLES v DROP_UNUSED_VARIABLES", "DROP_UNUSED_VARIABLES has no effect together with VARIABLES"),
+                ("OPTIMIZE 0 FAST_COMPILE max", "OPTIMIZE and FAST_COMPILE exclude each other"),
+                ("EMIT cubin OPTIMIZE 3 DEBUG", "OPTIMIZE 3 and DEBUG exclude each other"),
+                ("EMIT cubin FAST_COMPILE min DEBUG", "FAST_COMPILE and DEBUG exclude each other"))])
+
     def test_every_keyword_needs_a_value(self):
         self.assert_keywords_need_values(FATBIN, "fatlink_add_cache_layer(l LIBRARY t TRANSFORMS t)",
                                          "fatlink_add_cache_layer(l)",
-                                         ("ARCHITECTURES", "INSTALL_DESTINATION", "INSTALL_COMPONENT"))
+                                         ("ARCHITECTURES", "INSTALL_DESTINATION", "INSTALL_COMPONENT", "MODE", "EMIT", "KERNELS",
+                                          "VARIABLES", "MAX_REGISTERS", "OPTIMIZE", "FAST_COMPILE", "FTZ", "PREC_DIV",
+                                          "PREC_SQRT", "FMA", "THREADS", "PTXAS", "NVVM"))
         self.assert_stops(FATBIN + "fatlink_add_cache_layer(l TRANSFORMS t LIBRARY)\n",
                           "fatlink_add_cache_layer(l): no value for LIBRARY")
 

@@ -2,6 +2,7 @@
 """What the build side knows and checks of contracts and references, with real nvcc."""
 import json
 import os
+import re
 import subprocess
 import time
 import unittest
@@ -283,8 +284,9 @@ class CacheLayers(ContractsCase):
         self.fatbins = CONTRACT + "".join(
             f"fatlink_add_fatbin({name} SOURCES {name}.cu CONTRACT c)\n" for name in ("l", "t", "p", "both"))
 
-    def layer(self, transforms):
-        return self.fatbins + f"fatlink_add_cache_layer(layer LIBRARY l TRANSFORMS {transforms} ARCHITECTURES 90)\n"
+    def layer(self, transforms, options=""):
+        return (self.fatbins +
+                f"fatlink_add_cache_layer(layer LIBRARY l TRANSFORMS {transforms} ARCHITECTURES 90 {options})\n")
 
     def linked(self, *inputs):
         """The provenance of a link that has only the layer, and no nvJitLink."""
@@ -299,6 +301,31 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.linked("b/l.fatbin", "b/t.fatbin", "b/p.fatbin"), 0)
         self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
         self.assertEqual(self.linked("b/l.fatbin", "b/p.fatbin", "b/t.fatbin", "b/both.fatbin"), 4)
+
+    def test_a_layer_serves_links_with_its_options(self):
+        kernel = re.search(r"__global__ void (\w+)", LIBRARY)[1]
+        self.built(self.layer("t+p", f"EMIT cubin KERNELS {kernel} MAX_REGISTERS 32 THREADS 2 LINE_INFO "
+                                     "PTXAS --def-load-cache=cg NO_DRIVER_CACHE"))
+        inputs = ["b/l.fatbin", "b/t.fatbin", "b/p.fatbin"]
+        options = ["--kernel", kernel, "--max-registers", "32", "--threads", "2", "--line-info",
+                   "--ptxas=--def-load-cache=cg"]
+        self.assertEqual(self.linked(*inputs, *options), 0)
+        self.assertEqual(self.linked(*inputs, *options, "--mode", "ptx"), 0)
+        self.assertNotEqual(self.linked(*inputs), 0)
+        self.assertNotEqual(self.linked(*inputs, *options, "--emit", "ptx"), 0)
+
+    def test_a_layer_of_lto_links_has_options_of_the_lto_compiler(self):
+        self.built(self.layer("both", "MODE lto FTZ 1 FMA 0 FAST_COMPILE mid"))
+        options = ["--ftz", "1", "--fma", "0", "--fast-compile", "mid"]
+        self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin", *options), 0)
+        self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin", *options, "--emit", "ptx"), 0)
+        self.assertNotEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
+
+    def test_a_raw_option_that_fatlink_has_fails_the_build_and_names_it(self):
+        self.assertEqual(self.configure(self.layer("t+p", "EMIT cubin PTXAS -O1")).returncode, 0)
+        done = self.build()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("fatlink has this option itself", plain(done.stdout + done.stderr))
 
     def test_a_file_with_a_plus_in_its_name_is_no_group(self):
         self.built(self.layer("both"))

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each option of a link does in real nvJitLink: fatlink/link_options.hpp states these effects
-// and traps. The library is many_kernels.cu.in.
+// and traps.
 #include "fatlink/link_options.hpp"
 
 #include <gmock/gmock.h>
 
-#include <functional>
-#include <map>
-
 #include "expect_error.hpp"
-#include "fatlink/linker.hpp"
-#include "fixtures.hpp"
-#include "linker/image_functions.hpp"
-#include "linker/nvjitlink_options.hpp"
-#include "linker/option_effects.hpp"
+#include "many_kernels.hpp"
 #include "needs_nvjitlink.hpp"
-#include "nvjitlink/link_in_process.hpp"
-#include "util/bytes/elf_reader.hpp"
 
 using namespace fatlink;
+using namespace many_kernels;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -28,201 +20,10 @@ using testing::UnorderedElementsAre;
 
 namespace {
 
-using change = std::function<void(link_options&)>;
-using section_bytes = std::map<std::string, std::vector<std::byte>>;
-
-std::vector<fatbin> const& many()
-{
-  static std::vector<fatbin> const inputs{fatbin::read(places::corpus("many_kernels.fatbin")),
-                                          fixtures::fatbin("transform.fatbin")};
-  return inputs;
-}
-
-link_options options(link_mode mode, change const& set = {})
-{
-  link_options made{.target = "sm_90", .mode = mode};
-  if (set) set(made);
-  return made;
-}
-
-/// `set` and, so that the links are short, only these kernels.
-change with_kernels(std::vector<std::string> const& kernels, change const& set = {})
-{
-  return [=](link_options& o) {
-    o.kernels = kernels;
-    if (set) set(o);
-  };
-}
-
-linked_image link(link_mode mode, change const& set = {})
-{
-  return linker({.isolation = isolation::in_process}).link(many(), options(mode, set));
-}
-
-/// The sections of a cubin, with the bytes of code only; that of a kernel is in .text.NAME.
-section_bytes sections_of(linked_image const& image)
-{
-  section_bytes sections;
-  detail::elf_reader const elf(image.bytes);
-  for (std::uint32_t index = 0; index < elf.section_count(); ++index) {
-    auto const section = elf.section(index);
-    auto const name = elf.name(section);
-    auto const bytes = name.starts_with(".text") ? elf.view(section) : bytes_view();
-    sections[name] = {bytes.begin(), bytes.end()};
-  }
-  return sections;
-}
-
-std::vector<std::byte> code_of(linked_image const& image, std::string const& kernel)
-{
-  return sections_of(image)[".text." + kernel];
-}
-
-bool has_section(linked_image const& image, std::string const& name)
-{
-  return sections_of(image).contains(name);
-}
-
-/// Whether `set` changes the code of `kernel`.
-bool changes_code(link_mode mode, std::string const& kernel, change const& set)
-{
-  return code_of(link(mode, with_kernels({kernel})), kernel) !=
-         code_of(link(mode, with_kernels({kernel}, set)), kernel);
-}
-
-detail::image_symbols symbols_of(linked_image const& image)
-{
-  return detail::symbols_in(image.kind, image.bytes);
-}
-
-/// nvJitLink's own answer to `text`, which fatlink does not pass.
-detail::link_product link_raw(std::vector<std::string> texts)
-{
-  std::vector<detail::link_input> parts;
-  auto const lto = texts.back() == "-lto";
-  for (auto const& input : many())
-    parts.push_back(detail::link_input::write(
-        input, *linked_entry(input, {"sm_90", lto ? link_mode::lto : link_mode::ptx})));
-  texts.emplace_back("-arch=sm_90");
-  return detail::link_in_process(*nvjitlink::open(), parts, texts, image_kind::cubin);
-}
-
 class LinkOptions : public fixtures::needs_nvjitlink {};
 class RawNvjitlink : public fixtures::needs_nvjitlink {};
 
 }  // namespace
-
-TEST_F(LinkOptions, KeepOneKernelOfManyInASmallCubin)
-{
-  auto const all = link(link_mode::lto);
-  auto const one = link(link_mode::lto, with_kernels({"k7"}));
-  EXPECT_EQ(symbols_of(all).kernels.size(), 28U);
-  EXPECT_THAT(symbols_of(one).kernels, ElementsAre("k7"));
-  EXPECT_LT(one.bytes.size(), 10'000U);
-  EXPECT_GT(all.bytes.size(), 100'000U);
-  EXPECT_EQ(code_of(one, "k7"), code_of(all, "k7"));
-}
-
-TEST_F(LinkOptions, KeepOneKernelOfManyInPtxModeToo)
-{
-  auto const all = link(link_mode::ptx);
-  auto const one = link(link_mode::ptx, with_kernels({"k7"}));
-  EXPECT_THAT(symbols_of(one).kernels, ElementsAre("k7"));
-  EXPECT_LT(one.bytes.size() * 4, all.bytes.size());
-  EXPECT_EQ(code_of(one, "k7"), code_of(all, "k7"));
-}
-
-TEST_F(LinkOptions, KeepSeveralKernels)
-{
-  for (auto const mode : {link_mode::ptx, link_mode::lto})
-    EXPECT_THAT(symbols_of(link(mode, with_kernels({"k7", "k8"}))).kernels,
-                UnorderedElementsAre("k7", "k8"));
-}
-
-TEST_F(LinkOptions, KeepOtherKernelsWhoseNameContainsOneThatIsKept)
-{
-  auto const kernels = symbols_of(link(link_mode::lto, with_kernels({"k2"}))).kernels;
-  EXPECT_THAT(kernels, UnorderedElementsAre("k2", "k20", "k21", "k22", "k23"));
-}
-
-TEST_F(LinkOptions, KeepKernelsInEmittedPtx)
-{
-  auto const image = link(
-      link_mode::lto, with_kernels({"scaled"}, [](link_options& o) { o.emit = image_kind::ptx; }));
-  EXPECT_THAT(symbols_of(image).kernels, ElementsAre("scaled"));
-}
-
-TEST_F(LinkOptions, RefuseAMisspeltKernelBeforeTheLink)
-{
-  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
-    linker unused({.isolation = isolation::in_process, .nvjitlink = "/nowhere.so"});
-    expect_error<refused_error>(
-        [&] {
-          (void)unused.link(many(), options(mode, with_kernels({"k7", "skaled"})));
-        },
-        "kernel skaled is in no input");
-  }
-}
-
-TEST_F(RawNvjitlink, SucceedsWithoutKernelsWhereANameIsMisspelt)
-{
-  auto const product = link_raw({"-kernels-used=skaled", "-lto"});
-  EXPECT_THAT(detail::symbols_in(image_kind::cubin, product.bytes).kernels, IsEmpty());
-}
-
-TEST_F(RawNvjitlink, DropsEveryKernelInPtxModeWhereOnlyAVariableIsNamed)
-{
-  auto const product = link_raw({"-variables-used=host_scale"});
-  EXPECT_THAT(detail::symbols_in(image_kind::cubin, product.bytes).kernels, IsEmpty());
-}
-
-TEST_F(RawNvjitlink, KeepsEveryVariableInPtxModeWhereKernelsAreNamed)
-{
-  auto const named = link_raw({"-kernels-used=k7", "-variables-used=host_scale"});
-  EXPECT_EQ(named.bytes, link_raw({"-kernels-used=k7"}).bytes);
-}
-
-TEST_F(LinkOptions, KeepDeviceVariablesUnlessOthersAreNamed)
-{
-  EXPECT_THAT(symbols_of(link(link_mode::lto, with_kernels({"scaled"}))).variables,
-              testing::IsSupersetOf({"host_scale", "unread"}));
-  auto const kept = link(
-      link_mode::lto, with_kernels({"scaled"}, [](link_options& o) { o.variables = {"unread"}; }));
-  EXPECT_THAT(symbols_of(kept).variables, Contains("unread"));
-  EXPECT_THAT(symbols_of(kept).variables, Not(Contains("host_scale")));  // read, and now constant
-}
-
-TEST_F(LinkOptions, DropConstantsOfOtherKernelsUnlessTheyAreNamed)
-{
-  EXPECT_THAT(symbols_of(link(link_mode::lto)).variables, Contains("unused_table"));
-  EXPECT_THAT(symbols_of(link(link_mode::lto, with_kernels({"k7"}))).variables,
-              Not(Contains("unused_table")));
-  EXPECT_THAT(symbols_of(link(link_mode::lto,
-                              with_kernels(
-                                  {"k7"}, [](link_options& o) { o.variables = {"unused_table"}; })))
-                  .variables,
-              Contains("unused_table"));
-}
-
-TEST_F(LinkOptions, RefuseAMisspeltVariableBeforeTheLink)
-{
-  linker unused({.isolation = isolation::in_process, .nvjitlink = "/nowhere.so"});
-  expect_error<refused_error>(
-      [&] {
-        (void)unused.link(
-            many(), options(link_mode::lto, [](link_options& o) { o.variables = {"host_skale"}; }));
-      },
-      "variable host_skale is defined by no input");
-}
-
-TEST_F(LinkOptions, DropVariablesThatOnlyTheHostSets)
-{
-  auto const image =
-      link(link_mode::lto,
-           with_kernels({"scaled"}, [](link_options& o) { o.drop_unused_variables = true; }));
-  EXPECT_THAT(symbols_of(image).variables, Not(Contains("unread")));
-  EXPECT_THAT(symbols_of(image).variables, Not(Contains("host_scale")));
-}
 
 TEST_F(LinkOptions, LimitRegistersInBothModes)
 {
@@ -351,7 +152,7 @@ TEST_F(LinkOptions, OfThreadsMakeOneImageForOneAndOneForSeveralInLtoMode)
 TEST_F(LinkOptions, OfThreadsWorkInTheSandbox)
 {
   auto const image =
-      linker().link(many(), options(link_mode::lto, [](link_options& o) { o.threads = 2; }));
+      linker().link(inputs(), options(link_mode::lto, [](link_options& o) { o.threads = 2; }));
   EXPECT_EQ(image.bytes, link(link_mode::lto, [](link_options& o) { o.threads = 2; }).bytes);
 }
 
@@ -418,7 +219,7 @@ TEST_F(LinkOptions, OfPtxasWouldBeIgnoredWherePtxIsEmitted)
 {
   auto const ptx = [](std::vector<std::string> texts) {
     std::vector<detail::link_input> parts;
-    for (auto const& input : many())
+    for (auto const& input : inputs())
       parts.push_back(
           detail::link_input::write(input, *linked_entry(input, {"sm_90", link_mode::lto})));
     texts.insert(texts.end(), {"-arch=sm_90", "-lto", "-ptx", "-kernels-used=wide"});

@@ -123,8 +123,9 @@ TEST_F(LinkSession, CarriesTheLogOfAFailedCreate)
 
 TEST(LinkerArguments, AreCheckedBeforeAnythingElse)
 {
-  expect_error<usage_error>([] { (void)linker().link(std::vector<input>{}, options("sm_90", link_mode::lto)); },
-                            "no inputs: there is nothing to link");
+  expect_error<usage_error>(
+      [] { (void)linker().link(std::vector<input>{}, options("sm_90", link_mode::lto)); },
+      "no inputs: there is nothing to link");
   auto wrong = options("sm_90", static_cast<link_mode>(7));
   expect_error<usage_error>([&] { (void)linker().link(pair(), wrong); },
                             "link_mode has no value 7");

@@ -178,7 +178,7 @@ TEST(Input, RefusesAnArchiveWithADamagedMemberAndNamesIt)
   expect_bad(archive(text_of("object.o").substr(0, 3000)), error_code::corrupt_object,
              "f(b.o): truncated");
   expect_bad(archive(text_of("relocatable.cubin").substr(0, 1000)), error_code::corrupt_cubin,
-             "f(b.o): truncated");
+             "f(b.o): damaged cubin: truncated");
   expect_bad(archive(text_of("transform.ltoir").substr(0, 21)), error_code::corrupt_ltoir,
              "f(b.o): truncated");
   expect_bad(archive(".version 9.0\n"), error_code::corrupt_ptx, "f(b.o): its PTX has its end");
@@ -266,14 +266,15 @@ TEST(Input, RefusesACubinWithoutAnArchitecture)
 {
   auto bytes = fixtures::bytes("forms/relocatable.cubin");
   bytes[0x31] = std::byte{0};
-  expect_bad(bytes, error_code::corrupt_cubin, "f: architecture 0, at byte 48");
+  expect_bad(bytes, error_code::corrupt_cubin,
+             "f: damaged cubin: an architecture that is not known, at byte 48");
 }
 
 TEST(Input, RefusesACubinWithDamagedSections)
 {
   auto bytes = fixtures::bytes("forms/relocatable.cubin");
   bytes[0x3A] = std::byte{63};  // e_shentsize
-  expect_bad(bytes, error_code::corrupt_cubin, "f: section headers of unknown size");
+  expect_bad(bytes, error_code::corrupt_cubin, "f: damaged cubin: section headers of unknown size");
 }
 
 TEST(Input, RefusesMoreModulesThanTheLimit)

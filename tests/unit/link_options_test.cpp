@@ -1,69 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a link: which are refused, what nvJitLink receives, what the cache key holds.
+// The options of a link: which are accepted, which are refused, and where each has an effect.
 #include "fatlink/link_options.hpp"
 
 #include <gmock/gmock.h>
 
-#include <functional>
-#include <map>
 #include <set>
 
 #include "expect_error.hpp"
-#include "fatlink/linker.hpp"
-#include "fixtures.hpp"
-#include "linker/nvjitlink_options.hpp"
+#include "link_option_changes.hpp"
 #include "linker/option_effects.hpp"
-#include "linker/reachable_functions.hpp"
 #include "util/limits.hpp"
 
 using namespace fatlink;
-using testing::Contains;
+using fixtures::change;
+using fixtures::changed;
+using fixtures::changes;
+using fixtures::lto;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
-
-using change = std::function<void(link_options&)>;
-
-std::vector<fatbin> pair()
-{
-  return {fixtures::fatbin("library.fatbin"), fixtures::fatbin("transform.fatbin")};
-}
-
-link_options lto()
-{
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin};
-}
-
-link_options changed(link_options options, change const& set)
-{
-  set(options);
-  return options;
-}
-
-/// A change of each field of option_effects(), by its name.
-std::map<std::string, change> changes()
-{
-  return {
-      {"kernels", [](link_options& o) { o.kernels = {"apply_transform"}; }},
-      {"variables", [](link_options& o) { o.variables = {"v"}; }},
-      {"drop_unused_variables", [](link_options& o) { o.drop_unused_variables = true; }},
-      {"max_registers", [](link_options& o) { o.max_registers = 32; }},
-      {"optimization", [](link_options& o) { o.optimization = 3; }},
-      {"fast_compile", [](link_options& o) { o.fast_compile = fast_compile::mid; }},
-      {"line_info", [](link_options& o) { o.line_info = true; }},
-      {"debug", [](link_options& o) { o.debug = true; }},
-      {"ftz", [](link_options& o) { o.ftz = true; }},
-      {"prec_div", [](link_options& o) { o.prec_div = false; }},
-      {"prec_sqrt", [](link_options& o) { o.prec_sqrt = false; }},
-      {"fma", [](link_options& o) { o.fma = false; }},
-      {"stack_protector", [](link_options& o) { o.stack_protector = true; }},
-      {"threads", [](link_options& o) { o.threads = 2; }},
-      {"driver_cache", [](link_options& o) { o.driver_cache = false; }},
-      {"ptxas", [](link_options& o) { o.ptxas = {"--def-load-cache=cg"}; }},
-      {"nvvm", [](link_options& o) { o.nvvm = {"-jump-table-density=10"}; }},
-  };
-}
 
 /// Names of the fields whose change the link of this mode and kind refuses.
 std::set<std::string> refused(link_mode mode, image_kind emit)
@@ -88,11 +44,6 @@ void expect_invalid(change const& set, std::string const& text)
   expect_error<usage_error>([&] { check_link_options(options); }, text);
 }
 
-std::string name_of(link_options const& options)
-{
-  return link_key(pair(), options, "13.0 x 1").name();
-}
-
 }  // namespace
 
 TEST(LinkOptions, HaveDefaultsThatEveryLinkAccepts)
@@ -106,9 +57,9 @@ TEST(LinkOptions, EachHaveARowInTheTableOfEffects)
 {
   std::set<std::string> rows;
   for (auto const& row : detail::option_effects()) {
-    rows.insert(std::string(row.name));
-    EXPECT_EQ(row.field, "link_options::" + std::string(row.name));
-    EXPECT_FALSE(row.is_set({})) << row.name;
+    rows.insert(std::string(row.name()));
+    EXPECT_EQ(row.field, "link_options::" + std::string(row.name()));
+    EXPECT_FALSE(row.is_set({})) << row.name();
   }
   std::set<std::string> fields;
   for (auto const& [name, set] : changes()) fields.insert(name);
@@ -123,7 +74,16 @@ TEST(LinkOptions, AllHaveAnEffectOnTheCubinOfAnLtoLink)
 TEST(LinkOptions, OfPtxasAreRefusedWhereOnlyPtxIsEmitted)
 {
   EXPECT_THAT(refused(link_mode::lto, image_kind::ptx),
-              ElementsAre("debug", "line_info", "max_registers", "ptxas", "stack_protector"));
+              ElementsAre("allow_calls", "debug", "line_info", "max_registers", "ptxas",
+                          "stack_protector"));
+}
+
+TEST(LinkOptions, ThatCompileAreRefusedInSassMode)
+{
+  std::set<std::string> expected;
+  for (auto const& [name, set] : changes()) expected.insert(name);
+  for (auto const* name : {"kernels", "whole_archive", "driver_cache"}) expected.erase(name);
+  EXPECT_EQ(refused(link_mode::sass, image_kind::cubin), expected);
 }
 
 TEST(LinkOptions, OfTheLtoCompilerAreRefusedInPtxMode)
@@ -133,11 +93,11 @@ TEST(LinkOptions, OfTheLtoCompilerAreRefusedInPtxMode)
                           "variables"));
 }
 
-TEST(LinkOptions, AreAllRefusedForPtxThatNvjitlinkDoesNotLinkExceptItsKernels)
+TEST(LinkOptions, OfNvjitlinkAreRefusedForPtxThatItDoesNotLink)
 {
   std::set<std::string> expected;
   for (auto const& [name, set] : changes())
-    if (name != "kernels") expected.insert(name);
+    if (name != "kernels" && name != "whole_archive") expected.insert(name);
   EXPECT_EQ(refused(link_mode::ptx, image_kind::ptx_set), expected);
 }
 
@@ -256,158 +216,4 @@ TEST(LinkOptions, TakeNoMoreNamesThanTheLimit)
           names.assign(limits::k_kept_names + 1, "k");
         },
         std::string(field) + ": 4097 names, more than 4096");
-}
-
-TEST(RawOptions, ThatFatlinkHasItselfAreRefused)
-{
-  for (auto const* option :
-       {"-O1", "-O", "--opt-level=1", "-Ofc=max", "--Ofast-compile=max", "-maxrregcount=32",
-        "--maxrregcount=999", "-g", "--device-debug", "-lineinfo", "--generate-line-info",
-        "--split-compile=0", "--device-stack-protector=true", "-arch=sm_80", "--gpu-name=sm_80",
-        "--entry=k", "-e"})
-    expect_invalid([&](link_options& o) { o.ptxas = {option}; },
-                   "ptxas option '" + std::string(option) + "': fatlink has this option itself");
-  for (auto const* option :
-       {"-opt=0", "-Ofast-compile=max", "-Ofc=max", "-g", "-generate-line-info", "-ftz=1",
-        "-prec-div=0", "-prec-sqrt=0", "-fma=0", "-split-compile=2", "-arch=compute_80"})
-    expect_invalid([&](link_options& o) { o.nvvm = {option}; },
-                   "nvvm option '" + std::string(option) + "': fatlink has this option itself");
-}
-
-TEST(RawOptions, ThatFatlinkHasItselfNameItsOwn)
-{
-  try {
-    check_link_options(changed(lto(), [](link_options& o) { o.ptxas = {"--maxrregcount=32"}; }));
-    FAIL();
-  } catch (usage_error const& failure) {
-    EXPECT_EQ(failure.details().hint, "use link_options::max_registers");
-  }
-}
-
-TEST(RawOptions, ThatNameFilesAreRefused)
-{
-  for (auto const* option : {"-o", "--output-file=x", "-optf", "--options-file=/etc/passwd"})
-    expect_invalid([&](link_options& o) { o.ptxas = {option}; }, "it names a file");
-}
-
-TEST(RawOptions, AreOneWordEach)
-{
-  for (auto const* option : {"", "-", "32", "v"})
-    expect_invalid([&](link_options& o) { o.ptxas = {option}; }, "it does not begin with a dash");
-  for (auto const* option : {"-v\n", "-v -g", "--x=\t1", "--x=\x7f", "--x=\x01"})
-    expect_invalid([&](link_options& o) { o.nvvm = {option}; },
-                   "it holds a space or a control character");
-}
-
-TEST(RawOptions, AreLimitedInSizeAndNumber)
-{
-  expect_invalid([](link_options& o) { o.ptxas = {"--x=" + std::string(5000, 'y')}; },
-                 "it has 5004 bytes, more than 4096");
-  expect_invalid([](link_options& o) { o.nvvm.assign(257, "-x"); },
-                 "257 nvvm options: at most 256 are passed on");
-}
-
-TEST(NvjitlinkOptions, AreTheTextsThatNvjitlinkReads)
-{
-  auto options = lto();
-  for (auto const& [name, set] : changes())
-    if (name != "debug" && name != "fast_compile" && name != "drop_unused_variables") set(options);
-  EXPECT_THAT(
-      detail::nvjitlink_options(pair(), options),
-      ElementsAre("-arch=sm_90", "-lto", "-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=0",
-                  "-kernels-used=apply_transform", "-variables-used=v", "-maxrregcount=32", "-O3",
-                  "-lineinfo", "--device-stack-protector=true", "-Xptxas=--def-load-cache=cg",
-                  "-Xnvvm=-jump-table-density=10", "-split-compile=2", "-no-cache"));
-  options = lto();
-  options.drop_unused_variables = options.debug = true;
-  EXPECT_THAT(detail::nvjitlink_options(pair(), options),
-              testing::IsSupersetOf({"-optimize-unused-variables", "-g"}));
-  for (auto const& [level, text] :
-       {std::pair{fast_compile::min, "-Ofc=min"}, std::pair{fast_compile::mid, "-Ofc=mid"},
-        std::pair{fast_compile::max, "-Ofc=max"}}) {
-    options = lto();
-    options.fast_compile = level;
-    EXPECT_THAT(detail::nvjitlink_options(pair(), options), Contains(text));
-  }
-}
-
-TEST(NvjitlinkOptions, HaveTheFloatFlagsOfTheInputsUnlessTheyAreOverridden)
-{
-  std::vector<fatbin> const fast{fixtures::fatbin("fast.fatbin")};
-  auto options = lto();
-  auto const recorded = detail::nvjitlink_options(fast, options);
-  EXPECT_THAT(recorded, Contains("-ftz=1"));
-  options.ftz = false;
-  EXPECT_THAT(detail::nvjitlink_options(fast, options), Contains("-ftz=0"));
-}
-
-TEST(NvjitlinkOptions, OfPtxModeHaveKernelsOneByOne)
-{
-  auto options = lto();
-  options.mode = link_mode::ptx;
-  options.kernels = {"b", "a", "b"};
-  EXPECT_THAT(detail::nvjitlink_options(pair(), options),
-              ElementsAre("-arch=sm_90", "-kernels-used=a", "-kernels-used=b"));
-}
-
-TEST(NvjitlinkOptions, OfLinksThatCheckTypesAreThoseOfALinkWithoutOptions)
-{
-  auto const plain = detail::check_options(pair(), lto());
-  EXPECT_THAT(plain, ElementsAre("-arch=sm_90", "-lto", "-ftz=0", "-prec-div=1", "-prec-sqrt=1",
-                                 "-fma=1", "-no-cache"));
-  for (auto const& [name, set] : changes())
-    EXPECT_EQ(detail::check_options(pair(), changed(lto(), set)), plain) << name;
-}
-
-TEST(LinkKey, ChangesWithEveryOptionButTheDriversCache)
-{
-  std::set<std::string> unchanged;
-  std::set<std::string> names{name_of(lto())};
-  for (auto const& [name, set] : changes())
-    if (!names.insert(name_of(changed(lto(), set))).second) unchanged.insert(name);
-  EXPECT_THAT(unchanged, ElementsAre("driver_cache"));
-  EXPECT_EQ(name_of(changed(lto(), [](link_options& o) { o.require_inlined = true; })),
-            name_of(lto()));
-}
-
-TEST(LinkKey, HoldsWhetherAnLtoLinkHasSeveralThreadsButNotTheirNumber)
-{
-  auto const with = [](link_mode mode, unsigned threads) {
-    return name_of({.target = "sm_90", .mode = mode, .threads = threads});
-  };
-  EXPECT_EQ(with(link_mode::lto, 1), name_of(lto()));
-  EXPECT_EQ(with(link_mode::lto, 2), with(link_mode::lto, 256));
-  EXPECT_NE(with(link_mode::lto, 2), with(link_mode::lto, 1));
-  EXPECT_EQ(with(link_mode::ptx, 2), with(link_mode::ptx, 1));
-}
-
-TEST(LinkKey, ChangesWithEachLevelAndValue)
-{
-  std::set<std::string> names{name_of(lto())};
-  std::vector<change> const values{[](link_options& o) { o.optimization = 0; },
-                                   [](link_options& o) { o.optimization = 3; },
-                                   [](link_options& o) { o.fast_compile = fast_compile::min; },
-                                   [](link_options& o) { o.fast_compile = fast_compile::max; },
-                                   [](link_options& o) { o.max_registers = 24; },
-                                   [](link_options& o) { o.max_registers = 255; },
-                                   [](link_options& o) { o.kernels = {"a"}; },
-                                   [](link_options& o) {
-                                     o.kernels = {"a", "b"};
-                                   },
-                                   [](link_options& o) { o.variables = {"a"}; },
-                                   [](link_options& o) { o.ptxas = {"-a"}; },
-                                   [](link_options& o) { o.nvvm = {"-a"}; }};
-  for (auto const& set : values) names.insert(name_of(changed(lto(), set)));
-  EXPECT_EQ(names.size(), values.size() + 1);
-}
-
-TEST(LinkKey, DoesNotDependOnTheOrderOfKernels)
-{
-  EXPECT_EQ(name_of(changed(lto(),
-                            [](link_options& o) {
-                              o.kernels = {"a", "b"};
-                            })),
-            name_of(changed(lto(), [](link_options& o) {
-              o.kernels = {"b", "a", "a"};
-            })));
 }

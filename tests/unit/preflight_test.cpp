@@ -37,7 +37,8 @@ using testing::Not;
 TEST(Preflight, HasNothingToSayOfAContractedPair)
 {
   for (auto const mode : {link_mode::ptx, link_mode::lto})
-    EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {.target = "sm_90", .mode = mode, .kernels = {"apply_transform"}}),
+    EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"},
+                      {.target = "sm_90", .mode = mode, .kernels = {"apply_transform"}}),
                 IsEmpty());
 }
 
@@ -50,13 +51,13 @@ TEST(Preflight, ReportsEachInputWithoutDigests)
   EXPECT_EQ(findings[0].id, finding_id::unverified_bytes);
   EXPECT_EQ(findings[0].severity, severity::warning);
   EXPECT_EQ(findings[0].files, std::vector<std::string>{"transform.fatbin"});
-  EXPECT_THAT(findings[0].hint, testing::HasSubstr("fatlink digest transform.fatbin"));
+  EXPECT_THAT(findings[0].hint, testing::HasSubstr("fatlink pack -o FILE.fatbin transform.fatbin"));
 }
 
 TEST(Preflight, WarnsOfWhatStatesNoContract)
 {
-  auto const findings =
-      judge({"library.fatbin", "uncontracted.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
+  auto const findings = judge({"library.fatbin", "uncontracted.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
   ASSERT_THAT(ids(findings), ElementsAre("uncontracted"));
   EXPECT_EQ(findings[0].severity, severity::warning);
   EXPECT_THAT(findings[0].message, HasSubstr("uncontracted.fatbin states no contract"));
@@ -64,22 +65,24 @@ TEST(Preflight, WarnsOfWhatStatesNoContract)
 
 TEST(Preflight, FindsAHookThatNobodyDefines)
 {
-  auto const findings = judge({"library.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
+  auto const findings =
+      judge({"library.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
   ASSERT_THAT(ids(findings), ElementsAre("missing-hook"));
   EXPECT_EQ(findings[0].symbol, "user_transform");
 }
 
 TEST(Preflight, FindsADefinitionGivenTwiceAndNamesBothFiles)
 {
-  auto const findings =
-      judge({"library.fatbin", "transform.fatbin", "raw.fatbin"}, {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
+  auto const findings = judge({"library.fatbin", "transform.fatbin", "raw.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
   ASSERT_THAT(ids(findings), Contains("duplicate-symbol"));
   EXPECT_THAT(findings[0].files, ElementsAre("transform.fatbin", "raw.fatbin"));
 }
 
 TEST(Preflight, FindsArchitecturesThatDoNotLink)
 {
-  EXPECT_THAT(ids(judge({"library.fatbin", "specific.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
+  EXPECT_THAT(ids(judge({"library.fatbin", "specific.fatbin"},
+                        {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
               Contains("arch-specific"));
   EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {"sm_90a", link_mode::lto, {}}),
               IsEmpty());
@@ -87,24 +90,26 @@ TEST(Preflight, FindsArchitecturesThatDoNotLink)
 
 TEST(Preflight, FindsFloatFlagsThatDifferInLtoModeOnly)
 {
-  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
+  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},
+                        {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
               Contains("float-contract"));
-  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"}, {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}})),
+  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},
+                        {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}})),
               Not(Contains("float-contract")));
 }
 
 TEST(Preflight, FindsAKernelThatIsInNoInput)
 {
-  auto const findings =
-      judge({"library.fatbin", "transform.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
+  auto const findings = judge({"library.fatbin", "transform.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
   ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
   EXPECT_THAT(findings[0].hint, HasSubstr("apply_transform"));
 }
 
 TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
 {
-  auto const findings =
-      judge({"library.fatbin", "uncontracted.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
+  auto const findings = judge({"library.fatbin", "uncontracted.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
   ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel", "uncontracted"));
   refused_error const refused("sm_90", findings);
   EXPECT_THAT(refused.what(), HasSubstr("cannot link for sm_90: kernel nope"));
@@ -114,7 +119,9 @@ TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
 TEST(Preflight, SuggestsTheKernelThatAMisspeltOneResembles)
 {
   auto const findings = judge({"library.fatbin", "transform.fatbin"},
-                              {.target = "sm_90", .mode = link_mode::ptx, .kernels = {"apply_transform", "aply_transform"}});
+                              {.target = "sm_90",
+                               .mode = link_mode::ptx,
+                               .kernels = {"apply_transform", "aply_transform"}});
   ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
   EXPECT_EQ(findings[0].symbol, "aply_transform");
   EXPECT_THAT(findings[0].hint, HasSubstr("did you mean apply_transform? kernels there are: "));

@@ -45,3 +45,9 @@ TEST(Printable, EscapesWhatIsNotUtf8)
             "\\xe2\\x82"
             "a");
 }
+
+TEST(PrintableLine, IsTheBeginningOnOneLine)
+{
+  EXPECT_EQ(fatlink::detail::printable_line("a\nb\tc\x01"), "a b c\\x01");
+  EXPECT_EQ(fatlink::detail::printable_line(std::string(1000, 'x')), std::string(100, 'x'));
+}

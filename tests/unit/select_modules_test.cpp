@@ -91,8 +91,8 @@ TEST(SelectModules, TakesTheFirstArchiveThatDefinesAName)
 
 TEST(SelectModules, TakesBothDefinitionsOfOneArchiveSoThatPreflightNamesThem)
 {
-  std::vector const inputs{library(hook("a")), archive_of("t.a", {{"a.o", definition("a")},
-                                                                  {"b.o", definition("a")}})};
+  std::vector const inputs{library(hook("a")),
+                           archive_of("t.a", {{"a.o", definition("a")}, {"b.o", definition("a")}})};
   auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().id, finding_id::duplicate_symbol);
@@ -108,10 +108,9 @@ TEST(SelectModules, TakesOneWeakDefinition)
 
 TEST(SelectModules, TakesMembersThatDefineAMissingVariable)
 {
-  EXPECT_THAT(
-      names({library(".extern .global .f32 scale;\n"),
-             archive_of("t.a", {{"v.o", ".visible .global .f32 scale = 0f40000000;\n"}})}),
-      ElementsAre("library.ptx", "t.a(v.o)"));
+  EXPECT_THAT(names({library(".extern .global .f32 scale;\n"),
+                     archive_of("t.a", {{"v.o", ".visible .global .f32 scale = 0f40000000;\n"}})}),
+              ElementsAre("library.ptx", "t.a(v.o)"));
 }
 
 TEST(SelectModules, TakesNothingForWhatAnotherInputDefines)
@@ -123,25 +122,23 @@ TEST(SelectModules, TakesNothingForWhatAnotherInputDefines)
 
 TEST(SelectModules, TakesAllMembersOfWholeArchives)
 {
-  auto const archive =
-      archive_of("t.a", {{"a.o", definition("a")}, {"b.o", definition("b")}});
+  auto const archive = archive_of("t.a", {{"a.o", definition("a")}, {"b.o", definition("b")}});
   EXPECT_THAT(names({library(hook("a")), archive}, {.whole_archive = true}),
               ElementsAre("library.ptx", "t.a(a.o)", "t.a(b.o)"));
 }
 
 TEST(SelectModules, TakesTheMembersWithKernelsOfALibraryArchive)
 {
-  auto const archive = archive_of("library.a", {{"1.o", kernel("k1") + hook("a")},
-                                                {"2.o", kernel("k2")},
-                                                {"3.o", definition("unneeded")}});
+  auto const archive = archive_of(
+      "library.a",
+      {{"1.o", kernel("k1") + hook("a")}, {"2.o", kernel("k2")}, {"3.o", definition("unneeded")}});
   EXPECT_THAT(names({archive, module_of("a.ptx", definition("a"))}),
               ElementsAre("library.a(1.o)", "library.a(2.o)", "a.ptx"));
 }
 
 TEST(SelectModules, TakesOnlyTheMembersWithTheKernelsThatAreAskedFor)
 {
-  auto const archive =
-      archive_of("library.a", {{"1.o", kernel("k1")}, {"2.o", kernel("k2")}});
+  auto const archive = archive_of("library.a", {{"1.o", kernel("k1")}, {"2.o", kernel("k2")}});
   EXPECT_THAT(names({archive}, {.kernels = {"k2"}}), ElementsAre("library.a(2.o)"));
 }
 
@@ -154,7 +151,8 @@ TEST(SelectModules, TakesOpaqueMembers)
 {
   ar_archive archive;
   auto const ltoir = fixtures::bytes("forms/transform.ltoir");
-  archive.member("x.ltoir/", std::string(reinterpret_cast<char const*>(ltoir.data()), ltoir.size()));
+  archive.member("x.ltoir/",
+                 std::string(reinterpret_cast<char const*>(ltoir.data()), ltoir.size()));
   std::vector const inputs{library(hook("user_transform")),
                            input::from_bytes(archive.bytes(), "t.a")};
   auto const modules =

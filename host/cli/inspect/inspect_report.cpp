@@ -8,6 +8,7 @@
 
 #include "cubin/cubin.hpp"
 #include "fatlink/ptx_interface.hpp"
+#include "preflight/linked_entry.hpp"
 #include "fatlink/resources.hpp"
 #include "resources_report.hpp"
 
@@ -53,8 +54,8 @@ nlohmann::json to_json(fatbin_entry const& entry)
                       {"compression", to_string(entry.compression)},
                       {"stored_bytes", entry.payload.size()},
                       {"bytes", entry.uncompressed_size},
-                      {"options", entry.options},
-                      {"float_flags", to_string(entry.float_flags())}};
+                      {"options", entry.options}};
+  if (detail::states_float_flags(entry)) json["float_flags"] = to_string(entry.float_flags());
   if (auto const ident = entry.ident(); ident) json["ident"] = to_json(*ident);
   return json;
 }
@@ -122,13 +123,15 @@ void print_ident(nlohmann::json const& ident)
 
 void print_entry(nlohmann::json const& entry)
 {
-  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored){}\n",
-             entry["kind"].get<std::string>(), entry["target"].get<std::string>(),
-             entry["version"].get<std::string>(), entry["bytes"].get<std::size_t>(),
-             entry["compression"].get<std::string>(), entry["stored_bytes"].get<std::size_t>(),
-             entry.contains("offset") ? fmt::format(" at byte {}", entry["offset"].get<std::size_t>())
-                                      : std::string{});
-  fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
+  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored){}\n", entry["kind"].get<std::string>(),
+             entry["target"].get<std::string>(), entry["version"].get<std::string>(),
+             entry["bytes"].get<std::size_t>(), entry["compression"].get<std::string>(),
+             entry["stored_bytes"].get<std::size_t>(),
+             entry.contains("offset")
+                 ? fmt::format(" at byte {}", entry["offset"].get<std::size_t>())
+                 : std::string{});
+  if (entry.contains("float_flags"))
+    fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
   if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
   if (!entry.value("relocatable", true))
     fmt::print("    {:<11} whole program: it cannot be linked\n", "linked");

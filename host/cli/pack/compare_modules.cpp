@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/compare_modules.hpp"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "preflight/function_types.hpp"
 #include "preflight/symbol_index.hpp"
+#include "util/bytes/elf_reader.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -37,11 +39,20 @@ struct readable_entry {
   }
 };
 
+/// Whether `entry` is a cubin that shows all functions of its module; a whole program shows only
+/// its kernels.
+bool is_relocatable(fatbin_entry const& entry, fatbin const& module)
+{
+  return entry.kind == entry_kind::elf &&
+         detail::elf_reader(read_elf(entry, module.name())).type() == ET_REL;
+}
+
 std::vector<readable_entry> readable_entries(fatbin const& module)
 {
   std::vector<readable_entry> list;
   for (auto const& entry : module.entries())
-    if (entry.kind == entry_kind::ptx) list.push_back({&module, &entry});
+    if (entry.kind == entry_kind::ptx || is_relocatable(entry, module))
+      list.push_back({&module, &entry});
   return list;
 }
 
@@ -116,6 +127,15 @@ std::optional<difference> compare(detail::variable_symbol const* a,
   return difference{any->variable->name, describe(a), describe(b)};
 }
 
+/// Cubins state less of variables than PTX, so only PTX is compared.
+std::optional<difference> compare_variables(detail::symbol_group const& group,
+                                            readable_entry const& a, readable_entry const& b,
+                                            preflight_inputs const& pair)
+{
+  if (a.entry->kind != entry_kind::ptx || b.entry->kind != entry_kind::ptx) return std::nullopt;
+  return compare(find_of(group.variables, pair[0]), find_of(group.variables, pair[1]));
+}
+
 /// The first difference between two entries.
 std::optional<difference> compare(readable_entry const& a, readable_entry const& b)
 {
@@ -124,8 +144,7 @@ std::optional<difference> compare(readable_entry const& a, readable_entry const&
   for (auto const& group : symbols.groups()) {
     if (auto result = compare(find_of(group.functions, pair[0]), find_of(group.functions, pair[1])))
       return result;
-    if (auto result = compare(find_of(group.variables, pair[0]), find_of(group.variables, pair[1])))
-      return result;
+    if (auto result = compare_variables(group, a, b, pair)) return result;
   }
   return std::nullopt;
 }

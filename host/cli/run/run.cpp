@@ -12,8 +12,8 @@
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
-#include "preflight/interface_queries.hpp"
 #include "options.hpp"
+#include "preflight/interface_queries.hpp"
 #include "run/run_kernel.hpp"
 #include "run/run_reference.hpp"
 #include "run/run_report.hpp"
@@ -158,10 +158,11 @@ void refuse_sass_without_gpu(prepared const& job, run_arguments const& arguments
     if (is_cpu && (needs_sass || std::ranges::all_of(module.entries(), is_sass)))
       throw unavailable_error(
           stage::device,
-          {.message = needs_sass
-                          ? "the reference device runs PTX, not SASS"
-                          : fmt::format("{} holds SASS only, which the reference device does not run",
-                                        module.name()),
+          {.message =
+               needs_sass
+                   ? "the reference device runs PTX, not SASS"
+                   : fmt::format("{} holds SASS only, which the reference device does not run",
+                                 module.name()),
            .input = module.name(),
            .code = error_code::needs_gpu,
            .hint = "run it on a GPU: --device gpu"});
@@ -279,7 +280,8 @@ void add_run(CLI::App& app, int& exit_status)
   verb->add_option("--library", arguments->library,
                    "library: name, or file of any form (default: apply_transform)");
   verb->add_option("--transform", arguments->transforms,
-                   "transform: name, or file of any form (default: relu_poly); repeat it for several\ntransforms")
+                   "transform: name, or file of any form (default: relu_poly); repeat it for "
+                   "several\ntransforms")
       ->allow_extra_args(false);
   verb->add_option("--kernel", arguments->kernel,
                    "kernel to execute, with parameters (const float*, float*, size_t) (default: "

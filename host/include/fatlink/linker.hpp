@@ -71,8 +71,9 @@ class linker {
   /// @throws usage_error `isolation` is not an enumerator, or `time_limit` is not above 0.
   explicit linker(linker_settings settings = {});
 
-  /// Links `inputs`, the library first; of archives, what select_modules() returns. Passes on the float flags that the entries record,
-  /// so that both modes compute alike. Deterministic: the same inputs give the same bytes.
+  /// Links `inputs`, the library first; of archives, what select_modules() returns. Passes on the
+  /// float flags that the entries record, so that both modes compute alike. Deterministic: the same
+  /// inputs give the same bytes.
   /// @throws refused_error preflight found an error, or the type check did:
   ///   signature-mismatch, missing-hook, missing-variable, unchecked-types; or the image lacks a
   ///   kernel or variable that was asked for: unknown-kernel, unknown-variable.

@@ -124,11 +124,11 @@ struct preflight_request {
 /// @throws format_error a PTX payload that does not decompress.
 std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request const& request);
 
-/// The modules of `inputs` that a link takes, in order: all of each input that is not an archive; of
-/// archives (unless `whole_archive` is set) the members that define what is missing, and what these
-/// need in turn. Also taken: members whose symbols cannot be read (is_opaque), and, if no kernel is
-/// asked for, the members of the first input that hold kernels. If nothing is taken, the modules of
-/// the first input.
+/// The modules of `inputs` that a link takes, in order: all of each input that is not an archive;
+/// of archives (unless `whole_archive` is set) the members that define what is missing, and what
+/// these need in turn. Also taken: members whose symbols cannot be read (is_opaque), and, if no
+/// kernel is asked for, the members of the first input that hold kernels. If nothing is taken, the
+/// modules of the first input.
 /// @throws usage_error, format_error as preflight.
 std::vector<fatbin> select_modules(std::span<input const> inputs, preflight_request const& request);
 

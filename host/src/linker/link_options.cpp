@@ -66,7 +66,7 @@ void check_names(char const* name, std::vector<std::string> const& symbols, char
   for (auto const& symbol : symbols)
     if (!is_symbol(symbol))
       refuse(detail::format("{}: '{}' is not the name of a symbol", name,
-                            detail::printable(symbol.substr(0, limits::k_option_bytes))),
+                            detail::printable_line(symbol)),
              name, hint);
 }
 

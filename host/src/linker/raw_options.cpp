@@ -59,23 +59,14 @@ constexpr std::array k_nvvm{
     reserved_option{"arch", "link_options::target"},
 };
 
-/// The beginning of `option`, on one line.
-std::string shown(std::string const& option)
-{
-  constexpr std::size_t k_longest = 100;
-  auto text = printable(option.substr(0, k_longest));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  return text;
-}
-
 [[noreturn]] void refuse(std::string_view tool, std::string const& option, std::string_view cause,
                          std::string hint)
 {
-  throw usage_error({.message = detail::format("{} option '{}': {}", tool, shown(option), cause),
-                     .input = shown(option),
-                     .code = error_code::invalid_argument,
-                     .hint = std::move(hint)});
+  throw usage_error(
+      {.message = detail::format("{} option '{}': {}", tool, printable_line(option), cause),
+       .input = printable_line(option),
+       .code = error_code::invalid_argument,
+       .hint = std::move(hint)});
 }
 
 /// "maxrregcount" of "--maxrregcount=32", "O" of "-O3".

@@ -15,9 +15,9 @@ void check_digests(preflight_inputs const& inputs, std::vector<finding>& finding
          .severity = severity::warning,
          .files = {name},
          .message = detail::format(
-             "{} states no digest: damage that still decompresses would go unnoticed", name),
+             "{} states no digest: damage that can still be read would go unnoticed", name),
          .hint = detail::format("build it with fatlink_add_fatbin, or add digests to a copy that "
-                                "is known to be good: fatlink digest {}",
+                                "is known to be good: fatlink pack -o FILE.fatbin {}",
                                 name)});
   }
 }

@@ -26,14 +26,18 @@ bool all_specific(fatbin const& input, entry_kind kind)
   return true;
 }
 
-/// The kinds of entries that `input` has and other modes link, as advice: "link in ptx mode, or ".
-std::string other_modes(fatbin const& input, entry_choice const& choice)
+/// What links `input` as it is, as advice: "link in ptx mode, set link_options::allow_calls, or ".
+std::string alternatives(fatbin const& input, entry_choice const& choice)
 {
-  for (auto const mode : {link_mode::lto, link_mode::ptx})
+  std::string advice;
+  for (auto const mode : {link_mode::lto, link_mode::ptx, link_mode::sass})
     if (mode != choice.mode && !targets_of(input, kind_of(mode)).empty())
-      return detail::format("link in {} mode, or ", to_string(mode));
-  if (choice.mode == link_mode::sass || targets_of(input, entry_kind::elf).empty()) return {};
-  return choice.allow_calls ? "link in sass mode, or " : "set link_options::allow_calls, or ";
+      advice += (advice.empty() ? "link in " : "or ") + std::string(to_string(mode)) + " mode, ";
+  auto with_calls = choice;
+  with_calls.allow_calls = true;
+  if (!choice.allow_calls && linked_entry(input, with_calls) != nullptr)
+    advice += "set link_options::allow_calls, ";
+  return advice.empty() ? advice : advice + "or ";
 }
 
 finding lacks_kind(fatbin const& input, entry_choice const& choice)
@@ -46,7 +50,7 @@ finding lacks_kind(fatbin const& input, entry_choice const& choice)
           .files = {input.name()},
           .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
                                     describe(kind_of(mode)), to_string(mode)),
-          .hint = other_modes(input, choice) +
+          .hint = alternatives(input, choice) +
                   (mode == link_mode::sass
                        ? detail::format("compile it with nvcc -cubin -rdc=true -arch={}",
                                         choice.target.name())
@@ -112,13 +116,13 @@ void check_relocatable(fatbin const& input, fatbin_entry const& sass,
                        std::vector<finding>& findings)
 {
   if (elf_reader(read_elf(sass, input.name())).type() == ET_REL) return;
-  findings.push_back({.id = finding_id::not_relocatable,
-                      .severity = severity::error,
-                      .files = {input.name()},
-                      .message = detail::format(
-                          "{} holds SASS for {} of a whole program, which cannot be linked",
-                          input.name(), sass.target.name()),
-                      .hint = "compile it with nvcc -rdc=true -cubin, or -dc for an object"});
+  findings.push_back(
+      {.id = finding_id::not_relocatable,
+       .severity = severity::error,
+       .files = {input.name()},
+       .message = detail::format("{} holds SASS for {} of a whole program, which cannot be linked",
+                                 input.name(), sass.target.name()),
+       .hint = "compile it with nvcc -rdc=true -cubin, or -dc for an object"});
 }
 
 }  // namespace

@@ -30,10 +30,23 @@ width width_of(ptx_parameter const& parameter)
 
 bool same_widths(std::vector<ptx_parameter> const& a, std::vector<ptx_parameter> const& b)
 {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](auto const& one, auto const& other) {
-                      return width_of(one) == width_of(other);
-                    });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto const& one, auto const& other) {
+    return width_of(one) == width_of(other);
+  });
+}
+
+/// Bytes of a kernel's parameter, which is all that a cubin states of it.
+unsigned long bytes_of(ptx_parameter const& parameter)
+{
+  auto const scalar = ptx_parameter{.type = parameter.type, .count = 1};
+  return width_of(scalar).bytes * std::max(parameter.count, 1UL);
+}
+
+bool same_sizes(std::vector<ptx_parameter> const& a, std::vector<ptx_parameter> const& b)
+{
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto const& one, auto const& other) {
+    return bytes_of(one) == bytes_of(other);
+  });
 }
 
 /// Compares as much as a cubin states: nothing, or the widths.
@@ -111,9 +124,12 @@ ptx_function as_accessed(ptx_function function)
 
 type_agreement compare_types(function_symbol const& a, function_symbol const& b)
 {
+  auto const is_coarse = a.function->is_coarse || b.function->is_coarse;
+  if (is_coarse && a.role == symbol_role::kernel)
+    return same_sizes(a.function->parameters, b.function->parameters) ? type_agreement::same
+                                                                      : type_agreement::different;
   if (!same_declaration(*a.function, *b.function)) return type_agreement::different;
-  if (a.role == symbol_role::kernel || a.function->is_coarse || b.function->is_coarse)
-    return type_agreement::same;
+  if (a.role == symbol_role::kernel || is_coarse) return type_agreement::same;
   if (results_differ(*a.function, *b.function)) return type_agreement::different;
   if (of_one_contract(*a.input, *b.input)) return type_agreement::same;
   auto worst = type_agreement::same;

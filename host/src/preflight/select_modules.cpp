@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which members of archives a link takes. As other linkers do: those that define what is missing,
-// and what they need in turn. Unlike other linkers, an archive may stand before the input that needs
-// it, and two members of one archive that define a missing name are both taken, so that preflight
-// reports the duplicate.
+// and what they need in turn. Unlike other linkers, an archive may stand before the input that
+// needs it, and two members of one archive that define a missing name are both taken, so that
+// preflight reports the duplicate.
 #include <algorithm>
 #include <deque>
 #include <map>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/text/printable.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "util/text/format.hpp"
@@ -74,6 +76,15 @@ std::size_t utf8_size(std::string_view text)
 {
   auto const character = first_character(text);
   return character.is_valid ? character.size : 0;
+}
+
+std::string printable_line(std::string_view text)
+{
+  constexpr std::size_t k_longest = 100;
+  auto line = printable(text.substr(0, k_longest));
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return line;
 }
 
 }  // namespace fatlink::detail
