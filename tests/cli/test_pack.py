@@ -240,7 +240,7 @@ class Integrity(Pack):
         self.assertEqual(self.ident("out.fatbin")["opaque"], ["sm_75"])
         done = self.link(LIBRARY, "out.fatbin", status=4)
         self.assertIn("signature-mismatch", done.stderr)
-        self.pack("out.fatbin", self.compile("sass", wrong, *SASS_90), output="again.fatbin")
+        self.pack("out.fatbin", self.compile("sass", HOOK, *SASS_90), output="again.fatbin")
         self.assertEqual(self.ident("again.fatbin")["opaque"], ["sm_75"])
 
     def test_ltoir_whose_types_agree_with_the_ptx_of_another_file_links(self):
