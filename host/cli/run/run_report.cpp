@@ -114,7 +114,15 @@ std::string with_commas(std::size_t value)
 
 char const* title_of(link_mode mode)
 {
-  return mode == link_mode::ptx ? "PTX link (no LTO)" : "LTO link (link-time optimised)";
+  switch (mode) {
+    case link_mode::lto:
+      return "LTO link (link-time optimised)";
+    case link_mode::sass:
+      return "SASS link (no compiler)";
+    case link_mode::ptx:
+      break;
+  }
+  return "PTX link (no LTO)";
 }
 
 nlohmann::json to_json(reference const& stated)
