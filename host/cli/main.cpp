@@ -71,7 +71,8 @@ bool is_unknown_verb(std::string_view word)
 int run_program(int argc, char** argv, bool json)
 {
   CLI::App app(
-      "Links CUDA device code at run time with nvJitLink, checks it first, and verifies the results.",
+      "Links CUDA device code at run time with nvJitLink, checks it first, and verifies the "
+      "results.",
       "fatlink");
   app.set_version_flag("--version", "fatlink " FATLINK_VERSION);
   app.require_subcommand(1);

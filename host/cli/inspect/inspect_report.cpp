@@ -8,8 +8,8 @@
 
 #include "cubin/cubin.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "preflight/linked_entry.hpp"
 #include "fatlink/resources.hpp"
+#include "preflight/linked_entry.hpp"
 #include "resources_report.hpp"
 
 namespace fatlink::cli {

@@ -40,7 +40,7 @@ enum class error_code {
   unknown_command,         ///< a command that the program does not have
   unknown_option,          ///< an option that the command does not have
   invalid_target,          ///< not a target, or one that CUDA 13 does not support
-  unknown_link_mode,       ///< neither ptx nor lto
+  unknown_link_mode,       ///< none of ptx, lto and sass
   unknown_device,          ///< not the name of a device
   invalid_emit,            ///< the link mode cannot emit this kind of image
   option_has_no_effect,    ///< an option that does nothing in the link that is asked for
@@ -54,7 +54,7 @@ enum class error_code {
   unwritable_file,    ///< an output cannot be written
   not_installed,      ///< no fatbin of this name on the search path
   empty_input,        ///< a file of 0 bytes
-  not_a_fatbin,       ///< a file of another format
+  not_a_fatbin,       ///< a file of another form where only a fatbin is accepted
   corrupt_fatbin,     ///< a damaged or truncated fatbin
   corrupt_ptx,        ///< PTX text that is damaged, or for 32-bit addresses
   corrupt_ltoir,      ///< raw LTO-IR with a damaged header

@@ -13,8 +13,10 @@ namespace FATLINK_API fatlink {
 
 /// A file that is not well-formed; `offset()` is the byte where reading stopped. Of a fatbin (stage
 /// fatbin) the code is not_a_fatbin (the message names the format that the file has), empty_input,
-/// corrupt_fatbin, digest_mismatch or above_limit (the message names the limit); of a cubin (stage
-/// input) it is corrupt_cubin or above_limit.
+/// corrupt_fatbin, digest_mismatch or above_limit (the message names the limit). Of an input of
+/// another form (stage input) it is empty_input, unknown_form (the message names what the file is),
+/// corrupt_ptx, corrupt_ltoir, corrupt_cubin, corrupt_object, corrupt_archive, thin_archive,
+/// no_device_code, digest_mismatch or above_limit.
 class format_error : public file_error {
  public:
   /// An error of a fatbin at byte `offset`.

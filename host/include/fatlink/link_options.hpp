@@ -35,24 +35,25 @@ constexpr unsigned k_most_registers = 255;
 /// The most that link_options::threads may be.
 constexpr unsigned k_most_threads = 256;
 
-/// What to link for.
+/// What to link for, and how. In sass mode nothing is compiled: of the options below only
+/// `whole_archive`, `kernels` and `driver_cache` have an effect; hooks stay calls.
 struct link_options {
   fatlink::target target = {};      ///< the architecture to link for
   link_mode mode = link_mode::lto;  ///< what is linked: LTO-IR, PTX or SASS
   /// `ptx` requires lto mode; `ptx_set` requires ptx mode and needs no nvJitLink.
   image_kind emit = image_kind::cubin;
-  /// In lto mode, an input without LTO-IR may be linked as PTX, else as SASS for exactly the
-  /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such an
-  /// input is refused (no-ltoir, no-ptx).
+  /// In lto mode, a module without LTO-IR may be linked as PTX, else as SASS for exactly the
+  /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such a
+  /// module is refused (no-ltoir, no-ptx). Cubins only, and not in sass mode.
   bool allow_calls = false;
   /// Takes all members of archives; otherwise those that define what is missing (select_modules).
+  /// In every mode; without effect, but not refused, if no input is an archive.
   bool whole_archive = false;
   /// Kernels to keep, by exact symbol names; empty: all. An input must define each, and the linked
   /// image must hold each; otherwise the link is refused (unknown-kernel). nvJitLink also keeps
   /// every kernel whose name contains one of them. In lto mode the others are not compiled at all,
-  /// and
-  /// __constant__ variables that only they use are dropped (see `variables`); in ptx mode they are
-  /// compiled and then dropped. A ptx_set keeps every kernel.
+  /// and __constant__ variables that only they use are dropped (see `variables`); in ptx mode they
+  /// are compiled and then dropped, in sass mode only dropped. A ptx_set keeps every kernel.
   std::vector<std::string> kernels = {};
   /// Variables that the host reads or sets, by exact symbol names; lto mode only. An input must
   /// define each, and the linked image must hold each (unknown-variable). All others may be

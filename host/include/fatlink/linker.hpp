@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links inputs to one image with nvJitLink. Preflight runs first; a finding of severity error
-// stops the link before nvJitLink reads any input. nvJitLink receives only the entry of each input
-// that preflight checked (linked_entry), in a fatbin that fatlink writes. A line of its logs that
-// begins with `error` or `fatal` fails the link, whatever the status; so does such a line on
-// standard error, but only in the helper: in this process, standard error belongs to the host.
-// In lto mode, inputs whose types preflight cannot read (is_opaque) are first compared with the
-// other inputs by additional links, unless the cache holds the result.
-// Threads: one linker may be used by several threads at once; their links run in parallel. A thread
-// can be cancelled only while it waits for the helper. Fork: a child process starts its own
-// helpers. Process exit: links in the helper work until the process has ended; links in this
-// process are refused once static objects are being destroyed.
+// Links inputs of every form to one image with nvJitLink. Preflight runs first; a finding of
+// severity error stops the link before nvJitLink reads any input. nvJitLink receives only the entry
+// of each module that preflight checked (linked_entry), in a fatbin that fatlink writes. A line of
+// its logs that begins with `error` or `fatal` fails the link, whatever the status; so does such a
+// line on standard error, but only in the helper: in this process, standard error belongs to the
+// host. In lto mode, inputs whose types preflight cannot read (is_opaque) are first compared with
+// the other inputs by additional links, unless the cache holds the result. Threads: one linker may
+// be used by several threads at once; their links run in parallel. A thread can be cancelled only
+// while it waits for the helper. Fork: a child process starts its own helpers. Process exit: links
+// in the helper work until the process has ended; links in this process are refused once static
+// objects are being destroyed.
 #pragma once
 
 #include <chrono>
@@ -37,10 +37,10 @@ namespace FATLINK_API fatlink {
 /// 10 ms sooner.
 enum class isolation { in_process, helper };
 
-/// The cache key of a link: the digests of the inputs in order, target, mode, emitted form,
-/// nvJitLink's options (float flags included; not driver_cache, and of threads only whether an lto
-/// link has several) and `nvjitlink_identity` (nvjitlink_file::identity; empty: for hosts without
-/// nvJitLink). File names and paths are not part of it.
+/// The cache key of a link: the digests of the modules in order, target, mode, emitted form,
+/// allow_calls, nvJitLink's options (float flags included; not driver_cache, and of threads only
+/// whether an lto link has several) and `nvjitlink_identity` (nvjitlink_file::identity; empty: for
+/// hosts without nvJitLink). File names and paths are not part of it.
 cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
                    std::string const& nvjitlink_identity);
 /// As above, of the modules of `inputs` that the link takes (select_modules).

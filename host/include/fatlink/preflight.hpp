@@ -59,7 +59,7 @@ enum class finding_id {
   toolkit_too_new,   ///< made by a newer toolkit than nvJitLink's
   toolkit_major,     ///< made by a toolkit of another major version than nvJitLink's
   float_contract,    ///< compiled with different floating-point flags
-  unverified_bytes,  ///< the fatbin states no digests
+  unverified_bytes,  ///< neither the input nor a .json beside it states digests
   // packing
   duplicate_entry,     ///< two entries of one kind and target
   interface_mismatch,  ///< files of one fatbin that define or declare different functions
@@ -75,7 +75,8 @@ std::span<finding_id const> finding_ids() noexcept;
 struct finding {
   finding_id id = finding_id::no_ltoir;          ///< the rule that an input breaks
   fatlink::severity severity = severity::error;  ///< an error stops the link
-  std::vector<std::string> files = {};           ///< every input involved
+  /// Every input involved; a member of an archive as "lib.a(b.o)".
+  std::vector<std::string> files = {};
   std::string symbol = {};   ///< the hook, kernel or definition at fault, where there is one
   std::string message = {};  ///< one line: file and cause
   std::string hint = {};     ///< the remedy, in terms of this API
@@ -96,7 +97,8 @@ std::string to_string(toolkit_version version);
 /// The toolkit that made `entry`: its ident's, else by the entry's version (PTX 9.x is CUDA
 /// 13.x, 8.8 is 12.9; LTO-IR 1.64 is 12.9, 1.65 is 13.0; measured), else nothing. A lower bound
 /// for compressed LTO-IR 1.66 and 1.67 without an ident: CUDA 13.1 and 13.2 both write 1.66 (13.1
-/// is returned), 13.3 to 13.5 all write 1.67 (13.3 is returned). Raw LTO-IR states more.
+/// is returned), 13.3 to 13.5 all write 1.67 (13.3 is returned). Raw LTO-IR states more. Nothing
+/// for elf entries, whose cubins name it in their notes.
 std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry);
 
 /// Which entry of each input a link takes.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Targets (GPU architectures, spelled as nvcc does: sm_90, sm_90a, sm_100f) and link modes.
 // Rules: CUDA C++ Programming Guide, "Feature sets": a generic entry links for its own and
-// every newer target, an `f` entry for its family, an `a` entry for the exact target.
+// every newer target, an `f` entry for its family, an `a` entry for the exact target. That is of
+// PTX and LTO-IR; SASS links for exactly its target, suffix included.
 #pragma once
 
 #include <compare>
