@@ -60,9 +60,10 @@ newer_lto.a         all     arch-too-new     arch-too-new     arch-too-new     n
 newer_sass.a        all     arch-too-new     no-ltoir         arch-too-new     arch-specific
 specific_90a.cubin  all     no-ptx           no-ltoir         arch-specific    arch-specific
 """
-WHOLE_PROGRAMS = """
+UNUSABLE_CUBINS = """
 file                target  ptx              lto              calls            sass
 whole_90.cubin      sm_90   no-ptx           no-ltoir         not-relocatable  not-relocatable
+untyped_90.cubin    sm_90   no-ptx           no-ltoir         unchecked-types  unchecked-types
 """
 NEWER_TOOLKITS = """
 file                target  ptx              lto              calls            sass
@@ -202,6 +203,9 @@ def edit_files(folder):
     write_edited("damaged.ltoir", "right.ltoir", (12, 25))
     sections = (folder / "right_90.cubin").stat().st_size + 64  # where the section headers are
     write_edited("past_end.cubin", "right_90.cubin", *enumerate(sections.to_bytes(8, "little"), 0x28))
+    # The type of the section .nv.prototype, 0x70000002, becomes an unknown one.
+    cubin = (folder / "double_90.cubin").read_bytes()
+    write("untyped_90.cubin", cubin.replace(b"\x02\0\0\x70", b"\x02\0\x20\x70"))
     shutil.copy(folder / "program", folder / "program.o")
     write("cut.a", (folder / "right_lto.a").read_bytes()[:-100])
     form_files.archive(folder, "host.a", "host.o")
@@ -299,8 +303,8 @@ class Table(FormTest):
                           for target in ("sm_80", "sm_90") for mode in modes if outcome != "-"]
         self.assert_cells(cells)
 
-    def test_whole_programs_are_refused(self):
-        self.assert_rows(WHOLE_PROGRAMS)
+    def test_whole_programs_and_cubins_without_types_are_refused(self):
+        self.assert_rows(UNUSABLE_CUBINS)
 
     def test_bad_files_are_refused_in_every_mode(self):
         cells = []

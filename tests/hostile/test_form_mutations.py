@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged transforms of every form, in every link mode for sm_80 and sm_90: the host survives, no function of the wrong
 type is linked, every refusal names the file. FATLINK_FORM_MUTATIONS says how many of each form, type, mode and target:
-25 by default, times FATLINK_HOSTILE_SCALE; 1,000 with the label `stress`."""
+25 by default, times FATLINK_HOSTILE_SCALE; 1,000 with the label `stress`. FATLINK_FORM_SEED: other damage."""
 import json
 import os
 import subprocess

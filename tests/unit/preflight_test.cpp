@@ -143,11 +143,11 @@ TEST(Preflight, NamesTheInputThatDefinesAMissingHookForItselfOnly)
       ".version 9.0\n.target sm_75\n.address_size 64\n.func (.param .b32 r) "
       "user_transform(.param .b32 x) { ret; }\n");
   auto const* const begin = reinterpret_cast<std::byte const*>(text.data());
-  std::vector<input> const inputs{
-      fixtures::verified("library.fatbin"),
-      input::from_bytes({begin, begin + text.size()}, "invisible.ptx")};
+  std::vector<input> const inputs{fixtures::verified("library.fatbin"),
+                                  input::from_bytes({begin, begin + text.size()}, "invisible.ptx")};
   auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
   EXPECT_EQ(findings.front().id, finding_id::missing_hook);
-  EXPECT_THAT(findings.front().hint, HasSubstr("invisible.ptx defines user_transform for itself only"));
+  EXPECT_THAT(findings.front().hint,
+              HasSubstr("invisible.ptx defines user_transform for itself only"));
   EXPECT_THAT(ids(findings), Not(Contains("removed-functions")));
 }

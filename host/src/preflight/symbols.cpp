@@ -131,6 +131,30 @@ finding uncertain(function_symbol const& a, function_symbol const& b)
       .hint = "build both with one contract (fatlink_add_fatbin(… CONTRACT …)), which checks it"};
 }
 
+/// Whether the caller states the types and the definition, in a cubin, does not: ptxas states those
+/// of all that it defines, except for functions whose address is taken. A damaged cubin looks
+/// alike.
+bool lacks_types(function_symbol const& hook, function_symbol const& definition)
+{
+  return hook.role == symbol_role::hook && definition.role != symbol_role::hook &&
+         !hook.function->is_untyped && definition.function->is_untyped;
+}
+
+finding unchecked(function_symbol const& hook, function_symbol const& definition)
+{
+  return {
+      .id = finding_id::unchecked_types,
+      .severity = severity::error,
+      .files = {hook.input->file->name(), definition.input->file->name()},
+      .symbol = hook.function->name,
+      .message = detail::format("{} declares {}, and the SASS of {} does not state the types of {}",
+                                hook.input->file->name(), to_string(*hook.function),
+                                definition.input->file->name(), hook.function->name),
+      .hint =
+          "compile it again (nvcc -cubin -rdc=true), without taking the address of the "
+          "function in it, or pass it as PTX or LTO-IR; a damaged file looks alike"};
+}
+
 bool is_strong(function_symbol const& symbol)
 {
   return symbol.role == symbol_role::definition ||
@@ -183,13 +207,18 @@ void check_function_types(symbol_index const& symbols, std::vector<finding>& fin
   finding_limit mismatches(findings);
   std::vector<finding> uncertain_types;
   finding_limit uncertainties(uncertain_types);
+  finding_limit untyped(findings);
   for (auto const& group : symbols.groups()) {
     auto const* reference = reference_of(group);
     if (reference == nullptr || is_system_function(reference->function->name)) continue;
-    for (auto const& symbol : group.functions)
+    for (auto const& symbol : group.functions) {
       if (&symbol != reference) compare(*reference, symbol, mismatches, uncertainties);
+      if (lacks_types(*reference, symbol))
+        untyped.add([&] { return unchecked(*reference, symbol); });
+    }
   }
   mismatches.finish();
+  untyped.finish();
   uncertainties.finish();
   std::move(uncertain_types.begin(), uncertain_types.end(), std::back_inserter(findings));
 }
