@@ -37,7 +37,8 @@ using testing::Not;
 TEST(Preflight, HasNothingToSayOfAContractedPair)
 {
   for (auto const mode : {link_mode::ptx, link_mode::lto})
-    EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {.target = "sm_90", .mode = mode, .kernels = {"apply_transform"}}),
+    EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"},
+                      {.target = "sm_90", .mode = mode, .kernels = {"apply_transform"}}),
                 IsEmpty());
 }
 
@@ -55,8 +56,8 @@ TEST(Preflight, ReportsEachInputWithoutDigests)
 
 TEST(Preflight, WarnsOfWhatStatesNoContract)
 {
-  auto const findings =
-      judge({"library.fatbin", "uncontracted.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
+  auto const findings = judge({"library.fatbin", "uncontracted.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
   ASSERT_THAT(ids(findings), ElementsAre("uncontracted"));
   EXPECT_EQ(findings[0].severity, severity::warning);
   EXPECT_THAT(findings[0].message, HasSubstr("uncontracted.fatbin states no contract"));
@@ -64,22 +65,24 @@ TEST(Preflight, WarnsOfWhatStatesNoContract)
 
 TEST(Preflight, FindsAHookThatNobodyDefines)
 {
-  auto const findings = judge({"library.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
+  auto const findings =
+      judge({"library.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
   ASSERT_THAT(ids(findings), ElementsAre("missing-hook"));
   EXPECT_EQ(findings[0].symbol, "user_transform");
 }
 
 TEST(Preflight, FindsADefinitionGivenTwiceAndNamesBothFiles)
 {
-  auto const findings =
-      judge({"library.fatbin", "transform.fatbin", "raw.fatbin"}, {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
+  auto const findings = judge({"library.fatbin", "transform.fatbin", "raw.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
   ASSERT_THAT(ids(findings), Contains("duplicate-symbol"));
   EXPECT_THAT(findings[0].files, ElementsAre("transform.fatbin", "raw.fatbin"));
 }
 
 TEST(Preflight, FindsArchitecturesThatDoNotLink)
 {
-  EXPECT_THAT(ids(judge({"library.fatbin", "specific.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
+  EXPECT_THAT(ids(judge({"library.fatbin", "specific.fatbin"},
+                        {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
               Contains("arch-specific"));
   EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {"sm_90a", link_mode::lto, {}}),
               IsEmpty());
@@ -87,24 +90,26 @@ TEST(Preflight, FindsArchitecturesThatDoNotLink)
 
 TEST(Preflight, FindsFloatFlagsThatDifferInLtoModeOnly)
 {
-  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
+  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},
+                        {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
               Contains("float-contract"));
-  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"}, {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}})),
+  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},
+                        {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}})),
               Not(Contains("float-contract")));
 }
 
 TEST(Preflight, FindsAKernelThatIsInNoInput)
 {
-  auto const findings =
-      judge({"library.fatbin", "transform.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
+  auto const findings = judge({"library.fatbin", "transform.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
   ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
   EXPECT_THAT(findings[0].hint, HasSubstr("apply_transform"));
 }
 
 TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
 {
-  auto const findings =
-      judge({"library.fatbin", "uncontracted.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
+  auto const findings = judge({"library.fatbin", "uncontracted.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
   ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel", "uncontracted"));
   refused_error const refused("sm_90", findings);
   EXPECT_THAT(refused.what(), HasSubstr("cannot link for sm_90: kernel nope"));
@@ -114,7 +119,9 @@ TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
 TEST(Preflight, SuggestsTheKernelThatAMisspeltOneResembles)
 {
   auto const findings = judge({"library.fatbin", "transform.fatbin"},
-                              {.target = "sm_90", .mode = link_mode::ptx, .kernels = {"apply_transform", "aply_transform"}});
+                              {.target = "sm_90",
+                               .mode = link_mode::ptx,
+                               .kernels = {"apply_transform", "aply_transform"}});
   ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
   EXPECT_EQ(findings[0].symbol, "aply_transform");
   EXPECT_THAT(findings[0].hint, HasSubstr("did you mean apply_transform? kernels there are: "));
@@ -136,11 +143,11 @@ TEST(Preflight, NamesTheInputThatDefinesAMissingHookForItselfOnly)
       ".version 9.0\n.target sm_75\n.address_size 64\n.func (.param .b32 r) "
       "user_transform(.param .b32 x) { ret; }\n");
   auto const* const begin = reinterpret_cast<std::byte const*>(text.data());
-  std::vector<input> const inputs{
-      fixtures::verified("library.fatbin"),
-      input::from_bytes({begin, begin + text.size()}, "invisible.ptx")};
+  std::vector<input> const inputs{fixtures::verified("library.fatbin"),
+                                  input::from_bytes({begin, begin + text.size()}, "invisible.ptx")};
   auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
   EXPECT_EQ(findings.front().id, finding_id::missing_hook);
-  EXPECT_THAT(findings.front().hint, HasSubstr("invisible.ptx defines user_transform for itself only"));
+  EXPECT_THAT(findings.front().hint,
+              HasSubstr("invisible.ptx defines user_transform for itself only"));
   EXPECT_THAT(ids(findings), Not(Contains("removed-functions")));
 }
