@@ -97,12 +97,13 @@ class call_reader {
 /// Whether an input's definition may replace one that no PTX shows.
 bool may_replace(std::vector<fatbin> const& inputs, link_options const& options)
 {
+  auto const choice = choice_of(options);
   for (auto const& definer : inputs) {
-    if (is_opaque(definer, choice_of(options))) return inputs.size() > 1;
-    auto const& functions = interface_of(definer, choice_of(options)).definitions;
+    if (is_opaque(definer, choice)) return inputs.size() > 1;
+    auto const& functions = interface_of(definer, choice).definitions;
     for (auto const& other_input : inputs) {
       if (&other_input == &definer) continue;
-      function_names const names(interface_of(other_input, choice_of(options)));
+      function_names const names(interface_of(other_input, choice));
       if (!std::all_of(functions.begin(), functions.end(),
                        [&](ptx_function const& function) { return names.contains(function.name); }))
         return true;

@@ -95,7 +95,8 @@ class checker {
   /// Records what `input`, a readable one, declares and defines.
   void state(fatbin const& input)
   {
-    auto const& interface = interface_of(input, choice_of(options_));
+    auto const choice = choice_of(options_);
+    auto const& interface = interface_of(input, choice);
     for (auto const* list : {&interface.definitions, &interface.weak})
       for (auto const& function : *list) record(function, input, true);
     for (auto const& function : interface.hooks) record(function, input, false);
