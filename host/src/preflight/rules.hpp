@@ -27,15 +27,30 @@ bool is_system_function(std::string_view name);
 /// "(b32) f(b32), (b32) g(b32)"; after three of them "and 2 more".
 std::string list_functions(std::vector<ptx_function> const& functions);
 
-/// arch-too-new, arch-specific, arch-unknown, no-ltoir, no-ptx: no entry of an input links.
-/// arch-unknown as a warning: an entry is passed over.
+// entries.cpp: which entries link, and their float flags
+
+/// arch-too-new, arch-specific, arch-unknown, no-ltoir, no-ptx, no-sass: no entry of an input
+/// links. not-relocatable: the entry is a whole program. arch-unknown as a warning: an entry is
+/// passed over.
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
+/// float-contract: LTO mode takes one set of flags for all inputs.
+void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
+                       std::vector<finding>& findings);
+
+// contracts.cpp: the contracts that idents state
+
 /// fatlink-too-old, uncontracted, contract-mismatch.
 void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols,
                      std::vector<finding>& findings);
+
+// digests.cpp: integrity
+
 /// unverified-bytes: a warning for each input without digests.
 void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings);
+
+// kept.cpp: kernels and variables to keep
+
 /// unknown-kernel, unknown-variable: what the request keeps. Left to the link if an input is
 /// opaque.
 void check_kept(preflight_inputs const& inputs, preflight_request const& request,
@@ -46,22 +61,34 @@ finding unknown_kernel(std::string const& kernel, std::vector<std::string> const
 /// unknown-variable: `files` define `variables`, and not `variable`.
 finding unknown_variable(std::string const& variable, std::vector<std::string> const& files,
                          std::vector<std::string> const& variables);
+
+// types.cpp: inputs whose types cannot be read
+
 /// unreadable-types, unchecked-types: of inputs whose types cannot be read before the link.
 void check_types(preflight_inputs const& inputs, preflight_request const& request,
                  std::vector<finding>& findings);
+
+// symbols.cpp: functions
+
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings);
 /// signature-mismatch, uncertain-type: all declarations and definitions of one name, weak or not.
 void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
+/// duplicate-symbol.
+void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
+                      std::vector<finding>& findings);
+
+// variables.cpp: variables
+
 /// missing-variable.
 void check_variables(preflight_inputs const& inputs, symbol_index const& symbols,
                      std::vector<finding>& findings);
 /// signature-mismatch of variables.
 void check_variable_types(symbol_index const& symbols, std::vector<finding>& findings);
-/// duplicate-symbol.
-void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
-                      std::vector<finding>& findings);
+
+// definitions.cpp: inputs and definitions without effect
+
 /// removed-functions, no-definition: an input that defines nothing. An error where a hook is
 /// missing or no input has a kernel, else a warning. Follows check_hooks.
 void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings);
@@ -72,11 +99,11 @@ void check_replacements(preflight_inputs const& inputs, symbol_index const& symb
 /// unused-input: a warning where no other input calls what an input defines.
 void check_unused(preflight_inputs const& inputs, symbol_index const& symbols,
                   std::vector<finding>& findings);
+
+// toolkits.cpp: versions
+
 /// toolkit-too-new, toolkit-major.
 void check_toolkits(preflight_inputs const& inputs, preflight_request const& request,
                     std::vector<finding>& findings);
-/// float-contract: LTO mode takes one set of flags for all inputs.
-void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
-                       std::vector<finding>& findings);
 
 }  // namespace fatlink::detail
