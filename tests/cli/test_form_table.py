@@ -340,7 +340,7 @@ class Files(FormTest):
     def test_a_bare_cubin_is_not_verified_unless_a_file_beside_it_states_its_digest(self):
         data = (self.files / "right_90.cubin").read_bytes()
         self.file("t.cubin", data)
-        self.assertIn("t.cubin states no digest: damage that still decompresses would go unnoticed [unverified-bytes]",
+        self.assertIn("t.cubin states no digest: damage that can still be read would go unnoticed [unverified-bytes]",
                       self.link_with_cubin())
         self.file("t.json", json.dumps({"sha256": hashlib.sha256(data).hexdigest()}))
         self.assertEqual([warning for warning in self.link_with_cubin() if warning.startswith("t.cubin states no digest")],
