@@ -8,8 +8,8 @@ namespace fatlink {
 namespace {
 
 constexpr std::array k_stage_names{
-    "usage", "input", "fatbin", "sidecar",      "preflight", "linker",
-    "cache", "image", "device", "verification", "report",
+    "usage", "input", "fatbin", "sidecar", "preflight",    "compiler",
+    "linker", "cache", "image", "device",  "verification", "report",
 };
 static_assert(k_stage_names.size() == static_cast<std::size_t>(stage::report) + 1);
 
@@ -58,10 +58,18 @@ constexpr std::array k_codes{
     named_code{error_code::invalid_image, "invalid-image"},
     named_code{error_code::unusable_cache, "unusable-cache"},
     named_code{error_code::link_not_cached, "link-not-cached"},
+    named_code{error_code::invalid_source, "invalid-source"},
+    named_code{error_code::invalid_contract, "invalid-contract"},
+    named_code{error_code::compile_failed, "compile-failed"},
+    named_code{error_code::header_not_found, "header-not-found"},
+    named_code{error_code::compile_timeout, "compile-timeout"},
+    named_code{error_code::compile_memory, "compile-memory"},
     named_code{error_code::link_failed, "link-failed"},
     named_code{error_code::link_refused, "link-refused"},
     named_code{error_code::not_inlined, "not-inlined"},
     named_code{error_code::nvjitlink_unavailable, "nvjitlink-unavailable"},
+    named_code{error_code::nvrtc_unavailable, "nvrtc-unavailable"},
+    named_code{error_code::nvvm_unavailable, "nvvm-unavailable"},
     named_code{error_code::helper_unavailable, "helper-unavailable"},
     named_code{error_code::helper_unconfined, "helper-unconfined"},
     named_code{error_code::driver_unavailable, "driver-unavailable"},

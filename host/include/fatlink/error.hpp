@@ -22,6 +22,7 @@ enum class stage {
   fatbin,        ///< the fatbin container, its idents and its PTX text
   sidecar,       ///< the .json beside a fatbin
   preflight,     ///< checks before a link
+  compiler,      ///< NVRTC, libNVVM, and the sources that they compile
   linker,        ///< nvJitLink and the link helper
   cache,         ///< the link cache
   image,         ///< a linked image
@@ -76,12 +77,21 @@ enum class error_code {
   invalid_image,      ///< a linked image that is damaged or of a kind that the device cannot load
   unusable_cache,     ///< the cache folder cannot be used
   link_not_cached,    ///< the cache did not store a link
+  invalid_source,     ///< source that is not UTF-8 text
+  invalid_contract,   ///< an installed contract that is damaged
+  // compiles
+  compile_failed,    ///< the compiler refused the source
+  header_not_found,  ///< the source includes a file that is in none of the folders
+  compile_timeout,   ///< the compile took longer than its time limit
+  compile_memory,    ///< the compile needed more memory than its limit
   // links
   link_failed,   ///< nvJitLink failed without a result code
   link_refused,  ///< preflight refused the link without an error finding
   not_inlined,   ///< a hook stayed a call, although inlining was required
   // missing software and hardware
   nvjitlink_unavailable,  ///< nvJitLink is missing, or cannot be used in this process
+  nvrtc_unavailable,      ///< NVRTC is missing or cannot be used
+  nvvm_unavailable,       ///< libNVVM is missing or cannot be used
   helper_unavailable,     ///< the link helper cannot be started or used
   helper_unconfined,      ///< the kernel refuses to confine the link helper
   driver_unavailable,     ///< the CUDA driver cannot be opened
@@ -186,12 +196,17 @@ class link_error : public error {
   using error::error;
 };
 
+/// A compiler refused or failed to compile a source; `log` has its complete messages.
+class compile_error : public error {
+  using error::error;
+};
+
 /// A device failed a call; `code` is the driver's CUresult, or the reference device's error_code.
 class device_error : public error {
   using error::error;
 };
 
-/// A device, the driver, nvJitLink or the link helper is missing on this machine.
+/// A device, the driver, nvJitLink, a compiler or the link helper is missing on this machine.
 class unavailable_error : public error {
   using error::error;
 };

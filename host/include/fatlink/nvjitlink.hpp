@@ -19,23 +19,12 @@
 
 #include "fatlink/error.hpp"
 #include "fatlink/export.hpp"
+#include "fatlink/library_file.hpp"
 
 namespace FATLINK_API fatlink {
 
-/// A file of the search.
-struct nvjitlink_candidate {
-  std::string path = {};     ///< as passed to dlopen
-  std::string reason = {};   ///< "$CUDA_HOME", "dynamic loader", …
-  std::string outcome = {};  ///< "chosen", "not tried", or why it cannot be used
-};
-
-/// The file of an nvJitLink, known without loading it.
-struct nvjitlink_file {
-  std::string path = {};      ///< to open
-  std::string reason = {};    ///< which rule chose it
-  std::string identity = {};  ///< the same on every machine: "13.0 157d67e6… 98806736", version,
-                              ///< build ID (or SHA-256) and size in bytes
-};
+using nvjitlink_candidate = library_candidate;  ///< a file of the search
+using nvjitlink_file = library_file;            ///< the file of an nvJitLink
 
 /// An opened nvJitLink and how it was found.
 class nvjitlink {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "nvjitlink/identity.hpp"
+#include "nvjitlink/nvjitlink_library.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -11,7 +11,7 @@
 #include "linker/nvjitlink_options.hpp"
 #include "linker/request_of.hpp"
 #include "nvjitlink/process_end_guard.hpp"
-#include "nvjitlink/refuse_nvjitlink.hpp"
+#include "nvjitlink/nvjitlink_library.hpp"
 #include "preflight/linked_entry.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
@@ -88,7 +88,8 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
   stopwatch watch;
   auto const is_named = !linker.settings.nvjitlink.empty();
   if (is_named && file.identity.empty())
-    refuse_nvjitlink({file.path, file.reason, "it is not a readable nvJitLink of CUDA 13"});
+    refuse_library(nvjitlink_library(),
+                   {file.path, file.reason, "it is not a readable nvJitLink of CUDA 13"});
   time_limit const limit(linker.settings.time_limit);
   helper_lease helper({.nvjitlink = file.path,
                        .may_search = !is_named,

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/nvjitlink.hpp"
 
-#include <algorithm>
-#include <filesystem>
 #include <mutex>
-#include <set>
 
 #include "nvjitlink/api.hpp"
-#include "nvjitlink/find_by_loader.hpp"
-#include "nvjitlink/identity.hpp"
-#include "nvjitlink/refuse_nvjitlink.hpp"
+#include "nvjitlink/nvjitlink_library.hpp"
+#include "toolkit/library_identity.hpp"
 #include "util/files/shared_library.hpp"
-#include "util/process/environment.hpp"
 #include "util/process/fork_guard.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr unsigned k_major = 13;
 constexpr unsigned k_newest_minor = 9;  // suffixes tried: _13_9 … _13_0
-constexpr char const* k_wheel_folder = "site-packages/nvidia/cu13/lib";
 
 /// Looks up the name without suffix, then the suffixed names, the newest minor version first.
 template <typename Function>
@@ -55,75 +47,6 @@ std::string bind_all(detail::shared_library const& file, nvjitlink::api& api)
   return {};
 }
 
-/// Where the vendor's wheels of CUDA 13 put shared libraries in a Python environment, for every
-/// minor version of Python: lib/python3.12/site-packages/nvidia/cu13/lib.
-std::vector<fs::path> wheel_folders(fs::path const& environment)
-{
-  std::vector<fs::path> folders;
-  std::error_code ignored;
-  for (auto const& entry : fs::directory_iterator(environment / "lib", ignored))
-    if (entry.path().filename().string().starts_with("python3."))
-      folders.push_back(entry.path() / k_wheel_folder);
-  if (folders.empty()) folders.push_back(environment / "lib/python3.*" / k_wheel_folder);
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
-std::vector<fs::path> conda_folders(fs::path const& environment)
-{
-  auto folders = wheel_folders(environment);
-  folders.insert(folders.begin(), {environment / "lib", environment / "targets/x86_64-linux/lib"});
-  return folders;
-}
-
-/// The file of a candidate with symbolic links resolved; it need not exist.
-fs::path real_file(nvjitlink_candidate const& candidate)
-{
-  auto const path = candidate.path.find('/') == std::string::npos
-                        ? detail::find_by_loader(candidate.path).value_or(candidate.path)
-                        : candidate.path;
-  std::error_code failure;
-  auto file = fs::weakly_canonical(path, failure);
-  return failure ? fs::path(path) : file;
-}
-
-/// Removes candidates whose file an earlier candidate has.
-std::vector<nvjitlink_candidate> without_duplicates(
-    std::vector<nvjitlink_candidate> const& candidates)
-{
-  std::set<fs::path> files;
-  std::vector<nvjitlink_candidate> unique;
-  for (auto const& candidate : candidates)
-    if (files.insert(real_file(candidate)).second) unique.push_back(candidate);
-  return unique;
-}
-
-std::vector<nvjitlink_candidate> list_candidates()
-{
-  if (auto const named = detail::environment("FATLINK_NVJITLINK"); !named.empty())
-    return {{named, "$FATLINK_NVJITLINK", "not tried"}};
-
-  std::vector<nvjitlink_candidate> places;
-  auto const add = [&](fs::path const& folder, std::string const& reason) {
-    places.push_back({(folder / detail::k_nvjitlink_name).string(), reason, "not tried"});
-  };
-  std::error_code ignored;
-  auto const program = fs::read_symlink("/proc/self/exe", ignored);
-  for (auto const* folder : {"lib/fatlink", "lib"})
-    if (!ignored) add(program.parent_path().parent_path() / folder, "beside the program");
-  for (auto const* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (auto const root = detail::environment(variable); !root.empty())
-      for (auto const* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
-        add(fs::path(root) / folder, detail::format("${}", variable));
-  if (auto const root = detail::environment("VIRTUAL_ENV"); !root.empty())
-    for (auto const& folder : wheel_folders(root)) add(folder, "$VIRTUAL_ENV");
-  if (auto const root = detail::environment("CONDA_PREFIX"); !root.empty())
-    for (auto const& folder : conda_folders(root)) add(folder, "$CONDA_PREFIX");
-  places.push_back({detail::k_nvjitlink_name, "dynamic loader", "not tried"});
-  add("/usr/local/cuda/lib64", "default toolkit");
-  return places;
-}
-
 }  // namespace
 
 struct nvjitlink::state {
@@ -147,7 +70,7 @@ struct nvjitlink::state {
       return detail::format("is version {}.{}; CUDA {} is needed", major, minor, k_major);
     path = file.path();
     reason = candidate.reason;
-    identity = detail::nvjitlink_identity(path).value_or("");
+    identity = detail::library_identity(path, detail::nvjitlink_library()).value_or("");
     // If the file was replaced after it was loaded, the path no longer tells what is loaded.
     auto const mapped = detail::mapped_build_id(reinterpret_cast<void const*>(api.create));
     if (!mapped.empty() && identity.find(mapped) == std::string::npos) identity.clear();
@@ -206,7 +129,7 @@ struct opened_in_process {
 
 std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate>& tried)
 {
-  tried = without_duplicates(list_candidates());
+  tried = detail::list_candidates(detail::nvjitlink_library());
   for (auto& candidate : tried) {
     auto opened = std::make_unique<state>();
     candidate.outcome = opened->open(candidate);
@@ -219,15 +142,7 @@ std::shared_ptr<nvjitlink const> nvjitlink::find(std::vector<nvjitlink_candidate
 
 std::optional<nvjitlink_file> nvjitlink::locate()
 {
-  for (auto const& candidate : list_candidates()) {
-    auto const path = candidate.path.find('/') == std::string::npos
-                          ? detail::find_by_loader(candidate.path)
-                          : std::optional(candidate.path);
-    if (!path) continue;
-    if (auto const identity = detail::nvjitlink_identity(*path))
-      return nvjitlink_file{*path, candidate.reason, *identity};
-  }
-  return std::nullopt;
+  return detail::locate(detail::nvjitlink_library());
 }
 
 std::shared_ptr<nvjitlink const> nvjitlink::open(std::string const& file)
@@ -235,7 +150,7 @@ std::shared_ptr<nvjitlink const> nvjitlink::open(std::string const& file)
   nvjitlink_candidate candidate{file, "the caller", {}};
   auto opened = std::make_unique<state>();
   candidate.outcome = opened->open(candidate);
-  if (!candidate.outcome.empty()) detail::refuse_nvjitlink(candidate);
+  if (!candidate.outcome.empty()) detail::refuse_library(detail::nvjitlink_library(), candidate);
   return std::shared_ptr<nvjitlink const>(new nvjitlink(std::move(opened)));
 }
 
@@ -247,8 +162,7 @@ std::shared_ptr<nvjitlink const> nvjitlink::open()
   std::vector<nvjitlink_candidate> candidates;
   process.nvjitlink = find(candidates);
   if (process.nvjitlink) return process.nvjitlink;
-  if (candidates.size() == 1) detail::refuse_nvjitlink(candidates.front());  // $FATLINK_NVJITLINK
-  detail::refuse_nvjitlink(candidates);
+  detail::refuse_library(detail::nvjitlink_library(), candidates);
 }
 
 }  // namespace fatlink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvjitlink/identity.hpp"
+#include "toolkit/library_identity.hpp"
 
 #include <elf.h>
 #include <link.h>
@@ -20,12 +20,6 @@ namespace {
 
 constexpr std::uint64_t k_most_table = std::uint64_t{4} << 20;  // bytes of one table
 constexpr std::size_t k_most_headers = 256;
-constexpr std::string_view k_function = "nvJitLinkCreate";
-constexpr char const* k_needed[] = {"nvJitLinkDestroy",      "nvJitLinkAddData",
-                                    "nvJitLinkComplete",     "nvJitLinkGetLinkedCubin",
-                                    "nvJitLinkGetLinkedPtx", "nvJitLinkGetErrorLog",
-                                    "nvJitLinkGetInfoLog",   "nvJitLinkVersion"};
-constexpr std::string_view k_versioned = "__nvJitLinkCreate_13_";
 
 /// The file is not a 64-bit x86 shared library.
 struct not_a_shared_library {};
@@ -139,32 +133,42 @@ int look_for_build_id(dl_phdr_info* object, std::size_t, void* data)
   return 1;
 }
 
-/// The newest version whose functions are among `names`; empty if they are not nvJitLink's.
-std::optional<std::string> version_in(std::string const& names)
+/// The newest version among exported `names` that begin with `prefix`; -1 if there is none.
+int newest_minor(std::string const& names, std::string_view prefix)
 {
-  for (auto const* needed : k_needed)
-    if (names.find(needed) == std::string::npos) return std::nullopt;
   int newest = -1;
-  for (auto position = names.find(k_versioned); position != std::string::npos;
-       position = names.find(k_versioned, position + 1)) {
+  for (auto position = names.find(prefix); position != std::string::npos;
+       position = names.find(prefix, position + 1)) {
     int minor = -1;
-    auto const* const digits = names.data() + position + k_versioned.size();
+    auto const* const digits = names.data() + position + prefix.size();
     std::from_chars(digits, names.data() + names.size(), minor);
     newest = std::max(newest, minor);
   }
-  if (newest >= 0) return detail::format("13.{}", newest);
-  if (names.find(k_function) != std::string::npos && names.find("__nvJitLink") == std::string::npos)
-    return "13.?";
-  return std::nullopt;
+  return newest;
+}
+
+/// The version of `library` whose exported names these are; empty if they are another library's.
+std::optional<std::string> version_in(std::string const& names, vendor_library const& library)
+{
+  for (auto const* function : library.functions)
+    if (names.find(function) == std::string::npos) return std::nullopt;
+  auto const unknown = detail::format("{}.?", library.major);
+  if (library.versioned_name.empty()) return unknown;
+  auto const minor = newest_minor(
+      names, detail::format("__{}_{}_", library.versioned_name, library.major));
+  if (minor >= 0) return detail::format("{}.{}", library.major, minor);
+  auto const has_other_versions =
+      names.find(detail::format("__{}_", library.versioned_name)) != std::string::npos;
+  return has_other_versions ? std::nullopt : std::optional(unknown);
 }
 
 }  // namespace
 
-std::optional<std::string> nvjitlink_identity(std::string const& path)
+std::optional<std::string> library_identity(std::string const& path, vendor_library const& library)
 try {
   if (::access(path.c_str(), R_OK) != 0) return std::nullopt;
   elf_file const file(path);
-  auto const version = version_in(file.names());
+  auto const version = version_in(file.names(), library);
   if (!version) return std::nullopt;
   auto const build_id = file.build_id();
   return detail::format("{} {} {}", *version, build_id.empty() ? file.sha256() : build_id,

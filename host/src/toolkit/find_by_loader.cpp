@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvjitlink/find_by_loader.hpp"
+#include "toolkit/find_by_loader.hpp"
 
 #include <dlfcn.h>
 #include <unistd.h>

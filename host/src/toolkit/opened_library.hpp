@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// One of the vendor's shared libraries, opened at run time. Threads: no shared state.
+#pragma once
+
+#include <string>
+
+#include "toolkit/vendor_library.hpp"
+#include "util/files/shared_library.hpp"
+
+namespace fatlink::detail {
+
+struct opened_library {
+  shared_library file = {};
+  std::string path = {};      ///< the real file
+  std::string reason = {};    ///< which rule of the search chose it
+  std::string identity = {};  ///< see library_file; empty: the file was replaced since
+};
+
+/// Opens `candidate` as `library`. Returns why it cannot be used; empty on success. `function`: an
+/// exported name, by which the mapped file is compared with the one at the path.
+std::string open_library(library_candidate const& candidate, vendor_library const& library,
+                         char const* function, opened_library& opened);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor_compiler/nvrtc.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "toolkit/library_identity.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view k_builtins = "libnvrtc-builtins.so.13.";
+
+/// NVRTC opens the builtins beside itself.
+vendor_library const& builtins_library()
+{
+  static vendor_library const library{.title = "NVRTC's builtins",
+                                      .name = k_builtins.data(),
+                                      .major = 13,
+                                      .folders = {"lib64"},
+                                      .wheel_folder = "lib",
+                                      .functions = {"nvrtc_builtins__13"}};
+  return library;
+}
+
+/// The newest libnvrtc-builtins.so.13.N in the folder of `file`; empty: none.
+std::string builtins_beside(fs::path const& file)
+{
+  std::string newest;
+  std::error_code failure;
+  auto const folder = fs::canonical(file, failure).parent_path();
+  if (failure) return {};
+  for (auto const& entry : fs::directory_iterator(folder, failure))
+    if (entry.path().filename().string().starts_with(k_builtins))
+      newest = std::max(newest, entry.path().string());
+  return newest;
+}
+
+template <typename Function>
+std::string bind(shared_library const& file, char const* name, Function& function)
+{
+  function = reinterpret_cast<Function>(file.find({name}));
+  return function == nullptr ? name : "";
+}
+
+/// Looks up all functions; returns the first that is missing, or empty.
+std::string bind_all(shared_library const& file, nvrtc_functions& api)
+{
+  (void)bind(file, "nvrtcInstallBundledHeaders", api.install_headers);
+  for (auto const& missing :
+       {bind(file, "nvrtcCreateProgram", api.create), bind(file, "nvrtcDestroyProgram", api.destroy),
+        bind(file, "nvrtcCompileProgram", api.compile),
+        bind(file, "nvrtcGetProgramLogSize", api.log_size),
+        bind(file, "nvrtcGetProgramLog", api.log), bind(file, "nvrtcGetPTXSize", api.ptx_size),
+        bind(file, "nvrtcGetPTX", api.ptx), bind(file, "nvrtcGetLTOIRSize", api.ltoir_size),
+        bind(file, "nvrtcGetLTOIR", api.ltoir), bind(file, "nvrtcGetCUBINSize", api.cubin_size),
+        bind(file, "nvrtcGetCUBIN", api.cubin), bind(file, "nvrtcVersion", api.version),
+        bind(file, "nvrtcGetNumSupportedArchs", api.architecture_count),
+        bind(file, "nvrtcGetSupportedArchs", api.architectures),
+        bind(file, "nvrtcGetErrorString", api.error_name)})
+    if (!missing.empty()) return missing;
+  return {};
+}
+
+}  // namespace
+
+vendor_library const& nvrtc_library()
+{
+  static vendor_library const library{
+      .title = "NVRTC",
+      .name = "libnvrtc.so.13",
+      .variable = "FATLINK_NVRTC",
+      .major = 13,
+      .folders = {"lib64", "lib", "targets/x86_64-linux/lib"},
+      .wheel_folder = "lib",
+      .functions = {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetLTOIR", "nvrtcGetCUBIN"},
+      .remedy =
+          "install CUDA 13's NVRTC (Debian, Ubuntu: cuda-nvrtc-13-0; in an active Python "
+          "environment: pip install nvidia-cuda-nvrtc), or set FATLINK_NVRTC to its "
+          "libnvrtc.so.13",
+      .unavailable = error_code::nvrtc_unavailable,
+      .origin = stage::compiler};
+  return library;
+}
+
+std::optional<std::string> nvrtc_identity(std::string const& path)
+{
+  auto const identity = library_identity(path, nvrtc_library());
+  if (!identity) return std::nullopt;
+  auto const file = builtins_beside(path);
+  auto const builtins = file.empty() ? std::nullopt : library_identity(file, builtins_library());
+  return detail::format("{} builtins {}", *identity, builtins.value_or("none"));
+}
+
+std::optional<library_file> locate_nvrtc()
+{
+  auto file = locate(nvrtc_library());
+  if (file) file->identity = nvrtc_identity(file->path).value_or("");
+  return file;
+}
+
+std::string nvrtc::load(library_candidate const& candidate)
+{
+  auto problem = open_library(candidate, nvrtc_library(), "nvrtcCompileProgram", opened_);
+  if (!problem.empty()) return problem;
+  if (auto const missing = bind_all(opened_.file, functions_); !missing.empty())
+    return detail::format("exports no {}", missing);
+  if (functions_.version(&major_, &minor_) != 0 || major_ != 13)
+    return detail::format("is version {}.{}; CUDA 13 is needed", major_, minor_);
+  if (!opened_.identity.empty()) opened_.identity = nvrtc_identity(opened_.path).value_or("");
+  return {};
+}
+
+std::shared_ptr<nvrtc const> nvrtc::find(std::vector<library_candidate>& tried)
+{
+  tried = list_candidates(nvrtc_library());
+  for (auto& candidate : tried) {
+    std::shared_ptr<nvrtc> opened(new nvrtc);
+    candidate.outcome = opened->load(candidate);
+    if (!candidate.outcome.empty()) continue;
+    candidate.outcome = "chosen";
+    return opened;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<nvrtc const> nvrtc::open()
+{
+  std::vector<library_candidate> tried;
+  if (auto opened = find(tried)) return opened;
+  refuse_library(nvrtc_library(), tried);
+}
+
+std::shared_ptr<nvrtc const> nvrtc::open(std::string const& file)
+{
+  std::shared_ptr<nvrtc> opened(new nvrtc);
+  library_candidate candidate{file, "the caller", {}};
+  candidate.outcome = opened->load(candidate);
+  if (!candidate.outcome.empty()) refuse_library(nvrtc_library(), candidate);
+  return opened;
+}
+
+std::vector<int> nvrtc::architectures() const
+{
+  int count = 0;
+  if (functions_.architecture_count(&count) != 0 || count <= 0) return {};
+  std::vector<int> values(static_cast<std::size_t>(count));
+  if (functions_.architectures(values.data()) != 0) return {};
+  return values;
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor_compiler/nvvm.hpp"
+
+#include <filesystem>
+
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename Function>
+std::string bind(shared_library const& file, char const* name, Function& function)
+{
+  function = reinterpret_cast<Function>(file.find({name}));
+  return function == nullptr ? name : "";
+}
+
+/// Looks up all functions; returns the first that is missing, or empty.
+std::string bind_all(shared_library const& file, nvvm_functions& api)
+{
+  for (auto const& missing :
+       {bind(file, "nvvmCreateProgram", api.create), bind(file, "nvvmDestroyProgram", api.destroy),
+        bind(file, "nvvmAddModuleToProgram", api.add),
+        bind(file, "nvvmLazyAddModuleToProgram", api.add_lazily),
+        bind(file, "nvvmVerifyProgram", api.verify), bind(file, "nvvmCompileProgram", api.compile),
+        bind(file, "nvvmGetCompiledResultSize", api.result_size),
+        bind(file, "nvvmGetCompiledResult", api.result),
+        bind(file, "nvvmGetProgramLogSize", api.log_size),
+        bind(file, "nvvmGetProgramLog", api.log), bind(file, "nvvmVersion", api.version),
+        bind(file, "nvvmIRVersion", api.ir_version),
+        bind(file, "nvvmGetErrorString", api.error_name)})
+    if (!missing.empty()) return missing;
+  return {};
+}
+
+}  // namespace
+
+vendor_library const& nvvm_library()
+{
+  static vendor_library const library{
+      .title = "libNVVM",
+      .name = "libnvvm.so.4",
+      .variable = "FATLINK_LIBNVVM",
+      .major = 2,
+      .folders = {"nvvm/lib64", "lib64", "lib", "targets/x86_64-linux/lib"},
+      .wheel_folder = "lib",
+      .functions = {"nvvmCreateProgram", "nvvmCompileProgram", "nvvmLazyAddModuleToProgram"},
+      .remedy =
+          "install CUDA 13's libNVVM (Debian, Ubuntu: libnvvm-13-0; in an active Python "
+          "environment: pip install nvidia-nvvm), or set FATLINK_LIBNVVM to its libnvvm.so.4",
+      .unavailable = error_code::nvvm_unavailable,
+      .origin = stage::compiler};
+  return library;
+}
+
+std::string libdevice_of(std::string const& file)
+{
+  std::error_code failure;
+  auto folder = fs::canonical(file, failure).parent_path();
+  // TOOLKIT/nvvm/lib64/libnvvm.so.4 or TOOLKIT/lib/libnvvm.so.4
+  for (int levels = 0; !failure && levels < 4; ++levels, folder = folder.parent_path())
+    for (auto const* place : {"nvvm/libdevice/libdevice.10.bc", "libdevice/libdevice.10.bc"})
+      if (fs::is_regular_file(folder / place, failure)) return (folder / place).string();
+  return {};
+}
+
+std::string nvvm::load(library_candidate const& candidate)
+{
+  auto problem = open_library(candidate, nvvm_library(), "nvvmCompileProgram", opened_);
+  if (!problem.empty()) return problem;
+  if (auto const missing = bind_all(opened_.file, functions_); !missing.empty())
+    return detail::format("exports no {}", missing);
+  if (functions_.version(&major_, &minor_) != 0 || major_ != 2)
+    return detail::format("has interface {}.{}; version 2 is needed", major_, minor_);
+  return {};
+}
+
+std::shared_ptr<nvvm const> nvvm::find(std::vector<library_candidate>& tried)
+{
+  tried = list_candidates(nvvm_library());
+  for (auto& candidate : tried) {
+    std::shared_ptr<nvvm> opened(new nvvm);
+    candidate.outcome = opened->load(candidate);
+    if (!candidate.outcome.empty()) continue;
+    candidate.outcome = "chosen";
+    return opened;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<nvvm const> nvvm::open()
+{
+  std::vector<library_candidate> tried;
+  if (auto opened = find(tried)) return opened;
+  refuse_library(nvvm_library(), tried);
+}
+
+std::shared_ptr<nvvm const> nvvm::open(std::string const& file)
+{
+  std::shared_ptr<nvvm> opened(new nvvm);
+  library_candidate candidate{file, "the caller", {}};
+  candidate.outcome = opened->load(candidate);
+  if (!candidate.outcome.empty()) refuse_library(nvvm_library(), candidate);
+  return opened;
+}
+
+}  // namespace fatlink::detail

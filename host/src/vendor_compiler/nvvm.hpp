@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// libNVVM, the vendor's compiler of LLVM IR, opened at run time: nothing links to it. Searched as
+// vendor_library.hpp states, $FATLINK_LIBNVVM first. Threads: safe.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fatlink/library_file.hpp"
+#include "toolkit/opened_library.hpp"
+
+namespace fatlink::detail {
+
+/// libNVVM's functions, with the types of nvvm.h.
+struct nvvm_functions {
+  using program = struct nvvm_program_state*;
+  int (*create)(program* result) = nullptr;
+  int (*destroy)(program* handle) = nullptr;
+  int (*add)(program handle, char const* bytes, std::size_t size, char const* name) = nullptr;
+  int (*add_lazily)(program handle, char const* bytes, std::size_t size,
+                    char const* name) = nullptr;
+  int (*verify)(program handle, int option_count, char const* const* options) = nullptr;
+  int (*compile)(program handle, int option_count, char const* const* options) = nullptr;
+  int (*result_size)(program handle, std::size_t* size) = nullptr;
+  int (*result)(program handle, char* buffer) = nullptr;
+  int (*log_size)(program handle, std::size_t* size) = nullptr;
+  int (*log)(program handle, char* buffer) = nullptr;
+  int (*version)(int* major, int* minor) = nullptr;
+  int (*ir_version)(int* ir_major, int* ir_minor, int* debug_major, int* debug_minor) = nullptr;
+  char const* (*error_name)(int code) = nullptr;
+};
+
+/// How libNVVM is searched and recognized.
+vendor_library const& nvvm_library();
+
+/// The libdevice.10.bc that belongs to the libNVVM `file`: of its toolkit or wheel; empty if there
+/// is none.
+std::string libdevice_of(std::string const& file);
+
+/// An opened libNVVM.
+class nvvm {
+ public:
+  /// Opens the first file of the search. @throws unavailable_error no file can be used; its log
+  ///   lists the candidates.
+  static std::shared_ptr<nvvm const> open();
+  /// Opens `file`. @throws unavailable_error it cannot be used.
+  static std::shared_ptr<nvvm const> open(std::string const& file);
+  /// As open(), and sets `tried` to all candidates; null if none can be used.
+  static std::shared_ptr<nvvm const> find(std::vector<library_candidate>& tried);
+
+  [[nodiscard]] std::string const& path() const noexcept { return opened_.path; }
+  [[nodiscard]] std::string const& reason() const noexcept { return opened_.reason; }
+  [[nodiscard]] std::string const& identity() const noexcept { return opened_.identity; }
+  [[nodiscard]] int major() const noexcept { return major_; }  ///< of the interface: 2
+  [[nodiscard]] int minor() const noexcept { return minor_; }
+  [[nodiscard]] nvvm_functions const& functions() const noexcept { return functions_; }
+
+ private:
+  nvvm() = default;
+  std::string load(library_candidate const& candidate);
+
+  opened_library opened_;
+  nvvm_functions functions_;
+  int major_ = 0;
+  int minor_ = 0;
+};
+
+}  // namespace fatlink::detail

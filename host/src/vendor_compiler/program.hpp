@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a vendor's compiler compiles, and what it makes. Threads: values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fatlink/bytes.hpp"
+
+namespace fatlink::detail {
+
+/// A file in memory that an #include directive names, or a bitcode library.
+struct memory_header {
+  std::string name = {};  ///< as the directive spells it
+  std::string text = {};
+};
+
+/// A program, and the options of each compile of it.
+struct program {
+  std::string name = {};    ///< of the source in messages: "half.cu"
+  std::string source = {};  ///< CUDA C++; LLVM IR as text or bitcode
+  std::vector<memory_header> headers = {};
+  std::vector<std::vector<std::string>> compiles = {};  ///< the compiler's own options
+};
+
+/// The result of one compile. A compiler makes one or several forms, by its options.
+struct compile_product {
+  std::string code = {};  ///< the compiler's: "NVRTC_SUCCESS"; empty: succeeded
+  std::string log = {};   ///< complete, at most k_longest_compile_log
+  byte_buffer ptx = {};   ///< without the trailing NUL
+  byte_buffer ltoir = {};
+  byte_buffer cubin = {};
+};
+
+/// The most bytes of a compiler's log that are kept; the rest is cut.
+constexpr std::size_t k_longest_compile_log = std::size_t{256} << 10;
+
+/// `log` without trailing NULs and blank lines, cut after k_longest_compile_log.
+std::string trim_compile_log(std::string log);
+
+}  // namespace fatlink::detail
