@@ -109,7 +109,7 @@ std::vector<call_rule> calls_of_sanitizers()
 
 }  // namespace
 
-std::vector<call_rule> calls_of_linking_process()
+std::vector<call_rule> calls_of_tool_process()
 {
   auto rules = calls_for_threads();
   append(rules, calls_of_sanitizers());
@@ -120,13 +120,13 @@ std::vector<call_rule> calls_of_linking_process()
   return rules;
 }
 
-std::vector<call_rule> calls_of_guardian(pid_t linking_process)
+std::vector<call_rule> calls_of_guardian(pid_t tool_process)
 {
   std::vector<call_rule> rules{
       {SYS_ppoll},
       {SYS_wait4},
       {SYS_getppid},
-      {SYS_kill, {is_equal(0, static_cast<std::uint32_t>(linking_process)), is_equal(1, SIGKILL)}},
+      {SYS_kill, {is_equal(0, static_cast<std::uint32_t>(tool_process)), is_equal(1, SIGKILL)}},
       {SYS_write},
       {SYS_rt_sigreturn},
       {SYS_restart_syscall},

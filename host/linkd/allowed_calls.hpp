@@ -16,9 +16,9 @@ namespace fatlink {
 /// For the calling process, once nvJitLink is open: memory that is not executable, threads, its own
 /// signals, clocks, and its open descriptors. nvJitLink also searches for libcuda.so.1, and works
 /// without it.
-std::vector<call_rule> calls_of_linking_process();
+std::vector<call_rule> calls_of_tool_process();
 
-/// For the guardian of `linking_process`: waiting, ending that process, and reporting how it ended.
-std::vector<call_rule> calls_of_guardian(pid_t linking_process);
+/// For the guardian of `tool_process`: waiting, ending that process, and reporting how it ended.
+std::vector<call_rule> calls_of_guardian(pid_t tool_process);
 
 }  // namespace fatlink

@@ -22,7 +22,7 @@ confinement_pipe::confinement_pipe() noexcept
 
 void confinement_pipe::send(guardian_errors const& errors) const noexcept
 {
-  if (::write(writer_, &errors, sizeof(errors)) < 0) return;  // the linking process has ended
+  if (::write(writer_, &errors, sizeof(errors)) < 0) return;  // the tool process has ended
 }
 
 std::optional<guardian_errors> confinement_pipe::receive() noexcept

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipe on which the guardian reports once which layers of its confinement the kernel refused. The
-// hello of the linking process states them.
+// hello of the tool process states them.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class confinement_pipe {
   /// In the guardian. Allocates no memory and closes nothing, which its filter may refuse.
   void send(guardian_errors const& errors) const noexcept;
 
-  /// In the linking process, once: waits for the report and closes the pipe. Empty if there is
+  /// In the tool process, once: waits for the report and closes the pipe. Empty if there is
   /// none.
   [[nodiscard]] std::optional<guardian_errors> receive() noexcept;
 

@@ -3,7 +3,7 @@
 
 namespace fatlink {
 
-/// The descriptor of the status pipe, on which the guardian reports how the linking process ended.
+/// The descriptor of the status pipe, on which the guardian reports how the tool process ended.
 constexpr int k_status_descriptor = 3;
 
 /// Closes all descriptors except 0, 1, 2 and the status pipe. Returns the status pipe; -1 if

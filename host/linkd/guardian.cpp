@@ -2,6 +2,7 @@
 #include "guardian.hpp"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,14 +53,17 @@ int exit_status_of(int status)
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// "SIGSEGV" or "exit status 2". Allocates no memory, which the guardian's filter may refuse.
-int describe(int status, std::array<char, 64>& text)
+/// "SIGSEGV" or "exit status 2", then the most memory used in KiB, a line each. Allocates no memory,
+/// which the guardian's filter may refuse.
+int describe(int status, long peak_kib, std::array<char, 64>& text)
 {
   if (!WIFSIGNALED(status))
-    return std::snprintf(text.data(), text.size(), "exit status %d\n", WEXITSTATUS(status));
+    return std::snprintf(text.data(), text.size(), "exit status %d\n%ld\n", WEXITSTATUS(status),
+                         peak_kib);
   auto const* const name = sigabbrev_np(WTERMSIG(status));
-  if (name != nullptr) return std::snprintf(text.data(), text.size(), "SIG%s\n", name);
-  return std::snprintf(text.data(), text.size(), "signal %d\n", WTERMSIG(status));
+  if (name != nullptr)
+    return std::snprintf(text.data(), text.size(), "SIG%s\n%ld\n", name, peak_kib);
+  return std::snprintf(text.data(), text.size(), "signal %d\n%ld\n", WTERMSIG(status), peak_kib);
 }
 
 }  // namespace
@@ -69,14 +73,14 @@ guardian::guardian(pid_t host, int status_pipe) : host_(host), status_pipe_(stat
   receive_child_signals_in_ppoll();
 }
 
-pid_t guardian::start_linking_process()
+pid_t guardian::start_tool_process()
 {
-  linking_process_ = ::fork();
-  if (linking_process_ == 0) {
+  tool_process_ = ::fork();
+  if (tool_process_ == 0) {
     receive_signals_as_at_start();
     if (status_pipe_ >= 0) ::close(status_pipe_);
   }
-  return linking_process_;
+  return tool_process_;
 }
 
 std::optional<guardian_errors> guardian::receive_confinement() noexcept
@@ -88,15 +92,16 @@ int guardian::wait()
 {
   ::close(STDOUT_FILENO);
   host_descriptor_ = open_process(host_);
-  confinement_.send(confine_guardian(linking_process_));
+  confinement_.send(confine_guardian(tool_process_));
   int status = 0;
-  while (::waitpid(linking_process_, &status, WNOHANG) == 0) {
+  rusage usage{};
+  while (::wait4(tool_process_, &status, WNOHANG, &usage) == 0) {
     if (!has_host_left()) continue;
-    ::kill(linking_process_, SIGKILL);  // it was not reaped yet, so the ID is still its own
-    while (::waitpid(linking_process_, &status, 0) < 0 && errno == EINTR) continue;
+    ::kill(tool_process_, SIGKILL);  // it was not reaped yet, so the ID is still its own
+    while (::wait4(tool_process_, &status, 0, &usage) < 0 && errno == EINTR) continue;
     break;
   }
-  report(status);
+  report(status, usage.ru_maxrss);
   return exit_status_of(status);
 }
 
@@ -112,11 +117,11 @@ bool guardian::has_host_left() const
   return ready_count > 0 || ::getppid() != host_;
 }
 
-void guardian::report(int status) const
+void guardian::report(int status, long peak_kib) const
 {
   if (status_pipe_ < 0) return;
   std::array<char, 64> text{};
-  auto const size = describe(status, text);
+  auto const size = describe(status, peak_kib, text);
   if (::write(status_pipe_, text.data(), static_cast<std::size_t>(size)) < 0) return;
 }
 

@@ -2,9 +2,12 @@
 #include "limits.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <ctime>
 #include <functional>
 
@@ -38,6 +41,17 @@ int limit_address_space() noexcept
 #endif
 }
 
+/// Bytes of address space that this process has; 0: unknown.
+std::uint64_t address_space() noexcept
+{
+  unsigned long long pages = 0;
+  auto* const file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  if (std::fscanf(file, "%llu", &pages) != 1) pages = 0;
+  std::fclose(file);
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 int limit_resources() noexcept
@@ -48,6 +62,15 @@ int limit_resources() noexcept
       limit(RLIMIT_CPU, k_processor_seconds, k_processor_seconds + k_grace_seconds)};
   auto const* const error_position = std::find_if(errors.begin(), errors.end(), std::identity());
   return error_position == errors.end() ? 0 : *error_position;
+}
+
+int limit_memory([[maybe_unused]] unsigned mib) noexcept
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  return limit(RLIMIT_AS, address_space() + (rlim_t{mib} << 20));
+#else
+  return 0;
+#endif
 }
 
 int limit_processes() noexcept

@@ -9,8 +9,12 @@ namespace fatlink {
 /// (SIGXCPU). Returns 0, or the errno of the first limit that the kernel refuses.
 int limit_resources() noexcept;
 
+/// Limits the address space of this process to what it has now and `mib` MiB more (not with
+/// sanitizers). Returns 0 or errno.
+int limit_memory(unsigned mib) noexcept;
+
 /// Limits the user to 1024 processes, including threads. Called after the guardian has started the
-/// linking process. The kernel does not apply it to root. Returns 0 or errno.
+/// tool process. The kernel does not apply it to root. Returns 0 or errno.
 int limit_processes() noexcept;
 
 /// Whether this process has used half of its processor time. It then ends after its current link,

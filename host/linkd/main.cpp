@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink-linkd, the link helper: runs nvJitLink, so that an input that crashes, hangs or takes
-// over nvJitLink only fails its own link. It consists of two processes: the host starts the
-// guardian (guardian.hpp), which starts the linking process (linking_process.hpp). Messages:
+// fatlink-linkd, the helper: runs nvJitLink or a compiler, its tool, so that an input that crashes,
+// hangs or takes over the tool only fails its own request. It consists of two processes: the host
+// starts the guardian (guardian.hpp), which starts the tool process (tool_process.hpp). Messages:
 // link_helper/protocol.hpp.
-//   fatlink-linkd [--allow-unconfined] [--no-search] [FILE]
-// --allow-unconfined: also links where the kernel refuses seccomp. FILE: the libnvJitLink.so.13 to
-// open; without it, and where it cannot be opened, the first that nvjitlink::open finds.
-// --no-search: FILE or none. Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives
-// the reason of the end.
+//   fatlink-linkd [--tool=nvjitlink|nvrtc|libnvvm] [--memory=MIB] [--allow-unconfined]
+//                 [--no-search] [FILE]
+// --memory: limits the address space, see helper_settings. --allow-unconfined: also works where the
+// kernel refuses seccomp. FILE: the tool's shared library; without it, and where it cannot be
+// opened, the first of its search (toolkit/vendor_library.hpp). --no-search: FILE or none.
+// Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives the reason of the end.
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <charconv>
+#include <span>
+#include <string_view>
 #include <system_error>
 
 #include "descriptors.hpp"
 #include "guardian.hpp"
 #include "limits.hpp"
 #include "link_helper/protocol.hpp"
-#include "linking_process.hpp"
+#include "tool_process.hpp"
 #include "serve.hpp"
 
 namespace {
@@ -27,23 +30,38 @@ using namespace fatlink;
 
 constexpr int k_unavailable = 5;
 
-linking_settings read_arguments(int count, char** words)
+detail::helper_tool read_tool(std::string_view name)
 {
-  linking_settings settings;
-  for (int i = 1; i < count; ++i)
-    if (std::strcmp(words[i], "--allow-unconfined") == 0)
+  using detail::helper_tool;
+  for (auto const tool : {helper_tool::nvrtc, helper_tool::libnvvm})
+    if (name == to_string(tool)) return tool;
+  return helper_tool::nvjitlink;
+}
+
+detail::helper_settings read_arguments(int count, char** words)
+{
+  constexpr std::string_view k_tool = "--tool=";
+  constexpr std::string_view k_memory = "--memory=";
+  detail::helper_settings settings;
+  for (std::string_view const word : std::span(words, static_cast<std::size_t>(count)).subspan(1))
+    if (word == "--allow-unconfined")
       settings.allow_unconfined = true;
-    else if (std::strcmp(words[i], "--no-search") == 0)
+    else if (word == "--no-search")
       settings.may_search = false;
+    else if (word.starts_with(k_tool))
+      settings.tool = read_tool(word.substr(k_tool.size()));
+    else if (word.starts_with(k_memory))
+      (void)std::from_chars(word.data() + k_memory.size(), word.data() + word.size(),
+                            settings.memory_mib);
     else
-      settings.nvjitlink = words[i];
+      settings.file = word;
   return settings;
 }
 
 int fail_to_fork(int error)
 {
   error_details const details{
-      .message = "fatlink-linkd cannot start the process that links: " +
+      .message = "fatlink-linkd cannot start the process of its tool: " +
                  std::generic_category().message(error),
       .code = error_code::helper_unavailable,
       .hint = "raise the limit of the user's processes (ulimit -u) or of the container"};
@@ -60,10 +78,10 @@ int main(int argc, char** argv)
   auto const limits_error = limit_resources();
   guardian guard(host, status_pipe);
   auto const guardian_process = ::getpid();
-  auto const linking_process = guard.start_linking_process();
-  if (linking_process < 0) return fail_to_fork(errno);
-  // Both processes end without destructors and without code of nvJitLink.
-  if (linking_process == 0)
-    ::_exit(run_linking_process(guard, guardian_process, limits_error, read_arguments(argc, argv)));
+  auto const tool_process = guard.start_tool_process();
+  if (tool_process < 0) return fail_to_fork(errno);
+  // Both processes end without destructors and without code of the tool.
+  if (tool_process == 0)
+    ::_exit(run_tool_process(guard, guardian_process, limits_error, read_arguments(argc, argv)));
   ::_exit(guard.wait());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects what nvJitLink prints: it reports wrong prototypes and duplicate definitions only on
-// standard error. Standard output and standard error of the linking process are a file in memory.
+// standard error. Standard output and standard error of the tool process are a file in memory.
 #pragma once
 
 #include <string>

@@ -67,7 +67,7 @@ std::string state_of(std::optional<guardian_errors> const& guardian)
 
 }  // namespace
 
-confinement confine_linking_process(int limits_error,
+confinement confine_tool_process(int limits_error,
                                     std::optional<guardian_errors> const& guardian)
 {
   auto const processes_error = limit_processes();
@@ -75,7 +75,7 @@ confinement confine_linking_process(int limits_error,
   auto const privileges = forbid_new_privileges();
   auto const dumps = forbid_dumps();
   auto const landlock = deny_by_landlock(signal_scope::own_domain);
-  auto const seccomp = install_seccomp_filter(seccomp_program(calls_of_linking_process()));
+  auto const seccomp = install_seccomp_filter(seccomp_program(calls_of_tool_process()));
   return {.layers = {state_of("seccomp", seccomp), state_of(landlock),
                      state_of("capabilities", capabilities),
                      state_of("no-new-privileges", privileges), state_of("no-dump", dumps),
@@ -84,16 +84,16 @@ confinement confine_linking_process(int limits_error,
           .seccomp_refusal = seccomp == 0 ? "" : reason_of(seccomp)};
 }
 
-guardian_errors confine_guardian(pid_t linking_process)
+guardian_errors confine_guardian(pid_t tool_process)
 {
   guardian_errors errors;
   errors.limits = limit_processes();
   errors.capabilities = drop_capabilities();
   errors.privileges = forbid_new_privileges();
   errors.dumps = forbid_dumps();
-  // The linking process started before, so it is outside of the guardian's Landlock domain.
+  // The tool process started before, so it is outside of the guardian's Landlock domain.
   errors.landlock = deny_by_landlock(signal_scope::any_process).error;
-  errors.seccomp = install_seccomp_filter(seccomp_program(calls_of_guardian(linking_process)));
+  errors.seccomp = install_seccomp_filter(seccomp_program(calls_of_guardian(tool_process)));
   return errors;
 }
 

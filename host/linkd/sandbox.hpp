@@ -34,12 +34,12 @@ struct guardian_errors {
   int limits = 0;
 };
 
-/// Confines the linking process, after nvJitLink was opened. `limits_error`: the result of
+/// Confines the tool process, after nvJitLink was opened. `limits_error`: the result of
 /// limit_resources(). `guardian`: the result of confine_guardian(); empty: unknown.
-confinement confine_linking_process(int limits_error,
+confinement confine_tool_process(int limits_error,
                                     std::optional<guardian_errors> const& guardian);
 
 /// Confines the guardian as far as the kernel permits.
-guardian_errors confine_guardian(pid_t linking_process);
+guardian_errors confine_guardian(pid_t tool_process);
 
 }  // namespace fatlink

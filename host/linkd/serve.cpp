@@ -10,7 +10,6 @@
 #include "limits.hpp"
 #include "link_helper/idle_time.hpp"
 #include "link_helper/protocol.hpp"
-#include "printed_output.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/write_all.hpp"
 
@@ -19,7 +18,7 @@ namespace {
 
 using namespace detail;
 
-constexpr unsigned k_longest_link = 600;  // seconds; hosts set shorter limits themselves
+constexpr unsigned k_longest_request = 600;  // seconds; hosts set shorter limits themselves
 
 bool wait_for_request(int milliseconds)
 {
@@ -41,16 +40,9 @@ bool read_all(std::span<std::byte> buffer)
   return true;
 }
 
-byte_buffer answer(nvjitlink const& nvjitlink, bytes_view body, request_identity const& identity)
+byte_buffer answer(tool const& opened, bytes_view body, request_identity const& identity)
 try {
-  auto const request = decode_request(body);
-  std::vector<link_input> inputs;
-  for (auto const& input : request.inputs)
-    inputs.push_back(link_input::read(input.bytes, input.name));
-  (void)take_printed_output();  // printed after the last link
-  return encode(
-      link_in_process(nvjitlink, inputs, request.options, request.emit, take_printed_output),
-      identity);
+  return opened.answer(body, identity);
 } catch (unavailable_error const& failed) {
   return encode(helper_failure{failed.where(), failed.details(), true}, identity);
 } catch (error const& failed) {
@@ -64,18 +56,18 @@ bool write_message(bytes_view message)
   return detail::write_all(STDIN_FILENO, message);
 }
 
-int serve(nvjitlink const& nvjitlink)
+int serve(tool const& opened)
 {
   auto const idle = static_cast<int>(idle_time().count());
   while (!is_half_of_processor_time_used() && wait_for_request(idle)) {
     std::array<std::byte, k_message_header> bytes{};
     if (!read_all(bytes)) return 0;  // the host has closed the socket
     auto const header = decode_header(bytes);
-    if (header.kind != message_kind::request) return 2;
+    if (header.kind != opened.request_kind()) return 2;
     byte_buffer body(header.size);
     if (!read_all(body)) return 0;
-    ::alarm(k_longest_link);  // in case the host is stopped
-    auto const reply = answer(nvjitlink, body, {header.identity.number, sha256(body)});
+    ::alarm(k_longest_request);  // in case the host is stopped
+    auto const reply = answer(opened, body, {header.identity.number, sha256(body)});
     ::alarm(0);
     if (!write_message(reply)) return 0;
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fatlink/bytes.hpp"
-#include "fatlink/nvjitlink.hpp"
+#include "tool.hpp"
 
 namespace fatlink {
 
@@ -13,6 +13,6 @@ bool write_message(bytes_view message);
 /// Serves requests until the host closes the socket, sends none for the idle time (idle_time.hpp),
 /// or half of the processor time is used. Returns the exit status: 0, or 2 if the host sent an
 /// invalid request.
-int serve(nvjitlink const& nvjitlink);
+int serve(tool const& opened);
 
 }  // namespace fatlink

@@ -37,8 +37,8 @@ class SignalTest(CliTest):
         """(the program, its helper's two processes), once the helper hangs in nvJitLink."""
         started = self.start(*words, env={**HANGS, **(env or {})})
         guardian = self.child_of(started.pid)
-        linking_process = self.child_of(guardian)
-        syscall = pathlib.Path(f"/proc/{linking_process}/syscall")
+        tool_process = self.child_of(guardian)
+        syscall = pathlib.Path(f"/proc/{tool_process}/syscall")
         sleep = "230 "  # the number of clock_nanosleep(2), in which the hostile nvJitLink hangs
 
         def hangs():
@@ -48,7 +48,7 @@ class SignalTest(CliTest):
                 time.sleep(0.5)  # it cannot be read here: long enough
                 return True
         self.assertTrue(wait_until(hangs, seconds=20), "the link does not hang")
-        return started, (guardian, linking_process)
+        return started, (guardian, tool_process)
 
     def assert_ends_clean(self, number, started, helper):
         started.send_signal(number)

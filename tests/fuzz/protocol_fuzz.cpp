@@ -24,7 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   attempt([&] { return decode_header(bytes).size; });
   attempt([&] { return encode(decode_request(bytes), 1); });
   attempt([&] { return encode(decode_hello(bytes)); });
+  attempt([&] { return encode(decode_program(bytes), 1); });
+  attempt([&] { return encode(decode_compiled(bytes), {}); });
   attempt([&] { return encode(decode_product(bytes), {}); });
-  attempt([&] { return encode(decode_failure(bytes, message_kind::link_failure), {}); });
+  attempt([&] { return encode(decode_failure(bytes, message_kind::failure), {}); });
   return 0;
 }

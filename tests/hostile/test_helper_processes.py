@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The link helper as processes: the guardian, the linking process, and when they end."""
+"""The link helper as processes: the guardian, the tool process, and when they end."""
 import os
 import signal
 import subprocess
@@ -19,46 +19,46 @@ class HelperTest(CliTest):
         return helper
 
     def start_link(self, mode):
-        """(the helper, its linking process), in the middle of a link."""
+        """(the helper, its tool process), in the middle of a link."""
         helper = self.start(mode)
-        linking_process, _ = helper.hello()
+        tool_process, _ = helper.hello()
         helper.request()
         time.sleep(0.05)
-        self.assertTrue(is_alive(linking_process))
-        return helper, linking_process
+        self.assertTrue(is_alive(tool_process))
+        return helper, tool_process
 
-    def assert_both_end(self, helper, linking_process, seconds=1.0):
-        self.assertTrue(wait_until(lambda: not is_alive(linking_process), seconds), "the linking process is left")
+    def assert_both_end(self, helper, tool_process, seconds=1.0):
+        self.assertTrue(wait_until(lambda: not is_alive(tool_process), seconds), "the tool process is left")
         helper.process.wait(timeout=seconds)
 
 
 class Ends(HelperTest):
     def test_a_closed_socket_ends_both_in_the_middle_of_a_link(self):
-        helper, linking_process = self.start_link("hang")
+        helper, tool_process = self.start_link("hang")
         helper.socket.close()
-        self.assert_both_end(helper, linking_process)
+        self.assert_both_end(helper, tool_process)
 
     def test_a_closed_socket_ends_both_between_links(self):
         helper = self.start("hang")
-        linking_process, _ = helper.hello()
+        tool_process, _ = helper.hello()
         helper.socket.close()
-        self.assert_both_end(helper, linking_process)
+        self.assert_both_end(helper, tool_process)
 
-    def test_the_linking_process_ends_with_its_guardian(self):
-        helper, linking_process = self.start_link("hang")
+    def test_the_tool_process_ends_with_its_guardian(self):
+        helper, tool_process = self.start_link("hang")
         helper.process.kill()
-        self.assert_both_end(helper, linking_process)
+        self.assert_both_end(helper, tool_process)
 
     def test_both_end_with_a_host_that_is_killed_in_the_middle_of_a_link(self):
         env = self.environment({"FATLINK_NVJITLINK": str(HOSTILE), "FATLINK_HOSTILE": "hang"})
         for _ in range(ROUNDS):
             host = subprocess.Popen(list(map(str, [PROGRAM, *LINK])), cwd=self.folder, env=env)
             guardian = self.child_of(host.pid)
-            linking_process = self.child_of(guardian)
+            tool_process = self.child_of(guardian)
             time.sleep(0.1)
             host.kill()
             host.wait()
-            for process in (guardian, linking_process):
+            for process in (guardian, tool_process):
                 self.assertTrue(wait_until(lambda process=process: not is_alive(process), 1.0), "a process is left")
 
     def child_of(self, process):
@@ -74,26 +74,26 @@ class Ends(HelperTest):
                  "os._exit(0)\n")
         host = subprocess.Popen(["python3", "-c", words, os.path.dirname(__file__) + "/../fixtures"],
                                 stdout=subprocess.PIPE, text=True)
-        guardian, linking_process = map(int, host.stdout.readline().split())
+        guardian, tool_process = map(int, host.stdout.readline().split())
         host.wait()
         host.stdout.close()
-        for process in (guardian, linking_process):
+        for process in (guardian, tool_process):
             self.assertTrue(wait_until(lambda process=process: not is_alive(process), 1.0), "a process is left")
 
     def test_an_idle_helper_ends(self):
         start = time.monotonic()
         helper = self.start("hang", FATLINK_HELPER_IDLE_SECONDS="0.3")
-        linking_process, _ = helper.hello()
+        tool_process, _ = helper.hello()
         self.assertEqual(helper.reason_of_end(), "exit status 0\n")
         self.assertGreater(time.monotonic() - start, 0.3)
-        self.assert_both_end(helper, linking_process)
+        self.assert_both_end(helper, tool_process)
 
     def test_a_link_that_takes_longer_than_the_idle_time_goes_on(self):
         helper = self.start("hang", FATLINK_HELPER_IDLE_SECONDS="0.2")
-        linking_process, _ = helper.hello()
+        tool_process, _ = helper.hello()
         helper.request()
         time.sleep(0.6)
-        self.assertTrue(is_alive(linking_process))
+        self.assertTrue(is_alive(tool_process))
 
 
 class Reasons(HelperTest):
@@ -108,8 +108,8 @@ class Reasons(HelperTest):
                 self.assertEqual(helper.process.wait(timeout=1), status)
 
     def test_the_status_pipe_names_a_signal_from_outside(self):
-        helper, linking_process = self.start_link("hang")
-        os.kill(linking_process, signal.SIGQUIT)
+        helper, tool_process = self.start_link("hang")
+        os.kill(tool_process, signal.SIGQUIT)
         self.assertEqual(helper.reason_of_end(), "SIGQUIT\n")
 
 

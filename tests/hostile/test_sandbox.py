@@ -125,7 +125,7 @@ class Layers(SandboxTest):
         self.assertRegex(layers[1], r"^landlock: (on: ABI \d+|off: .+)$")
 
     def without_landlock(self, layers):
-        """The state of a guardian that lacks the same Landlock as the linking process; None where that has it."""
+        """The state of a guardian that lacks the same Landlock as the tool process; None where that has it."""
         state = layers[1].removeprefix("landlock: off: ")
         return None if state == layers[1] else f"on: without landlock: {state}"
 
@@ -162,19 +162,19 @@ class Layers(SandboxTest):
 
     def test_both_processes_have_no_capability_and_a_filter(self):
         helper = self.helper()
-        linking_process, _ = helper.hello()
-        for process in (linking_process, helper.process.pid):
+        tool_process, _ = helper.hello()
+        for process in (tool_process, helper.process.pid):
             status = self.status_of(process)
             for name in ("CapInh", "CapPrm", "CapEff", "CapAmb") + (("CapBnd",) if os.getuid() == 0 else ()):
                 self.assertEqual(int(status[name], 16), 0, name)
             self.assertEqual(status["NoNewPrivs"], "1")
             self.assertEqual(status["Seccomp"], "2")
 
-    def test_the_linking_process_has_no_descriptor_but_its_socket_and_what_it_prints(self):
-        linking_process, _ = self.helper().hello()
+    def test_the_tool_process_has_no_descriptor_but_its_socket_and_what_it_prints(self):
+        tool_process, _ = self.helper().hello()
         if os.getuid() != 0:
             self.skipTest("the helper cannot be inspected by its own user")
-        folder = f"/proc/{linking_process}/fd"
+        folder = f"/proc/{tool_process}/fd"
         targets = {name: os.readlink(f"{folder}/{name}") for name in os.listdir(folder)}
         self.assertEqual(sorted(targets), ["0", "1", "2"])
         self.assertTrue(targets["0"].startswith("socket:"), targets)
@@ -183,8 +183,8 @@ class Layers(SandboxTest):
 
     def test_its_limits_cover_processes_and_processor_time(self):
         helper = self.helper()
-        linking_process, _ = helper.hello()
-        for process in (linking_process, helper.process.pid):
+        tool_process, _ = helper.hello()
+        for process in (tool_process, helper.process.pid):
             with open(f"/proc/{process}/limits", encoding="utf-8") as file:
                 limits = dict(re.findall(r"^(Max [a-z ]+?)  +(\w+)", file.read(), re.M))
             self.assertEqual(limits["Max cpu time"], "3600")
@@ -196,8 +196,8 @@ class Layers(SandboxTest):
         if os.getuid() != 0:
             self.skipTest("only root starts programs of another user")
         helper = self.helper(user=NOBODY)
-        linking_process, _ = helper.hello()
-        for process in (linking_process, helper.process.pid):
+        tool_process, _ = helper.hello()
+        for process in (tool_process, helper.process.pid):
             self.assertEqual(os.stat(f"/proc/{process}/environ").st_uid, 0)
 
 

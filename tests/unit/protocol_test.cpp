@@ -111,7 +111,7 @@ TEST(Protocol, RefusesCountsKindsAndStagesBeyondTheKnown)
   EXPECT_THROW((void)decode_request(body_of(request)), protocol_error);
   auto failure = encode(helper_failure{}, {});
   failure[k_message_header] = std::byte{200};
-  EXPECT_THROW((void)decode_failure(body_of(failure), message_kind::link_failure), protocol_error);
+  EXPECT_THROW((void)decode_failure(body_of(failure), message_kind::failure), protocol_error);
 }
 
 TEST(Protocol, RefusesBodiesLargerThanTheirKindMayBe)
@@ -120,7 +120,7 @@ TEST(Protocol, RefusesBodiesLargerThanTheirKindMayBe)
   auto const limits = {std::pair{message_kind::request, k_largest_request},
                        {message_kind::hello, k_largest_hello},
                        {message_kind::product, k_largest_product},
-                       {message_kind::link_failure, k_largest_failure}};
+                       {message_kind::failure, k_largest_failure}};
   for (auto const& [kind, largest] : limits)
     for (auto const size : {largest, largest + 1}) {
       message[4] = static_cast<std::byte>(kind);
@@ -143,7 +143,7 @@ TEST(Protocol, CutsTextsThatAreTooLong)
                      false},
       {});
   EXPECT_LE(message.size(), k_largest_failure);
-  auto const failure = decode_failure(body_of(message), message_kind::link_failure);
+  auto const failure = decode_failure(body_of(message), message_kind::failure);
   EXPECT_THAT(failure.details.message, testing::EndsWith("m\n[cut]"));
   EXPECT_THAT(failure.details.log, testing::EndsWith("l\n[cut]"));
 }
@@ -153,7 +153,7 @@ TEST(Protocol, EscapesControlCharactersInReplies)
   auto const failure = decode_failure(
       body_of(
           encode(helper_failure{stage::linker, {.message = "\x1b[2J", .log = "\a"}, false}, {})),
-      message_kind::link_failure);
+      message_kind::failure);
   EXPECT_EQ(failure.details.message, "\\x1b[2J");
   EXPECT_EQ(failure.details.log, "\\x07");
   auto const product = decode_product(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <filesystem>
 #include <iterator>
 #include <mutex>
 #include <thread>
@@ -24,7 +25,7 @@ constexpr std::size_t k_fewest_leases = 4;
 
 struct idle_helper {
   std::unique_ptr<link_helper> helper;
-  bool allow_unconfined = false;
+  helper_settings settings = {};
   time_limit::clock::time_point since = time_limit::clock::now();
 
   /// Whether the helper is about to end itself.
@@ -77,7 +78,7 @@ class registry {
   }
 
   /// Takes the helper that was used last; null if there is none. Ends those that are about to end.
-  std::unique_ptr<link_helper> take(bool allow_unconfined)
+  std::unique_ptr<link_helper> take(helper_settings const& settings)
   {
     std::vector<idle_helper> ended;
     std::lock_guard const lock(mutex_);
@@ -86,7 +87,9 @@ class registry {
     std::move(ending, idle_.end(), std::back_inserter(ended));
     idle_.erase(ending, idle_.end());
     auto const helper = std::find_if(idle_.rbegin(), idle_.rend(), [&](idle_helper const& idle) {
-      return idle.allow_unconfined == allow_unconfined;
+      return idle.settings.tool == settings.tool &&
+             idle.settings.allow_unconfined == settings.allow_unconfined &&
+             idle.settings.memory_mib == settings.memory_mib;
     });
     if (helper == idle_.rend()) return nullptr;
     auto result = std::move(helper->helper);
@@ -188,7 +191,7 @@ helper_lease::helper_lease(helper_settings const& settings, std::string const& i
       return helper.is_ready() && (identity.empty() || helper.hello().identity == identity);
     };
     if (reuse == helper_reuse::shared) do
-        helper_ = helpers.take(settings.allow_unconfined);
+        helper_ = helpers.take(settings);
       while (helper_ && !serves(*helper_));
     if (!helper_) helper_ = link_helper::start(settings, limit);
   } catch (...) {
@@ -201,29 +204,42 @@ helper_lease::~helper_lease()
 {
   auto& helpers = registry::instance();
   if (reuse_ == helper_reuse::shared && helper_->is_ready())
-    helpers.keep({.helper = std::move(helper_), .allow_unconfined = settings_.allow_unconfined});
+    helpers.keep({.helper = std::move(helper_), .settings = std::move(settings_)});
   helper_.reset();
   helpers.leave();
 }
 
-link_product helper_lease::link(link_request const& request, time_limit const& limit)
+template <typename Work>
+auto helper_lease::call(Work const& work, time_limit const& limit)
 {
   try {
-    return helper_->link(request, limit);
+    return work(*helper_);
   } catch (helper_left const&) {
   }
   auto const identity = helper_->hello().identity;
   helper_ = link_helper::start(settings_, limit);
   if (helper_->hello().identity != identity)
-    fail_without_helper("nvJitLink was replaced during the link", helper_->hello().path, "ESTALE",
-                        "link again");
+    fail_without_helper(
+        detail::format("{} was replaced meanwhile", std::filesystem::path(helper_->hello().path).filename().string()),
+        helper_->hello().path, "ESTALE", "try again");
   try {
-    return helper_->link(request, limit);
+    return work(*helper_);
   } catch (helper_left const&) {
     fail_without_helper("it ends itself instead of replying", helper_->hello().path,
                         "exit status 0",
-                        "raise FATLINK_HELPER_IDLE_SECONDS; nvJitLink may have ended it");
+                        "raise FATLINK_HELPER_IDLE_SECONDS; the library that it opened may have "
+                        "ended it");
   }
+}
+
+link_product helper_lease::link(link_request const& request, time_limit const& limit)
+{
+  return call([&](link_helper& helper) { return helper.link(request, limit); }, limit);
+}
+
+compile_reply helper_lease::compile(program const& request, time_limit const& limit)
+{
+  return call([&](link_helper& helper) { return helper.compile(request, limit); }, limit);
 }
 
 }  // namespace fatlink::detail

@@ -36,8 +36,8 @@ enum class helper_reuse { shared, fresh };
 /// Exclusive use of a helper, until the lease is destroyed.
 class helper_lease {
  public:
-  /// Takes an idle helper or starts one. `identity` (nvjitlink_file::identity), if not empty: ends
-  /// idle helpers that opened another nvJitLink. helper_reuse::fresh: a new helper, which ends with
+  /// Takes an idle helper or starts one. `identity` (library_file::identity), if not empty: ends
+  /// idle helpers of the tool that opened another file. helper_reuse::fresh: a new helper, which ends with
   /// the lease. If the process has as many helpers as it may (twice the number of cores, at least
   /// four), waits for the end of another lease.
   /// @throws unavailable_error as link_helper::start, or no lease ended within the time limit.
@@ -49,8 +49,14 @@ class helper_lease {
   link_helper* operator->() const noexcept { return helper_.get(); }
   /// As link_helper::link. If the helper ended itself, tries once again with a new one.
   link_product link(link_request const& request, time_limit const& limit);
+  /// As link_helper::compile. If the helper ended itself, tries once again with a new one.
+  compile_reply compile(program const& request, time_limit const& limit);
 
  private:
+  /// Calls `work`, once again with a new helper if the first ended itself.
+  template <typename Work>
+  auto call(Work const& work, time_limit const& limit);
+
   helper_settings settings_;
   helper_reuse reuse_;
   std::unique_ptr<link_helper> helper_;

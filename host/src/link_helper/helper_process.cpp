@@ -13,6 +13,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <system_error>
 
@@ -223,8 +224,8 @@ std::string helper_process::end()
   return status.empty() ? exit_status : status;
 }
 
-/// What the guardian wrote about the end of the linking process; empty if nothing valid.
-std::string helper_process::read_status() const
+/// What the guardian wrote about the end of the tool process; empty if nothing valid.
+std::string helper_process::read_status()
 {
   pollfd conversation{.fd = socket_->get(), .events = POLLRDHUP, .revents = 0};
   auto const has_hung_up = ::poll(&conversation, 1, 0) > 0;
@@ -232,7 +233,9 @@ std::string helper_process::read_status() const
   std::array<char, 64> text{};
   auto const size = ::read(status_->get(), text.data(), text.size());
   std::string line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  line.resize(std::min(line.size(), line.find('\n')));
+  auto const end = std::min(line.size(), line.find('\n'));
+  if (end + 1 < line.size()) (void)std::from_chars(&line[end + 1], line.data() + line.size(), peak_kib_);
+  line.resize(end);
   return is_status(line) ? line : std::string();
 }
 

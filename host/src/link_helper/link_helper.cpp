@@ -87,23 +87,54 @@ bool is_temporary(int code)
 
 std::vector<std::string> arguments_of(helper_settings const& settings)
 {
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments{detail::format("--tool={}", to_string(settings.tool))};
+  if (settings.memory_mib != 0)
+    arguments.push_back(detail::format("--memory={}", settings.memory_mib));
   if (!settings.may_search) arguments.emplace_back("--no-search");
   if (settings.allow_unconfined) arguments.emplace_back("--allow-unconfined");
-  if (!settings.nvjitlink.empty()) arguments.push_back(settings.nvjitlink);
+  if (!settings.file.empty()) arguments.push_back(settings.file);
   return arguments;
 }
 
-/// Decodes a reply. @throws link_error, unavailable_error as the helper reports.
-link_product product_of(message_header const& header, bytes_view body)
+/// @throws unavailable_error or link_error, as the helper reports, if `reply` is a failure.
+void throw_failure(message_header const& header, bytes_view body)
 {
-  if (header.kind == message_kind::product) return decode_product(body);
+  if (header.kind != message_kind::failure && header.kind != message_kind::unavailable) return;
   auto const failure = decode_failure(body, header.kind);
   if (failure.is_unavailable) throw unavailable_error(failure.where, failure.details);
   throw link_error(failure.where, failure.details);
 }
 
+[[noreturn]] void fail(link_request const& request, helper_death const& death,
+                       time_limit const& limit)
+{
+  if (death.reason == "ETIMEDOUT")
+    fail(request,
+         detail::format(
+             "the link took longer than its time limit of {} s; nvJitLink's process was stopped",
+             seconds(limit.length())),
+         death.reason, k_raise_limit);
+  if (death.reason == "EPROTO")
+    fail(request, detail::format("nvJitLink's process sent no valid reply: {}", death.cause),
+         death.reason, k_damaged);
+  fail(request, detail::format("nvJitLink's process died linking them ({})", death.reason),
+       death.reason, death.reason == "SIGKILL" ? k_killed : k_damaged);
+}
+
 }  // namespace
+
+char const* to_string(helper_tool tool) noexcept
+{
+  switch (tool) {
+    case helper_tool::nvjitlink:
+      return "nvjitlink";
+    case helper_tool::nvrtc:
+      return "nvrtc";
+    case helper_tool::libnvvm:
+      break;
+  }
+  return "libnvvm";
+}
 
 void link_helper::send(bytes_view bytes, time_limit const& limit)
 {
@@ -146,17 +177,30 @@ link_helper::message link_helper::receive(std::initializer_list<message_kind> ki
 }
 
 /// Sends a request and reads its reply. The helper stays busy unless both succeed.
-link_helper::message link_helper::exchange(link_request const& request, time_limit const& limit)
+link_helper::message link_helper::exchange(byte_buffer const& request, message_kind expected,
+                                           time_limit const& limit)
 {
-  auto const bytes = encode(request, ++last_request_);
-  auto const identity = decode_header(bytes_view(bytes).first(k_message_header)).identity;
+  auto const identity = decode_header(bytes_view(request).first(k_message_header)).identity;
   is_busy_ = true;
-  send(bytes, limit);
+  send(request, limit);
   auto reply =
-      receive({message_kind::product, message_kind::link_failure, message_kind::unavailable},
-              identity, limit);
+      receive({expected, message_kind::failure, message_kind::unavailable}, identity, limit);
   is_busy_ = false;
   return reply;
+}
+
+link_helper::message link_helper::call(byte_buffer const& request, message_kind expected,
+                                       time_limit const& limit)
+try {
+  return exchange(request, expected, limit);
+} catch (broken const& failure) {
+  auto const exit_reason = process_.end();
+  if (failure.is_before_reply && exit_reason == "exit status 0") throw helper_left{};
+  throw helper_death{.reason = failure.has_timed_out ? "ETIMEDOUT" : exit_reason,
+                     .peak_kib = process_.peak_kib()};
+} catch (protocol_error const& error) {
+  (void)process_.end();
+  throw helper_death{.reason = "EPROTO", .cause = error.what()};
 }
 
 link_helper::link_helper(helper_settings const& settings, std::string const& program)
@@ -190,26 +234,25 @@ std::unique_ptr<link_helper> link_helper::start(helper_settings const& settings,
 }
 
 link_product link_helper::link(link_request const& request, time_limit const& limit)
-{
-  try {
-    auto const reply = exchange(request, limit);
-    return product_of(reply.header, reply.body);
-  } catch (broken const& failure) {
-    auto const exit_reason = process_.end();
-    if (failure.is_before_reply && exit_reason == "exit status 0") throw helper_left{};
-    if (failure.has_timed_out)
-      fail(request,
-           detail::format(
-               "the link took longer than its time limit of {} s; nvJitLink's process was stopped",
-               seconds(limit.length())),
-           "ETIMEDOUT", k_raise_limit);
-    fail(request, detail::format("nvJitLink's process died linking them ({})", exit_reason),
-         exit_reason, exit_reason == "SIGKILL" ? k_killed : k_damaged);
-  } catch (protocol_error const& error) {
-    (void)process_.end();
-    fail(request, detail::format("nvJitLink's process sent no valid reply: {}", error.what()),
-         "EPROTO", k_damaged);
-  }
+try {
+  auto const reply = call(encode(request, ++last_request_), message_kind::product, limit);
+  throw_failure(reply.header, reply.body);
+  return decode_product(reply.body);
+} catch (helper_death const& death) {
+  fail(request, death, limit);
+} catch (protocol_error const& error) {
+  (void)process_.end();
+  fail(request, helper_death{.reason = "EPROTO", .cause = error.what()}, limit);
+}
+
+compile_reply link_helper::compile(program const& request, time_limit const& limit)
+try {
+  auto const reply = call(encode(request, ++last_request_), message_kind::compiled, limit);
+  throw_failure(reply.header, reply.body);
+  return decode_compiled(reply.body);
+} catch (protocol_error const& error) {
+  (void)process_.end();
+  throw helper_death{.reason = "EPROTO", .cause = error.what()};
 }
 
 }  // namespace fatlink::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's end of fatlink-linkd, the helper that runs nvJitLink: an input that crashes or hangs
-// nvJitLink ends the helper, not the host. A helper serves one request at a time. It is busy from
+// The host's end of fatlink-linkd, the helper that runs nvJitLink or a compiler, its tool: an input
+// that crashes or hangs the tool ends the helper, not the host. A helper serves one request at a time. It is busy from
 // before a request is sent until the complete reply has been read; a helper that stays busy,
 // because of an exception or a cancelled thread, is never used again. Threads: one at a time.
 #pragma once
@@ -34,10 +34,25 @@ class time_limit {
   clock::time_point end_;
 };
 
+/// What a helper runs.
+enum class helper_tool { nvjitlink, nvrtc, libnvvm };
+/// "nvjitlink", "nvrtc" or "libnvvm".
+char const* to_string(helper_tool tool) noexcept;
+
 struct helper_settings {
-  std::string nvjitlink = {};     ///< the file to open; empty: the helper searches for one
-  bool may_search = true;         ///< opens another one where `nvjitlink` cannot be opened
-  bool allow_unconfined = false;  ///< also link where the kernel refuses seccomp
+  helper_tool tool = helper_tool::nvjitlink;
+  std::string file = {};          ///< of the tool, to open; empty: the helper searches for one
+  bool may_search = true;         ///< opens another one where `file` cannot be opened
+  bool allow_unconfined = false;  ///< also works where the kernel refuses seccomp
+  /// The most address space of the helper, MiB, besides that of the tool's files; 0: 8 GiB.
+  unsigned memory_mib = 0;
+};
+
+/// The helper died, was stopped at the time limit, or sent no valid reply: it cannot be used again.
+struct helper_death {
+  std::string reason = {};      ///< "SIGSEGV", "ETIMEDOUT", "EPROTO", …
+  std::string cause = {};       ///< what was invalid, for EPROTO
+  std::uint64_t peak_kib = 0;   ///< memory that it used; 0: unknown
 };
 
 /// Thrown if a helper ended itself with status 0 instead of replying, because it was idle for too
@@ -46,8 +61,8 @@ struct helper_left {};
 
 class link_helper {
  public:
-  /// Starts a helper and waits until it has opened nvJitLink.
-  /// @throws unavailable_error there is no helper, no nvJitLink or no sandbox; or (code ETIMEDOUT)
+  /// Starts a helper and waits until it has opened its tool.
+  /// @throws unavailable_error there is no helper, no such tool or no sandbox; or (code ETIMEDOUT)
   ///   the time limit has passed.
   static std::unique_ptr<link_helper> start(helper_settings const& settings,
                                             time_limit const& limit);
@@ -55,7 +70,7 @@ class link_helper {
   link_helper& operator=(link_helper const&) = delete;
 
   [[nodiscard]] helper_hello const& hello() const noexcept { return hello_; }
-  /// The process ID of the linking process.
+  /// The process ID of the tool process.
   [[nodiscard]] int process() const noexcept { return static_cast<int>(hello_.process); }
   /// Links in the helper.
   /// @throws helper_left the helper ended itself before it replied.
@@ -63,6 +78,11 @@ class link_helper {
   ///   the time limit (ETIMEDOUT) or sent an invalid reply (EPROTO): it cannot be used again then.
   /// @throws unavailable_error as the helper reports.
   link_product link(link_request const& request, time_limit const& limit);
+  /// Compiles in the helper.
+  /// @throws helper_left the helper ended itself before it replied.
+  /// @throws helper_death it cannot be used again.
+  /// @throws unavailable_error as the helper reports.
+  compile_reply compile(program const& request, time_limit const& limit);
   /// Whether it can serve another link: it runs, and it owes no reply.
   [[nodiscard]] bool is_ready() const noexcept { return !is_busy_ && process_.is_idle(); }
   /// See helper_process.
@@ -80,7 +100,9 @@ class link_helper {
   /// @throws protocol_error a message of another kind or request; its body is not read.
   message receive(std::initializer_list<message_kind> kinds, request_identity const& request,
                   time_limit const& limit);
-  message exchange(link_request const& request, time_limit const& limit);
+  message exchange(byte_buffer const& request, message_kind expected, time_limit const& limit);
+  /// As exchange(). @throws helper_left, helper_death
+  message call(byte_buffer const& request, message_kind expected, time_limit const& limit);
 
   helper_process process_;
   helper_hello hello_;

@@ -11,12 +11,22 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::string_view k_magic = "FLK2";
+constexpr std::string_view k_magic = "FLK3";
 constexpr std::size_t k_digest_offset = 16;
 constexpr std::size_t k_size_offset = 48;
 constexpr std::size_t k_longest_text = std::size_t{64} << 10;
 constexpr std::size_t k_longest_log = std::size_t{1} << 20;
 constexpr std::size_t k_most_warnings = 256;
+
+bytes_view as_bytes(std::string_view text)
+{
+  return {reinterpret_cast<std::byte const*>(text.data()), text.size()};
+}
+
+std::string text_of(byte_buffer const& bytes)
+{
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
 
 class writer : public sequence_writer {
  public:
@@ -56,6 +66,9 @@ std::uint64_t largest(message_kind kind)
       return k_largest_hello;
     case message_kind::product:
       return k_largest_product;
+    case message_kind::compile_request:
+    case message_kind::compiled:
+      return k_largest_compile;
     default:
       return k_largest_failure;
   }
@@ -73,6 +86,22 @@ byte_buffer encode(link_request const& request, std::uint64_t number)
     message.text(input.name);
     message.bytes(input.bytes);
   }
+  message.set_digest_of_body();
+  return message.finish();
+}
+
+byte_buffer encode(program const& request, std::uint64_t number)
+{
+  writer message(message_kind::compile_request, {.number = number, .digest = {}});
+  message.text(request.name);
+  message.bytes(as_bytes(request.source));
+  message.number(static_cast<std::uint32_t>(request.headers.size()));
+  for (auto const& header : request.headers) {
+    message.text(header.name);
+    message.bytes(as_bytes(header.text));
+  }
+  message.number(static_cast<std::uint32_t>(request.compiles.size()));
+  for (auto const& options : request.compiles) message.texts(options);
   message.set_digest_of_body();
   return message.finish();
 }
@@ -103,7 +132,7 @@ byte_buffer encode(link_product const& product, request_identity const& request)
 
 byte_buffer encode(helper_failure const& failure, request_identity const& request)
 {
-  writer message(failure.is_unavailable ? message_kind::unavailable : message_kind::link_failure,
+  writer message(failure.is_unavailable ? message_kind::unavailable : message_kind::failure,
                  request);
   auto const& [text, input, code, log, hint] = failure.details;
   message.number(static_cast<std::uint32_t>(failure.where));
@@ -114,6 +143,19 @@ byte_buffer encode(helper_failure const& failure, request_identity const& reques
   return message.finish();
 }
 
+byte_buffer encode(compile_reply const& reply, request_identity const& request)
+{
+  writer message(message_kind::compiled, request);
+  message.number(std::bit_cast<std::uint64_t>(reply.ms));
+  message.number(static_cast<std::uint32_t>(reply.products.size()));
+  for (auto const& product : reply.products) {
+    message.bounded_text(product.code, k_longest_text);
+    message.bounded_text(product.log, k_longest_log);
+    for (auto const* form : {&product.ptx, &product.ltoir, &product.cubin}) message.bytes(*form);
+  }
+  return message.finish();
+}
+
 message_header decode_header(bytes_view header)
 {
   sequence_reader reader(header);
@@ -121,7 +163,7 @@ message_header decode_header(bytes_view header)
   if (std::memcmp(magic.data(), k_magic.data(), k_magic.size()) != 0)
     throw protocol_error("the bytes are not a message");
   auto const kind = reader.number<std::uint32_t>();
-  if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::unavailable))
+  if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::compiled))
     throw protocol_error("a message of unknown kind");
   message_header result{.kind = static_cast<message_kind>(kind), .identity = {}, .size = 0};
   result.identity.number = reader.number<std::uint64_t>();
@@ -151,6 +193,21 @@ link_request decode_request(bytes_view body)
   return request;
 }
 
+program decode_program(bytes_view body)
+{
+  sequence_reader reader(body);
+  program request{.name = reader.text(), .source = text_of(reader.bytes())};
+  request.headers.resize(reader.count());
+  for (auto& header : request.headers) {
+    header.name = reader.text();
+    header.text = text_of(reader.bytes());
+  }
+  request.compiles.resize(reader.count());
+  for (auto& options : request.compiles) options = reader.texts();
+  reader.expect_end();
+  return request;
+}
+
 helper_hello decode_hello(bytes_view body)
 {
   sequence_reader reader(body);
@@ -176,6 +233,20 @@ link_product decode_product(bytes_view body)
   product.bytes = reader.bytes();
   reader.expect_end();
   return product;
+}
+
+compile_reply decode_compiled(bytes_view body)
+{
+  sequence_reader reader(body);
+  compile_reply reply{.ms = std::bit_cast<double>(reader.number<std::uint64_t>())};
+  reply.products.resize(reader.count());
+  for (auto& product : reply.products) {
+    product.code = printable(reader.text(k_longest_text));
+    product.log = printable(reader.text(k_longest_log));
+    for (auto* form : {&product.ptx, &product.ltoir, &product.cubin}) *form = reader.bytes();
+  }
+  reader.expect_end();
+  return reply;
 }
 
 helper_failure decode_failure(bytes_view body, message_kind kind)

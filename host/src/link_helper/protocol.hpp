@@ -2,11 +2,11 @@
 // The messages between a host and its link helper (fatlink-linkd), over a socket that is the
 // helper's standard input and output. Little-endian; both ends are from one build and on one
 // machine. Each end treats the other's messages as untrusted: the helper, to contain a defect of
-// the host; the host, because the helper runs nvJitLink on bytes that may take it over. Threads: no
-// shared state.
+// the host; the host, because the helper runs nvJitLink or a compiler on bytes that may take it
+// over. A helper serves links or compiles, as its tool does. Threads: no shared state.
 //
 // <message> ::= <magic> <kind> <number> <digest> <size> <body>
-// <magic>   ::= "FLK2"   <kind> ::= u32   <size> ::= u64, bytes of the body
+// <magic>   ::= "FLK3"   <kind> ::= u32   <size> ::= u64, bytes of the body
 // <number>  ::= u64, of the request; a reply has its request's, a hello 0
 // <digest>  ::= 32 bytes, SHA-256 of the request's body; a reply has that of the body it answers,
 //               computed by the helper; a hello 0
@@ -15,10 +15,14 @@
 // <options> ::= u32 count, then texts
 // <inputs>  ::= u32 count, then a text (name) and bytes each
 // <hello>   ::= u32 major, u32 minor, u32 process, <text> path, reason, identity,
-//               u32 count, texts (layers)           kind 2, at most 64 KiB: nvJitLink is open
+//               u32 count, texts (layers)           kind 2, at most 64 KiB: the tool is open
 // <product> ::= f64 ms, u32 count, texts (warnings), bytes            kind 3, at most 256 MiB
 // <failure> ::= u32 stage, then texts: message, input, code, log, hint    kind 4 link, 5
 //               unavailable, at most 2 MiB
+// <program> ::= <text> name, <bytes> source, u32 count, headers (<text> name, <bytes> text),
+//               u32 count, <texts> options of each compile     kind 6, at most 512 MiB
+// <compiled> ::= f64 ms, u32 count, products                    kind 7, at most 512 MiB
+// <product of a compile> ::= <text> code, <text> log, <bytes> ptx, ltoir, cubin
 // <text> and <bytes> as in util/text/sequence.hpp. The sender cuts texts that are too long.
 #pragma once
 
@@ -31,10 +35,19 @@
 #include "fatlink/image.hpp"
 #include "nvjitlink/link_in_process.hpp"
 #include "util/text/sequence.hpp"
+#include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
 
-enum class message_kind : std::uint32_t { request = 1, hello, product, link_failure, unavailable };
+enum class message_kind : std::uint32_t {
+  request = 1,
+  hello,
+  product,
+  failure,
+  unavailable,
+  compile_request,
+  compiled
+};
 
 constexpr std::size_t k_message_header = 56;
 
@@ -43,6 +56,7 @@ constexpr std::uint64_t k_largest_request = std::uint64_t{2} << 30;
 constexpr std::uint64_t k_largest_hello = std::uint64_t{64} << 10;
 constexpr std::uint64_t k_largest_product = std::uint64_t{256} << 20;
 constexpr std::uint64_t k_largest_failure = std::uint64_t{2} << 20;
+constexpr std::uint64_t k_largest_compile = std::uint64_t{512} << 20;  ///< request and reply
 
 /// Bytes that are not a valid message: wrong magic, unknown kind, or a size outside its limit or
 /// past the end.
@@ -74,12 +88,18 @@ struct link_request {
 struct helper_hello {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
-  std::uint32_t process = 0;  ///< ID of the linking process
+  std::uint32_t process = 0;  ///< ID of the tool process
   std::string path;
   std::string reason;
-  std::string identity;  ///< see nvjitlink_file
+  std::string identity;  ///< see library_file
   /// The layers of the sandbox: "NAME: on", "NAME: on: DETAIL" or "NAME: off: REASON".
   std::vector<std::string> layers;
+};
+
+/// The reply to a program.
+struct compile_reply {
+  double ms = 0;  ///< wall time of the compiles
+  std::vector<compile_product> products = {};
 };
 
 struct helper_failure {
@@ -90,16 +110,20 @@ struct helper_failure {
 
 /// Header and body of a message.
 byte_buffer encode(link_request const& request, std::uint64_t number);
+byte_buffer encode(program const& request, std::uint64_t number);
 byte_buffer encode(helper_hello const& hello);
 byte_buffer encode(link_product const& product, request_identity const& request);
 byte_buffer encode(helper_failure const& failure, request_identity const& request);
+byte_buffer encode(compile_reply const& reply, request_identity const& request);
 
 /// Decode what the other end sent. @throws protocol_error it is not a valid message of this kind.
 message_header decode_header(bytes_view header);
 link_request decode_request(bytes_view body);
+program decode_program(bytes_view body);
 /// Texts of hellos, products and failures come back printable (util/text/printable.hpp).
 helper_hello decode_hello(bytes_view body);
 link_product decode_product(bytes_view body);
 helper_failure decode_failure(bytes_view body, message_kind kind);
+compile_reply decode_compiled(bytes_view body);
 
 }  // namespace fatlink::detail

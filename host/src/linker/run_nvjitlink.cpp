@@ -91,7 +91,7 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
     refuse_library(nvjitlink_library(),
                    {file.path, file.reason, "it is not a readable nvJitLink of CUDA 13"});
   time_limit const limit(linker.settings.time_limit);
-  helper_lease helper({.nvjitlink = file.path,
+  helper_lease helper({.file = file.path,
                        .may_search = !is_named,
                        .allow_unconfined = linker.settings.allow_unconfined},
                       file.identity, reuse_after(inputs), limit);
