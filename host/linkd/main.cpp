@@ -3,9 +3,9 @@
 // hangs or takes over the tool only fails its own request. It consists of two processes: the host
 // starts the guardian (guardian.hpp), which starts the tool process (tool_process.hpp). Messages:
 // link_helper/protocol.hpp.
-//   fatlink-linkd [--tool=nvjitlink|nvrtc|libnvvm] [--memory=MIB] [--allow-unconfined]
-//                 [--no-search] [FILE]
-// --memory: limits the address space, see helper_settings. --allow-unconfined: also works where the
+//   fatlink-linkd [--tool=nvjitlink|nvrtc|libnvvm] [--memory=MIB] [--headers=FOLDER]
+//                 [--allow-unconfined] [--no-search] [FILE]
+// --headers: where nvrtc unpacks the headers that it brings, before it is confined. --memory: limits the address space, see helper_settings. --allow-unconfined: also works where the
 // kernel refuses seccomp. FILE: the tool's shared library; without it, and where it cannot be
 // opened, the first of its search (toolkit/vendor_library.hpp). --no-search: FILE or none.
 // Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives the reason of the end.
@@ -42,6 +42,7 @@ detail::helper_settings read_arguments(int count, char** words)
 {
   constexpr std::string_view k_tool = "--tool=";
   constexpr std::string_view k_memory = "--memory=";
+  constexpr std::string_view k_headers = "--headers=";
   detail::helper_settings settings;
   for (std::string_view const word : std::span(words, static_cast<std::size_t>(count)).subspan(1))
     if (word == "--allow-unconfined")
@@ -53,6 +54,8 @@ detail::helper_settings read_arguments(int count, char** words)
     else if (word.starts_with(k_memory))
       (void)std::from_chars(word.data() + k_memory.size(), word.data() + word.size(),
                             settings.memory_mib);
+    else if (word.starts_with(k_headers))
+      settings.headers_folder = word.substr(k_headers.size());
     else
       settings.file = word;
   return settings;

@@ -90,6 +90,7 @@ class compile_tool : public tool {
 std::unique_ptr<tool> open_nvrtc(helper_settings const& settings)
 {
   auto library = open_library<nvrtc>(settings);
+  if (!settings.headers_folder.empty()) install_headers(*library, settings.headers_folder);
   warm_up(*library);  // it opens its builtins at the first compile
   return std::make_unique<compile_tool<nvrtc, compile_with_nvrtc>>(std::move(library));
 }

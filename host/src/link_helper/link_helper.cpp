@@ -90,6 +90,8 @@ std::vector<std::string> arguments_of(helper_settings const& settings)
   std::vector<std::string> arguments{detail::format("--tool={}", to_string(settings.tool))};
   if (settings.memory_mib != 0)
     arguments.push_back(detail::format("--memory={}", settings.memory_mib));
+  if (!settings.headers_folder.empty())
+    arguments.push_back(detail::format("--headers={}", settings.headers_folder));
   if (!settings.may_search) arguments.emplace_back("--no-search");
   if (settings.allow_unconfined) arguments.emplace_back("--allow-unconfined");
   if (!settings.file.empty()) arguments.push_back(settings.file);

@@ -46,6 +46,8 @@ struct helper_settings {
   bool allow_unconfined = false;  ///< also works where the kernel refuses seccomp
   /// The most address space of the helper, MiB, besides that of the tool's files; 0: 8 GiB.
   unsigned memory_mib = 0;
+  /// For nvrtc: also unpacks the headers that it brings to this folder, unless they are there.
+  std::string headers_folder = {};
 };
 
 /// The helper died, was stopped at the time limit, or sent no valid reply: it cannot be used again.

@@ -85,6 +85,22 @@ std::vector<compile_product> compile_with_nvrtc(nvrtc const& compiler, program c
   return products;
 }
 
+void install_headers(nvrtc const& compiler, std::string const& folder)
+{
+  auto const install = compiler.functions().install_headers;
+  char const* log = nullptr;
+  auto const code = install == nullptr ? -1 : install(folder.c_str(), 0, &log);
+  if (code == 0) return;
+  throw unavailable_error(
+      stage::compiler,
+      {.message = detail::format("the headers of {} cannot be unpacked to {}: {}", compiler.path(),
+                                 folder, install == nullptr ? "it brings none" : compiler.functions().error_name(code)),
+       .input = folder,
+       .code = error_code::nvrtc_unavailable,
+       .log = log == nullptr ? "" : log,
+       .hint = "make room and allow writing there, or set CUDA_HOME to a toolkit with headers"});
+}
+
 void warm_up(nvrtc const& compiler)
 {
   program const line{.name = "warm_up.cu",

@@ -13,6 +13,11 @@ namespace fatlink::detail {
 /// read from the folders that the options name.
 std::vector<compile_product> compile_with_nvrtc(nvrtc const& compiler, program const& subject);
 
+/// Unpacks the headers of CUDA and CCCL that NVRTC brings from 13.3 on (21 MB) to `folder`, unless
+/// they are there; other processes that do so wait.
+/// @throws unavailable_error it brings none, or cannot write there.
+void install_headers(nvrtc const& compiler, std::string const& folder);
+
 /// Compiles a line of code, so that NVRTC opens all files that it ever opens. Call it before the
 /// process is confined. @throws unavailable_error NVRTC cannot compile: its builtins are missing.
 void warm_up(nvrtc const& compiler);

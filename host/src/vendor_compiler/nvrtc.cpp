@@ -22,7 +22,8 @@ vendor_library const& builtins_library()
                                       .major = 13,
                                       .folders = {"lib64"},
                                       .wheel_folder = "lib",
-                                      .functions = {"nvrtc_builtins__13"}};
+                                      .functions = {"nvrtc_builtins__13"},
+                                      .versioned_name = "nvrtc_builtins_"};
   return library;
 }
 
@@ -86,13 +87,17 @@ vendor_library const& nvrtc_library()
   return library;
 }
 
+/// The builtins have the version in the names that they export, NVRTC itself has not.
 std::optional<std::string> nvrtc_identity(std::string const& path)
 {
   auto const identity = library_identity(path, nvrtc_library());
   if (!identity) return std::nullopt;
   auto const file = builtins_beside(path);
   auto const builtins = file.empty() ? std::nullopt : library_identity(file, builtins_library());
-  return detail::format("{} builtins {}", *identity, builtins.value_or("none"));
+  if (!builtins) return detail::format("{} without builtins", *identity);
+  auto const version = builtins->substr(0, builtins->find(' '));
+  return detail::format("{} {} builtins {}", version, identity->substr(identity->find(' ') + 1),
+                        builtins->substr(version.size() + 1));
 }
 
 std::optional<library_file> locate_nvrtc()

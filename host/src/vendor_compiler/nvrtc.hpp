@@ -42,11 +42,11 @@ struct nvrtc_functions {
 /// How NVRTC is searched and recognized.
 vendor_library const& nvrtc_library();
 
-/// The file that nvrtc::open would open; its identity includes that of the library of builtins
-/// beside it ("none" if it is missing). Empty if there is no NVRTC.
+/// The file that nvrtc::open would open, with nvrtc_identity(). Empty if there is no NVRTC.
 std::optional<library_file> locate_nvrtc();
 
-/// The identity of the NVRTC in the file `path`, with its builtins; empty if it is none.
+/// The identity of the NVRTC in the file `path` and of the library of builtins beside it:
+/// "13.0 65be0db3… 109338064 builtins 08d17e32… 4380616". Empty if it is none.
 std::optional<std::string> nvrtc_identity(std::string const& path);
 
 /// An opened NVRTC.

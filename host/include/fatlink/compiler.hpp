@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles source to fatbins at run time, without nvcc: CUDA C++ with NVRTC, LLVM IR with libNVVM.
+// Both run in the helper (fatlink-linkd), which is confined before it sees a source: a source that
+// never ends, uses up the memory or crashes the compiler fails only its own compile. A source sees
+// no files but the headers in the folders that the options name; the host reads them and passes
+// them in memory. Threads: one compiler may be used by several threads at once; each compile has a
+// helper of its own. Fork: a child process starts its own helpers.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fatlink/cache.hpp"
+#include "fatlink/export.hpp"
+#include "fatlink/fatbin.hpp"
+#include "fatlink/image.hpp"
+#include "fatlink/source.hpp"
+#include "fatlink/target.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// What to compile for, and how.
+struct compile_options {
+  /// The installed contract that the source is for: "apply_transform". Its header is included
+  /// before the source, so a hook of another type does not compile; the fatbin's ident states it.
+  /// NVRTC only needs it; LLVM IR is compared with it after the compile. Empty: none.
+  std::string contract = {};
+  /// A header to include before the source instead; the ident states no contract then.
+  std::filesystem::path header = {};
+  /// Folders in which #include searches; no other file can be read. The headers of CUDA are
+  /// searched after them, see compiler::header_folders.
+  std::vector<std::filesystem::path> include_folders = {};
+  /// Headers in memory: the name as in the #include, and the text. Searched first.
+  std::map<std::string, std::string> headers = {};
+  std::vector<std::string> definitions = {};  ///< macros: "NAME" or "NAME=VALUE"
+  std::string standard = "c++17";             ///< c++03, c++11, c++14, c++17 or c++20
+  /// PTX and LTO-IR for each; at least one. Code for sm_75 links for every newer target.
+  std::vector<target> architectures = {};
+  std::vector<target> sass = {};  ///< also a relocatable cubin for each
+  /// How floating-point numbers are computed; recorded in the fatbin, and passed on by links.
+  fatlink::float_flags float_flags = {};
+  bool line_info = false;  ///< lines of the source for profilers, in PTX and cubins
+};
+
+/// Wall time of each step, milliseconds.
+struct compile_times {
+  double read_ms = 0;     ///< reading headers
+  double lookup_ms = 0;   ///< in the cache
+  double open_ms = 0;     ///< starting the helper that opens the compiler
+  double compile_ms = 0;  ///< in the compiler
+};
+
+/// A compiled source.
+struct compiled_source {
+  fatbin code;                             ///< PTX, LTO-IR and cubins
+  std::vector<std::string> warnings = {};  ///< the compiler's, and problems of the cache
+  cache_outcome cache = cache_outcome::off;
+  std::string producer = {};  ///< "NVRTC 13.0"
+  compile_times times = {};
+};
+
+/// How a compiler works. Every field has a default.
+struct compiler_settings {
+  /// Time limit for one compile, including the start of the helper. Must be above 0.
+  std::chrono::milliseconds time_limit = std::chrono::seconds(30);
+  unsigned memory_limit_mib = 2048;  ///< memory that one compile may use, 64 to 65536
+  /// Searched before each compile; receives each compiled fatbin. Null: no cache.
+  std::shared_ptr<link_cache> cache = {};
+  std::filesystem::path nvrtc = {};    ///< the libnvrtc.so.13 to use, and no other; empty: searched
+  std::filesystem::path libnvvm = {};  ///< the libnvvm.so.4 to use, likewise
+  bool allow_unconfined = false;       ///< also compiles where the kernel refuses seccomp
+};
+
+/// Compiles sources. Copies share their helpers and their cache.
+class compiler {
+ public:
+  /// Finds the vendor's compiler and starts the helper at the first compile, not now.
+  /// @throws usage_error a setting out of range.
+  explicit compiler(compiler_settings settings = {});
+
+  /// Compiles `code` to a fatbin. Deterministic: the same source, headers, options and compiler give
+  /// the same bytes, whatever the folders. The cache key has the contents of every header.
+  /// @throws compile_error the compiler refuses the source (compile_failed, with its complete log
+  ///   and the first error line in the message); header_not_found; missing-hook: the contract's hook
+  ///   is neither defined nor called; compile_timeout; compile_memory; or the helper died (SIGSEGV,
+  ///   …).
+  /// @throws unavailable_error there is no NVRTC, no libNVVM or no helper, or the compiler does not
+  ///   know an architecture; and the cache does not hold the result.
+  /// @throws file_error a contract or header that is missing or damaged.
+  /// @throws usage_error an option out of range.
+  compiled_source compile(source const& code, compile_options const& options);
+
+  /// The folders in which #include <cuda_fp16.h> and the like are searched, after those of the
+  /// options: of the toolkit or wheel that NVRTC belongs to, else of another one; from 13.3 on, the
+  /// headers that NVRTC brings, unpacked in the cache's folder. Empty: there are none.
+  [[nodiscard]] std::vector<std::filesystem::path> header_folders() const;
+
+ private:
+  struct FATLINK_PRIVATE state;
+  std::shared_ptr<state> state_;  // shared by copies
+};
+
+}  // namespace fatlink

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source that is compiled at run time: CUDA C++, or LLVM IR in NVIDIA's dialect (NVVM IR) as text or
+// bitcode. Needs neither CUDA nor a GPU. Threads: values.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// The language of a source, by its content.
+enum class source_language {
+  cuda,    ///< CUDA C++, for NVRTC
+  nvvm_ir  ///< LLVM IR as text or bitcode, for libNVVM
+};
+/// "cuda" or "nvvm-ir".
+char const* to_string(source_language language) noexcept;
+
+/// The most bytes of a source.
+constexpr std::uint64_t k_largest_source = std::uint64_t{16} << 20;
+
+/// A source in memory.
+class source {
+ public:
+  /// Reads a regular file of at most k_largest_source bytes.
+  /// @throws file_error missing, not a regular file, unreadable, too large, empty; or
+  ///   (invalid_source) text that is not UTF-8 or has a NUL.
+  static source read(std::filesystem::path const& path);
+  /// Takes text, or bitcode, in memory. `name` is for messages: "half.cu".
+  /// @throws file_error as read, for the content.
+  static source from_text(std::string text, std::string name);
+
+  [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< as given
+  [[nodiscard]] std::string const& text() const noexcept { return text_; }  ///< the bytes
+  [[nodiscard]] source_language language() const noexcept { return language_; }
+
+ private:
+  source(std::string name, std::string text, source_language language)
+      : name_(std::move(name)), text_(std::move(text)), language_(language)
+  {
+  }
+  std::string name_;
+  std::string text_;
+  source_language language_;
+};
+
+/// Whether the ending of `path` is one of a source: .cu, .ll or .bc.
+bool is_source_name(std::filesystem::path const& path);
+
+}  // namespace fatlink

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/check_hooks.hpp"
+
+#include <algorithm>
+
+#include "fatlink/error.hpp"
+#include "fatlink/preflight.hpp"
+#include "preflight/interface_queries.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+ptx_function const* find_function(std::vector<ptx_function> const& functions,
+                                  std::string const& name)
+{
+  auto const function = std::find_if(functions.begin(), functions.end(),
+                                     [&](auto const& entry) { return entry.name == name; });
+  return function == functions.end() ? nullptr : &*function;
+}
+
+std::vector<std::string> defined_names(ptx_interface const& module)
+{
+  std::vector<std::string> names;
+  for (auto const* functions : {&module.definitions, &module.weak, &module.kernels})
+    for (auto const& function : *functions) names.push_back(function.name);
+  names.insert(names.end(), module.hidden.begin(), module.hidden.end());
+  return names;
+}
+
+std::string hint_for(ptx_interface const& module, installed_contract const& contract)
+{
+  auto const names = defined_names(module);
+  for (auto const& hook : contract.hooks) {
+    auto const declaration = contract.declaration_of(hook);
+    auto const holds = [&](auto const& test) {
+      return std::any_of(names.begin(), names.end(), test);
+    };
+    if (holds([&](std::string const& name) { return name != hook && is_mangled(name, hook); }))
+      return format("declare it extern \"C\": {}", declaration);
+    if (holds([&](std::string const& name) { return name == hook; }))
+      return format("define it as a device function that other files can call: {}", declaration);
+    if (auto const name = nearest(names, hook); !name.empty())
+      return format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
+                    declaration);
+  }
+  return format("the contract {} declares: {}", contract.title(),
+                contract.declaration_of(contract.hooks.front()));
+}
+
+[[noreturn]] void refuse(compile_subject const& subject, finding_id id, std::string const& cause,
+                         std::string hint)
+{
+  throw compile_error(stage::compiler, {.message = format("{}: {}", subject.name, cause),
+                                        .input = subject.name,
+                                        .code = vendor_code(to_string(id)),
+                                        .hint = std::move(hint)});
+}
+
+void check_types(ptx_interface const& module, compile_subject const& subject,
+                 hook_types const& types)
+{
+  for (auto const& hook : types.declarations) {
+    auto const* definition = find_function(module.definitions, hook.name);
+    if (definition == nullptr) definition = find_function(module.weak, hook.name);
+    if (definition == nullptr) continue;
+    if (definition->results == hook.results && definition->parameters == hook.parameters) continue;
+    refuse(subject, finding_id::signature_mismatch,
+           format("defines {}, and the contract {} declares {}", to_string(*definition),
+                  subject.contract->title(), to_string(hook)),
+           format("the declaration is: {}", subject.contract->declaration_of(hook.name)));
+  }
+}
+
+}  // namespace
+
+void check_hooks(fatbin const& code, compile_subject const& subject, hook_types const& types)
+{
+  auto const& contract = *subject.contract;
+  for (auto const& entry : code.entries()) {
+    if (entry.kind != entry_kind::ptx) continue;
+    auto const& module = code.interface(entry);
+    auto const fills_or_calls = [&](std::string const& hook) {
+      return find_function(module.definitions, hook) != nullptr ||
+             find_function(module.weak, hook) != nullptr ||
+             find_function(module.hooks, hook) != nullptr;
+    };
+    if (std::none_of(contract.hooks.begin(), contract.hooks.end(), fills_or_calls))
+      refuse(subject, finding_id::missing_hook,
+             format("neither defines nor calls a hook of the contract {}", contract.title()),
+             hint_for(module, contract));
+    check_types(module, subject, types);
+  }
+}
+
+}  // namespace fatlink::detail

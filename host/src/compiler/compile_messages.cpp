@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compile_messages.hpp"
+
+#include <algorithm>
+
+#include "fatlink/error.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr char const* k_headers_remedy =
+    "the headers of CUDA come with NVRTC 13.3 and newer, with a toolkit (CUDA_HOME), or with the "
+    "wheels nvidia-cuda-runtime and nvidia-cuda-cccl";
+
+std::vector<std::string_view> lines_of(std::string_view text)
+{
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    auto const end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+bool is_error(std::string_view line)
+{
+  for (auto const* mark : {": error:", ": catastrophic error:", " error   :", "error:", "fatal   :"})
+    if (line.find(mark) != std::string_view::npos) return true;
+  return false;
+}
+
+/// "src/half.cu:3: error: …" of "half.cu(3): error: …".
+std::string with_user_name(std::string_view line, compile_subject const& subject)
+{
+  auto const& name = subject.program_name;
+  if (!line.starts_with(name) || line.size() == name.size()) return std::string(line);
+  if (line[name.size()] != '(') return subject.name + std::string(line.substr(name.size()));
+  auto const close = line.find(')', name.size());
+  if (close == std::string_view::npos) return std::string(line);
+  return format("{}:{}{}", subject.name, line.substr(name.size() + 1, close - name.size() - 1),
+                line.substr(close + 1));
+}
+
+/// Names of the C and C++ standard libraries, which NVRTC does not have.
+bool is_standard_header(std::string_view name)
+{
+  constexpr std::string_view k_c_headers[] = {"assert.h", "float.h",  "limits.h", "math.h",
+                                              "stddef.h", "stdint.h", "stdio.h",  "stdlib.h",
+                                              "string.h"};
+  return name.find('.') == std::string_view::npos || std::ranges::count(k_c_headers, name) > 0;
+}
+
+std::string folders_text(compile_subject const& subject)
+{
+  if (subject.folders.empty()) return "no folders were searched";
+  std::string text;
+  for (auto const& folder : subject.folders) text += (text.empty() ? "searched: " : ", ") + folder;
+  return text;
+}
+
+std::string header_hint(std::string const& name, compile_subject const& subject)
+{
+  if (is_standard_header(name))
+    return format(
+        "NVRTC has no C++ standard library: remove the line, or include <cuda/std/...> of CCCL; "
+        "CUDA's own functions (sqrtf, printf) need no header; {}",
+        folders_text(subject));
+  return format("add its folder with -I (compile_options::include_folders); {}; {}",
+                folders_text(subject), k_headers_remedy);
+}
+
+[[noreturn]] void refuse_header(std::string const& name, compile_product const& product,
+                                compile_subject const& subject, std::string const& refusal)
+{
+  auto const cause = refusal.empty() ? std::string("is in none of the folders") : refusal;
+  throw compile_error(stage::compiler,
+                      {.message = format("{}: the header {} {}", subject.name, name, cause),
+                       .input = subject.name,
+                       .code = error_code::header_not_found,
+                       .log = refusal.empty() ? product.log : std::string(),
+                       .hint = header_hint(name, subject)});
+}
+
+/// The contract's declaration of a hook that `line` names.
+std::string contract_hint(std::string_view log, compile_subject const& subject)
+{
+  if (subject.contract == nullptr) return {};
+  for (auto const& hook : subject.contract->hooks)
+    if (log.find(hook) != std::string_view::npos)
+      return format("the contract {} declares: {}", subject.contract->title(),
+                    subject.contract->declaration_of(hook));
+  return {};
+}
+
+bool is_unknown_architecture(compile_product const& product)
+{
+  return product.log.find("--gpu-architecture") != std::string::npos ||
+         product.log.find("-arch") != std::string::npos;
+}
+
+}  // namespace
+
+std::string missing_header_of(std::string_view log)
+{
+  for (std::string_view const mark : {"could not open source file \"", "cannot open source file \""}) {
+    auto const start = log.find(mark);
+    if (start == std::string_view::npos) continue;
+    auto const name = log.substr(start + mark.size());
+    return std::string(name.substr(0, name.find('"')));
+  }
+  return {};
+}
+
+std::string first_compile_error(std::string_view log)
+{
+  for (auto const line : lines_of(log))
+    if (is_error(line)) return std::string(line);
+  return std::string(log.substr(0, log.find('\n')));
+}
+
+std::vector<std::string> compile_warnings(std::string_view log, compile_subject const& subject)
+{
+  std::vector<std::string> warnings;
+  for (auto const line : lines_of(log))
+    if (line.find("warning") != std::string_view::npos)
+      warnings.push_back(with_user_name(line, subject));
+  return warnings;
+}
+
+void refuse_product(compile_product const& product, compile_subject const& subject,
+                    std::string const& refusal, std::string const& producer)
+{
+  if (auto const header = missing_header_of(product.log); !header.empty())
+    refuse_header(header, product, subject, refusal);
+  if (product.code == "NVRTC_ERROR_INVALID_OPTION" && is_unknown_architecture(product))
+    throw unavailable_error(
+        stage::compiler,
+        {.message = format("{}: {} does not know an architecture: {}", subject.name, producer,
+                           first_compile_error(product.log)),
+         .input = subject.name,
+         .code = vendor_code(product.code),
+         .log = product.log,
+         .hint = "install a newer NVRTC, or compile for an older architecture, which newer GPUs "
+                 "run too"});
+  auto const line = first_compile_error(product.log);
+  auto hint = contract_hint(product.log, subject);
+  if (hint.empty()) hint = "correct the source; the log has all messages";
+  throw compile_error(stage::compiler,
+                      {.message = line.empty()
+                                      ? format("{}: {} fails: {}", subject.name, producer, product.code)
+                                      : with_user_name(line, subject),
+                       .input = subject.name,
+                       .code = error_code::compile_failed,
+                       .log = product.log,
+                       .hint = std::move(hint)});
+}
+
+}  // namespace fatlink::detail

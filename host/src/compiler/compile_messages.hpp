@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a compiler's log, and turns a failed compile into an error that names the user's line.
+// Threads: no shared state.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/installed_contract.hpp"
+#include "vendor_compiler/program.hpp"
+
+namespace fatlink::detail {
+
+/// The source of a compile, for messages.
+struct compile_subject {
+  std::string name = {};          ///< as the user gave it: "src/half.cu"
+  std::string program_name = {};  ///< as the compiler knows it: "half.cu"
+  installed_contract const* contract = nullptr;  ///< null: none
+  std::vector<std::string> folders = {};  ///< that #include searches
+};
+
+/// The name of the file in "could not open source file "NAME"" of the log; empty if there is none.
+std::string missing_header_of(std::string_view log);
+
+/// The first line of `log` that states an error: "half.cu(3): error: …"; empty if there is none.
+std::string first_compile_error(std::string_view log);
+
+/// The lines of `log` that state warnings, with the program's name as the user gave it.
+std::vector<std::string> compile_warnings(std::string_view log, compile_subject const& subject);
+
+/// @throws compile_error (compile_failed, header_not_found) or unavailable_error (an architecture
+///   that the compiler does not know), for a product that failed. `refusal`: why a file that is
+///   there was not read (header_set::refusal_of).
+[[noreturn]] void refuse_product(compile_product const& product, compile_subject const& subject,
+                                 std::string const& refusal, std::string const& producer);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compile_session.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "compiler/assemble_fatbin.hpp"
+#include "compiler/check_hooks.hpp"
+#include "compiler/compiler_options.hpp"
+#include "compiler/header_folders.hpp"
+#include "toolkit/vendor_library.hpp"
+#include "util/bytes/sha256.hpp"
+#include "util/files/read_file.hpp"
+#include "util/process/stopwatch.hpp"
+#include "util/text/format.hpp"
+#include "vendor_compiler/nvrtc.hpp"
+#include "vendor_compiler/nvvm.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Increased whenever fatlink itself would compile the same source differently.
+constexpr char const* k_key_format = "1";
+constexpr int k_most_attempts = 64;  ///< each finds a header that a macro names
+constexpr std::uint64_t k_most_library = std::uint64_t{16} << 20;
+
+std::string digest_of(std::string_view text)
+{
+  return to_hexadecimal(sha256(std::as_bytes(std::span(text))));
+}
+
+std::string read_text(fs::path const& file, char const* hint)
+{
+  auto const bytes = read_file(file, k_most_library, hint);
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+/// The name of the program: that of the file, without its folder, which LTO-IR would have.
+std::string program_name_of(std::string const& name)
+{
+  auto file = fs::path(name).filename().string();
+  return file.empty() ? "source.cu" : file;
+}
+
+std::string version_of(std::string const& identity)
+{
+  return identity.substr(0, identity.find(' '));
+}
+
+/// Whether the NVRTC with `identity` brings headers.
+bool brings_headers(std::string const& identity)
+{
+  constexpr int k_first_minor = 3;
+  auto const version = version_of(identity);
+  auto const dot = version.find('.');
+  return dot != std::string::npos && std::atoi(version.c_str() + dot + 1) >= k_first_minor;
+}
+
+}  // namespace
+
+compile_session::compile_session(compiler_state& state, source const& code,
+                                 compile_options const& options)
+    : state_(state),
+      code_(code),
+      options_(options),
+      limit_(state.settings.time_limit),
+      library_(state.locate(code.language())),
+      subject_{.name = code.name(), .program_name = program_name_of(code.name())}
+{
+  producer_ = format("{} {}", is_cuda() ? "NVRTC" : "libNVVM", version_of(library_.identity));
+}
+
+compiled_source compile_session::run()
+{
+  stopwatch watch;
+  read_contract();
+  headers_ = is_cuda() ? collect_headers() : header_set({}, {});
+  if (!is_cuda()) read_libdevice();
+  for (auto const& folder : headers_->folders()) subject_.folders.push_back(folder.string());
+  times_.read_ms = watch.lap();
+  auto const entry = find_or_make();
+  auto code = fatbin::from_bytes(entry->bytes, code_.name());
+  warnings_.insert(warnings_.begin(), entry->warnings.begin(), entry->warnings.end());
+  times_.lookup_ms = watch.lap() - times_.open_ms - times_.compile_ms;
+  return {.code = std::move(code),
+          .warnings = std::move(warnings_),
+          .cache = outcome_,
+          .producer = std::move(producer_),
+          .times = times_};
+}
+
+/// The fatbin, from the cache if it has it. An entry without bytes names headers for another
+/// attempt.
+std::shared_ptr<cached_link const> compile_session::find_or_make()
+{
+  auto const& cache = state_.settings.cache;
+  for (int attempts = 0; attempts < k_most_attempts; ++attempts) {
+    std::shared_ptr<cached_link const> entry;
+    if (cache) {
+      auto result = cache->find_or_make(key_of(make_program(true)), [&] { return make(); });
+      entry = std::move(result.link);
+      outcome_ = result.outcome;
+      for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
+    } else {
+      entry = std::make_shared<cached_link const>(make().link);
+    }
+    if (!entry->bytes.empty()) return entry;
+    for (auto const& name : entry->warnings) (void)headers_->add(name);
+  }
+  throw compile_error(
+      stage::compiler,
+      {.message = format("{}: more than {} headers are named by macros", code_.name(),
+                         k_most_attempts),
+       .input = code_.name(),
+       .code = error_code::above_limit,
+       .hint = "name the headers in the #include directives, or compile it with nvcc"});
+}
+
+/// libdevice, if the IR calls a function of it.
+void compile_session::read_libdevice()
+{
+  if (code_.text().find("__nv_") == std::string::npos) return;
+  auto const file = libdevice_of(library_.path);
+  if (file.empty()) return;  // libNVVM names the function that is missing
+  headers_->add_text("libdevice", read_text(file, "install libNVVM again"));
+}
+
+void compile_session::read_contract()
+{
+  if (!options_.contract.empty()) {
+    contract_ = find_contract(options_.contract);
+    subject_.contract = &*contract_;
+    forced_header_ = {contract_->header_name, contract_->header_text};
+  } else if (!options_.header.empty()) {
+    forced_header_ = {options_.header.filename().string(),
+                      read_text(options_.header, "pass the header that declares the hooks")};
+  }
+}
+
+header_set compile_session::collect_headers()
+{
+  auto const& cache = state_.settings.cache;
+  auto const unpacked = unpacked_headers_folder(cache ? cache->settings().folder : fs::path(),
+                                                library_.identity);
+  auto folders = cuda_header_folders(library_.path, unpacked);
+  auto headers = collect_headers(folders);
+  if (!headers.has_missing() || !folders.empty() || unpacked.empty() ||
+      !brings_headers(library_.identity))
+    return headers;
+  auto settings = settings_for(helper_tool::nvrtc);
+  settings.headers_folder = unpacked.string();
+  fs::create_directories(unpacked.parent_path());
+  (void)link_helper::start(settings, limit_);
+  return collect_headers(cuda_header_folders(library_.path, unpacked));
+}
+
+header_set compile_session::collect_headers(std::vector<fs::path> const& system_folders)
+{
+  auto folders = options_.include_folders;
+  folders.insert(folders.end(), system_folders.begin(), system_folders.end());
+  header_set headers(std::move(folders), options_.headers);
+  if (forced_header_) {
+    headers.add_text(forced_header_->name, forced_header_->text);
+    headers.add_includes_of(forced_header_->text);
+  }
+  for (auto const& [name, text] : options_.headers) headers.add_includes_of(text);
+  headers.add_includes_of(code_.text());
+  return headers;
+}
+
+program compile_session::make_program(bool is_minimal) const
+{
+  program subject{.name = subject_.program_name, .source = code_.text()};
+  if (!is_cuda()) {
+    subject.headers = headers_->headers();
+    subject.compiles = nvvm_compiles(options_);
+    return subject;
+  }
+  subject.headers = headers_->headers();
+  std::vector<std::string> forced;
+  if (forced_header_) forced.push_back(forced_header_->name);
+  subject.compiles = nvrtc_compiles(options_, forced,
+                                    is_minimal && subject.headers.size() == forced.size());
+  return subject;
+}
+
+/// File names of headers and options are as the compiler sees them, without folders.
+cache_key compile_session::key_of(program const& subject) const
+{
+  cache_key key;
+  key.add("compile", k_key_format);
+  key.add("name", subject.name);
+  key.add("source", digest_of(subject.source));
+  for (auto const& header : subject.headers)
+    key.add("header", header.name + ' ' + digest_of(header.text));
+  for (auto const& options : subject.compiles)
+    for (auto const& option : options) key.add("option", option);
+  for (auto const architecture : options_.sass) key.add("sass", architecture.name());
+  if (contract_) {
+    key.add("contract", contract_->title());
+    key.add("package", contract_->package);
+    for (auto const& hook : contract_->hooks) key.add("hook", hook);
+  }
+  key.add("compiler", library_.identity);
+  return key;
+}
+
+/// Compiles, or finds the name of a header for the next attempt.
+compile_session::attempt compile_session::make()
+{
+  auto products = compile(make_program(true));
+  if (is_cuda() && !products.back().code.empty()) products = compile(make_program(false));
+  auto const& last = products.back();
+  if (last.code.empty()) return make_fatbin(products);
+  auto const header = missing_header_of(last.log);
+  if (!header.empty() && headers_->add(header))
+    return {.link = {.bytes = {}, .warnings = {header}}};
+  if (last.code == "NVRTC_ERROR_OUT_OF_MEMORY")
+    refuse_death({.reason = last.code, .peak_kib = std::uint64_t{state_.settings.memory_limit_mib} << 10});
+  refuse_product(last, subject_, headers_->refusal_of(header), producer_);
+}
+
+compile_session::attempt compile_session::make_fatbin(std::vector<compile_product> const& products)
+{
+  compile_facts facts{.contract = subject_.contract,
+                      .producer = producer_,
+                      .toolkit = version_of(library_.identity)};
+  hook_types types;
+  if (contract_) {
+    types = find_hook_types();
+    facts.hooks = types.mangled;
+  }
+  attempt made;
+  made.link.bytes = assemble_fatbin(products, options_, facts, code_.name());
+  for (auto const& product : products)
+    for (auto& warning : compile_warnings(product.log, subject_))
+      if (std::ranges::count(made.link.warnings, warning) == 0)
+        made.link.warnings.push_back(std::move(warning));
+  if (contract_)
+    check_hooks(fatbin::from_bytes(made.link.bytes, code_.name()), subject_, types);
+  return made;
+}
+
+std::vector<compile_product> compile_session::compile(program const& subject)
+try {
+  auto const tool = is_cuda() ? helper_tool::nvrtc : helper_tool::libnvvm;
+  stopwatch watch;
+  auto& lease = helper(tool);
+  times_.open_ms += watch.lap();
+  auto reply = lease.compile(subject, limit_);
+  times_.compile_ms += watch.lap();
+  if (reply.products.empty()) refuse_death({.reason = "EPROTO"});
+  return std::move(reply.products);
+} catch (helper_death const& death) {
+  refuse_death(death);
+}
+
+/// The types of the contract's hooks, from the cache if it has them: they take a compile of their
+/// own.
+hook_types compile_session::find_hook_types()
+{
+  auto const probe = hook_probe(*contract_);
+  auto const compile_probe = [&] {
+    auto const reply = helper(helper_tool::nvrtc).compile(probe, limit_);
+    attempt made;
+    if (!reply.products.empty() && reply.products.back().code.empty())
+      made.link.bytes = reply.products.back().ptx;
+    else
+      throw file_error(
+          stage::compiler,
+          {.message = format("{}: the header of the contract {} does not compile on its own",
+                             contract_->header_path, contract_->title()),
+           .input = contract_->header_path,
+           .code = error_code::invalid_contract,
+           .log = reply.products.empty() ? std::string() : reply.products.back().log,
+           .hint = "install the contract's package again"});
+    return made;
+  };
+  try {
+    auto const& cache = state_.settings.cache;
+    cache_key key;
+    key.add("hooks", k_key_format);
+    key.add("header", digest_of(contract_->header_text));
+    key.add("probe", digest_of(probe.source));
+    key.add("compiler", state_.locate(source_language::cuda).identity);
+    auto const bytes =
+        cache ? cache->find_or_make(key, compile_probe).link->bytes : compile_probe().link.bytes;
+    return read_hook_types({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, *contract_);
+  } catch (helper_death const& death) {
+    refuse_death(death);
+  }
+}
+
+helper_settings compile_session::settings_for(helper_tool tool) const
+{
+  auto const& settings = state_.settings;
+  auto const is_nvrtc = tool == helper_tool::nvrtc;
+  auto const file = state_.locate(is_nvrtc ? source_language::cuda : source_language::nvvm_ir);
+  auto const& named = is_nvrtc ? settings.nvrtc : settings.libnvvm;
+  if (!named.empty() && file.identity.empty())
+    refuse_library(is_nvrtc ? nvrtc_library() : nvvm_library(),
+                   {file.path, file.reason, "it is not readable, or not of CUDA 13"});
+  return {.tool = tool,
+          .file = file.path,
+          .may_search = named.empty(),
+          .allow_unconfined = settings.allow_unconfined,
+          .memory_mib = settings.memory_limit_mib};
+}
+
+helper_lease& compile_session::helper(helper_tool tool)
+{
+  auto& lease = tool == helper_tool::nvrtc ? nvrtc_ : nvvm_;
+  if (!lease) {
+    auto const settings = settings_for(tool);
+    auto const language =
+        tool == helper_tool::nvrtc ? source_language::cuda : source_language::nvvm_ir;
+    auto const identity = state_.locate(language).identity;
+    lease = std::make_unique<helper_lease>(settings, identity, helper_reuse::shared, limit_);
+  }
+  return *lease;
+}
+
+void compile_session::refuse_death(helper_death const& death) const
+{
+  auto const& settings = state_.settings;
+  auto const limit_kib = std::uint64_t{settings.memory_limit_mib} << 10;
+  auto const fail = [&](std::string const& cause, code_text code, char const* hint) {
+    throw compile_error(stage::compiler, {.message = format("{}: {}", code_.name(), cause),
+                                          .input = code_.name(),
+                                          .code = std::move(code),
+                                          .hint = hint});
+  };
+  if (death.reason == "ETIMEDOUT")
+    fail(format("the compile took longer than its time limit of {} s; the compiler's process was "
+                "stopped",
+                static_cast<double>(settings.time_limit.count()) / 1000),
+         error_code::compile_timeout,
+         "look for endless templates or macros, or raise compiler_settings::time_limit");
+  if (death.peak_kib > limit_kib / 4 * 3)
+    fail(format("the compile needed more than its memory limit of {} MiB",
+                settings.memory_limit_mib),
+         error_code::compile_memory,
+         "look for endless templates or macros, or raise compiler_settings::memory_limit_mib");
+  fail(format("the compiler's process died compiling it ({})",
+              death.cause.empty() ? death.reason : death.cause),
+       vendor_code(death.reason), "the next compile is not affected; simplify the source");
+  std::abort();
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// One compile: from a source and its options to a fatbin. Threads: one at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "compiler/compile_messages.hpp"
+#include "compiler/compiler_state.hpp"
+#include "compiler/contract_hooks.hpp"
+#include "compiler/header_set.hpp"
+#include "fatlink/compiler.hpp"
+#include "link_helper/helper_pool.hpp"
+
+namespace fatlink::detail {
+
+class compile_session {
+ public:
+  /// The arguments must outlive it.
+  compile_session(compiler_state& state, source const& code, compile_options const& options);
+
+  /// See compiler::compile.
+  compiled_source run();
+
+ private:
+  /// A result of one attempt, as the cache stores it: a fatbin, or the names of headers that only
+  /// the compiler could tell (an #include of a macro), for the next attempt.
+  using attempt = link_cache::product;
+
+  [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
+  void read_contract();
+  header_set collect_headers();
+  header_set collect_headers(std::vector<std::filesystem::path> const& system_folders);
+  void read_libdevice();
+  std::shared_ptr<cached_link const> find_or_make();
+  program make_program(bool is_minimal) const;
+  cache_key key_of(program const& subject) const;
+  attempt make();
+  attempt make_fatbin(std::vector<compile_product> const& products);
+  std::vector<compile_product> compile(program const& subject);
+  hook_types find_hook_types();
+  helper_lease& helper(helper_tool tool);
+  helper_settings settings_for(helper_tool tool) const;
+  [[noreturn]] void refuse_death(helper_death const& death) const;
+
+  compiler_state& state_;
+  source const& code_;
+  compile_options const& options_;
+  time_limit limit_;
+  library_file library_;  ///< of the compiler; empty: there is none
+  std::optional<installed_contract> contract_;
+  std::optional<memory_header> forced_header_;
+  std::optional<header_set> headers_;
+  compile_subject subject_;
+  std::vector<std::string> warnings_;
+  cache_outcome outcome_ = cache_outcome::off;
+  std::string producer_;  ///< "NVRTC 13.0"
+  compile_times times_;
+  std::unique_ptr<helper_lease> nvrtc_;
+  std::unique_ptr<helper_lease> nvvm_;
+};
+
+}  // namespace fatlink::detail

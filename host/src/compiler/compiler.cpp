@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/compiler.hpp"
+
+#include "compiler/compile_session.hpp"
+#include "compiler/compiler_options.hpp"
+#include "compiler/header_folders.hpp"
+
+namespace fatlink {
+
+struct compiler::state : detail::compiler_state {
+  using compiler_state::compiler_state;
+};
+
+compiler::compiler(compiler_settings settings)
+{
+  detail::check_compiler_settings(settings);
+  state_ = std::make_shared<state>(std::move(settings));
+}
+
+compiled_source compiler::compile(source const& code, compile_options const& options)
+{
+  detail::check_compile_options(options);
+  return detail::compile_session(*state_, code, options).run();
+}
+
+std::vector<std::filesystem::path> compiler::header_folders() const
+{
+  auto const nvrtc = state_->locate(source_language::cuda);
+  auto const& cache = state_->settings.cache;
+  auto const folder = cache ? cache->settings().folder : std::filesystem::path();
+  return detail::cuda_header_folders(nvrtc.path,
+                                     detail::unpacked_headers_folder(folder, nvrtc.identity));
+}
+
+}  // namespace fatlink

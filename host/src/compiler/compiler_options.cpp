@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compiler_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "fatlink/error.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::array k_standards{"c++03", "c++11", "c++14", "c++17", "c++20"};
+constexpr unsigned k_least_mib = 64;
+constexpr unsigned k_most_mib = 65536;
+
+[[noreturn]] void refuse(std::string const& message, std::string const& input, char const* hint)
+{
+  throw usage_error({.message = message,
+                     .input = input,
+                     .code = error_code::invalid_argument,
+                     .hint = hint});
+}
+
+/// "NAME" or "NAME=VALUE", one line.
+bool is_definition(std::string const& text)
+{
+  auto const name = text.substr(0, text.find('='));
+  auto const is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::all_of(name.begin(), name.end(), is_letter) &&
+         text.find('\n') == std::string::npos;
+}
+
+void check_targets(std::vector<target> const& targets)
+{
+  for (auto const architecture : targets) {
+    check_target(architecture);
+    if (std::count(targets.begin(), targets.end(), architecture) > 1)
+      refuse(format("the architecture {} is given twice", architecture.name()), architecture.name(),
+             "give each architecture once");
+  }
+}
+
+char const* text_of(bool value)
+{
+  return value ? "true" : "false";
+}
+
+std::vector<std::string> common_options(compile_options const& options,
+                                        std::vector<std::string> const& forced, bool is_minimal)
+{
+  auto const& flags = options.float_flags;
+  std::vector<std::string> list{
+      "--relocatable-device-code=true",
+      "--std=" + options.standard,
+      "--no-source-include",
+      "--modify-stack-limit=false",
+      format("--ftz={}", text_of(flags.ftz)),
+      format("--prec-div={}", text_of(flags.prec_div)),
+      format("--prec-sqrt={}", text_of(flags.prec_sqrt)),
+      format("--fmad={}", text_of(flags.fmad)),
+  };
+  if (is_minimal) list.emplace_back("--minimal");
+  if (options.line_info) list.emplace_back("--generate-line-info");
+  for (auto const& name : forced) list.push_back("--pre-include=" + name);
+  for (auto const& definition : options.definitions)
+    list.push_back("--define-macro=" + definition);
+  return list;
+}
+
+}  // namespace
+
+void check_compile_options(compile_options const& options)
+{
+  if (options.architectures.empty() && options.sass.empty())
+    refuse("no architecture to compile for", "architectures", "give at least one: sm_75");
+  check_targets(options.architectures);
+  check_targets(options.sass);
+  if (std::find(k_standards.begin(), k_standards.end(), options.standard) == k_standards.end())
+    refuse(format("'{}' is no standard of C++ that NVRTC knows", options.standard),
+           options.standard, "use c++03, c++11, c++14, c++17 or c++20");
+  for (auto const& definition : options.definitions)
+    if (!is_definition(definition))
+      refuse(format("'{}' does not define a macro", definition), definition,
+             "write NAME or NAME=VALUE");
+  if (!options.contract.empty() && !options.header.empty())
+    refuse("both a contract and a header", options.header.string(),
+           "give the contract, whose header is included, or the header");
+}
+
+void check_compiler_settings(compiler_settings const& settings)
+{
+  auto const limit_ms = settings.time_limit.count();
+  if (limit_ms <= 0)
+    throw usage_error({.message = format("a time limit of {} ms", limit_ms),
+                       .input = std::to_string(limit_ms),
+                       .code = error_code::invalid_time_limit,
+                       .hint = "set compiler_settings::time_limit to more than 0"});
+  if (settings.memory_limit_mib < k_least_mib || settings.memory_limit_mib > k_most_mib)
+    refuse(format("a memory limit of {} MiB", settings.memory_limit_mib),
+           std::to_string(settings.memory_limit_mib),
+           "set compiler_settings::memory_limit_mib to a number from 64 to 65536");
+}
+
+std::vector<std::vector<std::string>> nvrtc_compiles(compile_options const& options,
+                                                     std::vector<std::string> const& forced,
+                                                     bool is_minimal)
+{
+  auto const common = common_options(options, forced, is_minimal);
+  std::vector<std::vector<std::string>> compiles;
+  auto const add = [&](target architecture, bool is_lto) {
+    auto list = common;
+    list.push_back("--gpu-architecture=" + architecture.name());
+    if (is_lto) list.emplace_back("--dlink-time-opt");
+    compiles.push_back(std::move(list));
+  };
+  for (auto const architecture : options.architectures) {
+    add(architecture, false);
+    add(architecture, true);
+  }
+  auto const& made = options.architectures;
+  for (auto const architecture : options.sass)
+    if (std::find(made.begin(), made.end(), architecture) == made.end()) add(architecture, false);
+  return compiles;
+}
+
+std::vector<std::vector<std::string>> nvvm_compiles(compile_options const& options)
+{
+  if (!options.sass.empty())
+    refuse("libNVVM makes no cubins", "sass", "compile LLVM IR without cubins");
+  auto const& flags = options.float_flags;
+  std::vector<std::vector<std::string>> compiles;
+  for (auto const architecture : options.architectures) {
+    std::vector<std::string> list{"-arch=compute_" + architecture.name().substr(3),
+                                  format("-ftz={:d}", flags.ftz),
+                                  format("-prec-div={:d}", flags.prec_div),
+                                  format("-prec-sqrt={:d}", flags.prec_sqrt),
+                                  format("-fma={:d}", flags.fmad)};
+    compiles.push_back(list);
+    list.emplace_back("-gen-lto");
+    compiles.push_back(std::move(list));
+  }
+  return compiles;
+}
+
+}  // namespace fatlink::detail

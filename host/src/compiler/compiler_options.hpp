@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks compile_options, and turns them into the options of NVRTC and libNVVM. Sources: NVRTC
+// 13.0, "Supported Compile Options"; libNVVM's nvvm.h. Threads: no shared state.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fatlink/compiler.hpp"
+
+namespace fatlink::detail {
+
+/// @throws usage_error no architecture, one that is older than CUDA 13 knows or given twice, an
+///   unknown standard, a definition that is no macro, or both a contract and a header.
+void check_compile_options(compile_options const& options);
+
+/// @throws usage_error a setting out of range.
+void check_compiler_settings(compiler_settings const& settings);
+
+/// The option lists of NVRTC: for each architecture one that makes PTX and assembles it, one that
+/// makes LTO-IR; for each further one of `sass` one that makes a cubin. `forced`: the names of the
+/// headers to include before the source. `is_minimal`: leaves textures, launches and CUDA's runtime
+/// types out, which halves the time.
+std::vector<std::vector<std::string>> nvrtc_compiles(compile_options const& options,
+                                                     std::vector<std::string> const& forced,
+                                                     bool is_minimal);
+
+/// The option lists of libNVVM: for each architecture PTX, then LTO-IR.
+/// @throws usage_error cubins, which libNVVM does not make.
+std::vector<std::vector<std::string>> nvvm_compiles(compile_options const& options);
+
+}  // namespace fatlink::detail

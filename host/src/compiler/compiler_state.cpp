@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compiler_state.hpp"
+
+#include "toolkit/library_identity.hpp"
+#include "vendor_compiler/nvrtc.hpp"
+#include "vendor_compiler/nvvm.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+library_file locate_nvrtc_file(std::filesystem::path const& named)
+{
+  if (named.empty()) return locate_nvrtc().value_or(library_file{});
+  return {named.string(), "compiler_settings::nvrtc", nvrtc_identity(named.string()).value_or("")};
+}
+
+library_file locate_nvvm_file(std::filesystem::path const& named)
+{
+  if (named.empty()) return detail::locate(nvvm_library()).value_or(library_file{});
+  return {named.string(), "compiler_settings::libnvvm",
+          library_identity(named.string(), nvvm_library()).value_or("")};
+}
+
+}  // namespace
+
+compiler_state::compiler_state(compiler_settings user_settings) : settings(std::move(user_settings))
+{
+}
+
+library_file compiler_state::locate(source_language language)
+{
+  std::lock_guard const lock(mutex_);
+  if (language == source_language::cuda) {
+    if (!nvrtc_) nvrtc_ = locate_nvrtc_file(settings.nvrtc);
+    return *nvrtc_;
+  }
+  if (!libnvvm_) libnvvm_ = locate_nvvm_file(settings.libnvvm);
+  return *libnvvm_;
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/include_lines.hpp"
+
+#include <algorithm>
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::string_view k_blank = " \t\f\v\r";
+
+class scanner {
+ public:
+  explicit scanner(std::string_view text) : text_(text) {}
+
+  std::vector<include_line> scan()
+  {
+    for (std::size_t start = 0; start < text_.size();) {
+      auto const end = std::min(text_.find('\n', start), text_.size());
+      scan_line(start, end);
+      start = end + 1;
+    }
+    return std::move(includes_);
+  }
+
+ private:
+  void scan_line(std::size_t start, std::size_t end)
+  {
+    if (is_in_comment_) {
+      auto const close = text_.substr(0, end).find("*/", start);
+      if (close == std::string_view::npos) return;
+      is_in_comment_ = false;
+      start = close + 2;
+    }
+    auto const line = text_.substr(0, end);
+    auto const first = line.find_first_not_of(k_blank, start);
+    if (first != std::string_view::npos && line[first] == '#') read_directive(line, first + 1);
+    skip_comments(line, start);
+  }
+
+  /// Sets is_in_comment_ if the line opens a comment that it does not close. Literals may hold what
+  /// looks like one.
+  void skip_comments(std::string_view line, std::size_t position)
+  {
+    char quote = 0;
+    for (; position < line.size(); ++position) {
+      auto const letter = line[position];
+      if (quote != 0) {
+        if (letter == '\\') ++position;
+        if (letter == quote) quote = 0;
+      } else if (letter == '"' || letter == '\'') {
+        quote = letter;
+      } else if (line.substr(position).starts_with("//")) {
+        return;
+      } else if (line.substr(position).starts_with("/*")) {
+        auto const close = line.find("*/", position + 2);
+        if (close == std::string_view::npos) {
+          is_in_comment_ = true;
+          return;
+        }
+        position = close + 1;
+      }
+    }
+  }
+
+  void read_directive(std::string_view line, std::size_t position)
+  {
+    position = line.find_first_not_of(k_blank, position);
+    if (position == std::string_view::npos) return;
+    constexpr std::string_view k_include = "include";
+    constexpr std::string_view k_has_include = "__has_include";
+    if (line.substr(position).starts_with(k_include)) read_name(line, position + k_include.size());
+    for (auto found = line.find(k_has_include, position); found != std::string_view::npos;
+         found = line.find(k_has_include, found + 1))
+      read_name(line, found + k_has_include.size());
+  }
+
+  void read_name(std::string_view line, std::size_t position)
+  {
+    position = line.find_first_of("<\"\n", position);
+    if (position == std::string_view::npos) return;
+    auto const close = line.find(line[position] == '<' ? '>' : '"', position + 1);
+    if (close == std::string_view::npos || close == position + 1) return;
+    includes_.push_back({.name = line.substr(position + 1, close - position - 1),
+                         .is_quoted = line[position] == '"',
+                         .offset = position + 1});
+  }
+
+  std::string_view text_;
+  std::vector<include_line> includes_;
+  bool is_in_comment_ = false;
+};
+
+}  // namespace
+
+std::vector<include_line> find_includes(std::string_view text)
+{
+  return scanner(text).scan();
+}
+
+}  // namespace fatlink::detail

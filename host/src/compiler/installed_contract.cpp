@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/installed_contract.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "fatbin/sidecar.hpp"
+#include "fatlink/search_path.hpp"
+#include "util/files/installed_files.hpp"
+#include "util/files/read_file.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t k_most_header = std::uint64_t{1} << 20;
+constexpr int k_format = 1;
+
+std::vector<fs::path> contract_folders()
+{
+  std::vector<fs::path> folders;
+  auto const add = [&](fs::path const& folder) {
+    if (std::find(folders.begin(), folders.end(), folder / "contracts") == folders.end())
+      folders.push_back(folder / "contracts");
+  };
+  for (auto const& folder : default_search_path(installed_data_folder())) add(folder.path);
+  for (auto const& folder : data_folders()) add(folder);
+  return folders;
+}
+
+[[noreturn]] void refuse(fs::path const& file, std::string const& cause)
+{
+  throw file_error(stage::compiler,
+                   {.message = format("{}: {}", file.string(), cause),
+                    .input = file.string(),
+                    .code = error_code::invalid_contract,
+                    .hint = "install the package of the library that has this contract again"});
+}
+
+/// The header, which lies below the folder of the .json.
+fs::path header_of(fs::path const& file, std::string const& header)
+{
+  auto const path = fs::path(header).lexically_normal();
+  if (path.empty() || path.is_absolute() || *path.begin() == "..")
+    refuse(file, format("its header '{}' is not below its folder", header));
+  return file.parent_path() / path;
+}
+
+installed_contract parse(fs::path const& file, nlohmann::json const& json)
+try {
+  installed_contract contract{.name = json.at("contract").get<std::string>(),
+                              .version = json.at("version").get<int>(),
+                              .hooks = json.at("hooks").get<std::vector<std::string>>(),
+                              .package = json.value("package", std::string{})};
+  if (json.at("fatlink_contract").get<int>() != k_format)
+    refuse(file, "is of a newer fatlink");
+  if (contract.version < 1 || contract.hooks.empty()) refuse(file, "states no version or no hook");
+  auto const header = header_of(file, json.at("header").get<std::string>());
+  contract.header_name = header.filename().string();
+  contract.header_path = header.string();
+  auto const text = read_file(header, k_most_header, "install the contract's package again");
+  contract.header_text.assign(reinterpret_cast<char const*>(text.data()), text.size());
+  return contract;
+} catch (nlohmann::json::exception const& failure) {
+  refuse(file, format("is not a contract: {}", failure.what()));
+}
+
+[[noreturn]] void refuse_missing(std::string const& name)
+{
+  std::string folders;
+  for (auto const& folder : contract_folders()) folders += folder.string() + "\n";
+  auto const suggestion = nearest(list_contracts(), name);
+  throw file_error(
+      stage::compiler,
+      {.message = format("the contract {} is not installed", name),
+       .input = name,
+       .code = error_code::not_installed,
+       .log = folders,
+       .hint = suggestion.empty()
+                   ? "install the package of its library, or include its header with --header"
+                   : format("did you mean {}?", suggestion)});
+}
+
+}  // namespace
+
+std::string installed_contract::title() const
+{
+  return format("{}/{}", name, version);
+}
+
+std::string installed_contract::declaration_of(std::string const& hook) const
+{
+  std::size_t start = 0;
+  while (start < header_text.size()) {
+    auto const end = std::min(header_text.find('\n', start), header_text.size());
+    auto const line = std::string_view(header_text).substr(start, end - start);
+    auto const first = line.find_first_not_of(" \t");
+    auto const is_comment =
+        first != std::string_view::npos && (line[first] == '/' || line[first] == '*');
+    if (!is_comment && line.find(hook + "(") != std::string_view::npos)
+      return std::string(line.substr(first));
+    start = end + 1;
+  }
+  return {};
+}
+
+installed_contract find_contract(std::string const& name)
+{
+  for (auto const& folder : contract_folders()) {
+    auto const file = folder / (name + ".json");
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) continue;
+    auto contract = parse(file, read_json(file));
+    if (contract.name != name) refuse(file, format("states the contract {}", contract.name));
+    return contract;
+  }
+  refuse_missing(name);
+}
+
+std::vector<std::string> list_contracts()
+{
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (auto const& folder : contract_folders())
+    for (auto const& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
+  return {names.begin(), names.end()};
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Installed contracts: contracts/NAME.json and the header that it names, in the folders of the
+// search path (fatlink/search_path.hpp). fatlink_add_contract writes the .json:
+//   {"fatlink_contract":1,"contract":"apply_transform","version":1,
+//    "header":"apply_transform/apply_transform.cuh","hooks":["user_transform"],
+//    "package":"fatlink-runtime 0.1.0"}
+// "header" is relative to the .json, and stays below its folder. Threads: no shared state.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fatlink::detail {
+
+struct installed_contract {
+  std::string name = {};
+  int version = 0;
+  std::string header_name = {};          ///< "apply_transform.cuh"
+  std::string header_path = {};          ///< where it was read, for messages
+  std::string header_text = {};
+  std::vector<std::string> hooks = {};   ///< names, as declared
+  std::string package = {};              ///< that ships the library; empty: unknown
+
+  /// "apply_transform/1"
+  [[nodiscard]] std::string title() const;
+  /// The line of the header that declares `hook`; empty if a macro does.
+  [[nodiscard]] std::string declaration_of(std::string const& hook) const;
+};
+
+/// The first contract `name` on the search path.
+/// @throws file_error (not_installed) there is none: the log lists the folders, the hint names a
+///   similar one; (invalid_contract) it is malformed; unreadable.
+installed_contract find_contract(std::string const& name);
+
+/// The names of all installed contracts, sorted.
+std::vector<std::string> list_contracts();
+
+}  // namespace fatlink::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/source.hpp"
+
+#include <algorithm>
+
+#include "fatbin/recognize_form.hpp"
+#include "fatlink/error.hpp"
+#include "util/files/read_file.hpp"
+#include "util/text/format.hpp"
+#include "util/text/printable.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr std::string_view k_bitcode = "BC\xC0\xDE";
+constexpr std::string_view k_wrapped_bitcode = "\xDE\xC0\x17\x0B";
+
+[[noreturn]] void refuse(std::string const& name, error_code code, std::string const& cause,
+                         char const* hint)
+{
+  throw file_error(stage::compiler, {.message = detail::format("{}: {}", name, cause),
+                                     .input = name,
+                                     .code = code,
+                                     .hint = hint});
+}
+
+std::size_t line_of(std::string_view text, std::size_t offset)
+{
+  auto const head = text.substr(0, offset);
+  return static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n')) + 1;
+}
+
+bool is_bitcode(std::string_view text)
+{
+  return text.starts_with(k_bitcode) || text.starts_with(k_wrapped_bitcode);
+}
+
+/// @throws file_error a NUL, or bytes that are not UTF-8.
+void check_text(std::string_view text, std::string const& name)
+{
+  constexpr char const* k_hint = "save it as UTF-8 text";
+  for (std::size_t offset = 0; offset < text.size();) {
+    if (text[offset] == '\0')
+      refuse(name, error_code::invalid_source,
+             detail::format("line {} has a NUL byte", line_of(text, offset)), k_hint);
+    auto const size = detail::utf8_size(text.substr(offset));
+    if (size == 0)
+      refuse(name, error_code::invalid_source,
+             detail::format("line {} has bytes that are not UTF-8", line_of(text, offset)), k_hint);
+    offset += size;
+  }
+}
+
+source_language language_of(std::string_view text)
+{
+  if (is_bitcode(text)) return source_language::nvvm_ir;
+  auto const form = detail::recognize_text(std::as_bytes(std::span(text)));
+  return form.kind == detail::file_kind::nvvm_ir ? source_language::nvvm_ir : source_language::cuda;
+}
+
+}  // namespace
+
+char const* to_string(source_language language) noexcept
+{
+  return language == source_language::cuda ? "cuda" : "nvvm-ir";
+}
+
+source source::read(std::filesystem::path const& path)
+{
+  constexpr char const* k_hint = "pass a CUDA C++ source (.cu) or LLVM IR (.ll, .bc)";
+  auto const bytes = detail::read_file(path, k_largest_source, k_hint);
+  return from_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, path.string());
+}
+
+source source::from_text(std::string text, std::string name)
+{
+  if (text.size() > k_largest_source)
+    refuse(name, error_code::above_limit,
+           detail::format("has {} bytes; the limit is 16 MiB", text.size()),
+           "compile it with nvcc, which has no limit");
+  if (!is_bitcode(text)) check_text(text, name);
+  auto const language = language_of(text);
+  return {std::move(name), std::move(text), language};
+}
+
+bool is_source_name(std::filesystem::path const& path)
+{
+  auto const ending = path.extension();
+  return ending == ".cu" || ending == ".ll" || ending == ".bc";
+}
+
+}  // namespace fatlink
