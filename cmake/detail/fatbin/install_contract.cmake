@@ -11,6 +11,8 @@ Reads ``arg_HEADER``, ``arg_INSTALL_DESTINATION`` and ``arg_INSTALL_COMPONENT`` 
 #]=======================================================================]
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/scan_hooks.cmake")
+
 function(_fatlink_install_contract caller name)
   file(STRINGS "${arg_HEADER}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
   if(includes)
@@ -23,6 +25,7 @@ function(_fatlink_install_contract caller name)
   endif()
   _fatlink_write_contract(${name} "${CMAKE_CURRENT_BINARY_DIR}/contracts")
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/contracts/${name}.cmake"
+                "${CMAKE_CURRENT_BINARY_DIR}/contracts/${name}.json"
     DESTINATION "${arg_INSTALL_DESTINATION}" COMPONENT "${arg_INSTALL_COMPONENT}")
   install(FILES "${arg_HEADER}"
     DESTINATION "${arg_INSTALL_DESTINATION}/${name}" COMPONENT "${arg_INSTALL_COMPONENT}")
@@ -31,7 +34,8 @@ function(_fatlink_install_contract caller name)
   endif()
 endfunction()
 
-# Writes <folder>/<name>.cmake, which declares the contract relative to itself, and <folder>/<name>/<header>.
+# Writes <folder>/<name>.cmake, which declares the contract relative to itself, <folder>/<name>.json, which
+# `fatlink compile` reads, and <folder>/<name>/<header>.
 function(_fatlink_write_contract name folder)
   foreach(property IN ITEMS VERSION HEADER PACKAGE HOOKS)
     get_target_property(${property} fatlink_contract_${name} FATLINK_CONTRACT_${property})
@@ -47,6 +51,7 @@ function(_fatlink_write_contract name folder)
     string(APPEND options " HOOKS ${hooks}")
   endif()
   cmake_path(GET HEADER FILENAME file)
+  _fatlink_write_contract_json("${folder}" ${name} "${file}")
   file(COPY "${HEADER}" DESTINATION "${folder}/${name}")
   file(CONFIGURE OUTPUT "${folder}/${name}.cmake" @ONLY CONTENT [[
 if(NOT TARGET fatlink_contract_@name@)
@@ -54,5 +59,19 @@ if(NOT TARGET fatlink_contract_@name@)
     HEADER "${CMAKE_CURRENT_LIST_DIR}/@name@/@file@"@options@)
   set_target_properties(fatlink_contract_@name@ PROPERTIES FATLINK_CONTRACT_INSTALLED ON)
 endif()
+]])
+endfunction()
+
+# Reads VERSION, HEADER, PACKAGE and HOOKS of the caller. Hooks that a macro declares must be listed with HOOKS.
+function(_fatlink_write_contract_json folder name file)
+  if(NOT HOOKS)
+    file(READ "${HEADER}" text)
+    fatlink_scan_hooks("${text}" HOOKS)
+  endif()
+  list(TRANSFORM HOOKS PREPEND "\"")
+  list(TRANSFORM HOOKS APPEND "\"")
+  list(JOIN HOOKS "," hooks)
+  file(CONFIGURE OUTPUT "${folder}/${name}.json" @ONLY CONTENT
+    [[{"fatlink_contract":1,"contract":"@name@","version":@VERSION@,"header":"@name@/@file@","hooks":[@hooks@],"package":"@PACKAGE@"}
 ]])
 endfunction()

@@ -339,6 +339,7 @@ void compile_session::refuse_death(helper_death const& death) const
                 static_cast<double>(settings.time_limit.count()) / 1000),
          error_code::compile_timeout,
          "look for endless templates or macros, or raise compiler_settings::time_limit");
+  if (getenv("DBG")) fprintf(stderr,"peak %lu\n",death.peak_kib);
   if (death.peak_kib > limit_kib / 4 * 3)
     fail(format("the compile needed more than its memory limit of {} MiB",
                 settings.memory_limit_mib),

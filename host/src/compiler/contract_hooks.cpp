@@ -45,7 +45,7 @@ program hook_probe(installed_contract const& contract)
   for (std::size_t i = 0; i < contract.hooks.size(); ++i)
     probe.source += format(
         "__device__ void {0}{1}(decltype({2})*) {{}}\n"
-        "__device__ void* fatlink_address_{1} = (void*)&{2};\n",
+        "__device__ void* fatlink_address_{1}() {{ return (void*)&{2}; }}\n",
         k_probe, i, contract.hooks[i]);
   return probe;
 }
