@@ -2,9 +2,11 @@
 #include "compiler/compile_messages.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -35,6 +37,7 @@ bool is_error(std::string_view line)
 std::string with_user_name(std::string_view line, compile_subject const& subject)
 {
   auto const& name = subject.program_name;
+  if (line.starts_with("ptxas ")) return format("{}: {}", subject.name, line);
   if (!line.starts_with(name) || line.size() == name.size()) return std::string(line);
   if (line[name.size()] != '(') return subject.name + std::string(line.substr(name.size()));
   auto const close = line.find(')', name.size());
@@ -94,6 +97,22 @@ std::string contract_hint(std::string_view log, compile_subject const& subject)
   return {};
 }
 
+/// The line of the PTX that the assembler refuses: "ptxas application ptx input, line 24; error".
+std::string assembly_hint(compile_product const& product)
+{
+  constexpr std::string_view k_mark = "ptx input, line ";
+  auto const start = product.log.find(k_mark);
+  if (start == std::string::npos) return {};
+  std::size_t number = 0;
+  auto const* const digits = product.log.data() + start + k_mark.size();
+  (void)std::from_chars(digits, product.log.data() + product.log.size(), number);
+  auto const lines = lines_of(
+      {reinterpret_cast<char const*>(product.ptx.data()), product.ptx.size()});
+  if (number == 0 || number > lines.size()) return {};
+  return format("correct the asm statement; line {} of the PTX is: {}", number,
+                printable(lines[number - 1]));
+}
+
 bool is_unknown_architecture(compile_product const& product)
 {
   return product.log.find("--gpu-architecture") != std::string::npos ||
@@ -145,7 +164,8 @@ void refuse_product(compile_product const& product, compile_subject const& subje
          .hint = "install a newer NVRTC, or compile for an older architecture, which newer GPUs "
                  "run too"});
   auto const line = first_compile_error(product.log);
-  auto hint = contract_hint(product.log, subject);
+  auto hint = assembly_hint(product);
+  if (hint.empty()) hint = contract_hint(product.log, subject);
   if (hint.empty()) hint = "correct the source; the log has all messages";
   throw compile_error(stage::compiler,
                       {.message = line.empty()

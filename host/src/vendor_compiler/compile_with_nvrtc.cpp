@@ -62,12 +62,11 @@ compile_product compile(nvrtc_functions const& api, program const& subject,
   if (code == 0)
     code = api.compile(handle.get(), static_cast<int>(texts.size()), texts.data());
   if (handle) product.log = read_log(handle, api);
-  if (code != 0) {
-    product.code = api.error_name(code);
-    return product;
-  }
+  if (code != 0) product.code = api.error_name(code);
+  if (!handle) return product;
   product.ptx = read(handle, api.ptx_size, api.ptx);
   while (!product.ptx.empty() && product.ptx.back() == std::byte{0}) product.ptx.pop_back();
+  if (code != 0) return product;
   product.ltoir = read(handle, api.ltoir_size, api.ltoir);
   product.cubin = read(handle, api.cubin_size, api.cubin);
   return product;

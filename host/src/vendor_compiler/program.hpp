@@ -27,7 +27,7 @@ struct program {
 struct compile_product {
   std::string code = {};  ///< the compiler's: "NVRTC_SUCCESS"; empty: succeeded
   std::string log = {};   ///< complete, at most k_longest_compile_log
-  byte_buffer ptx = {};   ///< without the trailing NUL
+  byte_buffer ptx = {};   ///< without the trailing NUL; also where only its assembly failed
   byte_buffer ltoir = {};
   byte_buffer cubin = {};
 };

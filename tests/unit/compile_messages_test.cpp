@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compile_messages.hpp"
+
+#include <gmock/gmock.h>
+
+#include "fatlink/error.hpp"
+
+using namespace fatlink;
+using namespace fatlink::detail;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr char const* k_log =
+    "half.cu(1): warning #177-D: variable \"y\" was declared but never referenced\n"
+    "half.cu(3): error: cannot overload functions distinguished by return type alone\n"
+    "  extern \"C\" __device__ double user_transform(float x)\n\n1 error detected.\n";
+
+installed_contract contract()
+{
+  return {.name = "apply_transform",
+          .version = 1,
+          .header_name = "apply_transform.cuh",
+          .header_text = "// user_transform( is the hook\n"
+                         "extern \"C\" __device__ float user_transform(float x);\n",
+          .hooks = {"user_transform"}};
+}
+
+error_details refusal(compile_product const& product, compile_subject const& subject,
+                      std::string const& refusal_text = {})
+{
+  try {
+    refuse_product(product, subject, refusal_text, "NVRTC 13.0");
+  } catch (error const& failure) {
+    return failure.details();
+  }
+}
+
+}  // namespace
+
+TEST(CompileMessages, NameTheUsersFileAndLine)
+{
+  auto const stated = contract();
+  compile_subject const subject{
+      .name = "src/half.cu", .program_name = "half.cu", .contract = &stated};
+  auto const details = refusal({.code = "NVRTC_ERROR_COMPILATION", .log = k_log}, subject);
+  EXPECT_EQ(details.message,
+            "src/half.cu:3: error: cannot overload functions distinguished by return type alone");
+  EXPECT_TRUE(details.code == error_code::compile_failed);
+  EXPECT_EQ(details.log, k_log);
+  EXPECT_EQ(details.hint,
+            "the contract apply_transform/1 declares: "
+            "extern \"C\" __device__ float user_transform(float x);");
+}
+
+TEST(CompileMessages, ListTheWarnings)
+{
+  compile_subject const subject{.name = "src/half.cu", .program_name = "half.cu"};
+  EXPECT_THAT(compile_warnings(k_log, subject),
+              ElementsAre(HasSubstr("src/half.cu:1: warning #177-D: variable \"y\"")));
+}
+
+TEST(CompileMessages, NameAMissingHeaderAndTheFolders)
+{
+  compile_subject const subject{
+      .name = "half.cu", .program_name = "half.cu", .folders = {"/a", "/b"}};
+  compile_product const product{
+      .code = "NVRTC_ERROR_COMPILATION",
+      .log = "half.cu(1): catastrophic error: could not open source file \"x.h\" (no directories)"};
+  auto const details = refusal(product, subject);
+  EXPECT_EQ(details.message, "half.cu: the header x.h is in none of the folders");
+  EXPECT_TRUE(details.code == error_code::header_not_found);
+  EXPECT_THAT(details.hint, HasSubstr("searched: /a, /b"));
+}
+
+TEST(CompileMessages, OfARefusedHeaderShowNothingOfIt)
+{
+  compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};
+  compile_product const product{
+      .code = "NVRTC_ERROR_COMPILATION",
+      .log = "half.cu(1): catastrophic error: could not open source file \"/etc/passwd\""};
+  auto const details = refusal(product, subject, "is outside of the folders");
+  EXPECT_EQ(details.message, "half.cu: the header /etc/passwd is outside of the folders");
+  EXPECT_EQ(details.log, "");
+}
+
+TEST(CompileMessages, SayThatThereIsNoStandardLibrary)
+{
+  compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};
+  for (auto const* name : {"cstdint", "math.h"})
+    EXPECT_THAT(refusal({.code = "NVRTC_ERROR_COMPILATION",
+                         .log = std::string("could not open source file \"") + name + "\""},
+                        subject)
+                    .hint,
+                HasSubstr("NVRTC has no C++ standard library"));
+}
+
+TEST(CompileMessages, OfAnUnknownArchitectureSayWhatToInstall)
+{
+  compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};
+  try {
+    refuse_product({.code = "NVRTC_ERROR_INVALID_OPTION",
+                    .log = "nvrtc: error: invalid value for --gpu-architecture (-arch)"},
+                   subject, {}, "NVRTC 13.0");
+  } catch (unavailable_error const& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("half.cu: NVRTC 13.0 does not know an architecture"));
+    EXPECT_THAT(failure.details().hint, HasSubstr("install a newer NVRTC"));
+    return;
+  }
+  ADD_FAILURE();
+}

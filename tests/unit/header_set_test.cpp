@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/header_set.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "fixtures.hpp"
+
+using namespace fatlink::detail;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+namespace {
+
+class HeaderSet : public testing::Test {
+ protected:
+  void SetUp() override
+  {
+    for (auto const* name : {"one", "one/a", "two"})
+      std::filesystem::create_directory(folder_.path() / name);
+  }
+  void write(std::string const& name, std::string const& text)
+  {
+    (void)folder_.write(name, text);
+  }
+  [[nodiscard]] header_set make(std::map<std::string, std::string> const& in_memory = {}) const
+  {
+    return {{folder_.path() / "one", folder_.path() / "two"}, in_memory};
+  }
+  static std::vector<std::pair<std::string, std::string>> texts(header_set const& headers)
+  {
+    std::vector<std::pair<std::string, std::string>> list;
+    for (auto const& header : headers.headers()) list.emplace_back(header.name, header.text);
+    return list;
+  }
+  fixtures::folder folder_;
+};
+
+}  // namespace
+
+TEST_F(HeaderSet, HasWhatTheSourceIncludesAndWhatThatIncludes)
+{
+  write("one/x.h", "#include <y.h>\n");
+  write("two/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <x.h>\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("x.h", "#include <y.h>\n"), Pair("y.h", "int y;\n")));
+  EXPECT_FALSE(headers.has_missing());
+}
+
+TEST_F(HeaderSet, TakesTheFileOfTheFirstFolder)
+{
+  write("one/x.h", "int one;\n");
+  write("two/x.h", "int two;\n");
+  auto headers = make();
+  headers.add_includes_of("#include \"x.h\"\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("x.h", "int one;\n")));
+}
+
+TEST_F(HeaderSet, NamesAFileRelativeToItsIncluderAsInTheFolder)
+{
+  write("one/a/c.h", "#include \"b.h\"\n#include \"../d.h\"\n");
+  write("one/a/b.h", "int b;\n");
+  write("one/d.h", "int d;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/c.h>\n");
+  EXPECT_THAT(texts(headers),
+              ElementsAre(Pair("a/b.h", "int b;\n"),
+                          Pair("a/c.h", "#include \"a/b.h\"\n#include \"d.h\"\n"),
+                          Pair("d.h", "int d;\n")));
+}
+
+TEST_F(HeaderSet, KeepsTwoFilesOfOneNameApart)
+{
+  write("one/a/c.h", "#include \"x.h\"\n#include <x.h>\n");
+  write("one/a/x.h", "int near;\n");
+  write("two/x.h", "int far;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/c.h>\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/c.h", "#include \"a/x.h\"\n#include <x.h>\n"),
+                                          Pair("a/x.h", "int near;\n"), Pair("x.h", "int far;\n")));
+}
+
+TEST_F(HeaderSet, IncludesEachFileOnceThoughItIncludesItself)
+{
+  write("one/x.h", "#include <y.h>\n");
+  write("one/y.h", "#include <x.h>\n#include \"y.h\"\n");
+  auto headers = make();
+  headers.add_includes_of("#include <x.h>\n");
+  EXPECT_EQ(headers.headers().size(), 2U);
+}
+
+TEST_F(HeaderSet, PrefersHeadersInMemory)
+{
+  write("one/x.h", "int file;\n");
+  auto headers = make({{"x.h", "int memory;\n"}});
+  headers.add_includes_of("#include <x.h>\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("x.h", "int memory;\n")));
+}
+
+TEST_F(HeaderSet, LeavesOutWhatIsInNoFolder)
+{
+  auto headers = make();
+  headers.add_includes_of("#include <cstdint>\n");
+  EXPECT_THAT(headers.headers(), IsEmpty());
+  EXPECT_TRUE(headers.has_missing());
+  EXPECT_EQ(headers.refusal_of("cstdint"), "");
+}
+
+TEST_F(HeaderSet, ReadsNothingOutsideOfTheFolders)
+{
+  write("secret.h", "secret\n");
+  std::filesystem::create_symlink(folder_.path() / "secret.h", folder_.path() / "one/link.h");
+  auto const absolute = (folder_.path() / "secret.h").string();
+  auto headers = make();
+  headers.add_includes_of("#include \"" + absolute + "\"\n#include \"../secret.h\"\n" +
+                          "#include <link.h>\n");
+  EXPECT_THAT(headers.headers(), IsEmpty());
+  for (auto const& name : {absolute, std::string("../secret.h"), std::string("link.h")})
+    EXPECT_EQ(headers.refusal_of(name), "is outside of the folders") << name;
+}
+
+TEST_F(HeaderSet, FollowsSymbolicLinksWithinAFolder)
+{
+  write("one/x.h", "int x;\n");
+  std::filesystem::create_symlink("x.h", folder_.path() / "one/link.h");
+  auto headers = make();
+  headers.add_includes_of("#include <link.h>\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("link.h", "int x;\n")));
+}
+
+TEST_F(HeaderSet, ReadsNoFifo)
+{
+  ASSERT_EQ(::mkfifo((folder_.path() / "one/pipe.h").c_str(), 0600), 0);
+  auto headers = make();
+  headers.add_includes_of("#include <pipe.h>\n");
+  EXPECT_THAT(headers.headers(), IsEmpty());
+  EXPECT_EQ(headers.refusal_of("pipe.h"), "is not a regular file");
+}
+
+TEST_F(HeaderSet, AddsAHeaderThatAMacroNames)
+{
+  write("one/x.h", "#include <y.h>\n");
+  write("one/y.h", "int y;\n");
+  auto headers = make();
+  EXPECT_TRUE(headers.add("x.h"));
+  EXPECT_FALSE(headers.add("x.h"));
+  EXPECT_FALSE(headers.add("z.h"));
+  EXPECT_EQ(headers.headers().size(), 2U);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/include_lines.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+using namespace fatlink::detail;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+std::vector<std::string> names_in(std::string_view text)
+{
+  std::vector<std::string> names;
+  for (auto const& include : find_includes(text))
+    names.push_back((include.is_quoted ? '"' : '<') + std::string(include.name));
+  return names;
+}
+
+}  // namespace
+
+TEST(IncludeLines, AreFoundInBothForms)
+{
+  EXPECT_THAT(names_in("#include <a.h>\n  #  include \"b/c.h\"  // why\nint x;"),
+              ElementsAre("<a.h", "\"b/c.h"));
+}
+
+TEST(IncludeLines, StateWhereTheNameIs)
+{
+  std::string_view const text = "int x;\n#include \"b.h\"\n";
+  auto const includes = find_includes(text);
+  ASSERT_EQ(includes.size(), 1U);
+  EXPECT_EQ(text.substr(includes[0].offset, includes[0].name.size()), "b.h");
+}
+
+TEST(IncludeLines, InCommentsAreNone)
+{
+  EXPECT_THAT(names_in("// #include <a.h>\n/* x\n#include <b.h>\n*/ int y; /* z */\n/*\n*/"),
+              IsEmpty());
+}
+
+TEST(IncludeLines, AfterACommentThatEndsAreFound)
+{
+  EXPECT_THAT(names_in("/* x */ #include <a.h>\n/* y\n z */ #include <b.h>\n"),
+              ElementsAre("<a.h", "<b.h"));
+}
+
+TEST(IncludeLines, AreNotHiddenByLiteralsThatLookLikeComments)
+{
+  EXPECT_THAT(names_in("char const* a = \"/*\";\nchar b = '\\'';\n#include <a.h>\n"),
+              ElementsAre("<a.h"));
+}
+
+TEST(IncludeLines, OfConditionsAreFound)
+{
+  EXPECT_THAT(names_in("#if __has_include(<a.h>) && __has_include(\"b.h\")\n"),
+              ElementsAre("<a.h", "\"b.h"));
+}
+
+TEST(IncludeLines, OfMacrosAndUnfinishedOnesAreNone)
+{
+  EXPECT_THAT(names_in("#include HEADER\n#include <\n#include \"\"\n#include <a.h\n#inc <a.h>"),
+              IsEmpty());
+}

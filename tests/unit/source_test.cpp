@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/source.hpp"
+
+#include <gmock/gmock.h>
+
+#include "expect_error.hpp"
+#include "fixtures.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+void expect_refused(std::string const& text, error_code code, std::string const& message)
+{
+  try {
+    (void)source::from_text(text, "half.cu");
+    ADD_FAILURE() << "accepted";
+  } catch (file_error const& failure) {
+    EXPECT_EQ(failure.where(), stage::compiler);
+    EXPECT_EQ(failure.details().input, "half.cu");
+    EXPECT_TRUE(failure.details().code == code) << failure.details().code.text();
+    EXPECT_THAT(failure.what(), testing::HasSubstr(message));
+    EXPECT_NE(failure.details().hint, "");
+  }
+}
+
+}  // namespace
+
+TEST(Source, KeepsNameAndText)
+{
+  auto const code = source::from_text("int x;\n", "src/half.cu");
+  EXPECT_EQ(code.name(), "src/half.cu");
+  EXPECT_EQ(code.text(), "int x;\n");
+}
+
+TEST(Source, IsRecognizedByItsContent)
+{
+  for (std::string const text : {"", "int x;", "extern \"C\" __device__ float f(float);", "// ä\n"})
+    EXPECT_EQ(source::from_text(text, "x.ll").language(), source_language::cuda) << text;
+  for (std::string const text : {"target triple = \"nvptx64-nvidia-cuda\"\n", "; ModuleID = 'x'\n",
+                                 "BC\xC0\xDE\x35\x14", "\xDE\xC0\x17\x0B\x01"})
+    EXPECT_EQ(source::from_text(text, "x.cu").language(), source_language::nvvm_ir) << text;
+}
+
+TEST(Source, WithANulOrOtherThanUtf8IsRefusedWithItsLine)
+{
+  using namespace std::string_literals;
+  expect_refused("int x;\nint\0y;\n"s, error_code::invalid_source, "half.cu: line 2 has a NUL byte");
+  expect_refused("int x;\n\n// \xE4\n", error_code::invalid_source,
+                 "half.cu: line 3 has bytes that are not UTF-8");
+}
+
+TEST(Source, AboveTheLimitIsRefused)
+{
+  expect_refused(std::string(k_largest_source + 1, ' '), error_code::above_limit,
+                 "half.cu: has 16777217 bytes; the limit is 16 MiB");
+}
+
+TEST(Source, IsReadFromARegularFileOnly)
+{
+  fixtures::folder const folder;
+  EXPECT_EQ(source::read(folder.write("a.cu", "int x;")).text(), "int x;");
+  EXPECT_THROW((void)source::read(folder.path()), file_error);
+  EXPECT_THROW((void)source::read(folder.path() / "none.cu"), file_error);
+}
+
+TEST(Source, NamesAreThoseOfSourceFiles)
+{
+  for (auto const* name : {"a.cu", "x/b.ll", "c.bc"}) EXPECT_TRUE(is_source_name(name)) << name;
+  for (auto const* name : {"a", "a.ptx", "a.fatbin", "cu", ".cu"})
+    EXPECT_FALSE(is_source_name(name)) << name;
+}
