@@ -24,6 +24,7 @@ int status_of(std::exception const& failure)
   if (is(static_cast<file_error const*>(nullptr))) return k_bad_file;
   if (is(static_cast<refused_error const*>(nullptr))) return k_refused;
   if (is(static_cast<link_error const*>(nullptr))) return k_refused;
+  if (is(static_cast<compile_error const*>(nullptr))) return k_refused;
   if (is(static_cast<unavailable_error const*>(nullptr))) return k_unavailable;
   if (is(static_cast<device_error const*>(nullptr))) return k_unavailable;
   return k_defect;

@@ -25,6 +25,7 @@ void add_run(CLI::App& app, int& exit_status);
 void add_link(CLI::App& app, int& exit_status);
 void add_check(CLI::App& app, int& exit_status);
 void add_inspect(CLI::App& app, int& exit_status);
+void add_compile(CLI::App& app, int& exit_status);
 void add_pack(CLI::App& app, int& exit_status);
 void add_digest(CLI::App& app, int& exit_status);
 void add_list(CLI::App& app, int& exit_status);

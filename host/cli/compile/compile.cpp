@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink compile: source to a fatbin, without nvcc.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "compile/compile_flags.hpp"
+#include "error_report.hpp"
+#include "fatbin/contract_identity.hpp"
+#include "fatbin_files.hpp"
+#include "options.hpp"
+#include "terminal/streams.hpp"
+#include "util/bytes/sha256.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+struct compile_arguments {
+  std::string source;
+  std::string output;
+  compile_flags compile;
+  bool timing = false;
+  bool json = false;
+};
+
+nlohmann::json describe_times(compile_times const& times)
+{
+  return {{"read_ms", times.read_ms},
+          {"lookup_ms", times.lookup_ms},
+          {"open_ms", times.open_ms},
+          {"compile_ms", times.compile_ms}};
+}
+
+nlohmann::json to_json(compiled_source const& made, compile_arguments const& arguments)
+{
+  auto entries = nlohmann::json::array();
+  for (auto const& entry : made.code.entries())
+    entries.push_back({{"kind", to_string(entry.kind)},
+                       {"target", entry.target.name()},
+                       {"stored_bytes", entry.payload.size()}});
+  nlohmann::json json{{"source", arguments.source},
+                      {"output", arguments.output},
+                      {"bytes", made.code.bytes().size()},
+                      {"sha256", detail::to_hexadecimal(made.code.digest())},
+                      {"producer", made.producer},
+                      {"entries", entries},
+                      {"cache", to_string(made.cache)},
+                      {"compile_ms", describe_times(made.times)},
+                      {"warnings", made.warnings}};
+  if (auto const& ident = made.code.ident(); ident && !ident->contract.empty())
+    json["contract"] = detail::contract_of(*ident);
+  if (has_sidecar(arguments.output)) json["sidecar"] = sidecar_name(arguments.output);
+  return json;
+}
+
+void print_text(compiled_source const& made, compile_arguments const& arguments)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : made.code.entries())
+    names.push_back(fmt::format("{}:{}", to_string(entry.kind), entry.target.name()));
+  auto const& ident = made.code.ident();
+  fmt::print("{}: {}, contract {}, {} bytes, {}{}\n", arguments.output, fmt::join(names, " "),
+             ident && !ident->contract.empty() ? detail::contract_of(*ident) : "none",
+             made.code.bytes().size(), made.producer,
+             made.cache == cache_outcome::hit ? ", from the cache" : "");
+  if (!arguments.timing) return;
+  auto const& times = made.times;
+  fmt::print("  headers {:.1f} ms, cache {:.1f} ms, start {:.1f} ms, compile {:.1f} ms\n",
+             times.read_ms, times.lookup_ms, times.open_ms, times.compile_ms);
+}
+
+int compile(compile_arguments const& arguments)
+{
+  check_fatbin_output(arguments.output, {arguments.source}, arguments.json);
+  auto const options = arguments.compile.make_options();
+  auto const code = source::read(arguments.source);
+  auto tool = arguments.compile.compiler();
+  auto made = tool.compile(code, options);
+  write_fatbin_files(made.code, arguments.output, {arguments.source}, made.warnings);
+  print_warnings(made.warnings);
+  if (arguments.json)
+    print_json("fatlink.compile/1", to_json(made, arguments));
+  else
+    print_text(made, arguments);
+  return k_done;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, int& exit_status)
+{
+  auto arguments = std::make_shared<compile_arguments>();
+  auto* verb = app.add_subcommand(
+      "compile", "Compile CUDA C++ or LLVM IR to a fatbin with NVRTC or libNVVM, without nvcc.");
+  verb->add_option("SOURCE", arguments->source, "CUDA C++ (.cu), or LLVM IR (.ll, .bc)")
+      ->required();
+  verb->add_option("-o,--output", arguments->output,
+                   "fatbin to write; its sidecar is written beside it; -: standard output")
+      ->required();
+  add_compile_flags(*verb, arguments->compile);
+  verb->add_flag("--timing", arguments->timing, "show where the time went");
+  verb->add_flag("--json", arguments->json, k_json_help);
+  verb->footer("Example: fatlink compile half.cu --contract apply_transform -o half.fatbin");
+  verb->callback([arguments, &exit_status] { exit_status = compile(*arguments); });
+}
+
+}  // namespace fatlink::cli

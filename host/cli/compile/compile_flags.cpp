@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/compile_flags.hpp"
+
+#include <cctype>
+
+#include "options.hpp"
+#include "targets.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+/// "sm_75" of "75" and "sm_75".
+std::vector<target> parse_architectures(std::vector<std::string> words)
+{
+  for (auto& word : words)
+    if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0)
+      word.insert(0, "sm_");
+  return parse_targets(words);
+}
+
+void add_bool(CLI::App& verb, std::string const& name, bool& value, std::string const& help)
+{
+  add_choice(verb, name, [&value](std::string const& text) { value = text == "1"; }, {"0", "1"},
+             help);
+}
+
+}  // namespace
+
+compile_options compile_flags::make_options() const
+{
+  auto made = options;
+  made.architectures = architectures.empty() && sass.empty() ? std::vector<target>{"sm_75"}
+                                                             : parse_architectures(architectures);
+  made.sass = parse_architectures(sass);
+  if (use_fast_math)
+    made.float_flags = {.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
+  return made;
+}
+
+compiler compile_flags::compiler() const
+{
+  return fatlink::compiler(
+      {.time_limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000)),
+       .memory_limit_mib = memory_mib,
+       .cache = no_cache ? nullptr : std::make_shared<link_cache>(default_cache_settings()),
+       .allow_unconfined = allow_unconfined});
+}
+
+void add_source_flags(CLI::App& verb, compile_flags& flags)
+{
+  auto* contract =
+      verb.add_option("--contract", flags.options.contract,
+                      "of sources: the installed contract whose header is included before them");
+  verb.add_option("--header", flags.options.header,
+                  "of sources: a header to include before them, instead of a contract's")
+      ->type_name("FILE")
+      ->excludes(contract);
+  verb.add_option("-I,--include-folder", flags.options.include_folders,
+                  "of sources: a folder in which #include searches; can be repeated")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  verb.add_option("-D,--define", flags.options.definitions,
+                  "of sources: a macro, NAME or NAME=VALUE; can be repeated")
+      ->type_name("MACRO")
+      ->allow_extra_args(false);
+}
+
+void add_compile_flags(CLI::App& verb, compile_flags& flags)
+{
+  add_source_flags(verb, flags);
+  verb.add_option("--arch", flags.architectures,
+                  "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas "
+                  "(default: 75)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb.add_option("--sass", flags.sass, "architectures of cubins, which need no compiler later")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
+             "standard of C++");
+  add_bool(verb, "--ftz", flags.options.float_flags.ftz, "flush denormal numbers to zero");
+  add_bool(verb, "--prec-div", flags.options.float_flags.prec_div, "divisions round correctly");
+  add_bool(verb, "--prec-sqrt", flags.options.float_flags.prec_sqrt,
+           "square roots round correctly");
+  add_bool(verb, "--fma", flags.options.float_flags.fmad,
+           "contract multiplication and addition");
+  auto* fast = verb.add_flag("--use-fast-math", flags.use_fast_math,
+                             "--ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
+  for (auto const* name : {"--ftz", "--prec-div", "--prec-sqrt", "--fma"})
+    verb.get_option(name)->excludes(fast);
+  verb.add_flag("--line-info", flags.options.line_info, "add source lines for profilers");
+  add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600,
+              "time limit of the compile in fatlink-linkd, 0.01 to 600");
+  add_count(verb, "--memory-limit", flags.memory_mib, {64, 65536},
+            "memory of the compile, MiB, 64 to 65536");
+  verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
+  verb.add_flag(
+      "--allow-unconfined", flags.allow_unconfined,
+      "compile even if the kernel refuses the sandbox of fatlink-linkd (seccomp), with a warning");
+}
+
+}  // namespace fatlink::cli

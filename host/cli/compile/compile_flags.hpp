@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of compiles: all of them for `fatlink compile`, and those that a source needs
+// wherever an input is taken.
+#pragma once
+
+#include "fatlink/compiler.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+
+struct compile_flags {
+  std::vector<std::string> architectures = {};  ///< "75", "sm_90a"; empty: 75
+  std::vector<std::string> sass = {};
+  bool use_fast_math = false;
+  double limit_s = 30;
+  unsigned memory_mib = 2048;
+  bool no_cache = false;
+  bool allow_unconfined = false;
+  compile_options options = {};  ///< of the other options
+
+  /// @throws usage_error an architecture that is none.
+  [[nodiscard]] compile_options make_options() const;
+  [[nodiscard]] fatlink::compiler compiler() const;
+};
+
+/// Adds --contract, --header, -I and -D: what a source that is an input of another verb needs.
+void add_source_flags(CLI::App& verb, compile_flags& flags);
+
+/// Adds the options of add_source_flags, and those of the code and of the compiler.
+void add_compile_flags(CLI::App& verb, compile_flags& flags);
+
+}  // namespace fatlink::cli

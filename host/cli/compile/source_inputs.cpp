@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/source_inputs.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <thread>
+
+#include "error_report.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+/// The contract that an input states; empty if none does.
+std::string contract_of(std::vector<std::optional<input>> const& inputs)
+{
+  for (auto const& file : inputs)
+    if (file)
+      for (auto const& module : file->modules())
+        if (auto const& ident = module.ident(); ident && !ident->contract.empty())
+          return ident->contract;
+  return {};
+}
+
+/// A source, and where its input belongs.
+struct job {
+  fatlink::source code;
+  std::size_t index = 0;
+  std::optional<compiled_source> result = {};
+  std::exception_ptr failure = {};
+};
+
+/// Compiles all jobs, at most one for each core at once.
+void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& options)
+{
+  auto const compile = [&](job& next) {
+    try {
+      next.result = tool.compile(next.code, options);
+    } catch (...) {
+      next.failure = std::current_exception();
+    }
+  };
+  if (jobs.size() == 1) return compile(jobs.front());
+  auto const cores = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < std::min(cores, jobs.size()); ++i)
+    threads.emplace_back([&] {
+      for (auto index = next++; index < jobs.size(); index = next++) compile(jobs[index]);
+    });
+}
+
+}  // namespace
+
+std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
+                               compile_flags const& flags)
+{
+  std::vector<std::optional<input>> inputs(files.size());
+  std::vector<job> jobs;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (is_source_name(files[i]))
+      jobs.push_back({.code = source::read(files[i]), .index = i});
+    else
+      inputs[i] = input::read(files[i]);
+  if (!jobs.empty()) {
+    auto options = flags.make_options();
+    if (options.contract.empty() && options.header.empty()) options.contract = contract_of(inputs);
+    auto tool = flags.compiler();
+    compile_all(jobs, tool, options);
+  }
+  for (auto& done : jobs) {
+    if (done.failure) std::rethrow_exception(done.failure);
+    print_warnings(done.result->warnings);
+    inputs[done.index] = input(done.result->code);
+  }
+  std::vector<input> all;
+  for (auto& file : inputs) all.push_back(std::move(*file));
+  return all;
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs that may be sources: these are compiled, with the contract of the other inputs.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "compile/compile_flags.hpp"
+#include "fatlink/input.hpp"
+
+namespace fatlink::cli {
+
+/// Reads the files; sources (.cu, .ll, .bc) are compiled, several at once. A source's contract is
+/// that of --contract, otherwise the one that the first other input states. Prints the compilers'
+/// warnings.
+/// @throws as input::read, source::read and compiler::compile.
+std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
+                               compile_flags const& flags);
+
+}  // namespace fatlink::cli

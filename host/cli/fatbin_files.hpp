@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a fatbin and its sidecar, for the verbs that make fatbins.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fatlink/fatbin.hpp"
+
+namespace fatlink::cli {
+
+/// Whether a sidecar can be beside `output`: not for standard output, devices and FIFOs.
+bool has_sidecar(std::string const& output);
+
+/// The sidecar of `output`: the same name with the ending .json.
+std::string sidecar_name(std::string const& output);
+
+/// @throws usage_error the fatbin or its sidecar would replace one of `inputs`, `output` is a .json,
+///   or it is `-` together with --json.
+void check_fatbin_output(std::string const& output,
+                         std::vector<std::filesystem::path> const& inputs, bool json);
+
+/// Writes `code` and its sidecar: both, or neither. The sidecar has the reference that a sidecar of
+/// `inputs`, or the one that is there, states. Adds a warning where these differ.
+/// @throws file_error a file cannot be written, or a sidecar is malformed.
+void write_fatbin_files(fatbin const& code, std::string const& output,
+                        std::vector<std::filesystem::path> const& inputs,
+                        std::vector<std::string>& warnings);
+
+}  // namespace fatlink::cli
