@@ -38,21 +38,21 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
       return std::any_of(names.begin(), names.end(), test);
     };
     if (holds([&](std::string const& name) { return name != hook && is_mangled(name, hook); }))
-      return format("declare it extern \"C\": {}", declaration);
+      return detail::format("declare it extern \"C\": {}", declaration);
     if (holds([&](std::string const& name) { return name == hook; }))
-      return format("define it as a device function that other files can call: {}", declaration);
+      return detail::format("define it as a device function that other files can call: {}", declaration);
     if (auto const name = nearest(names, hook); !name.empty())
-      return format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
+      return detail::format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
                     declaration);
   }
-  return format("the contract {} declares: {}", contract.title(),
+  return detail::format("the contract {} declares: {}", contract.title(),
                 contract.declaration_of(contract.hooks.front()));
 }
 
 [[noreturn]] void refuse(compile_subject const& subject, finding_id id, std::string const& cause,
                          std::string hint)
 {
-  throw compile_error(stage::compiler, {.message = format("{}: {}", subject.name, cause),
+  throw compile_error(stage::compiler, {.message = detail::format("{}: {}", subject.name, cause),
                                         .input = subject.name,
                                         .code = vendor_code(to_string(id)),
                                         .hint = std::move(hint)});
@@ -67,9 +67,9 @@ void check_types(ptx_interface const& module, compile_subject const& subject,
     if (definition == nullptr) continue;
     if (definition->results == hook.results && definition->parameters == hook.parameters) continue;
     refuse(subject, finding_id::signature_mismatch,
-           format("defines {}, and the contract {} declares {}", to_string(*definition),
+           detail::format("defines {}, and the contract {} declares {}", to_string(*definition),
                   subject.contract->title(), to_string(hook)),
-           format("the declaration is: {}", subject.contract->declaration_of(hook.name)));
+           detail::format("the declaration is: {}", subject.contract->declaration_of(hook.name)));
   }
 }
 
@@ -88,7 +88,7 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
     };
     if (std::none_of(contract.hooks.begin(), contract.hooks.end(), fills_or_calls))
       refuse(subject, finding_id::missing_hook,
-             format("neither defines nor calls a hook of the contract {}", contract.title()),
+             detail::format("neither defines nor calls a hook of the contract {}", contract.title()),
              hint_for(module, contract));
     check_types(module, subject, types);
   }

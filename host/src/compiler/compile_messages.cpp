@@ -37,12 +37,12 @@ bool is_error(std::string_view line)
 std::string with_user_name(std::string_view line, compile_subject const& subject)
 {
   auto const& name = subject.program_name;
-  if (line.starts_with("ptxas ")) return format("{}: {}", subject.name, line);
+  if (line.starts_with("ptxas ")) return detail::format("{}: {}", subject.name, line);
   if (!line.starts_with(name) || line.size() == name.size()) return std::string(line);
   if (line[name.size()] != '(') return subject.name + std::string(line.substr(name.size()));
   auto const close = line.find(')', name.size());
   if (close == std::string_view::npos) return std::string(line);
-  return format("{}:{}{}", subject.name, line.substr(name.size() + 1, close - name.size() - 1),
+  return detail::format("{}:{}{}", subject.name, line.substr(name.size() + 1, close - name.size() - 1),
                 line.substr(close + 1));
 }
 
@@ -66,11 +66,11 @@ std::string folders_text(compile_subject const& subject)
 std::string header_hint(std::string const& name, compile_subject const& subject)
 {
   if (is_standard_header(name))
-    return format(
+    return detail::format(
         "NVRTC has no C++ standard library: remove the line, or include <cuda/std/...> of CCCL; "
         "CUDA's own functions (sqrtf, printf) need no header; {}",
         folders_text(subject));
-  return format("add its folder with -I (compile_options::include_folders); {}; {}",
+  return detail::format("add its folder with -I (compile_options::include_folders); {}; {}",
                 folders_text(subject), k_headers_remedy);
 }
 
@@ -79,7 +79,7 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
 {
   auto const cause = refusal.empty() ? std::string("is in none of the folders") : refusal;
   throw compile_error(stage::compiler,
-                      {.message = format("{}: the header {} {}", subject.name, name, cause),
+                      {.message = detail::format("{}: the header {} {}", subject.name, name, cause),
                        .input = subject.name,
                        .code = error_code::header_not_found,
                        .log = refusal.empty() ? product.log : std::string(),
@@ -92,7 +92,7 @@ std::string contract_hint(std::string_view log, compile_subject const& subject)
   if (subject.contract == nullptr) return {};
   for (auto const& hook : subject.contract->hooks)
     if (log.find(hook) != std::string_view::npos)
-      return format("the contract {} declares: {}", subject.contract->title(),
+      return detail::format("the contract {} declares: {}", subject.contract->title(),
                     subject.contract->declaration_of(hook));
   return {};
 }
@@ -109,7 +109,7 @@ std::string assembly_hint(compile_product const& product)
   auto const lines = lines_of(
       {reinterpret_cast<char const*>(product.ptx.data()), product.ptx.size()});
   if (number == 0 || number > lines.size()) return {};
-  return format("correct the asm statement; line {} of the PTX is: {}", number,
+  return detail::format("correct the asm statement; line {} of the PTX is: {}", number,
                 printable(lines[number - 1]));
 }
 
@@ -156,7 +156,7 @@ void refuse_product(compile_product const& product, compile_subject const& subje
   if (product.code == "NVRTC_ERROR_INVALID_OPTION" && is_unknown_architecture(product))
     throw unavailable_error(
         stage::compiler,
-        {.message = format("{}: {} does not know an architecture: {}", subject.name, producer,
+        {.message = detail::format("{}: {} does not know an architecture: {}", subject.name, producer,
                            first_compile_error(product.log)),
          .input = subject.name,
          .code = vendor_code(product.code),
@@ -169,7 +169,7 @@ void refuse_product(compile_product const& product, compile_subject const& subje
   if (hint.empty()) hint = "correct the source; the log has all messages";
   throw compile_error(stage::compiler,
                       {.message = line.empty()
-                                      ? format("{}: {} fails: {}", subject.name, producer, product.code)
+                                      ? detail::format("{}: {} fails: {}", subject.name, producer, product.code)
                                       : with_user_name(line, subject),
                        .input = subject.name,
                        .code = error_code::compile_failed,

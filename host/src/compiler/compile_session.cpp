@@ -70,7 +70,7 @@ compile_session::compile_session(compiler_state& state, source const& code,
       library_(state.locate(code.language())),
       subject_{.name = code.name(), .program_name = program_name_of(code.name())}
 {
-  producer_ = format("{} {}", is_cuda() ? "NVRTC" : "libNVVM", version_of(library_.identity));
+  producer_ = detail::format("{} {}", is_cuda() ? "NVRTC" : "libNVVM", version_of(library_.identity));
 }
 
 compiled_source compile_session::run()
@@ -112,7 +112,7 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
   }
   throw compile_error(
       stage::compiler,
-      {.message = format("{}: more than {} headers are named by macros", code_.name(),
+      {.message = detail::format("{}: more than {} headers are named by macros", code_.name(),
                          k_most_attempts),
        .input = code_.name(),
        .code = error_code::above_limit,
@@ -271,7 +271,7 @@ hook_types compile_session::find_hook_types()
     else
       throw file_error(
           stage::compiler,
-          {.message = format("{}: the header of the contract {} does not compile on its own",
+          {.message = detail::format("{}: the header of the contract {} does not compile on its own",
                              contract_->header_path, contract_->title()),
            .input = contract_->header_path,
            .code = error_code::invalid_contract,
@@ -328,24 +328,24 @@ void compile_session::refuse_death(helper_death const& death) const
   auto const& settings = state_.settings;
   auto const limit_kib = std::uint64_t{settings.memory_limit_mib} << 10;
   auto const fail = [&](std::string const& cause, code_text code, char const* hint) {
-    throw compile_error(stage::compiler, {.message = format("{}: {}", code_.name(), cause),
+    throw compile_error(stage::compiler, {.message = detail::format("{}: {}", code_.name(), cause),
                                           .input = code_.name(),
                                           .code = std::move(code),
                                           .hint = hint});
   };
   if (death.reason == "ETIMEDOUT")
-    fail(format("the compile took longer than its time limit of {} s; the compiler's process was "
+    fail(detail::format("the compile took longer than its time limit of {} s; the compiler's process was "
                 "stopped",
                 static_cast<double>(settings.time_limit.count()) / 1000),
          error_code::compile_timeout,
          "look for endless templates or macros, or raise compiler_settings::time_limit");
   if (getenv("DBG")) fprintf(stderr,"peak %lu\n",death.peak_kib);
   if (death.peak_kib > limit_kib / 4 * 3)
-    fail(format("the compile needed more than its memory limit of {} MiB",
+    fail(detail::format("the compile needed more than its memory limit of {} MiB",
                 settings.memory_limit_mib),
          error_code::compile_memory,
          "look for endless templates or macros, or raise compiler_settings::memory_limit_mib");
-  fail(format("the compiler's process died compiling it ({})",
+  fail(detail::format("the compiler's process died compiling it ({})",
               death.cause.empty() ? death.reason : death.cause),
        vendor_code(death.reason), "the next compile is not affected; simplify the source");
   std::abort();

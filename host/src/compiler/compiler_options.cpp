@@ -38,7 +38,7 @@ void check_targets(std::vector<target> const& targets)
   for (auto const architecture : targets) {
     check_target(architecture);
     if (std::count(targets.begin(), targets.end(), architecture) > 1)
-      refuse(format("the architecture {} is given twice", architecture.name()), architecture.name(),
+      refuse(detail::format("the architecture {} is given twice", architecture.name()), architecture.name(),
              "give each architecture once");
   }
 }
@@ -57,10 +57,10 @@ std::vector<std::string> common_options(compile_options const& options,
       "--std=" + options.standard,
       "--no-source-include",
       "--modify-stack-limit=false",
-      format("--ftz={}", text_of(flags.ftz)),
-      format("--prec-div={}", text_of(flags.prec_div)),
-      format("--prec-sqrt={}", text_of(flags.prec_sqrt)),
-      format("--fmad={}", text_of(flags.fmad)),
+      detail::format("--ftz={}", text_of(flags.ftz)),
+      detail::format("--prec-div={}", text_of(flags.prec_div)),
+      detail::format("--prec-sqrt={}", text_of(flags.prec_sqrt)),
+      detail::format("--fmad={}", text_of(flags.fmad)),
   };
   if (is_minimal) list.emplace_back("--minimal");
   if (options.line_info) list.emplace_back("--generate-line-info");
@@ -79,11 +79,11 @@ void check_compile_options(compile_options const& options)
   check_targets(options.architectures);
   check_targets(options.sass);
   if (std::find(k_standards.begin(), k_standards.end(), options.standard) == k_standards.end())
-    refuse(format("'{}' is no standard of C++ that NVRTC knows", options.standard),
+    refuse(detail::format("'{}' is no standard of C++ that NVRTC knows", options.standard),
            options.standard, "use c++03, c++11, c++14, c++17 or c++20");
   for (auto const& definition : options.definitions)
     if (!is_definition(definition))
-      refuse(format("'{}' does not define a macro", definition), definition,
+      refuse(detail::format("'{}' does not define a macro", definition), definition,
              "write NAME or NAME=VALUE");
   if (!options.contract.empty() && !options.header.empty())
     refuse("both a contract and a header", options.header.string(),
@@ -94,12 +94,12 @@ void check_compiler_settings(compiler_settings const& settings)
 {
   auto const limit_ms = settings.time_limit.count();
   if (limit_ms <= 0)
-    throw usage_error({.message = format("a time limit of {} ms", limit_ms),
+    throw usage_error({.message = detail::format("a time limit of {} ms", limit_ms),
                        .input = std::to_string(limit_ms),
                        .code = error_code::invalid_time_limit,
                        .hint = "set compiler_settings::time_limit to more than 0"});
   if (settings.memory_limit_mib < k_least_mib || settings.memory_limit_mib > k_most_mib)
-    refuse(format("a memory limit of {} MiB", settings.memory_limit_mib),
+    refuse(detail::format("a memory limit of {} MiB", settings.memory_limit_mib),
            std::to_string(settings.memory_limit_mib),
            "set compiler_settings::memory_limit_mib to a number from 64 to 65536");
 }
@@ -134,10 +134,10 @@ std::vector<std::vector<std::string>> nvvm_compiles(compile_options const& optio
   std::vector<std::vector<std::string>> compiles;
   for (auto const architecture : options.architectures) {
     std::vector<std::string> list{"-arch=compute_" + architecture.name().substr(3),
-                                  format("-ftz={:d}", flags.ftz),
-                                  format("-prec-div={:d}", flags.prec_div),
-                                  format("-prec-sqrt={:d}", flags.prec_sqrt),
-                                  format("-fma={:d}", flags.fmad)};
+                                  detail::format("-ftz={:d}", flags.ftz),
+                                  detail::format("-prec-div={:d}", flags.prec_div),
+                                  detail::format("-prec-sqrt={:d}", flags.prec_sqrt),
+                                  detail::format("-fma={:d}", flags.fmad)};
     compiles.push_back(list);
     list.emplace_back("-gen-lto");
     compiles.push_back(std::move(list));

@@ -14,8 +14,8 @@ constexpr char const* k_probe = "fatlink_hook_";
 /// The mangled type in "_Z14fatlink_hook_0PFffE"; empty if no function of `module` has it.
 std::string mangled_type(ptx_interface const& module, std::size_t index)
 {
-  auto const name = format("{}{}", k_probe, index);
-  auto const prefix = format("_Z{}{}P", name.size(), name);
+  auto const name = detail::format("{}{}", k_probe, index);
+  auto const prefix = detail::format("_Z{}{}P", name.size(), name);
   for (auto const& function : module.definitions)
     if (function.name.starts_with(prefix)) return function.name.substr(prefix.size());
   return {};
@@ -25,11 +25,11 @@ std::string mangled_type(ptx_interface const& module, std::size_t index)
 {
   throw file_error(
       stage::compiler,
-      {.message = format("{}: {} is not a device function that it declares extern \"C\"",
+      {.message = detail::format("{}: {} is not a device function that it declares extern \"C\"",
                          contract.header_path, hook),
        .input = contract.header_path,
        .code = error_code::invalid_contract,
-       .hint = format("correct the header or the hooks of the contract {}", contract.title())});
+       .hint = detail::format("correct the header or the hooks of the contract {}", contract.title())});
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ program hook_probe(installed_contract const& contract)
                               "--modify-stack-limit=false",
                               "--pre-include=" + contract.header_name}}};
   for (std::size_t i = 0; i < contract.hooks.size(); ++i)
-    probe.source += format(
+    probe.source += detail::format(
         "__device__ void {0}{1}(decltype({2})*) {{}}\n"
         "__device__ void* fatlink_address_{1}() {{ return (void*)&{2}; }}\n",
         k_probe, i, contract.hooks[i]);

@@ -133,9 +133,9 @@ std::string header_set::insert(location const& place)
 {
   auto const [entry, is_new] = names_.try_emplace({place.folder, place.name}, place.name);
   if (!is_new) return entry->second;
-  if (texts_.contains(place.name)) entry->second = format("{}/{}", place.folder, place.name);
+  if (texts_.contains(place.name)) entry->second = detail::format("{}/{}", place.folder, place.name);
   if (texts_.size() == k_most_headers)
-    refuse_above_limit(format("more than {}", k_most_headers));
+    refuse_above_limit(detail::format("more than {}", k_most_headers));
   texts_.emplace(entry->second, std::string());
   pending_.push_back({entry->second, place});
   return entry->second;

@@ -36,7 +36,7 @@ std::vector<fs::path> contract_folders()
 [[noreturn]] void refuse(fs::path const& file, std::string const& cause)
 {
   throw file_error(stage::compiler,
-                   {.message = format("{}: {}", file.string(), cause),
+                   {.message = detail::format("{}: {}", file.string(), cause),
                     .input = file.string(),
                     .code = error_code::invalid_contract,
                     .hint = "install the package of the library that has this contract again"});
@@ -47,7 +47,7 @@ fs::path header_of(fs::path const& file, std::string const& header)
 {
   auto const path = fs::path(header).lexically_normal();
   if (path.empty() || path.is_absolute() || *path.begin() == "..")
-    refuse(file, format("its header '{}' is not below its folder", header));
+    refuse(file, detail::format("its header '{}' is not below its folder", header));
   return file.parent_path() / path;
 }
 
@@ -67,7 +67,7 @@ try {
   contract.header_text.assign(reinterpret_cast<char const*>(text.data()), text.size());
   return contract;
 } catch (nlohmann::json::exception const& failure) {
-  refuse(file, format("is not a contract: {}", failure.what()));
+  refuse(file, detail::format("is not a contract: {}", failure.what()));
 }
 
 [[noreturn]] void refuse_missing(std::string const& name)
@@ -77,20 +77,20 @@ try {
   auto const suggestion = nearest(list_contracts(), name);
   throw file_error(
       stage::compiler,
-      {.message = format("the contract {} is not installed", name),
+      {.message = detail::format("the contract {} is not installed", name),
        .input = name,
        .code = error_code::not_installed,
        .log = folders,
        .hint = suggestion.empty()
                    ? "install the package of its library, or include its header with --header"
-                   : format("did you mean {}?", suggestion)});
+                   : detail::format("did you mean {}?", suggestion)});
 }
 
 }  // namespace
 
 std::string installed_contract::title() const
 {
-  return format("{}/{}", name, version);
+  return detail::format("{}/{}", name, version);
 }
 
 std::string installed_contract::declaration_of(std::string const& hook) const
@@ -116,7 +116,7 @@ installed_contract find_contract(std::string const& name)
     std::error_code ignored;
     if (!fs::exists(file, ignored)) continue;
     auto contract = parse(file, read_json(file));
-    if (contract.name != name) refuse(file, format("states the contract {}", contract.name));
+    if (contract.name != name) refuse(file, detail::format("states the contract {}", contract.name));
     return contract;
   }
   refuse_missing(name);
