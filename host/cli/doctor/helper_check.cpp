@@ -37,7 +37,7 @@ nlohmann::json parse_layer(std::string_view text)
 /// Adds the state of each layer, and a reason and a hint if links would fail.
 void examine_layers(nlohmann::json& json, std::string const& library)
 try {
-  auto const helper = detail::link_helper::start({.nvjitlink = library, .allow_unconfined = true},
+  auto const helper = detail::link_helper::start({.file = library, .allow_unconfined = true},
                                                  detail::time_limit(k_longest_start));
   for (auto const& layer : helper->hello().layers) json["layers"].push_back(parse_layer(layer));
   for (auto const& layer : json["layers"]) {

@@ -32,9 +32,21 @@ class scanner {
       start = close + 2;
     }
     auto const line = text_.substr(0, end);
-    auto const first = line.find_first_not_of(k_blank, start);
+    auto const first = skip_blank(line, start);
     if (first != std::string_view::npos && line[first] == '#') read_directive(line, first + 1);
     skip_comments(line, start);
+  }
+
+  /// The first position from `start` that is neither blank nor in a comment that the line closes.
+  static std::size_t skip_blank(std::string_view line, std::size_t start)
+  {
+    auto first = line.find_first_not_of(k_blank, start);
+    while (first != std::string_view::npos && line.substr(first).starts_with("/*")) {
+      auto const close = line.find("*/", first + 2);
+      if (close == std::string_view::npos) return close;
+      first = line.find_first_not_of(k_blank, close + 2);
+    }
+    return first;
   }
 
   /// Sets is_in_comment_ if the line opens a comment that it does not close. Literals may hold what
