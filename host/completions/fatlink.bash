@@ -32,6 +32,7 @@ _fatlink_verb() {
 # options: the options of the command.
 _fatlink_options() {
   local linking='--in-process --allow-unconfined --link-timeout --no-cache --require-inlined'
+  local sources='--contract --header -I --include-folder -D --define'
   local forms='--allow-calls --whole-archive'
   local compiling='--keep-variable --drop-unused-variables --max-registers -O --optimize --fast-compile --line-info
     --debug --stack-protector --ftz --prec-div --prec-sqrt --fma --threads --no-driver-cache --ptxas --nvvm'
@@ -44,6 +45,8 @@ _fatlink_options() {
     link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
     check) options+=" --target --mode --kernel --nvjitlink $forms" ;;
     inspect) options+=' --expect --expect-ident --expect-hook --expect-reference --ptx --target' ;;
+    compile) options+=" -o --output $sources --arch --sass --std --ftz --prec-div --prec-sqrt --fma --use-fast-math
+           --line-info --timeout --memory-limit --no-cache --allow-unconfined --timing" ;;
     pack) options+=' -o --output --package' ;;
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;

@@ -40,6 +40,7 @@ struct ident {
   int version = 0;                 ///< of the contract
   std::string header_sha256 = {};  ///< of the contract's header, lower-case hex; for information
   std::string toolkit = {};        ///< nvcc's version: "13.0.88"
+  std::string producer = {};       ///< the compiler, if it was not nvcc: "NVRTC 13.0"
   std::string float_flags = {};    ///< as entries record them
   std::string package = {};        ///< the package that ships this fatbin; empty: unknown
   /// The package that ships a library with this contract, and the first version that has it.

@@ -35,6 +35,7 @@ ident from_json(nlohmann::json const& json)
           .version = whole(json, "version"),
           .header_sha256 = json.value("header_sha256", std::string{}),
           .toolkit = json.value("toolkit", std::string{}),
+          .producer = json.value("producer", std::string{}),
           .float_flags = json.value("float", std::string{}),
           .package = json.value("package", std::string{}),
           .contract_package = json.value("contract_package", std::string{}),
