@@ -92,7 +92,8 @@ class linker {
 
   /// Links, and also writes the result into `layer`, a cache folder to be shipped: one entry for
   /// hosts with this nvJitLink, one for hosts without any.
-  /// @throws what link() throws; file_error `layer` cannot be written.
+  /// @throws what link() throws; usage_error `emit` is ptx_set; file_error `layer` cannot be
+  ///   written.
   linked_image link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
                          link_options const& options);
   /// As above, of modules: all of them are linked.

@@ -88,6 +88,12 @@ inline bool has_entry(fatbin const& input, entry_kind kind)
                      [&](fatbin_entry const& entry) { return entry.kind == kind; });
 }
 
+/// Whether `input` holds neither PTX nor LTO-IR, so that only GPUs run it.
+inline bool is_sass_only(fatbin const& input)
+{
+  return !has_entry(input, entry_kind::ptx) && !has_entry(input, entry_kind::ltoir);
+}
+
 /// Whether `symbol` is a C++ name of `name` in any scope: _Z14user_transformf.
 inline bool is_mangled(std::string_view symbol, std::string_view name)
 {
