@@ -135,12 +135,13 @@ class linker::session {
   {
     product_ = std::move(product);
     image_.bytes = product_->bytes;
-    if (image_.cache == cache_outcome::hit) detail::check_kept(image_.bytes, inputs_, options_);
     image_.warnings.insert(image_.warnings.end(), product_->warnings.begin(),
                            product_->warnings.end());
   }
 
-  /// It is not stored if this throws.
+  /// It is not stored if this throws, so links from the cache are not checked again: their key
+  /// names what was asked for, and their digest detects damage. An entry that was forged, with its
+  /// digest, could hold any code under the right names; and a cache never makes a link fail.
   /// @throws file_error the product is not an image.
   /// @throws refused_error it lacks a kernel or variable that was asked for.
   void check_product(bytes_view bytes) const

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,8 +103,8 @@ void check_unused(preflight_inputs const& inputs, symbol_index const& symbols,
 
 // toolkits.cpp: versions
 
-/// toolkit-too-new, toolkit-major.
-void check_toolkits(preflight_inputs const& inputs, preflight_request const& request,
+/// toolkit-too-new, toolkit-major; nothing without `request.linker`.
+void check_toolkits(std::span<fatbin const> inputs, preflight_request const& request,
                     std::vector<finding>& findings);
 
 }  // namespace fatlink::detail
