@@ -75,8 +75,22 @@ bool is_temporary(int code)
   return code == EINTR || code == EAGAIN;
 }
 
+/// The remedy for a helper that nvJitLink ended: it names the inputs without digests that nvJitLink
+/// trusts, which are the likely cause.
+std::string hint_of_damage(link_request const& request)
+{
+  std::string suspects;
+  for (auto const& input : request.inputs)
+    if (input.is_unverified_sass) suspects += (suspects.empty() ? "" : ", ") + input.name;
+  if (suspects.empty()) return k_damaged;
+  return detail::format(
+      "the likely cause is damage to {}: SASS without a digest, which nvJitLink does not check; "
+      "build it again and add digests (fatlink pack); the next link is not affected",
+      suspects);
+}
+
 [[noreturn]] void fail(link_request const& request, std::string const& cause,
-                       std::string const& code, char const* hint)
+                       std::string const& code, std::string const& hint)
 {
   auto const names = names_of(request);
   throw link_error(stage::linker, {.message = detail::format("{}: {}", names, cause),
@@ -204,11 +218,11 @@ link_product link_helper::link(link_request const& request, time_limit const& li
                seconds(limit.length())),
            "ETIMEDOUT", k_raise_limit);
     fail(request, detail::format("nvJitLink's process died linking them ({})", exit_reason),
-         exit_reason, exit_reason == "SIGKILL" ? k_killed : k_damaged);
+         exit_reason, exit_reason == "SIGKILL" ? k_killed : hint_of_damage(request));
   } catch (protocol_error const& error) {
     (void)process_.end();
     fail(request, detail::format("nvJitLink's process sent no valid reply: {}", error.what()),
-         "EPROTO", k_damaged);
+         "EPROTO", hint_of_damage(request));
   }
 }
 

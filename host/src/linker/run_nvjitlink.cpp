@@ -33,7 +33,8 @@ link_request make_request(std::vector<link_input> const& inputs,
                           std::vector<std::string> const& options, image_kind emit)
 {
   link_request request{.emit = emit, .options = options, .inputs = {}};
-  for (auto const& input : inputs) request.inputs.push_back({input.name(), input.bytes()});
+  for (auto const& input : inputs)
+    request.inputs.push_back({input.name(), input.bytes(), input.is_unverified_sass()});
   return request;
 }
 
