@@ -18,6 +18,7 @@
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
+#include "preflight/interface_queries.hpp"
 #include "targets.hpp"
 #include "use_options.hpp"
 #include "verbs.hpp"
@@ -156,7 +157,7 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
                                      std::vector<installed_library> const& installed,
                                      std::vector<installed_library> const& selected)
 {
-  auto const inputs = modules_of(files);
+  auto const inputs = detail::modules_of(files);
   std::vector<check_result> results;
   for (auto const& library : selected)
     for (auto const& request : requests)
@@ -173,7 +174,7 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
 int check(check_arguments const& arguments)
 {
   auto const files = read_inputs(arguments.inputs);
-  auto const inputs = modules_of(files);
+  auto const inputs = detail::modules_of(files);
   auto const installed =
       lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
   auto const selected = select_libraries(installed, inputs);

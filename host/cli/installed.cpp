@@ -46,14 +46,6 @@ std::vector<input> read_inputs(std::vector<std::string> const& names)
   return inputs;
 }
 
-std::vector<fatbin> modules_of(std::vector<input> const& inputs)
-{
-  std::vector<fatbin> modules;
-  for (auto const& file : inputs)
-    modules.insert(modules.end(), file.modules().begin(), file.modules().end());
-  return modules;
-}
-
 std::filesystem::path fatbin_or_default(std::string const& name, shipped_fatbin const& shipped)
 {
   if (!name.empty()) return input_file(name);

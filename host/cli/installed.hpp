@@ -32,9 +32,6 @@ std::filesystem::path input_file(std::string const& name);
 /// Reads the inputs `names`. @throws as input_file and input::read.
 std::vector<input> read_inputs(std::vector<std::string> const& names);
 
-/// All modules of `inputs`.
-std::vector<fatbin> modules_of(std::vector<input> const& inputs);
-
 /// The default value of an option, and the package that installs it.
 struct shipped_fatbin {
   char const* name;

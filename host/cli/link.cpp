@@ -15,6 +15,7 @@
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
+#include "preflight/interface_queries.hpp"
 #include "resources_report.hpp"
 #include "run/run_report.hpp"
 #include "targets.hpp"
@@ -174,7 +175,7 @@ int link(link_arguments const& arguments)
   auto linker = arguments.link.linker();
   for (auto& file : files) {
     file.image = linker.link(inputs, make_options(file.target, arguments));
-    warn_without_kernel(modules_of(inputs), file.image);
+    warn_without_kernel(detail::modules_of(inputs), file.image);
     print_warnings(file.image.warnings);
     file.output->write(file.image.bytes);
   }

@@ -353,7 +353,8 @@ class Files(FormTest):
                                   self.files / "library.fatbin", "--transform", self.files / "right_90.cubin",
                                   says=["the reference device", "SASS"])
         done = self.assert_fails(MISSING, "run", "--device", "cpu", "--library", self.files / "library.fatbin",
-                                 "--transform", self.files / "right_90.cubin", says=["right_90.cubin holds SASS only"])
+                                 "--transform", self.files / "right_90.cubin", says=["right_90.cubin holds SASS only"],
+                                 hint="run on a GPU (--device gpu), or compile it to PTX: nvcc -dlto -fatbin")
         self.assertRegex(done.stderr, "code: +needs-gpu")
 
     def test_a_hook_that_is_not_visible_is_missing_and_the_hint_says_why(self):

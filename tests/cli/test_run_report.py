@@ -100,3 +100,14 @@ class RunReport(CliTest):
         said = self.fatlink_json("run", "--device", "cpu")
         self.assertEqual([mode["gb_per_s"] for mode in said["modes"]], [None, None])
         self.assertNotIn("GB/s", self.fatlink("run", "--device", "cpu").stdout)
+
+    def libraries_searched(self, *words, status=0):
+        """What the loader's log says of a run: the shared libraries that the program opened or searched."""
+        logs = self.folder / "logs"
+        logs.mkdir(exist_ok=True)
+        self.fatlink(*words, status=status, env={"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(logs / str(status))})
+        return "".join(log.read_text(errors="replace") for log in logs.glob(f"{status}.*"))
+
+    def test_the_driver_is_not_opened_for_inputs_that_do_not_link(self):
+        self.assertIn("libcuda.so.1", self.libraries_searched("run", "--mode", "ptx"))
+        self.assertNotIn("libcuda.so.1", self.libraries_searched("run", "--transform", "apply_transform", status=4))

@@ -107,6 +107,35 @@ TEST_F(LinkHelper, DeathsAreNamed)
   EXPECT_EQ(code_of(with), "linked");
 }
 
+TEST(HostileHelper, DeathsNameTheSassWithoutDigestAsTheLikelyCause)
+{
+  hostile_nvjitlink const taken("crash");
+  auto const bare = fixtures::bytes("forms/relocatable.cubin");
+  std::vector<input> const inputs{fixtures::verified("library_sass.fatbin"),
+                                  input::from_bytes(bare, "bare.cubin")};
+  try {
+    (void)linker().link(inputs, {.target = "sm_90", .mode = link_mode::sass});
+    ADD_FAILURE() << "linked";
+  } catch (link_error const& failed) {
+    EXPECT_EQ(failed.details().code, "SIGABRT");
+    EXPECT_THAT(failed.details().hint,
+                testing::StartsWith("the likely cause is damage to bare.cubin: SASS without a "
+                                    "digest, which nvJitLink does not check; build it again"));
+  }
+}
+
+TEST(HostileHelper, DeathsWithVerifiedInputsNameNoCause)
+{
+  hostile_nvjitlink const taken("crash");
+  try {
+    (void)linker().link(shipped(), lto());
+    ADD_FAILURE() << "linked";
+  } catch (link_error const& failed) {
+    EXPECT_THAT(failed.details().hint,
+                testing::StartsWith("an input may be damaged: build it again"));
+  }
+}
+
 TEST(HostileHelper, HangsAreStopped)
 {
   hostile_nvjitlink const taken("hang");

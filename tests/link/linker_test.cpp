@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
+#include "ar_archive.hpp"
 #include "captured_stderr.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"
@@ -34,6 +36,14 @@ std::vector<detail::link_input> entries_of(std::vector<fatbin> const& inputs, li
   for (auto const& input : inputs)
     list.push_back(detail::link_input::write(input, *linked_entry(input, {"sm_90", mode})));
   return list;
+}
+
+/// A library whose archive has PTX that cannot be read: archives are searched before preflight.
+std::vector<input> damaged_archive()
+{
+  fixtures::ar_archive archive;
+  archive.member("a.o/", ".version 8.0\n.target sm_75\n.address_size 64\n.visible .func (\n");
+  return {fixtures::fatbin("library.fatbin"), input::from_bytes(archive.bytes(), "t.a")};
 }
 
 class Linker : public fixtures::needs_nvjitlink {};
@@ -147,6 +157,42 @@ TEST(LinkerArguments, ThatWereMovedFromAreUsageErrors)
   auto const taken = std::move(inputs[0]);
   expect_error<usage_error>([&] { (void)linker().link(inputs, options("sm_90", link_mode::lto)); },
                             "an input was moved from");
+}
+
+TEST(LinkerArguments, AreCheckedBeforeTheInputsAreSearched)
+{
+  auto const lto = options("sm_90", link_mode::lto);
+  auto const inputs = damaged_archive();
+  EXPECT_THROW((void)linker().link(inputs, lto), file_error);
+  auto wrong = options("sm_90", link_mode::ptx);
+  wrong.emit = image_kind::ptx;
+  for (auto const& call : std::vector<std::function<void()>>{
+           [&] { (void)linker().link(inputs, wrong); },
+           [&] { (void)linker().link_into("/nowhere", inputs, wrong); }})
+    expect_error<usage_error>(call, "ptx cannot be emitted in ptx mode");
+  wrong = lto;
+  wrong.max_registers = 7;
+  expect_error<usage_error>([&] { (void)linker().link(inputs, wrong); },
+                            "max_registers: 7 is not a number from 24 to 255");
+}
+
+TEST(LinkerArguments, OfLayersAreCheckedBeforeTheInputsAreSearched)
+{
+  auto set = options("sm_90", link_mode::ptx);
+  set.emit = image_kind::ptx_set;
+  expect_error<usage_error>([&] { (void)linker().link_into("/nowhere", damaged_archive(), set); },
+                            "a cache layer holds cubins and PTX, not a ptx_set");
+}
+
+TEST(LinkerArguments, AreNotReadByALinkerThatWasMovedFrom)
+{
+  linker first;
+  auto const second = std::move(first);
+  auto const inputs = damaged_archive();
+  auto const lto = options("sm_90", link_mode::lto);
+  expect_error<usage_error>([&] { (void)first.link(inputs, lto); }, "the linker was moved from");
+  expect_error<usage_error>([&] { (void)first.link_into("/nowhere", inputs, lto); },
+                            "the linker was moved from");
 }
 
 TEST(LinkerArguments, TimeLimitsMustBeAboveZero)

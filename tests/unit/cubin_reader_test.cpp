@@ -10,6 +10,8 @@
 #include "cubin/cubin.hpp"
 #include "cubin_bytes.hpp"
 #include "expect_error.hpp"
+#include "fatbin/entry_facts.hpp"
+#include "fatlink/input.hpp"
 #include "fixtures.hpp"
 #include "util/limits.hpp"
 
@@ -311,6 +313,25 @@ TEST(ElfEntry, WithACubinOfAnotherArchitectureIsRefused)
   expect_error<format_error>(
       [&] { (void)file.interface(file.entries()[0]); },
       "t.fatbin: the elf entry at byte 16 is for sm_86, but its cubin for sm_80");
+}
+
+TEST(ElfEntry, IsReadOnceForAllCopiesOfItsFatbin)
+{
+  auto const file = fixtures::fatbin("types_sass.fatbin");
+  auto const copy = file;  // NOLINT(performance-unnecessary-copy-initialization)
+  auto const& entry = file.entries()[0];
+  EXPECT_EQ(&entry_access::facts_of(file, entry), &entry_access::facts_of(copy, entry));
+  EXPECT_EQ(&file.interface(entry), &entry_access::facts_of(copy, entry).interface);
+}
+
+TEST(ElfEntry, StatesWhetherItIsRelocatableAndItsToolkit)
+{
+  auto const part = input::from_bytes(fixtures::bytes("toolkits/cuda_13.5.cubin"), "x").modules();
+  auto const& facts = entry_access::facts_of(part[0], part[0].entries()[0]);
+  EXPECT_TRUE(facts.is_relocatable);
+  EXPECT_EQ(facts.toolkit, (cubin_toolkit{13, 5}));
+  auto const whole = input::from_bytes(fixtures::bytes("forms/whole_program.cubin"), "x").modules();
+  EXPECT_FALSE(entry_access::facts_of(whole[0], whole[0].entries()[0]).is_relocatable);
 }
 
 TEST(ElfEntry, ThatIsDamagedIsNamedByFileAndByte)

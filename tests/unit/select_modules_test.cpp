@@ -147,6 +147,12 @@ TEST(SelectModules, TakesAnArchiveOfWhichNothingIsNeededIfItIsAllThereIs)
   EXPECT_THAT(names({archive_of("t.a", {{"a.o", definition("a")}})}), ElementsAre("t.a(a.o)"));
 }
 
+TEST(SelectModules, ReadsNoInterfaceIfThereIsNoArchive)
+{
+  std::vector const inputs{library(hook("a")), module_of("damaged.ptx", ".visible .func (\n")};
+  EXPECT_EQ(select_modules(inputs, {.target = "sm_90", .mode = link_mode::ptx}).size(), 2U);
+}
+
 TEST(SelectModules, TakesOpaqueMembers)
 {
   ar_archive archive;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cubin/cubin.hpp"
+#include "fatbin/entry_facts.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/resources.hpp"
 #include "preflight/linked_entry.hpp"
@@ -75,9 +75,8 @@ void add_contents(nlohmann::json& json, fatbin_entry const& entry, fatbin const&
   if (entry.kind == entry_kind::ltoir) return;
   add_interface(json, module.interface(entry));
   if (entry.kind != entry_kind::elf) return;
-  auto const bytes = read_elf(entry, module.name());
-  json["relocatable"] = detail::read_cubin(bytes, module.name()).is_relocatable;
-  json["resources"] = describe_resources(resources(bytes, module.name()));
+  json["relocatable"] = entry_access::facts_of(module, entry).is_relocatable;
+  json["resources"] = describe_resources(resources(read_elf(entry, module.name()), module.name()));
 }
 
 /// Of an entry of a damaged file, only what can be read. Of other forms than fatbins, fatlink made

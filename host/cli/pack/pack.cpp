@@ -15,6 +15,7 @@
 #include "options.hpp"
 #include "pack/pack_fatbins.hpp"
 #include "pack/packed_sidecar.hpp"
+#include "preflight/interface_queries.hpp"
 #include "terminal/streams.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
@@ -143,7 +144,7 @@ int pack(pack_arguments const& arguments)
   std::vector<std::filesystem::path> inputs;
   for (auto const& file : arguments.files) inputs.push_back(input_file(file));
   check_paths(arguments, inputs);
-  auto packed = pack_fatbins(modules_of(read_inputs(arguments.files)),
+  auto packed = pack_fatbins(detail::modules_of(read_inputs(arguments.files)),
                              {.name = arguments.output, .package = arguments.package});
   write(packed, arguments.output, inputs);
   print_warnings(packed.warnings);

@@ -4,22 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <span>
 
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
-#include "installed.hpp"
 #include "link_flags.hpp"
+#include "linker/check_arguments.hpp"
 #include "options.hpp"
 #include "preflight/interface_queries.hpp"
+#include "run/device_choice.hpp"
+#include "run/run_inputs.hpp"
 #include "run/run_kernel.hpp"
 #include "run/run_reference.hpp"
 #include "run/run_report.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/streams.hpp"
-#include "util/process/stopwatch.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -46,10 +47,8 @@ struct run_arguments {
 
 /// Inputs and outputs, read and checked without a device.
 struct prepared {
-  std::vector<input> inputs;    ///< the library first
-  std::vector<fatbin> modules;  ///< those of `inputs` that links take
+  run_inputs files;
   run_kernel kernel;
-  std::vector<std::filesystem::path> transforms;
   std::unique_ptr<element_source> elements;
   std::unique_ptr<npy_writer> output;
   std::vector<link_mode> modes;
@@ -61,131 +60,88 @@ std::vector<std::string> requested_kernels(run_arguments const& arguments)
   return {arguments.kernel};
 }
 
-/// Reads the files, and selects their modules by the PTX, or else the SASS, that they hold.
-void read_inputs(prepared& job, std::filesystem::path const& library,
-                 run_arguments const& arguments, run_summary& summary)
-{
-  detail::stopwatch watch;
-  job.inputs = {input::read(library)};
-  for (auto const& transform : job.transforms) job.inputs.push_back(input::read(transform));
-  summary.read_ms = watch.lap();
-  job.modules = select_modules(job.inputs, {.target = detail::newest_target(),
-                                            .mode = job.modes.back(),
-                                            .allow_calls = true,
-                                            .whole_archive = arguments.link.options.whole_archive,
-                                            .kernels = requested_kernels(arguments)});
-}
-
-void open_output(prepared& job, run_arguments const& arguments,
-                 std::filesystem::path const& library)
+void open_output(prepared& job, run_arguments const& arguments)
 {
   if (arguments.output.empty()) return;
   if (!is_standard_output(arguments.output)) {
-    std::vector<std::filesystem::path> files{library, arguments.input};
-    files.insert(files.end(), job.transforms.begin(), job.transforms.end());
+    auto files = job.files.paths;
+    files.emplace_back(arguments.input);
     must_not_overwrite(files, arguments.output);
   }
   job.output = create_npy(arguments.output, job.elements->size());
 }
 
-void summarize(prepared const& job, std::filesystem::path const& library, run_summary& summary)
+void summarize(prepared const& job, run_summary& summary)
 {
-  summary.library = library.stem().string();
-  summary.files.push_back(library.string());
-  for (auto const& transform : job.transforms) {
+  auto const& paths = job.files.paths;
+  summary.library = paths.front().stem().string();
+  for (auto const& path : paths) summary.files.push_back(path.string());
+  for (auto const& transform : std::span(paths).subspan(1))
     summary.transform += (summary.transform.empty() ? "" : " + ") + transform.stem().string();
-    summary.files.push_back(transform.string());
-  }
   summary.kernel = job.kernel.name;
   summary.elements = job.elements->size();
 }
 
 prepared prepare(run_arguments const& arguments, run_summary& summary)
 {
-  auto const library = fatbin_or_default(arguments.library, k_shipped_library);
   prepared job;
-  for (auto const& transform : arguments.transforms)
-    job.transforms.push_back(input_file(transform));
-  if (job.transforms.empty()) job.transforms.push_back(fatbin_or_default({}, k_shipped_transform));
+  job.files = find_run_inputs(arguments.library, arguments.transforms);
   job.modes = parse_modes(arguments.mode);
   job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
                                          : npy_elements(open_npy(arguments.input));
-  read_inputs(job, library, arguments, summary);
-  job.kernel = select_kernel(job.modules, arguments.kernel);
-  open_output(job, arguments, library);
-  summarize(job, library, summary);
+  summary.read_ms = read_run_inputs(job.files);
+  select_run_modules(job.files, {.mode = job.modes.back(),
+                                 .whole_archive = arguments.link.options.whole_archive,
+                                 .kernels = requested_kernels(arguments)});
+  job.kernel = select_kernel(job.files.modules, arguments.kernel);
+  open_output(job, arguments);
+  summarize(job, summary);
   return job;
-}
-
-/// Whether `module` is one of `file`.
-bool is_of(fatbin const& module, input const& file)
-{
-  return std::any_of(file.modules().begin(), file.modules().end(), [&](fatbin const& other) {
-    return module.bytes().data() == other.bytes().data();
-  });
-}
-
-/// For each module the file beside which its sidecar is: the transform, if it has no other module.
-std::vector<std::filesystem::path> sidecar_owners(prepared const& job)
-{
-  std::vector<std::filesystem::path> owners(job.modules.size());
-  for (std::size_t i = 0; i < job.modules.size(); ++i)
-    for (std::size_t file = 1; file < job.inputs.size(); ++file)
-      if (job.inputs[file].modules().size() == 1 && is_of(job.modules[i], job.inputs[file]))
-        owners[i] = job.transforms[file - 1];
-  return owners;
 }
 
 /// Called after preflight, whose findings are more precise: a hook that nothing calls may be
 /// misspelt.
 void set_reference(prepared const& job, run_summary& summary)
 {
-  auto choice = choose_reference(job.modules, sidecar_owners(job));
+  auto choice = choose_reference(job.files.modules, sidecar_owners(job.files));
   summary.expected = std::move(choice.expected);
   summary.no_reference = std::move(choice.reason);
   summary.filled_hooks = std::move(choice.filled_hooks);
 }
 
+/// Before preflight, which would report that such inputs have no PTX.
 /// @throws unavailable_error an input holds SASS only, and the device is the reference device.
-void refuse_sass_without_gpu(prepared const& job, run_arguments const& arguments)
+void refuse_sass_without_gpu(prepared const& job, device_choice& choice)
 {
-  std::string reason;
-  auto const is_cpu =
-      arguments.device.empty() ? list_gpus(reason).empty() : arguments.device.starts_with("cpu");
+  auto const& modules = job.files.modules;
   auto const needs_sass = job.modes.front() == link_mode::sass;
-  auto const is_sass = [](fatbin_entry const& entry) { return entry.kind == entry_kind::elf; };
-  for (auto const& module : job.modules)
-    if (is_cpu && (needs_sass || std::ranges::all_of(module.entries(), is_sass)))
-      throw unavailable_error(
-          stage::device,
-          {.message =
-               needs_sass
-                   ? "the reference device runs PTX, not SASS"
-                   : fmt::format("{} holds SASS only, which the reference device does not run",
-                                 module.name()),
-           .input = module.name(),
-           .code = error_code::needs_gpu,
-           .hint = "run it on a GPU: --device gpu"});
+  if (!needs_sass && std::ranges::none_of(modules, detail::is_sass_only)) return;
+  if (!choice.is_reference_device()) return;
+  if (needs_sass)
+    throw unavailable_error(stage::device, {.message = "the reference device runs PTX, not SASS",
+                                            .input = modules.front().name(),
+                                            .code = error_code::needs_gpu,
+                                            .hint = "run it on a GPU: --device gpu"});
+  detail::check_reference_device(modules);
 }
 
 /// Refuses inputs that link for no target, without a device, so that every machine reports them.
 void check_inputs(prepared const& job, run_arguments const& arguments)
 {
   for (auto const mode : job.modes)
-    if (auto findings = preflight_any_target(job.modules, mode, {job.kernel.name},
+    if (auto findings = preflight_any_target(job.files.modules, mode, {job.kernel.name},
                                              arguments.link.options.allow_calls);
         !findings.empty())
       throw refused_error(std::move(findings));
 }
 
-/// Opens the device of --device; without the option a GPU or, if there is none, the reference
-/// device, and records why.
-std::shared_ptr<device> open_selected(run_arguments const& arguments, run_summary& summary)
+std::shared_ptr<device> open_chosen(device_choice& choice, run_arguments const& arguments,
+                                    run_summary& summary)
 {
-  auto name = arguments.device;
-  if (name.empty()) name = list_gpus(summary.no_gpu_reason).empty() ? "cpu" : "gpu";
-  auto opened = open_device(name, arguments.cpu);
+  auto opened = choice.open(arguments.cpu);
   summary.device = opened->info();
+  summary.device_ms = choice.ms();
+  summary.no_gpu_reason = choice.no_gpu_reason();
   return opened;
 }
 
@@ -221,7 +177,7 @@ void link_all(prepared const& job, run_arguments const& arguments, run_summary& 
   auto linker = arguments.link.linker();
   std::vector<std::string> warnings;
   for (auto const mode : job.modes) {
-    summary.images.push_back(linker.link(job.inputs, make_options(mode, arguments, summary)));
+    summary.images.push_back(linker.link(job.files.inputs, make_options(mode, arguments, summary)));
     for (auto const& warning : summary.images.back().warnings)
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
         warnings.push_back(warning);
@@ -252,12 +208,11 @@ int run(run_arguments const& arguments)
     (void)arguments.link.make_options({}, mode, image_kind::cubin);
   run_summary summary;
   auto job = prepare(arguments, summary);
-  refuse_sass_without_gpu(job, arguments);
+  device_choice choice(arguments.device);
+  refuse_sass_without_gpu(job, choice);
   check_inputs(job, arguments);
   set_reference(job, summary);
-  detail::stopwatch watch;
-  auto const device = open_selected(arguments, summary);
-  summary.device_ms = watch.lap();
+  auto const device = open_chosen(choice, arguments, summary);
   check_options(job, arguments, summary);
   link_all(job, arguments, summary);
 

@@ -78,8 +78,9 @@ std::string read_ptx(fatbin_entry const& entry, std::string_view name = "fatbin"
 /// @throws format_error as read_ptx.
 byte_buffer read_elf(fatbin_entry const& entry, std::string_view name = "fatbin");
 
-struct ptx_interface;  // ptx_interface.hpp
-class input;           // input.hpp
+struct ptx_interface;                 // ptx_interface.hpp
+class input;                          // input.hpp
+struct FATLINK_PRIVATE entry_access;  // not public
 
 /// A fatbin in memory, read once from a file and checked.
 class fatbin {
@@ -148,7 +149,8 @@ class fatbin {
   FATLINK_PRIVATE static fatbin shared(std::shared_ptr<contents> contents_of_file,
                                        bool is_file_verified);
   explicit fatbin(std::shared_ptr<contents const> contents_of_file);
-  friend class input;  // makes the modules of a file with a digest
+  friend class input;          // makes the modules of a file with a digest
+  friend struct entry_access;  // reads entries
   std::shared_ptr<contents const> contents_;
 };
 

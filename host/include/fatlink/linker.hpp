@@ -34,7 +34,9 @@ namespace FATLINK_API fatlink {
 /// Where nvJitLink runs: in the helper (fatlink-linkd), a separate process without access to files,
 /// network or other processes, or in the host process. In the helper, an input that crashes, hangs
 /// or takes over nvJitLink fails only its own link. In the host process the first link starts about
-/// 10 ms sooner.
+/// 10 ms sooner. A child that the host forks while another thread links in process must end by
+/// `_exit` or exec, not by `exit`: nvJitLink's exit handlers can wait forever in it for a lock that
+/// the thread held at the fork (seen with nvJitLink 13.0).
 enum class isolation { in_process, helper };
 
 /// The cache key of a link: the digests of the modules in order, target, mode, emitted form,
@@ -92,7 +94,8 @@ class linker {
 
   /// Links, and also writes the result into `layer`, a cache folder to be shipped: one entry for
   /// hosts with this nvJitLink, one for hosts without any.
-  /// @throws what link() throws; file_error `layer` cannot be written.
+  /// @throws what link() throws; usage_error `emit` is ptx_set; file_error `layer` cannot be
+  ///   written.
   linked_image link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
                          link_options const& options);
   /// As above, of modules: all of them are linked.

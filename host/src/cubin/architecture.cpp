@@ -30,13 +30,19 @@ std::optional<unsigned> skip_number(std::string_view& text)
   return number;
 }
 
+/// Removes what stands before the end of `mark`, unless `text` lacks it.
+bool skip_past(std::string_view& text, std::string_view mark)
+{
+  auto const position = text.find(mark);
+  if (position == std::string_view::npos) return false;
+  text.remove_prefix(position + mark.size());
+  return true;
+}
+
 /// "Cuda compilation tools, release 13.0, V13.0.88" → 13.0
 std::optional<cubin_toolkit> parse_release(std::string_view text)
 {
-  constexpr std::string_view k_before = "release ";
-  auto const position = text.find(k_before);
-  if (position == std::string_view::npos) return {};
-  text.remove_prefix(position + k_before.size());
+  if (!skip_past(text, "release ")) return {};
   auto const major = skip_number(text);
   if (!major || !text.starts_with('.')) return {};
   text.remove_prefix(1);
@@ -55,10 +61,7 @@ std::optional<cubin_toolkit> toolkit_of(std::uint32_t version)
 /// "-m 64 -arch sm_90a -c" → sm_90a
 std::optional<target> parse_arch(std::string_view options)
 {
-  constexpr std::string_view k_before = "-arch sm_";
-  auto const position = options.find(k_before);
-  if (position == std::string_view::npos) return {};
-  options.remove_prefix(position + k_before.size());
+  if (!skip_past(options, "-arch sm_")) return {};
   auto const number = skip_number(options);
   if (!number) return {};
   auto const suffix = options.empty() ? ' ' : options.front();

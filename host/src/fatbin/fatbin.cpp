@@ -7,6 +7,7 @@
 
 #include "cubin/cubin.hpp"
 #include "fatbin/entry_digests.hpp"
+#include "fatbin/entry_facts.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "util/bytes/sha256.hpp"
@@ -44,8 +45,8 @@ std::size_t count_declarations(ptx_interface const& interface)
        .hint = "split it into several fatbins, each with fewer architectures or sources"});
 }
 
-/// The interface of an elf entry, which must be for the architecture that its header states.
-ptx_interface read_elf_interface(fatbin_entry const& entry, std::string const& name)
+/// The facts of an elf entry, which must be for the architecture that its header states.
+detail::entry_facts read_elf_facts(fatbin_entry const& entry, std::string const& name)
 {
   auto const part = detail::format("the elf entry at byte {}", entry.offset);
   auto cubin = detail::read_cubin(read_elf(entry, name), {name, part});
@@ -57,13 +58,13 @@ ptx_interface read_elf_interface(fatbin_entry const& entry, std::string const& n
                         .input = name,
                         .code = error_code::corrupt_cubin,
                         .hint = "build it again, or copy it again in full"});
-  return std::move(cubin.interface);
+  return {std::move(cubin.interface), cubin.is_relocatable, cubin.toolkit};
 }
 
-ptx_interface read_interface_of(fatbin_entry const& entry, std::string const& name)
+detail::entry_facts read_facts(fatbin_entry const& entry, std::string const& name)
 {
-  if (entry.kind == entry_kind::elf) return read_elf_interface(entry, name);
-  return read_ptx_interface(read_ptx(entry, name), name);
+  if (entry.kind == entry_kind::elf) return read_elf_facts(entry, name);
+  return {.interface = read_ptx_interface(read_ptx(entry, name), name)};
 }
 
 }  // namespace
@@ -104,8 +105,8 @@ struct fatbin::contents {
   mutable std::once_flag identified;
   mutable std::optional<fatlink::ident> ident;
   mutable std::mutex reading;
-  mutable std::map<fatbin_entry const*, std::unique_ptr<ptx_interface const>> interfaces;
-  mutable std::size_t declarations = 0;  ///< in `interfaces`
+  mutable std::map<fatbin_entry const*, detail::entry_facts> facts;  ///< of the entries read so far
+  mutable std::size_t declarations = 0;                              ///< in `facts`
 };
 
 fatbin::fatbin(std::shared_ptr<contents const> contents_of_file)
@@ -189,16 +190,20 @@ std::optional<ident> const& fatbin::ident() const
 
 ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
 {
-  std::lock_guard const lock(contents_->reading);
-  auto const position = contents_->interfaces.find(&entry);
-  if (position != contents_->interfaces.end()) return *position->second;
-  auto interface = read_interface_of(entry, name());
-  auto const declarations = contents_->declarations + count_declarations(interface);
-  if (declarations > limits::k_fatbin_declarations) fail_declarations(entry, name());
-  contents_->declarations = declarations;
-  auto& kept = contents_->interfaces[&entry];
-  kept = std::make_unique<ptx_interface const>(std::move(interface));
-  return *kept;
+  return entry_access::facts_of(*this, entry).interface;
+}
+
+detail::entry_facts const& entry_access::facts_of(fatbin const& file, fatbin_entry const& entry)
+{
+  auto const& contents = *file.contents_;
+  std::lock_guard const lock(contents.reading);
+  auto const position = contents.facts.find(&entry);
+  if (position != contents.facts.end()) return position->second;
+  auto facts = read_facts(entry, contents.name);
+  auto const declarations = contents.declarations + count_declarations(facts.interface);
+  if (declarations > limits::k_fatbin_declarations) fail_declarations(entry, contents.name);
+  contents.declarations = declarations;
+  return contents.facts.emplace(&entry, std::move(facts)).first->second;
 }
 
 fatbin_entry const* fatbin::find(entry_kind kind, target link_target) const noexcept

@@ -75,8 +75,22 @@ bool is_temporary(int code)
   return code == EINTR || code == EAGAIN;
 }
 
+/// The remedy for a helper that nvJitLink ended: it names the inputs without digests that nvJitLink
+/// trusts, which are the likely cause.
+std::string hint_of_damage(link_request const& request)
+{
+  std::string suspects;
+  for (auto const& input : request.inputs)
+    if (input.is_unverified_sass) suspects += (suspects.empty() ? "" : ", ") + input.name;
+  if (suspects.empty()) return k_damaged;
+  return detail::format(
+      "the likely cause is damage to {}: SASS without a digest, which nvJitLink does not check; "
+      "build it again and add digests (fatlink pack); the next link is not affected",
+      suspects);
+}
+
 [[noreturn]] void fail(link_request const& request, std::string const& cause,
-                       std::string const& code, char const* hint)
+                       std::string const& code, std::string const& hint)
 {
   auto const names = names_of(request);
   throw link_error(stage::linker, {.message = detail::format("{}: {}", names, cause),
@@ -118,9 +132,9 @@ void throw_failure(message_header const& header, bytes_view body)
          death.reason, k_raise_limit);
   if (death.reason == "EPROTO")
     fail(request, detail::format("nvJitLink's process sent no valid reply: {}", death.cause),
-         death.reason, k_damaged);
+         death.reason, hint_of_damage(request));
   fail(request, detail::format("nvJitLink's process died linking them ({})", death.reason),
-       death.reason, death.reason == "SIGKILL" ? k_killed : k_damaged);
+       death.reason, death.reason == "SIGKILL" ? k_killed : hint_of_damage(request));
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ struct link_request {
   struct input {
     std::string name;
     bytes_view bytes;  ///< points into a link_input on the host, into the message in the helper
+    bool is_unverified_sass = false;  ///< see link_input; not sent, always false in the helper
   };
   std::vector<input> inputs;
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "linker/check_arguments.hpp"
 #include "linker/image_functions.hpp"
 #include "linker/kept_symbols.hpp"
 #include "linker/linker_state.hpp"
@@ -48,98 +49,6 @@ bool is_repeated_by_link(finding const& warning, std::vector<fatbin> const& inpu
   if (warning.id == finding_id::unverified_bytes)
     return is_linked_as_sass(warning.files.front(), inputs, options);
   return warning.id != finding_id::compared_by_link;
-}
-
-[[noreturn]] void refuse_emit(link_options const& options)
-{
-  auto const mode = std::string(to_string(options.mode));
-  throw usage_error(
-      {.message = detail::format("{} cannot be emitted in {} mode", to_string(options.emit), mode),
-       .input = to_string(options.emit),
-       .code = error_code::invalid_emit,
-       .hint = "PTX is emitted in lto mode; every mode emits a cubin"});
-}
-
-bool can_emit(image_kind kind, link_mode mode)
-{
-  switch (kind) {
-    case image_kind::ptx:
-      return mode == link_mode::lto;
-    case image_kind::ptx_set:
-      return mode == link_mode::ptx;
-    case image_kind::cubin:
-      break;
-  }
-  return true;
-}
-
-/// @throws unavailable_error an input has SASS only, which runs on GPUs only.
-void check_reference_device(std::vector<fatbin> const& modules)
-{
-  auto const is_sass = [](fatbin_entry const& entry) { return entry.kind == entry_kind::elf; };
-  for (auto const& module : modules)
-    if (std::ranges::all_of(module.entries(), is_sass))
-      throw unavailable_error(
-          stage::device,
-          {.message = detail::format("{} holds SASS only, which the reference device does not run",
-                                     module.name()),
-           .input = module.name(),
-           .code = error_code::needs_gpu,
-           .hint = "link for a GPU, or compile it to PTX: nvcc -dlto -fatbin -arch=sm_75"});
-}
-
-/// @throws usage_error
-[[noreturn]] void refuse_value(char const* name, int value)
-{
-  throw usage_error(
-      {.message = detail::format("{} has no value {}", name, value),
-       .input = std::to_string(value),
-       .code = error_code::invalid_argument,
-       .hint = detail::format("use an enumerator of fatlink::{}, fatlink/linker.hpp", name)});
-}
-
-/// @throws usage_error a value that no linker can work with.
-void check_settings(linker_settings const& settings)
-{
-  auto const limit_ms = settings.time_limit.count();
-  if (limit_ms <= 0)
-    throw usage_error({.message = detail::format("a time limit of {} ms", limit_ms),
-                       .input = std::to_string(limit_ms),
-                       .code = error_code::invalid_time_limit,
-                       .hint = "set linker_settings::time_limit to more than 0"});
-  if (settings.isolation != isolation::in_process && settings.isolation != isolation::helper)
-    refuse_value("isolation", static_cast<int>(settings.isolation));
-}
-
-[[noreturn]] void refuse_moved_linker()
-{
-  throw usage_error({.message = "the linker was moved from",
-                     .input = "linker",
-                     .code = error_code::moved_from,
-                     .hint = "copy a linker that is used again; copies share their state"});
-}
-
-/// @throws usage_error no inputs, one that was moved from, or a value that is no enumerator.
-template <typename Inputs>
-void check_arguments(Inputs const& inputs, link_options const& options)
-{
-  if (options.mode != link_mode::ptx && options.mode != link_mode::lto &&
-      options.mode != link_mode::sass)
-    refuse_value("link_mode", static_cast<int>(options.mode));
-  if (options.emit != image_kind::cubin && options.emit != image_kind::ptx &&
-      options.emit != image_kind::ptx_set)
-    refuse_value("image_kind", static_cast<int>(options.emit));
-  for (auto const& candidate : inputs)
-    if (!candidate.has_value())
-      throw usage_error({.message = "an input was moved from",
-                         .input = "inputs",
-                         .code = error_code::moved_from,
-                         .hint = "copy an input that is used again; copies share their bytes"});
-  if (inputs.empty())
-    throw usage_error({.message = "no inputs: there is nothing to link",
-                       .input = "inputs",
-                       .code = error_code::missing_input,
-                       .hint = "pass the library first, then the transforms"});
 }
 
 }  // namespace
@@ -226,12 +135,13 @@ class linker::session {
   {
     product_ = std::move(product);
     image_.bytes = product_->bytes;
-    if (image_.cache == cache_outcome::hit) detail::check_kept(image_.bytes, inputs_, options_);
     image_.warnings.insert(image_.warnings.end(), product_->warnings.begin(),
                            product_->warnings.end());
   }
 
-  /// It is not stored if this throws.
+  /// It is not stored if this throws, so links from the cache are not checked again: their key
+  /// names what was asked for, and their digest detects damage. An entry that was forged, with its
+  /// digest, could hold any code under the right names; and a cache never makes a link fail.
   /// @throws file_error the product is not an image.
   /// @throws refused_error it lacks a kernel or variable that was asked for.
   void check_product(bytes_view bytes) const
@@ -271,32 +181,33 @@ class linker::session {
 
 linker::linker(linker_settings settings)
 {
-  check_settings(settings);
+  detail::check_settings(settings);
   state_ = std::make_shared<state>(std::move(settings));
 }
 
 linked_image linker::link(std::vector<input> const& inputs, link_options const& options)
 {
-  check_arguments(inputs, options);
+  if (!state_) detail::refuse_moved_linker();
+  detail::check_arguments(inputs, options);
   return link(select_modules(inputs, detail::request_of(options)), options);
 }
 
 linked_image linker::link(std::span<fatbin const> inputs, link_options const& options)
 {
   detail::cancellation_guard const guard;
-  if (!state_) refuse_moved_linker();
-  check_arguments(inputs, options);
-  if (!can_emit(options.emit, options.mode)) refuse_emit(options);
-  check_link_options(options);
+  if (!state_) detail::refuse_moved_linker();
+  detail::check_arguments(inputs, options);
+  if (options.emit == image_kind::ptx_set) detail::check_reference_device(inputs);
   std::vector const modules(inputs.begin(), inputs.end());
-  if (options.emit == image_kind::ptx_set) check_reference_device(modules);
   return session(*state_, modules, options).link();
 }
 
 linked_image linker::link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
                                link_options const& options)
 {
-  check_arguments(inputs, options);
+  if (!state_) detail::refuse_moved_linker();
+  detail::check_arguments(inputs, options);
+  detail::check_layer_image(options);
   return link_into(layer, select_modules(inputs, detail::request_of(options)), options);
 }
 
@@ -304,11 +215,9 @@ linked_image linker::link_into(std::filesystem::path const& layer, std::span<fat
                                link_options const& options)
 {
   detail::cancellation_guard const guard;
-  if (!state_) refuse_moved_linker();
-  check_arguments(inputs, options);
-  if (options.emit == image_kind::ptx_set || !can_emit(options.emit, options.mode))
-    refuse_emit(options);
-  check_link_options(options);
+  if (!state_) detail::refuse_moved_linker();
+  detail::check_arguments(inputs, options);
+  detail::check_layer_image(options);
   std::vector const modules(inputs.begin(), inputs.end());
   session linking(*state_, modules, options);
   auto image = linking.link();

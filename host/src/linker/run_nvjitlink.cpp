@@ -13,6 +13,7 @@
 #include "nvjitlink/process_end_guard.hpp"
 #include "nvjitlink/nvjitlink_library.hpp"
 #include "preflight/linked_entry.hpp"
+#include "preflight/rules.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 
@@ -32,19 +33,21 @@ link_request make_request(std::vector<link_input> const& inputs,
                           std::vector<std::string> const& options, image_kind emit)
 {
   link_request request{.emit = emit, .options = options, .inputs = {}};
-  for (auto const& input : inputs) request.inputs.push_back({input.name(), input.bytes()});
+  for (auto const& input : inputs)
+    request.inputs.push_back({input.name(), input.bytes(), input.is_unverified_sass()});
   return request;
 }
 
-/// Repeats preflight with the version of nvJitLink, which is known once it is open.
+/// Completes preflight with the version of nvJitLink, which is known once it is open.
 /// @throws refused_error an input needs a newer nvJitLink.
 void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& options,
                      toolkit_version linker)
 {
   auto request = request_of(options);
   request.linker = linker;
-  auto findings = preflight(inputs, request);
-  if (has_error(findings)) throw refused_error(options.target, std::move(findings));
+  std::vector<finding> findings;
+  check_toolkits(inputs, request, findings);
+  if (!findings.empty()) throw refused_error(options.target, preflight(inputs, request));
 }
 
 /// Checks what preflight could not read by additional links, and links.

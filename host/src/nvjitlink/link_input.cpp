@@ -27,7 +27,8 @@ constexpr std::uint16_t k_ptx_major = 8;
 
 link_input link_input::write(fatbin const& file, fatbin_entry const& entry)
 {
-  return {file.name(), write_fatbin(entry, file.name())};
+  return {file.name(), write_fatbin(entry, file.name()),
+          entry.kind == entry_kind::elf && !file.is_verified()};
 }
 
 link_input link_input::from_ptx(std::string_view text, target architecture, std::string name)

@@ -26,14 +26,19 @@ class link_input {
 
   [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< name of the file
   [[nodiscard]] bytes_view bytes() const noexcept { return bytes_; }
+  /// Whether it is SASS of a file without digests: damage to it shows, if at all, as a crash of
+  /// nvJitLink. Only known of write().
+  [[nodiscard]] bool is_unverified_sass() const noexcept { return is_unverified_sass_; }
 
  private:
-  link_input(std::string name, byte_buffer bytes) : name_(std::move(name)), bytes_(std::move(bytes))
+  link_input(std::string name, byte_buffer bytes, bool is_unverified_sass = false)
+      : name_(std::move(name)), bytes_(std::move(bytes)), is_unverified_sass_(is_unverified_sass)
   {
   }
 
   std::string name_;
   byte_buffer bytes_;
+  bool is_unverified_sass_;
 };
 
 }  // namespace fatlink::detail

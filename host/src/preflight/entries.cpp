@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks which entries can be linked: kind, architecture and float flags.
-#include <elf.h>
 #include <fmt/ranges.h>
 
+#include "fatbin/entry_facts.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
-#include "util/bytes/elf_reader.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -115,7 +114,7 @@ entry_kind tried_kind(fatbin const& input, entry_choice const& choice)
 void check_relocatable(fatbin const& input, fatbin_entry const& sass,
                        std::vector<finding>& findings)
 {
-  if (elf_reader(read_elf(sass, input.name())).type() == ET_REL) return;
+  if (entry_access::facts_of(input, sass).is_relocatable) return;
   findings.push_back(
       {.id = finding_id::not_relocatable,
        .severity = severity::error,

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that an input calls and defines, for any target.
+// The functions and variables that an input needs and defines, for any target.
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "preflight/rules.hpp"
 #include "ptx/name_set.hpp"
 
 namespace fatlink::detail {
+
+/// All modules of `inputs`, in order.
+inline std::vector<fatbin> modules_of(std::span<input const> inputs)
+{
+  std::vector<fatbin> modules;
+  for (auto const& file : inputs)
+    modules.insert(modules.end(), file.modules().begin(), file.modules().end());
+  return modules;
+}
 
 /// The newest generic target that fatlink knows; every generic entry can be linked for it.
 inline target newest_target()
@@ -81,11 +92,23 @@ inline bool hides(ptx_interface const& interface, std::string_view function)
   return std::binary_search(interface.hidden.begin(), interface.hidden.end(), function);
 }
 
+/// `extern __shared__ T x[]`: its size is the launch's, and no module defines it.
+inline bool is_dynamic_shared(ptx_variable const& variable)
+{
+  return variable.space == "shared" && variable.is_unsized;
+}
+
 inline bool has_entry(fatbin const& input, entry_kind kind)
 {
   auto const& entries = input.entries();
   return std::any_of(entries.begin(), entries.end(),
                      [&](fatbin_entry const& entry) { return entry.kind == kind; });
+}
+
+/// Whether `input` holds neither PTX nor LTO-IR, so that only GPUs run it.
+inline bool is_sass_only(fatbin const& input)
+{
+  return !has_entry(input, entry_kind::ptx) && !has_entry(input, entry_kind::ltoir);
 }
 
 /// Whether `symbol` is a C++ name of `name` in any scope: _Z14user_transformf.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of preflight, one function for each; all append to `findings`.
+// The rules of preflight, one function for each, which appends to `findings`; and the helpers that
+// they share. Grouped by the file that defines them.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +22,6 @@ struct preflight_input {
 };
 using preflight_inputs = std::vector<preflight_input>;
 class symbol_index;
-
-/// Whether the CUDA device runtime defines the function (vprintf, malloc, …).
-bool is_system_function(std::string_view name);
-
-/// "(b32) f(b32), (b32) g(b32)"; after three of them "and 2 more".
-std::string list_functions(std::vector<ptx_function> const& functions);
 
 // entries.cpp: which entries link, and their float flags
 
@@ -70,6 +66,8 @@ void check_types(preflight_inputs const& inputs, preflight_request const& reques
 
 // symbols.cpp: functions
 
+/// Whether the CUDA device runtime defines the function (vprintf, malloc, …).
+bool is_system_function(std::string_view name);
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings);
@@ -89,6 +87,8 @@ void check_variable_types(symbol_index const& symbols, std::vector<finding>& fin
 
 // definitions.cpp: inputs and definitions without effect
 
+/// "(b32) f(b32), (b32) g(b32)"; after three of them "and 2 more".
+std::string list_functions(std::vector<ptx_function> const& functions);
 /// removed-functions, no-definition: an input that defines nothing. An error where a hook is
 /// missing or no input has a kernel, else a warning. Follows check_hooks.
 void check_definitions(preflight_inputs const& inputs, std::vector<finding>& findings);
@@ -102,8 +102,8 @@ void check_unused(preflight_inputs const& inputs, symbol_index const& symbols,
 
 // toolkits.cpp: versions
 
-/// toolkit-too-new, toolkit-major.
-void check_toolkits(preflight_inputs const& inputs, preflight_request const& request,
+/// toolkit-too-new, toolkit-major; nothing without `request.linker`.
+void check_toolkits(std::span<fatbin const> inputs, preflight_request const& request,
                     std::vector<finding>& findings);
 
 }  // namespace fatlink::detail

@@ -28,10 +28,9 @@ struct definers {
   std::vector<std::size_t> weak;
 };
 
-/// `extern __shared__ T x[]`: its size is the launch's, and no module defines it.
-bool is_dynamic_shared(ptx_variable const& variable)
+bool is_archive(input const& file)
 {
-  return variable.space == "shared" && variable.is_unsized;
+  return file.form() == input_form::archive;
 }
 
 class selection {
@@ -104,7 +103,7 @@ class selection {
     for (auto const& hook : offered.hooks)
       if (!detail::is_system_function(hook.name)) require(hook.name);
     for (auto const& variable : offered.external_variables)
-      if (!is_dynamic_shared(variable)) require(variable.name);
+      if (!detail::is_dynamic_shared(variable)) require(variable.name);
   }
 
   /// Of the first input that defines `name`: all strong definitions, else the first weak one.
@@ -130,10 +129,11 @@ class selection {
 
 std::vector<fatbin> select_modules(std::span<input const> inputs, preflight_request const& request)
 {
+  if (request.whole_archive || std::ranges::none_of(inputs, is_archive))
+    return detail::modules_of(inputs);
   selection selected(inputs, request);
   selected.take_if([&](candidate const& module) {
-    return request.whole_archive || inputs[module.input].form() != input_form::archive ||
-           selected.is_opaque(module);
+    return !is_archive(inputs[module.input]) || selected.is_opaque(module);
   });
   for (auto const& kernel : request.kernels) selected.require(kernel);
   if (request.kernels.empty())
@@ -142,8 +142,7 @@ std::vector<fatbin> select_modules(std::span<input const> inputs, preflight_requ
     });
   selected.complete();
   auto modules = selected.modules();
-  if (!modules.empty() || inputs.empty()) return modules;
-  return inputs.front().modules();
+  return modules.empty() ? inputs.front().modules() : modules;
 }
 
 std::vector<finding> preflight(std::span<input const> inputs, preflight_request const& request)

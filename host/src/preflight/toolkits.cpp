@@ -9,7 +9,7 @@
 #include <array>
 #include <charconv>
 
-#include "cubin/cubin.hpp"
+#include "fatbin/entry_facts.hpp"
 #include "input/ltoir.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
@@ -109,7 +109,7 @@ std::optional<toolkit_version> newest_ptx(fatbin const& input)
 /// The newest toolkit that the notes of a cubin name.
 std::optional<toolkit_estimate> toolkit_of_cubin(fatbin const& input, fatbin_entry const& entry)
 {
-  auto const toolkit = detail::read_cubin(read_elf(entry, input.name()), input.name()).toolkit;
+  auto const& toolkit = entry_access::facts_of(input, entry).toolkit;
   if (!toolkit) return {};
   return toolkit_estimate{{toolkit->major, toolkit->minor}};
 }
@@ -171,20 +171,20 @@ std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry)
   return {};
 }
 
-void detail::check_toolkits(preflight_inputs const& inputs, preflight_request const& request,
+void detail::check_toolkits(std::span<fatbin const> inputs, preflight_request const& request,
                             std::vector<finding>& findings)
 {
   if (!request.linker) return;
   for (auto const& input : inputs) {
-    auto const* entry = linked_entry(*input.file, choice_of(request));
+    auto const* entry = linked_entry(input, choice_of(request));
     if (entry == nullptr) continue;
-    auto const toolkit = estimate_toolkit(*input.file, *entry);
+    auto const toolkit = estimate_toolkit(input, *entry);
     if (!toolkit) continue;
     auto const is_ltoir = entry->kind == entry_kind::ltoir;
     if (is_ltoir && toolkit->version.major != request.linker->major)
-      findings.push_back(other_major(*input.file, *toolkit, *request.linker));
+      findings.push_back(other_major(input, *toolkit, *request.linker));
     else if (toolkit->version > *request.linker)
-      findings.push_back(too_new(*input.file, *toolkit, *request.linker, describe(entry->kind)));
+      findings.push_back(too_new(input, *toolkit, *request.linker, describe(entry->kind)));
   }
 }
 

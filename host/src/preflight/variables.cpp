@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "preflight/finding_limit.hpp"
+#include "preflight/interface_queries.hpp"
 #include "preflight/symbol_index.hpp"
 #include "ptx/ptx_accesses.hpp"
 #include "util/text/format.hpp"
@@ -11,12 +12,6 @@
 
 namespace fatlink::detail {
 namespace {
-
-/// `extern __shared__ T x[]`: its size is the launch's, and no module defines it.
-bool is_dynamic_shared(ptx_variable const& variable)
-{
-  return variable.space == "shared" && variable.is_unsized;
-}
 
 bool is_variable_defined(symbol_group const& group)
 {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device of `fatlink run`: that of --device, else a GPU or, if there is none, the reference
+// device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fatlink/device.hpp"
+
+namespace fatlink::cli {
+
+class device_choice {
+ public:
+  /// `name`: of --device; empty: without the option.
+  explicit device_choice(std::string name) : name_(std::move(name)) {}
+
+  /// Whether the reference device is chosen. Without --device this opens the driver, which takes
+  /// longer than the rest of a small run.
+  bool is_reference_device();
+  /// @throws what open_device throws.
+  std::shared_ptr<device> open(cpu_options const& options);
+
+  /// Time in the functions above, ms.
+  [[nodiscard]] double ms() const noexcept { return ms_; }
+  /// Why there is no GPU; empty with --device, or if a GPU was found.
+  [[nodiscard]] std::string const& no_gpu_reason() const noexcept { return no_gpu_reason_; }
+
+ private:
+  void choose();
+
+  std::string name_;  ///< empty: not chosen yet
+  std::string no_gpu_reason_;
+  double ms_ = 0;
+};
+
+}  // namespace fatlink::cli

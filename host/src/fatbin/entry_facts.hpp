@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What PTX and SASS entries of a fatbin state. An entry is decompressed and parsed once; the result
+// is kept with the fatbin's bytes and shared by its copies. Threads: safe.
+#pragma once
+
+#include <optional>
+
+#include "cubin/cubin.hpp"
+#include "fatlink/fatbin.hpp"
+#include "fatlink/ptx_interface.hpp"
+
+namespace fatlink {
+namespace detail {
+
+struct entry_facts {
+  ptx_interface interface = {};
+  bool is_relocatable = false;                ///< of an elf entry; see cubin::is_relocatable
+  std::optional<cubin_toolkit> toolkit = {};  ///< of an elf entry; see cubin::toolkit
+};
+
+}  // namespace detail
+
+/// The part of the library that reads more of an entry than its interface.
+struct FATLINK_PRIVATE entry_access {
+  /// `entry`: a PTX or elf entry of `file`. Lives as long as any copy of `file`.
+  /// @throws format_error as fatbin::interface.
+  static detail::entry_facts const& facts_of(fatbin const& file, fatbin_entry const& entry);
+};
+
+}  // namespace fatlink

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a linker refuses before it reads its inputs' contents: settings and arguments that no link
+// can have. Threads: no shared state.
+#pragma once
+
+#include <span>
+
+#include "fatlink/linker.hpp"
+
+namespace fatlink::detail {
+
+/// @throws usage_error a value that no linker can work with.
+void check_settings(linker_settings const& settings);
+
+/// @throws usage_error the linker was moved from.
+[[noreturn]] void refuse_moved_linker();
+
+/// @throws usage_error no inputs, one that was moved from, a value that is no enumerator, a kind of
+///   image that the mode does not emit, or what check_link_options refuses.
+void check_arguments(std::span<input const> inputs, link_options const& options);
+/// As above, of modules.
+void check_arguments(std::span<fatbin const> modules, link_options const& options);
+
+/// @throws usage_error a ptx_set, which layers do not hold.
+void check_layer_image(link_options const& options);
+
+/// @throws unavailable_error (needs_gpu) a module holds SASS only, which runs on GPUs only.
+void check_reference_device(std::span<fatbin const> modules);
+
+}  // namespace fatlink::detail
