@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
@@ -163,7 +164,7 @@ void check_stored(std::vector<input> const& inputs, link_options const& options)
 int warm(warm_arguments const& arguments)
 {
   auto const requests = make_requests(arguments);
-  auto const inputs = read_inputs(arguments.inputs);
+  auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags());
   if (arguments.link.no_cache && arguments.layer.empty())
     throw usage_error({.message = "--no-cache without --layer: nothing to fill",
                        .input = "--no-cache",

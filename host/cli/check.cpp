@@ -11,6 +11,7 @@
 
 #include "catalogue/installed_library.hpp"
 #include "catalogue/transform_check.hpp"
+#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
@@ -28,6 +29,7 @@ namespace {
 
 struct check_arguments {
   std::vector<std::string> inputs;
+  compile_flags sources;
   std::vector<std::string> targets{"sm_90"};
   std::string mode = "both";
   std::vector<std::string> kernels;
@@ -173,7 +175,7 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
 
 int check(check_arguments const& arguments)
 {
-  auto const files = read_inputs(arguments.inputs);
+  auto const files = read_inputs(arguments.inputs, arguments.sources);
   auto const inputs = detail::modules_of(files);
   auto const installed =
       lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
@@ -209,6 +211,7 @@ void add_check(CLI::App& app, int& exit_status)
       "--nvjitlink", arguments->linker,
       "compare toolkit versions with this one, for example 13.0 (default: the installed version)");
   add_input_flags(*verb, arguments->allow_calls, arguments->whole_archive);
+  add_source_flags(*verb, arguments->sources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink check --target all apply_transform.fatbin gelu.fatbin\n"

@@ -39,13 +39,6 @@ std::filesystem::path input_file(std::string const& name)
   return is_input_name(name) ? find_fatbin(name, search_path()) : std::filesystem::path(name);
 }
 
-std::vector<input> read_inputs(std::vector<std::string> const& names)
-{
-  std::vector<input> inputs;
-  for (auto const& name : names) inputs.push_back(input::read(input_file(name)));
-  return inputs;
-}
-
 std::filesystem::path fatbin_or_default(std::string const& name, shipped_fatbin const& shipped)
 {
   if (!name.empty()) return input_file(name);

@@ -29,9 +29,6 @@ std::filesystem::path fatbin_file(std::string const& name);
 /// @throws file_error as find_fatbin.
 std::filesystem::path input_file(std::string const& name);
 
-/// Reads the inputs `names`. @throws as input_file and input::read.
-std::vector<input> read_inputs(std::vector<std::string> const& names);
-
 /// The default value of an option, and the package that installs it.
 struct shipped_fatbin {
   char const* name;

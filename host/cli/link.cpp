@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catalogue/transform_check.hpp"
+#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/resources.hpp"
@@ -169,7 +170,7 @@ int link(link_arguments const& arguments)
   (void)make_options({}, arguments);  // before a file is read or opened
   check_resources(arguments);
   detail::stopwatch watch;
-  auto const inputs = read_inputs(arguments.inputs);
+  auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags());
   auto const read_ms = watch.lap();
   auto files = open_files(arguments);
   auto linker = arguments.link.linker();

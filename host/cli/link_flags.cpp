@@ -16,6 +16,14 @@ fatlink::linker link_flags::linker() const
        .allow_unconfined = allow_unconfined});
 }
 
+compile_flags link_flags::source_flags() const
+{
+  auto flags = sources;
+  flags.no_cache = no_cache;
+  flags.allow_unconfined = allow_unconfined;
+  return flags;
+}
+
 link_options link_flags::make_options(target target, link_mode mode, image_kind emit) const
 {
   auto made = options;
@@ -45,6 +53,7 @@ void add_link_flags(CLI::App& verb, link_flags& flags)
                 "fail if the lto link does not inline a hook");
   add_input_flags(verb, flags.options.allow_calls, flags.options.whole_archive);
   add_option_flags(verb, flags.options);
+  add_source_flags(verb, flags.sources);
 }
 
 void add_mode(CLI::App& verb, std::string& mode)

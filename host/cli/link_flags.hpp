@@ -2,6 +2,7 @@
 // The options of every verb that links.
 #pragma once
 
+#include "compile/compile_flags.hpp"
 #include "fatlink/linker.hpp"
 #include "verbs.hpp"
 
@@ -14,9 +15,13 @@ struct link_flags {
   bool no_cache = false;
   bool require_inlined = false;
   link_options options = {};  ///< what --max-registers and the like set
+  compile_flags sources = {};  ///< of inputs that are sources
 
   /// A linker with these options: by default in the helper, with the cache.
   [[nodiscard]] fatlink::linker linker() const;
+
+  /// `sources`, with the cache and the sandbox of the links.
+  [[nodiscard]] compile_flags source_flags() const;
 
   /// `options` for this link.
   /// @throws usage_error what check_link_options refuses.
@@ -24,7 +29,7 @@ struct link_flags {
 };
 
 /// Adds --in-process, --allow-unconfined, --link-timeout, --no-cache, --require-inlined, and the
-/// options of add_input_flags and add_option_flags.
+/// options of add_input_flags, add_option_flags and add_source_flags.
 void add_link_flags(CLI::App& verb, link_flags& flags);
 
 /// Adds --mode of verbs that link in several modes: ptx, lto, both or sass.

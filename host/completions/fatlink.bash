@@ -36,18 +36,18 @@ _fatlink_options() {
   local forms='--allow-calls --whole-archive'
   local compiling='--keep-variable --drop-unused-variables --max-registers -O --optimize --fast-compile --line-info
     --debug --stack-protector --ftz --prec-div --prec-sqrt --fma --threads --no-driver-cache --ptxas --nvvm'
-  linking+=" $forms $compiling"
+  linking+=" $forms $compiling $sources"
   options='-h --help --json'
   case $verb in
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
            --elements --input --output --seed --print $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
-    check) options+=" --target --mode --kernel --nvjitlink $forms" ;;
-    inspect) options+=' --expect --expect-ident --expect-hook --expect-reference --ptx --target' ;;
+    check) options+=" --target --mode --kernel --nvjitlink $forms $sources" ;;
+    inspect) options+=" --expect --expect-ident --expect-hook --expect-reference --ptx --target $sources" ;;
     compile) options+=" -o --output $sources --arch --sass --std --ftz --prec-div --prec-sqrt --fma --use-fast-math
            --line-info --timeout --memory-limit --no-cache --allow-unconfined --timing" ;;
-    pack) options+=' -o --output --package' ;;
+    pack) options+=" -o --output --package $sources" ;;
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
     'cache warm') options+=" --target --mode --kernel --emit --layer $linking" ;;
@@ -75,7 +75,7 @@ _fatlink_files() {
 
 # found: adds files with the endings of inputs, and folders.
 _fatlink_inputs() {
-  _fatlink_files '*.fatbin' '*.ptx' '*.ltoir' '*.cubin' '*.o' '*.a' '*.so'
+  _fatlink_files '*.fatbin' '*.ptx' '*.ltoir' '*.cubin' '*.o' '*.a' '*.so' '*.cu' '*.ll' '*.bc'
 }
 
 # found: adds the names of installed fatbins of the kind "$1" or of both, from the program on the

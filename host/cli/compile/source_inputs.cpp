@@ -2,11 +2,13 @@
 #include "compile/source_inputs.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <optional>
 #include <thread>
 
 #include "error_report.hpp"
+#include "installed.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -76,6 +78,13 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
   std::vector<input> all;
   for (auto& file : inputs) all.push_back(std::move(*file));
   return all;
+}
+
+std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags)
+{
+  std::vector<std::filesystem::path> files;
+  for (auto const& name : names) files.push_back(input_file(name));
+  return read_inputs(files, flags);
 }
 
 }  // namespace fatlink::cli

@@ -17,4 +17,7 @@ namespace fatlink::cli {
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
                                compile_flags const& flags);
 
+/// As above, of inputs by name or file. @throws also as input_file.
+std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags);
+
 }  // namespace fatlink::cli

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/fatbin.hpp"
 #include "inspect/inspect_report.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 struct inspect_arguments {
   std::vector<std::string> files;
+  compile_flags sources;
   build_expectations expected;
   std::vector<std::string> targets;
   bool ptx = false;
@@ -42,9 +44,9 @@ std::vector<std::string> expand_expected(std::string const& expected)
   return entries;
 }
 
-loaded_file load(std::filesystem::path const& path)
+loaded_file load(std::filesystem::path const& path, compile_flags const& sources)
 try {
-  return {input::read(path), {}};
+  return {read_inputs(std::vector{path}, sources).front(), {}};
 } catch (format_error const& failed) {
   if (failed.details().code != error_code::digest_mismatch) throw;
   return {input::read_unverified(path), failed};
@@ -72,7 +74,7 @@ int inspect(inspect_arguments const& arguments)
   auto output = nlohmann::json{{"files", nlohmann::json::array()}};
   int status = k_done;
   for (auto const& path : arguments.files) {
-    auto const file = load(input_file(path));
+    auto const file = load(input_file(path), arguments.sources);
     if (file.damage && (arguments.ptx || has_expectations(expected)))
       throw format_error(*file.damage);
     for (auto const& module : file.contents.modules()) check_build(module, expected);
@@ -117,6 +119,7 @@ void add_inspect(CLI::App& app, int& exit_status)
               "print only the PTX that links for these GPUs, separated by commas; native: of this "
               "machine; all: every one")
       ->needs(ptx);
+  add_source_flags(*verb, arguments->sources);
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(ptx);
   verb->footer(
       "Examples: fatlink inspect --expect ltoir:sm_75 relu_poly.fatbin\n"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
 #include "fatbin/sidecar.hpp"
@@ -27,6 +28,7 @@ constexpr std::size_t k_package_bytes = 256;
 
 struct pack_arguments {
   std::vector<std::string> files;
+  compile_flags sources;
   std::string output;
   std::string package;
   bool json = false;
@@ -144,7 +146,7 @@ int pack(pack_arguments const& arguments)
   std::vector<std::filesystem::path> inputs;
   for (auto const& file : arguments.files) inputs.push_back(input_file(file));
   check_paths(arguments, inputs);
-  auto packed = pack_fatbins(detail::modules_of(read_inputs(arguments.files)),
+  auto packed = pack_fatbins(detail::modules_of(read_inputs(arguments.files, arguments.sources)),
                              {.name = arguments.output, .package = arguments.package});
   write(packed, arguments.output, inputs);
   print_warnings(packed.warnings);
@@ -168,6 +170,7 @@ void add_pack(CLI::App& app, int& exit_status)
       ->required();
   verb->add_option("--package", arguments->package,
                    "package that ships the fatbin: 'NAME VERSION' or NAME");
+  add_source_flags(*verb, arguments->sources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink pack -o half.fatbin half_75.fatbin half_90a.fatbin\n"

@@ -89,7 +89,7 @@ prepared prepare(run_arguments const& arguments, run_summary& summary)
   job.modes = parse_modes(arguments.mode);
   job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
                                          : npy_elements(open_npy(arguments.input));
-  summary.read_ms = read_run_inputs(job.files);
+  summary.read_ms = read_run_inputs(job.files, arguments.link.source_flags());
   select_run_modules(job.files, {.mode = job.modes.back(),
                                  .whole_archive = arguments.link.options.whole_archive,
                                  .kernels = requested_kernels(arguments)});

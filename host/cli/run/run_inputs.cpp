@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compile/source_inputs.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
 #include "util/process/stopwatch.hpp"
@@ -29,10 +30,10 @@ run_inputs find_run_inputs(std::string const& library, std::vector<std::string> 
   return job;
 }
 
-double read_run_inputs(run_inputs& job)
+double read_run_inputs(run_inputs& job, compile_flags const& flags)
 {
   detail::stopwatch watch;
-  for (auto const& path : job.paths) job.inputs.push_back(input::read(path));
+  job.inputs = read_inputs(job.paths, flags);
   return watch.lap();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/compile_flags.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
 
@@ -23,9 +24,9 @@ struct run_inputs {
 /// @throws file_error a name or a default is not installed.
 run_inputs find_run_inputs(std::string const& library, std::vector<std::string> const& transforms);
 
-/// Reads the files of `job.paths`. Returns the wall time, in milliseconds.
-/// @throws file_error, format_error as input::read.
-double read_run_inputs(run_inputs& job);
+/// Reads the files of `job.paths`; sources are compiled. Returns the wall time, in milliseconds.
+/// @throws as read_inputs.
+double read_run_inputs(run_inputs& job, compile_flags const& flags);
 
 /// Selects `job.modules` by the PTX, or else the SASS, that the inputs hold. For every mode alike,
 /// so `request.target` and `request.allow_calls` are ignored.
