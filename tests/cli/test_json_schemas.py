@@ -183,7 +183,7 @@ class Outputs(JsonTest):
         self.assert_every_field_seen("doctor")
 
     def test_bench(self):
-        output = self.json("bench", "--repeat", "1", "--elements", "1024")
+        output = self.json("bench", "--repeat", "1", "--elements", "1024", "--resources")
         self.assertEqual([row["mode"] for row in output["links"]], ["ptx", "lto"])
         self.assert_every_field_seen("bench")
 
