@@ -99,7 +99,7 @@ complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l nvvm -x -d 'l
 complete -c fatlink -n '__fatlink_at run check cache/warm bench' -l mode -xa 'ptx lto both sass' -d 'Link mode'
 complete -c fatlink -n '__fatlink_at link' -l mode -xa 'ptx lto sass' -d 'Link mode'
 complete -c fatlink -n '__fatlink_at link' -l emit -xa 'cubin ptx' -d 'Kind of image'
-complete -c fatlink -n '__fatlink_at link bench' -l resources -d 'Show registers and memory of each kernel'
+complete -c fatlink -n '__fatlink_at run link bench' -l resources -d 'Show registers and memory of each kernel'
 complete -c fatlink -n '__fatlink_at cache/warm' -l emit -xa '(__fatlink_list cubin ptx)' -d 'Kind of image'
 complete -c fatlink -n '__fatlink_at link check inspect cache/warm' -l target -xa "(__fatlink_list (__fatlink_targets '') native all)" -d 'GPU architectures'
 
