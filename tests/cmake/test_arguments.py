@@ -2,7 +2,7 @@
 """Every public CMake function rejects unknown, missing and malformed arguments, and names its target."""
 import unittest
 
-from test_add_fatbin import CONTRACT, FATBIN, HEADER, BuildSide
+from build_side import CONTRACT, FATBIN, HEADER, BuildSide
 
 VERSION = "set(PROJECT_VERSION 1)\n"
 
