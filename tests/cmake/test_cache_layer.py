@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from build_side import CONTRACT, HEADER, LIBRARY, PROGRAM, TRANSFORM, ContractsCase, plain
+from build_side import CONTRACT, HEADER, LIBRARY, NVCC, PROGRAM, TRANSFORM, ContractsCase, plain
 
 
 class CacheLayers(ContractsCase):
@@ -22,6 +22,9 @@ class CacheLayers(ContractsCase):
     def layer(self, transforms, options=""):
         return (self.fatbins +
                 f"fatlink_add_cache_layer(layer LIBRARY l TRANSFORMS {transforms} ARCHITECTURES 90 {options})\n")
+
+    def nvcc(self, *words):
+        subprocess.run([NVCC, "-arch=sm_75", *words], cwd=self.folder, check=True, capture_output=True)
 
     def linked(self, *inputs):
         """The provenance of a link that has only the layer, and no nvJitLink."""
@@ -55,6 +58,34 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin", *options), 0)
         self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin", *options, "--emit", "ptx"), 0)
         self.assertNotEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
+
+    def test_a_layer_of_sass_links_takes_the_options_of_sass_mode(self):
+        self.fatbins = self.fatbins.replace(" CONTRACT c)", " CONTRACT c SASS 90)")
+        self.built(self.layer("t+p", "MODE sass KERNELS k NO_DRIVER_CACHE"))
+        inputs = ["b/l.fatbin", "b/t.fatbin", "b/p.fatbin", "--kernel", "k"]
+        self.assertEqual(self.linked(*inputs, "--mode", "sass"), 0)
+        self.assertNotEqual(self.linked(*inputs, "--mode", "ptx"), 0)
+
+    def test_sass_for_another_gpu_fails_the_build(self):
+        self.fatbins = self.fatbins.replace(" CONTRACT c)", " CONTRACT c SASS 80)")
+        self.assertEqual(self.configure(self.layer("t+p", "MODE sass")).returncode, 0)
+        done = self.build()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("[arch-specific]", done.stdout + done.stderr)
+
+    def test_a_layer_links_inputs_without_ltoir_where_calls_are_allowed(self):
+        self.nvcc("-rdc=true", "-ptx", "both.cu")
+        self.built(self.layer("${CMAKE_SOURCE_DIR}/both.ptx", "MODE lto EMIT cubin ALLOW_CALLS"))
+        self.assertEqual(self.linked("b/l.fatbin", "both.ptx", "--allow-calls"), 0)
+        self.assertEqual(self.linked("b/l.fatbin", "both.ptx"), 4)
+
+    def test_a_layer_links_all_members_of_an_archive_on_request(self):
+        self.write("more.cu", TRANSFORM.replace("hook", "more"))
+        self.nvcc("-dc", "-dlto", "both.cu", "more.cu")
+        subprocess.run(["ar", "rc", "all.a", "both.o", "more.o"], cwd=self.folder, check=True)
+        self.built(self.layer("${CMAKE_SOURCE_DIR}/all.a", "MODE lto EMIT cubin WHOLE_ARCHIVE"))
+        self.assertEqual(self.linked("b/l.fatbin", "all.a", "--whole-archive"), 0)
+        self.assertNotEqual(self.linked("b/l.fatbin", "all.a"), 0)
 
     def test_a_raw_option_that_fatlink_has_fails_the_build_and_names_it(self):
         self.assertEqual(self.configure(self.layer("t+p", "EMIT cubin PTXAS -O1")).returncode, 0)
