@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/kernel_times.hpp"
@@ -42,21 +43,29 @@ std::vector<double> measure_rates(device& cpu,
   return rates;
 }
 
-/// The first link for the device that is not refused, the lto link if there is one; nothing, with a
-/// warning that states the cause, if both are refused.
+/// The link for the device in `mode`; nothing, and the `cause`, if it is refused.
+std::optional<linked_image> try_link(device const& cpu, bench_job const& job, link_mode mode,
+                                     std::string& cause)
+try {
+  auto options = cpu.link_options(mode);
+  options.whole_archive = job.flags.options.whole_archive;
+  return job.flags.linker().link(job.inputs, options);
+} catch (refused_error const& failure) {
+  cause = failure.what();
+  return std::nullopt;
+} catch (unavailable_error const& failure) {
+  if (failure.details().code != error_code::needs_gpu) throw;
+  cause = failure.what();
+  return std::nullopt;
+}
+
+/// The lto link for the device, or else the ptx link; nothing, with a warning that states the
+/// cause, if both are refused.
 std::optional<linked_image> link_for(device const& cpu, bench_job const& job)
 {
   std::string cause;
-  for (auto const mode : {link_mode::lto, link_mode::ptx}) try {
-      auto options = cpu.link_options(mode);
-      options.whole_archive = job.flags.options.whole_archive;
-      return job.flags.linker().link(job.inputs, options);
-    } catch (refused_error const& failure) {
-      cause = failure.what();
-    } catch (unavailable_error const& failure) {
-      if (failure.details().code != error_code::needs_gpu) throw;
-      cause = failure.what();
-    }
+  for (auto const mode : {link_mode::lto, link_mode::ptx})
+    if (auto image = try_link(cpu, job, mode, cause)) return image;
   print_warnings({fmt::format("the reference device is skipped: {}", cause)});
   return std::nullopt;
 }
