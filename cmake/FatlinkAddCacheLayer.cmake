@@ -7,7 +7,8 @@ a package is installed, the first run neither links nor loads nvJitLink.
 
   fatlink_add_cache_layer(<target>
     LIBRARY <target or file> TRANSFORMS <target or file>...
-    [ARCHITECTURES <cc>...] [MODE lto|ptx|both] [EMIT cubin|ptx...]
+    [ARCHITECTURES <cc>...] [MODE lto|ptx|both|sass] [EMIT cubin|ptx...]
+    [ALLOW_CALLS] [WHOLE_ARCHIVE]
     [KERNELS <name>...] [VARIABLES <name>...] [DROP_UNUSED_VARIABLES]
     [MAX_REGISTERS <n>] [OPTIMIZE 0|3] [FAST_COMPILE min|mid|max]
     [LINE_INFO] [DEBUG] [STACK_PROTECTOR]
@@ -16,18 +17,23 @@ a package is installed, the first run neither links nor loads nvJitLink.
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
 ``LIBRARY``, ``TRANSFORMS``
-  Targets of ``fatlink_add_fatbin``, or fatbin files. Each transform is linked with the library separately. For a
-  library with several hooks, join the transforms of one link by ``+``: ``load+store`` is one link with both. (A
-  target or file whose name contains ``+`` cannot be part of such a group.)
+  Targets of ``fatlink_add_fatbin``, or files of any input form. Each transform is linked with the library
+  separately. For a library with several hooks, join the transforms of one link by ``+``: ``load+store`` is one link
+  with both. (A target or file whose name contains ``+`` cannot be part of such a group.)
 ``ARCHITECTURES``
   Compute capabilities of the GPUs, for example ``80;90a``. Default: every generic one that CUDA 13 supports.
 ``MODE``, ``EMIT``
-  The link modes, and the kinds of image: PTX of the LTO mode is for the reference device. Default: ``both``;
-  ``cubin ptx``.
+  The link modes, and the kinds of image: PTX of the LTO mode is for the reference device. Default: ``both``, that
+  is ``lto`` and ``ptx``; ``cubin ptx``. ``sass`` links cubins only, without a compiler: each input must have SASS
+  for exactly each of ``ARCHITECTURES``, as ``fatlink_add_fatbin(... SASS <cc>...)`` adds it.
+``ALLOW_CALLS``, ``WHOLE_ARCHIVE``
+  Also link inputs without LTO-IR (``lto``) or PTX (``ptx``) as they are, with real calls; link all members of
+  archives. See docs/using.md, "Mix forms" and "Archives".
 ``KERNELS`` to ``NVVM``
   The options of the links, as ``fatlink cache warm`` takes them (``VARIABLES``: ``--keep-variable``); see
   docs/using.md, "Options of a link". A layer serves links with the same options only. An option that has no effect in
-  one of the layer's links stops configuration: add ``MODE lto`` or ``EMIT cubin``.
+  one of the layer's links stops configuration: add ``MODE lto`` or ``EMIT cubin``. With ``MODE sass``, of these
+  only ``KERNELS`` and ``NO_DRIVER_CACHE`` have an effect.
 ``INSTALL_DESTINATION``
   Also installs the layer to this folder. ``fatlink`` searches ``cache`` in each folder that ``fatlink list``
   searches, for example ``share/fatlink/cache``. Entries are named after their contents, so the entries of several

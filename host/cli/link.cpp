@@ -61,9 +61,7 @@ nlohmann::json to_json(linked_image const& image, double read_ms, std::string co
 void check_resources(link_arguments const& arguments)
 {
   if (arguments.resources && arguments.emit != "cubin")
-    fail_usage(
-        "--resources: this option has no effect on emitted PTX: only a cubin states resources",
-        "--resources", "leave out --emit ptx, or --resources", error_code::option_has_no_effect);
+    refuse_resources("on emitted PTX", "leave out --emit ptx");
 }
 
 void print_text(linked_image const& image, std::string const& output)
@@ -211,8 +209,7 @@ void add_link(CLI::App& app, int& exit_status)
           "file to write; -: standard output; {target} in its name: one file for each target")
       ->required();
   add_link_flags(*verb, arguments->link);
-  verb->add_flag("--resources", arguments->resources,
-                 "show registers, stack, local, shared and constant memory of each kernel");
+  add_resources(*verb, arguments->resources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink link --target sm_90 -o out.cubin apply_transform.fatbin relu_poly.fatbin");

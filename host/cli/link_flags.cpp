@@ -40,15 +40,20 @@ void add_link_flags(CLI::App& verb, link_flags& flags)
   verb.add_flag(
       "--in-process", flags.in_process,
       "run nvJitLink in this process, where a damaged input may crash it, not in fatlink-linkd");
+  verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
+  add_common_link_flags(verb, flags);
+  for (auto const* option :
+       {"--allow-unconfined", "--link-timeout"})  // they affect only the helper
+    verb.get_option(option)->excludes("--in-process");
+}
+
+void add_common_link_flags(CLI::App& verb, link_flags& flags)
+{
   verb.add_flag(
       "--allow-unconfined", flags.allow_unconfined,
       "link even if the kernel refuses the sandbox of fatlink-linkd (seccomp), with a warning");
   add_seconds(verb, "--link-timeout", flags.limit_s, 0.01, 600,
               "time limit of a link in fatlink-linkd, 0.01 to 600");
-  for (auto const* option :
-       {"--allow-unconfined", "--link-timeout"})  // they affect only the helper
-    verb.get_option(option)->excludes("--in-process");
-  verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
   verb.add_flag("--require-inlined", flags.require_inlined,
                 "fail if the lto link does not inline a hook");
   add_input_flags(verb, flags.options.allow_calls, flags.options.whole_archive);

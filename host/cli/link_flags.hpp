@@ -28,9 +28,12 @@ struct link_flags {
   [[nodiscard]] link_options make_options(target target, link_mode mode, image_kind emit) const;
 };
 
-/// Adds --in-process, --allow-unconfined, --link-timeout, --no-cache, --require-inlined, and the
-/// options of add_input_flags, add_option_flags and add_source_flags.
+/// Adds --in-process, --no-cache, and the options of add_common_link_flags.
 void add_link_flags(CLI::App& verb, link_flags& flags);
+
+/// Adds --allow-unconfined, --link-timeout, --require-inlined, and the options of add_input_flags
+/// and add_option_flags: those also of a verb that itself decides where it links.
+void add_common_link_flags(CLI::App& verb, link_flags& flags);
 
 /// Adds --mode of verbs that link in several modes: ptx, lto, both or sass.
 void add_mode(CLI::App& verb, std::string& mode);

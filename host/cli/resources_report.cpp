@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "options.hpp"
+
 namespace fatlink::cli {
 namespace {
 
@@ -34,6 +36,20 @@ std::string text_of(nlohmann::json const& kernel, char const* key)
 }
 
 }  // namespace
+
+void add_resources(CLI::App& verb, bool& resources)
+{
+  verb.add_flag("--resources", resources,
+                "show registers, stack, local, shared and constant memory of each kernel");
+}
+
+void refuse_resources(std::string const& cause, std::string const& remedy)
+{
+  fail_usage(fmt::format("--resources: this option has no effect {}: only a cubin states resources",
+                         cause),
+             "--resources", fmt::format("{}, or leave out --resources", remedy),
+             error_code::option_has_no_effect);
+}
 
 nlohmann::json describe_resources(std::vector<kernel_resources> const& kernels)
 {

@@ -31,17 +31,18 @@ _fatlink_verb() {
 
 # options: the options of the command.
 _fatlink_options() {
-  local linking='--in-process --allow-unconfined --link-timeout --no-cache --require-inlined'
+  local common='--allow-unconfined --link-timeout --require-inlined'
   local sources='--contract --header -I --include-folder -D --define'
   local forms='--allow-calls --whole-archive'
   local compiling='--keep-variable --drop-unused-variables --max-registers -O --optimize --fast-compile --line-info
     --debug --stack-protector --ftz --prec-div --prec-sqrt --fma --threads --no-driver-cache --ptxas --nvvm'
-  linking+=" $forms $compiling $sources"
+  common+=" $forms $compiling $sources"
+  local linking="--in-process --no-cache $common"
   options='-h --help --json'
   case $verb in
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
-           --elements --input --output --seed --print $linking" ;;
+           --elements --input --output --seed --print --resources $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
     check) options+=" --target --mode --kernel --nvjitlink $forms $sources" ;;
     inspect) options+=" --expect --expect-ident --expect-hook --expect-reference --ptx --target $sources" ;;
@@ -51,7 +52,7 @@ _fatlink_options() {
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
     'cache warm') options+=" --target --mode --kernel --emit --layer $linking" ;;
-    bench) options+=" --elements --transform --mode --kernel --repeat $compiling" ;;
+    bench) options+=" --elements --library --transform --mode --kernel --repeat --resources $common" ;;
   esac
 }
 
@@ -96,15 +97,13 @@ _fatlink_targets() {
 _fatlink_values() {
   local targets
   case "$verb $1" in
-    'run --library') _fatlink_names library; _fatlink_inputs ;;
-    'run --transform') _fatlink_names transform; _fatlink_inputs ;;
-    'bench --transform') _fatlink_names transform; _fatlink_files '*.fatbin' ;;
+    'run --library' | 'bench --library') _fatlink_names library; _fatlink_inputs ;;
+    'run --transform' | 'bench --transform') _fatlink_names transform; _fatlink_inputs ;;
     'run --input' | 'run --output') _fatlink_files '*.npy' ;;
     'link -o' | 'link --output') _fatlink_files '*' ;;
     'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;
     'cache warm --layer') _fatlink_files '' ;;
     'link --mode') _fatlink_offer 'ptx lto sass' ;;
-    'bench --mode') _fatlink_offer 'ptx lto both' ;;
     *' --mode') _fatlink_offer 'ptx lto both sass' ;;
     *' -O' | *' --optimize') _fatlink_offer '0 3' ;;
     *' --fast-compile') _fatlink_offer 'min mid max' ;;

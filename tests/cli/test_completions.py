@@ -112,8 +112,9 @@ class Completions:
         for name in (*inputs, "half.cu", "half.json", "half.npy"):
             self.file(name, "")
         self.assert_offered({f"{words} half": inputs for words in
-                             ("link", "check", "inspect", "pack", "cache warm", "run --library", "run --transform")}
-                            | {"digest half": ["half.fatbin"], "bench --transform half": ["half.fatbin"]})
+                             ("link", "check", "inspect", "pack", "cache warm", "run --library", "run --transform",
+                              "bench --library", "bench --transform")}
+                            | {"digest half": ["half.fatbin"]})
 
 
 class Bash(Completions, CliTest):

@@ -18,7 +18,7 @@ WITH_JSON = [verb for verb in all_verbs() if "--json" in options_of(verb)]
 UNSEEN = {"run": {"run.results.sass", "run.first_disagreement", *(f"run.first_disagreement.{name}" for name in
                                               ("index", "input", "actual", "expected", "failures"))},
           "doctor": {"doctor.expressions.reason", "doctor.expressions.hint"}}
-ON_A_GPU = {"bench": r"bench\.(device|kernels)\.", "doctor": r"doctor\.(gpus\.|driver\.cuda$)"}
+ON_A_GPU = {"bench": r"bench\.(device|kernels)\.", "run": r"run\.modes\.resources$", "doctor": r"doctor\.(gpus\.|driver\.cuda$)"}
 WITHOUT_A_GPU = {"run": r"run\.device\.no_gpu_reason$", "doctor": r"doctor\.driver\.reason$"}
 
 
@@ -94,7 +94,8 @@ class Outputs(JsonTest):
 
     def test_run(self):
         run = ["run", "--device", "cpu", "--elements", "100", "--library", LIBRARY]
-        self.json("run", "--elements", "100", "--library", LIBRARY, "--transform", RELU)
+        self.json("run", "--elements", "100", "--library", LIBRARY, "--transform", RELU,
+                  *(["--resources"] if gpus() else []))
         self.assertEqual(self.json(*run, "--transform", RELU, "--print", "2")["modes"][1]["cache"], "hit" if not gpus() else "miss")
         self.json(*run, "--transform", RELU, "--mode", "lto", "--no-cache", "--print", "1")
         wrong = self.compile("wrong", HOOK.replace("return x", "return x == 0.25f ? 1.0f : x"))
@@ -183,7 +184,7 @@ class Outputs(JsonTest):
         self.assert_every_field_seen("doctor")
 
     def test_bench(self):
-        output = self.json("bench", "--repeat", "1", "--elements", "1024")
+        output = self.json("bench", "--repeat", "1", "--elements", "1024", "--resources")
         self.assertEqual([row["mode"] for row in output["links"]], ["ptx", "lto"])
         self.assert_every_field_seen("bench")
 

@@ -226,17 +226,3 @@ class Run(CliTest):
         outcome = self.fatlink_json("link", "--target", "sm_90", "--emit", "ptx", "-o", "o", LIBRARY, RELU,
                                     "--kernel", "apply_transform")["cache"]
         self.assertEqual(outcome, "hit")
-
-
-class Bench(CliTest):
-    def test_the_kernel_that_is_measured_must_be_kept(self):
-        self.assert_fails(2, "bench", "--kernel", "other", says=["--kernel other: bench measures apply_transform"],
-                          hint="add --kernel apply_transform")
-
-    def test_options_without_effect_in_one_of_the_modes_are_refused(self):
-        self.assert_fails(2, "bench", "--ftz", "1", says=["ftz: this option has no effect in ptx mode"], hint="--mode lto")
-
-    def test_links_are_measured_with_the_options(self):
-        said = self.fatlink_json("bench", "--mode", "lto", "--ftz", "1", "--kernel", "apply_transform", "--repeat", "1",
-                                 "--elements", "64")
-        self.assertEqual([row["mode"] for row in said["links"]], ["lto"])

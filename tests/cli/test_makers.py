@@ -58,12 +58,8 @@ class MakerTest(CliTest):
         return done.stderr
 
 
-class Makers(MakerTest):
-    def test_link_to_the_cubin_of_the_fatbin_of_the_same_source(self):
-        expected = self.cubin(FIXTURES / "uncontracted.fatbin")
-        for maker in MAKERS:
-            with self.subTest(maker=maker):
-                self.assertEqual(self.cubin(self.transform(maker)), expected)
+class Linked:
+    """For a MakerTest: what every maker's file of the right type does."""
 
     def test_are_inlined(self):
         for maker in MAKERS:
@@ -77,6 +73,14 @@ class Makers(MakerTest):
 
     def test_verify_a_function_of_libdevice_that_numba_calls(self):
         self.assert_verifies(self.transform("numba_tanh", "tanh(x)", tolerance=4), "cpu")
+
+
+class Makers(Linked, MakerTest):
+    def test_link_to_the_cubin_of_the_fatbin_of_the_same_source(self):
+        expected = self.cubin(FIXTURES / "uncontracted.fatbin")
+        for maker in MAKERS:
+            with self.subTest(maker=maker):
+                self.assertEqual(self.cubin(self.transform(maker)), expected)
 
     def test_are_refused_with_another_type(self):
         for name in WRONG:
@@ -107,7 +111,7 @@ class NewerMakers(MakerTest):
 
 
 @unittest.skipUnless(NEWEST, "FATLINK_MAKERS names no folder that make_maker_fixtures --newest filled")
-class Newest(MakerTest):
+class Newest(Linked, MakerTest):
     """What the newest makers write, linked by the nvJitLink that was installed with them."""
     made = pathlib.Path(NEWEST or "")
 
@@ -119,17 +123,6 @@ class Newest(MakerTest):
 
     def environment(self, changes):
         return super().environment({"FATLINK_NVJITLINK": str(self.nvjitlink), **changes})
-
-    def test_link_and_are_inlined(self):
-        for maker in MAKERS:
-            with self.subTest(maker=maker):
-                self.assert_inlined(maker)
-
-    def test_execute_and_verify_on_the_reference_device(self):
-        for maker in MAKERS:
-            with self.subTest(maker=maker):
-                self.assert_verifies(self.transform(maker, "f32(3 * x)"), "cpu")
-        self.assert_verifies(self.transform("numba_tanh", "tanh(x)", tolerance=4), "cpu")
 
     def test_execute_and_verify_on_the_gpu(self):
         if not gpus():

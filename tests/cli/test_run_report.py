@@ -55,6 +55,12 @@ class RunReport(CliTest):
         self.assertTrue(lines[0].startswith("Device: "), lines)
         self.assertFalse([line for line in lines if "verifying" in line or "uploading" in line])
 
+    def test_resources_are_refused_on_the_reference_device(self):
+        self.assert_fails(2, "run", "--device", "cpu", "--resources", "--elements", 64,
+                          says=["--resources: this option has no effect on the reference device, which runs PTX: "
+                                "only a cubin states resources"],
+                          hint="run on a GPU: --device gpu, or leave out --resources")
+
     def test_the_tolerance_stands_beside_the_error(self):
         text = self.fatlink("run", "--device", "cpu", "--transform", "gelu").stdout
         self.assertRegex(text, r"verified, max [\d.]+ ulp \(tolerance 16\)")

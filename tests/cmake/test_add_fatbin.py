@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -12,64 +11,7 @@ import tempfile
 import time
 import unittest
 
-SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
-BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
-PROGRAM = BUILD / "bin" / "fatlink"
-CMAKE = os.environ["FATLINK_CMAKE"]
-NVCC = os.environ["FATLINK_NVCC"]
-
-HEAD = f"""
-cmake_minimum_required(VERSION 3.25)
-project(outsider NONE)
-set(CUDAToolkit_NVCC_EXECUTABLE "{NVCC}")
-set(CUDAToolkit_VERSION 13.0.88)
-list(APPEND CMAKE_MODULE_PATH "{SOURCE}/cmake")
-include(FatlinkAddContract)
-include(FatlinkAddFatbin)
-include(FatlinkAddCacheLayer)
-include(FatlinkAddPackage)
-add_executable(fatlink::program IMPORTED)
-set_target_properties(fatlink::program PROPERTIES IMPORTED_LOCATION "{PROGRAM}")
-"""
-HEADER = 'extern "C" __device__ float hook(float);\n'
-TRANSFORM = 'extern "C" __device__ float hook(float x) { return 2 * x; }\n'
-
-
-class BuildSide(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-cmake-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.write("hook.cuh", HEADER)
-        self.write("t.cu", TRANSFORM)
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text)
-
-    def cmake(self, *words):
-        return subprocess.run([CMAKE, *words], cwd=self.folder, text=True, capture_output=True)
-
-    def configure(self, lists, *options):
-        self.write("CMakeLists.txt", HEAD + lists)
-        return self.cmake("-S", ".", "-B", "b", *options)
-
-    def build(self):
-        return self.cmake("--build", "b")
-
-    def built(self, lists, *options):
-        done = self.configure(lists, *options)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        done = self.build()
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done
-
-    def entries(self, name="t"):
-        done = subprocess.run([PROGRAM, "inspect", "--json", f"b/{name}.fatbin"], cwd=self.folder,
-                              text=True, capture_output=True, check=True)
-        return json.loads(done.stdout)["files"][0]["entries"]
-
-
-CONTRACT = "fatlink_add_contract(c VERSION 3 HEADER hook.cuh)\n"
-FATBIN = CONTRACT + "fatlink_add_fatbin(t SOURCES t.cu CONTRACT c)\n"
+from build_side import CMAKE, CONTRACT, FATBIN, HEAD, HEADER, NVCC, PROGRAM, SOURCE, TRANSFORM, BuildSide
 
 
 class Builds(BuildSide):

@@ -2,7 +2,7 @@
 """Every public CMake function rejects unknown, missing and malformed arguments, and names its target."""
 import unittest
 
-from test_add_fatbin import CONTRACT, FATBIN, HEADER, BuildSide
+from build_side import CONTRACT, FATBIN, HEADER, BuildSide
 
 VERSION = "set(PROJECT_VERSION 1)\n"
 
@@ -114,9 +114,10 @@ class CacheLayer(Arguments):
     def test_malformed_link_options_name_the_target_and_the_values(self):
         self.assert_each_stops(FATBIN, "fatlink_add_cache_layer", [
             (f"l LIBRARY t TRANSFORMS t {options}", f"fatlink_add_cache_layer(l): {message}") for options, message in (
-                ("MODE all", "MODE all is not one of lto, ptx, both"),
+                ("MODE all", "MODE all is not one of lto, ptx, both, sass"),
                 ("EMIT cubin sass", "EMIT sass is not one of cubin, ptx"),
                 ("EMIT ptx MODE ptx", "EMIT ptx has no effect with MODE ptx"),
+                ("EMIT cubin ptx MODE sass", "EMIT ptx has no effect with MODE sass: only lto mode emits PTX"),
                 ("EMIT cubin cubin", "EMIT lists cubin twice"),
                 ("EMIT cubin MAX_REGISTERS 16", "MAX_REGISTERS 16 is not a number from 24 to 255"),
                 ("EMIT cubin MAX_REGISTERS 256", "MAX_REGISTERS 256 is not a number from 24 to 255"),
@@ -147,11 +148,20 @@ class CacheLayer(Arguments):
                 ("DEBUG", "DEBUG has no effect on emitted PTX"),
                 ("STACK_PROTECTOR", "STACK_PROTECTOR has no effect on emitted PTX"),
                 ("MODE lto EMIT ptx PTXAS -v", "PTXAS has no effect on emitted PTX"),
+                ("ALLOW_CALLS", "ALLOW_CALLS has no effect on emitted PTX: add EMIT cubin"),
                 ("EMIT cubin LINE_INFO DEBUG", "LINE_INFO has no effect together with DEBUG"),
                 ("MODE lto VARIABLES v DROP_UNUSED_VARIABLES", "DROP_UNUSED_VARIABLES has no effect together with VARIABLES"),
                 ("OPTIMIZE 0 FAST_COMPILE max", "OPTIMIZE and FAST_COMPILE exclude each other"),
                 ("EMIT cubin OPTIMIZE 3 DEBUG", "OPTIMIZE 3 and DEBUG exclude each other"),
                 ("EMIT cubin FAST_COMPILE min DEBUG", "FAST_COMPILE and DEBUG exclude each other"))])
+
+    def test_options_of_compilers_have_no_effect_in_sass_mode(self):
+        self.assert_each_stops(FATBIN, "fatlink_add_cache_layer", [
+            (f"l LIBRARY t TRANSFORMS t MODE sass {option}",
+             f"{option.split()[0]} has no effect in sass mode, which compiles nothing: choose MODE lto") for option in (
+                 "ALLOW_CALLS", "VARIABLES v", "DROP_UNUSED_VARIABLES", "MAX_REGISTERS 32", "OPTIMIZE 3", "FAST_COMPILE min",
+                 "LINE_INFO", "DEBUG", "STACK_PROTECTOR", "FTZ 0", "PREC_DIV 1", "PREC_SQRT 1", "FMA 0", "THREADS 2",
+                 "PTXAS -v", "NVVM -x")])
 
     def test_every_keyword_needs_a_value(self):
         self.assert_keywords_need_values(FATBIN, "fatlink_add_cache_layer(l LIBRARY t TRANSFORMS t)",

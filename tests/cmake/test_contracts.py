@@ -1,47 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the build side knows and checks of contracts and references, with real nvcc."""
 import json
-import os
-import re
 import subprocess
 import time
 import unittest
 
-from test_add_fatbin import CMAKE, CONTRACT, FATBIN, HEAD, HEADER, NVCC, PROGRAM, SOURCE, TRANSFORM, BuildSide
-
-LIBRARY = 'extern "C" __global__ void k(float* x) { *x = hook(*x); }\n'
-
-
-def plain(text):
-    return " ".join(text.split())
-
-
-class ContractsCase(BuildSide):
-    def hooks(self, name="t"):
-        hooks = [entry["ident"]["hooks"] for entry in self.entries(name)]
-        self.assertTrue(all(one == hooks[0] for one in hooks), hooks)
-        return hooks[0]
-
-    def assert_build_fails(self, lists, *says, name="t"):
-        """The build fails with each of these texts, and leaves no fatbin."""
-        configured = self.configure(lists)
-        self.assertEqual(configured.returncode, 0, configured.stderr)
-        done = self.build()
-        self.assertNotEqual(done.returncode, 0, done.stdout)
-        for text in says:
-            self.assertIn(text, plain(done.stdout + done.stderr))
-        left = [path.name for path in (self.folder / "b").iterdir() if path.name.startswith(f"{name}.fatbin")]
-        self.assertEqual([path for path in left if not path.endswith(".d")], [])
-
-    def inspect(self, *words, status=0):
-        done = subprocess.run([PROGRAM, "inspect", *words], cwd=self.folder, text=True, capture_output=True)
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        return done.stdout
-
-    def check(self, *inputs, status=0):
-        done = subprocess.run([PROGRAM, "check", "--json", *inputs], cwd=self.folder, text=True, capture_output=True)
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        return json.loads(done.stdout)["targets"][0]["findings"]
+from build_side import CONTRACT, FATBIN, HEADER, LIBRARY, NVCC, TRANSFORM, ContractsCase, plain
 
 
 class Hooks(ContractsCase):
@@ -270,83 +234,6 @@ class References(ContractsCase):
     def test_no_json_is_refused(self):
         self.write("r.json", "[]")
         self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: is not a JSON object")
-
-
-class CacheLayers(ContractsCase):
-    """A library with two hooks: its transforms are linked together."""
-
-    def setUp(self):
-        super().setUp()
-        self.write("hook.cuh", HEADER + 'extern "C" __device__ float post(float);\n')
-        self.write("l.cu", LIBRARY.replace("hook(*x)", "post(hook(*x))"))
-        self.write("p.cu", TRANSFORM.replace("hook", "post"))
-        self.write("both.cu", TRANSFORM + TRANSFORM.replace("hook", "post"))
-        self.fatbins = CONTRACT + "".join(
-            f"fatlink_add_fatbin({name} SOURCES {name}.cu CONTRACT c)\n" for name in ("l", "t", "p", "both"))
-
-    def layer(self, transforms, options=""):
-        return (self.fatbins +
-                f"fatlink_add_cache_layer(layer LIBRARY l TRANSFORMS {transforms} ARCHITECTURES 90 {options})\n")
-
-    def linked(self, *inputs):
-        """The provenance of a link that has only the layer, and no nvJitLink."""
-        done = subprocess.run([PROGRAM, "link", "--json", "--target", "sm_90", "-o", "o.cubin", *inputs], cwd=self.folder,
-                              text=True, capture_output=True,
-                              env={**os.environ, "FATLINK_SYSTEM_CACHE": str(self.folder / "b/layer"),
-                                   "FATLINK_CACHE_DIR": str(self.folder / "empty"), "FATLINK_NVJITLINK": "/nowhere"})
-        return done.returncode
-
-    def test_a_group_of_transforms_is_linked_together(self):
-        self.built(self.layer("t+p both"))
-        self.assertEqual(self.linked("b/l.fatbin", "b/t.fatbin", "b/p.fatbin"), 0)
-        self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
-        self.assertEqual(self.linked("b/l.fatbin", "b/p.fatbin", "b/t.fatbin", "b/both.fatbin"), 4)
-
-    def test_a_layer_serves_links_with_its_options(self):
-        kernel = re.search(r"__global__ void (\w+)", LIBRARY)[1]
-        self.built(self.layer("t+p", f"EMIT cubin KERNELS {kernel} MAX_REGISTERS 32 THREADS 2 LINE_INFO "
-                                     "PTXAS --def-load-cache=cg NO_DRIVER_CACHE"))
-        inputs = ["b/l.fatbin", "b/t.fatbin", "b/p.fatbin"]
-        options = ["--kernel", kernel, "--max-registers", "32", "--threads", "2", "--line-info",
-                   "--ptxas=--def-load-cache=cg"]
-        self.assertEqual(self.linked(*inputs, *options), 0)
-        self.assertEqual(self.linked(*inputs, *options, "--mode", "ptx"), 0)
-        self.assertNotEqual(self.linked(*inputs), 0)
-        self.assertNotEqual(self.linked(*inputs, *options, "--emit", "ptx"), 0)
-
-    def test_a_layer_of_lto_links_has_options_of_the_lto_compiler(self):
-        self.built(self.layer("both", "MODE lto FTZ 1 FMA 0 FAST_COMPILE mid"))
-        options = ["--ftz", "1", "--fma", "0", "--fast-compile", "mid"]
-        self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin", *options), 0)
-        self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin", *options, "--emit", "ptx"), 0)
-        self.assertNotEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
-
-    def test_a_raw_option_that_fatlink_has_fails_the_build_and_names_it(self):
-        self.assertEqual(self.configure(self.layer("t+p", "EMIT cubin PTXAS -O1")).returncode, 0)
-        done = self.build()
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("fatlink has this option itself", plain(done.stdout + done.stderr))
-
-    def test_a_file_with_a_plus_in_its_name_is_no_group(self):
-        self.built(self.layer("both"))
-        (self.folder / "b/both.fatbin").rename(self.folder / "a+b.fatbin")
-        self.built(self.layer("${CMAKE_SOURCE_DIR}/a+b.fatbin"))
-
-    def test_a_transform_that_leaves_a_hook_open_fails_the_build_and_says_which(self):
-        self.assertEqual(self.configure(self.layer("t")).returncode, 0)
-        done = self.build()
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("post(b32) is defined by no input [missing-hook]", plain(done.stdout + done.stderr))
-
-    def test_a_malformed_group_stops_configuration(self):
-        for transforms, says in (("t+", "fatlink_add_cache_layer(layer): TRANSFORMS t+: a group is two or more transforms"),
-                                 ("+t", "TRANSFORMS +t: a group"), ("t++p", "TRANSFORMS t++p: a group"),
-                                 ("t+t", "TRANSFORMS t+t: a group must not name a transform twice"),
-                                 ("t+none", "none: no such target or file")):
-            with self.subTest(transforms=transforms):
-                done = self.configure(self.layer(transforms))
-                self.assertNotEqual(done.returncode, 0)
-                self.assertIn(says, plain(done.stderr))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-from test_add_fatbin import BUILD, CMAKE, FATBIN, NVCC, SOURCE
-from test_contracts import ContractsCase, plain
+from build_side import BUILD, CMAKE, FATBIN, NVCC, SOURCE, ContractsCase, plain
 
 
 class OtherVersions(ContractsCase):

@@ -65,6 +65,10 @@ class Forms(CliTest):
         transform = self.transform("cubin", architecture=target)
         mode = self.verified("--mode", "sass", "--library", library, "--transform", transform)
         print(f"link of SASS: {mode['link_ms']:.3f} ms")
+        bench = self.fatlink_json("bench", "--mode", "sass", "--repeat", 2, "--elements", 4096, "--library", library,
+                                  "--transform", transform)
+        self.assertEqual([row["variant"] for row in bench["kernels"]], ["device-to-device copy", "SASS link"])
+        self.assertEqual({row["verb"] for row in bench["starts"]}, {"link", "run"})
 
 
 if __name__ == "__main__":

@@ -3,20 +3,10 @@
 // and traps.
 #include "fatlink/link_options.hpp"
 
-#include <gmock/gmock.h>
-
-#include "expect_error.hpp"
 #include "many_kernels.hpp"
-#include "needs_nvjitlink.hpp"
 
 using namespace fatlink;
 using namespace many_kernels;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::UnorderedElementsAre;
 
 namespace {
 

@@ -6,14 +6,10 @@
 
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "cubin/cubin.hpp"
 #include "cubin_bytes.hpp"
-#include "expect_error.hpp"
-#include "fatbin/entry_facts.hpp"
-#include "fatlink/input.hpp"
-#include "fixtures.hpp"
-#include "util/limits.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;
@@ -47,47 +43,20 @@ void expect_corrupt_with(std::size_t offset, Integer value, std::string const& s
   expect_corrupt(bytes, says);
 }
 
-void expect_above_limit(byte_buffer const& bytes, std::string const& says)
+/// The same where the `value` is in a field of the header of the section `name`.
+template <typename Integer>
+void expect_corrupt_header(char const* name, std::size_t field, Integer value,
+                           std::string const& says)
 {
-  try {
-    read_cubin(bytes, "x.cubin");
-    ADD_FAILURE() << "no error; expected: " << says;
-  } catch (format_error const& failed) {
-    EXPECT_THAT(failed.what(), testing::StartsWith("x.cubin: the cubin " + says));
-    EXPECT_TRUE(failed.details().code == error_code::above_limit);
-    EXPECT_EQ(failed.details().hint, "split it into several, each with fewer sources");
-  }
+  expect_corrupt_with(header(types(), name, field), value, says);
 }
 
-/// `bytes` with other content of the section `name`, at the end of the file.
-byte_buffer with_content(byte_buffer bytes, std::string const& name, byte_buffer const& content)
+/// The same where it is in a field of the symbol `name`.
+template <typename Integer>
+void expect_corrupt_symbol(char const* name, std::size_t field, Integer value,
+                           std::string const& says)
 {
-  put(bytes, header(bytes, name, offsetof(Elf64_Shdr, sh_offset)), std::uint64_t{bytes.size()});
-  put(bytes, header(bytes, name, offsetof(Elf64_Shdr, sh_size)), std::uint64_t{content.size()});
-  bytes.insert(bytes.end(), content.begin(), content.end());
-  return bytes;
-}
-
-byte_buffer content_of(byte_buffer const& cubin, std::string const& name)
-{
-  elf_reader const elf(cubin);
-  auto const content = elf.view(elf.section(section(cubin, name)));
-  return {content.begin(), content.end()};
-}
-
-/// types() with `count` more symbols like `model`, each called `name`.
-byte_buffer with_symbols(std::string const& model, std::string const& name, std::size_t count)
-{
-  auto bytes = types();
-  auto names = content_of(bytes, ".strtab");
-  auto symbols = content_of(bytes, ".symtab");
-  auto const begin = bytes.begin() + static_cast<std::ptrdiff_t>(symbol(bytes, model, 0));
-  byte_buffer copy(begin, begin + sizeof(Elf64_Sym));
-  put(copy, 0, static_cast<std::uint32_t>(names.size()));
-  for (auto const letter : name) names.push_back(static_cast<std::byte>(letter));
-  names.push_back(std::byte{0});
-  for (std::size_t i = 0; i < count; ++i) symbols.insert(symbols.end(), copy.begin(), copy.end());
-  return with_content(with_content(bytes, ".strtab", names), ".symtab", symbols);
+  expect_corrupt_with(symbol(types(), name, field), value, says);
 }
 
 }  // namespace
@@ -137,44 +106,40 @@ TEST(CubinReader, RefusesSegmentsPastTheEnd)
 
 TEST(CubinReader, RefusesSectionsThatContradictTheFile)
 {
-  auto const good = types();
-  auto const at = [&](char const* name, std::size_t field) { return header(good, name, field); };
-  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_size)), std::uint64_t{1} << 62,
-                      "truncated");
-  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_offset)), ~std::uint64_t{0},
-                      "truncated");
-  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_name)), ~std::uint32_t{0},
-                      "a section's name is outside the table of names");
-  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_link)), ~std::uint32_t{0},
-                      "a section refers to one that is not there");
-  expect_corrupt_with(at(".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)), ~std::uint32_t{0},
-                      "a section belongs to one that is not there");
-  expect_corrupt_with(at(".symtab", offsetof(Elf64_Shdr, sh_type)), std::uint32_t{SHT_PROGBITS},
-                      "it has no symbol table");
-  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_type)), std::uint32_t{SHT_SYMTAB},
-                      "it has a second symbol table");
+  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_size), std::uint64_t{1} << 62,
+                        "truncated");
+  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_offset), ~std::uint64_t{0},
+                        "truncated");
+  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_name), ~std::uint32_t{0},
+                        "a section's name is outside the table of names");
+  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_link), ~std::uint32_t{0},
+                        "a section refers to one that is not there");
+  expect_corrupt_header(".nv.info.kernel", offsetof(Elf64_Shdr, sh_info), ~std::uint32_t{0},
+                        "a section belongs to one that is not there");
+  expect_corrupt_header(".symtab", offsetof(Elf64_Shdr, sh_type), std::uint32_t{SHT_PROGBITS},
+                        "it has no symbol table");
+  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_type), std::uint32_t{SHT_SYMTAB},
+                        "it has a second symbol table");
 }
 
 TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
 {
-  auto const good = types();
-  auto const at = [&](char const* name, std::size_t field) { return symbol(good, name, field); };
-  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), ~std::uint32_t{0},
-                      "a name is outside the table of names");
-  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), std::uint32_t{0},
-                      "a function or variable without a readable name");
-  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{0xFF00},
-                      "a symbol is in a section that is not there");
-  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{SHN_ABS},
-                      "a kernel outside of all sections");
-  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_size)), ~std::uint64_t{0},
-                      "a symbol reaches past the end of its section");
-  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_value)), ~std::uint64_t{0},
-                      "a symbol reaches past the end of its section");
-  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0x60},
-                      "a variable in an unknown memory");
-  expect_corrupt_with(header(good, ".symtab", offsetof(Elf64_Shdr, sh_entsize)), std::uint64_t{23},
-                      "symbols of unknown size");
+  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_name), ~std::uint32_t{0},
+                        "a name is outside the table of names");
+  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_name), std::uint32_t{0},
+                        "a function or variable without a readable name");
+  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_shndx), std::uint16_t{0xFF00},
+                        "a symbol is in a section that is not there");
+  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_shndx), std::uint16_t{SHN_ABS},
+                        "a kernel outside of all sections");
+  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_size), ~std::uint64_t{0},
+                        "a symbol reaches past the end of its section");
+  expect_corrupt_symbol("counter", offsetof(Elf64_Sym, st_value), ~std::uint64_t{0},
+                        "a symbol reaches past the end of its section");
+  expect_corrupt_symbol("counter", offsetof(Elf64_Sym, st_other), std::uint8_t{0x60},
+                        "a variable in an unknown memory");
+  expect_corrupt_header(".symtab", offsetof(Elf64_Shdr, sh_entsize), std::uint64_t{23},
+                        "symbols of unknown size");
 }
 
 TEST(CubinReader, RefusesNamesThatAreNotTerminatedOrNotReadable)
@@ -187,47 +152,15 @@ TEST(CubinReader, RefusesNamesThatAreNotTerminatedOrNotReadable)
                       "a function or variable without a readable name");
 }
 
-TEST(CubinReader, RefusesANameAboveTheLimit)
-{
-  auto const bytes = with_symbols("hook_of_any", std::string(limits::k_name_bytes + 1, 'n'), 1);
-  expect_above_limit(bytes, "has a name of more than 16384 bytes, the limit");
-}
-
-TEST(CubinReader, RefusesMoreDeclarationsThanTheLimit)
-{
-  auto const bytes = with_symbols("hook_of_any", "hook_of_any", limits::k_declarations);
-  expect_above_limit(bytes,
-                     "declares more than 1048576 functions, parameters and variables, the limit");
-}
-
-TEST(CubinReader, RefusesNamesThatAreAboveTheLimitTogether)
-{
-  auto const bytes = with_symbols("hook_of_any", std::string(limits::k_name_bytes, 'n'),
-                                  limits::k_cubin_name_bytes / limits::k_name_bytes);
-  expect_above_limit(bytes, "has names of more than 67108864 bytes together, the limit");
-}
-
-TEST(CubinReader, RefusesMoreParametersOfAKernelThanTheLimit)
-{
-  byte_buffer attributes((limits::k_parameters + 1) * 16);
-  for (std::size_t i = 0; i <= limits::k_parameters; ++i) {
-    put(attributes, i * 16, std::uint32_t{0x000C1704});
-    put(attributes, i * 16 + 8, static_cast<std::uint16_t>(i));
-  }
-  expect_above_limit(with_content(types(), ".nv.info.kernel", attributes),
-                     "has a kernel of more than 4096 parameters, the limit");
-}
-
 TEST(CubinReader, RefusesPrototypesThatContradictTheFile)
 {
   auto const good = types();
   auto const table = offset_of(good, ".nv.prototype");
-  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_entsize)),
-                      std::uint64_t{4}, "prototypes of unknown size or without symbols");
-  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_size)),
-                      std::uint64_t{7}, "prototypes of unknown size or without symbols");
-  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_link)),
-                      std::uint32_t{1}, "prototypes of unknown size or without symbols");
+  for (auto const& [field, value] :
+       {std::pair(offsetof(Elf64_Shdr, sh_entsize), 4U),
+        std::pair(offsetof(Elf64_Shdr, sh_size), 7U), std::pair(offsetof(Elf64_Shdr, sh_link), 1U)})
+    expect_corrupt_header(".nv.prototype", field, value,
+                          "prototypes of unknown size or without symbols");
   expect_corrupt_with(table, ~std::uint32_t{0}, "a prototype of no function");
   expect_corrupt_with(table, std::uint32_t{0}, "a prototype of no function");
   expect_corrupt_with(table + 4, ~std::uint32_t{0}, "a name is outside the table of names");
@@ -242,16 +175,16 @@ TEST(CubinReader, RefusesRelocationsAndCallsThatContradictTheFile)
 {
   auto const good = types();
   auto const table = offset_of(good, ".rela.text.kernel");
-  expect_corrupt_with(header(good, ".rela.text.kernel", offsetof(Elf64_Shdr, sh_entsize)),
-                      std::uint64_t{16}, "relocations of unknown size");
-  expect_corrupt_with(header(good, ".rela.text.kernel", offsetof(Elf64_Shdr, sh_link)),
-                      std::uint32_t{1}, "relocations without symbols or section");
+  expect_corrupt_header(".rela.text.kernel", offsetof(Elf64_Shdr, sh_entsize), std::uint64_t{16},
+                        "relocations of unknown size");
+  expect_corrupt_header(".rela.text.kernel", offsetof(Elf64_Shdr, sh_link), std::uint32_t{1},
+                        "relocations without symbols or section");
   expect_corrupt_with(table, ~std::uint64_t{0}, "a relocation past the end of its section");
   expect_corrupt_with(table + 12, ~std::uint32_t{0},
                       "a relocation names a symbol that is not there");
   auto const calls = offset_of(good, ".nv.callgraph");
-  expect_corrupt_with(header(good, ".nv.callgraph", offsetof(Elf64_Shdr, sh_entsize)),
-                      std::uint64_t{4}, "a call graph of unknown size");
+  expect_corrupt_header(".nv.callgraph", offsetof(Elf64_Shdr, sh_entsize), std::uint64_t{4},
+                        "a call graph of unknown size");
   expect_corrupt_with(calls, ~std::uint32_t{0}, "a call names a symbol that is not there");
   expect_corrupt_with(calls + 4, std::uint32_t{0xFFFFFF00},
                       "a call names a symbol that is not there");
@@ -265,10 +198,10 @@ TEST(CubinReader, RefusesAttributesThatContradictTheFile)
   expect_corrupt_with(attributes, std::uint8_t{5}, "an attribute of an unknown format");
   expect_corrupt_with(attributes + 2, std::uint16_t{0xFFFF},
                       "an attribute past the end of its section");
-  expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_size)),
-                      std::uint64_t{2}, "an attribute past the end of its section");
-  expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
-                      std::uint32_t{1}, "a kernel without attributes");
+  expect_corrupt_header(".nv.info.kernel", offsetof(Elf64_Shdr, sh_size), std::uint64_t{2},
+                        "an attribute past the end of its section");
+  expect_corrupt_header(".nv.info.kernel", offsetof(Elf64_Shdr, sh_info), std::uint32_t{1},
+                        "a kernel without attributes");
   auto const parameter = find(good, ".nv.info.kernel", std::string("\x04\x17\x0c\0", 4));
   expect_corrupt_with(parameter + 8, std::uint16_t{1}, "a kernel's parameter is described twice");
   expect_corrupt_with(parameter + 8, std::uint16_t{9}, "a kernel's parameters are incomplete");
@@ -303,56 +236,4 @@ TEST(CubinReader, ReadsOrRefusesEveryMutation)
       }
     }
   }
-}
-
-TEST(ElfEntry, WithACubinOfAnotherArchitectureIsRefused)
-{
-  auto bytes = fixtures::bytes("types_sass.fatbin");
-  put(bytes, 16 + 0x1C, std::uint32_t{86});
-  auto const file = fatbin::from_bytes(bytes, "t.fatbin");
-  expect_error<format_error>(
-      [&] { (void)file.interface(file.entries()[0]); },
-      "t.fatbin: the elf entry at byte 16 is for sm_86, but its cubin for sm_80");
-}
-
-TEST(ElfEntry, IsReadOnceForAllCopiesOfItsFatbin)
-{
-  auto const file = fixtures::fatbin("types_sass.fatbin");
-  auto const copy = file;  // NOLINT(performance-unnecessary-copy-initialization)
-  auto const& entry = file.entries()[0];
-  EXPECT_EQ(&entry_access::facts_of(file, entry), &entry_access::facts_of(copy, entry));
-  EXPECT_EQ(&file.interface(entry), &entry_access::facts_of(copy, entry).interface);
-}
-
-TEST(ElfEntry, StatesWhetherItIsRelocatableAndItsToolkit)
-{
-  auto const part = input::from_bytes(fixtures::bytes("toolkits/cuda_13.5.cubin"), "x").modules();
-  auto const& facts = entry_access::facts_of(part[0], part[0].entries()[0]);
-  EXPECT_TRUE(facts.is_relocatable);
-  EXPECT_EQ(facts.toolkit, (cubin_toolkit{13, 5}));
-  auto const whole = input::from_bytes(fixtures::bytes("forms/whole_program.cubin"), "x").modules();
-  EXPECT_FALSE(entry_access::facts_of(whole[0], whole[0].entries()[0]).is_relocatable);
-}
-
-TEST(ElfEntry, ThatIsDamagedIsNamedByFileAndByte)
-{
-  auto bytes = fixtures::bytes("toolkits/cuda_13.5.cubin");
-  bytes[0] = std::byte{0};
-  try {
-    read_cubin(bytes, cubin_name{"t.fatbin", "the elf entry at byte 16"});
-    ADD_FAILURE();
-  } catch (format_error const& failed) {
-    EXPECT_STREQ(failed.what(),
-                 "t.fatbin: the elf entry at byte 16: damaged cubin: is not a 64-bit ELF file, at "
-                 "byte 0 of it");
-    EXPECT_EQ(failed.details().input, "t.fatbin");
-  }
-}
-
-TEST(ElfEntry, IsDecompressedOnlyIfItIsOne)
-{
-  auto const file = fixtures::fatbin("library_sass.fatbin");
-  EXPECT_EQ(read_elf(file.entries()[1]).size(), file.entries()[1].uncompressed_size);
-  expect_error<format_error>([&] { read_elf(file.entries()[0], "l.fatbin"); },
-                             "l.fatbin: the elf entry at byte 16: is not an ELF file");
 }

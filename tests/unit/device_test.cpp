@@ -4,14 +4,12 @@
 #include "fatlink/device.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <limits>
 
 #include "expect_error.hpp"
+#include "reference_device_fixture.hpp"
 
 using namespace fatlink;
 
@@ -19,58 +17,7 @@ namespace {
 
 constexpr auto k_huge = std::size_t{1} << 62;
 
-constexpr std::string_view k_ptx = R"(.version 9.0
-.target sm_90
-.address_size 64
-.visible .entry store(.param .u64 out)
-{
-  .reg .b64 %rd<3>;
-  .reg .b32 %r<2>;
-  ld.param.u64 %rd1, [out];
-  mov.u32 %r1, 42;
-  st.global.u32 [%rd1], %r1;
-  ret;
-}
-)";
-
-constexpr std::string_view k_printing_ptx = R"(.version 9.0
-.target sm_90
-.address_size 64
-.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 values);
-.global .align 1 .b8 text[4] = {104, 105, 10, 0};
-.visible .entry say()
-{
-  .reg .b64 %rd<3>;
-  .reg .b32 %r<2>;
-  mov.u64 %rd1, text;
-  cvta.global.u64 %rd2, %rd1;
-  {
-  .param .b64 param0;
-  st.param.b64 [param0+0], %rd2;
-  .param .b64 param1;
-  st.param.b64 [param1+0], 0;
-  .param .b32 retval0;
-  call.uni (retval0), vprintf, (param0, param1);
-  ld.param.b32 %r1, [retval0+0];
-  }
-  ret;
-}
-)";
-
-class DeviceMisuse : public testing::Test {
- protected:
-  [[nodiscard]] static linked_image image(std::string_view ptx = k_ptx)
-  {
-    linked_image linked;
-    linked.kind = image_kind::ptx;
-    auto const bytes = std::as_bytes(std::span(ptx));
-    linked.bytes.assign(bytes.begin(), bytes.end());
-    return linked;
-  }
-
-  std::shared_ptr<device> device_ = open_device("cpu");
-  std::shared_ptr<device> other_ = open_device("cpu");
-};
+class DeviceMisuse : public fixtures::reference_device_test {};
 
 }  // namespace
 
@@ -256,71 +203,4 @@ TEST_F(DeviceMisuse, RefusesNullAndUnknownNames)
   for (auto const& name : {std::string(), std::string("store\0x", 7), std::string("stor")})
     expect_error<file_error>([&] { (void)module.kernel<void(int*)>(name); }, "no kernel");
   expect_error<usage_error>([&] { (void)module.kernel<void(int*)>(none); }, "no name");
-}
-
-TEST_F(DeviceMisuse, RefusesLaunchesThatNoDeviceTakes)
-{
-  auto const buffer = device_->allocate<int>(1);
-  auto const code = device_->load(image()).kernel<void(int*)>("store");
-  auto const s = device_->create_stream();
-  constexpr auto k_most = std::numeric_limits<unsigned>::max();
-  for (auto const& [grid, block] :
-       std::vector<std::pair<extent, extent>>{{0, 1},
-                                              {1, 0},
-                                              {{1, 0}, 1},
-                                              {{1, 1, 0}, 1},
-                                              {1, {1, 0}},
-                                              {1, {1, 1, 0}},
-                                              {k_most, 1},
-                                              {{k_most, k_most, k_most}, 1},
-                                              {{1, 65536}, 1},
-                                              {1, 1025},
-                                              {1, {32, 33}},
-                                              {1, {1, 1, 65}},
-                                              {1, {k_most, k_most, k_most}}})
-    expect_error<device_error>(
-        [&, g = grid, b = block] {
-          code.launch(s, {g, b, 0}, buffer.data());
-        },
-        "kernel store");
-  expect_error<device_error>(
-      [&] {
-        code.launch(s, {1, 1, k_most}, buffer.data());
-      },
-      "dynamic shared memory");
-}
-
-TEST_F(DeviceMisuse, RefusesABlockOfNoThreadsForElements)
-{
-  expect_error<usage_error>([&] { (void)elementwise_shape(10, 0); }, "block");
-  auto const largest = elementwise_shape(std::numeric_limits<std::size_t>::max());
-  EXPECT_EQ(largest.grid.x, 0x7FFFFFFFU);
-}
-
-TEST_F(DeviceMisuse, PrintsToAStandardErrorWithoutAReaderWithoutEndingTheHost)
-{
-  auto const child = ::fork();
-  if (child == 0) {
-    std::array<int, 2> ends{};
-    (void)!::pipe(ends.data());
-    ::close(ends[0]);
-    ::dup2(ends[1], STDERR_FILENO);
-    ::signal(SIGPIPE, SIG_DFL);
-    auto const reference = open_device("cpu");
-    auto s = reference->create_stream();
-    reference->load(image(k_printing_ptx)).kernel<void()>("say").launch(s, {});
-    s.synchronize();
-    ::_exit(7);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_FALSE(WIFSIGNALED(status)) << "ended by signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 7);
-}
-
-TEST_F(DeviceMisuse, RefusesTypesOfAnotherSize)
-{
-  auto const module = device_->load(image());
-  expect_error<usage_error>([&] { (void)module.kernel<void(int)>("store"); }, "of 8 bytes");
-  expect_error<usage_error>([&] { (void)module.kernel<void()>("store"); }, "none was given");
 }

@@ -86,9 +86,9 @@ TEST(Resources, StateTheLaunchBoundsOfTheKernel)
 
 TEST(Resources, OfALocalArrayAreItsLoadsAndStores)
 {
-  auto const kernels = resources_of("resources_whole.fatbin", "sm_90");
-  EXPECT_EQ(kernels.at("with_array").local_store_bytes, 128U);
-  EXPECT_EQ(kernels.at("with_array").local_load_bytes, 4U);
+  auto const kernel = resources_of("resources_whole.fatbin", "sm_90").at("with_array");
+  EXPECT_EQ(kernel.local_store_bytes, 128U);
+  EXPECT_EQ(kernel.local_load_bytes, 4U);
 }
 
 TEST(Resources, OfALinkedCubinHaveNoStackWhereTheLinkerCannotTell)
@@ -103,9 +103,10 @@ TEST(Resources, OfALinkedCubinHaveNoStackWhereTheLinkerCannotTell)
 TEST(Resources, OfARelocatableCubinHaveNoStackYet)
 {
   auto const kernels = resources_of("resources_part.fatbin", "sm_90");
-  EXPECT_FALSE(kernels.at("spilling").stack_bytes);
-  EXPECT_EQ(kernels.at("spilling").frame_bytes, 208U);
-  EXPECT_EQ(kernels.at("spilling").local_store_bytes, 208U);
+  auto const& spilling = kernels.at("spilling");
+  EXPECT_FALSE(spilling.stack_bytes);
+  EXPECT_EQ(spilling.frame_bytes, 208U);
+  EXPECT_EQ(spilling.local_store_bytes, 208U);
   EXPECT_EQ(kernels.at("sharing").static_shared_bytes, 128U);
 }
 

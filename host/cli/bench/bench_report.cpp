@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "bench/start_up.hpp"
+#include "resources_report.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -19,9 +20,9 @@ void print_heading(json const& report)
   else
     fmt::print("{} ({})", device["name"].get<std::string>(), device["target"].get<std::string>());
   if (!driver.is_null()) fmt::print(", driver CUDA {}", driver.get<std::string>());
-  fmt::print(", nvJitLink {}, transform {}, medians of {} rounds\n\n",
-             report["nvjitlink"].get<std::string>(), report["transform"].get<std::string>(),
-             report["rounds"].get<unsigned>());
+  fmt::print(", nvJitLink {}, library {}, transform {}, medians of {} rounds\n\n",
+             report["nvjitlink"].get<std::string>(), report["library"].get<std::string>(),
+             report["transform"].get<std::string>(), report["rounds"].get<unsigned>());
 }
 
 void print_kernels(json const& rows)
@@ -48,14 +49,21 @@ void print_links(json const& rows)
     fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {:.2f} |\n", row["mode"].get<std::string>(),
                row["first_ms"].get<double>(), row["median_ms"].get<double>(),
                row["helper_median_ms"].get<double>(), row["helper_overhead_ms"].get<double>());
+  for (auto const& row : rows) {
+    if (!row.contains("resources")) continue;
+    fmt::print("\nThe {} link:\n", row["mode"].get<std::string>());
+    print_resources(row["resources"], "  ");
+  }
 }
 
 void print_reference_device(json const& rate)
 {
+  if (rate.is_null()) return;
   fmt::print(
       "\n| reference device | million PTX instructions / s / core | million elements / s / core |\n"
-      "|---|---:|---:|\n| lto, {} cores | {:.0f} | {:.1f} |\n",
-      rate["cores"].get<unsigned>(), rate["instructions_per_s_and_core"].get<double>() / 1e6,
+      "|---|---:|---:|\n| {}, {} cores | {:.0f} | {:.1f} |\n",
+      rate["mode"].get<std::string>(), rate["cores"].get<unsigned>(),
+      rate["instructions_per_s_and_core"].get<double>() / 1e6,
       rate["elements_per_s_and_core"].get<double>() / 1e6);
 }
 

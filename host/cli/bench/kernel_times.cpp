@@ -6,7 +6,6 @@
 #include <string>
 
 #include "bench/median.hpp"
-#include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "verification/execute.hpp"
@@ -18,6 +17,7 @@ using elementwise = kernel<void(float const*, float*, std::size_t)>;
 
 constexpr char const* k_copy = "device-to-device copy";
 constexpr char const* k_single_source = "single source";
+constexpr unsigned k_vector = 4;  // floats in the float4 of elementwise.cuh
 constexpr double k_bytes_per_element = 2 * sizeof(float);  // read and written
 
 /// Work that is timed: called once in each round on a stream.
@@ -29,42 +29,62 @@ struct variant {
   std::vector<double> ms = {};
 };
 
-variant launch_variant(std::string name, elementwise const& code)
+variant launch_variant(std::string name, elementwise const& code, run_kernel const& kernel)
 {
-  return {std::move(name),
-          [code](auto const& stream, auto const& input, auto const& output, std::size_t count) {
-            code.launch(stream, vector_shape(count), input.data(), output.data(), count);
+  return {std::move(name), [code, kernel](auto const& stream, auto const& input, auto const& output,
+                                          std::size_t count) {
+            code.launch(stream, shape_of(kernel, count), input.data(), output.data(), count);
           }};
 }
 
-elementwise load_kernel(device const& gpu, std::vector<fatbin> const& inputs,
-                        link_options const& options, char const* name)
+elementwise load_kernel(device const& gpu, linked_image const& image, std::string const& name)
 {
-  auto const image = linker().link(inputs, options);
-  if (inputs.size() > 1 && options.mode == link_mode::lto && !image.inlined())
-    print_warnings({"the lto link did not inline the transform"});
   return gpu.load(image).kernel<void(float const*, float*, std::size_t)>(name);
 }
 
-/// The rows of the pair are linked with the options of the bench; those that they are compared with
-/// are always linked without options.
-std::vector<variant> load_variants(device const& gpu, std::vector<fatbin> const& pair,
-                                   kernel_time_settings const& settings)
+char const* title_of(link_mode mode)
+{
+  switch (mode) {
+    case link_mode::lto:
+      return "LTO link";
+    case link_mode::sass:
+      return "SASS link";
+    case link_mode::ptx:
+      break;
+  }
+  return "PTX link";
+}
+
+variant linked_variant(device const& gpu, bench_job const& job, link_mode mode)
+{
+  auto const image = job.flags.linker().link(job.inputs, job.make_options(gpu.info().target, mode));
+  return launch_variant(title_of(mode), load_kernel(gpu, image, job.kernel.name), job.kernel);
+}
+
+/// apply_transform with relu_poly in bench.fatbin: compiled as one source, and with a call through
+/// a function pointer.
+void add_single_source(std::vector<variant>& variants, device const& gpu)
+{
+  std::vector<input> const single{input::read(bench_fatbin())};
+  auto const image = linker().link(single, gpu.link_options(link_mode::ptx));
+  auto const add = [&](char const* title, char const* name) {
+    variants.push_back(launch_variant(title, load_kernel(gpu, image, name),
+                                      {.name = name, .elements_per_thread = k_vector}));
+  };
+  add(k_single_source, "apply_transform_single");
+  add("function pointer", "apply_transform_pointer");
+}
+
+/// The rows of the inputs are linked with the options of the bench; those that they are compared
+/// with are always linked without options.
+std::vector<variant> load_variants(device const& gpu, bench_job const& job)
 {
   std::vector<variant> variants;
   variants.push_back(
       {k_copy, [&gpu](auto const& stream, auto const& input, auto const& output,
                       std::size_t count) { gpu.copy(output, input, count, stream); }});
-  for (auto const& options : settings.links)
-    variants.push_back(launch_variant(options.mode == link_mode::ptx ? "PTX link" : "LTO link",
-                                      load_kernel(gpu, pair, options, k_default_kernel)));
-  if (!settings.has_single_source) return variants;
-  std::vector<fatbin> const single{fatbin::read(bench_fatbin())};
-  auto const load_single = [&](char const* name) {
-    return load_kernel(gpu, single, gpu.link_options(link_mode::ptx), name);
-  };
-  variants.push_back(launch_variant(k_single_source, load_single("apply_transform_single")));
-  variants.push_back(launch_variant("function pointer", load_single("apply_transform_pointer")));
+  for (auto const mode : job.modes) variants.push_back(linked_variant(gpu, job, mode));
+  if (job.has_single_source()) add_single_source(variants, gpu);
   return variants;
 }
 
@@ -128,20 +148,19 @@ nlohmann::json to_rows(std::vector<variant> const& variants, std::size_t count)
 
 }  // namespace
 
-/// elementwise_shape would add threads without work, which would be timed, too.
-launch_shape vector_shape(std::size_t count)
+launch_shape shape_of(run_kernel const& kernel, std::size_t count)
 {
-  constexpr std::size_t k_vector = 4;
-  return elementwise_shape((count + k_vector - 1) / k_vector);
+  auto const width = kernel.elements_per_thread;
+  return elementwise_shape(count / width + (count % width != 0 ? 1 : 0), kernel.block);
 }
 
-nlohmann::json measure_kernels(device const& gpu, std::vector<fatbin> const& pair,
-                               kernel_time_settings const& settings)
+nlohmann::json measure_kernels(device const& gpu, bench_job const& job,
+                               std::vector<std::size_t> const& elements)
 {
-  auto variants = load_variants(gpu, pair, settings);
+  auto variants = load_variants(gpu, job);
   auto rows = nlohmann::json::array();
-  for (auto const count : settings.elements) {
-    time_variants(gpu, variants, count, settings.rounds);
+  for (auto const count : elements) {
+    time_variants(gpu, variants, count, job.rounds);
     for (auto& row : to_rows(variants, count)) rows.push_back(row);
     for (auto& variant : variants) variant.ms.clear();
   }

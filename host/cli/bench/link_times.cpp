@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/link_times.hpp"
 
-#include <chrono>
+#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "bench/median.hpp"
+#include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/preflight.hpp"
-#include "installed.hpp"
+#include "fatlink/resources.hpp"
+#include "resources_report.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
@@ -28,11 +32,11 @@ struct link_time {
   [[nodiscard]] double overhead_ms() const { return total_ms - nvjitlink_ms; }
 };
 
-link_time time_link(linker& linker, std::vector<fatbin> const& pair, link_options const& options)
+link_time time_link(linker& linker, std::vector<input> const& inputs, link_options const& options,
+                    linked_image& image)
 {
-  link_time time;
-  time.total_ms = measure_ms([&] { time.nvjitlink_ms = linker.link(pair, options).link_ms; });
-  return time;
+  auto const total_ms = measure_ms([&] { image = linker.link(inputs, options); });
+  return {.total_ms = total_ms, .nvjitlink_ms = image.link_ms};
 }
 
 struct mode_times {
@@ -40,17 +44,20 @@ struct mode_times {
   std::vector<double> in_process = {};
   std::vector<double> in_helper = {};
   std::vector<double> overhead = {};
+  linked_image image = {};
 };
 
 /// One round more than `rounds`: the first link opens nvJitLink.
-mode_times time_mode(std::vector<fatbin> const& pair, link_options const& options, unsigned rounds)
+mode_times time_mode(bench_job const& job, link_options const& options)
 {
-  linker in_process({.isolation = isolation::in_process});
-  linker in_helper;
+  auto own_flags = job.flags;
+  own_flags.in_process = true;
+  auto in_process = own_flags.linker();
+  auto in_helper = job.flags.linker();
   mode_times times;
-  for (unsigned round = 0; round <= rounds; ++round) {
-    auto const process_time = time_link(in_process, pair, options);
-    auto const helper_time = time_link(in_helper, pair, options);
+  for (unsigned round = 0; round <= job.rounds; ++round) {
+    auto const process_time = time_link(in_process, job.inputs, options, times.image);
+    auto const helper_time = time_link(in_helper, job.inputs, options, times.image);
     if (round == 0) {
       times.first_ms = process_time.total_ms;
       continue;
@@ -73,30 +80,37 @@ std::vector<fatbin> copy_unread(std::vector<fatbin> const& inputs)
 
 }  // namespace
 
-nlohmann::json measure_links(std::vector<fatbin> const& pair,
-                             std::vector<link_options> const& links, unsigned rounds)
+nlohmann::json measure_links(bench_job const& job, target target, bool resources)
 {
   auto rows = nlohmann::json::array();
-  for (auto const& options : links) {
-    auto const times = time_mode(pair, options, rounds);
-    rows.push_back({{"mode", to_string(options.mode)},
+  std::vector<std::string> warnings;
+  for (auto const mode : job.modes) {
+    auto const times = time_mode(job, job.make_options(target, mode));
+    for (auto const& warning : times.image.warnings)
+      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        warnings.push_back(warning);
+    rows.push_back({{"mode", to_string(mode)},
                     {"first_ms", times.first_ms},
                     {"median_ms", median(times.in_process)},
                     {"helper_median_ms", median(times.in_helper)},
                     {"helper_overhead_ms", median(times.overhead)}});
+    if (resources) rows.back()["resources"] = describe_resources(fatlink::resources(times.image));
   }
+  print_warnings(warnings);
   return rows;
 }
 
-double measure_preflight(std::vector<fatbin> const& pair, target target, unsigned rounds)
+double measure_preflight(bench_job const& job, target target)
 {
+  auto const modules = job.modules(target);
   std::vector<double> times;
-  for (unsigned round = 0; round < rounds; ++round) {
-    auto const inputs = copy_unread(pair);
+  for (unsigned round = 0; round < job.rounds; ++round) {
+    auto const inputs = copy_unread(modules);
     times.push_back(measure_ms([&] {
       (void)preflight(inputs, {.target = target,
-                               .mode = link_mode::lto,
-                               .kernels = {k_default_kernel},
+                               .mode = job.modes.back(),
+                               .allow_calls = job.flags.options.allow_calls,
+                               .kernels = {job.kernel.name},
                                .linker = toolkit_version{13, 0}});
     }));
   }

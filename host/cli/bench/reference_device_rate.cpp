@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/reference_device_rate.hpp"
 
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "bench/kernel_times.hpp"
 #include "bench/median.hpp"
+#include "error_report.hpp"
 #include "fatlink/linker.hpp"
-#include "installed.hpp"
 #include "verification/execute.hpp"
 
 namespace fatlink::cli {
@@ -15,7 +21,7 @@ constexpr std::size_t k_count = std::size_t{1} << 20;
 /// Instructions per second of each round; the first, which warms up, is left out.
 std::vector<double> measure_rates(device& cpu,
                                   kernel<void(float const*, float*, std::size_t)> const& code,
-                                  unsigned rounds)
+                                  bench_job const& job)
 {
   std::vector<float> values(k_count);
   generated_elements(k_count, 0)->fill(0, values);
@@ -24,12 +30,12 @@ std::vector<double> measure_rates(device& cpu,
   input.write(values);
   auto const stream = cpu.create_stream();
   std::vector<double> rates;
-  for (unsigned round = 0; round <= rounds; ++round) {
+  for (unsigned round = 0; round <= job.rounds; ++round) {
     auto start = cpu.create_event();
     auto stop = cpu.create_event();
     auto const instructions_before = cpu.instructions();
     start.record(stream);
-    code.launch(stream, vector_shape(k_count), input.data(), output.data(), k_count);
+    code.launch(stream, shape_of(job.kernel, k_count), input.data(), output.data(), k_count);
     stop.record(stream);
     auto const executed = static_cast<double>(cpu.instructions() - instructions_before);
     if (round > 0) rates.push_back(executed / stop.ms_since(start) * 1e3);
@@ -37,19 +43,48 @@ std::vector<double> measure_rates(device& cpu,
   return rates;
 }
 
+/// The link for the device in `mode`; nothing, and the `cause`, if it is refused.
+std::optional<linked_image> try_link(device const& cpu, bench_job const& job, link_mode mode,
+                                     std::string& cause)
+try {
+  auto options = cpu.link_options(mode);
+  options.whole_archive = job.flags.options.whole_archive;
+  return job.flags.linker().link(job.inputs, options);
+} catch (refused_error const& failure) {
+  cause = failure.what();
+  return std::nullopt;
+} catch (unavailable_error const& failure) {
+  if (failure.details().code != error_code::needs_gpu) throw;
+  cause = failure.what();
+  return std::nullopt;
+}
+
+/// The lto link for the device, or else the ptx link; nothing, with a warning that states the
+/// cause, if both are refused.
+std::optional<linked_image> link_for(device const& cpu, bench_job const& job)
+{
+  std::string cause;
+  for (auto const mode : {link_mode::lto, link_mode::ptx})
+    if (auto image = try_link(cpu, job, mode, cause)) return image;
+  print_warnings({fmt::format("the reference device is skipped: {}", cause)});
+  return std::nullopt;
+}
+
 }  // namespace
 
-nlohmann::json measure_reference_device(std::vector<fatbin> const& pair, unsigned rounds)
+nlohmann::json measure_reference_device(bench_job const& job)
 {
   auto const cpu = open_device("cpu");
-  auto const image = linker().link(pair, cpu->link_options(link_mode::lto));
+  auto const image = link_for(*cpu, job);
+  if (!image) return nullptr;
   auto const code =
-      cpu->load(image).kernel<void(float const*, float*, std::size_t)>(k_default_kernel);
+      cpu->load(*image).kernel<void(float const*, float*, std::size_t)>(job.kernel.name);
   auto const cores = cpu->info().multiprocessors;
-  auto const rate = median(measure_rates(*cpu, code, rounds)) / cores;
+  auto const rate = median(measure_rates(*cpu, code, job)) / cores;
   auto const instructions_per_element =
-      static_cast<double>(cpu->instructions()) / (static_cast<double>(k_count) * (rounds + 1));
-  return {{"elements", k_count},
+      static_cast<double>(cpu->instructions()) / (static_cast<double>(k_count) * (job.rounds + 1));
+  return {{"mode", to_string(image->mode)},
+          {"elements", k_count},
           {"cores", cores},
           {"instructions_per_s_and_core", rate},
           {"elements_per_s_and_core", rate / instructions_per_element}};

@@ -165,21 +165,48 @@ std::pair<nlohmann::json, nlohmann::json> measure_command(std::vector<std::strin
   return rows;
 }
 
+/// `verb` with the mode, and with the options that decide whether the inputs link.
+std::vector<std::string> base_command(char const* verb, bench_job const& job)
+{
+  std::vector<std::string> words{"fatlink", verb, "--json", "--mode", to_string(job.modes.back())};
+  if (job.flags.options.allow_calls) words.emplace_back("--allow-calls");
+  if (job.flags.options.whole_archive) words.emplace_back("--whole-archive");
+  if (job.flags.allow_unconfined) words.emplace_back("--allow-unconfined");
+  return words;
+}
+
+std::vector<std::string> link_command(bench_job const& job, target target,
+                                      std::string const& output)
+{
+  auto words = base_command("link", job);
+  for (auto const& kernel : job.flags.options.kernels) words.push_back("--kernel=" + kernel);
+  words.insert(words.end(), {"--target", target.name(), "--output", output});
+  words.insert(words.end(), job.files.begin(), job.files.end());
+  return words;
+}
+
+std::vector<std::string> run_command(bench_job const& job)
+{
+  auto words = base_command("run", job);
+  if (!job.flags.options.kernels.empty()) words.push_back("--kernel=" + job.kernel.name);
+  words.push_back("--library=" + job.files.front().string());
+  for (auto file = job.files.begin() + 1; file != job.files.end(); ++file)
+    words.push_back("--transform=" + file->string());
+  return words;
+}
+
 }  // namespace
 
-nlohmann::json measure_starts(std::filesystem::path const& library,
-                              std::filesystem::path const& transform, std::string const& target,
-                              unsigned rounds)
+nlohmann::json measure_starts(bench_job const& job, target target, bool has_gpu)
 {
   deferred_interrupts const interrupts;  // outlives the folder, so a signal leaves no folder behind
   scratch_folder const folder;
-  std::vector<std::vector<std::string>> const commands{
-      {"fatlink", "link", "--json", "--target", target, "-o", folder.output(), library, transform},
-      {"fatlink", "run", "--json", "--mode", "lto", "--library", library, "--transform",
-       transform}};
+  std::vector<std::vector<std::string>> commands{link_command(job, target, folder.output())};
+  if (has_gpu || (job.modes.back() == link_mode::lto && !job.flags.options.allow_calls))
+    commands.push_back(run_command(job));
   auto rows = nlohmann::json::array();
   for (auto const& command : commands) {
-    auto const [cold, warm] = measure_command(command, folder, interrupts, rounds);
+    auto const [cold, warm] = measure_command(command, folder, interrupts, job.rounds);
     rows.push_back(cold);
     rows.push_back(warm);
   }

@@ -14,6 +14,7 @@
 #include "linker/check_arguments.hpp"
 #include "options.hpp"
 #include "preflight/interface_queries.hpp"
+#include "resources_report.hpp"
 #include "run/device_choice.hpp"
 #include "run/run_inputs.hpp"
 #include "run/run_kernel.hpp"
@@ -42,6 +43,7 @@ struct run_arguments {
   std::uint64_t seed = 0;
   std::size_t print = 0;
   link_flags link;
+  bool resources = false;
   bool json = false;
 };
 
@@ -161,6 +163,8 @@ link_options make_options(link_mode mode, run_arguments const& arguments,
 void check_options(prepared const& job, run_arguments const& arguments, run_summary const& summary)
 try {
   for (auto const mode : job.modes) (void)make_options(mode, arguments, summary);
+  if (arguments.resources && summary.device.kind == device_kind::cpu)
+    refuse_resources("on the reference device, which runs PTX", "run on a GPU: --device gpu");
 } catch (usage_error const& failure) {
   auto details = failure.details();
   if (details.code != error_code::option_has_no_effect || summary.device.kind != device_kind::cpu)
@@ -215,7 +219,7 @@ int run(run_arguments const& arguments)
   auto const device = open_chosen(choice, arguments, summary);
   check_options(job, arguments, summary);
   link_all(job, arguments, summary);
-
+  summary.resources = arguments.resources;
   execute_all(*device, job, arguments, summary);
   if (job.output && summary.verified()) job.output->commit();
   if (arguments.json)
@@ -266,6 +270,7 @@ void add_run(CLI::App& app, int& exit_status)
             "show the first N results with their inputs and expected values")
       ->default_str("");
   add_link_flags(*verb, arguments->link);
+  add_resources(*verb, arguments->resources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink run --transform gelu --elements 1000000");
   verb->callback([arguments, &exit_status] { exit_status = run(*arguments); });

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fatlink/resources.hpp"
+#include "resources_report.hpp"
+
 namespace fatlink::cli {
 namespace {
 
@@ -65,6 +68,7 @@ nlohmann::json mode_to_json(run_summary const& run, linked_image const& image,
   json["start_ms"] = describe_start(image, run.read_ms);
   json["start_ms"]["load"] = execution.load_ms;
   json["start_ms"]["launch"] = execution.launch_ms;
+  if (run.resources) json["resources"] = describe_resources(resources(image));
   if (!run.expected) return json;
   json["verified"] = result.verified();
   json["max_ulp"] = to_number(result.max_ulp);
@@ -261,6 +265,7 @@ void print_text(run_summary const& run)
     if (auto const rate = compute_bandwidth(run, run.results.images[i]))
       fmt::print("    kernel {:.4f} ms, {:.0f} GB/s read and written\n",
                  run.results.images[i].run_ms, *rate);
+    if (run.resources) print_resources(describe_resources(resources(run.images[i])), "    ");
   }
   print_agreement(run);
   print_results(run);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `fatlink bench` measures: inputs, read and checked without a device, and how to link them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
+#include "link_flags.hpp"
+#include "run/run_kernel.hpp"
+
+namespace fatlink::cli {
+
+struct bench_job {
+  std::vector<std::filesystem::path> files;  ///< the library, then the transforms
+  std::vector<input> inputs;                 ///< of `files`
+  std::vector<link_mode> modes;              ///< to measure, in order
+  run_kernel kernel;                         ///< to measure
+  link_flags flags;                          ///< without the cache
+  unsigned rounds = 30;                      ///< times are medians over them
+
+  /// Whether `files` are the library and the transform that bench.fatbin holds as single source.
+  [[nodiscard]] bool has_single_source() const;
+
+  /// The modules that a link for `target` in the last mode takes.
+  [[nodiscard]] std::vector<fatbin> modules(target target) const;
+
+  /// The options of a link to a cubin. --require-inlined is one of them in lto mode only.
+  /// @throws usage_error as link_flags::make_options.
+  [[nodiscard]] link_options make_options(target target, link_mode mode) const;
+};
+
+/// Reads the files of the names `library` and `transforms`, or the shipped ones where there are
+/// none. The kernel is the first of --kernel; without one it is selected as `fatlink run` does.
+/// @throws usage_error an option has no effect in one of the modes, or as select_kernel.
+/// @throws file_error, format_error as input_file and input::read.
+bench_job read_job(std::string const& library, std::vector<std::string> const& transforms,
+                   std::string const& mode, link_flags flags);
+
+}  // namespace fatlink::cli

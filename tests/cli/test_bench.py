@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fatlink bench: which inputs it measures, in which modes, with which options, and what it leaves out."""
+import pathlib
+import shutil
+import tempfile
+
+import form_files
+from fatlink_cli import LIBRARY, SHARE, CliTest, gpus
+
+SHORT = ["--repeat", "1", "--elements", "64"]
+TWO_HOOKS = """extern "C" __device__ float load(float);
+extern "C" __device__ float store(float);
+extern "C" __global__ void two(const float* in, float* out, size_t n)
+{
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) out[i] = store(load(in[i]));
+}
+"""
+
+
+def modes_of(report):
+    return [row["mode"] for row in report["links"]]
+
+
+def verbs_of(report):
+    return sorted({row["verb"] for row in report["starts"]})
+
+
+class BenchTest(CliTest):
+    def bench(self, *words, **options):
+        return self.fatlink_json("bench", *SHORT, *words, **options)
+
+
+class Forms(BenchTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-bench-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.files)
+        form_files.make(cls.files, "right")
+
+    def need_sm_90(self):
+        """The SASS of the files is for sm_90, for which bench links without a GPU."""
+        if gpus() and gpus()[0]["target"] != "sm_90":
+            self.skipTest("the GPU is not of sm_90")
+
+    def measure(self, transform, *words, **options):
+        return self.bench("--library", self.files / "library.fatbin", "--transform", self.files / transform, *words, **options)
+
+    def test_a_transform_of_every_form_is_measured(self):
+        self.need_sm_90()
+        for transform, mode, reference_mode in (
+                ("right.fatbin", "both", "lto"), ("right.ptx", "ptx", "ptx"), ("right.ltoir", "lto", "lto"),
+                ("right_lto.o", "both", "lto"), ("right_lto.a", "lto", "lto"), ("right_sass.o", "ptx", "ptx"),
+                ("right_sass.a", "sass", "ptx")):
+            with self.subTest(transform=transform, mode=mode):
+                report = self.measure(transform, "--mode", mode)
+                self.assertEqual(modes_of(report), ["ptx", "lto"] if mode == "both" else [mode])
+                self.assertTrue(all(row["median_ms"] > 0 and row["helper_median_ms"] > 0 for row in report["links"]))
+                self.assertEqual(report["reference_device"]["mode"], reference_mode)
+                self.assertEqual((report["library"], report["transform"]), ("library", pathlib.Path(transform).stem))
+
+    def test_links_of_sass_are_measured_and_the_reference_device_is_not(self):
+        self.need_sm_90()
+        report = self.measure("right_90.cubin", "--mode", "sass")
+        self.assertEqual(modes_of(report), ["sass"])
+        self.assertIsNone(report["reference_device"])
+        self.assertIn("link", verbs_of(report))
+
+    def test_the_text_says_why_the_reference_device_is_skipped(self):
+        self.need_sm_90()
+        done = self.fatlink("bench", *SHORT, "--mode", "sass", "--library", self.files / "library.fatbin",
+                            "--transform", self.files / "right_90.cubin")
+        self.assertRegex(done.stdout, r"(?m)^\| sass \|")
+        self.assertNotIn("reference device", done.stdout)
+        self.assertIn("the reference device is skipped: ", done.stderr)
+        self.assertIn("right_90.cubin holds SASS only, which the reference device does not run", done.stderr)
+
+    def test_inputs_without_ltoir_are_measured_where_calls_are_allowed(self):
+        self.need_sm_90()
+        report = self.measure("right_90.cubin", "--mode", "lto", "--allow-calls")
+        self.assertEqual(modes_of(report), ["lto"])
+        self.assert_fails(4, "bench", *SHORT, "--mode", "lto", "--library", self.files / "library.fatbin",
+                          "--transform", self.files / "right_90.cubin", says=["right_90.cubin holds no LTO-IR"],
+                          hint="--allow-calls")
+
+    def test_all_members_of_archives_are_linked_on_request(self):
+        self.measure("right_lto.a", "--mode", "lto", "--whole-archive")
+
+    def test_a_library_without_sass_is_refused_in_sass_mode(self):
+        self.assert_fails(4, "bench", *SHORT, "--mode", "sass", "--library", LIBRARY, "--transform",
+                          self.files / "right_90.cubin", says=["apply_transform.fatbin holds no SASS", "[no-sass]"])
+
+
+class Kernels(BenchTest):
+    def setUp(self):
+        super().setUp()
+        self.need_nvjitlink()
+
+    def test_a_kernel_that_no_input_has_is_refused(self):
+        self.assert_fails(4, "bench", *SHORT, "--kernel", "other", says=["kernel other", "[unknown-kernel]"],
+                          hint="kernels there are: apply_transform")
+
+    def test_the_only_kernel_of_a_library_is_measured(self):
+        library = self.compile("own", TWO_HOOKS)
+        for hook in ("load", "store"):
+            self.compile(hook, f'extern "C" __device__ float {hook}(float x) {{ return x; }}\n')
+        report = self.bench("--library", library, "--transform", "load.fatbin", "--transform", "store.fatbin")
+        self.assertEqual((report["kernel"], report["transform"]), ("two", "load + store"))
+
+    def test_one_of_several_kernels_must_be_named(self):
+        kernel = form_files.KERNEL.partition("\n")[2]
+        hook = form_files.KERNEL.partition("\n")[0]
+        library = self.compile("own", "\n".join([hook, *(kernel.replace("apply_transform", name) for name in ("one", "other"))]))
+        self.assert_fails(2, "bench", *SHORT, "--library", library, says=["own.fatbin has 2 kernels"],
+                          hint="pass --kernel one or --kernel other")
+        report = self.bench("--library", library, "--kernel", "other", "--kernel", "one", "--resources", "--mode", "lto")
+        self.assertEqual(report["kernel"], "other")
+        self.assertEqual({kernel["kernel"] for kernel in report["links"][0]["resources"]}, {"one", "other"})
+
+
+class Options(BenchTest):
+    def test_options_without_effect_in_one_of_the_modes_are_refused(self):
+        self.assert_fails(2, "bench", "--ftz", "1", says=["ftz: this option has no effect in ptx mode"], hint="--mode lto")
+
+    def test_links_are_measured_with_the_options(self):
+        report = self.bench("--mode", "lto", "--ftz", "1", "--kernel", "apply_transform")
+        self.assertEqual(modes_of(report), ["lto"])
+
+    def test_resources_are_those_of_the_links(self):
+        report = self.bench("--max-registers", "32", "--resources")
+        for row in report["links"]:
+            (kernel,) = row["resources"]
+            self.assertEqual(kernel["kernel"], "apply_transform")
+            self.assertLessEqual(kernel["registers"], 32)
+        self.assertNotIn("resources", self.bench()["links"][0])
+
+    def test_the_text_shows_the_resources_of_each_mode(self):
+        text = self.fatlink("bench", *SHORT, "--resources").stdout
+        for mode in ("ptx", "lto"):
+            self.assertRegex(text, rf"\nThe {mode} link:\n  apply_transform: \d+ registers; bytes: \d+ stack, ")
+
+    def test_a_call_is_refused_in_lto_mode_only_where_inlining_is_required(self):
+        self.assertEqual(modes_of(self.bench("--require-inlined")), ["ptx", "lto"])
+        self.assert_fails(4, "bench", *SHORT, "--mode", "lto", "-O0", "--require-inlined", says=["user_transform"])
+
+    def test_the_start_of_run_is_measured_in_lto_mode(self):
+        self.assertEqual(verbs_of(self.bench("--transform", SHARE / "gelu.fatbin")), ["link", "run"])
+
+    def test_a_time_limit_out_of_range_is_refused(self):
+        self.assert_fails(2, "bench", "--link-timeout", "601", says=["--link-timeout: '601' is not a number of seconds"])
