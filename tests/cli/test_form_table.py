@@ -70,6 +70,8 @@ file                target  ptx              lto              calls            s
 cuda_13.5.fatbin    all     toolkit-too-new  toolkit-too-new  toolkit-too-new  no-sass
 newer_version.ptx   all     toolkit-too-new  no-ltoir         toolkit-too-new  no-sass
 newer_header.ltoir  all     no-ptx           toolkit-too-new  toolkit-too-new  no-sass
+unlisted.ltoir      all     no-ptx           toolkit-too-new  toolkit-too-new  no-sass
+unlisted.fatbin     all     called           toolkit-too-new  toolkit-too-new  no-sass
 other_major.ltoir   all     no-ptx           toolkit-major    toolkit-major    no-sass
 """
 # The first bytes of files that FORMS links, in parts of the whole or as bytes that are missing. One outcome in all modes
@@ -199,6 +201,9 @@ def edit_files(folder):
     with open(folder / "huge.fatbin", "wb") as huge:
         huge.truncate((1 << 30) + 1)
     write_edited("newer_header.ltoir", "right.ltoir", (5, 67), (7, 131))  # of CUDA 13.5
+    write_edited("unlisted.ltoir", "right.ltoir", (5, 68), (7, 140))      # of a CUDA newer than 13.5
+    entry = (folder / "right.fatbin").read_bytes().index(b"\x08\0\1\1")  # of LTO-IR
+    write_edited("unlisted.fatbin", "right.fatbin", (entry + 0x18, 68))
     write_edited("other_major.ltoir", "right.ltoir", (5, 64), (7, 93))    # of CUDA 12.9
     write_edited("damaged.ltoir", "right.ltoir", (12, 25))
     sections = (folder / "right_90.cubin").stat().st_size + 64  # where the section headers are
