@@ -42,10 +42,9 @@ REFUSALS = {"double": "signature-mismatch", "two": "signature-mismatch", "absent
             "twice": "duplicate-symbol"}
 # What differs from that.
 EXCEPTIONS = """
-files        target  ptx           lto                           calls                         sass
-absent_lto.a  all    missing-hook  missing-hook                  missing-hook                  missing-hook
-absent_sass.a all    missing-hook  missing-hook                  missing-hook                  missing-hook
-twice.ltoir   all    no-ptx        NVJITLINK_ERROR_NVVM_COMPILE  NVJITLINK_ERROR_NVVM_COMPILE  no-sass
+files          target  ptx           lto               calls             sass
+absent_lto.a   all     missing-hook  missing-hook      missing-hook      missing-hook
+absent_sass.a  all     missing-hook  missing-hook      missing-hook      missing-hook
 """
 # Code for newer GPUs and of newer toolkits than nvJitLink 13.0.
 TOO_NEW = """
@@ -214,6 +213,7 @@ def edit_files(folder):
     shutil.copy(folder / "program", folder / "program.o")
     write("cut.a", (folder / "right_lto.a").read_bytes()[:-100])
     form_files.archive(folder, "host.a", "host.o")
+    form_files.archive(folder, "twice.a", "right.ltoir", "again.ltoir")
     subprocess.run(["ar", "rcsDT", "thin.a", "right_lto.o"], cwd=folder, check=True)
     for name in ("cuda_13.5.fatbin", "cuda_13.5.cubin"):
         shutil.copy(TOOLKITS / name, folder)
@@ -283,6 +283,10 @@ class Table(FormTest):
 
     def test_two_definitions_are_refused_in_every_form(self):
         self.assert_cells(self.refusals("twice"))
+
+    def test_two_members_of_an_archive_with_raw_ltoir_that_define_the_hook_are_refused(self):
+        names = ["twice.a(right.ltoir)", "twice.a(again.ltoir)"]
+        self.assert_cells([(["library.fatbin", "twice.a", "--whole-archive"], "sm_90", "lto", "duplicate-symbol", names)])
 
     def assert_rows(self, table):
         self.assert_cells([(["library.fatbin", row["file"]], target, mode, row[mode], [row["file"]])

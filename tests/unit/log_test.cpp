@@ -28,3 +28,10 @@ TEST(Log, FindsTheFirstErrorLine)
   EXPECT_EQ(first_error_line("info\n\n  error: a\nfatal: b\n"), "  error: a");
   EXPECT_EQ(first_error_line("info\n"), "");
 }
+
+TEST(Log, QuotesTheNameAfterAText)
+{
+  EXPECT_EQ(quoted_after("error: no 'f' here 'g'", "no '"), "f");
+  EXPECT_EQ(quoted_after("error: no 'f", "no '"), "f");
+  EXPECT_EQ(quoted_after("error: 'f'", "no '"), "");
+}

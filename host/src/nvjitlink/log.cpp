@@ -60,4 +60,12 @@ std::string first_error_line(std::string const& text)
   return line == lines.end() ? std::string() : *line;
 }
 
+std::string quoted_after(std::string_view line, std::string_view text)
+{
+  auto const begin = line.find(text);
+  if (begin == std::string_view::npos) return {};
+  auto const name = line.substr(begin + text.size());
+  return std::string(name.substr(0, name.find('\'')));
+}
+
 }  // namespace fatlink::detail

@@ -23,4 +23,8 @@ std::vector<std::string> lines_of(std::string const& text);
 /// The first error line of `text`; empty if there is none.
 std::string first_error_line(std::string const& text);
 
+/// The name in single quotes after `text`, which ends with the first quote; empty where `line` does
+/// not hold `text`.
+std::string quoted_after(std::string_view line, std::string_view text);
+
 }  // namespace fatlink::detail
