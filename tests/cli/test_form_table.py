@@ -78,7 +78,7 @@ other_major.ltoir   all     no-ptx           toolkit-major    toolkit-major    n
 CUT = """
 form       1             16               1/4              1/2              3/4              -1
 .fatbin    unknown-form  corrupt-fatbin   corrupt-fatbin   corrupt-fatbin   corrupt-fatbin   corrupt-fatbin
-.ptx       unknown-form  unknown-form     unknown-form     removed-functions invalid-ptx      -
+.ptx       unknown-form  unknown-form     unknown-form     removed-functions corrupt-ptx      -
 .ltoir     unknown-form  corrupt-ltoir    corrupt-ltoir    NVJITLINK_ERROR_NVVM_COMPILE NVJITLINK_ERROR_NVVM_COMPILE corrupt-ltoir
 _80.cubin  unknown-form  corrupt-object   corrupt-cubin    corrupt-cubin    corrupt-cubin    corrupt-cubin
 _90.cubin  unknown-form  corrupt-object   corrupt-cubin    corrupt-cubin    corrupt-cubin    corrupt-cubin
@@ -100,6 +100,8 @@ no_version.ptx   corrupt-ptx      where .version must be
 nul.ptx          corrupt-ptx      has a NUL before its end
 no_size.ptx      corrupt-ptx      has no .address_size 64
 size_32.ptx      corrupt-ptx      has .address_size '32', not 64
+garbage.ptx      corrupt-ptx      has 'garbage' where a directive must be (line
+unbalanced.ptx   corrupt-ptx      ends inside a block (line
 invisible.ptx    missing-hook     user_transform
 damaged.ltoir    corrupt-ltoir    LTO-IR header of 25 bytes is not known, at byte 12
 past_end.cubin   corrupt-cubin    damaged cubin: truncated
@@ -190,7 +192,9 @@ def edit_files(folder):
     ptx = (folder / "right.ptx").read_text()
     for name, pattern, text in (("newer_version", r"\.version 9\.\d", ".version 9.9"), ("no_version", r"\.version.*", ""),
                                 ("no_size", r"\.address_size.*", ""), ("size_32", "address_size 64", "address_size 32"),
-                                ("nul", "{", "{\0"), ("invisible", r"\.visible ", ""), ("stated", "^", "")):
+                                ("nul", "{", "{\0"), ("invisible", r"\.visible ", ""), ("stated", "^", ""),
+                                ("garbage", r"\.visible[^$]*", "garbage\n"), ("unbalanced", r"\}\s*$", ""),
+                                ("unassembled", r"\bret;", "return;")):
         write(f"{name}.ptx", re.sub(pattern, text, ptx).encode())
     write("stated.json", json.dumps({"sha256": "0" * 64}).encode())
     write("empty.ptx", b"")
@@ -314,6 +318,10 @@ class Table(FormTest):
 
     def test_whole_programs_and_cubins_without_types_are_refused(self):
         self.assert_rows(UNUSABLE_CUBINS)
+
+    def test_text_of_the_form_of_ptx_that_does_not_assemble_is_refused_with_the_line_of_ptxas(self):
+        self.assert_cells([(["library.fatbin", "unassembled.ptx"], target, mode, "NVJITLINK_ERROR_PTX_COMPILE",
+                            ["unassembled.ptx", "line "]) for target in ("sm_80", "sm_90") for mode in ("ptx", "calls")])
 
     def test_bad_files_are_refused_in_every_mode(self):
         cells = []

@@ -29,12 +29,22 @@ std::string_view skip(std::string_view text, std::string_view prefix)
   return begins_with(text, prefix) ? skip_blanks(text.substr(prefix.size())) : text;
 }
 
+/// `text` without "application ptx input, line 25; ", which ptxas writes before a fault of PTX.
+std::string_view skip_place(std::string_view text)
+{
+  auto const end = text.find("; ");
+  return begins_with(text, "application ptx input, line ") && end != std::string_view::npos
+             ? skip_blanks(text.substr(end + 2))
+             : text;
+}
+
 }  // namespace
 
 bool is_error_line(std::string_view line)
 {
   auto text = skip(skip_blanks(line), k_mark);
   for (auto const* tool : {"ptxas ", "nvlink "}) text = skip(text, tool);
+  text = skip_place(text);
   return begins_with(text, "error") || begins_with(text, "fatal");
 }
 

@@ -11,7 +11,8 @@
 namespace fatlink::detail {
 
 /// Whether `line` reports an error: it begins with `error` or `fatal` in any case, after blanks,
-/// the mark `@E@` and the name of a tool ("ptxas fatal   : …").
+/// the mark `@E@`, the name of a tool ("ptxas fatal   : …") and the place in PTX ("ptxas
+/// application ptx input, line 25; error   : …").
 bool is_error_line(std::string_view line);
 
 /// Whether `line` reports progress and is not a warning: "SUCCESS: …" (13.4), "INFO: …" (13.5).
