@@ -363,6 +363,51 @@ class Files(FormTest):
         self.assertEqual([warning for warning in self.link_with_cubin() if warning.startswith("t.cubin states no digest")],
                          [])
 
+    def unverified(self, *inputs):
+        """The hints for the inputs without digests, by the name that the finding says."""
+        said = self.fatlink_json("check", "--target", "sm_90", "--mode", "sass", *inputs)
+        return {finding["files"][0]: finding["hint"] for finding in said["targets"][0]["findings"]
+                if finding["id"] == "unverified-bytes"}
+
+    def test_the_command_that_is_advised_for_members_of_an_archive_verifies_the_archive(self):
+        shutil.copy(self.files / "right_sass.a", self.folder / "my lib.a")
+        hint = self.unverified(self.files / "library.fatbin", "my lib.a")["my lib.a(right_sass.o)"]
+        self.assertIn("state the digest of a copy of my lib.a", hint)
+        subprocess.run(hint[hint.index("echo "):], shell=True, check=True, cwd=self.folder)
+        self.assertTrue((self.folder / "my lib.a.json").exists())
+        self.assertNotIn("my lib.a(right_sass.o)", self.unverified(self.files / "library.fatbin", "my lib.a"))
+        self.file("my lib.a", (self.folder / "my lib.a").read_bytes()[:-1] + b"x")
+        self.assert_fails(3, "check", "my lib.a", says=["my lib.a: is not the file that my lib.a.json states"])
+
+    def test_the_command_that_is_advised_for_a_file_packs_it_with_digests(self):
+        shutil.copy(self.files / "right_90.cubin", self.folder / "t.cubin")
+        hint = self.unverified(self.files / "library.fatbin", "t.cubin")["t.cubin"]
+        command = hint[hint.index("fatlink pack"):].replace("FILE", "packed").split()
+        self.fatlink(*command[1:])
+        self.assertNotIn("packed.fatbin", self.unverified(self.files / "library.fatbin", "packed.fatbin"))
+
+    def test_inspect_shows_the_size_of_ptx_text_and_not_that_of_its_padding(self):
+        text = (self.files / "right.ptx").read_bytes()
+        self.file("t.ptx", text + b"//")
+        for name, size in (("t.ptx", len(text) + 2), (self.files / "right.ltoir", None), (self.files / "right_90.cubin", None)):
+            entry = self.fatlink_json("inspect", name)["files"][0]["entries"][0]
+            size = size or pathlib.Path(name).stat().st_size
+            self.assertEqual((entry["bytes"], entry["stored_bytes"]), (size, size), name)
+        self.fatlink("pack", "-o", "packed.fatbin", "t.ptx")
+        self.assertEqual(self.fatlink_json("inspect", "packed.fatbin")["files"][0]["entries"][0]["bytes"], len(text) + 2)
+
+    def test_a_json_of_another_file_of_the_stem_is_not_used(self):
+        data = (self.files / "right_90.cubin").read_bytes()
+        self.file("t.cubin", data)
+        shutil.copy(self.files / "right.ptx", self.folder / "t.ptx")
+        self.file("t.json", json.dumps({"sha256": hashlib.sha256(data).hexdigest()}))
+        self.assertIn(", verified", self.fatlink("inspect", "t.cubin").stdout.splitlines()[0])
+        self.assertIn(", without digests", self.fatlink("inspect", "t.ptx").stdout.splitlines()[0])
+        self.file("t.cubin", data[:-1] + b"x")
+        for name in ("t.cubin", "t.ptx"):
+            self.assert_fails(3, "check", name, says=[f"{name}: is not the file that t.json states", "[digest-mismatch]"],
+                              hint="if t.json is of another file, name it as that file with .json added")
+
     def test_a_cubin_does_not_run_on_the_reference_device(self):
         for options in ([], MODES["sass"]):
             with self.subTest(options=options):
