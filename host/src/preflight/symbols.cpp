@@ -71,7 +71,8 @@ finding missing(preflight_inputs const& inputs, symbol_index const& symbols,
           .severity = severity::error,
           .files = {library.file->name()},
           .symbol = hook.name,
-          .message = detail::format("{} is defined by no input", to_string(hook)),
+          .message = detail::format("{} calls {}, which is defined by no input",
+                                    library.file->name(), to_string(hook)),
           .hint = missing_hint(inputs, symbols, definitions, hook)};
 }
 
