@@ -12,10 +12,10 @@ TEST(Log, TellsErrorLinesFromOthers)
         "fatal   : x", "ERROR 9: finish", "Fatal: x", "ptxas fatal   : x", "nvlink error   : x",
         "ptxas application ptx input, line 25; error   : Not a name of any known instruction"})
     EXPECT_TRUE(is_error_line(line)) << line;
-  for (auto const* line : {"", "  ", "warning : an error", "info    : 0 bytes gmem",
-                           "@W@warning: x", "ptxas warning : x",
-                           "ptxas application ptx input, line 25; warning : x",
-                           "ptxas application ptx input, line 25 error", "SUCCESS: x", "INFO: error"})
+  for (auto const* line :
+       {"", "  ", "warning : an error", "info    : 0 bytes gmem", "@W@warning: x",
+        "ptxas warning : x", "ptxas application ptx input, line 25; warning : x",
+        "ptxas application ptx input, line 25 error", "SUCCESS: x", "INFO: error"})
     EXPECT_FALSE(is_error_line(line)) << line;
 }
 

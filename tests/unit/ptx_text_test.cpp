@@ -135,7 +135,8 @@ TEST(PtxBody, AcceptsEveryDirectiveOfAModule)
   expect_ptx(";\n");
   expect_ptx(".file 1 \"a b.cu\", 12, 13\n.file 2 \"b.cu\"");
   expect_ptx(".extern .shared .align 16 .b8 memory[];\n.global .texref t;");
-  expect_ptx(".visible .const .align 4 .f32 x[2] = {0f3F800000, -1.5};\n.global .u64 p = generic(x);");
+  expect_ptx(
+      ".visible .const .align 4 .f32 x[2] = {0f3F800000, -1.5};\n.global .u64 p = generic(x);");
   expect_ptx(".global .align 8 .u64 table[2][1] = {{f}, {0xFF(g)}};");
   expect_ptx(".pragma \"nounroll\";\n.alias f, g;");
   expect_ptx(".extern .func (.param .b32 r) vprintf\n(\n.param .b64 a,\n.param .b64 b\n)\n;");
@@ -149,7 +150,8 @@ TEST(PtxBody, AcceptsEveryDirectiveOfAModule)
 TEST(PtxBody, AcceptsEveryStatementOfAFunction)
 {
   auto const body = [](std::string const& statements) {
-    expect_ptx(".visible .entry k ()\n.maxntid 128, 1, 1\n.minnctapersm 2\n{\n" + statements + "\n}\n");
+    expect_ptx(".visible .entry k ()\n.maxntid 128, 1, 1\n.minnctapersm 2\n{\n" + statements +
+               "\n}\n");
   };
   body("");
   body(";;");
@@ -159,7 +161,9 @@ TEST(PtxBody, AcceptsEveryStatementOfAFunction)
   body(".loc 1 2 3\n}\n.func f () {");
   body("$L__BB0_1:\n@!%p1 bra.uni $L__BB0_1;\n.pragma \"nounroll\";");
   body("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+-16];\nst.v2.u32 [a], {1, _};");
-  body("p_0 : .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;\ncall (r), %rd1, (a), p_0;");
+  body(
+      "p_0 : .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;\ncall (r), %rd1, (a), "
+      "p_0;");
   body("$L_2: .branchtargets $L_3, $L_4;\nbrx.idx %r1, $L_2;");
   body("mov.u32 %r1, (1 < 2) ? ~3 : (4 & 5 | 6 ^ 7) % 8 / 9 << 1;");
   body("{ { ret; } }");

@@ -40,8 +40,8 @@ struct ltoir_version {
 };
 
 struct ltoir_header {
-  ltoir_version container = {};       ///< 1.65
-  ltoir_version ir = {};              ///< 2.98: tells toolkits apart that write one container version
+  ltoir_version container = {};  ///< 1.65
+  ltoir_version ir = {};         ///< 2.98: tells toolkits apart that write one container version
   ltoir_version debug_metadata = {};  ///< 3.2
   fatlink::target target = {};        ///< suffix `a` or none; `f` cannot be told
 };

@@ -4,7 +4,8 @@
 // newer versions is accepted.
 //
 //   module    ::= { directive | block | ";" }
-//   directive ::= line-directive                       .version, .target, .address_size, .file, .loc
+//   directive ::= line-directive                       .version, .target, .address_size, .file,
+//   .loc
 //               | ".section" name "{" any "}"          DWARF
 //               | ".name" any ( ";" | block )          a function, a variable, .pragma, .alias
 //   block     ::= "{" { statement } "}"

@@ -109,8 +109,8 @@ class definer_search {
   fatbin const& second_;
 };
 
-/// Hooks that an input defines in an entry that is not LTO-IR, each declared and not defined, as the
-/// witness needs them.
+/// Hooks that an input defines in an entry that is not LTO-IR, each declared and not defined, as
+/// the witness needs them.
 std::vector<stated_function> hooks_outside_of_lto(std::vector<fatbin> const& inputs,
                                                   link_options const& options)
 {

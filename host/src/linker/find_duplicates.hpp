@@ -29,8 +29,8 @@ struct reported_duplicate {
 std::optional<reported_duplicate> read_duplicate(std::string const& log);
 
 /// The finding duplicate-symbol for the second definition that `log`, of a failed link of `inputs`,
-/// reports; nothing if it reports none, or of an input that is not there. Links halves of the opaque
-/// inputs to find the first definition, if several may hold it.
+/// reports; nothing if it reports none, or of an input that is not there. Links halves of the
+/// opaque inputs to find the first definition, if several may hold it.
 std::vector<finding> find_reported_duplicate(std::string const& log,
                                              std::vector<fatbin> const& inputs,
                                              link_options const& options,

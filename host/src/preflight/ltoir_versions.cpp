@@ -36,8 +36,9 @@ row const* row_of_ir(ltoir_versions const& versions)
 
 row const* row_of_container(ltoir_versions const& versions)
 {
-  return find_row([](row const& known, ltoir_version version) { return known.container == version; },
-                  versions.container);
+  return find_row(
+      [](row const& known, ltoir_version version) { return known.container == version; },
+      versions.container);
 }
 
 bool is_read_by(row const& known, ltoir_versions const& versions)
@@ -54,7 +55,8 @@ ltoir_versions versions_of(fatbin_entry const& entry)
   if (entry.compression != compression::none) return stated;
   try {
     auto const header = read_ltoir_header(entry.payload, "");
-    return {.container = header.container, .ir = header.ir, .debug_metadata = header.debug_metadata};
+    return {
+        .container = header.container, .ir = header.ir, .debug_metadata = header.debug_metadata};
   } catch (format_error const&) {
     return stated;
   }
@@ -85,9 +87,8 @@ std::optional<toolkit_version> newest_too_old(ltoir_versions const& versions)
 
 std::optional<toolkit_version> toolkit_after(toolkit_version toolkit)
 {
-  auto const position = std::find_if(k_rows.begin(), k_rows.end(), [&](row const& known) {
-    return known.toolkit > toolkit;
-  });
+  auto const position = std::find_if(k_rows.begin(), k_rows.end(),
+                                     [&](row const& known) { return known.toolkit > toolkit; });
   return position == k_rows.end() ? std::nullopt : std::optional(position->toolkit);
 }
 
