@@ -2,6 +2,7 @@
 #include "bench/bench_job.hpp"
 
 #include "fatlink/preflight.hpp"
+#include "compile/source_inputs.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
 
@@ -39,7 +40,7 @@ bench_job read_job(std::string const& library, std::vector<std::string> const& t
   job.files = {fatbin_or_default(library, k_shipped_library)};
   for (auto const& transform : transforms) job.files.push_back(input_file(transform));
   if (transforms.empty()) job.files.push_back(fatbin_or_default({}, k_shipped_transform));
-  for (auto const& file : job.files) job.inputs.push_back(input::read(file));
+  job.inputs = read_inputs(job.files, job.flags.source_flags());
   auto const& kernels = job.flags.options.kernels;
   job.kernel = select_kernel(job.modules(detail::newest_target()),
                              kernels.empty() ? std::string() : kernels.front());
