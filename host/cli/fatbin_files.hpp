@@ -16,7 +16,8 @@ bool has_sidecar(std::string const& output);
 /// The sidecar of `output`: the same name with the ending .json.
 std::string sidecar_name(std::string const& output);
 
-/// @throws usage_error the fatbin or its sidecar would replace one of `inputs`, `output` is a .json,
+/// @throws usage_error the fatbin or its sidecar would replace one of `inputs`, `output` is a
+/// .json,
 ///   or it is `-` together with --json.
 void check_fatbin_output(std::string const& output,
                          std::vector<std::filesystem::path> const& inputs, bool json);

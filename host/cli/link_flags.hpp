@@ -14,7 +14,7 @@ struct link_flags {
   double limit_s = 60;
   bool no_cache = false;
   bool require_inlined = false;
-  link_options options = {};  ///< what --max-registers and the like set
+  link_options options = {};   ///< what --max-registers and the like set
   compile_flags sources = {};  ///< of inputs that are sources
 
   /// A linker with these options: by default in the helper, with the cache.

@@ -16,7 +16,8 @@ namespace {
 constexpr char const* k_footer =
     "Exit status: 0 done; 1 results do not verify; 2 usage; 3 a file cannot be read, has the "
     "wrong\n"
-    "content, or cannot be written; 4 link or compile refused; 5 a device, driver, compiler or nvJitLink is "
+    "content, or cannot be written; 4 link or compile refused; 5 a device, driver, compiler or "
+    "nvJitLink is "
     "missing\n"
     "or failed; 70 a defect in fatlink.";
 
@@ -25,8 +26,8 @@ struct verb {
   void (*add)(CLI::App&, int&);
 };
 constexpr verb k_verbs[] = {
-    {"run", fatlink::cli::add_run},       {"link", fatlink::cli::add_link},
-    {"check", fatlink::cli::add_check},   {"inspect", fatlink::cli::add_inspect},
+    {"run", fatlink::cli::add_run},         {"link", fatlink::cli::add_link},
+    {"check", fatlink::cli::add_check},     {"inspect", fatlink::cli::add_inspect},
     {"compile", fatlink::cli::add_compile}, {"pack", fatlink::cli::add_pack},
     {"digest", fatlink::cli::add_digest},   {"list", fatlink::cli::add_list},
     {"cache", fatlink::cli::add_cache},     {"doctor", fatlink::cli::add_doctor},

@@ -53,8 +53,8 @@ int exit_status_of(int status)
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// "SIGSEGV" or "exit status 2", then the most memory used in KiB, a line each. Allocates no memory,
-/// which the guardian's filter may refuse.
+/// "SIGSEGV" or "exit status 2", then the most memory used in KiB, a line each. Allocates no
+/// memory, which the guardian's filter may refuse.
 int describe(int status, long peak_kib, std::array<char, 64>& text)
 {
   if (!WIFSIGNALED(status))

@@ -5,10 +5,11 @@
 // link_helper/protocol.hpp.
 //   fatlink-linkd [--tool=nvjitlink|nvrtc|libnvvm] [--memory=MIB] [--headers=FOLDER]
 //                 [--allow-unconfined] [--no-search] [FILE]
-// --headers: where nvrtc unpacks the headers that it brings, before it is confined. --memory: limits the address space, see helper_settings. --allow-unconfined: also works where the
-// kernel refuses seccomp. FILE: the tool's shared library; without it, and where it cannot be
-// opened, the first of its search (toolkit/vendor_library.hpp). --no-search: FILE or none.
-// Descriptors: 0 and 1 one socket to the host; 3, if a pipe, receives the reason of the end.
+// --headers: where nvrtc unpacks the headers that it brings, before it is confined. --memory:
+// limits the address space, see helper_settings. --allow-unconfined: also works where the kernel
+// refuses seccomp. FILE: the tool's shared library; without it, and where it cannot be opened, the
+// first of its search (toolkit/vendor_library.hpp). --no-search: FILE or none. Descriptors: 0 and 1
+// one socket to the host; 3, if a pipe, receives the reason of the end.
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,8 +22,8 @@
 #include "guardian.hpp"
 #include "limits.hpp"
 #include "link_helper/protocol.hpp"
-#include "tool_process.hpp"
 #include "serve.hpp"
+#include "tool_process.hpp"
 
 namespace {
 

@@ -67,8 +67,7 @@ std::string state_of(std::optional<guardian_errors> const& guardian)
 
 }  // namespace
 
-confinement confine_tool_process(int limits_error,
-                                    std::optional<guardian_errors> const& guardian)
+confinement confine_tool_process(int limits_error, std::optional<guardian_errors> const& guardian)
 {
   auto const processes_error = limit_processes();
   auto const capabilities = drop_capabilities();

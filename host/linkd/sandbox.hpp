@@ -36,8 +36,7 @@ struct guardian_errors {
 
 /// Confines the tool process, after nvJitLink was opened. `limits_error`: the result of
 /// limit_resources(). `guardian`: the result of confine_guardian(); empty: unknown.
-confinement confine_tool_process(int limits_error,
-                                    std::optional<guardian_errors> const& guardian);
+confinement confine_tool_process(int limits_error, std::optional<guardian_errors> const& guardian);
 
 /// Confines the guardian as far as the kernel permits.
 guardian_errors confine_guardian(pid_t tool_process);

@@ -40,7 +40,8 @@ helper_hello describe_library(Library const& library)
 
 class link_tool : public tool {
  public:
-  explicit link_tool(helper_settings const& settings) : nvjitlink_(open_library<nvjitlink>(settings))
+  explicit link_tool(helper_settings const& settings)
+      : nvjitlink_(open_library<nvjitlink>(settings))
   {
   }
   [[nodiscard]] helper_hello describe() const override { return describe_library(*nvjitlink_); }

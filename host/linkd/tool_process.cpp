@@ -51,12 +51,13 @@ byte_buffer hello_of(tool const& opened, std::vector<std::string> layers)
 }  // namespace
 
 int run_tool_process(guardian& guard, pid_t parent, int limits_error,
-                        detail::helper_settings const& settings)
+                     detail::helper_settings const& settings)
 try {
   end_with(parent);
   collect_printed_output();
   auto const opened = open_tool(settings);
-  if (settings.memory_mib != 0 && limits_error == 0) limits_error = limit_memory(settings.memory_mib);
+  if (settings.memory_mib != 0 && limits_error == 0)
+    limits_error = limit_memory(settings.memory_mib);
   auto sandbox = confine(guard, limits_error, settings);
   if (!write_message(hello_of(*opened, std::move(sandbox.layers)))) return 0;
   return serve(*opened);

@@ -8,8 +8,8 @@ namespace fatlink {
 namespace {
 
 constexpr std::array k_stage_names{
-    "usage", "input", "fatbin", "sidecar", "preflight",    "compiler",
-    "linker", "cache", "image", "device",  "verification", "report",
+    "usage",  "input", "fatbin", "sidecar", "preflight",    "compiler",
+    "linker", "cache", "image",  "device",  "verification", "report",
 };
 static_assert(k_stage_names.size() == static_cast<std::size_t>(stage::report) + 1);
 

@@ -32,7 +32,10 @@ class Compiler : public testing::Test {
   {
     return compiler_.compile(source::from_text(text, name), options);
   }
-  static compile_options contract() { return {.contract = "apply_transform", .architectures = {"sm_75"}}; }
+  static compile_options contract()
+  {
+    return {.contract = "apply_transform", .architectures = {"sm_75"}};
+  }
 
   /// The details of the compile_error that `text` causes.
   error_details refusal(std::string const& text, compile_options const& options = contract())
@@ -97,8 +100,8 @@ TEST_F(Compiler, RecordsFloatFlagsAsNvccDoes)
 {
   auto options = contract();
   options.float_flags = {.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = false};
-  auto const made = compile("extern \"C\" __device__ float user_transform(float x) { return 1 / x; }",
-                            options);
+  auto const made =
+      compile("extern \"C\" __device__ float user_transform(float x) { return 1 / x; }", options);
   for (auto const& entry : made.code.entries())
     EXPECT_EQ(entry.options, "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=0");
   EXPECT_THAT(read_ptx(made.code.entries().front()), HasSubstr(".approx.ftz.f32"));
@@ -109,10 +112,10 @@ TEST_F(Compiler, PassesMacrosAndTheStandardOn)
   auto options = contract();
   options.definitions = {"FACTOR=3.0F", "FLAG"};
   options.standard = "c++20";
-  EXPECT_NO_THROW((void)compile(
-      "#if !defined(FLAG) || __cplusplus < 202002L\n#error\n#endif\n"
-      "extern \"C\" __device__ float user_transform(float x) { return FACTOR * x; }",
-      options));
+  EXPECT_NO_THROW(
+      (void)compile("#if !defined(FLAG) || __cplusplus < 202002L\n#error\n#endif\n"
+                    "extern \"C\" __device__ float user_transform(float x) { return FACTOR * x; }",
+                    options));
 }
 
 TEST_F(Compiler, ShowsTheContractForAWrongType)
@@ -129,8 +132,9 @@ TEST_F(Compiler, RefusesASecondDefinitionAndASyntaxErrorWithTheirLine)
 {
   EXPECT_THAT(refusal(std::string(k_half) + k_half).message,
               HasSubstr("half.cu:2: error: function \"user_transform\" has already been defined"));
-  EXPECT_THAT(refusal("extern \"C\" __device__ float user_transform(float x) { return 0.5F * ; }").message,
-              HasSubstr("half.cu:1: error: expected an expression"));
+  EXPECT_THAT(
+      refusal("extern \"C\" __device__ float user_transform(float x) { return 0.5F * ; }").message,
+      HasSubstr("half.cu:1: error: expected an expression"));
 }
 
 TEST_F(Compiler, RefusesASourceWithoutTheHook)
@@ -140,11 +144,11 @@ TEST_F(Compiler, RefusesASourceWithoutTheHook)
     EXPECT_EQ(details.code.text(), "missing-hook");
     EXPECT_THAT(details.message, HasSubstr("neither defines nor calls a hook"));
   }
+  EXPECT_THAT(refusal("extern \"C\" __device__ float user_transfrom(float x) { return x; }").hint,
+              HasSubstr("did you mean user_transform?"));
   EXPECT_THAT(
-      refusal("extern \"C\" __device__ float user_transfrom(float x) { return x; }").hint,
-      HasSubstr("did you mean user_transform?"));
-  EXPECT_THAT(refusal("namespace a { __device__ float user_transform(float x) { return x; } }").hint,
-              HasSubstr("declare it extern \"C\""));
+      refusal("namespace a { __device__ float user_transform(float x) { return x; } }").hint,
+      HasSubstr("declare it extern \"C\""));
 }
 
 TEST_F(Compiler, ShowsTheAssemblersLine)
@@ -258,8 +262,8 @@ TEST_F(Compiler, LinksWithTheLibrary)
   auto const made = compile(k_half);
   linker links;
   for (auto const mode : {link_mode::ptx, link_mode::lto}) {
-    auto const image = links.link({fatbin::find("apply_transform"), made.code},
-                                  {.target = "sm_90", .mode = mode});
+    auto const image =
+        links.link({fatbin::find("apply_transform"), made.code}, {.target = "sm_90", .mode = mode});
     EXPECT_THAT(image.warnings, IsEmpty());
     EXPECT_EQ(image.inlined(), mode == link_mode::lto);
   }

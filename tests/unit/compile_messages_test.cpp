@@ -22,8 +22,9 @@ installed_contract contract()
   return {.name = "apply_transform",
           .version = 1,
           .header_name = "apply_transform.cuh",
-          .header_text = "// user_transform( is the hook\n"
-                         "extern \"C\" __device__ float user_transform(float x);\n",
+          .header_text =
+              "// user_transform( is the hook\n"
+              "extern \"C\" __device__ float user_transform(float x);\n",
           .hooks = {"user_transform"}};
 }
 

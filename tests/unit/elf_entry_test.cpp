@@ -5,9 +5,9 @@
 #include "cubin/cubin.hpp"
 #include "cubin_bytes.hpp"
 #include "expect_error.hpp"
-#include "fixtures.hpp"
-#include "fatlink/input.hpp"
 #include "fatbin/entry_facts.hpp"
+#include "fatlink/input.hpp"
+#include "fixtures.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

@@ -20,10 +20,7 @@ class HeaderSet : public testing::Test {
     for (auto const* name : {"one", "one/a", "two"})
       std::filesystem::create_directory(folder_.path() / name);
   }
-  void write(std::string const& name, std::string const& text)
-  {
-    (void)folder_.write(name, text);
-  }
+  void write(std::string const& name, std::string const& text) { (void)folder_.write(name, text); }
   [[nodiscard]] header_set make(std::map<std::string, std::string> const& in_memory = {}) const
   {
     return {{folder_.path() / "one", folder_.path() / "two"}, in_memory};
@@ -45,7 +42,8 @@ TEST_F(HeaderSet, HasWhatTheSourceIncludesAndWhatThatIncludes)
   write("two/y.h", "int y;\n");
   auto headers = make();
   headers.add_includes_of("#include <x.h>\n");
-  EXPECT_THAT(texts(headers), ElementsAre(Pair("x.h", "#include <y.h>\n"), Pair("y.h", "int y;\n")));
+  EXPECT_THAT(texts(headers),
+              ElementsAre(Pair("x.h", "#include <y.h>\n"), Pair("y.h", "int y;\n")));
   EXPECT_FALSE(headers.has_missing());
 }
 
@@ -65,10 +63,9 @@ TEST_F(HeaderSet, NamesAFileRelativeToItsIncluderAsInTheFolder)
   write("one/d.h", "int d;\n");
   auto headers = make();
   headers.add_includes_of("#include <a/c.h>\n");
-  EXPECT_THAT(texts(headers),
-              ElementsAre(Pair("a/b.h", "int b;\n"),
-                          Pair("a/c.h", "#include \"a/b.h\"\n#include \"d.h\"\n"),
-                          Pair("d.h", "int d;\n")));
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/b.h", "int b;\n"),
+                                          Pair("a/c.h", "#include \"a/b.h\"\n#include \"d.h\"\n"),
+                                          Pair("d.h", "int d;\n")));
 }
 
 TEST_F(HeaderSet, KeepsTwoFilesOfOneNameApart)

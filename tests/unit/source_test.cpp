@@ -45,7 +45,8 @@ TEST(Source, IsRecognizedByItsContent)
 TEST(Source, WithANulOrOtherThanUtf8IsRefusedWithItsLine)
 {
   using namespace std::string_literals;
-  expect_refused("int x;\nint\0y;\n"s, error_code::invalid_source, "half.cu: line 2 has a NUL byte");
+  expect_refused("int x;\nint\0y;\n"s, error_code::invalid_source,
+                 "half.cu: line 2 has a NUL byte");
   expect_refused("int x;\n\n// \xE4\n", error_code::invalid_source,
                  "half.cu: line 3 has bytes that are not UTF-8");
 }

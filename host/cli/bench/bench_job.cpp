@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_job.hpp"
 
-#include "fatlink/preflight.hpp"
 #include "compile/source_inputs.hpp"
+#include "fatlink/preflight.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
 

@@ -41,15 +41,12 @@ nlohmann::json to_json(compiled_source const& made, compile_arguments const& arg
     entries.push_back({{"kind", to_string(entry.kind)},
                        {"target", entry.target.name()},
                        {"stored_bytes", entry.payload.size()}});
-  nlohmann::json json{{"source", arguments.source},
-                      {"output", arguments.output},
-                      {"bytes", made.code.bytes().size()},
-                      {"sha256", detail::to_hexadecimal(made.code.digest())},
-                      {"producer", made.producer},
-                      {"entries", entries},
-                      {"cache", to_string(made.cache)},
-                      {"compile_ms", describe_times(made.times)},
-                      {"warnings", made.warnings}};
+  nlohmann::json json{
+      {"source", arguments.source},        {"output", arguments.output},
+      {"bytes", made.code.bytes().size()}, {"sha256", detail::to_hexadecimal(made.code.digest())},
+      {"producer", made.producer},         {"entries", entries},
+      {"cache", to_string(made.cache)},    {"compile_ms", describe_times(made.times)},
+      {"warnings", made.warnings}};
   if (auto const& ident = made.code.ident(); ident && !ident->contract.empty())
     json["contract"] = detail::contract_of(*ident);
   if (has_sidecar(arguments.output)) json["sidecar"] = sidecar_name(arguments.output);

@@ -20,8 +20,8 @@ std::vector<target> parse_architectures(std::vector<std::string> words)
 
 void add_bool(CLI::App& verb, std::string const& name, bool& value, std::string const& help)
 {
-  add_choice(verb, name, [&value](std::string const& text) { value = text == "1"; }, {"0", "1"},
-             help);
+  add_choice(
+      verb, name, [&value](std::string const& text) { value = text == "1"; }, {"0", "1"}, help);
 }
 
 }  // namespace
@@ -82,8 +82,7 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
   add_bool(verb, "--prec-div", flags.options.float_flags.prec_div, "divisions round correctly");
   add_bool(verb, "--prec-sqrt", flags.options.float_flags.prec_sqrt,
            "square roots round correctly");
-  add_bool(verb, "--fma", flags.options.float_flags.fmad,
-           "contract multiplication and addition");
+  add_bool(verb, "--fma", flags.options.float_flags.fmad, "contract multiplication and addition");
   auto* fast = verb.add_flag("--use-fast-math", flags.use_fast_math,
                              "--ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
   for (auto const* name : {"--ftz", "--prec-div", "--prec-sqrt", "--fma"})

@@ -83,12 +83,12 @@ class compiler {
   /// @throws usage_error a setting out of range.
   explicit compiler(compiler_settings settings = {});
 
-  /// Compiles `code` to a fatbin. Deterministic: the same source, headers, options and compiler give
-  /// the same bytes, whatever the folders. The cache key has the contents of every header.
+  /// Compiles `code` to a fatbin. Deterministic: the same source, headers, options and compiler
+  /// give the same bytes, whatever the folders. The cache key has the contents of every header.
   /// @throws compile_error the compiler refuses the source (compile_failed, with its complete log
-  ///   and the first error line in the message); header_not_found; missing-hook: the contract's hook
-  ///   is neither defined nor called; compile_timeout; compile_memory; or the helper died (SIGSEGV,
-  ///   …).
+  ///   and the first error line in the message); header_not_found; missing-hook: the contract's
+  ///   hook is neither defined nor called; compile_timeout; compile_memory; or the helper died
+  ///   (SIGSEGV, …).
   /// @throws unavailable_error there is no NVRTC, no libNVVM or no helper, or the compiler does not
   ///   know an architecture; and the cache does not hold the result.
   /// @throws file_error a contract or header that is missing or damaged.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source that is compiled at run time: CUDA C++, or LLVM IR in NVIDIA's dialect (NVVM IR) as text or
-// bitcode. Needs neither CUDA nor a GPU. Threads: values.
+// Source that is compiled at run time: CUDA C++, or LLVM IR in NVIDIA's dialect (NVVM IR) as text
+// or bitcode. Needs neither CUDA nor a GPU. Threads: values.
 #pragma once
 
 #include <filesystem>

@@ -15,10 +15,10 @@ namespace fatlink::detail {
 
 /// What the ident of a compiled fatbin states.
 struct compile_facts {
-  installed_contract const* contract = nullptr;    ///< null: none
-  std::map<std::string, std::string> hooks = {};   ///< of the contract, mangled types
-  std::string producer = {};                       ///< "NVRTC 13.0"
-  std::string toolkit = {};                        ///< "13.0"
+  installed_contract const* contract = nullptr;   ///< null: none
+  std::map<std::string, std::string> hooks = {};  ///< of the contract, mangled types
+  std::string producer = {};                      ///< "NVRTC 13.0"
+  std::string toolkit = {};                       ///< "13.0"
 };
 
 /// The bytes of the fatbin. `products`: of the compiles in the order of nvrtc_compiles() or

@@ -40,13 +40,14 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
     if (holds([&](std::string const& name) { return name != hook && is_mangled(name, hook); }))
       return detail::format("declare it extern \"C\": {}", declaration);
     if (holds([&](std::string const& name) { return name == hook; }))
-      return detail::format("define it as a device function that other files can call: {}", declaration);
+      return detail::format("define it as a device function that other files can call: {}",
+                            declaration);
     if (auto const name = nearest(names, hook); !name.empty())
       return detail::format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
-                    declaration);
+                            declaration);
   }
   return detail::format("the contract {} declares: {}", contract.title(),
-                contract.declaration_of(contract.hooks.front()));
+                        contract.declaration_of(contract.hooks.front()));
 }
 
 [[noreturn]] void refuse(compile_subject const& subject, finding_id id, std::string const& cause,
@@ -68,7 +69,7 @@ void check_types(ptx_interface const& module, compile_subject const& subject,
     if (definition->results == hook.results && definition->parameters == hook.parameters) continue;
     refuse(subject, finding_id::signature_mismatch,
            detail::format("defines {}, and the contract {} declares {}", to_string(*definition),
-                  subject.contract->title(), to_string(hook)),
+                          subject.contract->title(), to_string(hook)),
            detail::format("the declaration is: {}", subject.contract->declaration_of(hook.name)));
   }
 }
@@ -87,9 +88,10 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
              find_function(module.hooks, hook) != nullptr;
     };
     if (std::none_of(contract.hooks.begin(), contract.hooks.end(), fills_or_calls))
-      refuse(subject, finding_id::missing_hook,
-             detail::format("neither defines nor calls a hook of the contract {}", contract.title()),
-             hint_for(module, contract));
+      refuse(
+          subject, finding_id::missing_hook,
+          detail::format("neither defines nor calls a hook of the contract {}", contract.title()),
+          hint_for(module, contract));
     check_types(module, subject, types);
   }
 }

@@ -28,7 +28,8 @@ std::vector<std::string_view> lines_of(std::string_view text)
 
 bool is_error(std::string_view line)
 {
-  for (auto const* mark : {": error:", ": catastrophic error:", " error   :", "error:", "fatal   :"})
+  for (auto const* mark :
+       {": error:", ": catastrophic error:", " error   :", "error:", "fatal   :"})
     if (line.find(mark) != std::string_view::npos) return true;
   return false;
 }
@@ -42,16 +43,17 @@ std::string with_user_name(std::string_view line, compile_subject const& subject
   if (line[name.size()] != '(') return subject.name + std::string(line.substr(name.size()));
   auto const close = line.find(')', name.size());
   if (close == std::string_view::npos) return std::string(line);
-  return detail::format("{}:{}{}", subject.name, line.substr(name.size() + 1, close - name.size() - 1),
-                line.substr(close + 1));
+  return detail::format("{}:{}{}", subject.name,
+                        line.substr(name.size() + 1, close - name.size() - 1),
+                        line.substr(close + 1));
 }
 
 /// Names of the C and C++ standard libraries, which NVRTC does not have.
 bool is_standard_header(std::string_view name)
 {
-  constexpr std::string_view k_c_headers[] = {"assert.h", "float.h",  "limits.h", "math.h",
-                                              "stddef.h", "stdint.h", "stdio.h",  "stdlib.h",
-                                              "string.h"};
+  constexpr std::string_view k_c_headers[] = {"assert.h", "float.h",  "limits.h",
+                                              "math.h",   "stddef.h", "stdint.h",
+                                              "stdio.h",  "stdlib.h", "string.h"};
   return name.find('.') == std::string_view::npos || std::ranges::count(k_c_headers, name) > 0;
 }
 
@@ -71,7 +73,7 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
         "CUDA's own functions (sqrtf, printf) need no header; {}",
         folders_text(subject));
   return detail::format("add its folder with -I (compile_options::include_folders); {}; {}",
-                folders_text(subject), k_headers_remedy);
+                        folders_text(subject), k_headers_remedy);
 }
 
 [[noreturn]] void refuse_header(std::string const& name, compile_product const& product,
@@ -93,7 +95,7 @@ std::string contract_hint(std::string_view log, compile_subject const& subject)
   for (auto const& hook : subject.contract->hooks)
     if (log.find(hook) != std::string_view::npos)
       return detail::format("the contract {} declares: {}", subject.contract->title(),
-                    subject.contract->declaration_of(hook));
+                            subject.contract->declaration_of(hook));
   return {};
 }
 
@@ -106,11 +108,11 @@ std::string assembly_hint(compile_product const& product)
   std::size_t number = 0;
   auto const* const digits = product.log.data() + start + k_mark.size();
   (void)std::from_chars(digits, product.log.data() + product.log.size(), number);
-  auto const lines = lines_of(
-      {reinterpret_cast<char const*>(product.ptx.data()), product.ptx.size()});
+  auto const lines =
+      lines_of({reinterpret_cast<char const*>(product.ptx.data()), product.ptx.size()});
   if (number == 0 || number > lines.size()) return {};
   return detail::format("correct the asm statement; line {} of the PTX is: {}", number,
-                printable(lines[number - 1]));
+                        printable(lines[number - 1]));
 }
 
 bool is_unknown_architecture(compile_product const& product)
@@ -123,7 +125,8 @@ bool is_unknown_architecture(compile_product const& product)
 
 std::string missing_header_of(std::string_view log)
 {
-  for (std::string_view const mark : {"could not open source file \"", "cannot open source file \""}) {
+  for (std::string_view const mark :
+       {"could not open source file \"", "cannot open source file \""}) {
     auto const start = log.find(mark);
     if (start == std::string_view::npos) continue;
     auto const name = log.substr(start + mark.size());
@@ -156,8 +159,8 @@ void refuse_product(compile_product const& product, compile_subject const& subje
   if (product.code == "NVRTC_ERROR_INVALID_OPTION" && is_unknown_architecture(product))
     throw unavailable_error(
         stage::compiler,
-        {.message = detail::format("{}: {} does not know an architecture: {}", subject.name, producer,
-                           first_compile_error(product.log)),
+        {.message = detail::format("{}: {} does not know an architecture: {}", subject.name,
+                                   producer, first_compile_error(product.log)),
          .input = subject.name,
          .code = vendor_code(product.code),
          .log = product.log,
@@ -168,9 +171,9 @@ void refuse_product(compile_product const& product, compile_subject const& subje
   if (hint.empty()) hint = contract_hint(product.log, subject);
   if (hint.empty()) hint = "correct the source; the log has all messages";
   throw compile_error(stage::compiler,
-                      {.message = line.empty()
-                                      ? detail::format("{}: {} fails: {}", subject.name, producer, product.code)
-                                      : with_user_name(line, subject),
+                      {.message = line.empty() ? detail::format("{}: {} fails: {}", subject.name,
+                                                                producer, product.code)
+                                               : with_user_name(line, subject),
                        .input = subject.name,
                        .code = error_code::compile_failed,
                        .log = product.log,

@@ -14,10 +14,10 @@ namespace fatlink::detail {
 
 /// The source of a compile, for messages.
 struct compile_subject {
-  std::string name = {};          ///< as the user gave it: "src/half.cu"
-  std::string program_name = {};  ///< as the compiler knows it: "half.cu"
+  std::string name = {};                         ///< as the user gave it: "src/half.cu"
+  std::string program_name = {};                 ///< as the compiler knows it: "half.cu"
   installed_contract const* contract = nullptr;  ///< null: none
-  std::vector<std::string> folders = {};  ///< that #include searches
+  std::vector<std::string> folders = {};         ///< that #include searches
 };
 
 /// The name of the file in "could not open source file "NAME"" of the log; empty if there is none.

@@ -70,7 +70,8 @@ compile_session::compile_session(compiler_state& state, source const& code,
       library_(state.locate(code.language())),
       subject_{.name = code.name(), .program_name = program_name_of(code.name())}
 {
-  producer_ = detail::format("{} {}", is_cuda() ? "NVRTC" : "libNVVM", version_of(library_.identity));
+  producer_ =
+      detail::format("{} {}", is_cuda() ? "NVRTC" : "libNVVM", version_of(library_.identity));
 }
 
 compiled_source compile_session::run()
@@ -113,7 +114,7 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
   throw compile_error(
       stage::compiler,
       {.message = detail::format("{}: more than {} headers are named by macros", code_.name(),
-                         k_most_attempts),
+                                 k_most_attempts),
        .input = code_.name(),
        .code = error_code::above_limit,
        .hint = "name the headers in the #include directives, or compile it with nvcc"});
@@ -143,8 +144,8 @@ void compile_session::read_contract()
 header_set compile_session::collect_headers()
 {
   auto const& cache = state_.settings.cache;
-  auto const unpacked = unpacked_headers_folder(cache ? cache->settings().folder : fs::path(),
-                                                library_.identity);
+  auto const unpacked =
+      unpacked_headers_folder(cache ? cache->settings().folder : fs::path(), library_.identity);
   auto folders = cuda_header_folders(library_.path, unpacked);
   auto headers = collect_headers(folders);
   if (!headers.has_missing() || !folders.empty() || unpacked.empty() ||
@@ -182,8 +183,8 @@ program compile_session::make_program(bool is_minimal) const
   subject.headers = headers_->headers();
   std::vector<std::string> forced;
   if (forced_header_) forced.push_back(forced_header_->name);
-  subject.compiles = nvrtc_compiles(options_, forced,
-                                    is_minimal && subject.headers.size() == forced.size());
+  subject.compiles =
+      nvrtc_compiles(options_, forced, is_minimal && subject.headers.size() == forced.size());
   return subject;
 }
 
@@ -219,7 +220,8 @@ compile_session::attempt compile_session::make()
   if (!header.empty() && headers_->add(header))
     return {.link = {.bytes = {}, .warnings = {header}}};
   if (last.code == "NVRTC_ERROR_OUT_OF_MEMORY")
-    refuse_death({.reason = last.code, .peak_kib = std::uint64_t{state_.settings.memory_limit_mib} << 10});
+    refuse_death(
+        {.reason = last.code, .peak_kib = std::uint64_t{state_.settings.memory_limit_mib} << 10});
   refuse_product(last, subject_, headers_->refusal_of(header), producer_);
 }
 
@@ -239,8 +241,7 @@ compile_session::attempt compile_session::make_fatbin(std::vector<compile_produc
     for (auto& warning : compile_warnings(product.log, subject_))
       if (std::ranges::count(made.link.warnings, warning) == 0)
         made.link.warnings.push_back(std::move(warning));
-  if (contract_)
-    check_hooks(fatbin::from_bytes(made.link.bytes, code_.name()), subject_, types);
+  if (contract_) check_hooks(fatbin::from_bytes(made.link.bytes, code_.name()), subject_, types);
   return made;
 }
 
@@ -269,14 +270,14 @@ hook_types compile_session::find_hook_types()
     if (!reply.products.empty() && reply.products.back().code.empty())
       made.link.bytes = reply.products.back().ptx;
     else
-      throw file_error(
-          stage::compiler,
-          {.message = detail::format("{}: the header of the contract {} does not compile on its own",
-                             contract_->header_path, contract_->title()),
-           .input = contract_->header_path,
-           .code = error_code::invalid_contract,
-           .log = reply.products.empty() ? std::string() : reply.products.back().log,
-           .hint = "install the contract's package again"});
+      throw file_error(stage::compiler,
+                       {.message = detail::format(
+                            "{}: the header of the contract {} does not compile on its own",
+                            contract_->header_path, contract_->title()),
+                        .input = contract_->header_path,
+                        .code = error_code::invalid_contract,
+                        .log = reply.products.empty() ? std::string() : reply.products.back().log,
+                        .hint = "install the contract's package again"});
     return made;
   };
   try {
@@ -334,19 +335,20 @@ void compile_session::refuse_death(helper_death const& death) const
                                           .hint = hint});
   };
   if (death.reason == "ETIMEDOUT")
-    fail(detail::format("the compile took longer than its time limit of {} s; the compiler's process was "
-                "stopped",
-                static_cast<double>(settings.time_limit.count()) / 1000),
+    fail(detail::format(
+             "the compile took longer than its time limit of {} s; the compiler's process was "
+             "stopped",
+             static_cast<double>(settings.time_limit.count()) / 1000),
          error_code::compile_timeout,
          "look for endless templates or macros, or raise compiler_settings::time_limit");
-  if (getenv("DBG")) fprintf(stderr,"peak %lu\n",death.peak_kib);
+  if (getenv("DBG")) fprintf(stderr, "peak %lu\n", death.peak_kib);
   if (death.peak_kib > limit_kib / 4 * 3)
     fail(detail::format("the compile needed more than its memory limit of {} MiB",
-                settings.memory_limit_mib),
+                        settings.memory_limit_mib),
          error_code::compile_memory,
          "look for endless templates or macros, or raise compiler_settings::memory_limit_mib");
   fail(detail::format("the compiler's process died compiling it ({})",
-              death.cause.empty() ? death.reason : death.cause),
+                      death.cause.empty() ? death.reason : death.cause),
        vendor_code(death.reason), "the next compile is not affected; simplify the source");
   std::abort();
 }

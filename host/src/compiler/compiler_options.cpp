@@ -17,10 +17,8 @@ constexpr unsigned k_most_mib = 65536;
 
 [[noreturn]] void refuse(std::string const& message, std::string const& input, char const* hint)
 {
-  throw usage_error({.message = message,
-                     .input = input,
-                     .code = error_code::invalid_argument,
-                     .hint = hint});
+  throw usage_error(
+      {.message = message, .input = input, .code = error_code::invalid_argument, .hint = hint});
 }
 
 /// "NAME" or "NAME=VALUE", one line.
@@ -29,8 +27,7 @@ bool is_definition(std::string const& text)
   auto const name = text.substr(0, text.find('='));
   auto const is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-         std::all_of(name.begin(), name.end(), is_letter) &&
-         text.find('\n') == std::string::npos;
+         std::all_of(name.begin(), name.end(), is_letter) && text.find('\n') == std::string::npos;
 }
 
 void check_targets(std::vector<target> const& targets)
@@ -38,8 +35,8 @@ void check_targets(std::vector<target> const& targets)
   for (auto const architecture : targets) {
     check_target(architecture);
     if (std::count(targets.begin(), targets.end(), architecture) > 1)
-      refuse(detail::format("the architecture {} is given twice", architecture.name()), architecture.name(),
-             "give each architecture once");
+      refuse(detail::format("the architecture {} is given twice", architecture.name()),
+             architecture.name(), "give each architecture once");
   }
 }
 
@@ -65,8 +62,7 @@ std::vector<std::string> common_options(compile_options const& options,
   if (is_minimal) list.emplace_back("--minimal");
   if (options.line_info) list.emplace_back("--generate-line-info");
   for (auto const& name : forced) list.push_back("--pre-include=" + name);
-  for (auto const& definition : options.definitions)
-    list.push_back("--define-macro=" + definition);
+  for (auto const& definition : options.definitions) list.push_back("--define-macro=" + definition);
   return list;
 }
 

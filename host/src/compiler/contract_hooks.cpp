@@ -26,22 +26,23 @@ std::string mangled_type(ptx_interface const& module, std::size_t index)
   throw file_error(
       stage::compiler,
       {.message = detail::format("{}: {} is not a device function that it declares extern \"C\"",
-                         contract.header_path, hook),
+                                 contract.header_path, hook),
        .input = contract.header_path,
        .code = error_code::invalid_contract,
-       .hint = detail::format("correct the header or the hooks of the contract {}", contract.title())});
+       .hint =
+           detail::format("correct the header or the hooks of the contract {}", contract.title())});
 }
 
 }  // namespace
 
 program hook_probe(installed_contract const& contract)
 {
-  program probe{.name = contract.name + "_hooks.cu",
-                .headers = {{contract.header_name, contract.header_text}},
-                .compiles = {{"--relocatable-device-code=true", "--std=c++17",
-                              "--gpu-architecture=compute_75", "--no-source-include",
-                              "--modify-stack-limit=false",
-                              "--pre-include=" + contract.header_name}}};
+  program probe{
+      .name = contract.name + "_hooks.cu",
+      .headers = {{contract.header_name, contract.header_text}},
+      .compiles = {{"--relocatable-device-code=true", "--std=c++17",
+                    "--gpu-architecture=compute_75", "--no-source-include",
+                    "--modify-stack-limit=false", "--pre-include=" + contract.header_name}}};
   for (std::size_t i = 0; i < contract.hooks.size(); ++i)
     probe.source += detail::format(
         "__device__ void {0}{1}(decltype({2})*) {{}}\n"

@@ -27,8 +27,7 @@ constexpr std::uint64_t k_most_bytes = std::uint64_t{256} << 20;
 
 bool is_below(fs::path const& file, fs::path const& folder)
 {
-  auto const [end, ignored] =
-      std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  auto const [end, ignored] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
   return end == folder.end();
 }
 
@@ -133,7 +132,8 @@ std::string header_set::insert(location const& place)
 {
   auto const [entry, is_new] = names_.try_emplace({place.folder, place.name}, place.name);
   if (!is_new) return entry->second;
-  if (texts_.contains(place.name)) entry->second = detail::format("{}/{}", place.folder, place.name);
+  if (texts_.contains(place.name))
+    entry->second = detail::format("{}/{}", place.folder, place.name);
   if (texts_.size() == k_most_headers)
     refuse_above_limit(detail::format("more than {}", k_most_headers));
   texts_.emplace(entry->second, std::string());

@@ -28,8 +28,8 @@ class header_set {
   /// Adds the headers that `text` includes, and what they include.
   /// @throws file_error above_limit: more than 4,096 headers, or 256 MiB of them.
   void add_includes_of(std::string_view text);
-  /// Adds the header that an #include of a macro names, as the compiler reports it. Returns false if
-  /// it is in no folder, or in the set already. @throws file_error as above.
+  /// Adds the header that an #include of a macro names, as the compiler reports it. Returns false
+  /// if it is in no folder, or in the set already. @throws file_error as above.
   bool add(std::string const& name);
   /// Adds a header that is in memory only. Its includes are not searched.
   void add_text(std::string name, std::string text);

@@ -57,8 +57,7 @@ try {
                               .version = json.at("version").get<int>(),
                               .hooks = json.at("hooks").get<std::vector<std::string>>(),
                               .package = json.value("package", std::string{})};
-  if (json.at("fatlink_contract").get<int>() != k_format)
-    refuse(file, "is of a newer fatlink");
+  if (json.at("fatlink_contract").get<int>() != k_format) refuse(file, "is of a newer fatlink");
   if (contract.version < 1 || contract.hooks.empty()) refuse(file, "states no version or no hook");
   auto const header = header_of(file, json.at("header").get<std::string>());
   contract.header_name = header.filename().string();
@@ -116,7 +115,8 @@ installed_contract find_contract(std::string const& name)
     std::error_code ignored;
     if (!fs::exists(file, ignored)) continue;
     auto contract = parse(file, read_json(file));
-    if (contract.name != name) refuse(file, detail::format("states the contract {}", contract.name));
+    if (contract.name != name)
+      refuse(file, detail::format("states the contract {}", contract.name));
     return contract;
   }
   refuse_missing(name);

@@ -15,11 +15,11 @@ namespace fatlink::detail {
 struct installed_contract {
   std::string name = {};
   int version = 0;
-  std::string header_name = {};          ///< "apply_transform.cuh"
-  std::string header_path = {};          ///< where it was read, for messages
+  std::string header_name = {};  ///< "apply_transform.cuh"
+  std::string header_path = {};  ///< where it was read, for messages
   std::string header_text = {};
-  std::vector<std::string> hooks = {};   ///< names, as declared
-  std::string package = {};              ///< that ships the library; empty: unknown
+  std::vector<std::string> hooks = {};  ///< names, as declared
+  std::string package = {};             ///< that ships the library; empty: unknown
 
   /// "apply_transform/1"
   [[nodiscard]] std::string title() const;

@@ -220,7 +220,8 @@ auto helper_lease::call(Work const& work, time_limit const& limit)
   helper_ = link_helper::start(settings_, limit);
   if (helper_->hello().identity != identity)
     fail_without_helper(
-        detail::format("{} was replaced meanwhile", std::filesystem::path(helper_->hello().path).filename().string()),
+        detail::format("{} was replaced meanwhile",
+                       std::filesystem::path(helper_->hello().path).filename().string()),
         helper_->hello().path, "ESTALE", "try again");
   try {
     return work(*helper_);

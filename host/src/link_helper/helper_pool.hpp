@@ -37,9 +37,9 @@ enum class helper_reuse { shared, fresh };
 class helper_lease {
  public:
   /// Takes an idle helper or starts one. `identity` (library_file::identity), if not empty: ends
-  /// idle helpers of the tool that opened another file. helper_reuse::fresh: a new helper, which ends with
-  /// the lease. If the process has as many helpers as it may (twice the number of cores, at least
-  /// four), waits for the end of another lease.
+  /// idle helpers of the tool that opened another file. helper_reuse::fresh: a new helper, which
+  /// ends with the lease. If the process has as many helpers as it may (twice the number of cores,
+  /// at least four), waits for the end of another lease.
   /// @throws unavailable_error as link_helper::start, or no lease ended within the time limit.
   helper_lease(helper_settings const& settings, std::string const& identity, helper_reuse reuse,
                time_limit const& limit);

@@ -234,7 +234,8 @@ std::string helper_process::read_status()
   auto const size = ::read(status_->get(), text.data(), text.size());
   std::string line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   auto const end = std::min(line.size(), line.find('\n'));
-  if (end + 1 < line.size()) (void)std::from_chars(&line[end + 1], line.data() + line.size(), peak_kib_);
+  if (end + 1 < line.size())
+    (void)std::from_chars(&line[end + 1], line.data() + line.size(), peak_kib_);
   line.resize(end);
   return is_status(line) ? line : std::string();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's end of fatlink-linkd, the helper that runs nvJitLink or a compiler, its tool: an input
-// that crashes or hangs the tool ends the helper, not the host. A helper serves one request at a time. It is busy from
-// before a request is sent until the complete reply has been read; a helper that stays busy,
-// because of an exception or a cancelled thread, is never used again. Threads: one at a time.
+// that crashes or hangs the tool ends the helper, not the host. A helper serves one request at a
+// time. It is busy from before a request is sent until the complete reply has been read; a helper
+// that stays busy, because of an exception or a cancelled thread, is never used again. Threads: one
+// at a time.
 #pragma once
 
 #include <algorithm>
@@ -52,9 +53,9 @@ struct helper_settings {
 
 /// The helper died, was stopped at the time limit, or sent no valid reply: it cannot be used again.
 struct helper_death {
-  std::string reason = {};      ///< "SIGSEGV", "ETIMEDOUT", "EPROTO", …
-  std::string cause = {};       ///< what was invalid, for EPROTO
-  std::uint64_t peak_kib = 0;   ///< memory that it used; 0: unknown
+  std::string reason = {};     ///< "SIGSEGV", "ETIMEDOUT", "EPROTO", …
+  std::string cause = {};      ///< what was invalid, for EPROTO
+  std::uint64_t peak_kib = 0;  ///< memory that it used; 0: unknown
 };
 
 /// Thrown if a helper ended itself with status 0 instead of replying, because it was idle for too

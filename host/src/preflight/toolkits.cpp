@@ -204,8 +204,7 @@ void detail::check_toolkits(std::span<fatbin const> inputs, preflight_request co
   for (auto const& input : inputs) {
     auto const* entry = linked_entry(input, choice_of(request));
     if (entry == nullptr) continue;
-    if (auto result = judge(input, *entry, *request.linker))
-      findings.push_back(std::move(*result));
+    if (auto result = judge(input, *entry, *request.linker)) findings.push_back(std::move(*result));
   }
 }
 

@@ -154,8 +154,8 @@ std::optional<std::string> version_in(std::string const& names, vendor_library c
     if (names.find(function) == std::string::npos) return std::nullopt;
   auto const unknown = detail::format("{}.?", library.major);
   if (library.versioned_name.empty()) return unknown;
-  auto const minor = newest_minor(
-      names, detail::format("__{}_{}_", library.versioned_name, library.major));
+  auto const minor =
+      newest_minor(names, detail::format("__{}_{}_", library.versioned_name, library.major));
   if (minor >= 0) return detail::format("{}.{}", library.major, minor);
   auto const has_other_versions =
       names.find(detail::format("__{}_", library.versioned_name)) != std::string::npos;

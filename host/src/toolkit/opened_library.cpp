@@ -19,8 +19,7 @@ std::string open_library(library_candidate const& candidate, vendor_library cons
   opened.identity = library_identity(opened.path, library).value_or("");
   // If the file was replaced after it was loaded, the path no longer tells what is loaded.
   auto const mapped = mapped_build_id(address);
-  if (!mapped.empty() && opened.identity.find(mapped) == std::string::npos)
-    opened.identity.clear();
+  if (!mapped.empty() && opened.identity.find(mapped) == std::string::npos) opened.identity.clear();
   return {};
 }
 

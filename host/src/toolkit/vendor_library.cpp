@@ -139,9 +139,8 @@ std::vector<library_candidate> list_candidates(vendor_library const& library)
 std::optional<library_file> locate(vendor_library const& library)
 {
   for (auto const& candidate : all_candidates(library)) {
-    auto const path = candidate.path.find('/') == std::string::npos
-                          ? find_by_loader(candidate.path)
-                          : std::optional(candidate.path);
+    auto const path = candidate.path.find('/') == std::string::npos ? find_by_loader(candidate.path)
+                                                                    : std::optional(candidate.path);
     if (!path) continue;
     if (auto const identity = library_identity(*path, library))
       return library_file{*path, candidate.reason, *identity};
@@ -151,27 +150,25 @@ std::optional<library_file> locate(vendor_library const& library)
 
 void refuse_library(vendor_library const& library, library_candidate const& candidate)
 {
-  throw unavailable_error(
-      library.origin,
-      {.message = detail::format("{}: {} (from {}) cannot be used: {}", library.title,
-                                 candidate.path, candidate.reason, candidate.outcome),
-       .input = candidate.path,
-       .code = library.unavailable,
-       .log = outcomes_of({candidate}),
-       .hint = library.remedy});
+  throw unavailable_error(library.origin, {.message = detail::format(
+                                               "{}: {} (from {}) cannot be used: {}", library.title,
+                                               candidate.path, candidate.reason, candidate.outcome),
+                                           .input = candidate.path,
+                                           .code = library.unavailable,
+                                           .log = outcomes_of({candidate}),
+                                           .hint = library.remedy});
 }
 
-void refuse_library(vendor_library const& library,
-                    std::vector<library_candidate> const& candidates)
+void refuse_library(vendor_library const& library, std::vector<library_candidate> const& candidates)
 {
   if (candidates.size() == 1) refuse_library(library, candidates.front());  // $FATLINK_…
-  throw unavailable_error(library.origin,
-                          {.message = detail::format("{}: {} was found in none of {} places",
-                                                     library.title, library.name, candidates.size()),
-                           .input = library.name,
-                           .code = library.unavailable,
-                           .log = outcomes_of(candidates),
-                           .hint = library.remedy});
+  throw unavailable_error(
+      library.origin, {.message = detail::format("{}: {} was found in none of {} places",
+                                                 library.title, library.name, candidates.size()),
+                       .input = library.name,
+                       .code = library.unavailable,
+                       .log = outcomes_of(candidates),
+                       .hint = library.remedy});
 }
 
 std::vector<fs::path> toolkit_roots()

@@ -31,10 +31,10 @@ struct vendor_library {
   unsigned major = 0;         ///< the version that fatlink uses
   /// In a toolkit: "lib64". The first is that of /usr/local/cuda.
   std::vector<char const*> folders = {};
-  char const* wheel_folder = "";             ///< in a wheel's nvidia/cu13: "lib"
-  std::vector<char const*> functions = {};   ///< part of the exported names of every version
-  std::string_view versioned_name = {};      ///< exported as __NAME_13_0; empty: has none
-  char const* remedy = "";                   ///< how to install it
+  char const* wheel_folder = "";                ///< in a wheel's nvidia/cu13: "lib"
+  std::vector<char const*> functions = {};      ///< part of the exported names of every version
+  std::string_view versioned_name = {};         ///< exported as __NAME_13_0; empty: has none
+  char const* remedy = "";                      ///< how to install it
   error_code unavailable = error_code::defect;  ///< of the error where there is none
   stage origin = stage::linker;                 ///< of that error
 };

@@ -59,8 +59,7 @@ compile_product compile(nvrtc_functions const& api, program const& subject,
   int code = 0;
   auto const handle = create(api, subject, code);
   auto const texts = pointers_to(options);
-  if (code == 0)
-    code = api.compile(handle.get(), static_cast<int>(texts.size()), texts.data());
+  if (code == 0) code = api.compile(handle.get(), static_cast<int>(texts.size()), texts.data());
   if (handle) product.log = read_log(handle, api);
   if (code != 0) product.code = api.error_name(code);
   if (!handle) return product;
@@ -92,8 +91,9 @@ void install_headers(nvrtc const& compiler, std::string const& folder)
   if (code == 0) return;
   throw unavailable_error(
       stage::compiler,
-      {.message = detail::format("the headers of {} cannot be unpacked to {}: {}", compiler.path(),
-                                 folder, install == nullptr ? "it brings none" : compiler.functions().error_name(code)),
+      {.message = detail::format(
+           "the headers of {} cannot be unpacked to {}: {}", compiler.path(), folder,
+           install == nullptr ? "it brings none" : compiler.functions().error_name(code)),
        .input = folder,
        .code = error_code::nvrtc_unavailable,
        .log = log == nullptr ? "" : log,
@@ -110,14 +110,14 @@ void warm_up(nvrtc const& compiler)
   if (products.back().code.empty()) return;
   throw unavailable_error(
       stage::compiler,
-      {.message = detail::format("NVRTC: {} cannot compile: {}", compiler.path(),
-                                 products.back().code),
+      {.message =
+           detail::format("NVRTC: {} cannot compile: {}", compiler.path(), products.back().code),
        .input = compiler.path(),
        .code = error_code::nvrtc_unavailable,
        .log = products.back().log,
-       .hint = detail::format(
-           "install the rest of NVRTC: libnvrtc-builtins.so.13.{} belongs beside it",
-           compiler.minor())});
+       .hint =
+           detail::format("install the rest of NVRTC: libnvrtc-builtins.so.13.{} belongs beside it",
+                          compiler.minor())});
 }
 
 }  // namespace fatlink::detail

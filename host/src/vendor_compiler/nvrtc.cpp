@@ -52,7 +52,8 @@ std::string bind_all(shared_library const& file, nvrtc_functions& api)
 {
   (void)bind(file, "nvrtcInstallBundledHeaders", api.install_headers);
   for (auto const& missing :
-       {bind(file, "nvrtcCreateProgram", api.create), bind(file, "nvrtcDestroyProgram", api.destroy),
+       {bind(file, "nvrtcCreateProgram", api.create),
+        bind(file, "nvrtcDestroyProgram", api.destroy),
         bind(file, "nvrtcCompileProgram", api.compile),
         bind(file, "nvrtcGetProgramLogSize", api.log_size),
         bind(file, "nvrtcGetProgramLog", api.log), bind(file, "nvrtcGetPTXSize", api.ptx_size),

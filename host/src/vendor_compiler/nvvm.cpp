@@ -27,9 +27,8 @@ std::string bind_all(shared_library const& file, nvvm_functions& api)
         bind(file, "nvvmVerifyProgram", api.verify), bind(file, "nvvmCompileProgram", api.compile),
         bind(file, "nvvmGetCompiledResultSize", api.result_size),
         bind(file, "nvvmGetCompiledResult", api.result),
-        bind(file, "nvvmGetProgramLogSize", api.log_size),
-        bind(file, "nvvmGetProgramLog", api.log), bind(file, "nvvmVersion", api.version),
-        bind(file, "nvvmIRVersion", api.ir_version),
+        bind(file, "nvvmGetProgramLogSize", api.log_size), bind(file, "nvvmGetProgramLog", api.log),
+        bind(file, "nvvmVersion", api.version), bind(file, "nvvmIRVersion", api.ir_version),
         bind(file, "nvvmGetErrorString", api.error_name)})
     if (!missing.empty()) return missing;
   return {};
