@@ -101,7 +101,9 @@ std::string hint_of_damage(link_request const& request)
 
 std::vector<std::string> arguments_of(helper_settings const& settings)
 {
-  std::vector<std::string> arguments{detail::format("--tool={}", to_string(settings.tool))};
+  std::vector<std::string> arguments;
+  if (settings.tool != helper_tool::nvjitlink)
+    arguments.push_back(detail::format("--tool={}", to_string(settings.tool)));
   if (settings.memory_mib != 0)
     arguments.push_back(detail::format("--memory={}", settings.memory_mib));
   if (!settings.headers_folder.empty())
