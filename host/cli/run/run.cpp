@@ -20,6 +20,7 @@
 #include "run/run_kernel.hpp"
 #include "run/run_reference.hpp"
 #include "run/run_report.hpp"
+#include "run/watch.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/streams.hpp"
 #include "verbs.hpp"
@@ -33,6 +34,7 @@ constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 struct run_arguments {
   std::string library;
   std::vector<std::string> transforms;
+  std::string watched;
   std::string kernel;
   std::string mode = "both";
   std::string device;
@@ -230,6 +232,21 @@ int run(run_arguments const& arguments)
   return summary.verified() ? k_done : k_not_verified;
 }
 
+/// As run() with --transform of the watched file, again after each change of it, of its sidecar or
+/// of a header in an -I folder.
+int run_watching(run_arguments arguments)
+{
+  if (arguments.json)
+    fail_usage("--json: one object is printed, and --watch prints many results", "--json",
+               "leave out --json, or --watch");
+  std::filesystem::path const file = arguments.watched;
+  arguments.transforms.push_back(arguments.watched);
+  auto sidecar = file;
+  sidecar.replace_extension(".json");
+  run_on_changes({file, sidecar}, arguments.link.sources.options.include_folders,
+                 [&] { (void)run(arguments); });
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, int& exit_status)
@@ -242,6 +259,10 @@ void add_run(CLI::App& app, int& exit_status)
                    "transform: name, or file of any form (default: relu_poly); repeat it for "
                    "several\ntransforms")
       ->allow_extra_args(false);
+  verb->add_option("--watch", arguments->watched,
+                   "a transform, source or other file: run again whenever it, its .json or a header "
+                   "in a folder of -I changes")
+      ->type_name("FILE");
   verb->add_option("--kernel", arguments->kernel,
                    "kernel to execute, with parameters (const float*, float*, size_t) (default: "
                    "apply_transform, or the library's only kernel)");
@@ -273,7 +294,9 @@ void add_run(CLI::App& app, int& exit_status)
   add_resources(*verb, arguments->resources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink run --transform gelu --elements 1000000");
-  verb->callback([arguments, &exit_status] { exit_status = run(*arguments); });
+  verb->callback([arguments, &exit_status] {
+    exit_status = arguments->watched.empty() ? run(*arguments) : run_watching(*arguments);
+  });
 }
 
 }  // namespace fatlink::cli
