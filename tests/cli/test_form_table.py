@@ -42,10 +42,9 @@ REFUSALS = {"double": "signature-mismatch", "two": "signature-mismatch", "absent
             "twice": "duplicate-symbol"}
 # What differs from that.
 EXCEPTIONS = """
-files        target  ptx           lto                           calls                         sass
-absent_lto.a  all    missing-hook  missing-hook                  missing-hook                  missing-hook
-absent_sass.a all    missing-hook  missing-hook                  missing-hook                  missing-hook
-twice.ltoir   all    no-ptx        NVJITLINK_ERROR_NVVM_COMPILE  NVJITLINK_ERROR_NVVM_COMPILE  no-sass
+files          target  ptx           lto               calls             sass
+absent_lto.a   all     missing-hook  missing-hook      missing-hook      missing-hook
+absent_sass.a  all     missing-hook  missing-hook      missing-hook      missing-hook
 """
 # Code for newer GPUs and of newer toolkits than nvJitLink 13.0.
 TOO_NEW = """
@@ -70,6 +69,8 @@ file                target  ptx              lto              calls            s
 cuda_13.5.fatbin    all     toolkit-too-new  toolkit-too-new  toolkit-too-new  no-sass
 newer_version.ptx   all     toolkit-too-new  no-ltoir         toolkit-too-new  no-sass
 newer_header.ltoir  all     no-ptx           toolkit-too-new  toolkit-too-new  no-sass
+unlisted.ltoir      all     no-ptx           toolkit-too-new  toolkit-too-new  no-sass
+unlisted.fatbin     all     called           toolkit-too-new  toolkit-too-new  no-sass
 other_major.ltoir   all     no-ptx           toolkit-major    toolkit-major    no-sass
 """
 # The first bytes of files that FORMS links, in parts of the whole or as bytes that are missing. One outcome in all modes
@@ -77,7 +78,7 @@ other_major.ltoir   all     no-ptx           toolkit-major    toolkit-major    n
 CUT = """
 form       1             16               1/4              1/2              3/4              -1
 .fatbin    unknown-form  corrupt-fatbin   corrupt-fatbin   corrupt-fatbin   corrupt-fatbin   corrupt-fatbin
-.ptx       unknown-form  unknown-form     unknown-form     removed-functions invalid-ptx      -
+.ptx       unknown-form  unknown-form     unknown-form     removed-functions corrupt-ptx      -
 .ltoir     unknown-form  corrupt-ltoir    corrupt-ltoir    NVJITLINK_ERROR_NVVM_COMPILE NVJITLINK_ERROR_NVVM_COMPILE corrupt-ltoir
 _80.cubin  unknown-form  corrupt-object   corrupt-cubin    corrupt-cubin    corrupt-cubin    corrupt-cubin
 _90.cubin  unknown-form  corrupt-object   corrupt-cubin    corrupt-cubin    corrupt-cubin    corrupt-cubin
@@ -99,6 +100,8 @@ no_version.ptx   corrupt-ptx      where .version must be
 nul.ptx          corrupt-ptx      has a NUL before its end
 no_size.ptx      corrupt-ptx      has no .address_size 64
 size_32.ptx      corrupt-ptx      has .address_size '32', not 64
+garbage.ptx      corrupt-ptx      has 'garbage' where a directive must be (line
+unbalanced.ptx   corrupt-ptx      ends inside a block (line
 invisible.ptx    missing-hook     user_transform
 damaged.ltoir    corrupt-ltoir    LTO-IR header of 25 bytes is not known, at byte 12
 past_end.cubin   corrupt-cubin    damaged cubin: truncated
@@ -189,7 +192,9 @@ def edit_files(folder):
     ptx = (folder / "right.ptx").read_text()
     for name, pattern, text in (("newer_version", r"\.version 9\.\d", ".version 9.9"), ("no_version", r"\.version.*", ""),
                                 ("no_size", r"\.address_size.*", ""), ("size_32", "address_size 64", "address_size 32"),
-                                ("nul", "{", "{\0"), ("invisible", r"\.visible ", ""), ("stated", "^", "")):
+                                ("nul", "{", "{\0"), ("invisible", r"\.visible ", ""), ("stated", "^", ""),
+                                ("garbage", r"\.visible[^$]*", "garbage\n"), ("unbalanced", r"\}\s*$", ""),
+                                ("unassembled", r"\bret;", "return;")):
         write(f"{name}.ptx", re.sub(pattern, text, ptx).encode())
     write("stated.json", json.dumps({"sha256": "0" * 64}).encode())
     write("empty.ptx", b"")
@@ -199,6 +204,9 @@ def edit_files(folder):
     with open(folder / "huge.fatbin", "wb") as huge:
         huge.truncate((1 << 30) + 1)
     write_edited("newer_header.ltoir", "right.ltoir", (5, 67), (7, 131))  # of CUDA 13.5
+    write_edited("unlisted.ltoir", "right.ltoir", (5, 68), (7, 140))      # of a CUDA newer than 13.5
+    entry = (folder / "right.fatbin").read_bytes().index(b"\x08\0\1\1")  # of LTO-IR
+    write_edited("unlisted.fatbin", "right.fatbin", (entry + 0x18, 68))
     write_edited("other_major.ltoir", "right.ltoir", (5, 64), (7, 93))    # of CUDA 12.9
     write_edited("damaged.ltoir", "right.ltoir", (12, 25))
     sections = (folder / "right_90.cubin").stat().st_size + 64  # where the section headers are
@@ -209,6 +217,7 @@ def edit_files(folder):
     shutil.copy(folder / "program", folder / "program.o")
     write("cut.a", (folder / "right_lto.a").read_bytes()[:-100])
     form_files.archive(folder, "host.a", "host.o")
+    form_files.archive(folder, "twice.a", "right.ltoir", "again.ltoir")
     subprocess.run(["ar", "rcsDT", "thin.a", "right_lto.o"], cwd=folder, check=True)
     for name in ("cuda_13.5.fatbin", "cuda_13.5.cubin"):
         shutil.copy(TOOLKITS / name, folder)
@@ -279,6 +288,10 @@ class Table(FormTest):
     def test_two_definitions_are_refused_in_every_form(self):
         self.assert_cells(self.refusals("twice"))
 
+    def test_two_members_of_an_archive_with_raw_ltoir_that_define_the_hook_are_refused(self):
+        names = ["twice.a(right.ltoir)", "twice.a(again.ltoir)"]
+        self.assert_cells([(["library.fatbin", "twice.a", "--whole-archive"], "sm_90", "lto", "duplicate-symbol", names)])
+
     def assert_rows(self, table):
         self.assert_cells([(["library.fatbin", row["file"]], target, mode, row[mode], [row["file"]])
                            for row in rows(table) for target in targets_of(row) for mode in MODES])
@@ -305,6 +318,10 @@ class Table(FormTest):
 
     def test_whole_programs_and_cubins_without_types_are_refused(self):
         self.assert_rows(UNUSABLE_CUBINS)
+
+    def test_text_of_the_form_of_ptx_that_does_not_assemble_is_refused_with_the_line_of_ptxas(self):
+        self.assert_cells([(["library.fatbin", "unassembled.ptx"], target, mode, "NVJITLINK_ERROR_PTX_COMPILE",
+                            ["unassembled.ptx", "line "]) for target in ("sm_80", "sm_90") for mode in ("ptx", "calls")])
 
     def test_bad_files_are_refused_in_every_mode(self):
         cells = []
@@ -345,6 +362,51 @@ class Files(FormTest):
         self.file("t.json", json.dumps({"sha256": hashlib.sha256(data).hexdigest()}))
         self.assertEqual([warning for warning in self.link_with_cubin() if warning.startswith("t.cubin states no digest")],
                          [])
+
+    def unverified(self, *inputs):
+        """The hints for the inputs without digests, by the name that the finding says."""
+        said = self.fatlink_json("check", "--target", "sm_90", "--mode", "sass", *inputs)
+        return {finding["files"][0]: finding["hint"] for finding in said["targets"][0]["findings"]
+                if finding["id"] == "unverified-bytes"}
+
+    def test_the_command_that_is_advised_for_members_of_an_archive_verifies_the_archive(self):
+        shutil.copy(self.files / "right_sass.a", self.folder / "my lib.a")
+        hint = self.unverified(self.files / "library.fatbin", "my lib.a")["my lib.a(right_sass.o)"]
+        self.assertIn("state the digest of a copy of my lib.a", hint)
+        subprocess.run(hint[hint.index("echo "):], shell=True, check=True, cwd=self.folder)
+        self.assertTrue((self.folder / "my lib.a.json").exists())
+        self.assertNotIn("my lib.a(right_sass.o)", self.unverified(self.files / "library.fatbin", "my lib.a"))
+        self.file("my lib.a", (self.folder / "my lib.a").read_bytes()[:-1] + b"x")
+        self.assert_fails(3, "check", "my lib.a", says=["my lib.a: is not the file that my lib.a.json states"])
+
+    def test_the_command_that_is_advised_for_a_file_packs_it_with_digests(self):
+        shutil.copy(self.files / "right_90.cubin", self.folder / "t.cubin")
+        hint = self.unverified(self.files / "library.fatbin", "t.cubin")["t.cubin"]
+        command = hint[hint.index("fatlink pack"):].replace("FILE", "packed").split()
+        self.fatlink(*command[1:])
+        self.assertNotIn("packed.fatbin", self.unverified(self.files / "library.fatbin", "packed.fatbin"))
+
+    def test_inspect_shows_the_size_of_ptx_text_and_not_that_of_its_padding(self):
+        text = (self.files / "right.ptx").read_bytes()
+        self.file("t.ptx", text + b"//")
+        for name, size in (("t.ptx", len(text) + 2), (self.files / "right.ltoir", None), (self.files / "right_90.cubin", None)):
+            entry = self.fatlink_json("inspect", name)["files"][0]["entries"][0]
+            size = size or pathlib.Path(name).stat().st_size
+            self.assertEqual((entry["bytes"], entry["stored_bytes"]), (size, size), name)
+        self.fatlink("pack", "-o", "packed.fatbin", "t.ptx")
+        self.assertEqual(self.fatlink_json("inspect", "packed.fatbin")["files"][0]["entries"][0]["bytes"], len(text) + 2)
+
+    def test_a_json_of_another_file_of_the_stem_is_not_used(self):
+        data = (self.files / "right_90.cubin").read_bytes()
+        self.file("t.cubin", data)
+        shutil.copy(self.files / "right.ptx", self.folder / "t.ptx")
+        self.file("t.json", json.dumps({"sha256": hashlib.sha256(data).hexdigest()}))
+        self.assertIn(", verified", self.fatlink("inspect", "t.cubin").stdout.splitlines()[0])
+        self.assertIn(", without digests", self.fatlink("inspect", "t.ptx").stdout.splitlines()[0])
+        self.file("t.cubin", data[:-1] + b"x")
+        for name in ("t.cubin", "t.ptx"):
+            self.assert_fails(3, "check", name, says=[f"{name}: is not the file that t.json states", "[digest-mismatch]"],
+                              hint="if t.json is of another file, name it as that file with .json added")
 
     def test_a_cubin_does_not_run_on_the_reference_device(self):
         for options in ([], MODES["sass"]):

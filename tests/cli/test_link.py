@@ -111,7 +111,7 @@ class Refuses(CliTest):
                                   says=[f"[{finding}]", *says])
 
     def test_a_hook_that_nobody_defines(self):
-        self.assert_refused("missing-hook", LIBRARY, says=["user_transform", "defined by no input"])
+        self.assert_refused("missing-hook", LIBRARY, says=[f"{LIBRARY} calls (b32) user_transform(b32), which is defined by no input"])
 
     def test_a_misspelt_hook_with_the_name_it_is_near(self):
         near = self.compile("near", HOOK.replace("user_transform", "user_transfrom"))

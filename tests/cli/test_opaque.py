@@ -128,6 +128,45 @@ class Opaque(CliTest):
                   '{ assert(x > 0); void* p = malloc(4); printf("%f %p", x, p); free(p); return x; }\n')
         self.link("--no-cache", LIBRARY, self.compile("prints", source, *LTO_ONLY))
 
+    def test_two_definitions_of_one_hook_in_ltoir_are_duplicates_that_name_both_files(self):
+        made = self.compile_all({name: HOOK.replace("return x", f"return {number} * x")
+                                 for number, name in enumerate(("first", "second"), 2)}, *LTO_ONLY)
+        for place in ([], ["--in-process"]):
+            self.assert_fails(4, "link", "--target", "sm_90", "--no-cache", *place, "-o", "out.cubin", LIBRARY,
+                              made["first"], made["second"], hint="pass one of the two",
+                              says=[f"user_transform is defined by {made['first']} and by {made['second']}",
+                                    "[duplicate-symbol]"])
+
+    def test_a_definition_in_ltoir_and_one_that_ptx_shows_are_duplicates(self):
+        opaque = self.compile("opaque", HOOK, *LTO_ONLY)
+        readable = self.compile("readable", HOOK)
+        for first, second in ((opaque, readable), (readable, opaque)):
+            self.assert_fails(4, "link", "--target", "sm_90", "--no-cache", "-o", "out.cubin", LIBRARY, first, second,
+                              says=[f"user_transform is defined by {first} and by {second}", "[duplicate-symbol]"])
+
+    def test_a_definition_in_ltoir_and_one_in_ptx_or_sass_are_duplicates(self):
+        opaque = self.compile("opaque", HOOK, *LTO_ONLY)
+        other = self.compile("other", HOOK.replace("user_transform", "unrelated"), *LTO_ONLY)
+        for name, options in (("ptx", ["-dc", "-gencode=arch=compute_75,code=compute_75"]),
+                              ("sass", ["-dc", "-gencode=arch=compute_90,code=sm_90"])):
+            with self.subTest(second=name):
+                called = self.compile(name, HOOK, *options)
+                self.assert_fails(4, "link", "--target", "sm_90", "--no-cache", "--allow-calls", "-o", "out.cubin",
+                                  LIBRARY, opaque, called, hint="pass one of the two",
+                                  says=[f"user_transform is defined by {called} and by {opaque}", "[duplicate-symbol]"])
+                self.fatlink("link", "--target", "sm_90", "--allow-calls", "-o", "other.cubin", LIBRARY, other, called)
+
+    def test_of_many_inputs_with_ltoir_the_two_that_define_a_symbol_are_named(self):
+        helper = '__device__ float helper(float x) { return 2 * x; }\n'
+        sources = {f"f{number}": f'extern "C" __device__ float f{number}(float x) {{ return x; }}' for number in range(5)}
+        sources["f1"] = sources["f1"].replace("return x", "return helper(x)")
+        sources["f3"] = sources["f3"].replace("return x", "return helper(x)")
+        made = self.compile_all({**sources, "f1": helper + sources["f1"], "f3": helper + sources["f3"], "hook": HOOK},
+                                *LTO_ONLY)
+        self.assert_fails(4, "link", "--target", "sm_90", "--no-cache", "-o", "out.cubin", LIBRARY, *made.values(),
+                          says=[f"_Z6helperf is defined by {made['f1']} and by {made['f3']}", "[duplicate-symbol]"],
+                          hint="declare what is private static")
+
     def test_check_says_that_the_types_are_compared_by_the_link_alone(self):
         wrong = self.compile("wrong", 'extern "C" __device__ int user_transform(int x) { return x; }', *LTO_ONLY)
         said = self.fatlink_json("check", "--target", "sm_90", "--mode", "lto", LIBRARY, wrong)

@@ -82,6 +82,17 @@ class RunReferences(CliTest):
         self.assertEqual(said["filled_hooks"], ["post", "pre"])
         self.assertEqual([mode["verified"] for mode in said["modes"]], [None, None])
 
+    def test_a_hook_that_ltoir_without_ptx_fills_is_known_by_the_link(self):
+        self.compile("two", TWO_HOOKS)
+        self.transform("more", "post", "x + 1.0f", "x + 1")
+        self.compile("raw", 'extern "C" __device__ float pre(float x) { return 2.0f * x; }', "-dlto", "-arch=lto_75")
+        said = self.fatlink_json(*self.words("raw", "more"), "--mode", "lto")
+        self.assertEqual(said["filled_hooks"], ["post", "pre"])
+        one = self.fatlink_json("run", "--device", "cpu", "--mode", "lto", "--elements", "1000", "--transform",
+                                self.compile("hook", HOOK, "-dlto", "-arch=lto_75"))
+        self.assertEqual(one["filled_hooks"], ["user_transform"])
+        self.assertEqual(one["modes"][0]["inlined"], True)
+
     def test_a_json_whose_hook_nothing_calls_is_refused(self):
         self.two()
         self.transform("half", "pre", "0.5f * x", "x / 2", states="user_transfrom")

@@ -336,7 +336,7 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.configure(self.layer("t")).returncode, 0)
         done = self.build()
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("post(b32) is defined by no input [missing-hook]", plain(done.stdout + done.stderr))
+        self.assertIn("post(b32), which is defined by no input [missing-hook]", plain(done.stdout + done.stderr))
 
     def test_a_malformed_group_stops_configuration(self):
         for transforms, says in (("t+", "fatlink_add_cache_layer(layer): TRANSFORMS t+: a group is two or more transforms"),

@@ -84,7 +84,9 @@ TEST(UnopenedLinker, RefusesBeforeNvjitlinkSeesTheInputs)
 {
   expect_error<refused_error>(
       [] { linker().link({fixtures::fatbin("library.fatbin")}, options("sm_90", link_mode::lto)); },
-      "cannot link for sm_90: (b32) user_transform(b32) is defined by no input [missing-hook]");
+      "cannot link for sm_90: library.fatbin calls (b32) user_transform(b32), which is defined by "
+      "no "
+      "input [missing-hook]");
 }
 
 TEST_F(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)

@@ -360,6 +360,54 @@ TEST(Input, BesideAFatbinDoesNotUseTheSidecarOfTheFatbin)
   EXPECT_FALSE(input::read(path).is_verified());
 }
 
+TEST(Input, HasTheSidecarOfItsWholeName)
+{
+  fixtures::folder const folder;
+  auto const path = folder.write("t.cubin", text_of("relocatable.cubin"));
+  folder.write("t.json", sidecar("other"));
+  folder.write("t.cubin.json", sidecar(text_of("relocatable.cubin")));
+  EXPECT_TRUE(input::read(path).is_verified());
+  folder.write("t.json", sidecar(text_of("relocatable.cubin")));
+  folder.write("t.cubin.json", sidecar("other"));
+  expect_error<format_error>([&] { (void)input::read(path); },
+                             "t.cubin: is not the file that t.cubin.json states");
+  folder.write("t.cubin.json", "{}");
+  EXPECT_FALSE(input::read(path).is_verified());
+}
+
+TEST(Input, DoesNotUseTheSidecarOfAFatbinThatIsNamedAfterIt)
+{
+  fixtures::folder const folder;
+  auto const path = folder.write("t.cubin", text_of("relocatable.cubin"));
+  folder.write("t.cubin.fatbin", to_text(fixtures::bytes("transform.fatbin")));
+  folder.write("t.cubin.json", sidecar(to_text(fixtures::bytes("transform.fatbin"))));
+  EXPECT_FALSE(input::read(path).is_verified());
+}
+
+TEST(Input, DoesNotUseASidecarThatStatesTheDigestOfAnotherFileOfTheStem)
+{
+  fixtures::folder const folder;
+  auto const cubin = folder.write("t.cubin", text_of("relocatable.cubin"));
+  auto const ptx = folder.write("t.ptx", text_of("transform.ptx"));
+  folder.write("t.json", sidecar(text_of("relocatable.cubin")));
+  EXPECT_TRUE(input::read(cubin).is_verified());
+  EXPECT_FALSE(input::read(ptx).is_verified());
+}
+
+TEST(Input, IsRefusedWhereItsSidecarStatesTheDigestOfNoFileOfTheStem)
+{
+  fixtures::folder const folder;
+  auto const cubin = folder.write("t.cubin", text_of("relocatable.cubin"));
+  auto const ptx = folder.write("t.ptx", text_of("transform.ptx"));
+  folder.write("u.ptx", "other");
+  folder.write("t.json", sidecar("other"));
+  for (auto const& path : {cubin, ptx})
+    expect_error<format_error>([&] { (void)input::read(path); },
+                               "is not the file that t.json states");
+  for (int i = 0; i < 20; ++i) folder.write("t." + std::to_string(i), "no input");
+  expect_error<format_error>([&] { (void)input::read(ptx); }, "is not the file that t.json states");
+}
+
 TEST(Input, ComparesTheDigestsOfIdentsInEveryModule)
 {
   auto const good = fixtures::verified("transform.fatbin");

@@ -47,6 +47,7 @@ TEST(Ltoir, StatesVersionsAndTargetOfEveryCompiler)
     auto const header = read_ltoir_header(bytes, name);
     EXPECT_EQ(version(header.container), "1.65") << name;
     EXPECT_EQ(version(header.ir), "2.98") << name;
+    EXPECT_EQ(version(header.debug_metadata), "3.2") << name;
     EXPECT_EQ(header.target, target("sm_75")) << name;
     EXPECT_TRUE(is_ltoir(bytes)) << name;
   }
@@ -59,6 +60,7 @@ TEST(Ltoir, StatesVersionsOfEveryCompilerOfCuda135)
     auto const header = read_ltoir_header(ltoir(name), name);
     EXPECT_EQ(version(header.container), "1.67") << name;
     EXPECT_EQ(version(header.ir), "2.131") << name;
+    EXPECT_EQ(version(header.debug_metadata), "3.2") << name;
     EXPECT_EQ(header.target, target("sm_75")) << name;
   }
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "fatbin/write_fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
 
@@ -54,11 +55,21 @@ TEST(OpaqueInput, IsWarnedOfByPreflightThatComparedNoTypes)
     auto const warning = find(findings, "unreadable-types");
     EXPECT_EQ(warning.severity, severity::warning);
     EXPECT_THAT(warning.message, HasSubstr("only the link compares them"));
-    EXPECT_THAT(warning.hint, HasSubstr("lto_"));
+    EXPECT_THAT(warning.hint, HasSubstr("nvcc -dlto -fatbin -arch=sm_"));
     EXPECT_THAT(find(findings, "uncontracted").message,
                 testing::AllOf(HasSubstr("not compared before the link"),
                                Not(HasSubstr("could be checked"))));
   }
+}
+
+TEST(OpaqueInput, OfRawLtoirIsAdvisedToBecomeAFatbin)
+{
+  auto const raw =
+      input::from_bytes(fixtures::bytes("forms/transform.ltoir"), "t.ltoir").modules().front();
+  auto const findings = judge({fixtures::fatbin("library.fatbin"), raw});
+  EXPECT_EQ(find(findings, "unreadable-types").hint,
+            "raw LTO-IR cannot state them; compile its source to a fatbin, whose PTX does: nvcc "
+            "-dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin");
 }
 
 TEST(OpaqueInput, IsNotSoInPtxModeWherePtxIsLinked)
@@ -77,7 +88,9 @@ TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
   auto const error = find(findings, "unchecked-types");
   EXPECT_EQ(error.severity, severity::error);
   EXPECT_THAT(error.files, ElementsAre("library_ltoir.fatbin", "transform_ltoir.fatbin"));
-  EXPECT_THAT(error.hint, HasSubstr("code=[compute_75,lto_75]"));
+  EXPECT_EQ(error.hint,
+            "compile it with PTX for the same architecture: nvcc -dlto -fatbin -arch=sm_75 FILE.cu "
+            "-o FILE.fatbin");
 }
 
 TEST(OpaqueInput, HasTheInterfaceOfTheEntryThatIsLinked)

@@ -63,6 +63,23 @@ TEST(Preflight, WarnsOfWhatStatesNoContract)
   EXPECT_THAT(findings[0].message, HasSubstr("uncontracted.fatbin states no contract"));
 }
 
+TEST(Preflight, ExplainsOnceWhatIsNotCheckedWithoutAContract)
+{
+  auto const findings = judge({"uncontracted.fatbin", "library.fatbin", "fast.fatbin"},
+                              {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
+  auto const is_uncontracted = [](finding const& one) {
+    return one.id == finding_id::uncontracted;
+  };
+  ASSERT_EQ(std::count_if(findings.begin(), findings.end(), is_uncontracted), 1);
+  auto const& warning = *std::find_if(findings.begin(), findings.end(), is_uncontracted);
+  EXPECT_EQ(warning.files, (std::vector<std::string>{"uncontracted.fatbin", "fast.fatbin"}));
+  EXPECT_EQ(warning.message,
+            "uncontracted.fatbin, fast.fatbin state no contract; only widths and arity could be "
+            "checked, and int and float of one width look alike where their code does not tell "
+            "them apart");
+  EXPECT_EQ(warning.hint, "build them with fatlink_add_fatbin(… CONTRACT …)");
+}
+
 TEST(Preflight, FindsAHookThatNobodyDefines)
 {
   auto const findings =

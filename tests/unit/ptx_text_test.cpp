@@ -112,3 +112,124 @@ TEST(PtxText, RefusesEveryTruncationOfItsHead)
   for (std::size_t size = 0; size < end; ++size)
     EXPECT_THROW(read_ptx_text(bytes_view(good).first(size), "t.ptx"), format_error) << size;
 }
+
+namespace {
+
+/// `text` after a head of three lines is PTX text.
+void expect_ptx(std::string const& text)
+{
+  auto const bytes = fixtures::to_bytes(k_head + text);
+  EXPECT_NO_THROW((void)read_ptx_text(bytes, "t.ptx")) << text;
+}
+
+void expect_corrupt_body(std::string const& text, std::string const& says)
+{
+  expect_corrupt(k_head + text, says);
+}
+
+}  // namespace
+
+TEST(PtxBody, AcceptsEveryDirectiveOfAModule)
+{
+  expect_ptx("");
+  expect_ptx(";\n");
+  expect_ptx(".file 1 \"a b.cu\", 12, 13\n.file 2 \"b.cu\"");
+  expect_ptx(".extern .shared .align 16 .b8 memory[];\n.global .texref t;");
+  expect_ptx(
+      ".visible .const .align 4 .f32 x[2] = {0f3F800000, -1.5};\n.global .u64 p = generic(x);");
+  expect_ptx(".global .align 8 .u64 table[2][1] = {{f}, {0xFF(g)}};");
+  expect_ptx(".pragma \"nounroll\";\n.alias f, g;");
+  expect_ptx(".extern .func (.param .b32 r) vprintf\n(\n.param .b64 a,\n.param .b64 b\n)\n;");
+  expect_ptx(".weak .func f () .noreturn { trap; }");
+  expect_ptx(".func .attribute(.unified(0x1, 0x2)) f () { ret; }");
+  expect_ptx(".entry k () .pragma \"nounroll\"; { ret; }");
+  expect_ptx(".section .debug_abbrev\n{\n.b8 1\n$L: .b32 .debug_str+1\n}\n");
+  expect_ptx(".directive_of_a_later_version 1, x;");
+}
+
+TEST(PtxBody, AcceptsEveryStatementOfAFunction)
+{
+  auto const body = [](std::string const& statements) {
+    expect_ptx(".visible .entry k ()\n.maxntid 128, 1, 1\n.minnctapersm 2\n{\n" + statements +
+               "\n}\n");
+  };
+  body("");
+  body(";;");
+  body(".reg .b32 %r<4>; .local .align 8 .b8 depot[16];");
+  body(".loc 1 2 3, function_name $L__info_string0+4, inlined_at 1 4 5\nret;");
+  body(".loc 1 2 3\n{ // callseq 0, 0\n.param .b32 p;\n}");
+  body(".loc 1 2 3\n}\n.func f () {");
+  body("$L__BB0_1:\n@!%p1 bra.uni $L__BB0_1;\n.pragma \"nounroll\";");
+  body("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+-16];\nst.v2.u32 [a], {1, _};");
+  body(
+      "p_0 : .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;\ncall (r), %rd1, (a), "
+      "p_0;");
+  body("$L_2: .branchtargets $L_3, $L_4;\nbrx.idx %r1, $L_2;");
+  body("mov.u32 %r1, (1 < 2) ? ~3 : (4 & 5 | 6 ^ 7) % 8 / 9 << 1;");
+  body("{ { ret; } }");
+  body("setp.eq.s32 %p1|%p2, %r1, !%p3;\n#line 3 \"a.cu\"\nret;");
+}
+
+TEST(PtxBody, IsTheBodyOfPtxThatNvccAndOthersMake)
+{
+  for (auto const* name : {"forms/transform.ptx", "forms/nvrtc.ptx"}) {
+    auto const bytes = fixtures::bytes(name);
+    EXPECT_NO_THROW((void)read_ptx_text(bytes, name)) << name;
+  }
+  for (auto const* name : {"library.fatbin", "transform.fatbin", "several.fatbin", "fast.fatbin",
+                           "uncontracted.fatbin", "toolkits/cuda_12.9.fatbin",
+                           "toolkits/cuda_13.0.fatbin", "toolkits/cuda_13.5.fatbin"})
+    for (auto const& entry : fixtures::fatbin(name).entries())
+      if (entry.kind == entry_kind::ptx) {
+        auto const text = read_ptx(entry, name);
+        EXPECT_NO_THROW((void)read_ptx_text(fixtures::to_bytes(text), name)) << name;
+      }
+}
+
+TEST(PtxBody, RefusesBytesThatAreNoToken)
+{
+  expect_corrupt_body("\\", "has '\\', which is no token (line 4)");
+  expect_corrupt_body(".func f ()\n{\nret; `}", "has '`', which is no token (line 6)");
+  expect_corrupt_body(".file 1 \"a.cu\n", "has '\"a.cu ', which is no token (line 4)");
+  expect_corrupt_body("\n.", "has '.', which is no token (line 5)");
+  expect_corrupt_body("\n\xC3\xBC", "which is no token (line 5)");
+}
+
+TEST(PtxBody, RefusesTextThatIsNoDirectiveAtModuleLevel)
+{
+  expect_corrupt_body("garbage", "has 'garbage' where a directive must be (line 4)");
+  expect_corrupt_body(".func f () { ret; }\n12", "has '12' where a directive must be (line 5)");
+  expect_corrupt_body("ret;", "has 'ret' where a directive must be (line 4)");
+}
+
+TEST(PtxBody, RefusesTextInABlockThatIsNoStatement)
+{
+  expect_corrupt_body(".func f () {\n12 ret; }", "has '12' where a statement must be (line 5)");
+  expect_corrupt_body(".func f () {\nthese are words\n}", "has '}' inside a statement (line 6)");
+  expect_corrupt_body(".func f () { mov {a; b}; }", "has ';' between the braces of an operand");
+}
+
+TEST(PtxBody, RefusesBracesWithoutCounterpart)
+{
+  expect_corrupt_body("}", "has '}' without '{' (line 4)");
+  expect_corrupt_body(".func f () { ret; }\n}", "has '}' without '{' (line 5)");
+  expect_corrupt_body(".func f }", "has '}' without '{' (line 4)");
+  expect_corrupt_body(".func f ()\n{", "ends inside a block (line 5)");
+  expect_corrupt_body(".func f () { { ret; }", "ends inside a block");
+  expect_corrupt_body(".section .debug_info { .b8 1", "ends inside a block");
+  expect_corrupt_body(".global .b8 a[1] = {1 };}", "has '}' without '{'");
+}
+
+TEST(PtxBody, RefusesAnEndInsideADirectiveOrStatement)
+{
+  expect_corrupt_body(".func f ()", "ends inside a directive (line 4)");
+  expect_corrupt_body(".section .debug_info", "ends inside a directive");
+  expect_corrupt_body(".global .b8 a = 1", "ends inside a statement");
+  expect_corrupt_body(".func f () { ret", "ends inside a statement");
+}
+
+TEST(PtxBody, NeedsNoStackForDeepBlocks)
+{
+  auto const deep = std::string(1 << 20, '{');
+  expect_corrupt_body(".func f () " + deep, "ends inside a block");
+}

@@ -149,7 +149,8 @@ TEST(SelectModules, TakesAnArchiveOfWhichNothingIsNeededIfItIsAllThereIs)
 
 TEST(SelectModules, ReadsNoInterfaceIfThereIsNoArchive)
 {
-  std::vector const inputs{library(hook("a")), module_of("damaged.ptx", ".visible .func (\n")};
+  std::vector const inputs{library(hook("a")), module_of("damaged.ptx", ".visible .func (.param) f () { }\n")};
+  EXPECT_THROW((void)preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx}), file_error);
   EXPECT_EQ(select_modules(inputs, {.target = "sm_90", .mode = link_mode::ptx}).size(), 2U);
 }
 

@@ -7,6 +7,7 @@
 
 #include "expect_error.hpp"
 #include "fatbin/sidecar.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
 #include "places.hpp"
@@ -63,6 +64,33 @@ std::vector<finding> toolkit_findings(fatbin const& input, toolkit_version linke
   return findings;
 }
 
+/// Raw LTO-IR whose header states these versions.
+fatbin raw_ltoir(unsigned container_minor, unsigned ir_minor, unsigned debug_metadata_minor = 2)
+{
+  auto bytes = fixtures::bytes("forms/transform.ltoir");
+  bytes[5] = static_cast<std::byte>(container_minor);
+  bytes[7] = static_cast<std::byte>(ir_minor);
+  bytes[9] = static_cast<std::byte>(debug_metadata_minor);
+  return input::from_bytes(std::move(bytes), "raw.ltoir").modules().front();
+}
+
+/// A fatbin of CUDA 13.5 without PTX, whose compressed LTO-IR states container 1.`minor`.
+fatbin compressed_ltoir(unsigned minor)
+{
+  auto const original = ltoir_only(made_by("13.5"));
+  byte_buffer bytes(original.bytes().begin(), original.bytes().end());
+  bytes[16 + 0x18] = static_cast<std::byte>(minor);
+  return fatbin::from_bytes(std::move(bytes), "compressed.fatbin");
+}
+
+/// The id of the only finding about toolkits; "none", "several".
+std::string judged(fatbin const& input, toolkit_version linker)
+{
+  auto const findings = toolkit_findings(input, linker);
+  if (findings.size() > 1) return "several";
+  return findings.empty() ? "none" : to_string(findings[0].id);
+}
+
 }  // namespace
 
 TEST(Toolkits, AreEstimatedFromTheEntrysVersion)
@@ -84,6 +112,7 @@ TEST(Toolkits, OfRawLtoirAreKnownByItsIrVersion)
 {
   auto bytes = fixtures::bytes("forms/transform.ltoir");
   auto entry = entry_of(entry_kind::ltoir, 1, 67);
+  bytes[5] = std::byte{67};
   for (auto const& [minor, version] :
        {std::pair(93U, "12.9"), std::pair(98U, "13.0"), std::pair(107U, "13.1"),
         std::pair(114U, "13.2"), std::pair(120U, "13.4"), std::pair(131U, "13.5"),
@@ -138,6 +167,62 @@ TEST(Toolkits, PtxOfTheSameFatbinTellsTheToolkitOfLtoirExactly)
   auto const findings = toolkit_findings(fatbin::read(made_by("13.5")), {13, 4});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].message, testing::HasSubstr("holds LTO-IR of CUDA 13.5, which"));
+}
+
+TEST(Toolkits, RawLtoirOfVersionsAboveTheTableIsTooNewForEveryLinkerOfTheTable)
+{
+  for (auto const& input : {raw_ltoir(68, 140), raw_ltoir(67, 140), raw_ltoir(65, 255),
+                            raw_ltoir(68, 98), raw_ltoir(65, 98, 3)})
+    for (unsigned minor = 0; minor <= 5; ++minor)
+      EXPECT_EQ(judged(input, {13, minor}), "toolkit-too-new") << minor;
+  auto const findings = toolkit_findings(raw_ltoir(68, 140), {13, 0});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].message,
+            "raw.ltoir holds LTO-IR of CUDA newer than 13.5, which nvJitLink 13.0 cannot read");
+  EXPECT_EQ(findings[0].hint,
+            "install nvJitLink of the CUDA version that compiled it, or newer, or compile it with "
+            "CUDA 13.0");
+}
+
+TEST(Toolkits, LtoirOfVersionsAboveTheTableIsLeftToNewerLinkers)
+{
+  EXPECT_EQ(judged(raw_ltoir(68, 140), {13, 6}), "none");
+  EXPECT_EQ(judged(raw_ltoir(68, 140), {14, 0}), "none");
+  EXPECT_EQ(judged(compressed_ltoir(68), {13, 6}), "none");
+}
+
+TEST(Toolkits, LtoirOfVersionsAboveTheTableIsOfAnotherMajorVersionThanCuda12)
+{
+  EXPECT_EQ(judged(raw_ltoir(68, 140), {12, 9}), "toolkit-major");
+  EXPECT_EQ(judged(compressed_ltoir(68), {12, 9}), "toolkit-major");
+}
+
+TEST(Toolkits, CompressedLtoirOfAContainerAboveTheTableIsTooNewForEveryLinkerOfTheTable)
+{
+  for (unsigned minor = 0; minor <= 5; ++minor)
+    EXPECT_EQ(judged(compressed_ltoir(68), {13, minor}), "toolkit-too-new") << minor;
+}
+
+TEST(Toolkits, LtoirBetweenTheVersionsOfTwoToolkitsNeedsTheLinkerOfTheNewer)
+{
+  auto const input = raw_ltoir(67, 118);  // 13.3 writes 2.115, 13.4 writes 2.120
+  EXPECT_EQ(judged(input, {13, 4}), "none");
+  auto const findings = toolkit_findings(input, {13, 3});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].message, testing::HasSubstr("of CUDA newer than 13.3, which nvJitLink"));
+  EXPECT_THAT(findings[0].hint,
+              testing::HasSubstr("install nvJitLink 13.4 or newer (package libnvjitlink-13-4)"));
+}
+
+TEST(Toolkits, LtoirOfAContainerBelowTheTableIsOfAnotherMajorVersionThanCuda13)
+{
+  for (auto const& input : {raw_ltoir(60, 80), compressed_ltoir(60)}) {
+    auto const findings = toolkit_findings(input, {13, 0});
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].id, finding_id::toolkit_major);
+    EXPECT_THAT(findings[0].message, testing::HasSubstr("holds LTO-IR of CUDA older than 12.9;"));
+    EXPECT_EQ(judged(input, {12, 9}), "none");
+  }
 }
 
 TEST(Fatbin, IsRefusedWhereItsJsonStatesAnotherDigest)

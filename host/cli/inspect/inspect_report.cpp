@@ -79,6 +79,18 @@ void add_contents(nlohmann::json& json, fatbin_entry const& entry, fatbin const&
   json["resources"] = describe_resources(resources(read_elf(entry, module.name()), module.name()));
 }
 
+/// The sizes of the payload without the padding of the container: of PTX that of its text, of a
+/// bare module, around which fatlink made the container, that of the file.
+void correct_sizes(nlohmann::json& json, fatbin_entry const& entry, fatbin const& module,
+                   input const& file)
+{
+  auto const form = file.form();
+  auto const is_bare =
+      form == input_form::ptx || form == input_form::ltoir || form == input_form::cubin;
+  if (is_bare) json["bytes"] = json["stored_bytes"] = file.bytes().size();
+  if (entry.kind == entry_kind::ptx) json["bytes"] = read_ptx(entry, module.name()).size();
+}
+
 /// Of an entry of a damaged file, only what can be read. Of other forms than fatbins, fatlink made
 /// the entry, so its offset says nothing of the file.
 nlohmann::json describe(fatbin_entry const& entry, fatbin const& module, loaded_file const& file)
@@ -89,6 +101,7 @@ nlohmann::json describe(fatbin_entry const& entry, fatbin const& module, loaded_
     json.erase("offset");
   }
   try {
+    correct_sizes(json, entry, module, file.contents);
     add_contents(json, entry, module);
   } catch (file_error const&) {
     if (!file.damage) throw;

@@ -101,11 +101,23 @@ std::string explain_no_reference(std::span<fatbin const> inputs,
                      opaque->name());
 }
 
+/// The hooks that readable inputs declare and none defines, if an input does not show its
+/// functions: that one defines them, or the link fails.
+names hooks_of_unreadable(std::span<fatbin const> inputs)
+{
+  if (std::all_of(inputs.begin(), inputs.end(), shows_functions)) return {};
+  names hooks;
+  for (auto const& input : inputs) hooks.merge(names_of(detail::hooks_of(interface_of_any(input))));
+  for (auto const& input : inputs)
+    for (auto const& name : definitions_of(input)) hooks.erase(name);
+  return hooks;
+}
+
 }  // namespace
 
 std::vector<std::string> filled_hooks(std::span<fatbin const> inputs)
 {
-  names filled;
+  auto filled = hooks_of_unreadable(inputs);
   auto const add = [&](names const& called, names const& defined) {
     std::set_intersection(called.begin(), called.end(), defined.begin(), defined.end(),
                           std::inserter(filled, filled.end()));

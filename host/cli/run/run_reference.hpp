@@ -23,7 +23,9 @@ struct reference_choice {
 
 /// The hooks that are filled: those that one input declares and another defines, and those with a
 /// weak default in the library (the first input) and a definition in another input. A default that
-/// is not replaced does not count. The hooks of inputs without PTX are not known.
+/// is not replaced does not count. Inputs that do not show their functions (LTO-IR without PTX)
+/// fill the hooks that no other input defines, if the link succeeds; the hooks that they declare,
+/// and the defaults that they replace, are not known.
 std::vector<std::string> filled_hooks(std::span<fatbin const> inputs);
 
 /// The sidecar of `inputs[i]` is beside the file `owners[i]`; it has none if that is empty.

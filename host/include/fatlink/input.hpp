@@ -44,9 +44,10 @@ class input {
   input(fatbin file);  // NOLINT(google-explicit-constructor)
 
   /// Reads and checks a regular file of at most 1 GiB once, of any owner; symbolic links are
-  /// followed, a FIFO or device is refused without waiting. Where the .json beside it (same stem)
-  /// states a "sha256", the bytes must have it. With a .fatbin of the same stem beside it, the
-  /// .json is that fatbin's and is not compared with another file.
+  /// followed, a FIFO or device is refused without waiting. If the .json of the file states a
+  /// "sha256", the bytes must have it. The .json of x.fatbin is x.json; of another file, x.cubin,
+  /// x.cubin.json, or else x.json, unless that is the .json of an x.fatbin or of another file of
+  /// the stem, whose digest it states.
   /// @throws file_error missing, a directory, not a regular file, unreadable, too large; or
   ///   a malformed .json. @throws format_error see above.
   static input read(std::filesystem::path const& path);

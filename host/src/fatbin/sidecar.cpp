@@ -56,7 +56,11 @@ nlohmann::json read_json(std::filesystem::path const& path)
 
 std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)
 {
-  auto const path = sidecar_of(fatbin);
+  return sha256_in(sidecar_of(fatbin));
+}
+
+std::optional<std::string> sha256_in(std::filesystem::path const& path)
+{
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
   auto const json = read_json(path);
@@ -70,17 +74,25 @@ std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)
 
 std::optional<digest256> check_stated_digest(std::filesystem::path const& file, bytes_view bytes)
 {
-  auto const stated = stated_sha256(file);
+  auto const sidecar = sidecar_of(file);
+  auto const stated = sha256_in(sidecar);
   if (!stated) return std::nullopt;
   auto const digest = sha256(bytes);
   if (*stated == to_hexadecimal(digest)) return digest;
+  refuse_digest(file, sidecar, *stated,
+                "install the file and its .json together, or build it again");
+}
+
+void refuse_digest(std::filesystem::path const& file, std::filesystem::path const& sidecar,
+                   std::string const& stated, std::string const& hint)
+{
   throw format_error(
       0, {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
                                     "[digest-mismatch]",
-                                    file.string(), sidecar_of(file).filename().string(), *stated),
+                                    file.string(), sidecar.filename().string(), stated),
           .input = file.string(),
           .code = error_code::digest_mismatch,
-          .hint = "install the file and its .json together, or build it again"});
+          .hint = hint});
 }
 
 }  // namespace fatlink::detail

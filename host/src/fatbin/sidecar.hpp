@@ -34,4 +34,12 @@ std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin);
 /// as stated_sha256.
 std::optional<digest256> check_stated_digest(std::filesystem::path const& file, bytes_view bytes);
 
+/// The SHA-256 that the file `sidecar` states; as stated_sha256.
+std::optional<std::string> sha256_in(std::filesystem::path const& sidecar);
+
+/// @throws format_error (digest-mismatch) "FILE: is not the file that SIDECAR states …".
+[[noreturn]] void refuse_digest(std::filesystem::path const& file,
+                                std::filesystem::path const& sidecar, std::string const& stated,
+                                std::string const& hint);
+
 }  // namespace fatlink::detail

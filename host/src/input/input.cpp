@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "fatbin/sidecar.hpp"
 #include "input/read_modules.hpp"
 #include "input/recognize.hpp"
+#include "input/stated_digest.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
@@ -21,19 +21,6 @@ byte_buffer read_bytes(std::filesystem::path const& path)
 {
   return detail::read_file(path, limits::k_file_bytes,
                            "pass a fatbin, PTX, raw LTO-IR, a cubin, an object or an archive");
-}
-
-/// The digest of `bytes`, where the .json beside `path` states it. A .json is not its own sidecar,
-/// and beside a fatbin of that stem it is the fatbin's.
-std::optional<digest256> stated_digest(std::filesystem::path const& path, bytes_view bytes)
-{
-  auto fatbin_path = path;
-  fatbin_path.replace_extension(".fatbin");
-  std::error_code ignored;
-  if (path.extension() == ".json" ||
-      (path.extension() != ".fatbin" && std::filesystem::exists(fatbin_path, ignored)))
-    return std::nullopt;
-  return detail::check_stated_digest(path, bytes);
 }
 
 }  // namespace
@@ -111,7 +98,7 @@ input::input(std::shared_ptr<contents const> shared) : contents_(std::move(share
 input input::read(std::filesystem::path const& path)
 {
   auto bytes = read_bytes(path);
-  auto const stated = stated_digest(path, bytes);
+  auto const stated = detail::stated_digest(path, bytes);
   return input(contents::read(std::move(bytes), path.string(), contents::digests::compare, stated));
 }
 

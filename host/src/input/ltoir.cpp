@@ -2,6 +2,7 @@
 #include "input/ltoir.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "input/refuse.hpp"
@@ -40,6 +41,7 @@ class header_reader {
     read_fields();
     return {.container = version_at(0x04),
             .ir = version_at(0x06),
+            .debug_metadata = version_at(0x08),
             .target = target(architecture_, is_specific_ ? 'a' : '\0')};
   } catch (out_of_bytes const& end) {
     refuse_truncated(file_, end);

@@ -23,7 +23,7 @@
 // Threads: no shared state.
 #pragma once
 
-#include <cstdint>
+#include <compare>
 #include <string_view>
 
 #include "fatlink/bytes.hpp"
@@ -32,14 +32,18 @@
 namespace fatlink::detail {
 
 struct ltoir_version {
-  std::uint8_t major = 0;
-  std::uint8_t minor = 0;
+  unsigned major = 0;
+  unsigned minor = 0;
+  /// Compares major, then minor.
+  // NOLINTNEXTLINE(modernize-use-nullptr): see toolkit_version
+  friend auto operator<=>(ltoir_version const&, ltoir_version const&) = default;
 };
 
 struct ltoir_header {
   ltoir_version container = {};  ///< 1.65
   ltoir_version ir = {};         ///< 2.98: tells toolkits apart that write one container version
-  fatlink::target target = {};   ///< suffix `a` or none; `f` cannot be told
+  ltoir_version debug_metadata = {};  ///< 3.2
+  fatlink::target target = {};        ///< suffix `a` or none; `f` cannot be told
 };
 
 /// Whether `bytes` begin with the magic of raw LTO-IR.

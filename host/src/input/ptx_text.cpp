@@ -5,7 +5,8 @@
 #include <charconv>
 #include <string>
 
-#include "fatlink/fatbin.hpp"
+#include "input/ptx_body.hpp"
+#include "input/refuse.hpp"
 #include "ptx/lexer.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
@@ -50,14 +51,7 @@ class head_reader {
  private:
   [[noreturn]] void fail(std::size_t offset, std::string const& cause) const
   {
-    auto const line = 1 + std::count(text_.data(), text_.data() + offset, '\n');
-    throw format_error(
-        stage::input, offset,
-        {.message = detail::format("{}: its PTX {} (line {})", name_, cause, line),
-         .input = std::string(name_),
-         .code = error_code::corrupt_ptx,
-         .hint = "generate it again, with nvcc -rdc=true -ptx or NVRTC -rdc=true, for 64-bit "
-                 "addresses; or copy it again in full"});
+    refuse_ptx(text_, name_, offset, cause);
   }
 
   void check_characters() const
@@ -150,7 +144,9 @@ ptx_text read_ptx_text(bytes_view bytes, std::string_view name)
 {
   std::string_view text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
   text = text.substr(0, text.find_last_not_of('\0') + 1);
-  return head_reader(text, name).read();
+  auto const ptx = head_reader(text, name).read();
+  check_ptx_body(text, name);
+  return ptx;
 }
 
 }  // namespace fatlink::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the head of PTX text: .version, .target and .address_size, which begin every module.
-// Comments may stand before and between them.
+// Comments may stand before and between them. Checks that the rest is PTX text (ptx_body.hpp).
 // Source: PTX ISA 9.0, "PTX Module Directives".
 // Threads: no shared state.
 #pragma once
@@ -24,7 +24,8 @@ struct ptx_text {
 /// dropped: NVRTC and libNVVM end PTX with one.
 /// @throws format_error (stage input) corrupt-ptx, with the line: a NUL or another control
 /// character
-///   inside, bytes that are not UTF-8, no .version, .target or .address_size 64.
+///   inside, bytes that are not UTF-8, no .version, .target or .address_size 64, a body that is not
+///   PTX text.
 ptx_text read_ptx_text(bytes_view bytes, std::string_view name);
 
 }  // namespace fatlink::detail

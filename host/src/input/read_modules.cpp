@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/read_modules.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include "fatbin/write_fatbin.hpp"
@@ -40,8 +41,8 @@ fatbin_entry ltoir_entry(bytes_view bytes, ltoir_header const& header)
   fatbin_entry entry;
   entry.kind = entry_kind::ltoir;
   entry.target = header.target;
-  entry.version_major = header.container.major;
-  entry.version_minor = header.container.minor;
+  entry.version_major = static_cast<std::uint16_t>(header.container.major);
+  entry.version_minor = static_cast<std::uint16_t>(header.container.minor);
   entry.flags = flags_of(header.target);
   entry.payload = bytes;
   entry.uncompressed_size = bytes.size();

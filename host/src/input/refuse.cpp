@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/refuse.hpp"
 
+#include <algorithm>
+
 #include "fatlink/fatbin.hpp"
 #include "util/text/format.hpp"
 
@@ -30,6 +32,19 @@ void refuse_input(error_code code, std::string_view name, std::string const& cau
                       .input = std::string(name),
                       .code = code,
                       .hint = hint});
+}
+
+void refuse_ptx(std::string_view text, std::string_view name, std::size_t offset,
+                std::string const& cause)
+{
+  auto const line = 1 + std::count(text.data(), text.data() + offset, '\n');
+  throw format_error(
+      stage::input, offset,
+      {.message = detail::format("{}: its PTX {} (line {})", name, cause, line),
+       .input = std::string(name),
+       .code = error_code::corrupt_ptx,
+       .hint = "generate it again, with nvcc -rdc=true -ptx or NVRTC -rdc=true, for 64-bit "
+               "addresses; or copy it again in full"});
 }
 
 }  // namespace fatlink::detail

@@ -2,6 +2,7 @@
 // The error of a malformed input file. Threads: no shared state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,5 +29,10 @@ struct input_file {
 /// @throws format_error (stage input) "NAME: CAUSE", for a file that is not damaged.
 [[noreturn]] void refuse_input(error_code code, std::string_view name, std::string const& cause,
                                std::string const& hint);
+
+/// @throws format_error (stage input) corrupt-ptx: "NAME: its PTX CAUSE (line N)", the line of the
+///   byte `offset` of `text`.
+[[noreturn]] void refuse_ptx(std::string_view text, std::string_view name, std::size_t offset,
+                             std::string const& cause);
 
 }  // namespace fatlink::detail

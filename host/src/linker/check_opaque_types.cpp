@@ -5,60 +5,15 @@
 #include <map>
 #include <set>
 
+#include "linker/observe_witness.hpp"
 #include "linker/reachable_functions.hpp"
 #include "linker/witness_ptx.hpp"
-#include "nvjitlink/log.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {
-
-constexpr char const* k_witness_name = "the types that the other inputs state";
-
-/// What the link of one opaque input with the witness showed.
-struct observation {
-  std::set<std::string> mismatched;
-  std::set<std::string> undefined;
-};
-
-/// The name in quotes after `text`; empty where `line` does not hold `text`.
-std::string quoted_after(std::string const& line, std::string_view text)
-{
-  auto const begin = line.find(text);
-  if (begin == std::string::npos) return {};
-  auto const name = begin + text.size();
-  return line.substr(name, line.find('\'', name) - name);
-}
-
-observation read_log(std::string const& log)
-{
-  observation result;
-  for (auto const& line : lines_of(log)) {
-    for (auto const* subject : {"Prototype", "Size", "Memory space"})
-      if (auto name = quoted_after(line, std::string(subject) + " doesn't match for '");
-          !name.empty())
-        result.mismatched.insert(std::move(name));
-    if (auto name = quoted_after(line, "Undefined reference to '"); !name.empty())
-      result.undefined.insert(std::move(name));
-  }
-  return result;
-}
-
-/// @throws link_error a failure of another kind.
-observation observe(fatbin const& input, std::string const& witness, link_options const& options,
-                    std::vector<std::string> const& texts, link_function const& link)
-try {
-  (void)link({link_input::write(input, *linked_entry(input, choice_of(options))),
-              link_input::from_ptx(witness, k_witness_target, k_witness_name)},
-             texts, image_kind::cubin);
-  return {};
-} catch (link_error const& failed) {
-  auto result = read_log(failed.details().log);
-  if (result.mismatched.empty() && result.undefined.empty()) throw;
-  return result;
-}
 
 bool same_type(ptx_function const& a, ptx_function const& b)
 {
@@ -85,7 +40,7 @@ class checker {
     auto const texts = check_options(inputs_, options_);
     for (auto const* input : opaque_) {
       report(*input, read_reachable(*input, options_, texts, link));
-      report(*input, observe(*input, witness, options_, texts, link));
+      report(*input, observe_witness(*input, witness, options_, texts, link));
     }
     report_missing();
     return std::move(findings_);
@@ -132,7 +87,7 @@ class checker {
           report(input, stated->second, to_string(function));
   }
 
-  void report(fatbin const& input, observation const& observed)
+  void report(fatbin const& input, witness_observation const& observed)
   {
     for (auto const& name : observed.mismatched)
       if (auto const stated = functions_.find(name); stated != functions_.end())

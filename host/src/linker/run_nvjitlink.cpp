@@ -7,6 +7,7 @@
 #include "link_helper/idle_time.hpp"
 #include "linker/check_calls.hpp"
 #include "linker/check_opaque_types.hpp"
+#include "linker/find_duplicates.hpp"
 #include "linker/kept_symbols.hpp"
 #include "linker/nvjitlink_options.hpp"
 #include "linker/request_of.hpp"
@@ -50,15 +51,28 @@ void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& opti
   if (!findings.empty()) throw refused_error(options.target, preflight(inputs, request));
 }
 
-/// Checks what preflight could not read by additional links, and links.
-link_product check_and_link(std::vector<fatbin> const& inputs, link_options const& options,
-                            link_function const& link)
+/// The errors that additional links show, of what preflight could not read.
+std::vector<finding> check_by_links(std::vector<fatbin> const& inputs, link_options const& options,
+                                    link_function const& link)
 {
   auto findings = find_unknown_symbols(inputs, options, link);
   if (findings.empty()) findings = check_opaque_types(inputs, options, link);
+  if (findings.empty()) findings = find_ignored_duplicates(inputs, options, link);
   if (findings.empty()) findings = check_calls(inputs, options, link);
+  return findings;
+}
+
+/// Checks what preflight could not read by additional links, and links.
+link_product check_and_link(std::vector<fatbin> const& inputs, link_options const& options,
+                            link_function const& link)
+try {
+  auto findings = check_by_links(inputs, options, link);
   if (has_error(findings)) throw refused_error(options.target, std::move(findings));
   return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
+} catch (link_error const& failed) {
+  auto findings = find_reported_duplicate(failed.details().log, inputs, options, link);
+  if (findings.empty()) throw;
+  throw refused_error(options.target, std::move(findings));
 }
 
 /// Whether the helper that links `inputs` may link others afterwards: only if all have a contract

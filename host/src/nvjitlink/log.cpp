@@ -29,12 +29,22 @@ std::string_view skip(std::string_view text, std::string_view prefix)
   return begins_with(text, prefix) ? skip_blanks(text.substr(prefix.size())) : text;
 }
 
+/// `text` without "application ptx input, line 25; ", which ptxas writes before a fault of PTX.
+std::string_view skip_place(std::string_view text)
+{
+  auto const end = text.find("; ");
+  return begins_with(text, "application ptx input, line ") && end != std::string_view::npos
+             ? skip_blanks(text.substr(end + 2))
+             : text;
+}
+
 }  // namespace
 
 bool is_error_line(std::string_view line)
 {
   auto text = skip(skip_blanks(line), k_mark);
   for (auto const* tool : {"ptxas ", "nvlink "}) text = skip(text, tool);
+  text = skip_place(text);
   return begins_with(text, "error") || begins_with(text, "fatal");
 }
 
@@ -58,6 +68,14 @@ std::string first_error_line(std::string const& text)
   auto const lines = lines_of(text);
   auto const line = std::find_if(lines.begin(), lines.end(), is_error_line);
   return line == lines.end() ? std::string() : *line;
+}
+
+std::string quoted_after(std::string_view line, std::string_view text)
+{
+  auto const begin = line.find(text);
+  if (begin == std::string_view::npos) return {};
+  auto const name = line.substr(begin + text.size());
+  return std::string(name.substr(0, name.find('\'')));
 }
 
 }  // namespace fatlink::detail

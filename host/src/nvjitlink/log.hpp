@@ -11,7 +11,8 @@
 namespace fatlink::detail {
 
 /// Whether `line` reports an error: it begins with `error` or `fatal` in any case, after blanks,
-/// the mark `@E@` and the name of a tool ("ptxas fatal   : …").
+/// the mark `@E@`, the name of a tool ("ptxas fatal   : …") and the place in PTX ("ptxas
+/// application ptx input, line 25; error   : …").
 bool is_error_line(std::string_view line);
 
 /// Whether `line` reports progress and is not a warning: "SUCCESS: …" (13.4), "INFO: …" (13.5).
@@ -22,5 +23,9 @@ std::vector<std::string> lines_of(std::string const& text);
 
 /// The first error line of `text`; empty if there is none.
 std::string first_error_line(std::string const& text);
+
+/// The name in single quotes after `text`, which ends with the first quote; empty where `line` does
+/// not hold `text`.
+std::string quoted_after(std::string_view line, std::string_view text);
 
 }  // namespace fatlink::detail

@@ -3,6 +3,9 @@
 // different contracts if each is used in the link and no hook belongs to two of them.
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "fatbin/contract_identity.hpp"
 #include "preflight/finding_limit.hpp"
@@ -16,24 +19,31 @@ namespace {
 
 constexpr char const* k_runtime_package = "fatlink-runtime";
 
-/// The check that remains for the types of inputs without a contract.
-char const* remaining_check(preflight_inputs const& inputs)
+/// The check that remains for the types of inputs without a contract; `owner` is "its" or "their".
+std::string remaining_check(preflight_inputs const& inputs, char const* owner)
 {
   auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
   return std::any_of(inputs.begin(), inputs.end(), is_opaque)
-             ? "its types are not compared before the link"
-             : "only widths and arity could be checked, and int and float of one width look alike "
-               "where its code does not tell them apart";
+             ? detail::format("{} types are not compared before the link", owner)
+             : detail::format(
+                   "only widths and arity could be checked, and int and float of one "
+                   "width look alike where {} code does not tell them apart",
+                   owner);
 }
 
-finding uncontracted(fatbin const& input, preflight_inputs const& inputs)
+/// One finding for all of `names`, the inputs without a contract.
+finding uncontracted(std::vector<std::string> names, preflight_inputs const& inputs)
 {
-  return {
-      .id = finding_id::uncontracted,
-      .severity = severity::warning,
-      .files = {input.name()},
-      .message = detail::format("{} states no contract; {}", input.name(), remaining_check(inputs)),
-      .hint = "build it with fatlink_add_fatbin(… CONTRACT …)"};
+  auto const is_one = names.size() == 1;
+  auto message =
+      detail::format("{} {} no contract; {}", list_names(names), is_one ? "states" : "state",
+                     remaining_check(inputs, is_one ? "its" : "their"));
+  return {.id = finding_id::uncontracted,
+          .severity = severity::warning,
+          .files = std::move(names),
+          .message = std::move(message),
+          .hint = detail::format("build {} with fatlink_add_fatbin(… CONTRACT …)",
+                                 is_one ? "it" : "them")};
 }
 
 finding too_old(fatbin const& input, int format)
@@ -224,14 +234,16 @@ void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols
                      std::vector<finding>& findings)
 {
   input_pointers contracted;
+  std::vector<std::string> without;
   for (auto const& input : inputs) {
     if (input.ident && input.ident->format > k_ident_format)
       findings.push_back(too_old(*input.file, input.ident->format));
     else if (!input.ident || input.ident->contract.empty())
-      findings.push_back(uncontracted(*input.file, inputs));
+      without.push_back(input.file->name());
     else
       contracted.push_back(&input);
   }
+  if (!without.empty()) findings.push_back(uncontracted(std::move(without), inputs));
   check_contract_names(symbols, contracted, inputs, findings);
 }
 

@@ -71,7 +71,8 @@ finding missing(preflight_inputs const& inputs, symbol_index const& symbols,
           .severity = severity::error,
           .files = {library.file->name()},
           .symbol = hook.name,
-          .message = detail::format("{} is defined by no input", to_string(hook)),
+          .message = detail::format("{} calls {}, which is defined by no input",
+                                    library.file->name(), to_string(hook)),
           .hint = missing_hint(inputs, symbols, definitions, hook)};
 }
 
@@ -223,28 +224,29 @@ void check_function_types(symbol_index const& symbols, std::vector<finding>& fin
   std::move(uncertain_types.begin(), uncertain_types.end(), std::back_inserter(findings));
 }
 
+finding duplicate_symbol(std::string const& name, std::string const& first,
+                         std::string const& second, bool is_hook)
+{
+  return {.id = finding_id::duplicate_symbol,
+          .severity = severity::error,
+          .files = {first, second},
+          .symbol = name,
+          .message = detail::format("{} is defined by {} and by {}", name, first, second),
+          .hint = is_hook ? "pass one of the two"
+                          : "pass one of the two, or declare what is private static"};
+}
+
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings)
 {
   std::map<std::string_view, fatbin const*> definers;
   finding_limit duplicates(findings);
-  auto const describe = [](std::string const& name, fatbin const& definer, fatbin const& file,
-                           bool is_shared_name) {
-    return finding{
-        .id = finding_id::duplicate_symbol,
-        .severity = severity::error,
-        .files = {definer.name(), file.name()},
-        .symbol = name,
-        .message =
-            detail::format("{} is defined by {} and by {}", name, definer.name(), file.name()),
-        .hint = is_shared_name ? "pass one of the two"
-                               : "pass one of the two, or declare what is private static"};
-  };
   auto const add = [&](std::string const& name, fatbin const& file, bool is_shared_name) {
     auto const insertion = definers.emplace(name, &file);
     auto const& definer = *insertion.first->second;
     if (!insertion.second)
-      duplicates.add([&] { return describe(name, definer, file, is_shared_name); });
+      duplicates.add(
+          [&] { return duplicate_symbol(name, definer.name(), file.name(), is_shared_name); });
   };
   for (auto const& input : inputs) {
     for (auto const& kernel : input.interface.kernels)

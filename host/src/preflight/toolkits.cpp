@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that nvJitLink reads what the toolkits of the inputs wrote. Measured with CUDA 12.9
-// and 13.0 to 13.5: nvJitLink reads LTO-IR of its own major version, up to the container version
-// and the NVVM IR version that its own toolkit writes (13.3 to 13.5 write the same container
-// version; the IR version shows in raw LTO-IR only), and PTX up to the version of its own toolkit.
+// and 13.0 to 13.5: nvJitLink reads LTO-IR of its own major version, up to the versions that its
+// own toolkit writes (ltoir_versions.hpp), and PTX up to the version of its own toolkit.
 // tests/cli/test_check.py compares 12.9, 13.0 and 13.5 with each other.
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <utility>
 
 #include "fatbin/entry_facts.hpp"
-#include "input/ltoir.hpp"
 #include "preflight/linked_entry.hpp"
+#include "preflight/ltoir_versions.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
@@ -37,63 +36,35 @@ std::optional<toolkit_version> of_ptx(unsigned major, unsigned minor)
   return {};
 }
 
-/// Versions of the LTO-IR container, measured with each toolkit: 12.9 writes 1.64, 13.0 1.65,
-/// 13.1 and 13.2 both 1.66, 13.3 to 13.5 all 1.67. This is the oldest toolkit that writes one.
-std::optional<toolkit_version> of_ltoir(unsigned major, unsigned minor)
-{
-  if (major == 1 && minor == 64) return toolkit_version{12, 9};
-  if (major == 1 && minor == 65) return toolkit_version{13, 0};
-  if (major == 1 && minor == 66) return toolkit_version{13, 1};
-  if (major == 1 && minor == 67) return toolkit_version{13, 3};
-  return {};
-}
-
-/// The NVVM IR version that each toolkit writes into the header of LTO-IR, measured. It tells
-/// toolkits apart that write one container version; a compressed entry does not show it.
-struct ir_of_toolkit {
-  unsigned major;
-  unsigned minor;
-  toolkit_version toolkit;
-};
-constexpr std::array k_ir_versions{
-    ir_of_toolkit{2, 93, {12, 9}},  ir_of_toolkit{2, 98, {13, 0}},  ir_of_toolkit{2, 107, {13, 1}},
-    ir_of_toolkit{2, 114, {13, 2}}, ir_of_toolkit{2, 115, {13, 3}}, ir_of_toolkit{2, 120, {13, 4}},
-    ir_of_toolkit{2, 131, {13, 5}},
-};
-
-/// The toolkit of an entry with raw LTO-IR; nothing for other entries and unknown versions.
-std::optional<toolkit_version> of_ltoir_header(fatbin_entry const& entry)
-try {
-  if (entry.kind != entry_kind::ltoir || entry.compression != compression::none) return {};
-  auto const ir = detail::read_ltoir_header(entry.payload, "").ir;
-  for (auto const& known : k_ir_versions)
-    if (known.major == ir.major && known.minor == ir.minor) return known.toolkit;
-  return {};
-} catch (format_error const&) {
-  return {};
-}
-
-/// Whether newer toolkits than of_ltoir says write the same version.
-bool is_shared_by_toolkits(fatbin_entry const& entry)
-{
-  return entry.kind == entry_kind::ltoir && entry.version_major == 1 && entry.version_minor >= 66 &&
-         !of_ltoir_header(entry);
-}
-
 bool states_toolkit(fatbin_entry const& entry)
 {
   auto const ident = entry.ident();
   return ident && parse(ident->toolkit);
 }
 
+/// How a toolkit relates to a version.
+enum class relation { exact, or_newer, newer, older };
+
 struct toolkit_estimate {
   toolkit_version version;
-  bool is_lower_bound = false;
+  relation to_version = relation::exact;
 };
 
+/// "13.0", "13.3 or newer", "newer than 13.5", "older than 12.9"
 std::string to_string(toolkit_estimate const& estimate)
 {
-  return fatlink::to_string(estimate.version) + (estimate.is_lower_bound ? " or newer" : "");
+  auto const version = fatlink::to_string(estimate.version);
+  switch (estimate.to_version) {
+    case relation::or_newer:
+      return version + " or newer";
+    case relation::newer:
+      return "newer than " + version;
+    case relation::older:
+      return "older than " + version;
+    case relation::exact:
+      break;
+  }
+  return version;
 }
 
 /// The newest toolkit that made a PTX entry of `input`.
@@ -114,6 +85,12 @@ std::optional<toolkit_estimate> toolkit_of_cubin(fatbin const& input, fatbin_ent
   return toolkit_estimate{{toolkit->major, toolkit->minor}};
 }
 
+/// Whether newer toolkits than toolkit_of says write the same versions.
+bool is_shared_by_toolkits(fatbin_entry const& entry)
+{
+  return entry.kind == entry_kind::ltoir && !is_of_one_toolkit(detail::versions_of(entry));
+}
+
 /// The toolkit of `entry`, by its ident, its version, or other entries: if several toolkits write
 /// the same version of LTO-IR, the PTX of the same fatbin determines the toolkit.
 std::optional<toolkit_estimate> estimate_toolkit(fatbin const& input, fatbin_entry const& entry)
@@ -126,7 +103,18 @@ std::optional<toolkit_estimate> estimate_toolkit(fatbin const& input, fatbin_ent
   if (!entry_toolkit) return sibling ? std::optional(toolkit_estimate{*sibling}) : std::nullopt;
   if (sibling && sibling->major == entry_toolkit->major && *sibling >= *entry_toolkit)
     return toolkit_estimate{*sibling};
-  return toolkit_estimate{*entry_toolkit, true};
+  return toolkit_estimate{*entry_toolkit, relation::or_newer};
+}
+
+/// "install nvJitLink 13.5 or newer (package libnvjitlink-13-5)"
+std::string installation(toolkit_estimate const& toolkit)
+{
+  auto const version = toolkit.to_version == relation::newer
+                           ? detail::toolkit_after(toolkit.version)
+                           : std::optional(toolkit.version);
+  return version ? detail::format("install nvJitLink {} or newer (package libnvjitlink-{}-{})",
+                                  to_string(*version), version->major, version->minor)
+                 : "install nvJitLink of the CUDA version that compiled it, or newer";
 }
 
 finding too_new(fatbin const& input, toolkit_estimate const& toolkit, toolkit_version linker,
@@ -137,10 +125,8 @@ finding too_new(fatbin const& input, toolkit_estimate const& toolkit, toolkit_ve
           .files = {input.name()},
           .message = detail::format("{} holds {} of CUDA {}, which nvJitLink {} cannot read",
                                     input.name(), form, to_string(toolkit), to_string(linker)),
-          .hint = detail::format("install nvJitLink {} or newer (package libnvjitlink-{}-{}), "
-                                 "or compile it with CUDA {}",
-                                 to_string(toolkit.version), toolkit.version.major,
-                                 toolkit.version.minor, to_string(linker))};
+          .hint = detail::format("{}, or compile it with CUDA {}", installation(toolkit),
+                                 to_string(linker))};
 }
 
 finding other_major(fatbin const& input, toolkit_estimate const& toolkit, toolkit_version linker)
@@ -152,6 +138,47 @@ finding other_major(fatbin const& input, toolkit_estimate const& toolkit, toolki
               detail::format("{} holds LTO-IR of CUDA {}; nvJitLink {} reads only that of CUDA {}",
                              input.name(), to_string(toolkit), to_string(linker), linker.major),
           .hint = detail::format("compile it with CUDA {}, or link in ptx mode", linker.major)};
+}
+
+/// `stated`, or what the rule of ltoir_versions.hpp tells more of the toolkit.
+std::optional<toolkit_estimate> estimate_by_versions(detail::ltoir_versions const& versions,
+                                                     std::optional<toolkit_estimate> const& stated)
+{
+  auto const too_old = detail::newest_too_old(versions);
+  if (too_old && (!stated || stated->version <= *too_old))
+    return toolkit_estimate{*too_old, relation::newer};
+  auto const oldest = detail::older_than(versions);
+  return stated || !oldest ? stated : toolkit_estimate{*oldest, relation::older};
+}
+
+bool is_too_new(toolkit_estimate const& toolkit, toolkit_version linker)
+{
+  return toolkit.to_version == relation::newer ? toolkit.version >= linker
+                                               : toolkit.version > linker;
+}
+
+std::optional<finding> judge_ltoir(fatbin const& input, fatbin_entry const& entry,
+                                   toolkit_version linker)
+{
+  auto const stated = estimate_toolkit(input, entry);
+  if (stated && stated->version.major != linker.major) return other_major(input, *stated, linker);
+  auto const estimate = estimate_by_versions(detail::versions_of(entry), stated);
+  if (!estimate) return {};
+  auto const is_older = estimate->to_version == relation::older;
+  if (is_older && linker.major > estimate->version.major)
+    return other_major(input, *estimate, linker);
+  if (is_older || !is_too_new(*estimate, linker)) return {};
+  return linker.major == estimate->version.major
+             ? too_new(input, *estimate, linker, detail::describe(entry.kind))
+             : other_major(input, *estimate, linker);
+}
+
+std::optional<finding> judge(fatbin const& input, fatbin_entry const& entry, toolkit_version linker)
+{
+  if (entry.kind == entry_kind::ltoir) return judge_ltoir(input, entry, linker);
+  auto const toolkit = estimate_toolkit(input, entry);
+  if (!toolkit || !is_too_new(*toolkit, linker)) return {};
+  return too_new(input, *toolkit, linker, detail::describe(entry.kind));
 }
 
 }  // namespace
@@ -166,8 +193,7 @@ std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry)
   if (auto const ident = entry.ident())
     if (auto const stated = parse(ident->toolkit)) return stated;
   if (entry.kind == entry_kind::ptx) return of_ptx(entry.version_major, entry.version_minor);
-  if (auto const header = of_ltoir_header(entry)) return header;
-  if (entry.kind == entry_kind::ltoir) return of_ltoir(entry.version_major, entry.version_minor);
+  if (entry.kind == entry_kind::ltoir) return detail::toolkit_of(detail::versions_of(entry));
   return {};
 }
 
@@ -178,13 +204,8 @@ void detail::check_toolkits(std::span<fatbin const> inputs, preflight_request co
   for (auto const& input : inputs) {
     auto const* entry = linked_entry(input, choice_of(request));
     if (entry == nullptr) continue;
-    auto const toolkit = estimate_toolkit(input, *entry);
-    if (!toolkit) continue;
-    auto const is_ltoir = entry->kind == entry_kind::ltoir;
-    if (is_ltoir && toolkit->version.major != request.linker->major)
-      findings.push_back(other_major(input, *toolkit, *request.linker));
-    else if (toolkit->version > *request.linker)
-      findings.push_back(too_new(input, *toolkit, *request.linker, describe(entry->kind)));
+    if (auto result = judge(input, *entry, *request.linker))
+      findings.push_back(std::move(*result));
   }
 }
 

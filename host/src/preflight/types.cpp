@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "input/ltoir.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
@@ -19,12 +20,24 @@ std::string describe(preflight_input const& input, preflight_request const& requ
                         input.file->name(), name);
 }
 
+/// Whether it is a file of raw LTO-IR, beside which there is no PTX.
+bool is_raw(preflight_input const& input)
+{
+  auto const& entries = input.file->entries();
+  return entries.size() == 1 && entries.front().compression == compression::none &&
+         is_ltoir(entries.front().payload);
+}
+
 std::string remedy(preflight_input const& input, preflight_request const& request)
 {
-  auto const name = linked_entry(*input.file, choice_of(request))->target.name();
-  auto const number = name.substr(name.find('_') + 1);
-  return detail::format(
-      "compile it with nvcc -dc -gencode arch=compute_{0},code=[compute_{0},lto_{0}]", number);
+  auto const command = detail::format("nvcc -dlto -fatbin -arch={} FILE.cu -o FILE.fatbin",
+                                      linked_entry(*input.file, choice_of(request))->target.name());
+  if (is_raw(input))
+    return detail::format(
+        "raw LTO-IR cannot state them; compile its source to a fatbin, whose PTX "
+        "does: {}",
+        command);
+  return detail::format("compile it with PTX for the same architecture: {}", command);
 }
 
 finding unreadable(preflight_input const& input, preflight_request const& request)

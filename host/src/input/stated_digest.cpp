@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/stated_digest.hpp"
+
+#include <string>
+
+#include "fatbin/sidecar.hpp"
+#include "fatlink/error.hpp"
+#include "util/bytes/sha256.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of a sidecar that is for every file of its stem.
+constexpr std::size_t k_most_siblings = 16;
+
+fs::path with_ending(fs::path path, char const* ending)
+{
+  return path += ending;
+}
+
+fs::path without_ending(fs::path path)
+{
+  return path.replace_extension();
+}
+
+bool is_there(fs::path const& path)
+{
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// Whether `file` is an input of the stem of `path`.
+bool is_sibling(fs::directory_entry const& file, fs::path const& path)
+{
+  std::error_code ignored;
+  auto const name = file.path().filename();
+  return name != path.filename() && name.stem() == path.stem() && name.extension() != ".json" &&
+         file.is_regular_file(ignored);
+}
+
+bool has_digest(fs::path const& path, std::string const& sha256_text)
+try {
+  auto const bytes = read_file(path, limits::k_file_bytes, "");
+  return to_hexadecimal(sha256(bytes)) == sha256_text;
+} catch (file_error const&) {
+  return false;
+}
+
+/// Whether a file beside `path`, of the same stem, has the digest.
+bool is_of_sibling(fs::path const& path, std::string const& sha256_text)
+{
+  auto const folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  std::size_t count = 0;
+  std::error_code failure;
+  for (fs::directory_iterator file(folder, failure), end; !failure && file != end;
+       file.increment(failure))
+    if (is_sibling(*file, path)) {
+      if (++count > k_most_siblings) return false;
+      if (has_digest(file->path(), sha256_text)) return true;
+    }
+  return false;
+}
+
+/// What x.cubin.json states of x.cubin.
+std::optional<digest256> check_own(fs::path const& path, fs::path const& sidecar, bytes_view bytes)
+{
+  auto const stated = sha256_in(sidecar);
+  if (!stated) return std::nullopt;
+  auto const digest = sha256(bytes);
+  if (*stated == to_hexadecimal(digest)) return digest;
+  refuse_digest(path, sidecar, *stated,
+                "install the file and its .json together, or build it again");
+}
+
+/// What x.json states, of x.cubin or another file of the stem.
+std::optional<digest256> check_shared(fs::path const& path, bytes_view bytes)
+{
+  auto const sidecar = sidecar_of(path);
+  auto const stated = sha256_in(sidecar);
+  if (!stated) return std::nullopt;
+  auto const digest = sha256(bytes);
+  if (*stated == to_hexadecimal(digest)) return digest;
+  if (is_of_sibling(path, *stated)) return std::nullopt;
+  auto const name = sidecar.filename().string();
+  refuse_digest(path, sidecar, *stated,
+                detail::format("install the file and its .json together, or build it again; if {} "
+                               "is of another file, name it as that file with .json added",
+                               name));
+}
+
+}  // namespace
+
+std::optional<digest256> stated_digest(fs::path const& path, bytes_view bytes)
+{
+  if (path.extension() == ".json") return std::nullopt;
+  if (path.extension() == ".fatbin") return check_stated_digest(path, bytes);
+  if (auto const own = with_ending(path, ".json");
+      is_there(own) && !is_there(with_ending(path, ".fatbin")))
+    return check_own(path, own, bytes);
+  if (is_there(with_ending(without_ending(path), ".fatbin"))) return std::nullopt;
+  return check_shared(path, bytes);
+}
+
+}  // namespace fatlink::detail
