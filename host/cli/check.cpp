@@ -157,17 +157,17 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
                                      std::vector<installed_library> const& installed,
                                      std::vector<installed_library> const& selected)
 {
-  auto const inputs = detail::modules_of(files);
   std::vector<check_result> results;
   for (auto const& library : selected)
     for (auto const& request : requests)
       results.push_back(
-          {request.target, request.mode, preflight_with(library, inputs, request), &library});
+          {request.target, request.mode, preflight_with(library, files, request), &library});
   if (!selected.empty()) return results;
+  auto const lacks_kernels = lacks_library(detail::modules_of(files));
   for (auto const& request : requests)
     results.push_back({request.target, request.mode,
-                       lacks_library(inputs) ? preflight_without(installed, inputs, request)
-                                             : preflight(files, request)});
+                       lacks_kernels ? preflight_without(installed, files, request)
+                                     : preflight(files, request)});
   return results;
 }
 

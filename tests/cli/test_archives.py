@@ -69,6 +69,13 @@ class Archives(CliTest):
 
 
 class Members(Archives):
+    def test_two_archives_that_define_one_hook_are_refused_in_any_order(self):
+        self.file("libb.a", ar(g_o=ptx(function("h1"))))
+        for first, second in (("liba.a", "libb.a"), ("libb.a", "liba.a")):
+            done = self.refused("duplicate-symbol", "k.ptx", first, second, says=["h1 is defined by "],
+                                hint="pass one of the two, or remove a member from its archive: ar d lib")
+            self.assertEqual(done.stderr.count("[duplicate-symbol]"), 1)
+
     def test_two_members_of_one_archive_name_the_command_that_removes_one(self):
         self.file("libb.a", ar(g_o=ptx(function("h1")), i_o=ptx(function("h1"))))
         self.refused("duplicate-symbol", "k.ptx", "libb.a", says=["h1 is defined by libb.a(g.o) and by libb.a(i.o)"],
@@ -81,3 +88,57 @@ class Members(Archives):
         self.file("h.ptx", ptx(function("h1")))
         self.refused("duplicate-symbol", "k.ptx", "h.ptx", "h.ptx", says=["h1 is defined by h.ptx, and h.ptx is passed twice"],
                      hint="pass h.ptx once")
+
+    def test_kernels_of_an_archive_are_linked_wherever_it_stands(self):
+        self.file("libk.a", ar(k_o=ptx(kernel("k1", "h1")), l_o=ptx(kernel("k2", "h1"))))
+        for inputs in (["libk.a", "liba.a"], ["liba.a", "libk.a"]):
+            self.link(*inputs)
+            self.assertEqual(sum(map(len, self.kernels())), 2, inputs)
+            self.assertTrue(self.check(*inputs)["links"])
+
+    def test_a_misspelt_kernel_of_an_archive_is_the_only_error(self):
+        self.file("libk.a", ar(k_o=ptx(kernel("k1", "h1"))))
+        done = self.refused("unknown-kernel", "libk.a", "liba.a", options=["--kernel", "k9"], hint="did you mean k1?")
+        self.assertNotIn("missing-hook", done.stderr)
+
+    def test_the_cxx_name_of_a_kernel_is_suggested(self):
+        self.file("libk.a", ar(k_o=ptx(kernel("_Z4kcppPf", "h1"))))
+        self.refused("unknown-kernel", "libk.a", "liba.a", options=["--kernel", "kcpp"],
+                     hint='_Z4kcppPf is its C++ name: pass _Z4kcppPf, or declare it extern "C"')
+
+    def test_a_strong_definition_of_an_archive_replaces_a_weak_default_as_one_of_an_object_does(self):
+        self.file("weak.ptx", ptx(function("h1", ".weak"), kernel("k1", "h1").split("\n", 1)[1]))
+        self.file("h.ptx", ptx(function("h1")))
+        images = []
+        for inputs in (["weak.ptx", "h.ptx"], ["weak.ptx", "liba.a"], ["weak.ptx"]):
+            self.link(*inputs)
+            images.append((self.folder / "o.cubin").read_bytes())
+        self.assertEqual(images[0], images[1])
+
+    def test_raw_ltoir_in_an_archive_lacks_ptx_in_ptx_mode(self):
+        self.file("libh.a", ar(h_ltoir=(FORMS / "transform.ltoir").read_bytes()))
+        self.file("user.ptx", ptx(kernel("k1", "user_transform")))
+        self.refused("no-ptx", "user.ptx", "libh.a", says=["libh.a(h.ltoir) holds no PTX"])
+
+    def test_a_member_that_defines_the_hook_under_its_cxx_name_is_named(self):
+        self.file("libb.a", ar(g_o=ptx(function("_Z2h1f"))))
+        self.refused("missing-hook", "k.ptx", "libb.a", hint='_Z2h1f is its C++ name: declare the definition extern "C"')
+
+
+class Reports(Archives):
+    def test_an_archive_of_which_nothing_is_linked(self):
+        self.file("h.ptx", ptx(function("h1")))
+        done = self.link("k.ptx", "h.ptx", "liba.a")
+        self.assertIn("fatlink: warning: liba.a is not linked: ", done.stderr)
+        self.assertIn("[unused-input]", done.stderr)
+        self.assertEqual([finding["files"] for finding in self.check("k.ptx", "h.ptx", "liba.a")["findings"]
+                          if finding["id"] == "unused-input"], [["liba.a"]])
+        self.assertNotIn("unused-input", self.link("k.ptx", "liba.a").stderr)
+
+    def test_check_judges_the_members_that_a_link_takes_with_the_installed_library(self):
+        self.file("libt.a", ar(t_o=ptx(function("user_transform")), n_o=ptx(kernel("unneeded", "nowhere").split("\n.visible")[0],
+                                                                          function("needs"))))
+        said = self.check("libt.a")
+        self.assertEqual(said["library"]["name"], "apply_transform")
+        self.assertTrue(said["links"])
+        self.assertNotIn("libt.a(n.o)", json.dumps(said))

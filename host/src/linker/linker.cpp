@@ -13,6 +13,7 @@
 #include "linker/request_of.hpp"
 #include "linker/run_nvjitlink.hpp"
 #include "preflight/linked_entry.hpp"
+#include "preflight/unused_archives.hpp"
 #include "util/process/cancellation.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
@@ -38,6 +39,19 @@ bool is_linked_as_sass(std::string const& name, std::vector<fatbin> const& input
     auto const* entry = linked_entry(input, detail::choice_of(options));
     return input.name() == name && entry != nullptr && entry->kind == entry_kind::elf;
   });
+}
+
+/// The text of a warning in linked_image::warnings.
+std::string describe(finding const& warning)
+{
+  return detail::format("{} [{}]", warning.message, to_string(warning.id));
+}
+
+void warn_of_unused_archives(std::vector<input> const& inputs, std::vector<fatbin> const& modules,
+                             linked_image& image)
+{
+  for (auto const& warning : detail::unused_archives(inputs, modules))
+    image.warnings.push_back(describe(warning));
 }
 
 /// Whether a link passes on a warning of preflight. Not compared-by-link, because check_calls()
@@ -95,8 +109,7 @@ class linker::session {
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& finding : findings)
       if (is_repeated_by_link(finding, inputs_, options_))
-        image_.warnings.push_back(
-            detail::format("{} [{}]", finding.message, to_string(finding.id)));
+        image_.warnings.push_back(describe(finding));
   }
 
   void link_or_fetch()
@@ -189,7 +202,10 @@ linked_image linker::link(std::vector<input> const& inputs, link_options const& 
 {
   if (!state_) detail::refuse_moved_linker();
   detail::check_arguments(inputs, options);
-  return link(select_modules(inputs, detail::request_of(options)), options);
+  auto const modules = select_modules(inputs, detail::request_of(options));
+  auto image = link(modules, options);
+  warn_of_unused_archives(inputs, modules, image);
+  return image;
 }
 
 linked_image linker::link(std::span<fatbin const> inputs, link_options const& options)
@@ -208,7 +224,10 @@ linked_image linker::link_into(std::filesystem::path const& layer, std::vector<i
   if (!state_) detail::refuse_moved_linker();
   detail::check_arguments(inputs, options);
   detail::check_layer_image(options);
-  return link_into(layer, select_modules(inputs, detail::request_of(options)), options);
+  auto const modules = select_modules(inputs, detail::request_of(options));
+  auto image = link_into(layer, modules, options);
+  warn_of_unused_archives(inputs, modules, image);
+  return image;
 }
 
 linked_image linker::link_into(std::filesystem::path const& layer, std::span<fatbin const> inputs,
