@@ -142,3 +142,12 @@ class Reports(Archives):
         self.assertEqual(said["library"]["name"], "apply_transform")
         self.assertTrue(said["links"])
         self.assertNotIn("libt.a(n.o)", json.dumps(said))
+
+    def test_all_members_without_digests_in_one_warning(self):
+        members = {f"m{index}_o": ptx(function(f"h{index}")) for index in range(1, 4)}
+        self.file("libm.a", ar(**members))
+        self.file("k.ptx", ptx(*(kernel(f"k{index}", f"h{index}") for index in range(1, 4))))
+        found = [finding for finding in self.check("k.ptx", "libm.a")["findings"] if finding["id"] == "unverified-bytes"]
+        self.assertEqual([finding["files"] for finding in found],
+                         [["k.ptx"], ["libm.a(m1.o)", "libm.a(m2.o)", "libm.a(m3.o)"]])
+        self.assertIn("libm.a (3 modules: libm.a(m1.o), libm.a(m2.o), libm.a(m3.o)) states no digest", found[1]["message"])

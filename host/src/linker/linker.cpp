@@ -2,7 +2,9 @@
 #include "fatlink/linker.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "linker/check_arguments.hpp"
@@ -31,13 +33,15 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target architect
   return parts;
 }
 
-/// Whether `name` is linked as SASS, of which damage would go unnoticed.
-bool is_linked_as_sass(std::string const& name, std::vector<fatbin> const& inputs,
+/// Whether one of `names` is linked as SASS, of which damage would go unnoticed.
+bool is_linked_as_sass(std::vector<std::string> const& names, std::vector<fatbin> const& inputs,
                        link_options const& options)
 {
+  std::set<std::string_view> const named(names.begin(), names.end());
   return std::any_of(inputs.begin(), inputs.end(), [&](fatbin const& input) {
+    if (!named.contains(input.name())) return false;
     auto const* entry = linked_entry(input, detail::choice_of(options));
-    return input.name() == name && entry != nullptr && entry->kind == entry_kind::elf;
+    return entry != nullptr && entry->kind == entry_kind::elf;
   });
 }
 
@@ -61,7 +65,7 @@ bool is_repeated_by_link(finding const& warning, std::vector<fatbin> const& inpu
                          link_options const& options)
 {
   if (warning.id == finding_id::unverified_bytes)
-    return is_linked_as_sass(warning.files.front(), inputs, options);
+    return is_linked_as_sass(warning.files, inputs, options);
   return warning.id != finding_id::compared_by_link;
 }
 

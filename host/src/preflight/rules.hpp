@@ -42,7 +42,7 @@ void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols
 
 // digests.cpp: integrity
 
-/// unverified-bytes: a warning for each input without digests.
+/// unverified-bytes: a warning for each file without digests, with those of its modules.
 void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings);
 
 // kept.cpp: kernels and variables to keep
