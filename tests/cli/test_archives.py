@@ -151,3 +151,13 @@ class Reports(Archives):
         self.assertEqual([finding["files"] for finding in found],
                          [["k.ptx"], ["libm.a(m1.o)", "libm.a(m2.o)", "libm.a(m3.o)"]])
         self.assertIn("libm.a (3 modules: libm.a(m1.o), libm.a(m2.o), libm.a(m3.o)) states no digest", found[1]["message"])
+
+
+class JsonOfOtherPrograms(Archives):
+    def test_is_not_a_sidecar(self):
+        for content in ("[1]", '{"traceEvents": []}', '{"name": "package"}', "{" + " " * (1 << 21), "text"):
+            for name in ("liba.json", "liba.a.json", "k.json"):
+                with self.subTest(content=content[:20], name=name):
+                    path = self.file(name, content)
+                    self.link("k.ptx", "liba.a")
+                    path.unlink()
