@@ -153,6 +153,36 @@ class Reports(Archives):
         self.assertIn("libm.a (3 modules: libm.a(m1.o), libm.a(m2.o), libm.a(m3.o)) states no digest", found[1]["message"])
 
 
+class Runs(Archives):
+    def run_k(self, *words, status=0, **options):
+        return self.fatlink("run", "--device", "cpu", "--mode", "ptx", "--elements", "1", *words, status=status, **options)
+
+    def test_a_library_archive_of_several_kernels_needs_the_name_of_one(self):
+        for members in ({"a_o": ptx(kernel("k1", "h1")), "b_o": ptx(kernel("k2", "h1"))},
+                        {"b_o": ptx(kernel("k2", "h1")), "a_o": ptx(kernel("k1", "h1"))}):
+            self.file("libk.a", ar(**members))
+            self.assert_fails(2, "run", "--device", "cpu", "--mode", "ptx", "--library", "libk.a", "--transform", "liba.a",
+                              says=["libk.a has 2 kernels, none of them apply_transform: name the kernel to execute"],
+                              hint="--kernel k1")
+        self.assertIn("Library libk, kernel k2, transform liba, 1 elements",
+                      self.run_k("--library", "libk.a", "--transform", "liba.a", "--kernel", "k2").stdout)
+
+    def test_the_reference_of_an_archive_of_several_members_is_used(self):
+        self.file("k.ptx", ptx(kernel("k1", "h1")))
+        self.file("liba.a", ar(h_o=ptx(declared("g1"), function("h1")), g_o=ptx(function("g1"))))
+        stated = {"name": "same", "summary": "x", "hook": "h1", "reference": "x", "tolerance_ulp": 0}
+        self.file("liba.json", json.dumps(stated))
+        said = json.loads(self.run_k("--library", "k.ptx", "--transform", "liba.a", "--json").stdout)
+        self.assertEqual(said["reference"]["file"], "liba.json")
+        self.assertEqual(said["modes"][0]["verified"], True)
+
+    def test_a_sidecar_of_another_file_is_not_said_to_be_absent(self):
+        self.file("liba.fatbin", b"")
+        self.file("liba.json", json.dumps({"sha256": "0" * 64}))
+        self.assertIn("not verified: liba.json is the .json of another file than liba.a",
+                      self.run_k("--library", "k.ptx", "--transform", "liba.a").stdout)
+
+
 class JsonOfOtherPrograms(Archives):
     def test_is_not_a_sidecar(self):
         for content in ("[1]", '{"traceEvents": []}', '{"name": "package"}', "{" + " " * (1 << 21), "text"):

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "installed.hpp"
+
 namespace fatlink::cli {
 namespace {
 
@@ -246,7 +248,8 @@ void print_text(run_summary const& run)
                  ? ""
                  : fmt::format(", as there is no GPU ({})",
                                run.no_gpu_reason.substr(0, run.no_gpu_reason.find(':'))));
-  fmt::print("Library {}, transform {}, {} elements\n", run.library, run.transform,
+  fmt::print("Library {}{}, transform {}, {} elements\n", run.library,
+             run.kernel == k_default_kernel ? "" : ", kernel " + run.kernel, run.transform,
              with_commas(run.elements));
   for (std::size_t i = 0; i < run.images.size(); ++i) {
     auto const& result = run.results.images[i].against_reference;
