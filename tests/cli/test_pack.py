@@ -313,7 +313,7 @@ class Refuses(Pack):
         shutil.copy(RELU.with_suffix(".json"), self.folder / "in.json")
         (self.folder / "link.fatbin").symlink_to("in.fatbin")
         content = file.read_bytes()
-        for output, shown in (("in.fatbin", "in.fatbin"), ("link.fatbin", "link.fatbin"), ("in.bin", "in.json")):
+        for output, shown in (("in.fatbin", "in.fatbin"), ("link.fatbin", "link.fatbin"), ("in", "in.json")):
             self.assert_fails(2, "pack", "-o", output, "in.fatbin", says=[f"{shown} is also an input"])
         self.assertEqual(file.read_bytes(), content)
 
@@ -324,6 +324,10 @@ class Refuses(Pack):
     def test_a_cubin_of_another_type_than_the_ptx(self):
         self.refuse("interface-mismatch", FORMS / "transform.ptx", FORMS / "double.cubin",
                     says=["user_transform(b32)", "user_transform(b64)"])
+
+    def test_a_whole_program_which_no_link_takes(self):
+        self.refuse("not-relocatable", FORMS / "whole_program.cubin",
+                    says=["whole_program.cubin holds a whole-program cubin for sm_90, which no link takes"])
 
     def test_what_has_no_input_form(self):
         self.file("t.fatbin", "text")
@@ -363,6 +367,38 @@ class Sidecars(Pack):
         self.file("out.json", json.dumps({"name": "mine", "summary": "y", "sha256": "0" * 64}))
         self.pack(*self.files)
         self.assertEqual(self.sidecar(), {"name": "mine", "summary": "y"})
+
+    def test_an_existing_reference_of_other_bytes_stays_with_a_warning(self):
+        self.file("a.json", json.dumps(self.REFERENCE))
+        first, _ = self.pack(*self.files)
+        again, _ = self.pack(*self.files)
+        self.file("c.json", json.dumps({**self.REFERENCE, "reference": "9*x"}))
+        other, _ = self.pack(self.compile("c", HOOK.replace("return x", "return 9 * x"), *BOTH_75))
+        warning = "fatlink: warning: out.json keeps what it states about another out.fatbin, which is replaced"
+        self.assertNotIn(warning, first.stderr + again.stderr)
+        self.assertIn(warning, other.stderr)
+        self.assertEqual(self.sidecar(), self.REFERENCE)
+
+    def test_the_sidecar_of_another_ending_has_the_whole_name(self):
+        self.pack(*self.files)
+        neighbor = (self.folder / "out.json").read_bytes()
+        self.assertEqual(self.fatlink_json("pack", "-o", "out.bin", RELU)["sidecar"], "out.bin.json")
+        self.assertEqual((self.folder / "out.json").read_bytes(), neighbor)
+        for name in ("out.bin", "out.fatbin"):
+            self.assertTrue(self.fatlink_json("inspect", f"./{name}")["files"][0]["verified"])
+        (self.folder / "out.bin").write_bytes((self.folder / "out.fatbin").read_bytes())
+        self.assert_fails(3, "inspect", "--ptx", "./out.bin", says=["out.bin: is not the file that out.bin.json states"])
+
+    def test_the_sidecar_of_another_fatbin_is_not_replaced(self):
+        self.pack(*self.files)
+        self.assert_fails(2, "pack", "-o", "out", RELU, says=["out: its sidecar would be out.json, which is that of out.fatbin"],
+                          hint="name it x.fatbin, or choose another stem")
+
+    def test_json_of_another_program_beside_an_object_states_nothing(self):
+        shutil.copy(FORMS / "transform.ptx", self.folder / "t.ptx")
+        self.file("t.json", '{"traceEvents": []}')
+        self.pack("t.ptx")
+        self.assertEqual(self.sidecar(), {})
 
     def test_a_malformed_sidecar_is_refused_and_nothing_is_written(self):
         self.file("out.json", "{")

@@ -10,7 +10,6 @@
 
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
-#include "fatbin/sidecar.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "pack/pack_fatbins.hpp"
@@ -65,7 +64,14 @@ void check_paths(pack_arguments const& arguments, std::vector<std::filesystem::p
     fail_usage(fmt::format("{}: a fatbin and its sidecar cannot have one name", output), output,
                "name the fatbin x.fatbin; its sidecar is then x.json");
   must_not_overwrite(inputs, output);
-  if (has_sidecar(output)) must_not_overwrite(inputs, detail::sidecar_of(output).string());
+  if (!has_sidecar(output)) return;
+  auto const sidecar = packed_sidecar(output);
+  must_not_overwrite(inputs, sidecar.string());
+  auto const owner = std::filesystem::path(sidecar).replace_extension(".fatbin");
+  if (owner != output && std::filesystem::exists(owner))
+    fail_usage(fmt::format("{}: its sidecar would be {}, which is that of {}", output,
+                           sidecar.string(), owner.string()),
+               output, "name it x.fatbin, or choose another stem");
 }
 
 std::optional<std::string> contract_of(fatbin const& packed)
@@ -102,7 +108,7 @@ void write(packed_fatbin& packed, std::string const& output,
     auto const text = make_sidecar(packed.contents, output, inputs, packed.warnings)
                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
                       '\n';
-    files.add(std::make_unique<output_file>(detail::sidecar_of(output)),
+    files.add(std::make_unique<output_file>(packed_sidecar(output)),
               std::as_bytes(std::span(text)));
   }
   files.commit();
@@ -124,8 +130,7 @@ nlohmann::json to_json(packed_fatbin const& packed, pack_arguments const& argume
                       {"entries", entries},
                       {"warnings", packed.warnings}};
   if (auto const contract = contract_of(packed.contents)) json["contract"] = *contract;
-  if (has_sidecar(arguments.output))
-    json["sidecar"] = detail::sidecar_of(arguments.output).string();
+  if (has_sidecar(arguments.output)) json["sidecar"] = packed_sidecar(arguments.output).string();
   return json;
 }
 
