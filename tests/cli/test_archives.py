@@ -152,6 +152,16 @@ class Reports(Archives):
                          [["k.ptx"], ["libm.a(m1.o)", "libm.a(m2.o)", "libm.a(m3.o)"]])
         self.assertIn("libm.a (3 modules: libm.a(m1.o), libm.a(m2.o), libm.a(m3.o)) states no digest", found[1]["message"])
 
+    def test_inspect_shows_members_of_one_name_apart(self):
+        self.file("libb.a", ar(g_o=ptx(function("h1")), g_o__2=ptx(function("h2"))))
+        lines = self.fatlink("inspect", "libb.a").stdout.splitlines()
+        self.assertIn("  libb.a(g.o)", lines)
+        self.assertIn("  libb.a(g.o#2)", lines)
+
+    def test_inspect_shows_the_units_of_an_object(self):
+        self.file("t.o", (FORMS / "two_units.o").read_bytes())
+        self.assertIn("  t.o[2]", self.fatlink("inspect", "t.o").stdout.splitlines())
+
 
 class Runs(Archives):
     def run_k(self, *words, status=0, **options):
