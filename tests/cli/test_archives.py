@@ -152,6 +152,12 @@ class Reports(Archives):
                          [["k.ptx"], ["libm.a(m1.o)", "libm.a(m2.o)", "libm.a(m3.o)"]])
         self.assertIn("libm.a (3 modules: libm.a(m1.o), libm.a(m2.o), libm.a(m3.o)) states no digest", found[1]["message"])
 
+    def test_check_says_what_it_did_not_see(self):
+        text = self.fatlink("check", "--mode", "lto", "apply_transform", FORMS / "transform.ltoir").stdout
+        self.assertRegex(text, r"sm_90 +lto  links, as far as can be seen: only the link reads the symbols of \S*transform.ltoir\n")
+        said = self.fatlink_json("check", "--mode", "lto", "apply_transform", FORMS / "transform.ltoir")
+        self.assertEqual(said["targets"][0]["unseen"], [str(FORMS / "transform.ltoir")])
+
     def test_inspect_shows_members_of_one_name_apart(self):
         self.file("libb.a", ar(g_o=ptx(function("h1")), g_o__2=ptx(function("h2"))))
         lines = self.fatlink("inspect", "libb.a").stdout.splitlines()
