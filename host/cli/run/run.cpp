@@ -97,7 +97,7 @@ prepared prepare(run_arguments const& arguments, run_summary& summary)
   select_run_modules(job.files, {.mode = job.modes.back(),
                                  .whole_archive = arguments.link.options.whole_archive,
                                  .kernels = requested_kernels(arguments)});
-  job.kernel = select_kernel(job.files.modules, arguments.kernel);
+  job.kernel = select_kernel(job.files.modules, arguments.kernel, job.files.library_modules);
   open_output(job, arguments);
   summarize(job, summary);
   return job;

@@ -128,13 +128,18 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 
 /// The modules of `inputs` that a link takes, in order: all of each input that is not an archive;
 /// of archives (unless `whole_archive` is set) the members that define what is missing, and what
-/// these need in turn. Also taken: members whose symbols cannot be read (is_opaque), and, if no
-/// kernel is asked for, the members of the first input that hold kernels. If nothing is taken, the
-/// modules of the first input.
+/// these need in turn. All archives count as one, whatever their order: all strong definitions of a
+/// missing name are taken, or else the first weak one. Missing is what no other input defines; a
+/// weak function does not count, a strong definition in an archive replaces it. Also taken: members
+/// whose symbols cannot be read (they hold LTO-IR only, or is_opaque), and the members of the first
+/// input that hold kernels, or of all archives if nothing else has a kernel, unless all of
+/// `kernels` are found. Of a name that is defined nowhere, a member that defines a similar one is
+/// taken, which preflight() then reports. If nothing is taken, all modules.
 /// @throws usage_error, format_error as preflight.
 std::vector<fatbin> select_modules(std::span<input const> inputs, preflight_request const& request);
 
-/// Checks the modules that select_modules() returns.
+/// Checks the modules that select_modules() returns. Also reports archives of which it takes
+/// nothing (unused-input).
 /// @throws usage_error, format_error as above.
 std::vector<finding> preflight(std::span<input const> inputs, preflight_request const& request);
 

@@ -2,6 +2,7 @@
 #include "input/read_modules.hpp"
 
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "fatbin/write_fatbin.hpp"
@@ -10,6 +11,7 @@
 #include "input/bare_entries.hpp"
 #include "input/cubin_module.hpp"
 #include "input/ltoir.hpp"
+#include "input/module_name.hpp"
 #include "input/object.hpp"
 #include "input/ptx_text.hpp"
 #include "input/recognize.hpp"
@@ -42,8 +44,9 @@ class module_reader {
   /// Of the input itself, as an archive is never a member.
   void read_members(bytes_view bytes)
   {
+    std::map<std::string, std::size_t> counts;
     for (auto const& member : read_archive(bytes, name_)) {
-      auto const name = detail::format("{}({})", name_, member.name);
+      auto const name = name_member(name_, member.name, ++counts[member.name]);
       auto const form = recognize(member.bytes);
       if (form == input_form::archive)
         refuse_input(error_code::unknown_form, name, "is an archive inside an archive",
