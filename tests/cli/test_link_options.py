@@ -36,7 +36,7 @@ class Refused(CliTest):
                 (["--mode", "ptx", "--keep-variable", "v"], "variables: this option has no effect in ptx mode",
                  "do not set --keep-variable"),
                 (["--mode", "ptx", "--drop-unused-variables"], "drop_unused_variables", "--drop-unused-variables"),
-                (["--mode", "ptx", "--nvvm=-x"], "nvvm: this option has no effect in ptx mode", "--nvvm"),
+                (["--mode", "ptx", "--nvvm=-jump-table-density=9"], "nvvm: this option has no effect in ptx mode", "--nvvm"),
                 (["--emit", "ptx", "--max-registers", "32"],
                  "max_registers: this option has no effect on emitted PTX",
                  "do not set --max-registers, or emit a cubin: --emit cubin"),
@@ -67,6 +67,27 @@ class Refused(CliTest):
                             (["--nvvm=-ftz=1"], "use --ftz"), (["--ptxas", "-g"], "use --debug")):
             with self.subTest(words=words):
                 self.assert_fails(2, *FULL, *words, says=["fatlink has this option itself"], hint=hint)
+
+    def test_raw_options_that_may_change_more_than_code_are_refused_with_the_allowed_ones(self):
+        for option in ("-c", "--compile-only", "-ewp", "--input-as-string=x", "--help", "--version", "--def-load-cach=cg"):
+            for words in (FULL, ["run", "--in-process"], ["cache", "warm", "--target", "sm_90", LIBRARY, RELU]):
+                with self.subTest(option=option, verb=words[0]):
+                    self.assert_fails(2, *words, f"--ptxas={option}",
+                                      says=[f"ptxas option '{option}'", "known to change nothing but code and messages"],
+                                      hint="--register-usage-level=0..10")
+        self.assert_fails(2, *FULL, "--nvvm=-foo", says=["nvvm option '-foo'"], hint="allowed are -jump-table-density=0..101")
+
+    def test_values_of_raw_options_are_checked(self):
+        self.assert_fails(2, *FULL, "--ptxas=--def-load-cache=zz",
+                          says=["ptxas option '--def-load-cache=zz': it has a value that is not allowed"],
+                          hint="write --def-load-cache=ca|cg|cs|lu|cv")
+
+    def test_an_option_that_this_nvjitlink_lacks_is_named_instead_of_the_inputs(self):
+        env = {"FATLINK_NVJITLINK": TESTS / "libhostile_nvjitlink.so",
+               "FATLINK_HOSTILE": "error-log ptxas fatal   : Unknown option '-warn-on-spills'"}
+        self.assert_fails(4, *FULL, "--in-process", "--ptxas=--warn-on-spills", env=env,
+                          says=["ptxas option '--warn-on-spills': this nvJitLink does not take it: ptxas fatal"],
+                          hint="remove it from --ptxas; fatlink doctor shows the one that was opened")
 
     def test_raw_options_are_one_word_each(self):
         for words, says in ((["--ptxas", ""], "an empty value"), (["--ptxas", "32"], "does not begin with a dash"),

@@ -99,11 +99,11 @@ struct link_options {
   /// Whether nvJitLink may keep intermediate results in the driver's cache, where there is a
   /// driver. The image does not depend on it.
   bool driver_cache = true;
-  /// Options of ptxas, each one word: "--def-load-cache=cg". Refused if this structure has it, or
-  /// if it names a file. Cubins only.
+  /// Options of ptxas, each one word: "--def-load-cache=cg". Only those that change nothing but code
+  /// and messages; docs/using.md lists them. Cubins only.
   std::vector<std::string> ptxas = {};
-  /// Options of libNVVM, each one word: "-jump-table-density=10". Refused as for `ptxas`. lto mode
-  /// only.
+  /// Options of libNVVM, each one word: "-jump-table-density=10", the only one that is passed on.
+  /// lto mode only.
   std::vector<std::string> nvvm = {};
   /// A hook that is still called after the link is an error. Not part of the link's identity.
   bool require_inlined = false;

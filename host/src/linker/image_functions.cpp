@@ -77,6 +77,19 @@ bool is_before(std::string const& a, std::string const& b)
 
 }  // namespace
 
+void check_executable(bytes_view cubin)
+try {
+  if (elf_reader const elf(cubin); elf.type() != ET_EXEC)
+    fail(offsetof(Elf64_Ehdr, e_type),
+         detail::format("has the ELF type {:#x}, not that of an executable, so no GPU loads it",
+                        elf.type()));
+} catch (elf_error const& error) {
+  fail(error.offset, error.cause);
+} catch (out_of_bytes const& end) {
+  fail(end.offset,
+       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+}
+
 std::vector<std::string> functions_in_cubin(bytes_view cubin)
 {
   std::vector<std::string> functions;

@@ -14,6 +14,10 @@
 
 namespace fatlink::detail {
 
+/// @throws file_error (stage image) `cubin` is not an ELF file, or not an executable one: nvJitLink
+///   also makes relocatable ones, with options that fatlink does not pass on.
+void check_executable(bytes_view cubin);
+
 /// The functions left in a cubin, by its symbol table: kernels, and device functions that are still
 /// called.
 /// @throws file_error (stage image) `cubin` is not a CUDA ELF file; states the offset.

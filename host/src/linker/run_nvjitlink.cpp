@@ -9,6 +9,7 @@
 #include "linker/check_opaque_types.hpp"
 #include "linker/kept_symbols.hpp"
 #include "linker/nvjitlink_options.hpp"
+#include "linker/refused_option.hpp"
 #include "linker/request_of.hpp"
 #include "nvjitlink/process_end_guard.hpp"
 #include "nvjitlink/refuse_nvjitlink.hpp"
@@ -55,7 +56,11 @@ link_product check_and_link(std::vector<fatbin> const& inputs, link_options cons
   if (findings.empty()) findings = check_opaque_types(inputs, options, link);
   if (findings.empty()) findings = check_calls(inputs, options, link);
   if (has_error(findings)) throw refused_error(options.target, std::move(findings));
-  return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
+  try {
+    return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
+  } catch (link_error const& failure) {
+    throw link_error(failure.where(), name_refused_option(failure.details(), options));
+  }
 }
 
 /// Whether the helper that links `inputs` may link others afterwards: only if all have a contract
