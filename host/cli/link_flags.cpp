@@ -16,6 +16,13 @@ fatlink::linker link_flags::linker() const
        .allow_unconfined = allow_unconfined});
 }
 
+link_flags link_flags::for_mode(link_mode mode, std::vector<link_mode> const& modes) const
+{
+  auto flags = *this;
+  if (modes.size() > 1 && mode != link_mode::lto) flags.require_inlined = false;
+  return flags;
+}
+
 link_options link_flags::make_options(target target, link_mode mode, image_kind emit) const
 {
   auto made = options;
@@ -42,7 +49,7 @@ void add_link_flags(CLI::App& verb, link_flags& flags)
     verb.get_option(option)->excludes("--in-process");
   verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
   verb.add_flag("--require-inlined", flags.require_inlined,
-                "fail if the lto link does not inline a hook");
+                "fail if the lto link does not inline a hook; not with --mode ptx or sass");
   add_input_flags(verb, flags.options.allow_calls, flags.options.whole_archive);
   add_option_flags(verb, flags.options);
 }

@@ -42,6 +42,7 @@ constexpr std::array k_option_names{
     option_name{"link_options::driver_cache", "--no-driver-cache"},
     option_name{"link_options::ptxas", "--ptxas"},
     option_name{"link_options::nvvm", "--nvvm"},
+    option_name{"link_options::require_inlined", "--require-inlined"},
     option_name{"cpu_options::instruction_budget", "--instruction-budget"},
     option_name{" (FATLINK_CACHE_DIR, cache_settings::folder)", " (FATLINK_CACHE_DIR)"},
     option_name{"pass it as the elements of a run", "pass it with --input"},

@@ -50,6 +50,21 @@ class Refused(CliTest):
             with self.subTest(words=words):
                 self.assert_fails(2, *FULL, *words, says=[says], hint=hint)
 
+    def test_hooks_cannot_be_required_to_be_inlined_where_no_link_inlines(self):
+        for mode in ("ptx", "sass"):
+            for verb in (FULL, ["run"], ["cache", "warm", "--target", "sm_90", LIBRARY, RELU]):
+                with self.subTest(mode=mode, verb=verb[0]):
+                    self.assert_fails(2, *verb, "--mode", mode, "--require-inlined",
+                                      says=[f"this option has no effect in {mode} mode"],
+                                      hint="do not set --require-inlined, or link in lto mode: --mode lto")
+
+    def test_with_both_modes_hooks_are_required_to_be_inlined_by_the_lto_link(self):
+        warm = ["cache", "warm", "--target", "sm_90", "--mode", "both", "--require-inlined"]
+        self.assertEqual(len(self.fatlink_json(*warm, LIBRARY, RELU)["links"]), 2)
+        self.fatlink("run", "--device", "cpu", "--elements", "64", "--mode", "both", "--require-inlined")
+        stubborn = self.compile("stubborn", 'extern "C" __device__ __noinline__ float user_transform(float x) { return x; }\n')
+        self.fatlink(*warm, LIBRARY, stubborn, status=4)
+
     def test_an_option_without_effect_has_its_own_code(self):
         failure = self.fatlink_json(*FULL, "--mode", "ptx", "--fma", "0", status=2)["error"]
         self.assertEqual((failure["code"], failure["stage"], failure["input"]), ("option-has-no-effect", "usage", "fma"))

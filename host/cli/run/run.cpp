@@ -194,9 +194,8 @@ std::shared_ptr<device> open_selected(run_arguments const& arguments, run_summar
 link_options make_options(link_mode mode, run_arguments const& arguments,
                           run_summary const& summary)
 {
-  auto flags = arguments.link;
+  auto flags = arguments.link.for_mode(mode, parse_modes(arguments.mode));
   flags.options.kernels = requested_kernels(arguments);
-  flags.require_inlined = flags.require_inlined && mode == link_mode::lto;
   return flags.make_options(summary.device.target, mode, summary.device.image_for(mode));
 }
 
@@ -248,8 +247,9 @@ void execute_all(device const& device, prepared const& job, run_arguments const&
 int run(run_arguments const& arguments)
 {
   check_output(arguments.output, arguments.json);
-  for (auto const mode : parse_modes(arguments.mode))  // PTX for cpu has fewer options than cubins
-    (void)arguments.link.make_options({}, mode, image_kind::cubin);
+  auto const modes = parse_modes(arguments.mode);
+  for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
+    (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
   run_summary summary;
   auto job = prepare(arguments, summary);
   refuse_sass_without_gpu(job, arguments);

@@ -105,7 +105,8 @@ struct link_options {
   /// Options of libNVVM, each one word: "-jump-table-density=10", the only one that is passed on.
   /// lto mode only.
   std::vector<std::string> nvvm = {};
-  /// A hook that is still called after the link is an error. Not part of the link's identity.
+  /// A hook that is still called after the link is an error. lto mode only: the other modes never
+  /// inline. Not part of the link's identity.
   bool require_inlined = false;
 };
 

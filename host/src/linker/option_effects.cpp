@@ -72,6 +72,9 @@ constexpr std::array k_effects{
     option_effect{"link_options::nvvm",
                   {k_on, k_on, k_no, k_no, k_no},
                   [](link_options const& o) { return !o.nvvm.empty(); }},
+    option_effect{"link_options::require_inlined",
+                  {k_on, k_on, k_no, k_no, k_no},
+                  [](link_options const& o) { return o.require_inlined; }},
 };
 
 /// Where the option has no effect.

@@ -38,7 +38,7 @@ struct option_effect {
   }
 };
 
-/// Every option but target, mode, emit and require_inlined, in the order of link_options.
+/// Every option but target, mode and emit, in the order of link_options.
 std::span<option_effect const> option_effects() noexcept;
 
 /// @throws usage_error (option_has_no_effect) an option that is set does nothing in this link.

@@ -69,11 +69,8 @@ void detail::check_inlined(linked_image const& image, std::vector<fatbin> const&
                                    hook.name, to_string(image.mode)),
          .input = names,
          .code = error_code::not_inlined,
-         .hint = image.mode == link_mode::lto
-                     ? "a recursive, very large or __noinline__ function stays a call, and so do "
-                       "others with optimization 0 or fast_compile max, and those of PTX or SASS"
-                     : detail::format("a {} link never inlines: link in lto mode",
-                                      to_string(image.mode))});
+         .hint = "a recursive, very large or __noinline__ function stays a call, and so do others "
+                 "with optimization 0 or fast_compile max, and those of PTX or SASS"});
   }
 }
 
