@@ -132,8 +132,9 @@ std::vector<link_options> make_requests(warm_arguments const& arguments)
     for (auto const mode : modes)
       for (auto const& emit : arguments.emit) {
         if (emit == "ptx" && mode != link_mode::lto) continue;
-        requests.push_back(arguments.link.for_mode(mode, modes).make_options(
-            target, mode, emit == "ptx" ? image_kind::ptx : image_kind::cubin));
+        requests.push_back(
+            arguments.link.for_mode(mode, modes)
+                .make_options(target, mode, emit == "ptx" ? image_kind::ptx : image_kind::cubin));
       }
   if (requests.empty())
     throw usage_error(

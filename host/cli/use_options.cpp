@@ -75,13 +75,13 @@ void replace_all(std::string& text, std::string_view name, std::string_view opti
 
 }  // namespace
 
-std::string use_options(std::string hint)
+std::string use_options(std::string text)
 {
   for (auto const& [api, option] : k_option_names) {
-    replace_all(hint, "fatlink::" + std::string(api), option);
-    replace_all(hint, api, option);
+    replace_all(text, "fatlink::" + std::string(api), option);
+    replace_all(text, api, option);
   }
-  return hint;
+  return text;
 }
 
 std::string use_options(error_details const& details)

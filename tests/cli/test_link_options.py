@@ -31,22 +31,22 @@ class Refused(CliTest):
 
     def test_options_without_effect_are_refused_with_the_remedy(self):
         for words, says, hint in (
-                (["--mode", "ptx", "--ftz", "1"], "ftz: this option has no effect in ptx mode",
+                (["--mode", "ptx", "--ftz", "1"], "--ftz: this option has no effect in ptx mode",
                  "do not set --ftz, or link in lto mode: --mode lto"),
-                (["--mode", "ptx", "--keep-variable", "v"], "variables: this option has no effect in ptx mode",
+                (["--mode", "ptx", "--keep-variable", "v"], "--keep-variable: this option has no effect in ptx mode",
                  "do not set --keep-variable"),
-                (["--mode", "ptx", "--drop-unused-variables"], "drop_unused_variables", "--drop-unused-variables"),
-                (["--mode", "ptx", "--nvvm=-jump-table-density=9"], "nvvm: this option has no effect in ptx mode", "--nvvm"),
+                (["--mode", "ptx", "--drop-unused-variables"], "--drop-unused-variables: this option", "--drop-unused-variables"),
+                (["--mode", "ptx", "--nvvm=-jump-table-density=9"], "--nvvm: this option has no effect in ptx mode", "--nvvm"),
                 (["--emit", "ptx", "--max-registers", "32"],
-                 "max_registers: this option has no effect on emitted PTX",
+                 "--max-registers: this option has no effect on emitted PTX",
                  "do not set --max-registers, or emit a cubin: --emit cubin"),
-                (["--emit", "ptx", "--line-info"], "line_info", "--line-info"),
-                (["--emit", "ptx", "--debug"], "debug", "--debug"),
-                (["--emit", "ptx", "--stack-protector"], "stack_protector", "--stack-protector"),
-                (["--emit", "ptx", "--ptxas=-v"], "ptxas", "--ptxas"),
-                (["--debug", "--line-info"], "line_info: this option has no effect together with debug", "--line-info"),
+                (["--emit", "ptx", "--line-info"], "--line-info: this option", "--line-info"),
+                (["--emit", "ptx", "--debug"], "--debug: this option", "--debug"),
+                (["--emit", "ptx", "--stack-protector"], "--stack-protector: this option", "--stack-protector"),
+                (["--emit", "ptx", "--ptxas=-v"], "--ptxas: this option", "--ptxas"),
+                (["--debug", "--line-info"], "--line-info: this option has no effect together with --debug", "--line-info"),
                 (["--drop-unused-variables", "--keep-variable", "v"],
-                 "drop_unused_variables: this option has no effect together with variables", "--drop-unused-variables")):
+                 "--drop-unused-variables: this option has no effect together with --keep-variable", "--drop-unused-variables")):
             with self.subTest(words=words):
                 self.assert_fails(2, *FULL, *words, says=[says], hint=hint)
 
@@ -67,12 +67,12 @@ class Refused(CliTest):
 
     def test_an_option_without_effect_has_its_own_code(self):
         failure = self.fatlink_json(*FULL, "--mode", "ptx", "--fma", "0", status=2)["error"]
-        self.assertEqual((failure["code"], failure["stage"], failure["input"]), ("option-has-no-effect", "usage", "fma"))
+        self.assertEqual((failure["code"], failure["stage"], failure["input"]), ("option-has-no-effect", "usage", "--fma"))
 
     def test_options_that_exclude_each_other_are_refused(self):
-        for words, says in ((["-O3", "--debug"], "optimization 3 and debug exclude each other"),
-                            (["-O0", "--fast-compile", "max"], "optimization and fast_compile exclude each other"),
-                            (["--debug", "--fast-compile", "min"], "fast_compile and debug exclude each other")):
+        for words, says in ((["-O3", "--debug"], "--optimize 3 and --debug exclude each other"),
+                            (["-O0", "--fast-compile", "max"], "--optimize and --fast-compile exclude each other"),
+                            (["--debug", "--fast-compile", "min"], "--fast-compile and --debug exclude each other")):
             with self.subTest(words=words):
                 self.assert_fails(2, *FULL, *words, says=[says], hint="hint:   set either --")
 
@@ -119,8 +119,8 @@ class Refused(CliTest):
 
     def test_names_that_are_no_symbols_are_refused(self):
         for name in ("a,b", "k<int>(float*)", "7k"):
-            self.assert_fails(2, *FULL, "--kernel", name, says=["kernels:", "is not the name of a symbol"], hint="fatlink inspect")
-            self.assert_fails(2, *FULL, "--keep-variable", name, says=["variables:", "is not the name of a symbol"],
+            self.assert_fails(2, *FULL, "--kernel", name, says=["--kernel:", "is not the name of a symbol"], hint="fatlink inspect")
+            self.assert_fails(2, *FULL, "--keep-variable", name, says=["--keep-variable:", "is not the name of a symbol"],
                               hint="fatlink inspect")
 
     def test_a_misspelt_kernel_is_refused_before_the_link_with_a_suggestion(self):
@@ -225,9 +225,9 @@ class Linked(CliTest):
 
     def test_warm_refuses_an_option_without_effect_in_one_of_its_links(self):
         warm = ["cache", "warm", "--target", "sm_90", MANY, TRANSFORM]
-        self.assert_fails(2, *warm, "--ftz", "1", says=["ftz: this option has no effect in ptx mode"], hint="--mode lto")
+        self.assert_fails(2, *warm, "--ftz", "1", says=["--ftz: this option has no effect in ptx mode"], hint="--mode lto")
         self.assert_fails(2, *warm, "--emit", "cubin,ptx", "--max-registers", "32",
-                          says=["max_registers: this option has no effect on emitted PTX"], hint="--emit cubin")
+                          says=["--max-registers: this option has no effect on emitted PTX"], hint="--emit cubin")
         self.fatlink(*warm, "--mode", "lto", "--ftz", "1")
 
 
@@ -270,7 +270,7 @@ class Bench(CliTest):
                           hint="add --kernel apply_transform")
 
     def test_options_without_effect_in_one_of_the_modes_are_refused(self):
-        self.assert_fails(2, "bench", "--ftz", "1", says=["ftz: this option has no effect in ptx mode"], hint="--mode lto")
+        self.assert_fails(2, "bench", "--ftz", "1", says=["--ftz: this option has no effect in ptx mode"], hint="--mode lto")
 
     def test_links_are_measured_with_the_options(self):
         said = self.fatlink_json("bench", "--mode", "lto", "--ftz", "1", "--kernel", "apply_transform", "--repeat", "1",

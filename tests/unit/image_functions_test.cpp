@@ -37,7 +37,7 @@ TEST(ImageFunctions, RefusesACubinThatIsNotExecutable)
   byte_buffer const zeros(64);
   expect_error<file_error>([&] { check_executable(zeros); }, "not a 64-bit ELF file");
   expect_error<file_error>([] { check_executable({}); }, "truncated");
-  expect_error<file_error>(
-      [] { check_executable(fixtures::bytes("forms/double.cubin")); },
-      "linked image: has the ELF type 0x1, not that of an executable, so no GPU loads it, at byte 16");
+  expect_error<file_error>([] { check_executable(fixtures::bytes("forms/double.cubin")); },
+                           "linked image: has the ELF type 0x1, not that of an executable, so no "
+                           "GPU loads it, at byte 16");
 }

@@ -56,12 +56,29 @@ TEST(RawOptions, ThatNameFilesAreRefused)
 
 TEST(RawOptions, ThatMakeOtherImagesPrintOrReadTextAreRefused)
 {
-  for (auto const* option :
-       {"-c", "--compile-only", "-ewp", "--extensible-whole-program", "-astoolspatch",
-        "--compile-as-tools-patch", "-preserve-relocs", "--preserve-relocs", "-pic=true",
-        "--position-independent-code=true", "-sanitize=memcheck", "-ias=x", "--input-as-string=x",
-        "-m=32", "--machine=64", "-h", "--help", "-V", "--version", "-version-ls", "--list-version",
-        "--tool-name=x", "--nonsense"})
+  for (auto const* option : {"-c",
+                             "--compile-only",
+                             "-ewp",
+                             "--extensible-whole-program",
+                             "-astoolspatch",
+                             "--compile-as-tools-patch",
+                             "-preserve-relocs",
+                             "--preserve-relocs",
+                             "-pic=true",
+                             "--position-independent-code=true",
+                             "-sanitize=memcheck",
+                             "-ias=x",
+                             "--input-as-string=x",
+                             "-m=32",
+                             "--machine=64",
+                             "-h",
+                             "--help",
+                             "-V",
+                             "--version",
+                             "-version-ls",
+                             "--list-version",
+                             "--tool-name=x",
+                             "--nonsense"})
     expect_invalid([&](link_options& o) { o.ptxas = {option}; },
                    "ptxas option '" + std::string(option) + "': it is not one of those that are");
   for (auto const* option : {"-gen-lto", "-host-ref-ek=x", "-inline-info", "-help", "-foo"})
@@ -96,9 +113,11 @@ TEST(RawOptions, WithoutAnAllowedValueAreRefused)
         "-maxntid=1,2,3,4", "-maxntid=1,,2", "-maxntid=1,", "-minnctapersm=x", "-minnctapersm=-1",
         "-regUsageLevel=11", "-regUsageLevel=0x1", "-func-maxrregcount=23",
         "-func-maxrregcount=99999999999999999999"})
-    expect_invalid([&](link_options& o) { o.ptxas = {option}; }, "it has a value that is not allowed");
+    expect_invalid([&](link_options& o) { o.ptxas = {option}; },
+                   "it has a value that is not allowed");
   for (auto const* option : {"-jump-table-density", "-jump-table-density=102"})
-    expect_invalid([&](link_options& o) { o.nvvm = {option}; }, "it has a value that is not allowed");
+    expect_invalid([&](link_options& o) { o.nvvm = {option}; },
+                   "it has a value that is not allowed");
 }
 
 TEST(RawOptions, WithAnotherValueStateTheAllowedOnes)
@@ -117,9 +136,9 @@ TEST(RawOptions, ThatAreAllowedPass)
        {"--def-load-cache=cg", "-dlcm=cv", "-fscm=wt", "-v", "--verbose", "-w", "-Werror",
         "-maxntid=128", "--maxntid=32,8,1", "--register-usage-level=0", "-regUsageLevel=10",
         "-func-maxrregcount=24", "--allow-expensive-optimizations=false", "-ret-end"})
-    EXPECT_NO_THROW(
-        check_link_options(changed(lto(), [&](link_options& o) { o.ptxas = {option}; })))
-        << option;
+    EXPECT_NO_THROW(check_link_options(changed(lto(), [&](link_options& o) {
+      o.ptxas = {option};
+    }))) << option;
   EXPECT_NO_THROW(check_link_options(
       changed(lto(), [](link_options& o) { o.nvvm = {"-jump-table-density=101"}; })));
 }

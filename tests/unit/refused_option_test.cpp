@@ -41,8 +41,7 @@ TEST(RefusedOption, OfPtxasIsNamedInsteadOfTheInputs)
 
 TEST(RefusedOption, WithAValueIsNamed)
 {
-  auto const failure =
-      named("ptxas fatal   : Invalid value 'cg' for option 'def-load-cache'\n");
+  auto const failure = named("ptxas fatal   : Invalid value 'cg' for option 'def-load-cache'\n");
   EXPECT_EQ(failure.input, "--def-load-cache=cg");
 }
 
@@ -57,9 +56,10 @@ TEST(RefusedOption, OfLibnvvmIsNamed)
 
 TEST(RefusedOption, IsNotBlamedForOtherFailures)
 {
-  for (auto const* log : {"ptxas error   : unresolved extern w", "ptxas fatal : Unknown option 'wx'",
-                          "ptxas warning : option 'warn-on-spills' ignored",
-                          "ptxas fatal : Unknown option 'x-w'", ""}) {
+  for (auto const* log :
+       {"ptxas error   : unresolved extern w", "ptxas fatal : Unknown option 'wx'",
+        "ptxas warning : option 'warn-on-spills' ignored", "ptxas fatal : Unknown option 'x-w'",
+        ""}) {
     auto const failure = named(log);
     EXPECT_EQ(failure.message, "a.fatbin: linking failed") << log;
     EXPECT_EQ(failure.hint, "see the log");

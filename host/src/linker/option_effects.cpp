@@ -88,7 +88,7 @@ std::string_view describe(link_kind kind)
     case link_kind::ptx_cubin:
       return "in ptx mode";
     case link_kind::ptx_set:
-      return "in ptx mode on the reference device, for which nvJitLink does not run";
+      return "in ptx mode on the reference device, for which nvJitLink is not used";
     case link_kind::sass:
       return "in sass mode, which compiles nothing";
   }
@@ -125,9 +125,9 @@ void check_effects(link_options const& options)
   auto const kind = link_kind_of(options.mode, options.emit);
   for (auto const& option : k_effects)
     if (option.is_set(options) && !option.in(kind))
-      throw usage_error({.message = detail::format("{}: this option has no effect {}",
-                                                   option.name(), describe(kind)),
-                         .input = std::string(option.name()),
+      throw usage_error({.message = detail::format("{}: this option has no effect {}", option.field,
+                                                   describe(kind)),
+                         .input = std::string(option.field),
                          .code = error_code::option_has_no_effect,
                          .hint = remedy(option, kind)});
 }

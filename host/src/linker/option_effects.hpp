@@ -21,15 +21,9 @@ link_kind link_kind_of(link_mode mode, image_kind emit) noexcept;
 
 /// One option of link_options.
 struct option_effect {
-  std::string_view field;                     ///< "link_options::max_registers", for hints
+  std::string_view field;                     ///< "link_options::max_registers"
   std::array<bool, k_link_kinds> has_effect;  ///< by link_kind
   bool (*is_set)(link_options const&);        ///< whether it differs from its default
-
-  /// "max_registers", for messages.
-  [[nodiscard]] std::string_view name() const noexcept
-  {
-    return field.substr(field.rfind(':') + 1);
-  }
 
   /// Whether it does something in a link of `kind`.
   [[nodiscard]] bool in(link_kind kind) const noexcept

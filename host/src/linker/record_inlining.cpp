@@ -70,7 +70,9 @@ void detail::check_inlined(linked_image const& image, std::vector<fatbin> const&
          .input = names,
          .code = error_code::not_inlined,
          .hint = "a recursive, very large or __noinline__ function stays a call, and so do others "
-                 "with optimization 0 or fast_compile max, and those of PTX or SASS"});
+                 "with link_options::optimization 0 or link_options::fast_compile max, and those "
+                 "of PTX "
+                 "or SASS"});
   }
 }
 

@@ -26,8 +26,8 @@ bool has_word(std::string_view line, std::string_view name)
     auto const end = position + name.size();
     // ptxas writes the name with none, one or two dashes.
     auto const begin = line.find_last_not_of('-', position - 1);
-    auto const begins = position == 0 || begin == std::string_view::npos ||
-                        !is_part_of_name(line[begin]);
+    auto const begins =
+        position == 0 || begin == std::string_view::npos || !is_part_of_name(line[begin]);
     if (begins && (end == line.size() || !is_part_of_name(line[end]))) return true;
   }
   return false;
