@@ -20,6 +20,7 @@ constexpr std::array k_option_names{
     option_name{"isolation::in_process", "--in-process"},
     option_name{"link_mode::ptx", "--mode ptx"},
     option_name{"link_mode::lto", "--mode lto"},
+    option_name{"link_mode::sass", "--mode sass"},
     option_name{"image_kind::cubin", "--emit cubin"},
     option_name{"link_options::target", "--target"},
     option_name{"set link_options::allow_calls", "pass --allow-calls"},

@@ -141,6 +141,35 @@ class Refused(CliTest):
                       [(each["id"], each["symbol"]) for each in said["targets"][0]["findings"]])
 
 
+class FloatFlags(CliTest):
+    ALL = ["--ftz", "1", "--prec-div", "0", "--prec-sqrt", "0", "--fma", "1"]
+
+    def test_inputs_with_different_flags_link_where_the_link_states_all(self):
+        fast = TESTS / "fixtures" / "fast.fatbin"
+        self.assert_fails(4, *LINK, LIBRARY, fast, says=["one LTO link has one set", "[float-contract]"],
+                          hint="state the set of the link: --ftz, --prec-div, --prec-sqrt and --fma")
+        self.assert_fails(4, *LINK, LIBRARY, fast, *self.ALL[:6], says=["[float-contract]"])
+        self.assertTrue(self.fatlink_json(*LINK, LIBRARY, fast, *self.ALL)["inlined"])
+        self.fatlink("run", "--device", "cpu", "--elements", "64", "--library", LIBRARY, "--transform", fast,
+                     "--mode", "lto", *self.ALL)
+
+
+class CallsAlone(CliTest):
+    def test_an_lto_link_without_ltoir_is_refused_before_the_link_with_the_mode(self):
+        library = self.compile("library", 'extern "C" __device__ float user_transform(float);\n'
+                               'extern "C" __global__ void k(float* p) { *p = user_transform(*p); }\n',
+                               "-rdc=true", "-gencode", "arch=compute_75,code=compute_75")
+        transform = self.compile("transform", 'extern "C" __device__ float user_transform(float x) { return x; }\n',
+                                 "-rdc=true", "-gencode", "arch=compute_75,code=compute_75")
+        env = {"FATLINK_NVJITLINK": "/nowhere.so"}
+        self.assert_fails(4, *LINK, "--allow-calls", library, transform, env=env,
+                          says=["no LTO-IR to link; an lto link needs one input with it", "[no-ltoir]"],
+                          hint="link in ptx mode (--mode ptx)")
+        done = self.fatlink("check", "--target", "sm_90", "--mode", "lto", "--allow-calls", library, transform, status=4)
+        self.assertIn("no LTO-IR to link", done.stdout + done.stderr)
+        self.fatlink(*LINK, "--mode", "ptx", library, transform)
+
+
 class Opaque(CliTest):
     """Libraries whose kernels and variables no PTX shows."""
 

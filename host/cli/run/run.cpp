@@ -12,6 +12,7 @@
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
+#include "linker/request_of.hpp"
 #include "options.hpp"
 #include "preflight/interface_queries.hpp"
 #include "run/run_kernel.hpp"
@@ -168,12 +169,19 @@ void refuse_sass_without_gpu(prepared const& job, run_arguments const& arguments
            .hint = "run it on a GPU: --device gpu"});
 }
 
+preflight_request make_request(link_mode mode, prepared const& job, run_arguments const& arguments)
+{
+  auto options = arguments.link.options;
+  options.mode = mode;
+  options.kernels = {job.kernel.name};
+  return detail::request_of(options);
+}
+
 /// Refuses inputs that link for no target, without a device, so that every machine reports them.
 void check_inputs(prepared const& job, run_arguments const& arguments)
 {
   for (auto const mode : job.modes)
-    if (auto findings = preflight_any_target(job.modules, mode, {job.kernel.name},
-                                             arguments.link.options.allow_calls);
+    if (auto findings = preflight_any_target(job.modules, make_request(mode, job, arguments));
         !findings.empty())
       throw refused_error(std::move(findings));
 }
