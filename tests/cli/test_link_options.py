@@ -29,6 +29,11 @@ class Refused(CliTest):
                 with self.subTest(words=words, verb=verb[0]):
                     self.assert_fails(2, *verb, *words, says=[says], hint="--help")
 
+    def test_values_of_short_ranges_are_not_told_to_be_long_numbers(self):
+        done = self.assert_fails(2, *FULL, "--max-registers", "23", says=["from 24 to 255"],
+                                 hint="write a number from 24 to 255")
+        self.assertNotIn("65536", done.stderr)
+
     def test_options_without_effect_are_refused_with_the_remedy(self):
         for words, says, hint in (
                 (["--mode", "ptx", "--ftz", "1"], "--ftz: this option has no effect in ptx mode",
@@ -39,7 +44,7 @@ class Refused(CliTest):
                 (["--mode", "ptx", "--nvvm=-jump-table-density=9"], "--nvvm: this option has no effect in ptx mode", "--nvvm"),
                 (["--emit", "ptx", "--max-registers", "32"],
                  "--max-registers: this option has no effect on emitted PTX",
-                 "do not set --max-registers, or emit a cubin: --emit cubin"),
+                 "do not set --max-registers, or emit a cubin for a GPU: --emit cubin"),
                 (["--emit", "ptx", "--line-info"], "--line-info: this option", "--line-info"),
                 (["--emit", "ptx", "--debug"], "--debug: this option", "--debug"),
                 (["--emit", "ptx", "--stack-protector"], "--stack-protector: this option", "--stack-protector"),

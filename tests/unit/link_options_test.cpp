@@ -119,7 +119,7 @@ TEST(LinkOptions, WithoutEffectNameTheRemedy)
   EXPECT_EQ(hint(link_mode::lto, image_kind::ptx, registers),
             "link_options::max_registers: this option has no effect on emitted PTX, which ptxas "
             "has not compiled; "
-            "do not set link_options::max_registers, or emit a cubin: image_kind::cubin");
+            "do not set link_options::max_registers, or emit a cubin for a GPU: image_kind::cubin");
   EXPECT_EQ(
       hint(link_mode::ptx, image_kind::ptx_set, registers),
       "link_options::max_registers: this option has no effect in ptx mode on the reference device, "

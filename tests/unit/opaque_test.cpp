@@ -77,7 +77,9 @@ TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
   auto const error = find(findings, "unchecked-types");
   EXPECT_EQ(error.severity, severity::error);
   EXPECT_THAT(error.files, ElementsAre("library_ltoir.fatbin", "transform_ltoir.fatbin"));
-  EXPECT_THAT(error.hint, HasSubstr("code=[compute_75,lto_75]"));
+  EXPECT_EQ(error.hint,
+            "compile transform_ltoir.fatbin with nvcc -dc -gencode "
+            "'arch=compute_75,code=[compute_75,lto_75]'");
 }
 
 TEST(OpaqueInput, HasTheInterfaceOfTheEntryThatIsLinked)

@@ -98,7 +98,7 @@ std::string_view describe(link_kind kind)
 std::string remedy(option_effect const& option, link_kind kind)
 {
   auto const remove = detail::format("do not set {}", option.field);
-  if (kind == link_kind::lto_ptx) return remove + ", or emit a cubin: image_kind::cubin";
+  if (kind == link_kind::lto_ptx) return remove + ", or emit a cubin for a GPU: image_kind::cubin";
   if (kind == link_kind::ptx_set && !option.in(link_kind::lto_ptx))
     return remove + ", or link for a GPU";
   if (!option.in(link_kind::lto_cubin)) return remove;

@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/bytes/elf_reader.hpp"
@@ -39,13 +41,19 @@ char const* api_name(link_mode mode)
   return "link_mode::sass";
 }
 
-/// What links `input` as it is, as advice: "link in ptx mode (link_mode::ptx), set
-/// link_options::allow_calls where a cubin is linked, or ".
-std::string alternatives(fatbin const& input, entry_choice const& choice)
+/// What links all inputs, among them `input`, as they are, as advice: "link in ptx mode
+/// (link_mode::ptx), set link_options::allow_calls where a cubin is linked, or ".
+std::string alternatives(preflight_inputs const& inputs, fatbin const& input,
+                         entry_choice const& choice)
 {
+  auto const all_link_in = [&](link_mode mode) {
+    return std::ranges::all_of(inputs, [&](preflight_input const& other) {
+      return linked_entry(*other.file, {choice.target, mode}) != nullptr;
+    });
+  };
   std::string advice;
   for (auto const mode : {link_mode::lto, link_mode::ptx, link_mode::sass})
-    if (mode != choice.mode && linked_entry(input, {choice.target, mode}) != nullptr)
+    if (mode != choice.mode && all_link_in(mode))
       advice += detail::format("{}{} mode ({}), ", advice.empty() ? "link in " : "or ",
                                to_string(mode), api_name(mode));
   auto with_calls = choice;
@@ -56,21 +64,23 @@ std::string alternatives(fatbin const& input, entry_choice const& choice)
   return advice.empty() ? advice : advice + "or ";
 }
 
-finding lacks_kind(fatbin const& input, entry_choice const& choice)
+finding lacks_kind(preflight_inputs const& inputs, fatbin const& input, entry_choice const& choice)
 {
   auto const mode = choice.mode;
-  return {.id = mode == link_mode::lto   ? finding_id::no_ltoir
-                : mode == link_mode::ptx ? finding_id::no_ptx
-                                         : finding_id::no_sass,
-          .severity = severity::error,
-          .files = {input.name()},
-          .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
-                                    describe(kind_of(mode)), to_string(mode)),
-          .hint = alternatives(input, choice) +
-                  (mode == link_mode::sass
-                       ? detail::format("compile it with nvcc -cubin -rdc=true -arch={}",
-                                        choice.target.name())
-                       : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75"))};
+  return {
+      .id = mode == link_mode::lto   ? finding_id::no_ltoir
+            : mode == link_mode::ptx ? finding_id::no_ptx
+                                     : finding_id::no_sass,
+      .severity = severity::error,
+      .files = {input.name()},
+      .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
+                                describe(kind_of(mode)), to_string(mode)),
+      .hint = alternatives(inputs, input, choice) +
+              (mode == link_mode::sass
+                   ? detail::format("compile its source with nvcc -cubin -rdc=true -arch={0}, or "
+                                    "get a build with SASS for {0} from its author",
+                                    choice.target.name())
+                   : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75"))};
 }
 
 finding lacks_target(fatbin const& input, entry_kind kind, target link_target)
@@ -159,7 +169,7 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
       check_relocatable(*input.file, *linked, findings);
     if (linked != nullptr || !unknown.empty()) continue;
     findings.push_back(targets_of(*input.file, kind).empty()
-                           ? lacks_kind(*input.file, choice)
+                           ? lacks_kind(inputs, *input.file, choice)
                            : lacks_target(*input.file, kind, request.target));
   }
 }

@@ -24,7 +24,8 @@ std::string remedy(preflight_input const& input, preflight_request const& reques
   auto const name = linked_entry(*input.file, choice_of(request))->target.name();
   auto const number = name.substr(name.find('_') + 1);
   return detail::format(
-      "compile it with nvcc -dc -gencode arch=compute_{0},code=[compute_{0},lto_{0}]", number);
+      "compile {1} with nvcc -dc -gencode 'arch=compute_{0},code=[compute_{0},lto_{0}]'", number,
+      input.file->name());
 }
 
 finding unreadable(preflight_input const& input, preflight_request const& request)
@@ -48,7 +49,7 @@ finding unchecked(std::vector<preflight_input> const& inputs, preflight_request 
           .message = detail::format("{}: no input states the types of its functions: each holds "
                                     "LTO-IR without PTX of the same architecture",
                                     fmt::join(names, ", ")),
-          .hint = remedy(inputs.front(), request)};
+          .hint = remedy(inputs.back(), request)};
 }
 
 }  // namespace
