@@ -89,8 +89,8 @@ TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
   EXPECT_EQ(error.severity, severity::error);
   EXPECT_THAT(error.files, ElementsAre("library_ltoir.fatbin", "transform_ltoir.fatbin"));
   EXPECT_EQ(error.hint,
-            "compile it with PTX for the same architecture: nvcc -dlto -fatbin -arch=sm_75 FILE.cu "
-            "-o FILE.fatbin");
+            "compile transform_ltoir.fatbin with nvcc -dc -gencode "
+            "'arch=compute_75,code=[compute_75,lto_75]'");
 }
 
 TEST(OpaqueInput, HasTheInterfaceOfTheEntryThatIsLinked)

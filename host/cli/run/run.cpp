@@ -12,6 +12,7 @@
 #include "fatlink/linker.hpp"
 #include "link_flags.hpp"
 #include "linker/check_arguments.hpp"
+#include "linker/request_of.hpp"
 #include "options.hpp"
 #include "preflight/interface_queries.hpp"
 #include "resources_report.hpp"
@@ -129,12 +130,19 @@ void refuse_sass_without_gpu(prepared const& job, device_choice& choice)
   detail::check_reference_device(modules);
 }
 
+preflight_request make_request(link_mode mode, prepared const& job, run_arguments const& arguments)
+{
+  auto options = arguments.link.options;
+  options.mode = mode;
+  options.kernels = {job.kernel.name};
+  return detail::request_of(options);
+}
+
 /// Refuses inputs that link for no target, without a device, so that every machine reports them.
 void check_inputs(prepared const& job, run_arguments const& arguments)
 {
   for (auto const mode : job.modes)
-    if (auto findings = preflight_any_target(job.files.modules, mode, {job.kernel.name},
-                                             arguments.link.options.allow_calls);
+    if (auto findings = preflight_any_target(job.files.modules, make_request(mode, job, arguments));
         !findings.empty())
       throw refused_error(std::move(findings));
 }
@@ -154,9 +162,8 @@ std::shared_ptr<device> open_chosen(device_choice& choice, run_arguments const& 
 link_options make_options(link_mode mode, run_arguments const& arguments,
                           run_summary const& summary)
 {
-  auto flags = arguments.link;
+  auto flags = arguments.link.for_mode(mode, parse_modes(arguments.mode));
   flags.options.kernels = requested_kernels(arguments);
-  flags.require_inlined = flags.require_inlined && mode == link_mode::lto;
   return flags.make_options(summary.device.target, mode, summary.device.image_for(mode));
 }
 
@@ -172,7 +179,7 @@ try {
   if (details.code != error_code::option_has_no_effect || summary.device.kind != device_kind::cpu)
     throw;
   // The reference device takes PTX only, whatever the mode.
-  for (auto const* const remedy : {"emit a cubin: image_kind::cubin", "link for a GPU"})
+  for (auto const* const remedy : {"emit a cubin for a GPU: image_kind::cubin", "link for a GPU"})
     if (auto const position = details.hint.find(remedy); position != std::string::npos)
       details.hint.replace(position, std::string::npos, "run on a GPU: --device gpu");
   throw usage_error(details);
@@ -210,8 +217,9 @@ void execute_all(device const& device, prepared const& job, run_arguments const&
 int run(run_arguments const& arguments)
 {
   check_output(arguments.output, arguments.json);
-  for (auto const mode : parse_modes(arguments.mode))  // PTX for cpu has fewer options than cubins
-    (void)arguments.link.make_options({}, mode, image_kind::cubin);
+  auto const modes = parse_modes(arguments.mode);
+  for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
+    (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
   run_summary summary;
   auto job = prepare(arguments, summary);
   device_choice choice(arguments.device);

@@ -113,6 +113,7 @@ struct preflight_request {
   fatlink::target target = {};                 ///< the target of the link
   link_mode mode = link_mode::lto;             ///< the mode of the link
   bool allow_calls = false;                    ///< see link_options::allow_calls
+  bool states_float_flags = false;             ///< all of ftz, prec_div, prec_sqrt and fma are set
   bool whole_archive = false;                  ///< see link_options::whole_archive
   std::vector<std::string> kernels = {};       ///< each must be in an input
   std::vector<std::string> variables = {};     ///< an input must define each
@@ -144,10 +145,9 @@ std::vector<fatbin> select_modules(std::span<input const> inputs, preflight_requ
 std::vector<finding> preflight(std::span<input const> inputs, preflight_request const& request);
 
 /// The errors that do not depend on the target: none about architectures, none about toolkits.
-/// @throws format_error as preflight.
-std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
-                                          std::vector<std::string> const& kernels = {},
-                                          bool allow_calls = false);
+/// Ignores the target of `request`. @throws usage_error, format_error as preflight.
+std::vector<finding> preflight_any_target(std::span<fatbin const> inputs,
+                                          preflight_request request);
 
 /// The only entry of `input` that a link passes to nvJitLink: the newest PTX entry (ptx mode) or
 /// LTO-IR entry (lto mode) that links for the target, or the SASS entry for exactly the target

@@ -133,7 +133,7 @@ finding not_judged(fatbin const& transform, std::string const& cause, std::strin
 finding lacks_ptx(fatbin const& transform)
 {
   return not_judged(transform, "holds no PTX, so the functions that it defines are not known",
-                    "compile it with nvcc -dlto -fatbin -arch=sm_75, and ");
+                    "compile it with nvcc -dlto -fatbin -arch=sm_75, or ");
 }
 
 finding lacks_contract_library(fatbin const& transform)

@@ -159,11 +159,14 @@ class linker::session {
   /// It is not stored if this throws, so links from the cache are not checked again: their key
   /// names what was asked for, and their digest detects damage. An entry that was forged, with its
   /// digest, could hold any code under the right names; and a cache never makes a link fail.
-  /// @throws file_error the product is not an image.
+  /// @throws file_error the product is not an image, or one that no GPU loads.
   /// @throws refused_error it lacks a kernel or variable that was asked for.
   void check_product(bytes_view bytes) const
   {
-    if (options_.emit == image_kind::cubin) (void)detail::functions_in_cubin(bytes);
+    if (options_.emit == image_kind::cubin) {
+      detail::check_executable(bytes);
+      (void)detail::functions_in_cubin(bytes);
+    }
     detail::check_kept(bytes, inputs_, options_);
   }
 

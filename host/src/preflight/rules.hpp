@@ -30,6 +30,9 @@ class symbol_index;
 /// passed over.
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
+/// no-ltoir: allow_calls, and no input has LTO-IR.
+void check_ltoir_parts(preflight_inputs const& inputs, preflight_request const& request,
+                       std::vector<finding>& findings);
 /// float-contract: LTO mode takes one set of flags for all inputs.
 void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
                        std::vector<finding>& findings);
