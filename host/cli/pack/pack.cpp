@@ -10,8 +10,8 @@
 
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
-#include "fatbin_files.hpp"
 #include "fatbin/contract_identity.hpp"
+#include "fatbin_files.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "pack/pack_fatbins.hpp"

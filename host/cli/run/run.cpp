@@ -267,9 +267,10 @@ void add_run(CLI::App& app, int& exit_status)
                    "transform: name, or file of any form (default: relu_poly); repeat it for "
                    "several\ntransforms")
       ->allow_extra_args(false);
-  verb->add_option("--watch", arguments->watched,
-                   "a transform, source or other file: run again whenever it, its .json or a header "
-                   "in a folder of -I changes")
+  verb->add_option(
+          "--watch", arguments->watched,
+          "a transform, source or other file: run again whenever it, its .json or a header "
+          "in a folder of -I changes")
       ->type_name("FILE");
   verb->add_option("--kernel", arguments->kernel,
                    "kernel to execute, with parameters (const float*, float*, size_t) (default: "
