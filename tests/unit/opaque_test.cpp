@@ -55,7 +55,7 @@ TEST(OpaqueInput, IsWarnedOfByPreflightThatComparedNoTypes)
     auto const warning = find(findings, "unreadable-types");
     EXPECT_EQ(warning.severity, severity::warning);
     EXPECT_THAT(warning.message, HasSubstr("only the link compares them"));
-    EXPECT_THAT(warning.hint, HasSubstr("nvcc -dlto -fatbin -arch=sm_"));
+    EXPECT_THAT(warning.hint, HasSubstr("nvcc -dc -gencode 'arch=compute_"));
     EXPECT_THAT(find(findings, "uncontracted").message,
                 testing::AllOf(HasSubstr("not compared before the link"),
                                Not(HasSubstr("could be checked"))));
