@@ -371,8 +371,25 @@ TEST(Input, HasTheSidecarOfItsWholeName)
   folder.write("t.cubin.json", sidecar("other"));
   expect_error<format_error>([&] { (void)input::read(path); },
                              "t.cubin: is not the file that t.cubin.json states");
-  folder.write("t.cubin.json", "{}");
+  folder.write("t.cubin.json", R"({"hook": "h"})");
   EXPECT_FALSE(input::read(path).is_verified());
+}
+
+TEST(Input, IgnoresJsonOfOtherProgramsBesideOtherFilesThanFatbins)
+{
+  for (auto const* const text : {"[1]", "text", R"({"traceEvents": []})", R"({"name": "x"})"}) {
+    fixtures::folder const folder;
+    auto const path = folder.write("t.cubin", text_of("relocatable.cubin"));
+    folder.write("t.cubin.json", text);
+    EXPECT_FALSE(input::read(path).is_verified());
+    folder.write("t.json", text);
+    EXPECT_FALSE(input::read(path).is_verified());
+    folder.write("t.json", sidecar(text_of("relocatable.cubin")));
+    EXPECT_TRUE(input::read(path).is_verified());
+    auto const fatbin = folder.write("u.fatbin", to_text(fixtures::bytes("transform.fatbin")));
+    folder.write("u.json", "[1]");
+    EXPECT_THROW((void)input::read(fatbin), file_error);
+  }
 }
 
 TEST(Input, DoesNotUseTheSidecarOfAFatbinThatIsNamedAfterIt)

@@ -194,7 +194,8 @@ void print_text(nlohmann::json const& file)
   std::string module;
   for (auto const& entry : file["entries"]) {
     auto const owner = entry.value("module", "");
-    if (form == "archive" && owner != std::exchange(module, owner)) fmt::print("  {}\n", owner);
+    if (owner != file["file"].get<std::string>() && owner != std::exchange(module, owner) && !owner.empty())
+      fmt::print("  {}\n", owner);
     print_entry(entry);
   }
   for (auto const& finding : file["findings"])

@@ -7,10 +7,8 @@
 
 #include "fatbin/add_digests.hpp"
 #include "fatbin/write_fatbin.hpp"
+#include "input/bare_entries.hpp"
 #include "input/cubin_module.hpp"
-#include "input/entry_flags.hpp"
-#include "input/ltoir.hpp"
-#include "input/ptx_text.hpp"
 #include "util/bytes/base64.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
@@ -49,43 +47,21 @@ class assembler {
 
   void add(compile_product const& product, bool wants_cubin)
   {
-    if (!product.ptx.empty()) add_ptx(product.ptx);
-    if (!product.ltoir.empty()) add_ltoir(product.ltoir);
+    if (!product.ptx.empty()) add_code(ptx_entry(read_ptx_text(product.ptx, name_)));
+    if (!product.ltoir.empty())
+      add_code(ltoir_entry(product.ltoir, read_ltoir_header(product.ltoir, name_)));
     if (wants_cubin && !product.cubin.empty()) add_entry(cubin_entry(product.cubin, name_));
   }
 
   byte_buffer finish() { return add_digests(write_fatbin(entries_), name_); }
 
  private:
-  void add_ptx(byte_buffer const& bytes)
+  /// With the float flags, which bare PTX and LTO-IR do not state.
+  void add_code(fatbin_entry entry)
   {
-    auto const ptx = read_ptx_text(bytes, name_);
-    fatbin_entry entry;
-    entry.kind = entry_kind::ptx;
-    entry.target = ptx.target;
-    entry.version_major = ptx.version_major;
-    entry.version_minor = ptx.version_minor;
-    entry.payload = as_view(ptx.text);
-    add_code(entry);
-  }
-  void add_ltoir(byte_buffer const& bytes)
-  {
-    auto const header = read_ltoir_header(bytes, name_);
-    fatbin_entry entry;
-    entry.kind = entry_kind::ltoir;
-    entry.target = header.target;
-    entry.version_major = header.container.major;
-    entry.version_minor = header.container.minor;
-    entry.payload = bytes;
-    add_code(entry);
-  }
-  void add_code(fatbin_entry& entry)
-  {
-    entry.flags = flags_of(entry.target);
-    entry.uncompressed_size = entry.payload.size();
     entry.options = float_flags_;
     entry.stored_options = as_view(float_flags_);
-    add_entry(entry);
+    add_entry(std::move(entry));
   }
   void add_entry(fatbin_entry entry)
   {

@@ -224,18 +224,6 @@ void check_function_types(symbol_index const& symbols, std::vector<finding>& fin
   std::move(uncertain_types.begin(), uncertain_types.end(), std::back_inserter(findings));
 }
 
-finding duplicate_symbol(std::string const& name, std::string const& first,
-                         std::string const& second, bool is_hook)
-{
-  return {.id = finding_id::duplicate_symbol,
-          .severity = severity::error,
-          .files = {first, second},
-          .symbol = name,
-          .message = detail::format("{} is defined by {} and by {}", name, first, second),
-          .hint = is_hook ? "pass one of the two"
-                          : "pass one of the two, or declare what is private static"};
-}
-
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings)
 {
