@@ -190,7 +190,7 @@ TEST_F(Nvvm, ReadsOpaquePointersFromSm100On)
                 HasSubstr("for sm_90, as"));
   }
   EXPECT_THAT(refusal(text_of("opaque.ll"), for_target("sm_75")).message,
-              testing::StartsWith("half.ll:8:30: error: "));
+              testing::StartsWith("half.ll:8:28: error: "));
 }
 
 TEST_F(Nvvm, SaysHowToStateVersionAndTriple)
@@ -201,17 +201,20 @@ TEST_F(Nvvm, SaysHowToStateVersionAndTriple)
               HasSubstr("target triple = \"nvptx64-nvidia-cuda\""));
 }
 
+TEST_F(Nvvm, SaysHowToStateTheDataLayout)
+{
+  for (auto const architecture : {target("sm_75"), target("sm_100")}) {
+    auto const details = refusal(changed("target datalayout", "; "), for_target(architecture));
+    EXPECT_EQ(details.message, "half.ll: states no target datalayout");
+    EXPECT_THAT(details.hint, HasSubstr("target datalayout = \"e-p:64:64:64-"));
+  }
+}
+
 TEST_F(Nvvm, RefusesAnEmptyText)
 {
   for (auto const* text : {"", " \n", "; SPDX\n\n; nothing"})
     EXPECT_EQ(refusal(text, for_target("sm_75")).message,
               "half.ll: is empty: it defines no function");
-}
-
-TEST_F(Nvvm, RefusesAnArchitectureThatItDoesNotKnow)
-{
-  expect_error<unavailable_error>([&] { (void)compile(text_of("half.ll"), for_target("sm_77")); },
-                                  "does not know the architecture sm_77");
 }
 
 TEST_F(Nvvm, DamagedBitcodeFailsOnlyItsOwnCompile)
