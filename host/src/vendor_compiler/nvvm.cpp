@@ -38,7 +38,9 @@ std::string bind_all(shared_library const& file, nvvm_functions& api)
 
 vendor_library const& nvvm_library()
 {
-  static vendor_library const library{
+  static auto const& library = *new vendor_library{
+      // used while static objects are destroyed
+
       .title = "libNVVM",
       .name = "libnvvm.so.4",
       .variable = "FATLINK_LIBNVVM",
