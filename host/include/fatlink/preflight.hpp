@@ -63,6 +63,8 @@ enum class finding_id {
   // packing
   duplicate_entry,     ///< two entries of one kind and target
   interface_mismatch,  ///< files of one fatbin that define or declare different functions
+  // inspection
+  double_arithmetic,  ///< a function on float that computes in double; reported by inspect only
 };
 
 /// "no-ltoir"; "unknown" for a value outside the enumeration.

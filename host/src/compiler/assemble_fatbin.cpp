@@ -32,7 +32,7 @@ std::string ident_text(compile_options const& options, compile_facts const& fact
     json["contract_package"] = facts.contract->package;
     json["hooks"] = facts.hooks;
   }
-  json["toolkit"] = facts.toolkit;
+  if (!facts.toolkit.empty()) json["toolkit"] = facts.toolkit;
   json["float"] = to_string(options.float_flags);
   json["producer"] = facts.producer;
   return encode_base64(json.dump());
@@ -81,6 +81,20 @@ bool is_in(std::vector<target> const& targets, target architecture)
 }
 
 }  // namespace
+
+std::string stated_toolkit(bytes_view ptx)
+{
+  constexpr std::string_view k_mark = "// Cuda compilation tools, release ";
+  constexpr std::size_t k_most_comments = 1024;
+  constexpr std::size_t k_longest_version = 8;
+  auto const text = std::string_view(reinterpret_cast<char const*>(ptx.data()), ptx.size())
+                        .substr(0, k_most_comments);
+  auto const start = text.find(k_mark);
+  if (start == std::string_view::npos) return {};
+  auto const version = text.substr(start + k_mark.size());
+  auto const size = std::min(version.find_first_not_of("0123456789."), version.size());
+  return size > k_longest_version ? std::string() : std::string(version.substr(0, size));
+}
 
 byte_buffer assemble_fatbin(std::vector<compile_product> const& products,
                             compile_options const& options, compile_facts const& facts,
