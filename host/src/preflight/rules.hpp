@@ -73,11 +73,15 @@ void check_types(preflight_inputs const& inputs, preflight_request const& reques
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings);
-/// signature-mismatch, uncertain-type: all declarations and definitions of one name, weak or not.
-void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
 /// duplicate-symbol.
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings);
+
+// check_function_types.cpp: their types
+
+/// signature-mismatch, uncertain-type, unchecked-types: all declarations and definitions of one
+/// name, weak or not, whatever the order of the inputs.
+void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
 
 // variables.cpp: variables
 
