@@ -66,6 +66,12 @@ byte_buffer with_content(byte_buffer bytes, std::string const& name, byte_buffer
   return bytes;
 }
 
+std::uint32_t index_of(byte_buffer const& cubin, std::string const& name)
+{
+  auto const offset = symbol(cubin, name, 0) - offset_of(cubin, ".symtab");
+  return static_cast<std::uint32_t>(offset / sizeof(Elf64_Sym));
+}
+
 byte_buffer content_of(byte_buffer const& cubin, std::string const& name)
 {
   elf_reader const elf(cubin);
@@ -86,6 +92,15 @@ byte_buffer with_symbols(std::string const& model, std::string const& name, std:
   names.push_back(std::byte{0});
   for (std::size_t i = 0; i < count; ++i) symbols.insert(symbols.end(), copy.begin(), copy.end());
   return with_content(with_content(bytes, ".strtab", names), ".symtab", symbols);
+}
+
+/// types() with the variable `name` in no section, with this alignment.
+byte_buffer with_common(std::string const& name, std::uint64_t alignment)
+{
+  auto bytes = types();
+  put(bytes, symbol(bytes, name, offsetof(Elf64_Sym, st_shndx)), std::uint16_t{SHN_COMMON});
+  put(bytes, symbol(bytes, name, offsetof(Elf64_Sym, st_value)), alignment);
+  return bytes;
 }
 
 }  // namespace
@@ -116,8 +131,23 @@ TEST(CubinReader, RefusesHeadersThatAreNotOfACudaElfFile)
   expect_corrupt_with(offsetof(Elf64_Ehdr, e_phnum), std::uint16_t{1},
                       "program headers of unknown size");
   expect_corrupt_with(EI_OSABI, std::uint8_t{1}, "an ABI that is not known");
-  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags), std::uint32_t{0x0500},
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags), std::uint32_t{0x06000502},
                       "an architecture that is not known");
+}
+
+TEST(CubinReader, RefusesFlagsThatNvjitlinkCrashesOn)
+{
+  auto const flags = elf_reader(types()).flags();
+  auto const expect_unknown = [](std::uint32_t value, std::string const& says) {
+    expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags), value, says);
+  };
+  for (auto const bit : {24U, 25U, 26U, 27U, 31U})
+    expect_unknown(flags ^ (1U << bit), "flags that do not name the section .note.nv.cuinfo");
+  expect_unknown(flags | 0xFF000000U, "flags that do not name the section .note.nv.cuinfo");
+  expect_unknown(flags | 1U, "flags that are not known");
+  auto bytes = fixtures::bytes("toolkits/cuda_12.9.cubin");
+  put(bytes, offsetof(Elf64_Ehdr, e_flags), elf_reader(bytes).flags() | 0x01000000U);
+  expect_corrupt(bytes, "flags that are not known");
 }
 
 TEST(CubinReader, RefusesSegmentsPastTheEnd)
@@ -153,6 +183,65 @@ TEST(CubinReader, RefusesSectionsThatContradictTheFile)
                       "it has a second symbol table");
 }
 
+TEST(CubinReader, RefusesAFirstSectionThatIsNotEmpty)
+{
+  auto const first = elf_reader(types()).section_table().offset;
+  for (auto const field :
+       {offsetof(Elf64_Shdr, sh_name), offsetof(Elf64_Shdr, sh_type),
+        offsetof(Elf64_Shdr, sh_flags), offsetof(Elf64_Shdr, sh_offset),
+        offsetof(Elf64_Shdr, sh_size), offsetof(Elf64_Shdr, sh_link), offsetof(Elf64_Shdr, sh_info),
+        offsetof(Elf64_Shdr, sh_addralign), offsetof(Elf64_Shdr, sh_entsize)})
+    expect_corrupt_with(first + field, std::uint32_t{1}, "the first section is not empty");
+}
+
+TEST(CubinReader, RefusesSectionsWithoutAPlausibleAlignment)
+{
+  auto const good = types();
+  for (auto const* name : {".debug_frame", ".note.nv.tkinfo", ".text.kernel", ".nv.global"})
+    for (auto const value : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{1} << 21,
+                             std::uint64_t{1} << 31, std::uint64_t{1} << 63})
+      expect_corrupt_with(header(good, name, offsetof(Elf64_Shdr, sh_addralign)), value,
+                          "a section has no alignment that is a power of two up to 1 MiB");
+}
+
+TEST(CubinReader, RefusesSectionsOfAnotherTypeThanTheirNameStates)
+{
+  auto const good = types();
+  for (auto const* name : {".note.nv.tkinfo", ".nv.callgraph", ".nv.prototype", ".rela.text.kernel",
+                           ".nv.info.kernel"})
+    expect_corrupt_with(header(good, name, offsetof(Elf64_Shdr, sh_type)),
+                        std::uint32_t{0x70000040},
+                        "a section whose name and type do not belong together");
+  expect_corrupt_with(header(good, ".debug_frame", offsetof(Elf64_Shdr, sh_type)), std::uint32_t{0},
+                      "a section without type");
+}
+
+TEST(CubinReader, RefusesSectionsThatBelongToOthersWithoutSayingSo)
+{
+  auto const good = types();
+  auto const at = [&](char const* name) {
+    return header(good, name, offsetof(Elf64_Shdr, sh_info));
+  };
+  for (auto const* name : {".nv.global", ".nv.constant3", ".debug_frame"})
+    for (auto const value : {1U, ~0U})
+      expect_corrupt_with(at(name), value,
+                          "a section belongs to another without a flag that says so");
+  auto const code = elf_reader(good).section(section(good, ".text.kernel")).info;
+  for (auto const value : {code ^ 1U, code ^ (1U << 20), ~0U})
+    expect_corrupt_with(at(".text.kernel"), value, "a section of code does not name its function");
+}
+
+TEST(CubinReader, RefusesSectionsThatShareBytes)
+{
+  auto const good = types();
+  auto const size = elf_reader(good).section(section(good, ".nv.info")).size;
+  expect_corrupt_with(header(good, ".nv.info", offsetof(Elf64_Shdr, sh_size)), size + 4,
+                      "two sections have the same bytes");
+  expect_corrupt_with(header(good, ".nv.callgraph", offsetof(Elf64_Shdr, sh_offset)),
+                      std::uint64_t{offset_of(good, ".nv.prototype")},
+                      "two sections have the same bytes");
+}
+
 TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
 {
   auto const good = types();
@@ -163,13 +252,25 @@ TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
                       "a function or variable without a readable name");
   expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{0xFF00},
                       "a symbol is in a section that is not there");
-  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{SHN_ABS},
-                      "a kernel outside of all sections");
+  for (auto const special : {SHN_ABS, SHN_COMMON})
+    expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)),
+                        static_cast<std::uint16_t>(special),
+                        "a function or variable outside of all sections");
+  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{SHN_ABS},
+                      "a function or variable outside of all sections");
+  for (auto const alignment : {0U, 3U, 1U << 24})
+    expect_corrupt(with_common("counter", alignment),
+                   "a symbol has no alignment that is a power of two up to 1 MiB");
+  EXPECT_NO_THROW(read_cubin(with_common("counter", 16), "x"));
+  expect_corrupt_with(at("hook_of_any", offsetof(Elf64_Sym, st_value)), std::uint64_t{1} << 24,
+                      "a symbol has no alignment that is a power of two up to 1 MiB");
   expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_size)), ~std::uint64_t{0},
                       "a symbol reaches past the end of its section");
   expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_value)), ~std::uint64_t{0},
                       "a symbol reaches past the end of its section");
   expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0x60},
+                      "a variable in an unknown memory");
+  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0xA0},
                       "a variable in an unknown memory");
   expect_corrupt_with(header(good, ".symtab", offsetof(Elf64_Shdr, sh_entsize)), std::uint64_t{23},
                       "symbols of unknown size");
@@ -247,12 +348,33 @@ TEST(CubinReader, RefusesRelocationsAndCallsThatContradictTheFile)
   expect_corrupt_with(table, ~std::uint64_t{0}, "a relocation past the end of its section");
   expect_corrupt_with(table + 12, ~std::uint32_t{0},
                       "a relocation names a symbol that is not there");
+  expect_corrupt_with(table + 8, std::uint32_t{0x100}, "a relocation of an unknown type");
+  expect_corrupt_with(table + 8, ~std::uint32_t{0}, "a relocation of an unknown type");
+  auto const code = elf_reader(good).section(section(good, ".text.kernel"));
+  expect_corrupt_with(table, code.size - 8, "a relocation past the end of its section");
+  auto to_variable = good;
+  put(to_variable, table + 8, std::uint32_t{33});
+  put(to_variable, table + 12, index_of(good, "counter"));
+  expect_corrupt(to_variable, "a relocation to a function names another symbol");
   auto const calls = offset_of(good, ".nv.callgraph");
   expect_corrupt_with(header(good, ".nv.callgraph", offsetof(Elf64_Shdr, sh_entsize)),
                       std::uint64_t{4}, "a call graph of unknown size");
-  expect_corrupt_with(calls, ~std::uint32_t{0}, "a call names a symbol that is not there");
-  expect_corrupt_with(calls + 4, std::uint32_t{0xFFFFFF00},
-                      "a call names a symbol that is not there");
+  for (auto const symbol : {~0U, index_of(good, "counter")})
+    expect_corrupt_with(calls, symbol, "a call names a function that is not there");
+  for (auto const symbol : {0xFFFFFF00U, 0x10000U})
+    expect_corrupt_with(calls + 4, symbol, "a call names a function that is not there");
+}
+
+TEST(CubinReader, TakesCallsByPrototypeAndFunctionsWithoutOne)
+{
+  auto bytes = types();
+  auto const calls = offset_of(bytes, ".nv.callgraph");
+  auto const prototype = find(bytes, ".strtab", "#") - offset_of(bytes, ".strtab");
+  for (auto const callee : {static_cast<std::uint32_t>(prototype), 0U}) {
+    put(bytes, calls, index_of(bytes, "kernel"));
+    put(bytes, calls + 4, callee);
+    EXPECT_NO_THROW(read_cubin(bytes, "x"));
+  }
 }
 
 TEST(CubinReader, RefusesAttributesThatContradictTheFile)
@@ -272,17 +394,34 @@ TEST(CubinReader, RefusesAttributesThatContradictTheFile)
   expect_corrupt_with(parameter + 8, std::uint16_t{9}, "a kernel's parameters are incomplete");
   expect_corrupt_with(parameter + 12, std::uint32_t{0}, "a kernel's parameters are incomplete");
   expect_corrupt_with(parameter + 1, std::uint8_t{0x18}, "a kernel's parameters are incomplete");
+  auto const block = find(good, ".nv.info.kernel", std::string("\x04\x05\x0c\0", 4));
+  expect_corrupt_with(block + 8, ~std::uint32_t{0},
+                      "an attribute with more threads than a block can have");
   auto const large = find(good, ".nv.info.fixed_block", std::string("\x04\x45\x0c\0", 4));
   expect_corrupt_with(large + 2, std::uint16_t{4}, "an attribute");
+  expect_corrupt_with(parameter, std::uint8_t{3}, "an attribute of an unknown format");
+}
+
+TEST(CubinReader, RefusesFunctionsWithoutAttributes)
+{
+  auto const good = types();
+  auto const registers = find(good, ".nv.info", std::string("\x04\x2f\x08\0", 4));
+  for (auto const symbol : {~0U, index_of(good, "counter"), 0U})
+    expect_corrupt_with(registers + 4, symbol, "an attribute of a function that is not there");
+  expect_corrupt_with(registers + 1, std::uint8_t{0x11},
+                      "a function whose number of registers is not stated");
 }
 
 TEST(CubinReader, RefusesNotesPastTheEnd)
 {
   auto const good = types();
   auto const note = offset_of(good, ".note.nv.tkinfo");
-  expect_corrupt_with(note, ~std::uint32_t{0}, "truncated");
-  expect_corrupt_with(note + 4, ~std::uint32_t{0}, "truncated");
-  expect_corrupt_with(note + 24 + 5 * 4, ~std::uint32_t{0}, "truncated");
+  expect_corrupt_with(note, ~std::uint32_t{0}, "a note past the end of its section");
+  expect_corrupt_with(note + 4, ~std::uint32_t{0},
+                      "a note past the end of its section, at byte " + std::to_string(note + 24));
+  expect_corrupt_with(
+      note + 24 + 5 * 4, std::uint32_t{0x10000},
+      "a note whose text is past its end, at byte " + std::to_string(note + 24 + 24 + 0x10000));
 }
 
 TEST(CubinReader, ReadsOrRefusesEveryMutation)

@@ -12,8 +12,8 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::uint8_t k_abi_of_cuda_12 = 0x33;
-constexpr std::uint8_t k_abi = 0x41;
+using cuda_elf::k_abi;
+using cuda_elf::k_abi_of_cuda_12;
 constexpr std::uint32_t k_arch_specific = 0x800;  // with k_abi_of_cuda_12
 constexpr unsigned k_oldest = 20;
 constexpr std::string_view k_owner = "NVIDIA Corp";  // with its NUL
@@ -88,7 +88,7 @@ class note_reader {
  private:
   // u32 name size, u32 description size, u32 type; name and description, each padded to 4 bytes.
   void read_section(elf_section const& section)
-  {
+  try {
     auto const padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
     byte_reader const notes(file_.content(section));
     for (std::uint64_t offset = 0; offset < notes.size();) {
@@ -99,13 +99,16 @@ class note_reader {
       auto const bytes = notes.view(description, size);
       auto const type = notes.read<std::uint32_t>(offset + 8);
       if (name_size == k_owner.size() + 1 && notes.text(name, k_owner.size()) == k_owner)
-        read_note(type, byte_reader(bytes));
+        read_note(type, byte_reader(bytes), section.offset + description);
       offset = description + padded(size);
     }
+  } catch (out_of_bytes const& end) {
+    throw elf_error{section.offset + end.offset, "a note past the end of its section"};
   }
 
-  void read_note(std::uint32_t type, byte_reader const& note)
-  {
+  /// `place`: where the note's description is in the file.
+  void read_note(std::uint32_t type, byte_reader const& note, std::uint64_t place)
+  try {
     if (type == k_cuda_note) add_toolkit(toolkit_of(note.read<std::uint32_t>(4)));
     if (type != k_tool_note) return;
     add_toolkit(parse_release(text(note, 3)));
@@ -114,6 +117,8 @@ class note_reader {
     auto const suffix = stricter(architecture_.target.suffix(), arch->suffix());
     architecture_.target = target(arch->number(), suffix);
     architecture_.has_exact_target = true;
+  } catch (out_of_bytes const& end) {
+    throw elf_error{place + end.offset, "a note whose text is past its end"};
   }
 
   /// The text whose offset is the number at `position` of a note of type k_tool_note.

@@ -36,6 +36,9 @@ struct cubin_attribute {
   /// The number at `position`, in units of 4 bytes, of the data.
   /// @throws elf_error the data are shorter.
   [[nodiscard]] std::uint32_t number(std::size_t position) const;
+  /// The product of the first three numbers, the threads of a block.
+  /// @throws elf_error the data are shorter, or the product is above 32 bits.
+  [[nodiscard]] std::uint32_t product() const;
 };
 
 /// Reads the attributes of a section, one after the other.
