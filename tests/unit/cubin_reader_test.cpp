@@ -212,8 +212,17 @@ TEST(CubinReader, RefusesSectionsOfAnotherTypeThanTheirNameStates)
     expect_corrupt_with(header(good, name, offsetof(Elf64_Shdr, sh_type)),
                         std::uint32_t{0x70000040},
                         "a section whose name and type do not belong together");
+  expect_corrupt_with(header(good, ".nv.global.init", offsetof(Elf64_Shdr, sh_type)),
+                      std::uint32_t{0x70000009},
+                      "a section whose name and type do not belong together");
   expect_corrupt_with(header(good, ".debug_frame", offsetof(Elf64_Shdr, sh_type)), std::uint32_t{0},
                       "a section without type");
+  expect_corrupt_with(header(good, ".debug_frame", offsetof(Elf64_Shdr, sh_flags)),
+                      std::uint32_t{0x10000000},
+                      "a section whose name and flags do not belong together");
+  auto const name = elf_reader(good).section(section(good, ".debug_frame")).name;
+  expect_corrupt_with(header(good, ".debug_frame", offsetof(Elf64_Shdr, sh_name)), name + 1,
+                      "a section's name begins inside another name");
 }
 
 TEST(CubinReader, RefusesSectionsThatBelongToOthersWithoutSayingSo)
@@ -248,6 +257,8 @@ TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
   auto const at = [&](char const* name, std::size_t field) { return symbol(good, name, field); };
   expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), ~std::uint32_t{0},
                       "a name is outside the table of names");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), std::uint32_t{2},
+                      "a symbol's name begins inside another name");
   expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), std::uint32_t{0},
                       "a function or variable without a readable name");
   expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{0xFF00},
@@ -388,7 +399,10 @@ TEST(CubinReader, RefusesAttributesThatContradictTheFile)
   expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_size)),
                       std::uint64_t{2}, "an attribute past the end of its section");
   expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
-                      std::uint32_t{1}, "a kernel without attributes");
+                      std::uint32_t{0}, "a kernel without attributes");
+  expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
+                      section(good, ".text.fixed_block"),
+                      "attributes of a function that is not there");
   auto const parameter = find(good, ".nv.info.kernel", std::string("\x04\x17\x0c\0", 4));
   expect_corrupt_with(parameter + 8, std::uint16_t{1}, "a kernel's parameter is described twice");
   expect_corrupt_with(parameter + 8, std::uint16_t{9}, "a kernel's parameters are incomplete");
@@ -400,6 +414,12 @@ TEST(CubinReader, RefusesAttributesThatContradictTheFile)
   auto const large = find(good, ".nv.info.fixed_block", std::string("\x04\x45\x0c\0", 4));
   expect_corrupt_with(large + 2, std::uint16_t{4}, "an attribute");
   expect_corrupt_with(parameter, std::uint8_t{3}, "an attribute of an unknown format");
+  auto const callees = find(good, ".nv.info.kernel", std::string("\x04\x0f", 2));
+  expect_corrupt_with(callees + 4, index_of(good, "counter"),
+                      "an attribute of a function that is not there");
+  auto const bank = find(good, ".nv.info.kernel", std::string("\x04\x0a\x08\0", 4));
+  expect_corrupt_with(bank + 4, index_of(good, "counter"),
+                      "an attribute of a section that is not there");
 }
 
 TEST(CubinReader, RefusesFunctionsWithoutAttributes)
@@ -408,8 +428,7 @@ TEST(CubinReader, RefusesFunctionsWithoutAttributes)
   auto const registers = find(good, ".nv.info", std::string("\x04\x2f\x08\0", 4));
   for (auto const symbol : {~0U, index_of(good, "counter"), 0U})
     expect_corrupt_with(registers + 4, symbol, "an attribute of a function that is not there");
-  expect_corrupt_with(registers + 1, std::uint8_t{0x11},
-                      "a function whose number of registers is not stated");
+  expect_corrupt_with(registers + 1, std::uint8_t{0x11}, "an attribute that a function has twice");
 }
 
 TEST(CubinReader, RefusesNotesPastTheEnd)

@@ -16,6 +16,7 @@ using cuda_elf::k_abi;
 using cuda_elf::k_abi_of_cuda_12;
 constexpr std::uint32_t k_arch_specific = 0x800;  // with k_abi_of_cuda_12
 constexpr unsigned k_oldest = 20;
+constexpr unsigned k_first_with_suffix = 90;
 constexpr std::string_view k_owner = "NVIDIA Corp";  // with its NUL
 constexpr std::uint32_t k_tool_note = 2000;
 constexpr std::uint32_t k_cuda_note = 1000;
@@ -52,7 +53,7 @@ std::optional<cubin_toolkit> toolkit_of(std::uint32_t version)
   return cubin_toolkit{version / 10, version % 10};
 }
 
-/// "-m 64 -arch sm_90a -c" → sm_90a
+/// "-m 64 -arch sm_90a -c" → sm_90a; nothing for another suffix than `a` and `f`.
 std::optional<target> parse_arch(std::string_view options)
 {
   constexpr std::string_view k_before = "-arch sm_";
@@ -61,11 +62,13 @@ std::optional<target> parse_arch(std::string_view options)
   options.remove_prefix(position + k_before.size());
   auto const number = skip_number(options);
   if (!number) return {};
-  auto const suffix = options.empty() ? ' ' : options.front();
-  return target(*number, suffix == 'a' || suffix == 'f' ? suffix : '\0');
+  auto const suffix = options.substr(0, options.find(' '));
+  if (suffix.empty()) return target(*number);
+  if (suffix != "a" && suffix != "f") return {};
+  return target(*number, suffix.front());
 }
 
-/// An `a` binds more than an `f`, and an `f` more than none.
+/// Returns the more restrictive suffix: `a`, then `f`, then none.
 char stricter(char a, char b)
 {
   if (a == 'a' || b == 'a') return 'a';
@@ -156,7 +159,8 @@ cubin_architecture read_architecture(cubin_file const& file)
   auto const number = architecture_number(elf);
   if (number < k_oldest)
     throw elf_error{offsetof(Elf64_Ehdr, e_flags), "an architecture that is not known"};
-  cubin_architecture architecture{.target = target(number)};
+  cubin_architecture architecture{.target = target(number),
+                                  .has_exact_target = number < k_first_with_suffix};
   if (elf.os_abi() == k_abi) {
     note_reader(file, architecture).read();
   } else {

@@ -15,6 +15,8 @@ namespace fatlink::detail {
 /// The attributes that fatlink reads; docs/cubin_format.md describes their data.
 enum class attribute_id : std::uint8_t {
   max_block = 0x05,        ///< of a kernel: u32 x, y, z
+  constant_bank = 0x0A,    ///< of a kernel: u32 symbol of a section, u16 offset, u16 bytes
+  callees = 0x0F,          ///< of a function: u32 symbols of functions
   required_block = 0x10,   ///< of a kernel: u32 x, y, z
   frame_size = 0x11,       ///< of the file: u32 symbol, u32 bytes
   min_stack_size = 0x12,   ///< of the file: u32 symbol, u32 bytes

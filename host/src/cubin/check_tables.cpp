@@ -3,7 +3,11 @@
 
 #include <elf.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <string_view>
+#include <vector>
 
 #include "cubin/attributes.hpp"
 
@@ -32,16 +36,16 @@ bool needs_function(std::uint32_t type)
 class table_check {
  public:
   explicit table_check(cubin_file const& file)
-      : file_(file), symbols_(file.symbols()), has_registers_(file.symbols().count())
+      : file_(file), symbols_(file.symbols()), has_attributes_(file.sections().size())
   {
+    stated_.fill(std::vector<bool>(static_cast<std::size_t>(symbols_.count())));
   }
 
   void check()
   {
     for (auto const& section : file_.sections()) check(section);
     for (auto const& section : file_.sections())
-      if (is_code(section) && !has_registers_[function_of(section)])
-        throw elf_error{section.offset, "a function whose number of registers is not stated"};
+      if (is_code(section)) check_stated(section);
   }
 
  private:
@@ -99,8 +103,8 @@ class table_check {
       throw elf_error{place, "a relocation to a function names another symbol"};
   }
 
-  // u32 symbol of the caller or 0; u32 symbol of the callee or 0, one of the marks -1 to -4, or of
-  // an indirect call the offset of the prototype in the symbols' names (CUDA 13.5).
+  // u32 symbol of the caller; u32 symbol of the callee or 0, or of an indirect call the offset of
+  // the prototype in the symbols' names (CUDA 13.5). Caller 0: one of the marks -1 to -4.
   void check_callgraph(elf_section const& section) const
   {
     constexpr std::uint32_t k_least_mark = 0xFFFFFFFC;
@@ -122,28 +126,73 @@ class table_check {
     return text < names.size() && names[text] == std::byte{'#'};
   }
 
-  /// Those of the file name their function.
   void check_attributes(elf_section const& section)
   {
+    if (section.info != 0) check_owner(section);
     attribute_reader reader(file_, section);
-    while (auto const attribute = reader.next()) {
-      if (section.info != 0 || !names_function(attribute->id)) continue;
-      if (attribute->data.size() != 8 || !is_function(attribute->number(0)))
-        throw elf_error{attribute->offset, "an attribute of a function that is not there"};
-      if (attribute->id == attribute_id::register_count)
-        has_registers_[attribute->number(0)] = true;
-    }
+    while (auto const attribute = reader.next())
+      if (section.info == 0)
+        check_of_file(*attribute);
+      else
+        check_of_function(*attribute);
   }
 
-  static bool names_function(attribute_id id)
+  /// Requires that the attributes are those of a function's code, of the same name, and the only
+  /// ones.
+  void check_owner(elf_section const& section)
   {
-    return id == attribute_id::frame_size || id == attribute_id::min_stack_size ||
-           id == attribute_id::max_stack_size || id == attribute_id::register_count;
+    auto const& owner = file_.sections()[section.info];
+    auto const name = file_.elf().name(section).substr(std::string_view(".nv.info").size());
+    if (!is_code(owner) || file_.elf().name(owner) != ".text" + name)
+      throw elf_error{section.offset, "attributes of a function that is not there"};
+    if (has_attributes_[section.info])
+      throw elf_error{section.offset, "a function has attributes twice"};
+    has_attributes_[section.info] = true;
   }
+
+  /// Those of the file name their function.
+  void check_of_file(cubin_attribute const& attribute)
+  {
+    auto const position = std::find(k_of_functions.begin(), k_of_functions.end(), attribute.id);
+    if (position == k_of_functions.end()) return;
+    if (attribute.data.size() != 8 || !is_function(attribute.number(0)))
+      throw elf_error{attribute.offset, "an attribute of a function that is not there"};
+    auto& stated = stated_[static_cast<std::size_t>(position - k_of_functions.begin())];
+    if (stated[attribute.number(0)])
+      throw elf_error{attribute.offset, "an attribute that a function has twice"};
+    stated[attribute.number(0)] = true;
+  }
+
+  void check_of_function(cubin_attribute const& attribute) const
+  {
+    auto const count = attribute.data.size() / sizeof(std::uint32_t);
+    if (attribute.id == attribute_id::constant_bank &&
+        (attribute.number(0) >= symbols_.count() ||
+         symbols_[attribute.number(0)].type != STT_SECTION))
+      throw elf_error{attribute.offset, "an attribute of a section that is not there"};
+    if (attribute.id != attribute_id::callees) return;
+    for (std::size_t position = 0; position < count; ++position)
+      if (!is_function(attribute.number(position)))
+        throw elf_error{attribute.offset, "an attribute of a function that is not there"};
+  }
+
+  /// Requires registers and frame of the function whose code `section` is, and of relocatable files
+  /// the greatest stack.
+  void check_stated(elf_section const& section) const
+  {
+    auto const required = file_.elf().type() == ET_REL ? k_of_functions.size() : 2;
+    for (std::size_t i = 0; i < required; ++i)
+      if (!stated_[i][function_of(section)])
+        throw elf_error{section.offset, "a function whose registers or stack are not stated"};
+  }
+
+  static constexpr std::array k_of_functions{attribute_id::register_count, attribute_id::frame_size,
+                                             attribute_id::max_stack_size};
 
   cubin_file const& file_;
   elf_symbols const& symbols_;
-  std::vector<bool> has_registers_;  ///< of the functions, by symbol
+  std::vector<bool> has_attributes_;                             ///< by section
+  std::array<std::vector<bool>, k_of_functions.size()> stated_;  ///< by symbol
 };
 
 }  // namespace

@@ -67,6 +67,13 @@ void check_names(bytes_view names, std::uint64_t offset)
     throw elf_error{offset, "a table of names does not end with a NUL"};
 }
 
+/// Whether a name in `names` begins at `offset`, which is inside. Compilers do not share the ends
+/// of names.
+bool is_whole(bytes_view names, std::uint64_t offset)
+{
+  return offset == 0 || names[static_cast<std::size_t>(offset) - 1] == std::byte{0};
+}
+
 /// The largest alignment that is plausible. nvJitLink does not end, or uses gigabytes, above 8 MiB.
 constexpr std::uint64_t k_most_aligned = std::uint64_t{1} << 20;
 
@@ -80,12 +87,16 @@ struct named_type {
   char const* name;  ///< or the beginning of it
   std::uint32_t type;
 };
-constexpr std::array k_named_types{named_type{".nv.callgraph", k_callgraph},
+constexpr std::array k_named_types{named_type{".debug_", SHT_PROGBITS},
+                                   named_type{".note.nv.", SHT_NOTE},
+                                   named_type{".nv.callgraph", k_callgraph},
                                    named_type{".nv.info", k_info},
                                    named_type{".nv.prototype", k_prototype},
-                                   named_type{".note.nv.", SHT_NOTE},
+                                   named_type{".nv_debug_", SHT_PROGBITS},
                                    named_type{".rel.", SHT_REL},
                                    named_type{".rela.", SHT_RELA},
+                                   named_type{".shstrtab", SHT_STRTAB},
+                                   named_type{".strtab", SHT_STRTAB},
                                    named_type{".text.", SHT_PROGBITS}};
 
 /// The value of undefined symbols and of those in shared memory is an alignment.
@@ -176,6 +187,8 @@ void cubin_file::check_sections() const
   for (auto const& section : sections_) {
     if (section.name >= names.size)
       throw elf_error{place, "a section's name is outside the table of names"};
+    if (!is_whole(content(names), section.name))
+      throw elf_error{place, "a section's name begins inside another name"};
     if (&section != &sections_.front()) check_section(section, place);
     place += sizeof(Elf64_Shdr);
   }
@@ -202,10 +215,16 @@ void cubin_file::check_section(elf_section const& section, std::uint64_t place) 
 
 void cubin_file::check_type(elf_section const& section, std::uint64_t place) const
 {
+  constexpr char const* k_cause = "a section whose name and type do not belong together";
+  auto const has_name = [&](char const* name) { return elf_.name_starts_with(section, name); };
   if (section.type == SHT_NULL) throw elf_error{place, "a section without type"};
   for (auto const& known : k_named_types)
-    if (section.type != known.type && elf_.name_starts_with(section, known.name))
-      throw elf_error{place, "a section whose name and type do not belong together"};
+    if (section.type != known.type && has_name(known.name)) throw elf_error{place, k_cause};
+  auto const is_initialized = section.type == k_initialized || section.type == SHT_PROGBITS;
+  if (has_name(".nv.global.init") && !is_initialized) throw elf_error{place, k_cause};
+  auto const is_mercury = has_name(".nv.merc") || has_name(".nv.capmerc");
+  if (is_mercury != ((section.flags & k_is_mercury) != 0))
+    throw elf_error{place, "a section whose name and flags do not belong together"};
 }
 
 /// Those of Mercury code may share the bytes of others.
@@ -237,6 +256,8 @@ void cubin_file::check_symbols() const
     auto const symbol = symbols_[index];
     auto const place = symbols_.offset_of(index);
     (void)names_from(symbol.name, place);
+    if (!is_whole(symbols_.names(), symbol.name))
+      throw elf_error{place, "a symbol's name begins inside another name"};
     check_symbol(symbol, place);
   }
 }
