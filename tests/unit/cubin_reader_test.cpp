@@ -8,8 +8,8 @@
 #include <random>
 #include <utility>
 
-#include "cubin/cubin.hpp"
 #include "corrupt_cubin.hpp"
+#include "cubin/cubin.hpp"
 #include "cubin_bytes.hpp"
 
 using namespace fatlink;

@@ -19,14 +19,14 @@ namespace fatlink::detail {
 /// What CUDA adds to ELF.
 namespace cuda_elf {
 
-constexpr std::uint32_t k_info = 0x70000000;       ///< sh_type: attributes of functions
-constexpr std::uint32_t k_callgraph = 0x70000001;  ///< sh_type
-constexpr std::uint32_t k_prototype = 0x70000002;  ///< sh_type
-constexpr std::uint32_t k_global = 0x70000007;     ///< sh_type: zeroed variables, no bytes
+constexpr std::uint32_t k_info = 0x70000000;         ///< sh_type: attributes of functions
+constexpr std::uint32_t k_callgraph = 0x70000001;    ///< sh_type
+constexpr std::uint32_t k_prototype = 0x70000002;    ///< sh_type
+constexpr std::uint32_t k_global = 0x70000007;       ///< sh_type: zeroed variables, no bytes
 constexpr std::uint32_t k_initialized = 0x70000008;  ///< sh_type: variables with initial value
-constexpr std::uint32_t k_local = 0x70000009;      ///< sh_type: no bytes
-constexpr std::uint32_t k_shared = 0x7000000A;     ///< sh_type: no bytes
-constexpr std::uint32_t k_reserved = 0x70000015;   ///< sh_type: no bytes
+constexpr std::uint32_t k_local = 0x70000009;        ///< sh_type: no bytes
+constexpr std::uint32_t k_shared = 0x7000000A;       ///< sh_type: no bytes
+constexpr std::uint32_t k_reserved = 0x70000015;     ///< sh_type: no bytes
 
 constexpr std::uint64_t k_is_mercury = 0x10000000;  ///< sh_flags: not read by nvJitLink
 
