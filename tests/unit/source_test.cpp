@@ -33,10 +33,12 @@ TEST(Source, KeepsNameAndText)
   EXPECT_EQ(code.text(), "int x;\n");
 }
 
-TEST(Source, IsRecognizedByItsContent)
+TEST(Source, IsRecognizedByItsContentOrAnEndingOfLlvmIr)
 {
   for (std::string const text : {"", "int x;", "extern \"C\" __device__ float f(float);", "// ä\n"})
-    EXPECT_EQ(source::from_text(text, "x.ll").language(), source_language::cuda) << text;
+    EXPECT_EQ(source::from_text(text, "x.cu").language(), source_language::cuda) << text;
+  for (auto const* name : {"x.ll", "x.bc"})
+    EXPECT_EQ(source::from_text("; half\n", name).language(), source_language::nvvm_ir) << name;
   for (std::string const text : {"target triple = \"nvptx64-nvidia-cuda\"\n", "; ModuleID = 'x'\n",
                                  "BC\xC0\xDE\x35\x14", "\xDE\xC0\x17\x0B\x01"})
     EXPECT_EQ(source::from_text(text, "x.cu").language(), source_language::nvvm_ir) << text;

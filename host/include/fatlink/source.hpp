@@ -11,7 +11,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// The language of a source, by its content.
+/// The language of a source, by its content, or by the ending .ll or .bc of its name.
 enum class source_language {
   cuda,    ///< CUDA C++, for NVRTC
   nvvm_ir  ///< LLVM IR as text or bitcode, for libNVVM

@@ -47,11 +47,15 @@ class assembler {
   {
   }
 
-  void add(compile_product const& product, bool wants_cubin)
+  // `product` must outlive this.
+  void add(compile_product const& product)
   {
     if (!product.ptx.empty()) add_ptx(product.ptx);
     if (!product.ltoir.empty()) add_ltoir(product.ltoir);
-    if (wants_cubin && !product.cubin.empty()) add_entry(cubin_entry(product.cubin, name_));
+  }
+  void add_cubin(compile_product const& product)
+  {
+    if (!product.cubin.empty()) add_entry(cubin_entry(product.cubin, name_));
   }
 
   byte_buffer finish() { return add_digests(write_fatbin(entries_), name_); }
@@ -74,8 +78,8 @@ class assembler {
     fatbin_entry entry;
     entry.kind = entry_kind::ltoir;
     entry.target = header.target;
-    entry.version_major = header.container.major;
-    entry.version_minor = header.container.minor;
+    entry.version_major = static_cast<std::uint16_t>(header.container.major);
+    entry.version_minor = static_cast<std::uint16_t>(header.container.minor);
     entry.payload = bytes;
     add_code(entry);
   }
@@ -106,6 +110,21 @@ bool is_in(std::vector<target> const& targets, target architecture)
 
 }  // namespace
 
+std::string toolkit_of(std::vector<compile_product> const& products)
+{
+  constexpr std::string_view k_mark = "// Cuda compilation tools, release ";
+  for (auto const& product : products) {
+    std::string_view const ptx(reinterpret_cast<char const*>(product.ptx.data()),
+                               product.ptx.size());
+    auto const head = ptx.substr(0, ptx.find("\n.version"));
+    auto const start = head.find(k_mark);
+    if (start == std::string_view::npos) continue;
+    auto const version = head.substr(start + k_mark.size());
+    return std::string(version.substr(0, version.find_first_not_of("0123456789.")));
+  }
+  return {};
+}
+
 byte_buffer assemble_fatbin(std::vector<compile_product> const& products,
                             compile_options const& options, compile_facts const& facts,
                             std::string const& name)
@@ -113,15 +132,12 @@ byte_buffer assemble_fatbin(std::vector<compile_product> const& products,
   assembler image(options, ident_text(options, facts), name);
   std::size_t index = 0;
   for (auto const architecture : options.architectures) {
-    image.add(products.at(index), is_in(options.sass, architecture));
-    image.add(products.at(index + 1), false);
+    image.add(products.at(index));
+    if (is_in(options.sass, architecture)) image.add_cubin(products.at(index));
+    image.add(products.at(index + 1));
     index += 2;
   }
-  for (; index < products.size(); ++index) {
-    auto product = products[index];
-    product.ptx.clear();
-    image.add(product, true);
-  }
+  for (; index < products.size(); ++index) image.add_cubin(products[index]);
   return image.finish();
 }
 

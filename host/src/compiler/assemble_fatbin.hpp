@@ -21,6 +21,10 @@ struct compile_facts {
   std::string toolkit = {};                       ///< "13.0"
 };
 
+/// The version of the toolkit whose compiler made `products`, as their PTX states it: "13.0". Empty
+/// if it states none.
+std::string toolkit_of(std::vector<compile_product> const& products);
+
 /// The bytes of the fatbin. `products`: of the compiles in the order of nvrtc_compiles() or
 /// nvvm_compiles(). The same products give the same bytes. `name` is for messages.
 /// @throws format_error a product that fatlink cannot read: a defect, or a compiler newer than it.

@@ -51,9 +51,10 @@ void check_text(std::string_view text, std::string const& name)
   }
 }
 
-source_language language_of(std::string_view text)
+source_language language_of(std::string_view text, std::filesystem::path const& name)
 {
-  if (is_bitcode(text)) return source_language::nvvm_ir;
+  if (is_bitcode(text) || name.extension() == ".ll" || name.extension() == ".bc")
+    return source_language::nvvm_ir;
   auto const form = detail::recognize_text(std::as_bytes(std::span(text)));
   return form.kind == detail::file_kind::nvvm_ir ? source_language::nvvm_ir : source_language::cuda;
 }
@@ -79,7 +80,7 @@ source source::from_text(std::string text, std::string name)
            detail::format("has {} bytes; the limit is 16 MiB", text.size()),
            "compile it with nvcc, which has no limit");
   if (!is_bitcode(text)) check_text(text, name);
-  auto const language = language_of(text);
+  auto const language = language_of(text, name);
   return {std::move(name), std::move(text), language};
 }
 
