@@ -5,7 +5,7 @@ import json
 import os
 import unittest
 
-from compile_case import HALF, CompileCase
+from compile_case import CONTRACT, HALF, CompileCase
 
 SCALE = max(int(os.environ.get("FATLINK_HOSTILE_SCALE", "1")), 1)
 SECONDS = "3"
@@ -59,11 +59,11 @@ BOMBS = {
 
 
 class HostileSources(CompileCase):
-    def compile_hostile(self, text, *words):
-        """The code and the output of a compile that is refused; nothing is written."""
+    def compile_hostile(self, text, *words, seconds=SECONDS):
+        """The error of a compile that is refused; nothing is written."""
         self.file("hostile.cu", text)
-        done = self.fatlink("compile", "hostile.cu", "-o", "out.fatbin", "--contract", "apply_transform", "--no-cache", "--timeout",
-                            SECONDS, "--json", *words, status=4)
+        done = self.fatlink("compile", "hostile.cu", "-o", "out.fatbin", *CONTRACT, "--no-cache", "--timeout", seconds, "--json",
+                            *words, status=4)
         error = json.loads(done.stdout)["error"]
         self.assertFalse((self.folder / "out.fatbin").exists())
         self.assertTrue(error["message"].startswith("hostile.cu"), error["message"][:200])
@@ -86,9 +86,18 @@ class HostileSources(CompileCase):
                         self.compile_next()
 
     def test_memory_is_reported_as_such(self):
-        for name in ("macros", "string literals", "parentheses"):
+        for name in ("macros", "templates", "string literals", "loop of the optimizer"):
             with self.subTest(bomb=name):
-                self.assertEqual(self.compile_hostile(BOMBS[name][0], "--memory-limit", "128")["code"], "compile-memory")
+                error = self.compile_hostile(BOMBS[name][0], "--memory-limit", "128", seconds="60")
+                self.assertEqual(error["code"], "compile-memory")
+                self.assertIn("its memory limit of 128 MiB", error["message"])
+
+    def test_a_crash_says_what_is_likely(self):
+        for name in ("parentheses", "unary operators"):
+            with self.subTest(bomb=name):
+                error = self.compile_hostile(BOMBS[name][0], "--memory-limit", "4096", seconds="60")
+                self.assertEqual(error["code"], "SIGSEGV")
+                self.assertIn("nest too deep use up the compiler's stack", error["hint"])
 
     def make_secrets(self):
         (self.folder / "include").mkdir()

@@ -110,7 +110,7 @@ bool is_in(std::vector<target> const& targets, target architecture)
 
 }  // namespace
 
-std::string toolkit_of(std::vector<compile_product> const& products)
+std::string stated_toolkit(std::vector<compile_product> const& products)
 {
   constexpr std::string_view k_mark = "// Cuda compilation tools, release ";
   for (auto const& product : products) {

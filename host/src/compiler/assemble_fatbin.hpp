@@ -23,7 +23,7 @@ struct compile_facts {
 
 /// The version of the toolkit whose compiler made `products`, as their PTX states it: "13.0". Empty
 /// if it states none.
-std::string toolkit_of(std::vector<compile_product> const& products);
+std::string stated_toolkit(std::vector<compile_product> const& products);
 
 /// The bytes of the fatbin. `products`: of the compiles in the order of nvrtc_compiles() or
 /// nvvm_compiles(). The same products give the same bytes. `name` is for messages.

@@ -232,7 +232,7 @@ compile_session::attempt compile_session::make()
 
 compile_session::attempt compile_session::make_fatbin(std::vector<compile_product> const& products)
 {
-  auto const toolkit = toolkit_of(products);
+  auto const toolkit = stated_toolkit(products);
   compile_facts facts{.contract = subject_.contract,
                       .producer = producer_of(compiler_name(), toolkit),
                       .toolkit = toolkit};
