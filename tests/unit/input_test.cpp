@@ -234,13 +234,13 @@ TEST(Input, RefusesEmptyAndUnknownBytes)
   expect_unknown("PK\x03\x04", "a zip archive", "unpack it");
 }
 
-TEST(Input, NamesTheFormsThatAreNotLinkedYet)
+TEST(Input, SaysThatSourcesAreCompiledFirst)
 {
   expect_unknown("__device__ float f();",
-                 "CUDA C++ source (form source), which fatlink does not link",
-                 "nvcc -dlto -fatbin");
-  expect_unknown("; ModuleID = 'x'\n", "LLVM IR text (form nvvm-ir)", "libNVVM");
-  expect_unknown("BC\xC0\xDE....", "LLVM bitcode (form nvvm-ir)", "libNVVM");
+                 "CUDA C++ source (form source), which is not linked before it is compiled",
+                 "compile it first with fatlink::compiler, or: nvcc -dlto -fatbin");
+  expect_unknown("; ModuleID = 'x'\n", "LLVM IR text (form nvvm-ir)", "fatlink::compiler");
+  expect_unknown("BC\xC0\xDE....", "LLVM bitcode (form nvvm-ir)", "fatlink::compiler");
 }
 
 TEST(Input, TakesPtxWithoutAVersionOrWithANulForDamagedPtx)

@@ -43,12 +43,14 @@ void read_position(std::string_view& text, ir_error& error)
   auto rest = after(text, "(");
   if (!rest) return;
   auto const* const end = rest->data() + rest->size();
-  auto const line = std::from_chars(rest->data(), end, error.line);
+  ir_error position;
+  auto const line = std::from_chars(rest->data(), end, position.line);
   if (line.ec != std::errc() || end - line.ptr < 2 || line.ptr[0] != ',' || line.ptr[1] != ' ')
     return;
-  auto const column = std::from_chars(line.ptr + 2, end, error.column);
+  auto const column = std::from_chars(line.ptr + 2, end, position.column);
   if (column.ec != std::errc() || column.ptr == end || *column.ptr != ')') return;
-  ++error.column;
+  error.line = position.line;
+  error.column = position.column + 1;
   text = std::string_view(column.ptr + 1, static_cast<std::size_t>(end - column.ptr - 1));
 }
 
@@ -101,7 +103,7 @@ std::string_view line_at(std::string_view text, std::size_t number)
 bool is_at_opaque_pointer(ir_error const& error, std::string_view source)
 {
   constexpr std::string_view k_pointer = "ptr";
-  if (error.line == 0) return false;
+  if (error.line == 0 || error.column == 0) return false;
   auto const line = line_at(source, error.line);
   if (error.column > line.size()) return false;
   auto const word = line.substr(error.column - 1);
