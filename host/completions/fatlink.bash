@@ -101,7 +101,13 @@ _fatlink_values() {
     'run --transform' | 'bench --transform') _fatlink_names transform; _fatlink_inputs ;;
     'run --input' | 'run --output') _fatlink_files '*.npy' ;;
     'link -o' | 'link --output') _fatlink_files '*' ;;
-    'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;
+    'compile -o' | 'compile --output' | 'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;
+    *' --header') _fatlink_files '*' ;;
+    *' -I' | *' --include-folder') _fatlink_files '' ;;
+    'compile --arch' | 'compile --sass')
+      _fatlink_targets
+      _fatlink_list "$targets" ;;
+    'compile --std') _fatlink_offer 'c++03 c++11 c++14 c++17 c++20' ;;
     'cache warm --layer') _fatlink_files '' ;;
     'link --mode') _fatlink_offer 'ptx lto sass' ;;
     *' --mode') _fatlink_offer 'ptx lto both sass' ;;
@@ -123,7 +129,8 @@ _fatlink_values() {
     'list --kind') _fatlink_offer 'library transform' ;;
     *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
       *' --nvjitlink' | *' --repeat' | *' --expect-ident' | *' --package' | \
-      *' --keep-variable' | *' --max-registers' | *' --threads' | *' --ptxas' | *' --nvvm') ;;
+      *' --keep-variable' | *' --max-registers' | *' --threads' | *' --ptxas' | *' --nvvm' | \
+      *' --contract' | *' -D' | *' --define' | *' --timeout' | *' --memory-limit') ;;
     *) return 1 ;;
   esac
 }
@@ -140,9 +147,10 @@ _fatlink_list() {
 # found: commands, or the arguments of the command.
 _fatlink_arguments() {
   case $verb in
-    '') _fatlink_offer 'run link check inspect pack digest list cache doctor bench' ;;
+    '') _fatlink_offer 'run link check inspect compile pack digest list cache doctor bench' ;;
     cache) _fatlink_offer 'path stats warm verify prune clear' ;;
     link | check | inspect | pack | 'cache warm') _fatlink_names; _fatlink_inputs ;;
+    compile) _fatlink_files '*.cu' '*.ll' '*.bc' ;;
     digest) _fatlink_files '*.fatbin' ;;
     list) _fatlink_names ;;
   esac

@@ -34,7 +34,7 @@ end
 
 # Files with the endings of inputs, and folders.
 function __fatlink_inputs
-    __fatlink_files .fatbin .ptx .ltoir .cubin .o .a .so
+    __fatlink_files .fatbin .ptx .ltoir .cubin .o .a .so .cu .ll .bc
 end
 
 # A list separated by commas: its text before the last item, followed by each word that it lacks.
@@ -52,6 +52,7 @@ complete -c fatlink -n '__fatlink_at top' -a run -d 'Link a library with transfo
 complete -c fatlink -n '__fatlink_at top' -a link -d 'Link inputs and write the linked image'
 complete -c fatlink -n '__fatlink_at top' -a check -d 'Check whether inputs link, and explain why not'
 complete -c fatlink -n '__fatlink_at top' -a inspect -d 'Show the contents of inputs'
+complete -c fatlink -n '__fatlink_at top' -a compile -d 'Compile a source to a fatbin, without nvcc'
 complete -c fatlink -n '__fatlink_at top' -a pack -d 'Write one fatbin from several files'
 complete -c fatlink -n '__fatlink_at top' -a digest -d 'Add digests to fatbins'
 complete -c fatlink -n '__fatlink_at top' -a list -d 'Show the installed libraries and transforms'
@@ -66,14 +67,15 @@ complete -c fatlink -n '__fatlink_at cache' -a prune -d 'Remove damaged, abandon
 complete -c fatlink -n '__fatlink_at cache' -a clear -d 'Remove every entry'
 
 complete -c fatlink -n '__fatlink_at link check inspect pack cache/warm' -ka '(__fatlink_inputs; __fatlink_names)'
+complete -c fatlink -n '__fatlink_at compile' -ka '(__fatlink_files .cu .ll .bc)'
 complete -c fatlink -n '__fatlink_at digest' -ka '(__fatlink_files .fatbin)'
 complete -c fatlink -n '__fatlink_at list' -a '(__fatlink_names)'
 
-complete -c fatlink -n '__fatlink_at run link check inspect pack digest list doctor bench cache/path cache/stats cache/warm cache/verify cache/prune cache/clear' -l json -d 'Print one JSON object on standard output'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack digest list doctor bench cache/path cache/stats cache/warm cache/verify cache/prune cache/clear' -l json -d 'Print one JSON object on standard output'
 complete -c fatlink -n '__fatlink_at run link cache/warm' -l in-process -d 'Run nvJitLink in this process'
-complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l allow-unconfined -d 'Link even if the kernel refuses the sandbox'
+complete -c fatlink -n '__fatlink_at run link compile cache/warm bench' -l allow-unconfined -d 'Also work if the kernel refuses the sandbox'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l link-timeout -x -d 'Time limit of a link, in seconds'
-complete -c fatlink -n '__fatlink_at run link cache/warm' -l no-cache -d 'Neither read nor write the cache'
+complete -c fatlink -n '__fatlink_at run link compile cache/warm' -l no-cache -d 'Neither read nor write the cache'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l require-inlined -d 'Fail if a hook is not inlined'
 complete -c fatlink -n '__fatlink_at run link check cache/warm bench' -l allow-calls -d 'Also link inputs without LTO-IR or PTX, with calls'
 complete -c fatlink -n '__fatlink_at run link check cache/warm bench' -l whole-archive -d 'Link all members of archives'
@@ -85,13 +87,28 @@ complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l drop-unused-v
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l max-registers -x -d 'Registers of a thread at most, 24 to 255'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -s O -l optimize -xa '0 3' -d 'Optimization'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l fast-compile -xa 'min mid max' -d 'Shorten the link'
-complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l line-info -d 'Add source lines for profilers'
+complete -c fatlink -n '__fatlink_at run link compile cache/warm bench' -l line-info -d 'Add source lines for profilers'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l debug -d 'Code for debuggers'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l stack-protector -d 'Calls trap after a write past their arrays'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l ftz -xa '0 1' -d 'lto: flush denormal numbers'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l prec-div -xa '0 1' -d 'lto: divisions round correctly'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l prec-sqrt -xa '0 1' -d 'lto: square roots round correctly'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l fma -xa '0 1' -d 'lto: contract multiplication and addition'
+complete -c fatlink -n '__fatlink_at compile' -l ftz -xa '0 1' -d 'Flush denormal numbers'
+complete -c fatlink -n '__fatlink_at compile' -l prec-div -xa '0 1' -d 'Divisions round correctly'
+complete -c fatlink -n '__fatlink_at compile' -l prec-sqrt -xa '0 1' -d 'Square roots round correctly'
+complete -c fatlink -n '__fatlink_at compile' -l fma -xa '0 1' -d 'Contract multiplication and addition'
+complete -c fatlink -n '__fatlink_at compile' -l use-fast-math -d 'Fast, less accurate floating point'
+complete -c fatlink -n '__fatlink_at compile' -l arch -xa "(__fatlink_list (__fatlink_targets ''))" -d 'Architectures of PTX and LTO-IR'
+complete -c fatlink -n '__fatlink_at compile' -l sass -xa "(__fatlink_list (__fatlink_targets ''))" -d 'Architectures of cubins'
+complete -c fatlink -n '__fatlink_at compile' -l std -xa 'c++03 c++11 c++14 c++17 c++20' -d 'Standard of C++'
+complete -c fatlink -n '__fatlink_at compile' -l timeout -x -d 'Time limit of the compile, in seconds'
+complete -c fatlink -n '__fatlink_at compile' -l memory-limit -x -d 'Memory of the compile, in MiB'
+complete -c fatlink -n '__fatlink_at compile' -l timing -d 'Show where the time went'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l contract -x -d 'Of sources: contract whose header is included'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l header -rF -d 'Of sources: header to include'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -s I -l include-folder -xa '(__fish_complete_directories)' -d 'Of sources: folder in which #include searches'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -s D -l define -x -d 'Of sources: macro'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l threads -x -d 'Threads of nvJitLink, 1 to 256'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l no-driver-cache -d 'Do not use the cache of the driver'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l ptxas -x -d 'Pass one option to ptxas'
@@ -120,7 +137,7 @@ complete -c fatlink -n '__fatlink_at inspect' -l expect-ident -x -d 'Fail if an 
 complete -c fatlink -n '__fatlink_at inspect' -l expect-hook -d 'Fail if no hook is defined or called'
 complete -c fatlink -n '__fatlink_at inspect' -l expect-reference -xka '(__fatlink_files .json)' -d 'Fail if this sidecar cannot be the reference'
 complete -c fatlink -n '__fatlink_at inspect' -l ptx -d 'Print the PTX'
-complete -c fatlink -n '__fatlink_at pack' -s o -l output -rka '(__fatlink_files .fatbin)' -d 'Fatbin to write'
+complete -c fatlink -n '__fatlink_at compile pack' -s o -l output -rka '(__fatlink_files .fatbin)' -d 'Fatbin to write'
 complete -c fatlink -n '__fatlink_at pack' -l package -x -d 'Package that ships the fatbin'
 complete -c fatlink -n '__fatlink_at list' -l kind -xa 'library transform' -d 'Show only this kind'
 complete -c fatlink -n '__fatlink_at list' -l names -d 'Print only the names'

@@ -70,7 +70,8 @@ class Completions:
                              for option, values in options_of(verb).items() if values})
 
     def test_nothing_after_an_option_that_takes_a_number(self):
-        self.assert_offered({"run --seed ": [], "bench --repeat ": [], "link --link-timeout ": []})
+        self.assert_offered({"run --seed ": [], "bench --repeat ": [], "link --link-timeout ": [],
+                             "compile --timeout ": [], "compile --memory-limit ": []})
 
     def test_every_target_that_check_judges(self):
         judged = self.fatlink_json("check", "--target", "all", LIBRARY, status=4)["targets"]
@@ -101,20 +102,23 @@ class Completions:
         for name in ("x.npy", "half.fatbin", "half mine.fatbin", "half.cu"):
             self.file(name, "")
         (self.folder / "halves").mkdir()
-        self.assert_offered({"run --transform h": ["half.fatbin", "half mine.fatbin", "halves"],
-                             "inspect half": ["half.fatbin", "half mine.fatbin"],
+        self.assert_offered({"run --transform h": ["half.fatbin", "half mine.fatbin", "half.cu", "halves"],
+                             "inspect half": ["half.fatbin", "half mine.fatbin", "half.cu"],
+                             "compile --header half.": ["half.fatbin", "half.cu"],
+                             "link -I h": ["halves"], "compile --include-folder h": ["halves"],
                              "run --input x": ["x.npy"], "run --output h": ["halves"],
                              "link -o half.": ["half.fatbin", "half.cu"],
                              "cache warm --layer h": ["halves"]})
 
     def test_files_of_every_form_of_input(self):
-        inputs = [f"half.{ending}" for ending in ("fatbin", "ptx", "ltoir", "cubin", "o", "a", "so")]
-        for name in (*inputs, "half.cu", "half.json", "half.npy"):
+        endings = ("fatbin", "ptx", "ltoir", "cubin", "o", "a", "so", "cu", "ll", "bc")
+        inputs = [f"half.{ending}" for ending in endings]
+        for name in (*inputs, "half.cuh", "half.json", "half.npy"):
             self.file(name, "")
         self.assert_offered({f"{words} half": inputs for words in
                              ("link", "check", "inspect", "pack", "cache warm", "run --library", "run --transform",
                               "bench --library", "bench --transform")}
-                            | {"digest half": ["half.fatbin"]})
+                            | {"digest half": ["half.fatbin"], "compile half": ["half.cu", "half.ll", "half.bc"]})
 
 
 class Bash(Completions, CliTest):
@@ -148,7 +152,7 @@ class Fish(Completions, CliTest):
 
 
 def options_in(text):
-    return set(re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[a-zO])(?![\w-])", text))
+    return set(re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[a-zDIO])(?![\w-])", text))
 
 
 class Text(unittest.TestCase):

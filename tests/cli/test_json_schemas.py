@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import json_schemas
+from compile_case import CONTRACT, HALF, can_compile
 from fatlink_cli import HOOK, LIBRARY, SHARE, TESTS, CliTest, gpus
 from program_help import all_verbs, file_of, options_of
 
@@ -140,6 +141,17 @@ class Outputs(JsonTest):
         self.assertTrue(self.json("pack", "-o", "two.fatbin", half, TESTS / "fixtures/specific.fatbin")["warnings"])
         self.assert_every_field_seen("pack")
 
+    def test_compile(self):
+        if not can_compile("half.cu", HALF):
+            self.skipTest("no NVRTC on this machine")
+        self.file("half.cu", HALF.replace("{", "{ int unused;"))
+        compile_half = ["compile", "half.cu", *CONTRACT, "-o"]
+        self.assertTrue(self.json(*compile_half, "half.fatbin", "--sass", "90", "--arch", "75")["warnings"])
+        self.assertEqual([self.json(*compile_half, "half.fatbin", *more)["cache"] for more in ([], [], ["--no-cache"])],
+                         ["miss", "hit", "off"])
+        self.assertNotIn("sidecar", self.json(*compile_half, "/dev/null"))
+        self.assert_every_field_seen("compile")
+
     def test_digest_and_the_ident_that_it_adds(self):
         raw = self.file("raw.fatbin", (TESTS / "fixtures/raw.fatbin").read_bytes())
         self.json("digest", raw)
@@ -221,9 +233,21 @@ class Errors(JsonTest):
         seen = set(json_schemas.fields_in(self.outputs[-1], schema, "error"))
         self.assertEqual(set(json_schemas.fields(schema, "error")) - seen, set())
 
+    def test_refused_compiles_have_a_code(self):
+        if not can_compile("half.cu", HALF):
+            self.skipTest("no NVRTC on this machine")
+        self.assert_error("compile-failed", 4, "compile", self.file("bad.cu", "int 3;"), "-o", "x.fatbin")
+        self.assert_error("header-not-found", 4, "compile", self.file("bad.cu", '#include "x.h"\n'), "-o", "x.fatbin")
+        self.assert_error("missing-hook", 4, "compile", self.file("bad.cu", ""), "-o", "x.fatbin", *CONTRACT)
+        self.assert_error("compile-timeout", 4, "compile", self.file("half.cu", HALF), "-o", "x.fatbin", "--no-cache",
+                          "--timeout", "0.01")
+        self.assert_error("invalid-source", 3, "compile", self.file("bad.cu", b"\xff"), "-o", "x.fatbin")
+
     def test_missing_software_has_a_code(self):
         link = ["link", "--target", "sm_90", "-o", "x", "--no-cache", LIBRARY, RELU]
         self.assert_error("nvjitlink-unavailable", 5, *link, env={"FATLINK_NVJITLINK": "/nowhere"})
+        compile_half = ["compile", self.file("half.cu", HALF), "-o", "x.fatbin", "--no-cache"]
+        self.assert_error("nvrtc-unavailable", 5, *compile_half, env={"FATLINK_NVRTC": "/nowhere"})
         self.need_nvjitlink()
         self.assert_error("helper-unavailable", 5, *link, env={"FATLINK_LINKD": "/nowhere"})
         if not gpus():

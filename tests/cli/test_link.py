@@ -74,7 +74,7 @@ class Links(CliTest):
     def test_resources_of_ptx_are_a_usage_error(self):
         self.assert_fails(2, "link", "--resources", "--emit", "ptx", "--target", "sm_90", "-o", "o", LIBRARY,
                           says=["--resources: this option has no effect on emitted PTX: only a cubin states resources"],
-                          hint="leave out --emit ptx, or --resources")
+                          hint="leave out --emit ptx, or leave out --resources")
 
     def test_an_input_is_never_the_output(self):
         transform = self.file("t.fatbin", (SHARE / "identity.fatbin").read_bytes())

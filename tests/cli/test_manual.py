@@ -11,7 +11,9 @@ import unittest
 from fatlink_cli import PROGRAM
 from program_help import all_verbs, file_of, options_of
 
-LINK_OPTIONS = "Options of run, link, cache warm and bench"
+# The sections of the options that synopses name together.
+GROUPS = {"[link-options]": "Options of run, link, cache warm and bench",
+          "[source-options]": "Options of run, link, check, inspect, compile, pack, cache warm and bench"}
 VARIABLE = r'"\$?((?:FATLINK|XDG)_[A-Z_]+|CUDA_HOME|CUDA_PATH|VIRTUAL_ENV|CONDA_PREFIX|HOME|TMPDIR)"'
 
 
@@ -51,10 +53,13 @@ class Manual(unittest.TestCase):
                 for word in re.split(r",? +", plain(line))]
 
     def synopsis(self, verb):
-        """With "[link-options]" followed by the options that the section of these options lists."""
+        """With each group of options, as "[link-options]", followed by those that its section lists."""
         lines = self.section(verb)
         text = " ".join(map(plain, lines[:lines.index(".YS")])) if ".YS" in lines else ""
-        return text.replace("[link-options]", f"[link-options] {self.synopsis(LINK_OPTIONS)}") if verb != LINK_OPTIONS else text
+        for group, title in GROUPS.items():
+            if group in text:
+                text = text.replace(group, f"{group} {self.synopsis(title)}")
+        return text
 
     def shared(self, verb):
         """Tags of the sections "Options of run, link and …" that name the verb."""

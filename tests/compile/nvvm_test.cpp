@@ -133,21 +133,6 @@ TEST_F(Nvvm, RefusesAFunctionThatLibdeviceDoesNotHave)
   EXPECT_TRUE(details.code == error_code::compile_failed);
 }
 
-TEST_F(Nvvm, SaysWhatToInstallIfThereIsNoLibdevice)
-{
-  fixtures::folder const folder;
-  auto const library = detail::locate(detail::nvvm_library())->path;
-  std::filesystem::copy(std::filesystem::canonical(library), folder.path() / "libnvvm.so.4");
-  compiler tool({.libnvvm = folder.path() / "libnvvm.so.4"});
-  expect_error<unavailable_error>(
-      [&] {
-        (void)tool.compile(source::from_text(text_of("sine.ll"), "sine.ll"), for_target("sm_75"));
-      },
-      "sine.ll: calls __nv_sinf of libdevice, and no libdevice.10.bc belongs to this libNVVM");
-  EXPECT_NO_THROW(
-      (void)tool.compile(source::from_text(text_of("half.ll"), "half.ll"), for_target("sm_75")));
-}
-
 TEST_F(Nvvm, PassesFloatFlagsAndLinesOn)
 {
   auto options = for_target("sm_75");

@@ -86,6 +86,61 @@ TEST(CompileMessages, OfARefusedHeaderShowNothingOfIt)
   EXPECT_EQ(details.log, "");
 }
 
+TEST(CompileMessages, OfARefusedHeaderSayWhatIsRead)
+{
+  compile_subject const subject{
+      .name = "half.cu", .program_name = "half.cu", .folders = {"/include"}};
+  for (auto const* name : {"zero", "math.h", "pipe.h"})
+    EXPECT_EQ(refusal({.code = "NVRTC_ERROR_COMPILATION",
+                       .log = std::string("could not open source file \"") + name + "\""},
+                      subject, "is not a regular file")
+                  .hint,
+              "include a regular file in a folder of -I (compile_options::include_folders); "
+              "searched: /include");
+}
+
+TEST(CompileMessages, NameTheSourceBesideAHeader)
+{
+  compile_subject const subject{.name = "src/half.cu", .program_name = "half.cu"};
+  EXPECT_EQ(refusal({.code = "NVRTC_ERROR_COMPILATION",
+                     .log = "include/bad.h(3): error: expected an identifier"},
+                    subject)
+                .message,
+            "src/half.cu: include/bad.h(3): error: expected an identifier");
+}
+
+TEST(CompileMessages, CutLongLinesBeforeACharacter)
+{
+  compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};
+  std::string line = "half.cu(1): error: ";
+  for (int i = 0; i < 1000; ++i) line += "ä";
+  auto const details = refusal({.code = "NVRTC_ERROR_COMPILATION", .log = line}, subject);
+  EXPECT_LE(details.message.size(), 503);
+  EXPECT_TRUE(details.message.ends_with("ä…")) << details.message;
+  EXPECT_EQ(details.log, line);
+}
+
+TEST(CompileMessages, OfLlvmIrHaveLineAndColumnAndTheDialect)
+{
+  compile_subject const subject{.name = "src/half.ll", .program_name = "half.ll"};
+  auto const details = refusal(
+      {.code = "NVVM_ERROR_COMPILATION", .log = "half.ll (4, 12): parse expected type"}, subject);
+  EXPECT_EQ(details.message, "src/half.ll:4:12: error: parse expected type");
+  EXPECT_THAT(details.hint, HasSubstr("below sm_100 libNVVM reads the text of LLVM 7"));
+  EXPECT_THAT(details.hint, HasSubstr("compile_options::architectures"));
+}
+
+TEST(CompileMessages, OfLlvmIrWithoutAVersionShowIt)
+{
+  compile_subject const subject{.name = "half.ll", .program_name = "half.ll"};
+  auto const details = refusal({.code = "NVVM_ERROR_IR_VERSION_MISMATCH",
+                                .log = "IR version 1.0 incompatible with current version 2.0\n"
+                                       "half.ll: error: incompatible IR detected."},
+                               subject);
+  EXPECT_THAT(details.message, HasSubstr("half.ll: error: incompatible IR"));
+  EXPECT_THAT(details.hint, HasSubstr("!nvvmir.version = !{!0}"));
+}
+
 TEST(CompileMessages, SayThatThereIsNoStandardLibrary)
 {
   compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};

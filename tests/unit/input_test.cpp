@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ar_archive.hpp"
+#include "cubin_bytes.hpp"
 #include "expect_error.hpp"
 #include "expect_refused.hpp"
 #include "fatbin/write_fatbin.hpp"
@@ -233,13 +234,13 @@ TEST(Input, RefusesEmptyAndUnknownBytes)
   expect_unknown("PK\x03\x04", "a zip archive", "unpack it");
 }
 
-TEST(Input, NamesTheFormsThatAreNotLinkedYet)
+TEST(Input, SaysThatSourcesAreCompiledFirst)
 {
   expect_unknown("__device__ float f();",
-                 "CUDA C++ source (form source), which fatlink does not link",
-                 "nvcc -dlto -fatbin");
-  expect_unknown("; ModuleID = 'x'\n", "LLVM IR text (form nvvm-ir)", "libNVVM");
-  expect_unknown("BC\xC0\xDE....", "LLVM bitcode (form nvvm-ir)", "libNVVM");
+                 "CUDA C++ source (form source), which is not linked before it is compiled",
+                 "compile it first with fatlink::compiler, or: nvcc -dlto -fatbin");
+  expect_unknown("; ModuleID = 'x'\n", "LLVM IR text (form nvvm-ir)", "fatlink::compiler");
+  expect_unknown("BC\xC0\xDE....", "LLVM bitcode (form nvvm-ir)", "fatlink::compiler");
 }
 
 TEST(Input, TakesPtxWithoutAVersionOrWithANulForDamagedPtx)
@@ -260,6 +261,29 @@ TEST(Input, RefusesDamagedFilesOfEachForm)
   expect_bad(to_bytes("\x7F"
                       "ELF"),
              error_code::corrupt_object, "f: truncated");
+}
+
+TEST(Input, OfACubinThatDoesNotStateItsExactTargetIsRefused)
+{
+  auto const without_target = [](byte_buffer bytes) {
+    auto const place = cubin_bytes::find(bytes, ".note.nv.tkinfo", "-arch sm_");
+    cubin_bytes::put(bytes, place, 'x');
+    return bytes;
+  };
+  try {
+    (void)input::from_bytes(without_target(cubin_bytes::types()), "f.cubin");
+    ADD_FAILURE() << "no error";
+  } catch (format_error const& failed) {
+    EXPECT_STREQ(failed.what(),
+                 "f.cubin: damaged cubin: no note (.note.nv.tkinfo) states its exact target, which "
+                 "is sm_90, or sm_90 with a suffix");
+    EXPECT_TRUE(failed.details().code == error_code::corrupt_cubin);
+    EXPECT_EQ(failed.details().hint,
+              "compile it again, or pack it with its target: fatbinary --create=FILE.fatbin "
+              "--image3=kind=elf,sm=90,file=FILE.cubin");
+  }
+  EXPECT_NO_THROW((void)input::from_bytes(
+      without_target(cubin_bytes::cubin_of("types_sass.fatbin", "sm_80")), "f.cubin"));
 }
 
 TEST(Input, RefusesACubinWithoutAnArchitecture)

@@ -34,7 +34,7 @@ TEST(Source, KeepsNameAndText)
   EXPECT_EQ(code.text(), "int x;\n");
 }
 
-TEST(Source, IsRecognizedByItsContent)
+TEST(Source, IsRecognizedByItsContentOrAnEndingOfLlvmIr)
 {
   for (std::string const text : {"", "int x;", "extern \"C\" __device__ float f(float);", "// ä\n"})
     EXPECT_EQ(source::from_text(text, "x.cu").language(), source_language::cuda) << text;

@@ -45,12 +45,16 @@ class assembler {
   {
   }
 
-  void add(compile_product const& product, bool wants_cubin)
+  // `product` must outlive this.
+  void add(compile_product const& product)
   {
     if (!product.ptx.empty()) add_code(ptx_entry(read_ptx_text(product.ptx, name_)));
     if (!product.ltoir.empty())
       add_code(ltoir_entry(product.ltoir, read_ltoir_header(product.ltoir, name_)));
-    if (wants_cubin && !product.cubin.empty()) add_entry(cubin_entry(product.cubin, name_));
+  }
+  void add_cubin(compile_product const& product)
+  {
+    if (!product.cubin.empty()) add_entry(cubin_entry(product.cubin, name_));
   }
 
   byte_buffer finish() { return add_digests(write_fatbin(entries_), name_); }
@@ -103,15 +107,12 @@ byte_buffer assemble_fatbin(std::vector<compile_product> const& products,
   assembler image(options, ident_text(options, facts), name);
   std::size_t index = 0;
   for (auto const architecture : options.architectures) {
-    image.add(products.at(index), is_in(options.sass, architecture));
-    image.add(products.at(index + 1), false);
+    image.add(products.at(index));
+    if (is_in(options.sass, architecture)) image.add_cubin(products.at(index));
+    image.add(products.at(index + 1));
     index += 2;
   }
-  for (; index < products.size(); ++index) {
-    auto product = products[index];
-    product.ptx.clear();
-    image.add(product, true);
-  }
+  for (; index < products.size(); ++index) image.add_cubin(products[index]);
   return image.finish();
 }
 

@@ -15,6 +15,8 @@ constexpr char const* k_headers_remedy =
     "the headers of CUDA come with NVRTC 13.3 and newer, with a toolkit (CUDA_HOME), or with the "
     "wheels nvidia-cuda-runtime and nvidia-cuda-cccl";
 
+constexpr std::size_t k_longest_line = 500;  ///< of a log, in a message; the log has it in full
+
 std::vector<std::string_view> lines_of(std::string_view text)
 {
   std::vector<std::string_view> lines;
@@ -34,12 +36,34 @@ bool is_error(std::string_view line)
   return false;
 }
 
+/// At most k_longest_line bytes of `line`, cut before a character.
+std::string shortened(std::string line)
+{
+  if (line.size() <= k_longest_line) return line;
+  auto end = k_longest_line;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+  line.resize(end);
+  return line + "…";
+}
+
+/// "src/half.ll:4:9: …" of libNVVM's "half.ll (4, 9): …"; empty if `line` is another one.
+std::string with_position(std::string_view line, compile_subject const& subject)
+{
+  auto const text = line.substr(subject.program_name.size());
+  auto const comma = text.find(", ");
+  auto const close = text.find("): ");
+  if (!text.starts_with(" (") || comma == std::string_view::npos || close < comma) return {};
+  return detail::format("{}:{}:{}: error: {}", subject.name, text.substr(2, comma - 2),
+                        text.substr(comma + 2, close - comma - 2), text.substr(close + 3));
+}
+
 /// "src/half.cu:3: error: …" of "half.cu(3): error: …".
 std::string with_user_name(std::string_view line, compile_subject const& subject)
 {
   auto const& name = subject.program_name;
   if (line.starts_with("ptxas ")) return detail::format("{}: {}", subject.name, line);
   if (!line.starts_with(name) || line.size() == name.size()) return std::string(line);
+  if (auto text = with_position(line, subject); !text.empty()) return text;
   if (line[name.size()] != '(') return subject.name + std::string(line.substr(name.size()));
   auto const close = line.find(')', name.size());
   if (close == std::string_view::npos) return std::string(line);
@@ -80,12 +104,17 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
                                 compile_subject const& subject, std::string const& refusal)
 {
   auto const cause = refusal.empty() ? std::string("is in none of the folders") : refusal;
+  auto hint = refusal.empty() ? header_hint(name, subject)
+                              : detail::format(
+                                    "include a regular file in a folder of -I "
+                                    "(compile_options::include_folders); {}",
+                                    folders_text(subject));
   throw compile_error(stage::compiler,
                       {.message = detail::format("{}: the header {} {}", subject.name, name, cause),
                        .input = subject.name,
                        .code = error_code::header_not_found,
                        .log = refusal.empty() ? product.log : std::string(),
-                       .hint = header_hint(name, subject)});
+                       .hint = std::move(hint)});
 }
 
 /// The contract's declaration of a hook that `line` names.
@@ -113,6 +142,24 @@ std::string assembly_hint(compile_product const& product)
   if (number == 0 || number > lines.size()) return {};
   return detail::format("correct the asm statement; line {} of the PTX is: {}", number,
                         printable(lines[number - 1]));
+}
+
+/// What libNVVM reads, for IR that it refuses.
+std::string dialect_hint(compile_product const& product)
+{
+  if (!product.code.starts_with("NVVM_ERROR")) return {};
+  if (product.log.find("incompatible IR") != std::string::npos)
+    return "add the version of NVVM IR: !nvvmir.version = !{!0} and !0 = !{i32 2, i32 0}";
+  return "for targets below sm_100 libNVVM reads the text of LLVM 7 (float*, no ptr), from sm_100 "
+         "on "
+         "that of modern LLVM (ptr): correct the IR, or change compile_options::architectures";
+}
+
+/// "half.cu: " before a message that does not name the file.
+std::string with_file(std::string message, compile_subject const& subject)
+{
+  if (message.starts_with(subject.name)) return message;
+  return detail::format("{}: {}", subject.name, message);
 }
 
 bool is_unknown_architecture(compile_product const& product)
@@ -147,7 +194,7 @@ std::vector<std::string> compile_warnings(std::string_view log, compile_subject 
   std::vector<std::string> warnings;
   for (auto const line : lines_of(log))
     if (line.find("warning") != std::string_view::npos)
-      warnings.push_back(with_user_name(line, subject));
+      warnings.push_back(shortened(with_user_name(line, subject)));
   return warnings;
 }
 
@@ -168,16 +215,18 @@ void refuse_product(compile_product const& product, compile_subject const& subje
                  "run too"});
   auto const line = first_compile_error(product.log);
   auto hint = assembly_hint(product);
+  if (hint.empty()) hint = dialect_hint(product);
   if (hint.empty()) hint = contract_hint(product.log, subject);
   if (hint.empty()) hint = "correct the source; the log has all messages";
-  throw compile_error(stage::compiler,
-                      {.message = line.empty() ? detail::format("{}: {} fails: {}", subject.name,
-                                                                producer, product.code)
-                                               : with_user_name(line, subject),
-                       .input = subject.name,
-                       .code = error_code::compile_failed,
-                       .log = product.log,
-                       .hint = std::move(hint)});
+  throw compile_error(
+      stage::compiler,
+      {.message = line.empty()
+                      ? detail::format("{}: {} fails: {}", subject.name, producer, product.code)
+                      : shortened(with_file(with_user_name(line, subject), subject)),
+       .input = subject.name,
+       .code = error_code::compile_failed,
+       .log = product.log,
+       .hint = std::move(hint)});
 }
 
 }  // namespace fatlink::detail

@@ -10,6 +10,7 @@
 #include "compiler/compiler_options.hpp"
 #include "compiler/header_folders.hpp"
 #include "compiler/ir_messages.hpp"
+#include "compiler/refuse_death.hpp"
 #include "toolkit/vendor_library.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
@@ -95,9 +96,9 @@ compiled_source compile_session::run()
   times_.read_ms = watch.lap();
   auto const entry = find_or_make();
   auto code = fatbin::from_bytes(entry->bytes, code_.name());
-  if (code.ident()) producer_ = code.ident()->producer;
   warnings_.insert(warnings_.begin(), entry->warnings.begin(), entry->warnings.end());
   times_.lookup_ms = watch.lap() - times_.open_ms - times_.compile_ms;
+  if (code.ident()) producer_ = code.ident()->producer;
   return {.code = std::move(code),
           .warnings = std::move(warnings_),
           .cache = outcome_,
@@ -234,9 +235,7 @@ compile_session::attempt compile_session::make()
   auto const header = missing_header_of(last.log);
   if (!header.empty() && headers_->add(header))
     return {.link = {.bytes = {}, .warnings = {header}}};
-  if (last.code == "NVRTC_ERROR_OUT_OF_MEMORY")
-    refuse_death(
-        {.reason = last.code, .peak_kib = std::uint64_t{state_.settings.memory_limit_mib} << 10});
+  if (is_out_of_memory(last)) refuse_memory(code_.name(), state_.settings);
   if (!is_cuda())
     refuse_ir_product(last, subject_,
                       {.target = options_.architectures.at((products.size() - 1) / 2),
@@ -279,10 +278,10 @@ try {
   times_.open_ms += watch.lap();
   auto reply = lease.compile(subject, limit_);
   times_.compile_ms += watch.lap();
-  if (reply.products.empty()) refuse_death({.reason = "EPROTO"});
+  if (reply.products.empty()) refuse_death({.reason = "EPROTO"}, code_.name(), state_.settings);
   return std::move(reply.products);
 } catch (helper_death const& death) {
-  refuse_death(death);
+  refuse_death(death, code_.name(), state_.settings);
 }
 
 /// The types of the contract's hooks, from the cache if it has them: they take a compile of their
@@ -317,7 +316,7 @@ hook_types compile_session::find_hook_types()
         cache ? cache->find_or_make(key, compile_probe).link->bytes : compile_probe().link.bytes;
     return read_hook_types({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, *contract_);
   } catch (helper_death const& death) {
-    refuse_death(death);
+    refuse_death(death, code_.name(), state_.settings);
   } catch (unavailable_error const& missing) {
     if (is_cuda()) throw;
     auto details = missing.details();
@@ -351,40 +350,14 @@ helper_lease& compile_session::helper(helper_tool tool)
     auto const language =
         tool == helper_tool::nvrtc ? source_language::cuda : source_language::nvvm_ir;
     auto const identity = state_.locate(language).identity;
-    lease = std::make_unique<helper_lease>(settings, identity, helper_reuse::shared, limit_);
+    try {
+      lease = std::make_unique<helper_lease>(settings, identity, helper_reuse::shared, limit_);
+    } catch (unavailable_error const& failure) {
+      if (failure.details().code.text() != "ETIMEDOUT") throw;
+      refuse_death({.reason = "ETIMEDOUT"}, code_.name(), state_.settings);
+    }
   }
   return *lease;
-}
-
-void compile_session::refuse_death(helper_death const& death) const
-{
-  auto const& settings = state_.settings;
-  auto const limit_kib = std::uint64_t{settings.memory_limit_mib} << 10;
-  auto const fail = [&](std::string const& cause, code_text code, char const* hint) {
-    throw compile_error(stage::compiler, {.message = detail::format("{}: {}", code_.name(), cause),
-                                          .input = code_.name(),
-                                          .code = std::move(code),
-                                          .hint = hint});
-  };
-  if (death.reason == "ETIMEDOUT")
-    fail(detail::format(
-             "the compile took longer than its time limit of {} s; the compiler's process was "
-             "stopped",
-             static_cast<double>(settings.time_limit.count()) / 1000),
-         error_code::compile_timeout,
-         "look for endless templates or macros, or raise compiler_settings::time_limit");
-  if (getenv("DBG")) fprintf(stderr, "peak %lu\n", death.peak_kib);
-  if (death.peak_kib > limit_kib / 4 * 3)
-    fail(detail::format("the compile needed more than its memory limit of {} MiB",
-                        settings.memory_limit_mib),
-         error_code::compile_memory,
-         "look for endless templates or macros, or raise compiler_settings::memory_limit_mib");
-  fail(detail::format("the compiler's process died compiling it ({})",
-                      death.cause.empty() ? death.reason : death.cause),
-       vendor_code(death.reason),
-       is_cuda() ? "the next compile is not affected; simplify the source"
-                 : "the next compile is not affected; make the LLVM IR again, it may be damaged");
-  std::abort();
 }
 
 }  // namespace fatlink::detail

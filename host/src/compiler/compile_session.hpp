@@ -29,6 +29,7 @@ class compile_session {
   using attempt = link_cache::product;
 
   [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
+  [[nodiscard]] char const* compiler_name() const { return is_cuda() ? "NVRTC" : "libNVVM"; }
   void read_contract();
   header_set collect_headers();
   header_set collect_headers(std::vector<std::filesystem::path> const& system_folders);
@@ -42,7 +43,6 @@ class compile_session {
   hook_types find_hook_types();
   helper_lease& helper(helper_tool tool);
   helper_settings settings_for(helper_tool tool) const;
-  [[noreturn]] void refuse_death(helper_death const& death) const;
 
   compiler_state& state_;
   source const& code_;

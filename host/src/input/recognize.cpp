@@ -15,9 +15,10 @@ constexpr char const* k_hint =
     "pass a fatbin, PTX, raw LTO-IR, a cubin, an object or an archive; nvcc -dlto -fatbin "
     "-arch=sm_75 FILE.cu -o FILE.fatbin makes a fatbin";
 constexpr char const* k_source_hint =
-    "compile it: nvcc -dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin";
+    "compile it first with fatlink::compiler, or: nvcc -dlto -fatbin -arch=sm_75 FILE.cu "
+    "-o FILE.fatbin";
 constexpr char const* k_nvvm_ir_hint =
-    "compile it to raw LTO-IR or PTX with libNVVM (option -gen-lto: LTO-IR) or clang";
+    "compile it first with fatlink::compiler, or with clang to PTX";
 
 std::optional<input_form> form_of(file_kind kind)
 {
@@ -42,18 +43,18 @@ std::optional<input_form> form_of(file_kind kind)
   return std::nullopt;
 }
 
-[[noreturn]] void refuse_later_form(file_form const& form, std::string_view name)
+[[noreturn]] void refuse_source(file_form const& form, std::string_view name)
 {
   auto const is_source = form.kind == file_kind::source;
   refuse_input(error_code::unknown_form, name,
-               detail::format("is {} (form {}), which fatlink does not link yet", form.description,
-                              is_source ? "source" : "nvvm-ir"),
+               detail::format("is {} (form {}), which is not linked before it is compiled",
+                              form.description, is_source ? "source" : "nvvm-ir"),
                is_source ? k_source_hint : k_nvvm_ir_hint);
 }
 
 [[noreturn]] void refuse_form(file_form const& form, std::string_view name)
 {
-  if (form.kind != file_kind::other) refuse_later_form(form, name);
+  if (form.kind != file_kind::other) refuse_source(form, name);
   refuse_input(error_code::unknown_form, name,
                detail::format("is {}, none of the forms {}", form.description, k_forms),
                form.remedy == k_compile_remedy ? k_hint : form.remedy);

@@ -44,6 +44,13 @@ bool is_sibling(fs::directory_entry const& file, fs::path const& path)
          file.is_regular_file(ignored);
 }
 
+/// Whether x.fatbin, whose digest x.json states, may be compiled from the file.
+bool is_source(fs::path const& path)
+{
+  auto const ending = path.extension();
+  return ending == ".cu" || ending == ".ll" || ending == ".bc";
+}
+
 bool has_digest(fs::path const& path, std::string const& sha256_text)
 try {
   auto const bytes = read_file(path, limits::k_file_bytes, "");
@@ -109,10 +116,9 @@ std::optional<fs::path> find_sidecar(fs::path const& path)
   if (path.extension() == ".fatbin" || path == shared)
     return is_there(shared) ? std::optional(std::move(shared)) : std::nullopt;
   if (has_own(path)) return with_ending(path, ".json");
-  if (!is_sidecar(shared) || is_there(with_ending(without_ending(path), ".fatbin")))
-    return std::nullopt;
+  if (!is_sidecar(shared)) return std::nullopt;
   auto const stated = sha256_in(shared);
-  if (stated && !has_digest(path, *stated)) return std::nullopt;
+  if (stated && !is_source(path) && !has_digest(path, *stated)) return std::nullopt;
   return shared;
 }
 

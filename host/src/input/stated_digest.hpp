@@ -9,8 +9,10 @@
 
 namespace fatlink::detail {
 
-/// The sidecar of the file `path`, as stated_digest() says; nothing if there is none. That of a
-/// .json is itself. Beside other files than fatbins, JSON of other programs (is_sidecar) is none.
+/// The sidecar of the file `path`; nothing if there is none. As stated_digest() says, but an x.json
+/// without a digest is for every file of the stem, and one with a digest also for the source
+/// (x.cu, x.ll, x.bc). That of a .json is itself. Beside other files than fatbins, JSON of other
+/// programs (is_sidecar) is none.
 /// @throws file_error the sidecar is malformed.
 std::optional<std::filesystem::path> find_sidecar(std::filesystem::path const& path);
 

@@ -74,8 +74,6 @@ bool is_system_function(std::string_view name);
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings);
-/// signature-mismatch, uncertain-type: all declarations and definitions of one name, weak or not.
-void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
 /// duplicate-symbol.
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings);
@@ -86,6 +84,12 @@ void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbol
 /// neither definition is private.
 finding duplicate_symbol(std::string const& name, std::string const& a, std::string const& b,
                          bool is_hook);
+
+// check_function_types.cpp: their types
+
+/// signature-mismatch, uncertain-type, unchecked-types: all declarations and definitions of one
+/// name, weak or not, whatever the order of the inputs.
+void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
 
 // variables.cpp: variables
 

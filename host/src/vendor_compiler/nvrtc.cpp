@@ -17,13 +17,14 @@ constexpr std::string_view k_builtins = "libnvrtc-builtins.so.13.";
 /// NVRTC opens the builtins beside itself.
 vendor_library const& builtins_library()
 {
-  static vendor_library const library{.title = "NVRTC's builtins",
-                                      .name = k_builtins.data(),
-                                      .major = 13,
-                                      .folders = {"lib64"},
-                                      .wheel_folder = "lib",
-                                      .functions = {"nvrtc_builtins__13"},
-                                      .versioned_name = "nvrtc_builtins_"};
+  static auto const& library = *new vendor_library{// used while static objects are destroyed
+                                                   .title = "NVRTC's builtins",
+                                                   .name = k_builtins.data(),
+                                                   .major = 13,
+                                                   .folders = {"lib64"},
+                                                   .wheel_folder = "lib",
+                                                   .functions = {"nvrtc_builtins__13"},
+                                                   .versioned_name = "nvrtc_builtins_"};
   return library;
 }
 
@@ -58,7 +59,9 @@ std::string bind_all(shared_library const& file, nvrtc_functions& api)
 
 vendor_library const& nvrtc_library()
 {
-  static vendor_library const library{
+  static auto const& library = *new vendor_library{
+      // used while static objects are destroyed
+
       .title = "NVRTC",
       .name = "libnvrtc.so.13",
       .variable = "FATLINK_NVRTC",

@@ -38,7 +38,9 @@ std::string bind_all(shared_library const& file, nvvm_functions& api)
 
 vendor_library const& nvvm_library()
 {
-  static vendor_library const library{
+  static auto const& library = *new vendor_library{
+      // used while static objects are destroyed
+
       .title = "libNVVM",
       .name = "libnvvm.so.4",
       .variable = "FATLINK_LIBNVVM",
@@ -57,12 +59,16 @@ vendor_library const& nvvm_library()
 std::string libdevice_of(std::string const& file)
 {
   std::error_code failure;
-  std::error_code ignored;
   auto folder = fs::canonical(file, failure).parent_path();
+  if (failure) return {};
   // TOOLKIT/nvvm/lib64/libnvvm.so.4 or TOOLKIT/lib/libnvvm.so.4
-  for (int levels = 0; !failure && levels < 4; ++levels, folder = folder.parent_path())
+  for (int levels = 0; levels < 4; ++levels, folder = folder.parent_path())
     for (auto const* place : {"nvvm/libdevice/libdevice.10.bc", "libdevice/libdevice.10.bc"})
-      if (fs::is_regular_file(folder / place, ignored)) return (folder / place).string();
+      if (fs::is_regular_file(folder / place, failure)) return (folder / place).string();
+  for (auto const& root : toolkit_roots())  // distributions put the two in different folders
+    if (auto const bitcode = root / "nvvm/libdevice/libdevice.10.bc";
+        fs::is_regular_file(bitcode, failure))
+      return bitcode.string();
   return {};
 }
 

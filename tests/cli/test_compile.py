@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fatlink compile`, and sources as inputs of the other commands."""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+from cache_case import TRACED
+from compile_case import CONTRACT, DECLARATION, HALF, HALF_JSON, HALF_LL, CompileCase
+from fatlink_cli import LIBRARY, PROGRAM, SHARE
+
+RUN = ["run", "--device", "cpu", "--elements", "1000"]
+NO_HELPER = {"FATLINK_LINKD": "/nowhere"}
+
+
+class Compile(CompileCase):
+    def test_makes_a_fatbin_with_contract_digests_and_sidecar(self):
+        done = self.compile_source("half.cu", HALF)
+        self.assertRegex(done.stdout, r"^out\.fatbin: ptx:sm_75 ltoir:sm_75, contract apply_transform/1, \d+ bytes, NVRTC 13\.\d+\n$")
+        self.assertEqual(done.stderr, "")
+        said = self.fatlink("inspect", "out.fatbin").stdout
+        self.assertIn("verified", said.splitlines()[0])
+        self.assertIn("float user_transform(float)", said)
+        sidecar = json.loads(self.output("out.json"))
+        self.assertEqual(sidecar["sha256"], hashlib.sha256(self.output()).hexdigest())
+
+    def test_without_a_contract_states_none(self):
+        self.file("half.cu", HALF)
+        done = self.fatlink("compile", "half.cu", "-o", "out.fatbin")
+        self.assertIn("contract none", done.stdout)
+        self.assertIn("[uncontracted]", self.fatlink("check", LIBRARY, "out.fatbin").stdout)
+
+    def test_two_compiles_in_two_folders_give_the_same_bytes(self):
+        self.compile_source("half.cu", HALF)
+        first = self.output()
+        (self.folder / "deep").mkdir()
+        shutil.move(self.folder / "half.cu", self.folder / "deep/half.cu")
+        self.fatlink("compile", self.folder / "deep/half.cu", "-o", "deep/two.fatbin", *CONTRACT, "--no-cache")
+        self.assertEqual(self.output("deep/two.fatbin"), first)
+
+    def test_writes_to_standard_output(self):
+        self.compile_source("half.cu", HALF)
+        done = subprocess.run([PROGRAM, "compile", "half.cu", *CONTRACT, "-o", "-"], cwd=self.folder, check=True,
+                              capture_output=True, env=self.environment({}))
+        self.assertEqual(done.stdout, self.output())
+        self.assertIn(b"-: ptx:sm_75 ltoir:sm_75", done.stderr)
+
+    def test_never_overwrites_its_source(self):
+        self.file("half.cu", HALF)
+        self.assert_fails(2, "compile", "half.cu", "-o", "half.cu", says=["half.cu is also an input"])
+
+    def test_several_architectures_and_cubins(self):
+        self.compile_source("half.cu", HALF, "--arch", "75,90a", "--sass", "sm_80,90a")
+        self.assertEqual(self.entries(), ["ptx:sm_75", "ltoir:sm_75", "elf:sm_80", "elf:sm_90a", "ptx:sm_90a", "ltoir:sm_90a"])
+        self.compile_source("half.cu", HALF, "--sass", "90")
+        self.assertEqual(self.entries(), ["elf:sm_90"])
+
+    def test_a_cubin_links_in_sass_mode(self):
+        self.need_nvjitlink()
+        self.compile_source("half.cu", HALF, "--sass", "90")
+        kernel = 'extern "C" __device__ float user_transform(float);\n' \
+                 'extern "C" __global__ void k(float* x) { *x = user_transform(*x); }\n'
+        self.file("kernel.cu", kernel)
+        self.fatlink("compile", "kernel.cu", "-o", "kernel.fatbin", "--sass", "90")
+        done = self.fatlink("link", "--mode", "sass", "--target", "sm_90", "-o", "o.cubin", "kernel.fatbin", "out.fatbin")
+        self.assertIn("user_transform called", done.stdout)
+
+    def test_an_architecture_that_is_none_is_a_usage_error(self):
+        self.file("half.cu", HALF)
+        compile_half = ["compile", "half.cu", "-o", "o.fatbin"]
+        self.assert_fails(2, *compile_half, "--arch", "sm_7", says=["target 'sm_7'"])
+        self.assert_fails(2, *compile_half, "--sass", "199", says=["target 'sm_199': no such architecture"])
+
+    def test_float_flags_are_recorded_and_used(self):
+        quotient = HALF.replace("0.5F * x", "1.0F / x")
+        for words, flags, division in ((["--use-fast-math"], "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1", ".approx.ftz.f32"),
+                                       (["--fma", "0"], "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=0", "rcp.rn.f32"),
+                                       (["--ftz", "1", "--prec-sqrt", "0"], "-ftz=1 -prec_div=1 -prec_sqrt=0 -fmad=1",
+                                        "rcp.rn.ftz.f32")):
+            with self.subTest(words=words):
+                self.compile_source("inverse.cu", quotient, *words)
+                self.assertIn(flags.encode(), self.output())
+                self.assertIn(division, self.ptx())
+        done = self.assert_fails(2, "compile", "inverse.cu", "-o", "x.fatbin", "--use-fast-math", "--ftz", "1", says=["--ftz"])
+        self.assertIn("cannot be used together", done.stderr)
+
+    def test_macros_and_the_standard(self):
+        text = "#if !defined(FLAG) || __cplusplus < 202002L\n#error not as asked\n#endif\n" + HALF.replace("0.5F", "FACTOR")
+        self.compile_source("half.cu", text, "-D", "FACTOR=0.5F", "--define", "FLAG", "--std", "c++20")
+        self.assert_compile_fails(4, "half.cu", text, "-D", "FACTOR=0.5F", says=["half.cu:2: catastrophic error: #error", "not as asked"], hint="hint:")
+        self.assert_fails(2, "compile", "x.cu", "-o", "o.fatbin", "--std", "c++2", says=["--std: 'c++2' is not one of c++03"])
+        self.file("half.cu", text)
+        self.assert_fails(2, "compile", "half.cu", "-o", "o.fatbin", "-D", "1X", says=["'1X' does not define a macro"])
+
+    def test_a_header_instead_of_a_contract(self):
+        self.file("hooks.h", DECLARATION + "\n#define FACTOR 0.5F\n")
+        self.file("half.cu", HALF.replace("0.5F", "FACTOR"))
+        done = self.fatlink("compile", "half.cu", "-o", "out.fatbin", "--header", "hooks.h")
+        self.assertIn("contract none", done.stdout)
+        self.assert_fails(3, "compile", "half.cu", "-o", "x.fatbin", "--header", "none.h", says=["none.h: "])
+        self.assert_fails(2, "compile", "half.cu", "-o", "x.fatbin", "--header", "hooks.h", *CONTRACT,
+                          says=["--contract", "--header", "cannot be used together"])
+
+    def test_headers_of_folders_and_those_beside_them(self):
+        for name in ("include/detail", "more"):
+            (self.folder / name).mkdir(parents=True)
+        self.file("include/factor.h", '#include "detail/value.h"\n#define FACTOR VALUE\n')
+        self.file("include/detail/value.h", '#include "../sign.h"\n#include <unit.h>\n#define VALUE (SIGN * UNIT * 0.5F)\n')
+        self.file("include/sign.h", "#define SIGN 1\n")
+        self.file("more/unit.h", "#define UNIT 1\n")
+        text = '#include "factor.h"\n' + HALF.replace("0.5F", "FACTOR")
+        self.compile_source("half.cu", text, "-I", "include", "--include-folder=more")
+        self.assertIn("0f3F000000", self.ptx())
+
+    def test_an_error_in_a_header_names_the_header(self):
+        (self.folder / "include").mkdir()
+        self.file("include/bad.h", "\n\nint 3;\n")
+        self.assert_compile_fails(4, "half.cu", '#include "bad.h"\n' + HALF, "-I", "include", says=["bad.h", "3", "error"],
+                                  hint="hint:")
+
+    def test_shows_where_the_time_went(self):
+        done = self.compile_source("half.cu", HALF, "--timing")
+        self.assertRegex(done.stdout, r"\n  headers [\d.]+ ms, cache [\d.]+ ms, start [\d.]+ ms, compile [\d.]+ ms\n$")
+
+    def test_warnings_of_the_compiler_are_shown_each_time(self):
+        self.file("half.cu", HALF.replace("{ return", "{ int unused; return"))
+        for _ in range(2):
+            done = self.fatlink("compile", "half.cu", "-o", "out.fatbin", *CONTRACT)
+            self.assertIn("fatlink: warning: half.cu:1: warning", done.stderr)
+            self.assertIn('variable "unused" was declared but never referenced', done.stderr)
+        self.assertIn("from the cache", done.stdout)
+
+    def test_lines_of_the_source_for_profilers(self):
+        self.compile_source("half.cu", HALF, "--line-info")
+        self.assertIn(".loc\t", self.ptx())
+        self.compile_source("half.cu", HALF)
+        self.assertNotIn(".loc\t", self.ptx())
+
+    def test_compiles_llvm_ir(self):
+        self.need_libnvvm()
+        done = self.compile_source("half.ll", HALF_LL)
+        self.assertRegex(done.stdout, r"contract apply_transform/1, \d+ bytes, libNVVM 13\.\d+")
+        self.assertEqual(self.entries(), ["ptx:sm_75", "ltoir:sm_75"])
+
+    def test_llvm_ir_is_compared_with_the_contract(self):
+        self.need_libnvvm()
+        for text, finding in ((HALF_LL.replace("float", "double"), "signature-mismatch"),
+                              (HALF_LL.replace("user_transform", "transform"), "missing-hook")):
+            done = self.assert_compile_fails(4, "half.ll", text, says=["half.ll: ", "apply_transform/1"], hint=DECLARATION)
+            self.assertIn(finding, done.stderr)
+
+    def test_an_error_in_llvm_ir_has_its_line(self):
+        self.need_libnvvm()
+        self.assert_compile_fails(4, "half.ll", HALF_LL.replace("fmul float", "fmul int"), says=["half.ll:4:12: error: parse expected type"],
+                                  hint="libNVVM reads the text of LLVM 7")
+
+    def test_llvm_ir_of_the_other_dialect_is_explained(self):
+        self.need_libnvvm()
+        text = HALF_LL.replace("%y = fmul", "%p = alloca float\n  store float %x, ptr %p\n  %y = fmul")
+        self.assert_compile_fails(4, "half.ll", text, says=["half.ll:5:18: error: "], hint="LLVM 7 (float*, no ptr), from sm_100 on")
+        self.compile_source("half.ll", text, "--arch", "100")
+
+    def test_llvm_ir_without_a_version_is_explained(self):
+        self.need_libnvvm()
+        text = "; half\n" + HALF_LL.replace("!nvvmir", "!other")
+        self.assert_compile_fails(4, "half.ll", text, says=["half.ll"], hint="!nvvmir.version = !{!0}")
+
+    def test_functions_of_libdevice_are_added(self):
+        self.need_libnvvm()
+        text = HALF_LL.replace("fmul float %x, 5.0e-01", "call float @__nv_sinf(float %x)")
+        self.compile_source("sine.ll", text.replace("!nvvmir", "declare float @__nv_sinf(float)\n!nvvmir"))
+        self.assertNotIn("__nv_sinf", self.ptx())
+
+class Cached(CompileCase):
+    def test_a_second_compile_starts_no_compiler(self):
+        self.file("half.cu", HALF)
+        compile_half = ["compile", "half.cu", *CONTRACT, "-o"]
+        self.assertEqual(self.fatlink_json(*compile_half, "one.fatbin")["cache"], "miss")
+        self.assertEqual(self.fatlink_json(*compile_half, "two.fatbin", env=NO_HELPER)["cache"], "hit")
+        self.assertEqual(self.output("one.fatbin"), self.output("two.fatbin"))
+        self.assertEqual(self.fatlink_json(*compile_half, "two.fatbin", "--no-cache")["cache"], "off")
+
+    def test_what_the_result_depends_on_compiles_again(self):
+        self.file("factor.h", "#define FACTOR 0.5F\n")
+        self.file("half.cu", '#include "factor.h"\n' + HALF.replace("0.5F", "FACTOR"))
+        words = ["compile", "half.cu", "-o", "out.fatbin", *CONTRACT, "-I", "."]
+        outcome = lambda *more: self.fatlink_json(*words, *more)["cache"]
+        self.assertEqual([outcome(), outcome()], ["miss", "hit"])
+        for more in (["-D", "X"], ["--std", "c++20"], ["--ftz", "1"], ["--arch", "80"], ["--sass", "90"], ["--line-info"]):
+            with self.subTest(more=more):
+                self.assertEqual([outcome(*more), outcome(*more)], ["miss", "hit"])
+        self.file("factor.h", "#define FACTOR 0.25F\n")
+        self.assertEqual([outcome(), outcome()], ["miss", "hit"])
+
+    def test_a_source_is_run_and_verified_in_both_modes(self):
+        self.need_nvjitlink()
+        self.file("half.cu", HALF)
+        self.file("half.json", HALF_JSON)
+        for _ in range(2):
+            found = self.fatlink_json(*RUN, "--transform", "./half.cu")
+            self.assertEqual([(mode["mode"], mode["verified"]) for mode in found["modes"]], [("ptx", True), ("lto", True)])
+            self.assertEqual(found["reference"]["expression"], "x / 2")
+            self.assertEqual(found["filled_hooks"], ["user_transform"])
+
+    def test_a_second_run_starts_no_helper(self):
+        self.need_nvjitlink()
+        self.file("half.cu", HALF)
+        first = self.fatlink(*RUN, "--transform", "half.cu", "--print", "3").stdout
+        second = self.fatlink(*RUN, "--transform", "half.cu", "--print", "3", env=NO_HELPER).stdout
+        self.assertEqual(first.splitlines()[-4:], second.splitlines()[-4:])
+        self.assertIn("Both modes agree.", second)
+
+    def test_a_second_run_opens_no_compiler(self):
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        self.need_nvjitlink()
+        self.file("half.cu", HALF)
+
+        def traced():
+            subprocess.run(["strace", "-f", "-y", "-o", "trace", "-e", "trace=execve,openat,mmap", PROGRAM, *RUN, "--transform",
+                            "half.cu"], cwd=self.folder, check=True, capture_output=True,
+                           env={**TRACED, "FATLINK_CACHE_DIR": str(self.cache)})
+            lines = self.output("trace").decode().splitlines()
+            mapped = [line for line in lines if "mmap(" in line and "PROT_EXEC" in line and "libnv" in line]
+            return "\n".join(lines), mapped
+
+        cold, mapped = traced()
+        self.assertIn("fatlink-linkd", cold)
+        self.assertTrue(any("libnvrtc" in line for line in mapped))
+        warm, mapped = traced()
+        self.assertNotIn("fatlink-linkd", warm)
+        self.assertEqual(mapped, [])  # files of compilers are read for what they say of themselves
+
+
+class SourcesAsInputs(CompileCase):
+    def test_a_source_is_compiled_for_the_contract_of_the_library(self):
+        self.need_nvjitlink()
+        self.file("half.cu", HALF)
+        done = self.link(LIBRARY, "half.cu")
+        self.assertIn("user_transform inlined", done.stdout)
+        self.assertNotIn("uncontracted", done.stderr)
+
+    def test_every_command_that_takes_inputs_takes_sources(self):
+        self.need_nvjitlink()
+        self.file("half.cu", HALF)
+        for words in (["check", LIBRARY, "half.cu"], ["inspect", "half.cu", *CONTRACT],
+                      ["cache", "warm", "--target", "sm_90", LIBRARY, "half.cu"],
+                      ["pack", "-o", "packed.fatbin", "half.cu", *CONTRACT],
+                      ["link", "--target", "sm_90", "-o", "o.cubin", LIBRARY, "half.cu", "-D", "X"]):
+            with self.subTest(verb=words[0]):
+                self.assertNotIn("uncontracted", self.fatlink(*words).stderr)
+        self.assertIn("float user_transform(float)", self.fatlink("inspect", "packed.fatbin").stdout)
+
+    def test_packing_a_source_needs_the_contract_to_state_it(self):
+        self.file("half.cu", HALF)
+        self.assertIn("contract none", self.fatlink("pack", "-o", "packed.fatbin", "half.cu").stdout)
+
+    def test_a_library_and_a_transform_in_source(self):
+        self.need_nvjitlink()
+        self.file("library.cu", 'extern "C" __device__ float user_transform(float x);\n'
+                  'extern "C" __global__ void k(float const* in, float* out, size_t n)\n'
+                  "{ size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; if (i < n) out[i] = user_transform(in[i]); }\n")
+        self.file("half.cu", HALF)
+        found = self.fatlink_json(*RUN, "--library", "library.cu", "--transform", "half.cu", "--print", "2", *CONTRACT)
+        self.assertTrue(found["agree"])
+
+    def test_llvm_ir_is_run_and_verified(self):
+        self.need_nvjitlink()
+        self.need_libnvvm()
+        self.file("half.ll", HALF_LL)
+        self.file("half.json", HALF_JSON)
+        found = self.fatlink_json(*RUN, "--transform", "half.ll")
+        self.assertEqual([mode["verified"] for mode in found["modes"]], [True, True])
+
+    def test_shipped_transforms_are_verified_when_nvrtc_compiles_them(self):
+        self.need_nvjitlink()
+        sources = [path for path in (self.source_folder() / "kernels/transforms").glob("*.cu")]
+        self.assertGreater(len(sources), 3)
+        for path in sources:
+            shutil.copy(path, self.folder)
+            sidecar = json.loads((SHARE / f"{path.stem}.json").read_text())
+            sidecar.pop("sha256", None)
+            self.file(f"{path.stem}.json", json.dumps(sidecar))
+            with self.subTest(transform=path.stem):
+                found = self.fatlink_json(*RUN, "--transform", f"./{path.name}")
+                self.assertEqual([mode["verified"] for mode in found["modes"]], [True, True])
+
+    def source_folder(self):
+        if not os.environ.get("FATLINK_SOURCE"):
+            self.skipTest("FATLINK_SOURCE is not set: the source is not there")
+        return pathlib.Path(os.environ["FATLINK_SOURCE"])
