@@ -13,7 +13,7 @@ install tree.
 ``transforms``
   The fatbins of the transforms, each with its ``.json``, and their linked images.
 ``development``
-  Headers, the static library, the CMake package, the contracts, ``fatlink.pc``, documentation and examples.
+  Headers, the static library, the CMake package, ``fatlink.pc``, documentation and examples.
 ``tests``
   fatlink's own tests and their fixtures (tests/install.cmake).
 #]=======================================================================]

@@ -31,7 +31,7 @@ include("${PROJECT_SOURCE_DIR}/kernels/transforms/package.cmake")
 fatlink_add_package(fatlink-development
   COMPONENT development
   SUMMARY "build libraries, transforms and applications with fatlink"
-  DESCRIPTION "Headers, the static library, the CMake package, the contracts, the
+  DESCRIPTION "Headers, the static library, the CMake package, the
 documentation and the examples of fatlink. Device code needs nvcc of CUDA 13."
   COPYRIGHT "The developers of fatlink"
   LICENSE_ID Apache-2.0

@@ -128,13 +128,14 @@ struct warm_arguments {
 std::vector<link_options> make_requests(warm_arguments const& arguments)
 {
   std::vector<link_options> requests;
+  auto const modes = parse_modes(arguments.mode);
   for (auto const& target : parse_targets(arguments.targets))
-    for (auto const mode : parse_modes(arguments.mode))
+    for (auto const mode : modes)
       for (auto const& emit : arguments.emit) {
         if (emit == "ptx" && mode != link_mode::lto) continue;
-        requests.push_back(arguments.link.make_options(
-            target, mode, emit == "ptx" ? image_kind::ptx : image_kind::cubin));
-        if (mode != link_mode::lto) requests.back().require_inlined = false;
+        requests.push_back(
+            arguments.link.for_mode(mode, modes)
+                .make_options(target, mode, emit == "ptx" ? image_kind::ptx : image_kind::cubin));
       }
   if (requests.empty())
     throw usage_error(

@@ -19,7 +19,9 @@
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
+#include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
+#include "preflight/linked_entry.hpp"
 #include "targets.hpp"
 #include "use_options.hpp"
 #include "verbs.hpp"
@@ -45,6 +47,8 @@ struct check_result {
   link_mode mode;
   std::vector<finding> findings;
   installed_library const* library = nullptr;  ///< the installed library of the check; null: none
+  /// Modules whose symbols only the link reads.
+  std::vector<std::string> unseen = {};
 
   [[nodiscard]] bool links() const
   {
@@ -102,6 +106,7 @@ nlohmann::json to_json(std::vector<check_result> const& results)
                                {"library", library_to_json(result.library)},
                                {"findings", findings},
                                {"open_hooks", open_hooks(result)},
+                               {"unseen", result.unseen},
                                {"links", result.links()}});
     if (!result.links()) json["links"] = false;
   }
@@ -118,8 +123,14 @@ std::string describe(check_result const& result)
     return "cannot be checked";
   if (!result.links()) return "does not link";
   auto const hooks = open_hooks(result);
-  return hooks.empty() ? "links"
-                       : fmt::format("links if another input defines {}", fmt::join(hooks, ", "));
+  auto const unseen =
+      result.unseen.empty()
+          ? std::string{}
+          : fmt::format(", as far as can be seen: only the link reads the symbols of {}",
+                        detail::list_names(result.unseen));
+  return hooks.empty()
+             ? "links" + unseen
+             : fmt::format("links if another input defines {}{}", fmt::join(hooks, ", "), unseen);
 }
 
 void print_text(std::vector<check_result> const& results)
@@ -152,6 +163,15 @@ std::vector<preflight_request> make_requests(check_arguments const& arguments)
   return requests;
 }
 
+std::vector<std::string> list_unseen(std::vector<input> const& files,
+                                     preflight_request const& request)
+{
+  std::vector<std::string> names;
+  for (auto const& module : select_modules(files, request))
+    if (is_opaque(module, detail::choice_of(request))) names.push_back(module.name());
+  return names;
+}
+
 /// `installed` is empty unless the inputs lack a library; `selected` are the libraries that the
 /// inputs are for.
 std::vector<check_result> run_checks(std::vector<input> const& files,
@@ -159,17 +179,18 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
                                      std::vector<installed_library> const& installed,
                                      std::vector<installed_library> const& selected)
 {
-  auto const inputs = detail::modules_of(files);
   std::vector<check_result> results;
   for (auto const& library : selected)
     for (auto const& request : requests)
-      results.push_back(
-          {request.target, request.mode, preflight_with(library, inputs, request), &library});
+      results.push_back({request.target, request.mode, preflight_with(library, files, request),
+                         &library, list_unseen(files, request)});
   if (!selected.empty()) return results;
+  auto const lacks_kernels = lacks_library(detail::modules_of(files));
   for (auto const& request : requests)
-    results.push_back({request.target, request.mode,
-                       lacks_library(inputs) ? preflight_without(installed, inputs, request)
-                                             : preflight(files, request)});
+    results.push_back(
+        {request.target, request.mode,
+         lacks_kernels ? preflight_without(installed, files, request) : preflight(files, request),
+         nullptr, list_unseen(files, request)});
   return results;
 }
 

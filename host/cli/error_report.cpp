@@ -43,10 +43,22 @@ void print_log(std::string const& log)
   for (std::string line; std::getline(lines, line);) print_error("    {}\n", line);
 }
 
+/// The details of `failure` for the program's users: usage errors of the library name fields of
+/// link_options.
+error_details readable_details(error const& failure)
+{
+  auto details = failure.details();
+  details.hint = use_options(details);
+  if (failure.where() != stage::usage) return details;
+  details.message = use_options(details.message);
+  details.input = use_options(details.input);
+  return details;
+}
+
 /// The message of a usage error states everything that its code does.
 void print_details(error const& failure)
 {
-  auto const& details = failure.details();
+  auto const details = readable_details(failure);
   print_error("fatlink: error: {}\n", details.message);
   if (details.message.find(details.input) == std::string::npos)
     print_field("inputs:", details.input);
@@ -54,7 +66,7 @@ void print_details(error const& failure)
       details.message.find(details.code.text()) == std::string::npos)
     print_field("code:", details.code.text());
   print_log(details.log);
-  print_field("hint:", use_options(details));
+  print_field("hint:", details.hint);
 }
 
 /// The findings except the first error, which print_details has printed.
@@ -81,13 +93,10 @@ void print_json(std::string_view schema, nlohmann::json object)
 
 nlohmann::json error_to_json(error const& failure)
 {
-  auto const& details = failure.details();
-  nlohmann::json json{{"stage", to_string(failure.where())},
-                      {"message", details.message},
-                      {"input", details.input},
-                      {"code", details.code.text()},
-                      {"log", details.log},
-                      {"hint", use_options(details)}};
+  auto const details = readable_details(failure);
+  nlohmann::json json{
+      {"stage", to_string(failure.where())}, {"message", details.message}, {"input", details.input},
+      {"code", details.code.text()},         {"log", details.log},         {"hint", details.hint}};
   if (auto const* refused = dynamic_cast<refused_error const*>(&failure); refused != nullptr)
     for (auto const& finding : refused->findings())
       json["findings"].push_back(finding_to_json(finding));

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "fatbin/sidecar.hpp"
 #include "options.hpp"
 #include "pack/packed_sidecar.hpp"
 #include "terminal/streams.hpp"
@@ -45,7 +44,7 @@ bool has_sidecar(std::string const& output)
 
 std::string sidecar_name(std::string const& output)
 {
-  return detail::sidecar_of(output).string();
+  return packed_sidecar(output).string();
 }
 
 void check_fatbin_output(std::string const& output,
@@ -57,6 +56,14 @@ void check_fatbin_output(std::string const& output,
     fail_usage(fmt::format("{}: a fatbin and its sidecar cannot have one name", output), output,
                "name the fatbin x.fatbin; its sidecar is then x.json");
   must_not_overwrite(inputs, output);
+  if (!has_sidecar(output)) return;
+  auto const sidecar = packed_sidecar(output);
+  must_not_overwrite(inputs, sidecar.string());
+  auto const owner = std::filesystem::path(sidecar).replace_extension(".fatbin");
+  if (owner != output && std::filesystem::exists(owner))
+    fail_usage(fmt::format("{}: its sidecar would be {}, which is that of {}", output,
+                           sidecar.string(), owner.string()),
+               output, "name it x.fatbin, or choose another stem");
 }
 
 void write_fatbin_files(fatbin const& code, std::string const& output,
@@ -69,7 +76,7 @@ void write_fatbin_files(fatbin const& code, std::string const& output,
     auto const text = make_sidecar(code, output, inputs, warnings)
                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
                       '\n';
-    files.add(std::make_unique<output_file>(detail::sidecar_of(output)),
+    files.add(std::make_unique<output_file>(packed_sidecar(output)),
               std::as_bytes(std::span(text)));
   }
   files.commit();

@@ -7,16 +7,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "catalogue/transform_check.hpp"
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/resources.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
+#include "linker/image_functions.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
-#include "preflight/interface_queries.hpp"
 #include "resources_report.hpp"
 #include "run/run_report.hpp"
 #include "targets.hpp"
@@ -145,14 +144,9 @@ void report(std::vector<linked_file> const& files, link_arguments const& argumen
                is_pattern(arguments.output) ? nlohmann::json{{"images", images}} : images[0]);
 }
 
-/// Adds a warning if the inputs, whose PTX shows their kernels, have none.
-void warn_without_kernel(std::vector<fatbin> const& inputs, linked_image& image)
+void warn_without_kernel(linked_image& image)
 {
-  auto const is_ptx = [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; };
-  auto const has_ptx = [&](fatbin const& input) {
-    return std::any_of(input.entries().begin(), input.entries().end(), is_ptx);
-  };
-  if (lacks_library(inputs) && std::any_of(inputs.begin(), inputs.end(), has_ptx))
+  if (detail::symbols_in(image.kind, image.bytes).kernels.empty())
     image.warnings.emplace_back(
         "the linked image has no kernel: none of the inputs is a library; pass the library first");
 }
@@ -174,7 +168,7 @@ int link(link_arguments const& arguments)
   auto linker = arguments.link.linker();
   for (auto& file : files) {
     file.image = linker.link(inputs, make_options(file.target, arguments));
-    warn_without_kernel(detail::modules_of(inputs), file.image);
+    warn_without_kernel(file.image);
     print_warnings(file.image.warnings);
     file.output->write(file.image.bytes);
   }

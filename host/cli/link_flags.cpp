@@ -24,6 +24,13 @@ compile_flags link_flags::source_flags() const
   return flags;
 }
 
+link_flags link_flags::for_mode(link_mode mode, std::vector<link_mode> const& modes) const
+{
+  auto flags = *this;
+  if (modes.size() > 1 && mode != link_mode::lto) flags.require_inlined = false;
+  return flags;
+}
+
 link_options link_flags::make_options(target target, link_mode mode, image_kind emit) const
 {
   auto made = options;
@@ -55,7 +62,7 @@ void add_common_link_flags(CLI::App& verb, link_flags& flags)
   add_seconds(verb, "--link-timeout", flags.limit_s, 0.01, 600,
               "time limit of a link in fatlink-linkd, 0.01 to 600");
   verb.add_flag("--require-inlined", flags.require_inlined,
-                "fail if the lto link does not inline a hook");
+                "fail if the lto link does not inline a hook; not with --mode ptx or sass");
   add_input_flags(verb, flags.options.allow_calls, flags.options.whole_archive);
   add_option_flags(verb, flags.options);
   add_source_flags(verb, flags.sources);

@@ -23,6 +23,10 @@ struct link_flags {
   /// `sources`, with the cache and the sandbox of the links.
   [[nodiscard]] compile_flags source_flags() const;
 
+  /// These flags for a link in `mode`, one of `modes`: where ptx and lto are linked,
+  /// --require-inlined applies to the lto link.
+  [[nodiscard]] link_flags for_mode(link_mode mode, std::vector<link_mode> const& modes) const;
+
   /// `options` for this link.
   /// @throws usage_error what check_link_options refuses.
   [[nodiscard]] link_options make_options(target target, link_mode mode, image_kind emit) const;

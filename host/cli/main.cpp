@@ -2,8 +2,11 @@
 // The program: parses the command line, runs a verb, and turns errors into exit statuses.
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <sstream>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "error_report.hpp"
 #include "terminal/interrupts.hpp"
@@ -70,6 +73,25 @@ bool is_unknown_verb(std::string_view word)
                       [&](verb const& entry) { return entry.name == word; });
 }
 
+/// The words after the program's name, the last one first, as CLI11 takes them. Words after `--`
+/// are files: those that begin with a dash become paths, because CLI11 would take them for options.
+std::vector<std::string> reversed_words(int argc, char** argv)
+{
+  std::vector<std::string> words;
+  auto has_ended = false;  // the options
+  for (auto const word :
+       std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0)) {
+    std::string_view const text(word);
+    if (text == "--" && !has_ended)
+      has_ended = true;
+    else
+      words.push_back(has_ended && text.size() > 1 && text.front() == '-' ? "./" + std::string(text)
+                                                                          : std::string(text));
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 int run_program(int argc, char** argv, bool json)
 {
   CLI::App app(
@@ -85,7 +107,7 @@ int run_program(int argc, char** argv, bool json)
   if (argc > 1 && is_unknown_verb(argv[1]))
     return fatlink::cli::report_failure(fatlink::cli::unknown_command(argv[1], verb_names()), json);
   try {
-    app.parse(argc, argv);
+    app.parse(reversed_words(argc, argv));
   } catch (CLI::Success const& request) {
     std::ostringstream text;  // --help, --version
     auto const help_status = app.exit(request, text);
@@ -119,7 +141,9 @@ int main(int argc, char** argv)
 {
   fatlink::cli::prepare_standard_streams();
   fatlink::cli::remove_temporaries_on_signals();
-  auto const json = std::any_of(
-      argv + 1, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
+  std::span const words(argv, static_cast<std::size_t>(argc));
+  auto const options = words.first(
+      static_cast<std::size_t>(std::ranges::find(words, std::string_view("--")) - words.begin()));
+  auto const json = std::ranges::find(options, std::string_view("--json")) != options.end();
   return finish(run_program(argc, argv, json));
 }

@@ -13,6 +13,9 @@
 namespace fatlink::cli {
 namespace {
 
+/// Options with a maximum below it take no number that is written with a unit.
+constexpr std::uint64_t k_large_count = 1000;
+
 /// --help shows it as TEXT:{ptx,lto}.
 CLI::Validator one_of(std::string const& name, std::vector<std::string> const& words)
 {
@@ -91,7 +94,10 @@ std::uint64_t parse_count(std::string const& option, std::string const& text, co
   if (value && *value >= range.minimum && *value <= range.maximum) return *value;
   fail_usage(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text,
                          range.minimum, range.maximum),
-             text, fmt::format("write it as {}", detail::k_count_forms));
+             text,
+             range.maximum < k_large_count
+                 ? fmt::format("write a number from {} to {}", range.minimum, range.maximum)
+                 : fmt::format("write it as {}", detail::k_count_forms));
 }
 
 CLI::Option* add_counts(CLI::App& verb, std::string const& name, std::vector<std::size_t>& values,

@@ -46,8 +46,11 @@ usage_error add_suggestion(usage_error const& failure, std::string const& word)
 {
   auto details = failure.details();
   auto const is_number = word.find_first_of("0123456789") == 0;
+  auto const words = accepted_words();
+  auto const meant = is_number ? "sm_" + word : word;
+  auto const is_known = std::find(words.begin(), words.end(), meant) != words.end();
   if (!is_spelled_right(word))
-    details.message += did_you_mean(suggest(accepted_words(), is_number ? "sm_" + word : word));
+    details.message += did_you_mean(is_known ? meant : suggest(words, meant));
   return usage_error(details);
 }
 

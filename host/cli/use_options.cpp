@@ -20,6 +20,7 @@ constexpr std::array k_option_names{
     option_name{"isolation::in_process", "--in-process"},
     option_name{"link_mode::ptx", "--mode ptx"},
     option_name{"link_mode::lto", "--mode lto"},
+    option_name{"link_mode::sass", "--mode sass"},
     option_name{"image_kind::cubin", "--emit cubin"},
     option_name{"link_options::target", "--target"},
     option_name{"set link_options::allow_calls", "pass --allow-calls"},
@@ -43,6 +44,7 @@ constexpr std::array k_option_names{
     option_name{"link_options::ptxas", "--ptxas"},
     option_name{"link_options::nvvm", "--nvvm"},
     option_name{" (compile_options::include_folders)", ""},
+    option_name{"link_options::require_inlined", "--require-inlined"},
     option_name{"compile_options::architectures", "--arch of fatlink compile"},
     option_name{"compiler_settings::time_limit", "--timeout of fatlink compile"},
     option_name{"compiler_settings::memory_limit_mib", "--memory-limit of fatlink compile"},
@@ -81,13 +83,13 @@ void replace_all(std::string& text, std::string_view name, std::string_view opti
 
 }  // namespace
 
-std::string use_options(std::string hint)
+std::string use_options(std::string text)
 {
   for (auto const& [api, option] : k_option_names) {
-    replace_all(hint, "fatlink::" + std::string(api), option);
-    replace_all(hint, api, option);
+    replace_all(text, "fatlink::" + std::string(api), option);
+    replace_all(text, api, option);
   }
-  return hint;
+  return text;
 }
 
 std::string use_options(error_details const& details)

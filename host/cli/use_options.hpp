@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hints of the library name its C++ API; those that the program prints name its options and verbs.
+// Hints and usage errors of the library name its C++ API; those that the program prints name its
+// options and verbs.
 // Threads: safe.
 #pragma once
 
@@ -9,9 +10,9 @@
 
 namespace fatlink::cli {
 
-/// `hint` with every API name replaced by the option or verb that does the same: "link_mode::ptx"
+/// `text` with every API name replaced by the option or verb that does the same: "link_mode::ptx"
 /// becomes "--mode ptx".
-std::string use_options(std::string hint);
+std::string use_options(std::string text);
 
 /// The hint of an error for the program's users. For a few error codes it names an option where
 /// the library can only describe the cause.

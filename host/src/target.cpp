@@ -66,6 +66,15 @@ void check_suffix(std::string_view text, unsigned number, char suffix)
     reject(text, "has no family-specific features", "write " + target(number).name());
 }
 
+void check_architecture(target link_target)
+{
+  auto const text = link_target.name();
+  if (link_target.suffix() != 0 && link_target.suffix() != 'a' && link_target.suffix() != 'f')
+    reject_spelling(text);
+  check_number(text, link_target.number());
+  check_suffix(text, link_target.number(), link_target.suffix());
+}
+
 constexpr std::size_t count_targets()
 {
   std::size_t count = 0;
@@ -130,16 +139,17 @@ target::target(std::string_view text)
   if (code != std::errc{} || end - rest > 1) reject_spelling(text);
   if (rest != end) suffix_ = *rest;
   if (suffix_ != 0 && suffix_ != 'a' && suffix_ != 'f') reject_spelling(text);
-  check_target(*this);
+  check_architecture(*this);
 }
 
 void check_target(target link_target)
 {
-  auto const text = link_target.name();
-  if (link_target.suffix() != 0 && link_target.suffix() != 'a' && link_target.suffix() != 'f')
-    reject_spelling(text);
-  check_number(text, link_target.number());
-  check_suffix(text, link_target.number(), link_target.suffix());
+  if (link_target == target())
+    throw usage_error({.message = "no target is set",
+                       .input = "target",
+                       .code = error_code::invalid_target,
+                       .hint = "set link_options::target, for example to sm_90"});
+  check_architecture(link_target);
 }
 
 std::string target::name() const

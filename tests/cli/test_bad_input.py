@@ -78,8 +78,9 @@ class Arguments(CliTest):
         self.assert_bad_target("sm_999", "no such architecture")
 
     def test_a_target_of_another_spelling(self):
-        done = self.assert_fails(2, "link", "--target", "90", "-o", "o", LIBRARY, RELU, says=["'90'"])
-        self.assertIn("sm_90", done.stderr)
+        done = self.assert_fails(2, "link", "--target", "90", "-o", "o", LIBRARY, RELU,
+                                 says=["target '90': not a target; did you mean 'sm_90'?"])
+        self.assertIn("write it as nvcc does: sm_90", done.stderr)
 
     def test_elements(self):
         for text in ("0", "-1", "many", "1.5", "99999999999999999999"):

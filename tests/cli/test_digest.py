@@ -32,6 +32,16 @@ class Digest(CliTest):
         start = content.index(b"eyJmYXRsaW5r")
         return json.loads(base64.b64decode(content[start:content.index(b"\0", start)]))
 
+    def test_names_pack_for_other_forms(self):
+        for name in ("relocatable.cubin", "transform.ptx", "transform.ltoir", "object.o", "transform.a"):
+            with self.subTest(name=name):
+                shutil.copyfile(FIXTURES / "forms" / name, self.folder / name)
+                self.assert_fails(3, "digest", name, says=["not a fatbin but"],
+                                  hint="a fatbin is required: make one of it with fatlink pack -o FILE.fatbin, or compile")
+        shutil.copyfile(FIXTURES / "forms" / "host.o", self.folder / "host.o")
+        self.assert_fails(3, "digest", "host.o", says=["without device code"],
+                          hint="a fatbin is required: compile the source with nvcc")
+
     def test_adds_digests_that_verify_the_file(self):
         file = self.copy(FIXTURES / "raw.fatbin")
         self.assertFalse(self.fatlink_json("inspect", file)["files"][0]["verified"])

@@ -8,7 +8,8 @@ import shutil
 from fatlink_cli import LIBRARY, SHARE, CliTest, gpus, nvjitlink
 
 WHEEL = "lib/python3.12/site-packages/nvidia/cu13/lib/libnvJitLink.so.13"
-VERDICTS = ["link", "run on a GPU", "run on the reference device", "cache", "helper"]
+VERDICTS = ["link", "run on a GPU", "run on the reference device", "cache", "helper", "compile CUDA C++",
+            "compile LLVM IR"]
 # No toolkit that is named, and no environment but the test's own.
 BARE = {name: None for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "FATLINK_NVJITLINK",
                                 "LD_LIBRARY_PATH")}
@@ -20,22 +21,23 @@ class Doctor(CliTest):
 
     def line(self, title, **options):
         """The verdict's line of the text, without its title."""
-        found = re.findall(rf"^  {title}  +(.*)$", self.fatlink("doctor", **options).stdout, re.M)
+        found = re.findall(rf"^  {re.escape(title)}  +(.*)$", self.fatlink("doctor", **options).stdout, re.M)
         self.assertEqual(len(found), 1, title)
         return found[0]
 
     def test_ends_with_a_verdict_a_line(self):
         self.need_nvjitlink()
         lines = self.fatlink("doctor").stdout.splitlines()
-        self.assertEqual(lines[-6], "What works:")
-        self.assertEqual([re.split("  +", line.strip())[0] for line in lines[-5:]], VERDICTS)
-        for line in lines[-5:]:
+        self.assertEqual(lines[-8], "What works:")
+        self.assertEqual([re.split("  +", line.strip())[0] for line in lines[-7:]], VERDICTS)
+        for line in lines[-7:]:
             self.assertRegex(line, r"  (yes|yes, .+|no: .+; .+)$")
 
     def test_a_machine_that_links_says_yes(self):
         self.need_nvjitlink()
         verdicts = self.verdicts()
-        self.assertEqual(list(verdicts), ["cache", "helper", "link", "run_on_gpu", "run_on_reference_device"])
+        self.assertEqual(list(verdicts), ["cache", "compile_cuda", "compile_llvm_ir", "helper", "link", "run_on_gpu",
+                                          "run_on_reference_device"])
         for name in ("link", "run_on_reference_device", "cache", "helper"):
             self.assertTrue(verdicts[name]["ok"], verdicts)
         self.assertEqual(verdicts["run_on_gpu"]["ok"], bool(gpus()))
@@ -92,6 +94,75 @@ class Doctor(CliTest):
         text = self.fatlink("doctor", env=env).stdout
         real = list(map(os.path.realpath, re.findall(r"(?<![\w.])/[^\s:,]+", text)))
         self.assertEqual(sorted(set(real)), sorted(real), text)
+
+
+class Compilers(CliTest):
+    """NVRTC and libNVVM, which are optional."""
+
+    def found(self, name, **options):
+        json = self.fatlink_json("doctor", **options)
+        if not json[name]["found"] and not options:
+            self.skipTest(f"no {name} on this machine")
+        return json[name]
+
+    def copies(self, *files):
+        """Copies of libraries in a folder of their own, without what is beside them."""
+        return [shutil.copy(os.path.realpath(file), self.folder / pathlib.Path(file).name) for file in files]
+
+    def test_nvrtc_is_shown_with_its_builtins_and_headers(self):
+        nvrtc = self.found("nvrtc")
+        self.assertRegex(nvrtc["version"], r"^1[3-9]\.\d+$")
+        self.assertIn(f"libnvrtc-builtins.so.{nvrtc['version']}", nvrtc["builtins"])
+        self.assertEqual([place["outcome"] for place in nvrtc["tried"]].count("chosen"), 1)
+        for folder in nvrtc["headers"]:
+            self.assertTrue(pathlib.Path(folder).is_dir(), folder)
+        text = self.fatlink("doctor").stdout
+        self.assertIn(f"NVRTC {nvrtc['version']}: {nvrtc['path']} ({nvrtc['reason']})\n"
+                      f"  builtins: {nvrtc['builtins']}\n", text)
+        if nvrtc["headers"]:
+            self.assertIn(f"  headers: {', '.join(nvrtc['headers'])}\n", text)
+        self.assertRegex(text, rf"  compile CUDA C\+\+ +yes, with NVRTC {nvrtc['version']}\n")
+
+    def test_libnvvm_is_shown_with_libdevice(self):
+        libnvvm = self.found("libnvvm")
+        self.assertRegex(libnvvm["version"], r"^1[3-9]\.\d+$")
+        text = self.fatlink("doctor").stdout
+        self.assertIn(f"libNVVM {libnvvm['version']}: {libnvvm['path']} ({libnvvm['reason']})\n", text)
+        self.assertIn(f"  libdevice: {libnvvm.get('libdevice', 'not found')}\n", text)
+        self.assertRegex(text, rf"  compile LLVM IR +yes, with libNVVM {libnvvm['version']}\n")
+
+    def test_one_that_is_missing_is_no_error_and_says_what_to_install(self):
+        self.need_nvjitlink()
+        for variable, name, title, verdict, package in (
+                ("FATLINK_NVRTC", "nvrtc", "NVRTC", "compile_cuda", "nvidia-cuda-nvrtc"),
+                ("FATLINK_LIBNVVM", "libnvvm", "libNVVM", "compile_llvm_ir", "nvidia-nvvm")):
+            with self.subTest(name=name):
+                env = {variable: "/nowhere"}
+                said = self.fatlink_json("doctor", env=env)
+                self.assertFalse(said[name]["found"])
+                self.assertIn("/nowhere", said[name]["message"])
+                self.assertIn(f"pip install {package}", said[name]["hint"])
+                self.assertEqual(said["verdicts"][verdict]["ok"], False)
+                self.assertEqual(said["verdicts"]["link"]["ok"], True)
+                text = self.fatlink("doctor", env=env).stdout
+                self.assertRegex(text, rf"(?m)^{title}: not found; only to compile .*: install CUDA 13's {title}")
+
+    def test_an_nvrtc_without_its_builtins_does_not_work(self):
+        copy, = self.copies(self.found("nvrtc")["path"])
+        env = {"FATLINK_NVRTC": str(copy), "LD_LIBRARY_PATH": None}
+        nvrtc = self.found("nvrtc", env=env)
+        if "version" in nvrtc:
+            self.skipTest("the dynamic loader finds the builtins elsewhere")
+        self.assertNotIn("builtins", nvrtc)
+        self.assertIn("libnvrtc-builtins.so.13", nvrtc["hint"])
+        text = self.fatlink("doctor", env=env).stdout
+        self.assertIn(f"NVRTC does not work: {copy} ($FATLINK_NVRTC)\n  builtins: not found\n", text)
+
+    def test_a_libnvvm_without_libdevice_works(self):
+        copy, = self.copies(self.found("libnvvm")["path"])
+        libnvvm = self.found("libnvvm", env={"FATLINK_LIBNVVM": str(copy)})
+        self.assertNotIn("libdevice", libnvvm)
+        self.assertIn("version", libnvvm)
 
 
 class Environments(CliTest):

@@ -29,35 +29,55 @@ class Refused(CliTest):
                 with self.subTest(words=words, verb=verb[0]):
                     self.assert_fails(2, *verb, *words, says=[says], hint="--help")
 
+    def test_values_of_short_ranges_are_not_told_to_be_long_numbers(self):
+        done = self.assert_fails(2, *FULL, "--max-registers", "23", says=["from 24 to 255"],
+                                 hint="write a number from 24 to 255")
+        self.assertNotIn("65536", done.stderr)
+
     def test_options_without_effect_are_refused_with_the_remedy(self):
         for words, says, hint in (
-                (["--mode", "ptx", "--ftz", "1"], "ftz: this option has no effect in ptx mode",
+                (["--mode", "ptx", "--ftz", "1"], "--ftz: this option has no effect in ptx mode",
                  "do not set --ftz, or link in lto mode: --mode lto"),
-                (["--mode", "ptx", "--keep-variable", "v"], "variables: this option has no effect in ptx mode",
+                (["--mode", "ptx", "--keep-variable", "v"], "--keep-variable: this option has no effect in ptx mode",
                  "do not set --keep-variable"),
-                (["--mode", "ptx", "--drop-unused-variables"], "drop_unused_variables", "--drop-unused-variables"),
-                (["--mode", "ptx", "--nvvm=-x"], "nvvm: this option has no effect in ptx mode", "--nvvm"),
+                (["--mode", "ptx", "--drop-unused-variables"], "--drop-unused-variables: this option", "--drop-unused-variables"),
+                (["--mode", "ptx", "--nvvm=-jump-table-density=9"], "--nvvm: this option has no effect in ptx mode", "--nvvm"),
                 (["--emit", "ptx", "--max-registers", "32"],
-                 "max_registers: this option has no effect on emitted PTX",
-                 "do not set --max-registers, or emit a cubin: --emit cubin"),
-                (["--emit", "ptx", "--line-info"], "line_info", "--line-info"),
-                (["--emit", "ptx", "--debug"], "debug", "--debug"),
-                (["--emit", "ptx", "--stack-protector"], "stack_protector", "--stack-protector"),
-                (["--emit", "ptx", "--ptxas=-v"], "ptxas", "--ptxas"),
-                (["--debug", "--line-info"], "line_info: this option has no effect together with debug", "--line-info"),
+                 "--max-registers: this option has no effect on emitted PTX",
+                 "do not set --max-registers, or emit a cubin for a GPU: --emit cubin"),
+                (["--emit", "ptx", "--line-info"], "--line-info: this option", "--line-info"),
+                (["--emit", "ptx", "--debug"], "--debug: this option", "--debug"),
+                (["--emit", "ptx", "--stack-protector"], "--stack-protector: this option", "--stack-protector"),
+                (["--emit", "ptx", "--ptxas=-v"], "--ptxas: this option", "--ptxas"),
+                (["--debug", "--line-info"], "--line-info: this option has no effect together with --debug", "--line-info"),
                 (["--drop-unused-variables", "--keep-variable", "v"],
-                 "drop_unused_variables: this option has no effect together with variables", "--drop-unused-variables")):
+                 "--drop-unused-variables: this option has no effect together with --keep-variable", "--drop-unused-variables")):
             with self.subTest(words=words):
                 self.assert_fails(2, *FULL, *words, says=[says], hint=hint)
 
+    def test_hooks_cannot_be_required_to_be_inlined_where_no_link_inlines(self):
+        for mode in ("ptx", "sass"):
+            for verb in (FULL, ["run"], ["cache", "warm", "--target", "sm_90", LIBRARY, RELU]):
+                with self.subTest(mode=mode, verb=verb[0]):
+                    self.assert_fails(2, *verb, "--mode", mode, "--require-inlined",
+                                      says=[f"this option has no effect in {mode} mode"],
+                                      hint="do not set --require-inlined, or link in lto mode: --mode lto")
+
+    def test_with_both_modes_hooks_are_required_to_be_inlined_by_the_lto_link(self):
+        warm = ["cache", "warm", "--target", "sm_90", "--mode", "both", "--require-inlined"]
+        self.assertEqual(len(self.fatlink_json(*warm, LIBRARY, RELU)["links"]), 2)
+        self.fatlink("run", "--device", "cpu", "--elements", "64", "--mode", "both", "--require-inlined")
+        stubborn = self.compile("stubborn", 'extern "C" __device__ __noinline__ float user_transform(float x) { return x; }\n')
+        self.fatlink(*warm, LIBRARY, stubborn, status=4)
+
     def test_an_option_without_effect_has_its_own_code(self):
         failure = self.fatlink_json(*FULL, "--mode", "ptx", "--fma", "0", status=2)["error"]
-        self.assertEqual((failure["code"], failure["stage"], failure["input"]), ("option-has-no-effect", "usage", "fma"))
+        self.assertEqual((failure["code"], failure["stage"], failure["input"]), ("option-has-no-effect", "usage", "--fma"))
 
     def test_options_that_exclude_each_other_are_refused(self):
-        for words, says in ((["-O3", "--debug"], "optimization 3 and debug exclude each other"),
-                            (["-O0", "--fast-compile", "max"], "optimization and fast_compile exclude each other"),
-                            (["--debug", "--fast-compile", "min"], "fast_compile and debug exclude each other")):
+        for words, says in ((["-O3", "--debug"], "--optimize 3 and --debug exclude each other"),
+                            (["-O0", "--fast-compile", "max"], "--optimize and --fast-compile exclude each other"),
+                            (["--debug", "--fast-compile", "min"], "--fast-compile and --debug exclude each other")):
             with self.subTest(words=words):
                 self.assert_fails(2, *FULL, *words, says=[says], hint="hint:   set either --")
 
@@ -67,6 +87,27 @@ class Refused(CliTest):
                             (["--nvvm=-ftz=1"], "use --ftz"), (["--ptxas", "-g"], "use --debug")):
             with self.subTest(words=words):
                 self.assert_fails(2, *FULL, *words, says=["fatlink has this option itself"], hint=hint)
+
+    def test_raw_options_that_may_change_more_than_code_are_refused_with_the_allowed_ones(self):
+        for option in ("-c", "--compile-only", "-ewp", "--input-as-string=x", "--help", "--version", "--def-load-cach=cg"):
+            for words in (FULL, ["run", "--in-process"], ["cache", "warm", "--target", "sm_90", LIBRARY, RELU]):
+                with self.subTest(option=option, verb=words[0]):
+                    self.assert_fails(2, *words, f"--ptxas={option}",
+                                      says=[f"ptxas option '{option}'", "known to change nothing but code and messages"],
+                                      hint="--register-usage-level=0..10")
+        self.assert_fails(2, *FULL, "--nvvm=-foo", says=["nvvm option '-foo'"], hint="allowed are -jump-table-density=0..101")
+
+    def test_values_of_raw_options_are_checked(self):
+        self.assert_fails(2, *FULL, "--ptxas=--def-load-cache=zz",
+                          says=["ptxas option '--def-load-cache=zz': it has a value that is not allowed"],
+                          hint="write --def-load-cache=ca|cg|cs|lu|cv")
+
+    def test_an_option_that_this_nvjitlink_lacks_is_named_instead_of_the_inputs(self):
+        env = {"FATLINK_NVJITLINK": TESTS / "libhostile_nvjitlink.so",
+               "FATLINK_HOSTILE": "error-log ptxas fatal   : Unknown option '-warn-on-spills'"}
+        self.assert_fails(4, *FULL, "--in-process", "--ptxas=--warn-on-spills", env=env,
+                          says=["ptxas option '--warn-on-spills': this nvJitLink does not take it: ptxas fatal"],
+                          hint="remove it from --ptxas; fatlink doctor shows the one that was opened")
 
     def test_raw_options_are_one_word_each(self):
         for words, says in ((["--ptxas", ""], "an empty value"), (["--ptxas", "32"], "does not begin with a dash"),
@@ -83,8 +124,8 @@ class Refused(CliTest):
 
     def test_names_that_are_no_symbols_are_refused(self):
         for name in ("a,b", "k<int>(float*)", "7k"):
-            self.assert_fails(2, *FULL, "--kernel", name, says=["kernels:", "is not the name of a symbol"], hint="fatlink inspect")
-            self.assert_fails(2, *FULL, "--keep-variable", name, says=["variables:", "is not the name of a symbol"],
+            self.assert_fails(2, *FULL, "--kernel", name, says=["--kernel:", "is not the name of a symbol"], hint="fatlink inspect")
+            self.assert_fails(2, *FULL, "--keep-variable", name, says=["--keep-variable:", "is not the name of a symbol"],
                               hint="fatlink inspect")
 
     def test_a_misspelt_kernel_is_refused_before_the_link_with_a_suggestion(self):
@@ -103,6 +144,35 @@ class Refused(CliTest):
         said = self.fatlink_json("check", "--kernel", "k7", "--kernel", "nope", MANY, TRANSFORM, status=4)
         self.assertIn(("unknown-kernel", "nope"),
                       [(each["id"], each["symbol"]) for each in said["targets"][0]["findings"]])
+
+
+class FloatFlags(CliTest):
+    ALL = ["--ftz", "1", "--prec-div", "0", "--prec-sqrt", "0", "--fma", "1"]
+
+    def test_inputs_with_different_flags_link_where_the_link_states_all(self):
+        fast = TESTS / "fixtures" / "fast.fatbin"
+        self.assert_fails(4, *LINK, LIBRARY, fast, says=["one LTO link has one set", "[float-contract]"],
+                          hint="state the set of the link: --ftz, --prec-div, --prec-sqrt and --fma")
+        self.assert_fails(4, *LINK, LIBRARY, fast, *self.ALL[:6], says=["[float-contract]"])
+        self.assertTrue(self.fatlink_json(*LINK, LIBRARY, fast, *self.ALL)["inlined"])
+        self.fatlink("run", "--device", "cpu", "--elements", "64", "--library", LIBRARY, "--transform", fast,
+                     "--mode", "lto", *self.ALL)
+
+
+class CallsAlone(CliTest):
+    def test_an_lto_link_without_ltoir_is_refused_before_the_link_with_the_mode(self):
+        library = self.compile("library", 'extern "C" __device__ float user_transform(float);\n'
+                               'extern "C" __global__ void k(float* p) { *p = user_transform(*p); }\n',
+                               "-rdc=true", "-gencode", "arch=compute_75,code=compute_75")
+        transform = self.compile("transform", 'extern "C" __device__ float user_transform(float x) { return x; }\n',
+                                 "-rdc=true", "-gencode", "arch=compute_75,code=compute_75")
+        env = {"FATLINK_NVJITLINK": "/nowhere.so"}
+        self.assert_fails(4, *LINK, "--allow-calls", library, transform, env=env,
+                          says=["no LTO-IR to link; an lto link needs one input with it", "[no-ltoir]"],
+                          hint="link in ptx mode (--mode ptx)")
+        done = self.fatlink("check", "--target", "sm_90", "--mode", "lto", "--allow-calls", library, transform, status=4)
+        self.assertIn("no LTO-IR to link", done.stdout + done.stderr)
+        self.fatlink(*LINK, "--mode", "ptx", library, transform)
 
 
 class Opaque(CliTest):
@@ -189,9 +259,9 @@ class Linked(CliTest):
 
     def test_warm_refuses_an_option_without_effect_in_one_of_its_links(self):
         warm = ["cache", "warm", "--target", "sm_90", MANY, TRANSFORM]
-        self.assert_fails(2, *warm, "--ftz", "1", says=["ftz: this option has no effect in ptx mode"], hint="--mode lto")
+        self.assert_fails(2, *warm, "--ftz", "1", says=["--ftz: this option has no effect in ptx mode"], hint="--mode lto")
         self.assert_fails(2, *warm, "--emit", "cubin,ptx", "--max-registers", "32",
-                          says=["max_registers: this option has no effect on emitted PTX"], hint="--emit cubin")
+                          says=["--max-registers: this option has no effect on emitted PTX"], hint="--emit cubin")
         self.fatlink(*warm, "--mode", "lto", "--ftz", "1")
 
 

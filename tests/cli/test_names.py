@@ -71,7 +71,7 @@ class SearchPath(Named):
     def test_a_name_is_no_file_and_a_file_no_name(self):
         self.install(self.folder, "mine")
         self.assert_fails(3, "inspect", "mine", says=["mine: no fatbin of that name is installed"],
-                          hint="pass the name of an installed fatbin")
+                          hint="or a path with a slash or one of the endings .fatbin, .ptx, .ltoir, .cubin, .o, .a, .so, .cu")
         (self.folder / "odd").write_bytes((self.folder / "mine.fatbin").read_bytes())
         self.assert_fails(3, "inspect", "odd", says=["no fatbin of that name"], hint="write ./odd")
         for file in ("mine.fatbin", "./odd"):

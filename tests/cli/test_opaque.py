@@ -123,6 +123,26 @@ class Opaque(CliTest):
         (self.folder / "out.cubin").unlink()
         self.assert_refused("signature-mismatch", library, made["double"])
 
+    def test_hooks_that_only_unreadable_code_calls_are_reported_as_called(self):
+        library = self.compile("library", 'extern "C" __device__ float first(float);\n'
+                               'extern "C" __device__ __noinline__ float own(float x) { return x * 3; }\n'
+                               'extern "C" __global__ void k(float* p) { *p = first(own(*p)); }')
+        middle = self.compile("middle", 'extern "C" __device__ float last(float);\n'
+                              'extern "C" __device__ float first(float x) { return last(x) + 1; }\n', *LTO_ONLY)
+        source = ('extern "C" __device__ __noinline__ float own_too(float x) { return x * 5; }\n'
+                  'extern "C" __device__ float last(float x) { return own_too(x) + 2; }\n')
+        link = ["link", "--target", "sm_90", "--allow-calls", "-o", "o", library, middle]
+        for options in (["-rdc=true", "-gencode", "arch=compute_75,code=compute_75"],
+                        ["-rdc=true", "-gencode", "arch=compute_90,code=sm_90"]):
+            with self.subTest(options=options):
+                last = self.compile("last", source, *options)
+                hooks = {hook["name"]: hook["inlined"] for hook in self.fatlink_json(*link, last)["hooks"]}
+                self.assertEqual(hooks, {"first": True, "last": False})
+                done = self.fatlink(*link, "--require-inlined", last, status=4)
+                self.assertIn("last was not inlined: the lto link left a call to it", done.stderr)
+        inlined = self.compile("last", source.replace("__noinline__", ""))
+        self.fatlink(*link, "--require-inlined", inlined)
+
     def test_the_functions_of_the_device_run_time_are_no_hooks(self):
         source = ('#include <cstdio>\n#include <cassert>\nextern "C" __device__ float user_transform(float x)\n'
                   '{ assert(x > 0); void* p = malloc(4); printf("%f %p", x, p); free(p); return x; }\n')

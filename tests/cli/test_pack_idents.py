@@ -2,9 +2,10 @@
 """What a fatbin that `fatlink pack` writes, and its sidecar, state of the files that it was made from."""
 import hashlib
 import json
+import shutil
 
 from fatlink_cli import HOOK
-from pack_case import BOTH_75, SASS_90, Pack, ident_of
+from pack_case import BOTH_75, FORMS, RELU, SASS_90, Pack, ident_of
 
 
 class Idents(Pack):
@@ -81,6 +82,38 @@ class Sidecars(Pack):
         self.file("out.json", json.dumps({"name": "mine", "summary": "y", "sha256": "0" * 64}))
         self.pack(*self.files)
         self.assertEqual(self.sidecar(), {"name": "mine", "summary": "y"})
+
+    def test_an_existing_reference_of_other_bytes_stays_with_a_warning(self):
+        self.file("a.json", json.dumps(self.REFERENCE))
+        first, _ = self.pack(*self.files)
+        again, _ = self.pack(*self.files)
+        self.file("c.json", json.dumps({**self.REFERENCE, "reference": "9*x"}))
+        other, _ = self.pack(self.compile("c", HOOK.replace("return x", "return 9 * x"), *BOTH_75))
+        warning = "fatlink: warning: out.json keeps what it states about another out.fatbin, which is replaced"
+        self.assertNotIn(warning, first.stderr + again.stderr)
+        self.assertIn(warning, other.stderr)
+        self.assertEqual(self.sidecar(), self.REFERENCE)
+
+    def test_the_sidecar_of_another_ending_has_the_whole_name(self):
+        self.pack(*self.files)
+        neighbor = (self.folder / "out.json").read_bytes()
+        self.assertEqual(self.fatlink_json("pack", "-o", "out.bin", RELU)["sidecar"], "out.bin.json")
+        self.assertEqual((self.folder / "out.json").read_bytes(), neighbor)
+        for name in ("out.bin", "out.fatbin"):
+            self.assertTrue(self.fatlink_json("inspect", f"./{name}")["files"][0]["verified"])
+        (self.folder / "out.bin").write_bytes((self.folder / "out.fatbin").read_bytes())
+        self.assert_fails(3, "inspect", "--ptx", "./out.bin", says=["out.bin: is not the file that out.bin.json states"])
+
+    def test_the_sidecar_of_another_fatbin_is_not_replaced(self):
+        self.pack(*self.files)
+        self.assert_fails(2, "pack", "-o", "out", RELU, says=["out: its sidecar would be out.json, which is that of out.fatbin"],
+                          hint="name it x.fatbin, or choose another stem")
+
+    def test_json_of_another_program_beside_an_object_states_nothing(self):
+        shutil.copy(FORMS / "transform.ptx", self.folder / "t.ptx")
+        self.file("t.json", '{"traceEvents": []}')
+        self.pack("t.ptx")
+        self.assertEqual(self.sidecar(), {})
 
     def test_a_malformed_sidecar_is_refused_and_nothing_is_written(self):
         self.file("out.json", "{")

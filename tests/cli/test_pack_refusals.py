@@ -48,7 +48,7 @@ class Refuses(Pack):
         shutil.copy(RELU.with_suffix(".json"), self.folder / "in.json")
         (self.folder / "link.fatbin").symlink_to("in.fatbin")
         content = file.read_bytes()
-        for output, shown in (("in.fatbin", "in.fatbin"), ("link.fatbin", "link.fatbin"), ("in.bin", "in.json")):
+        for output, shown in (("in.fatbin", "in.fatbin"), ("link.fatbin", "link.fatbin"), ("in", "in.json")):
             self.assert_fails(2, "pack", "-o", output, "in.fatbin", says=[f"{shown} is also an input"])
         self.assertEqual(file.read_bytes(), content)
 
@@ -60,6 +60,10 @@ class Refuses(Pack):
         self.refuse("interface-mismatch", FORMS / "transform.ptx", FORMS / "double.cubin",
                     says=["user_transform(b32)", "user_transform(b64)"])
 
+    def test_a_whole_program_which_no_link_takes(self):
+        self.refuse("not-relocatable", FORMS / "whole_program.cubin",
+                    says=["whole_program.cubin holds a whole-program cubin for sm_90, which no link takes"])
+
     def test_what_has_no_input_form(self):
         self.file("t.fatbin", "text")
         self.assert_fails(3, "pack", "-o", "out.fatbin", "t.fatbin",
@@ -67,3 +71,5 @@ class Refuses(Pack):
 
     def test_a_folder_that_does_not_exist(self):
         self.assert_fails(3, "pack", "-o", "no/out.fatbin", RELU, says=["no/out.fatbin"])
+
+

@@ -54,6 +54,12 @@ class Words(UsageTest):
         self.assert_usage(["doctor", "-x"], "unknown option '-x'", "see fatlink doctor --help")
         self.assert_usage(["--versoin"], "unknown option '--versoin'; did you mean '--version'?", "see fatlink --help")
 
+    def test_words_after_two_dashes_are_files(self):
+        (self.folder / "-t.fatbin").write_bytes(RELU.read_bytes())
+        self.assertIn("./-t.fatbin: ", self.fatlink("inspect", "--", "-t.fatbin").stdout)
+        self.assertIn("links", self.fatlink("check", "--mode", "lto", "--", LIBRARY, "-t.fatbin").stdout)
+        self.assert_fails(3, "inspect", "--", "--json", says=["./--json"])
+
     def test_an_argument_that_a_verb_does_not_take(self):
         self.assert_usage(["run", RELU], f"unexpected argument '{RELU}'", "see fatlink run --help")
         self.assert_usage(["doctor", "now"], "unexpected argument 'now'", "see fatlink doctor --help")

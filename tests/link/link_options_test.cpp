@@ -3,6 +3,10 @@
 // and traps.
 #include "fatlink/link_options.hpp"
 
+#include <gmock/gmock.h>
+
+#include "expect_error.hpp"
+#include "linker/raw_options.hpp"
 #include "many_kernels.hpp"
 
 using namespace fatlink;
@@ -85,7 +89,10 @@ TEST_F(LinkOptions, AddLinesWithoutOtherCode)
 TEST_F(LinkOptions, MakeCodeForDebuggersAndSayThatInputsLackDebugInformation)
 {
   for (auto const mode : {link_mode::ptx, link_mode::lto}) {
-    auto const debug = [](link_options& o) { o.debug = true; };
+    auto const debug = [](link_options& o) {
+      o.debug = true;
+      o.driver_cache = false;  // links from the driver's cache have no warnings
+    };
     EXPECT_TRUE(changes_code(mode, "divided", debug));
     auto const image = link(mode, with_kernels({"divided"}, debug));
     EXPECT_FALSE(has_section(image, ".debug_info"));
@@ -157,12 +164,33 @@ TEST_F(LinkOptions, ArePassedToPtxas)
   for (auto const mode : {link_mode::ptx, link_mode::lto}) {
     EXPECT_TRUE(
         changes_code(mode, "divided", [](link_options& o) { o.ptxas = {"--def-load-cache=cv"}; }));
-    expect_error<link_error>(
-        [&] {
-          (void)link(mode, with_kernels({"k7"}, [](link_options& o) { o.ptxas = {"--nonsense"}; }));
-        },
-        "nonsense");
   }
+}
+
+TEST_F(LinkOptions, OfPtxasThatAreAllowedMakeExecutableImages)
+{
+  for (auto const& allowed : detail::allowed_ptxas_options()) {
+    auto const value = allowed.words.empty()
+                           ? std::to_string(allowed.most)
+                           : std::string(allowed.words.substr(0, allowed.words.find('|')));
+    auto const takes_value = !allowed.words.empty() || allowed.most != 0;
+    for (auto const name : {allowed.name, allowed.short_name}) {
+      auto const text = std::string(name) + (takes_value ? "=" + value : "");
+      auto const image =
+          link(link_mode::lto, with_kernels({"k7"}, [&](link_options& o) { o.ptxas = {text}; }));
+      EXPECT_THAT(symbols_of(image).kernels, Contains("k7")) << text;
+    }
+  }
+}
+
+TEST_F(RawNvjitlink, MakesImagesThatNoGpuLoadsWithOptionsThatAreRefused)
+{
+  for (std::string const option : {"-c", "--compile-only", "-ewp", "--extensible-whole-program"}) {
+    auto const image = link_raw({"-kernels-used=k7", "-Xptxas=" + option, "-lto"});
+    expect_error<file_error>([&] { detail::check_executable(image.bytes); },
+                             "not that of an executable, so no GPU loads it");
+  }
+  EXPECT_NO_THROW(detail::check_executable(link_raw({"-kernels-used=k7", "-lto"}).bytes));
 }
 
 TEST_F(LinkOptions, ArePassedToLibnvvm)
@@ -170,12 +198,13 @@ TEST_F(LinkOptions, ArePassedToLibnvvm)
   auto const table =
       with_kernels({"k7"}, [](link_options& o) { o.nvvm = {"-jump-table-density=10"}; });
   EXPECT_THAT(symbols_of(link(link_mode::lto, table)).kernels, ElementsAre("k7"));
-  expect_error<link_error>(
-      [&] {
-        (void)link(link_mode::lto,
-                   with_kernels({"k7"}, [](link_options& o) { o.nvvm = {"-nonsense"}; }));
-      },
-      "NVVM_ERROR_INVALID_OPTION");
+}
+
+TEST_F(RawNvjitlink, DropsEveryKernelWithAnOptionThatIsRefused)
+{
+  linked_image image;
+  image.bytes = link_raw({"-Xnvvm=-host-ref-ek=x", "-lto"}).bytes;
+  EXPECT_THAT(symbols_of(image).kernels, IsEmpty());
 }
 
 TEST_F(LinkOptions, AreTakenTogether)

@@ -42,7 +42,8 @@ std::vector<detail::link_input> entries_of(std::vector<fatbin> const& inputs, li
 std::vector<input> damaged_archive()
 {
   fixtures::ar_archive archive;
-  archive.member("a.o/", ".version 8.0\n.target sm_75\n.address_size 64\n.visible .func (\n");
+  archive.member(
+      "a.o/", ".version 8.0\n.target sm_75\n.address_size 64\n.visible .func (.param) f () { }\n");
   return {fixtures::fatbin("library.fatbin"), input::from_bytes(archive.bytes(), "t.a")};
 }
 

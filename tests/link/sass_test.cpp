@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "expect_error.hpp"
+#include "fatlink/device.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fixtures.hpp"
@@ -114,6 +115,20 @@ TEST_F(Sass, DoesNotRunOnTheReferenceDevice)
   } catch (unavailable_error const& refused) {
     EXPECT_EQ(refused.details().code, error_code::needs_gpu);
     EXPECT_THAT(refused.what(), HasSubstr("forms/relocatable.cubin holds SASS only"));
+  }
+}
+
+TEST_F(Sass, LinkedForTheReferenceDeviceIsRefusedForItsForm)
+{
+  linked_image image;
+  image.mode = link_mode::sass;
+  try {
+    (void)open_device("cpu")->load(image);
+    FAIL() << "loaded";
+  } catch (unavailable_error const& refused) {
+    EXPECT_EQ(refused.details().code, error_code::needs_gpu);
+    EXPECT_THAT(refused.what(), HasSubstr("runs PTX, not SASS, which a sass link makes"));
+    EXPECT_EQ(refused.details().hint, "load it on a GPU, or link in another mode: link_mode::lto");
   }
 }
 

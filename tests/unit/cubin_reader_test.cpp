@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "corrupt_cubin.hpp"
 #include "cubin/cubin.hpp"
 #include "cubin_bytes.hpp"
 
@@ -17,31 +18,6 @@ using namespace cubin_bytes;
 using testing::HasSubstr;
 
 namespace {
-
-void expect_corrupt(byte_buffer const& bytes, std::string const& says)
-{
-  try {
-    read_cubin(bytes, "x.cubin");
-    ADD_FAILURE() << "no error; expected: " << says;
-  } catch (format_error const& failed) {
-    EXPECT_THAT(failed.what(), testing::StartsWith("x.cubin: damaged cubin: "));
-    EXPECT_THAT(failed.what(), HasSubstr(says));
-    EXPECT_THAT(failed.what(), HasSubstr("at byte " + std::to_string(failed.offset())));
-    EXPECT_TRUE(failed.details().code == error_code::corrupt_cubin);
-    EXPECT_EQ(failed.where(), stage::input);
-    EXPECT_EQ(failed.details().input, "x.cubin");
-    EXPECT_EQ(failed.details().hint, "build it again, or copy it again in full");
-  }
-}
-
-/// Expects an error that says `says` if the `value` stands at `offset` of types().
-template <typename Integer>
-void expect_corrupt_with(std::size_t offset, Integer value, std::string const& says)
-{
-  auto bytes = types();
-  put(bytes, offset, value);
-  expect_corrupt(bytes, says);
-}
 
 /// The same where the `value` is in a field of the header of the section `name`.
 template <typename Integer>
@@ -87,7 +63,7 @@ TEST(CubinReader, RefusesHeadersThatAreNotOfACudaElfFile)
   expect_corrupt_with(offsetof(Elf64_Ehdr, e_phnum), std::uint16_t{1},
                       "program headers of unknown size");
   expect_corrupt_with(EI_OSABI, std::uint8_t{1}, "an ABI that is not known");
-  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags), std::uint32_t{0x0500},
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags), std::uint32_t{0x06000502},
                       "an architecture that is not known");
 }
 
@@ -124,22 +100,38 @@ TEST(CubinReader, RefusesSectionsThatContradictTheFile)
 
 TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
 {
-  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_name), ~std::uint32_t{0},
-                        "a name is outside the table of names");
-  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_name), std::uint32_t{0},
-                        "a function or variable without a readable name");
-  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_shndx), std::uint16_t{0xFF00},
-                        "a symbol is in a section that is not there");
-  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_shndx), std::uint16_t{SHN_ABS},
-                        "a kernel outside of all sections");
-  expect_corrupt_symbol("kernel", offsetof(Elf64_Sym, st_size), ~std::uint64_t{0},
-                        "a symbol reaches past the end of its section");
-  expect_corrupt_symbol("counter", offsetof(Elf64_Sym, st_value), ~std::uint64_t{0},
-                        "a symbol reaches past the end of its section");
-  expect_corrupt_symbol("counter", offsetof(Elf64_Sym, st_other), std::uint8_t{0x60},
-                        "a variable in an unknown memory");
-  expect_corrupt_header(".symtab", offsetof(Elf64_Shdr, sh_entsize), std::uint64_t{23},
-                        "symbols of unknown size");
+  auto const good = types();
+  auto const at = [&](char const* name, std::size_t field) { return symbol(good, name, field); };
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), ~std::uint32_t{0},
+                      "a name is outside the table of names");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), std::uint32_t{2},
+                      "a symbol's name begins inside another name");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_name)), std::uint32_t{0},
+                      "a function or variable without a readable name");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{0xFF00},
+                      "a symbol is in a section that is not there");
+  for (auto const special : {SHN_ABS, SHN_COMMON})
+    expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_shndx)),
+                        static_cast<std::uint16_t>(special),
+                        "a function or variable outside of all sections");
+  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{SHN_ABS},
+                      "a function or variable outside of all sections");
+  for (auto const alignment : {0U, 3U, 1U << 24})
+    expect_corrupt(with_common("counter", alignment),
+                   "a symbol has no alignment that is a power of two up to 1 MiB");
+  EXPECT_NO_THROW(read_cubin(with_common("counter", 16), "x"));
+  expect_corrupt_with(at("hook_of_any", offsetof(Elf64_Sym, st_value)), std::uint64_t{1} << 24,
+                      "a symbol has no alignment that is a power of two up to 1 MiB");
+  expect_corrupt_with(at("kernel", offsetof(Elf64_Sym, st_size)), ~std::uint64_t{0},
+                      "a symbol reaches past the end of its section");
+  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_value)), ~std::uint64_t{0},
+                      "a symbol reaches past the end of its section");
+  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0x60},
+                      "a variable in an unknown memory");
+  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0xA0},
+                      "a variable in an unknown memory");
+  expect_corrupt_with(header(good, ".symtab", offsetof(Elf64_Shdr, sh_entsize)), std::uint64_t{23},
+                      "symbols of unknown size");
 }
 
 TEST(CubinReader, RefusesNamesThatAreNotTerminatedOrNotReadable)
@@ -175,19 +167,28 @@ TEST(CubinReader, RefusesRelocationsAndCallsThatContradictTheFile)
 {
   auto const good = types();
   auto const table = offset_of(good, ".rela.text.kernel");
-  expect_corrupt_header(".rela.text.kernel", offsetof(Elf64_Shdr, sh_entsize), std::uint64_t{16},
-                        "relocations of unknown size");
-  expect_corrupt_header(".rela.text.kernel", offsetof(Elf64_Shdr, sh_link), std::uint32_t{1},
-                        "relocations without symbols or section");
+  expect_corrupt_with(header(good, ".rela.text.kernel", offsetof(Elf64_Shdr, sh_entsize)),
+                      std::uint64_t{16}, "relocations of unknown size");
+  expect_corrupt_with(header(good, ".rela.text.kernel", offsetof(Elf64_Shdr, sh_link)),
+                      std::uint32_t{1}, "relocations without symbols or section");
   expect_corrupt_with(table, ~std::uint64_t{0}, "a relocation past the end of its section");
   expect_corrupt_with(table + 12, ~std::uint32_t{0},
                       "a relocation names a symbol that is not there");
+  expect_corrupt_with(table + 8, std::uint32_t{0x100}, "a relocation of an unknown type");
+  expect_corrupt_with(table + 8, ~std::uint32_t{0}, "a relocation of an unknown type");
+  auto const code = elf_reader(good).section(section(good, ".text.kernel"));
+  expect_corrupt_with(table, code.size - 8, "a relocation past the end of its section");
+  auto to_variable = good;
+  put(to_variable, table + 8, std::uint32_t{33});
+  put(to_variable, table + 12, index_of(good, "counter"));
+  expect_corrupt(to_variable, "a relocation to a function names another symbol");
   auto const calls = offset_of(good, ".nv.callgraph");
-  expect_corrupt_header(".nv.callgraph", offsetof(Elf64_Shdr, sh_entsize), std::uint64_t{4},
-                        "a call graph of unknown size");
-  expect_corrupt_with(calls, ~std::uint32_t{0}, "a call names a symbol that is not there");
-  expect_corrupt_with(calls + 4, std::uint32_t{0xFFFFFF00},
-                      "a call names a symbol that is not there");
+  expect_corrupt_with(header(good, ".nv.callgraph", offsetof(Elf64_Shdr, sh_entsize)),
+                      std::uint64_t{4}, "a call graph of unknown size");
+  for (auto const symbol : {~0U, index_of(good, "counter")})
+    expect_corrupt_with(calls, symbol, "a call names a function that is not there");
+  for (auto const symbol : {0xFFFFFF00U, 0x10000U})
+    expect_corrupt_with(calls + 4, symbol, "a call names a function that is not there");
 }
 
 TEST(CubinReader, RefusesAttributesThatContradictTheFile)
@@ -198,26 +199,42 @@ TEST(CubinReader, RefusesAttributesThatContradictTheFile)
   expect_corrupt_with(attributes, std::uint8_t{5}, "an attribute of an unknown format");
   expect_corrupt_with(attributes + 2, std::uint16_t{0xFFFF},
                       "an attribute past the end of its section");
-  expect_corrupt_header(".nv.info.kernel", offsetof(Elf64_Shdr, sh_size), std::uint64_t{2},
-                        "an attribute past the end of its section");
-  expect_corrupt_header(".nv.info.kernel", offsetof(Elf64_Shdr, sh_info), std::uint32_t{1},
-                        "a kernel without attributes");
+  expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_size)),
+                      std::uint64_t{2}, "an attribute past the end of its section");
+  expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
+                      std::uint32_t{0}, "a kernel without attributes");
+  expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
+                      section(good, ".text.fixed_block"),
+                      "attributes of a function that is not there");
   auto const parameter = find(good, ".nv.info.kernel", std::string("\x04\x17\x0c\0", 4));
   expect_corrupt_with(parameter + 8, std::uint16_t{1}, "a kernel's parameter is described twice");
   expect_corrupt_with(parameter + 8, std::uint16_t{9}, "a kernel's parameters are incomplete");
   expect_corrupt_with(parameter + 12, std::uint32_t{0}, "a kernel's parameters are incomplete");
   expect_corrupt_with(parameter + 1, std::uint8_t{0x18}, "a kernel's parameters are incomplete");
+  auto const block = find(good, ".nv.info.kernel", std::string("\x04\x05\x0c\0", 4));
+  expect_corrupt_with(block + 8, ~std::uint32_t{0},
+                      "an attribute with more threads than a block can have");
   auto const large = find(good, ".nv.info.fixed_block", std::string("\x04\x45\x0c\0", 4));
   expect_corrupt_with(large + 2, std::uint16_t{4}, "an attribute");
+  expect_corrupt_with(parameter, std::uint8_t{3}, "an attribute of an unknown format");
+  auto const callees = find(good, ".nv.info.kernel", std::string("\x04\x0f", 2));
+  expect_corrupt_with(callees + 4, index_of(good, "counter"),
+                      "an attribute of a function that is not there");
+  auto const bank = find(good, ".nv.info.kernel", std::string("\x04\x0a\x08\0", 4));
+  expect_corrupt_with(bank + 4, index_of(good, "counter"),
+                      "an attribute of a section that is not there");
 }
 
 TEST(CubinReader, RefusesNotesPastTheEnd)
 {
   auto const good = types();
   auto const note = offset_of(good, ".note.nv.tkinfo");
-  expect_corrupt_with(note, ~std::uint32_t{0}, "truncated");
-  expect_corrupt_with(note + 4, ~std::uint32_t{0}, "truncated");
-  expect_corrupt_with(note + 24 + 5 * 4, ~std::uint32_t{0}, "truncated");
+  expect_corrupt_with(note, ~std::uint32_t{0}, "a note past the end of its section");
+  expect_corrupt_with(note + 4, ~std::uint32_t{0},
+                      "a note past the end of its section, at byte " + std::to_string(note + 24));
+  expect_corrupt_with(
+      note + 24 + 5 * 4, std::uint32_t{0x10000},
+      "a note whose text is past its end, at byte " + std::to_string(note + 24 + 24 + 0x10000));
 }
 
 TEST(CubinReader, ReadsOrRefusesEveryMutation)

@@ -89,6 +89,7 @@ TEST(Cubin, HasNoExactTargetWithoutNotesThatStateIt)
   EXPECT_EQ(cubin.target, target("sm_90"));
   EXPECT_FALSE(cubin.has_exact_target);
   EXPECT_FALSE(read_cubin(with_note("-arch sm_90a", "-arch sm_x"), "x").has_exact_target);
+  EXPECT_FALSE(read_cubin(with_note("-arch sm_90a", "-arch sm_90c"), "x").has_exact_target);
   EXPECT_FALSE(read_cubin(with_note("-arch sm_90a", "-arch sm_80"), "x").has_exact_target);
 }
 

@@ -51,8 +51,8 @@ TEST(Enumeration, OfLinkModesIsCheckedByPreflight)
 TEST(UncheckedTarget, IsRefusedByPreflightAndByTheLinker)
 {
   auto const inputs = pair_of_inputs();
-  for (auto const wanted : {target(1), target(), target(90, 'x'), target(75, 'a'), target(70),
-                            target(91), target(~0U)}) {
+  for (auto const wanted :
+       {target(1), target(90, 'x'), target(75, 'a'), target(70), target(91), target(~0U)}) {
     expect_error<usage_error>([&] { (void)preflight(inputs, {.target = wanted}); }, "target 'sm_");
     for (auto const where : {isolation::in_process, isolation::helper})
       expect_error<usage_error>(

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "expect_error.hpp"
+#include "fixtures.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;
@@ -29,4 +30,14 @@ TEST(ImageFunctions, RefusesWhatIsNoCubin)
   expect_error<file_error>([] { functions_in_cubin({}); }, "truncated");
   byte_buffer const zeros(64);
   expect_error<file_error>([&] { functions_in_cubin(zeros); }, "not a 64-bit ELF file");
+}
+
+TEST(ImageFunctions, RefusesACubinThatIsNotExecutable)
+{
+  byte_buffer const zeros(64);
+  expect_error<file_error>([&] { check_executable(zeros); }, "not a 64-bit ELF file");
+  expect_error<file_error>([] { check_executable({}); }, "truncated");
+  expect_error<file_error>([] { check_executable(fixtures::bytes("forms/double.cubin")); },
+                           "linked image: has the ELF type 0x1, not that of an executable, so no "
+                           "GPU loads it, at byte 16");
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ar_archive.hpp"
+#include "cubin_bytes.hpp"
 #include "expect_error.hpp"
 #include "expect_refused.hpp"
 #include "fatbin/write_fatbin.hpp"
@@ -262,6 +263,29 @@ TEST(Input, RefusesDamagedFilesOfEachForm)
              error_code::corrupt_object, "f: truncated");
 }
 
+TEST(Input, OfACubinThatDoesNotStateItsExactTargetIsRefused)
+{
+  auto const without_target = [](byte_buffer bytes) {
+    auto const place = cubin_bytes::find(bytes, ".note.nv.tkinfo", "-arch sm_");
+    cubin_bytes::put(bytes, place, 'x');
+    return bytes;
+  };
+  try {
+    (void)input::from_bytes(without_target(cubin_bytes::types()), "f.cubin");
+    ADD_FAILURE() << "no error";
+  } catch (format_error const& failed) {
+    EXPECT_STREQ(failed.what(),
+                 "f.cubin: damaged cubin: no note (.note.nv.tkinfo) states its exact target, which "
+                 "is sm_90, or sm_90 with a suffix");
+    EXPECT_TRUE(failed.details().code == error_code::corrupt_cubin);
+    EXPECT_EQ(failed.details().hint,
+              "compile it again, or pack it with its target: fatbinary --create=FILE.fatbin "
+              "--image3=kind=elf,sm=90,file=FILE.cubin");
+  }
+  EXPECT_NO_THROW((void)input::from_bytes(
+      without_target(cubin_bytes::cubin_of("types_sass.fatbin", "sm_80")), "f.cubin"));
+}
+
 TEST(Input, RefusesACubinWithoutAnArchitecture)
 {
   auto bytes = fixtures::bytes("forms/relocatable.cubin");
@@ -371,8 +395,25 @@ TEST(Input, HasTheSidecarOfItsWholeName)
   folder.write("t.cubin.json", sidecar("other"));
   expect_error<format_error>([&] { (void)input::read(path); },
                              "t.cubin: is not the file that t.cubin.json states");
-  folder.write("t.cubin.json", "{}");
+  folder.write("t.cubin.json", R"({"hook": "h"})");
   EXPECT_FALSE(input::read(path).is_verified());
+}
+
+TEST(Input, IgnoresJsonOfOtherProgramsBesideOtherFilesThanFatbins)
+{
+  for (auto const* const text : {"[1]", "text", R"({"traceEvents": []})", R"({"name": "x"})"}) {
+    fixtures::folder const folder;
+    auto const path = folder.write("t.cubin", text_of("relocatable.cubin"));
+    folder.write("t.cubin.json", text);
+    EXPECT_FALSE(input::read(path).is_verified());
+    folder.write("t.json", text);
+    EXPECT_FALSE(input::read(path).is_verified());
+    folder.write("t.json", sidecar(text_of("relocatable.cubin")));
+    EXPECT_TRUE(input::read(path).is_verified());
+    auto const fatbin = folder.write("u.fatbin", to_text(fixtures::bytes("transform.fatbin")));
+    folder.write("u.json", "[1]");
+    EXPECT_THROW((void)input::read(fatbin), file_error);
+  }
 }
 
 TEST(Input, DoesNotUseTheSidecarOfAFatbinThatIsNamedAfterIt)

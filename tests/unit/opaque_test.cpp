@@ -55,7 +55,7 @@ TEST(OpaqueInput, IsWarnedOfByPreflightThatComparedNoTypes)
     auto const warning = find(findings, "unreadable-types");
     EXPECT_EQ(warning.severity, severity::warning);
     EXPECT_THAT(warning.message, HasSubstr("only the link compares them"));
-    EXPECT_THAT(warning.hint, HasSubstr("nvcc -dlto -fatbin -arch=sm_"));
+    EXPECT_THAT(warning.hint, HasSubstr("nvcc -dc -gencode 'arch=compute_"));
     EXPECT_THAT(find(findings, "uncontracted").message,
                 testing::AllOf(HasSubstr("not compared before the link"),
                                Not(HasSubstr("could be checked"))));
@@ -89,8 +89,8 @@ TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
   EXPECT_EQ(error.severity, severity::error);
   EXPECT_THAT(error.files, ElementsAre("library_ltoir.fatbin", "transform_ltoir.fatbin"));
   EXPECT_EQ(error.hint,
-            "compile it with PTX for the same architecture: nvcc -dlto -fatbin -arch=sm_75 FILE.cu "
-            "-o FILE.fatbin");
+            "compile transform_ltoir.fatbin with nvcc -dc -gencode "
+            "'arch=compute_75,code=[compute_75,lto_75]'");
 }
 
 TEST(OpaqueInput, HasTheInterfaceOfTheEntryThatIsLinked)

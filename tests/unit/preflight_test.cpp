@@ -105,6 +105,45 @@ TEST(Preflight, FindsArchitecturesThatDoNotLink)
               IsEmpty());
 }
 
+TEST(Preflight, TakesFloatFlagsThatDifferWhereTheLinkStatesASet)
+{
+  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},
+                        {.target = "sm_90", .mode = link_mode::lto, .states_float_flags = true})),
+              Not(Contains("float-contract")));
+}
+
+TEST(Preflight, RefusesAnLtoLinkOfCallsAlone)
+{
+  auto const judged = [](std::initializer_list<char const*> names, char const* architecture) {
+    for (auto const& found :
+         judge(names, {.target = architecture, .mode = link_mode::lto, .allow_calls = true}))
+      if (found.id == finding_id::no_ltoir) return found.message + "; " + found.hint;
+    return std::string();
+  };
+  std::string const message =
+      "library_sass.fatbin, two_types_sass.fatbin: no LTO-IR to link; an lto link needs one input "
+      "with it, also if calls are allowed; ";
+  EXPECT_EQ(judged({"library_sass.fatbin", "two_types_sass.fatbin"}, "sm_80"),
+            message + "link in ptx mode (link_mode::ptx)");
+  EXPECT_EQ(judged({"library_sass.fatbin", "two_types_sass.fatbin"}, "sm_90"),
+            message + "link in sass mode (link_mode::sass) without link_options::allow_calls");
+  EXPECT_EQ(judged({"library.fatbin", "two_types_sass.fatbin"}, "sm_90"), "");
+}
+
+TEST(Preflight, OffersOnlyModesThatLinkAllInputs)
+{
+  auto const hint = [](char const* architecture) {
+    for (auto const& found : judge({"library.fatbin", "two_types_sass.fatbin"},
+                                   {.target = architecture, .mode = link_mode::lto}))
+      if (found.id == finding_id::no_ltoir) return found.hint;
+    return std::string();
+  };
+  EXPECT_EQ(hint("sm_80"),
+            "link in ptx mode (link_mode::ptx), set link_options::allow_calls where a cubin is "
+            "linked, or compile it with nvcc -dlto -fatbin -arch=sm_75");
+  EXPECT_EQ(hint("sm_90"), hint("sm_80"));  // the library has no SASS
+}
+
 TEST(Preflight, FindsFloatFlagsThatDifferInLtoModeOnly)
 {
   EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},

@@ -9,7 +9,12 @@
 using namespace fatlink;
 using fixtures::ar_archive;
 using fixtures::to_bytes;
+using testing::Each;
 using testing::ElementsAre;
+using testing::Field;
+using testing::Ne;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 namespace {
 
@@ -82,11 +87,26 @@ TEST(SelectModules, TakesMembersOfArchivesBeforeTheInputThatNeedsThem)
   EXPECT_THAT(names({archive, library(hook("a"))}), ElementsAre("t.a(a.o)", "library.ptx"));
 }
 
-TEST(SelectModules, TakesTheFirstArchiveThatDefinesAName)
+TEST(SelectModules, TakesTheDefinitionsOfAllArchivesSoThatPreflightNamesThem)
 {
-  EXPECT_THAT(names({library(hook("a")), archive_of("1.a", {{"a.o", definition("a")}}),
-                     archive_of("2.a", {{"a.o", definition("a")}})}),
-              ElementsAre("library.ptx", "1.a(a.o)"));
+  auto const one = archive_of("1.a", {{"a.o", definition("a")}});
+  auto const other = archive_of("2.a", {{"a.o", definition("a")}});
+  for (auto const& inputs :
+       {std::vector{library(hook("a")), one, other}, std::vector{library(hook("a")), other, one}}) {
+    auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
+    ASSERT_FALSE(findings.empty());
+    EXPECT_EQ(findings.front().id, finding_id::duplicate_symbol);
+    EXPECT_THAT(findings.front().files, UnorderedElementsAre("1.a(a.o)", "2.a(a.o)"));
+  }
+}
+
+TEST(SelectModules, TakesTheSameMembersInWhateverOrderNamesAreMissing)
+{
+  auto const both = archive_of("1.a", {{"ab.o", definition("a") + definition("b")}});
+  auto const one = archive_of("2.a", {{"b.o", definition("b")}});
+  for (auto const& hooks : {hook("a") + hook("b"), hook("b") + hook("a")})
+    EXPECT_THAT(names({library(hooks), both, one}),
+                ElementsAre("library.ptx", "1.a(ab.o)", "2.a(b.o)"));
 }
 
 TEST(SelectModules, TakesBothDefinitionsOfOneArchiveSoThatPreflightNamesThem)
@@ -104,6 +124,30 @@ TEST(SelectModules, TakesOneWeakDefinition)
   EXPECT_THAT(names({library(hook("a")), archive_of("t.a", {{"1.o", definition("a", ".weak")},
                                                             {"2.o", definition("a", ".weak")}})}),
               ElementsAre("library.ptx", "t.a(1.o)"));
+}
+
+TEST(SelectModules, ReplacesAWeakDefinitionByAStrongOneOfAnArchive)
+{
+  auto const archive =
+      archive_of("t.a", {{"strong.o", definition("a")}, {"weak.o", definition("a", ".weak")}});
+  EXPECT_THAT(names({library(definition("a", ".weak")), archive}),
+              ElementsAre("library.ptx", "t.a(strong.o)"));
+  EXPECT_THAT(names({library(hook("a")), module_of("d.ptx", definition("a", ".weak")), archive}),
+              ElementsAre("library.ptx", "d.ptx", "t.a(strong.o)"));
+}
+
+TEST(SelectModules, KeepsAWeakDefinitionForAWeakOneOfAnArchive)
+{
+  EXPECT_THAT(names({library(definition("a", ".weak")),
+                     archive_of("t.a", {{"a.o", definition("a", ".weak")}})}),
+              ElementsAre("library.ptx"));
+}
+
+TEST(SelectModules, TakesMembersThatDefineAVariableToKeep)
+{
+  EXPECT_THAT(names({library(""), archive_of("t.a", {{"v.o", ".visible .global .f32 scale;\n"}})},
+                    {.variables = {"scale"}}),
+              ElementsAre("library.ptx", "t.a(v.o)"));
 }
 
 TEST(SelectModules, TakesMembersThatDefineAMissingVariable)
@@ -142,27 +186,95 @@ TEST(SelectModules, TakesOnlyTheMembersWithTheKernelsThatAreAskedFor)
   EXPECT_THAT(names({archive}, {.kernels = {"k2"}}), ElementsAre("library.a(2.o)"));
 }
 
-TEST(SelectModules, TakesAnArchiveOfWhichNothingIsNeededIfItIsAllThereIs)
+TEST(SelectModules, TakesTheMembersWithKernelsOfAnyArchiveIfNothingElseHasKernels)
 {
-  EXPECT_THAT(names({archive_of("t.a", {{"a.o", definition("a")}})}), ElementsAre("t.a(a.o)"));
+  auto const kernels = archive_of("library.a", {{"k.o", kernel("k") + hook("a")}});
+  auto const hooks = archive_of("t.a", {{"a.o", definition("a")}, {"b.o", definition("b")}});
+  EXPECT_THAT(names({hooks, kernels}), ElementsAre("t.a(a.o)", "library.a(k.o)"));
+  EXPECT_THAT(names({module_of("a.ptx", definition("a")), kernels}),
+              ElementsAre("a.ptx", "library.a(k.o)"));
+  EXPECT_THAT(names({library(hook("a")), hooks, kernels}), ElementsAre("library.ptx", "t.a(a.o)"));
+}
+
+TEST(SelectModules, TakesTheMembersWithKernelsIfAKernelThatIsAskedForIsNotFound)
+{
+  std::vector const inputs{archive_of("library.a", {{"k.o", kernel("kernel1") + hook("a")}}),
+                           archive_of("t.a", {{"a.o", definition("a")}})};
+  auto const findings =
+      preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx, .kernels = {"kernel2"}});
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings.front().id, finding_id::unknown_kernel);
+  EXPECT_EQ(findings.front().hint, "did you mean kernel1? kernels there are: kernel1");
+  EXPECT_THAT(findings, Each(Field(&finding::id, Ne(finding_id::missing_hook))));
+}
+
+TEST(SelectModules, TakesArchivesOfWhichNothingIsNeededIfTheyAreAllThereIs)
+{
+  EXPECT_THAT(names({archive_of("t.a", {{"a.o", definition("a")}}),
+                     archive_of("u.a", {{"b.o", definition("b")}})}),
+              ElementsAre("t.a(a.o)", "u.a(b.o)"));
+}
+
+TEST(SelectModules, TakesAMemberThatExplainsWhyANameIsMissing)
+{
+  for (auto const& [declarations, hint] :
+       {std::pair{definition("_Z14user_transformf"), "_Z14user_transformf is its C++ name"},
+        std::pair{definition("user_transform", ""), "t.a(a.o) defines user_transform for itself"},
+        std::pair{definition("user_transfrom"), "did you mean user_transfrom?"}}) {
+    std::vector const inputs{library(hook("user_transform")),
+                             archive_of("t.a", {{"a.o", declarations}, {"b.o", definition("b")}})};
+    auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
+    ASSERT_FALSE(findings.empty());
+    EXPECT_EQ(findings.front().id, finding_id::missing_hook);
+    EXPECT_THAT(findings.front().hint, StartsWith(hint));
+  }
+}
+
+TEST(SelectModules, ReportsAnArchiveOfWhichNothingIsTaken)
+{
+  std::vector const inputs{library(hook("a")), module_of("a.ptx", definition("a")),
+                           archive_of("t.a", {{"a.o", definition("a")}})};
+  auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings.back().id, finding_id::unused_input);
+  EXPECT_EQ(findings.back().severity, severity::warning);
+  EXPECT_THAT(findings.back().files, ElementsAre("t.a"));
+  EXPECT_THAT(findings.back().message,
+              StartsWith("t.a is not linked: nothing that its members define is missing"));
 }
 
 TEST(SelectModules, ReadsNoInterfaceIfThereIsNoArchive)
 {
-  std::vector const inputs{library(hook("a")), module_of("damaged.ptx", ".visible .func (\n")};
+  std::vector const inputs{library(hook("a")),
+                           module_of("damaged.ptx", ".visible .func (.param) f () { }\n")};
+  EXPECT_THROW((void)preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx}), file_error);
   EXPECT_EQ(select_modules(inputs, {.target = "sm_90", .mode = link_mode::ptx}).size(), 2U);
 }
 
-TEST(SelectModules, TakesOpaqueMembers)
+/// An archive of raw LTO-IR.
+input ltoir_archive()
 {
   ar_archive archive;
   auto const ltoir = fixtures::bytes("forms/transform.ltoir");
   archive.member("x.ltoir/",
                  std::string(reinterpret_cast<char const*>(ltoir.data()), ltoir.size()));
-  std::vector const inputs{library(hook("user_transform")),
-                           input::from_bytes(archive.bytes(), "t.a")};
+  return input::from_bytes(archive.bytes(), "t.a");
+}
+
+TEST(SelectModules, TakesOpaqueMembers)
+{
+  std::vector const inputs{library(hook("user_transform")), ltoir_archive()};
   auto const modules =
       select_modules(inputs, {.target = "sm_90", .mode = link_mode::lto, .allow_calls = true});
   ASSERT_EQ(modules.size(), 2U);
   EXPECT_EQ(modules.back().name(), "t.a(x.ltoir)");
+}
+
+TEST(SelectModules, TakesMembersWithLtoIrOnlyInEveryMode)
+{
+  std::vector const inputs{library(hook("user_transform")), ltoir_archive()};
+  auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings.front().id, finding_id::no_ptx);
+  EXPECT_THAT(findings.front().files, ElementsAre("t.a(x.ltoir)"));
 }

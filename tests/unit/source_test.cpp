@@ -10,14 +10,15 @@ using namespace fatlink;
 
 namespace {
 
-void expect_refused(std::string const& text, error_code code, std::string const& message)
+void expect_refused(std::string const& text, error_code code, std::string const& message,
+                    std::string const& name = "half.cu")
 {
   try {
-    (void)source::from_text(text, "half.cu");
+    (void)source::from_text(text, name);
     ADD_FAILURE() << "accepted";
   } catch (file_error const& failure) {
     EXPECT_EQ(failure.where(), stage::compiler);
-    EXPECT_EQ(failure.details().input, "half.cu");
+    EXPECT_EQ(failure.details().input, name);
     EXPECT_TRUE(failure.details().code == code) << failure.details().code.text();
     EXPECT_THAT(failure.what(), testing::HasSubstr(message));
     EXPECT_NE(failure.details().hint, "");
@@ -37,11 +38,15 @@ TEST(Source, IsRecognizedByItsContentOrAnEndingOfLlvmIr)
 {
   for (std::string const text : {"", "int x;", "extern \"C\" __device__ float f(float);", "// ä\n"})
     EXPECT_EQ(source::from_text(text, "x.cu").language(), source_language::cuda) << text;
-  for (auto const* name : {"x.ll", "x.bc"})
-    EXPECT_EQ(source::from_text("; half\n", name).language(), source_language::nvvm_ir) << name;
   for (std::string const text : {"target triple = \"nvptx64-nvidia-cuda\"\n", "; ModuleID = 'x'\n",
                                  "BC\xC0\xDE\x35\x14", "\xDE\xC0\x17\x0B\x01"})
     EXPECT_EQ(source::from_text(text, "x.cu").language(), source_language::nvvm_ir) << text;
+}
+
+TEST(Source, IsLlvmIrIfItsNameEndsSo)
+{
+  for (std::string const text : {"", "define float @f(float %x) {", "; a comment\n"})
+    EXPECT_EQ(source::from_text(text, "a/x.ll").language(), source_language::nvvm_ir) << text;
 }
 
 TEST(Source, WithANulOrOtherThanUtf8IsRefusedWithItsLine)
@@ -51,6 +56,12 @@ TEST(Source, WithANulOrOtherThanUtf8IsRefusedWithItsLine)
                  "half.cu: line 2 has a NUL byte");
   expect_refused("int x;\n\n// \xE4\n", error_code::invalid_source,
                  "half.cu: line 3 has bytes that are not UTF-8");
+}
+
+TEST(Source, NamedAsBitcodeIsRefusedIfItIsNone)
+{
+  for (std::string const text : {"", "define float @f(float %x) {", "BC\xC0"})
+    expect_refused(text, error_code::invalid_source, "half.bc: is not LLVM bitcode", "half.bc");
 }
 
 TEST(Source, AboveTheLimitIsRefused)

@@ -27,6 +27,11 @@ TEST(Target, RefusesWhatNvjitlinkWouldExitOn)
   expect_error<fatlink::usage_error>([] { (void)target("sm_999"); }, "no such architecture");
 }
 
+TEST(Target, ThatIsNotSetSaysSo)
+{
+  expect_error<fatlink::usage_error>([] { fatlink::check_target({}); }, "no target is set");
+}
+
 TEST(Target, RefusesFeatureSuffixesTheArchitectureLacks)
 {
   expect_error<fatlink::usage_error>([] { (void)target("sm_80a"); }, "architecture-specific");

@@ -85,17 +85,17 @@ TEST(TransformCheck, KnowsInputsWithoutALibrary)
 TEST(TransformCheck, FindsNothingToReportWithTheLibraryOfTheContract)
 {
   auto const libraries = install({{"library.fatbin", "a.fatbin"}});
-  std::array const transforms{fixtures::verified("transform.fatbin")};
+  std::array<input, 1> const transforms{fixtures::verified("transform.fatbin")};
   for (auto const mode : {link_mode::ptx, link_mode::lto})
     EXPECT_THAT(preflight_with(libraries[0], transforms, {"sm_90", mode, {}}), IsEmpty());
 }
 
 TEST(TransformCheck, IsAnErrorWithoutALibraryToJudgeWith)
 {
-  std::array const contracted{fixtures::verified("transform.fatbin")};
+  std::array<input, 1> const contracted{fixtures::verified("transform.fatbin")};
   EXPECT_THAT(ids(preflight_without({}, contracted, {"sm_90", link_mode::lto, {}})),
               ElementsAre("not-judged"));
-  std::array const uncontracted{fixtures::verified("uncontracted.fatbin")};
+  std::array<input, 1> const uncontracted{fixtures::verified("uncontracted.fatbin")};
   EXPECT_THAT(ids(preflight_without({}, uncontracted, {"sm_90", link_mode::lto, {}})),
               ElementsAre("unused-definition", "uncontracted"));
 }

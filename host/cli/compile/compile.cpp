@@ -71,7 +71,9 @@ void print_text(compiled_source const& made, compile_arguments const& arguments)
 
 int compile(compile_arguments const& arguments)
 {
-  check_fatbin_output(arguments.output, {arguments.source}, arguments.json);
+  check_fatbin_output(arguments.output, {}, arguments.json);
+  if (!is_standard_output(arguments.output))
+    must_not_overwrite({arguments.source}, arguments.output);
   auto const options = arguments.compile.make_options();
   auto const code = source::read(arguments.source);
   auto tool = arguments.compile.compiler();

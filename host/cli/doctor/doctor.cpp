@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "doctor/candidates.hpp"
+#include "doctor/compiler_check.hpp"
 #include "doctor/helper_check.hpp"
 #include "doctor/verdicts.hpp"
 #include "error_report.hpp"
@@ -20,29 +22,11 @@
 namespace fatlink::cli {
 namespace {
 
-/// The message and hint with which a link would fail.
-nlohmann::json explain_missing_nvjitlink()
-try {
-  (void)nvjitlink::open();
-  return nlohmann::json::object();
-} catch (unavailable_error const& missing) {
-  return {{"message", missing.details().message}, {"hint", use_options(missing.details())}};
-}
-
 nlohmann::json examine_nvjitlink()
 {
-  std::vector<nvjitlink_candidate> candidates;
-  auto const library = nvjitlink::find(candidates);
-  nlohmann::json json{{"found", library != nullptr}, {"tried", nlohmann::json::array()}};
-  for (auto const& candidate : candidates)
-    json["tried"].push_back(
-        {{"path", candidate.path}, {"reason", candidate.reason}, {"outcome", candidate.outcome}});
-  if (!library) {
-    json.update(explain_missing_nvjitlink());
-    return json;
-  }
-  json["path"] = library->path();
-  json["reason"] = library->reason();
+  auto json = examine_library<nvjitlink>();
+  if (!json["found"].get<bool>()) return json;
+  auto const library = nvjitlink::open();
   json["version"] = fmt::format("{}.{}", library->major(), library->minor());
   return json;
 }
@@ -115,16 +99,6 @@ nlohmann::json examine_search_path()
   return json;
 }
 
-/// A file that could not be used, without the path that dlopen repeats in its message.
-void print_candidate(nlohmann::json const& candidate)
-{
-  auto const path = candidate["path"].get<std::string>();
-  auto outcome = candidate["outcome"].get<std::string>();
-  if (outcome == "chosen") return;  // printed on another line
-  if (outcome.starts_with(path + ": ")) outcome.erase(0, path.size() + 2);
-  fmt::print("  {} ({}): {}\n", path, candidate["reason"].get<std::string>(), outcome);
-}
-
 void print_text(nlohmann::json const& report)
 {
   fmt::print("fatlink {}\n", report["version"].get<std::string>());
@@ -134,8 +108,9 @@ void print_text(nlohmann::json const& report)
                linker["path"].get<std::string>(), linker["reason"].get<std::string>());
   else
     fmt::print("nvJitLink: not found; install nvJitLink of CUDA 13, or set FATLINK_NVJITLINK\n");
-  for (auto const& candidate : linker["tried"]) print_candidate(candidate);
+  print_candidates(linker);
   print_link_helper(report["link_helper"]);
+  print_compilers(report["nvrtc"], report["libnvvm"]);
   auto const& driver = report["driver"];
   if (driver["found"].get<bool>())
     fmt::print("Driver: CUDA {}\n", driver["cuda"].get<std::string>());
@@ -168,12 +143,15 @@ void add_doctor(CLI::App& app, int& exit_status)
   verb->add_flag("--json", *json, k_json_help);
   verb->footer(
       "Exit status 5: nvJitLink or the helper is missing, or the kernel refuses the helper's "
-      "sandbox.\nA GPU is not required.");
+      "sandbox.\nA GPU is not required, nor are NVRTC and libNVVM, which only fatlink compile "
+      "needs.");
   verb->callback([json, &exit_status] {
     auto const nvjitlink = examine_nvjitlink();
     nlohmann::json report{{"version", FATLINK_VERSION},
                           {"nvjitlink", nvjitlink},
                           {"link_helper", examine_link_helper(nvjitlink.value("path", ""))},
+                          {"nvrtc", examine_nvrtc()},
+                          {"libnvvm", examine_libnvvm()},
                           {"driver", examine_driver()},
                           {"gpus", examine_gpus()},
                           {"expressions", examine_expressions()},

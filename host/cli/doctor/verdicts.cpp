@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "doctor/compiler_check.hpp"
 #include "doctor/helper_check.hpp"
 
 namespace fatlink::cli {
@@ -104,6 +105,26 @@ verdict check_cache(json const& findings)
           text_of(cache, "hint")};
 }
 
+/// `title`: of the compiler. It is optional.
+verdict check_compiler(json const& findings, char const* name, char const* title)
+{
+  auto const is_cuda = std::string_view(name) == "nvrtc";
+  verdict result{.name = is_cuda ? "compile_cuda" : "compile_llvm_ir",
+                 .title = is_cuda ? "compile CUDA C++" : "compile LLVM IR"};
+  auto const& compiler = findings.at(name);
+  if (!is_compiler_usable(compiler)) {
+    result.detail = text_of(compiler, "message");
+    result.remedy = text_of(compiler, "hint");
+  } else if (!is_helper_usable(findings.at("link_helper"))) {
+    result.detail = "compiles run in the helper, which is not confined";
+    result.remedy = "see helper";
+  } else {
+    result.ok = true;
+    result.detail = fmt::format("with {} {}", title, text_of(compiler, "version"));
+  }
+  return result;
+}
+
 std::string answer_of(verdict const& result)
 {
   std::string text = result.ok ? "yes" : "no";
@@ -116,8 +137,13 @@ std::string answer_of(verdict const& result)
 std::vector<verdict> check_machine(json const& findings)
 {
   auto const link = check_link(findings);
-  return {link, check_gpu(findings, link), check_reference_device(findings, link),
-          check_cache(findings), check_helper(findings)};
+  return {link,
+          check_gpu(findings, link),
+          check_reference_device(findings, link),
+          check_cache(findings),
+          check_helper(findings),
+          check_compiler(findings, "nvrtc", "NVRTC"),
+          check_compiler(findings, "libnvvm", "libNVVM")};
 }
 
 json to_json(std::vector<verdict> const& verdicts)

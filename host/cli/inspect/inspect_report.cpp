@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "error_report.hpp"
 #include "fatbin/entry_facts.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/resources.hpp"
+#include "preflight/double_arithmetic.hpp"
 #include "preflight/linked_entry.hpp"
 #include "resources_report.hpp"
 
@@ -109,6 +111,17 @@ nlohmann::json describe(fatbin_entry const& entry, fatbin const& module, loaded_
   return json;
 }
 
+/// Nothing of a damaged file.
+nlohmann::json describe_findings(loaded_file const& file)
+{
+  auto json = nlohmann::json::array();
+  if (file.damage) return json;
+  for (auto const& module : file.contents.modules())
+    for (auto const& finding : detail::find_double_arithmetic(module))
+      json.push_back(finding_to_json(finding));
+  return json;
+}
+
 char const* describe_integrity(nlohmann::json const& file)
 {
   if (file.contains("damage")) return "damaged";
@@ -161,11 +174,10 @@ void print_entry(nlohmann::json const& entry)
 
 nlohmann::json to_json(loaded_file const& file)
 {
-  nlohmann::json json{{"file", file.contents.name()},
-                      {"form", to_string(file.contents.form())},
-                      {"bytes", file.contents.bytes().size()},
-                      {"verified", file.contents.is_verified()},
-                      {"entries", nlohmann::json::array()}};
+  nlohmann::json json{
+      {"file", file.contents.name()},          {"form", to_string(file.contents.form())},
+      {"bytes", file.contents.bytes().size()}, {"verified", file.contents.is_verified()},
+      {"findings", describe_findings(file)},   {"entries", nlohmann::json::array()}};
   if (file.damage) json["damage"] = file.damage->what();
   for (auto const& module : file.contents.modules())
     for (auto const& entry : module.entries())
@@ -182,9 +194,14 @@ void print_text(nlohmann::json const& file)
   std::string module;
   for (auto const& entry : file["entries"]) {
     auto const owner = entry.value("module", "");
-    if (form == "archive" && owner != std::exchange(module, owner)) fmt::print("  {}\n", owner);
+    if (owner != file["file"].get<std::string>() && owner != std::exchange(module, owner) &&
+        !owner.empty())
+      fmt::print("  {}\n", owner);
     print_entry(entry);
   }
+  for (auto const& finding : file["findings"])
+    fmt::print("  warning: {} [{}]\n    hint: {}\n", finding["message"].get<std::string>(),
+               finding["id"].get<std::string>(), finding["hint"].get<std::string>());
 }
 
 }  // namespace fatlink::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/compare_modules.hpp"
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "fatbin/entry_facts.hpp"
 #include "preflight/function_types.hpp"
 #include "preflight/symbol_index.hpp"
-#include "util/bytes/elf_reader.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -43,8 +42,7 @@ struct readable_entry {
 /// its kernels.
 bool is_relocatable(fatbin_entry const& entry, fatbin const& module)
 {
-  return entry.kind == entry_kind::elf &&
-         detail::elf_reader(read_elf(entry, module.name())).type() == ET_REL;
+  return entry.kind == entry_kind::elf && entry_access::facts_of(module, entry).is_relocatable;
 }
 
 std::vector<readable_entry> readable_entries(fatbin const& module)

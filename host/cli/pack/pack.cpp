@@ -11,13 +11,12 @@
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
-#include "fatbin/sidecar.hpp"
+#include "fatbin_files.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "pack/pack_fatbins.hpp"
 #include "pack/packed_sidecar.hpp"
 #include "preflight/interface_queries.hpp"
-#include "terminal/streams.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
 
@@ -49,65 +48,11 @@ void check_package(std::string const& text)
                "write it as my-transforms or 'my-transforms 1.2.0'");
 }
 
-/// Whether a sidecar can be beside `output`: not for standard output, devices and FIFOs.
-bool has_sidecar(std::string const& output)
-{
-  std::error_code ignored;
-  auto const status = std::filesystem::status(output, ignored);
-  return !is_standard_output(output) &&
-         (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
-}
-
-void check_paths(pack_arguments const& arguments, std::vector<std::filesystem::path> const& inputs)
-{
-  auto const& output = arguments.output;
-  check_output(output, arguments.json);
-  if (is_standard_output(output)) return;
-  if (std::filesystem::path(output).extension() == ".json")
-    fail_usage(fmt::format("{}: a fatbin and its sidecar cannot have one name", output), output,
-               "name the fatbin x.fatbin; its sidecar is then x.json");
-  must_not_overwrite(inputs, output);
-  if (has_sidecar(output)) must_not_overwrite(inputs, detail::sidecar_of(output).string());
-}
-
 std::optional<std::string> contract_of(fatbin const& packed)
 {
   auto const& stated = packed.ident();
   if (!stated || stated->contract.empty()) return std::nullopt;
   return detail::contract_of(*stated);
-}
-
-/// The files to write, each with its bytes.
-class outputs {
- public:
-  void add(std::unique_ptr<output_file> file, bytes_view bytes)
-  {
-    file->write(bytes);
-    files_.push_back(std::move(file));
-  }
-  /// After all have been written.
-  void commit()
-  {
-    for (auto& file : files_) file->commit();
-  }
-
- private:
-  std::vector<std::unique_ptr<output_file>> files_;
-};
-
-void write(packed_fatbin& packed, std::string const& output,
-           std::vector<std::filesystem::path> const& inputs)
-{
-  outputs files;
-  files.add(create_output(output), packed.contents.bytes());
-  if (has_sidecar(output)) {
-    auto const text = make_sidecar(packed.contents, output, inputs, packed.warnings)
-                          .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-                      '\n';
-    files.add(std::make_unique<output_file>(detail::sidecar_of(output)),
-              std::as_bytes(std::span(text)));
-  }
-  files.commit();
 }
 
 nlohmann::json to_json(packed_fatbin const& packed, pack_arguments const& arguments)
@@ -126,8 +71,7 @@ nlohmann::json to_json(packed_fatbin const& packed, pack_arguments const& argume
                       {"entries", entries},
                       {"warnings", packed.warnings}};
   if (auto const contract = contract_of(packed.contents)) json["contract"] = *contract;
-  if (has_sidecar(arguments.output))
-    json["sidecar"] = detail::sidecar_of(arguments.output).string();
+  if (has_sidecar(arguments.output)) json["sidecar"] = packed_sidecar(arguments.output).string();
   return json;
 }
 
@@ -145,10 +89,10 @@ int pack(pack_arguments const& arguments)
   if (!arguments.package.empty()) check_package(arguments.package);
   std::vector<std::filesystem::path> inputs;
   for (auto const& file : arguments.files) inputs.push_back(input_file(file));
-  check_paths(arguments, inputs);
+  check_fatbin_output(arguments.output, inputs, arguments.json);
   auto packed = pack_fatbins(detail::modules_of(read_inputs(arguments.files, arguments.sources)),
                              {.name = arguments.output, .package = arguments.package});
-  write(packed, arguments.output, inputs);
+  write_fatbin_files(packed.contents, arguments.output, inputs, packed.warnings);
   print_warnings(packed.warnings);
   if (arguments.json)
     print_json("fatlink.pack/1", to_json(packed, arguments));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fatbin/add_digests.hpp"
+#include "fatbin/entry_facts.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/preflight.hpp"
 #include "pack/compare_modules.hpp"
@@ -80,6 +81,21 @@ std::vector<std::string> list_opaque(std::map<entry_key, fatbin const*> const& o
   return names;
 }
 
+/// not-relocatable: SASS that no link takes.
+void check_relocatable(std::vector<fatbin> const& modules, std::vector<finding>& findings)
+{
+  for (auto const& module : modules)
+    for (auto const& entry : module.entries())
+      if (entry.kind == entry_kind::elf && !entry_access::facts_of(module, entry).is_relocatable)
+        findings.push_back(
+            {.id = finding_id::not_relocatable,
+             .severity = severity::error,
+             .files = {module.name()},
+             .message = fmt::format("{} holds a whole-program cubin for {}, which no link takes",
+                                    module.name(), entry.target.name()),
+             .hint = "compile it with nvcc -cubin -rdc=true"});
+}
+
 std::vector<fatbin_entry> copy_entries(std::vector<fatbin> const& modules, std::string const& ident)
 {
   std::vector<fatbin_entry> entries;
@@ -97,6 +113,7 @@ packed_fatbin pack_fatbins(std::vector<fatbin> const& modules, pack_settings con
 {
   std::vector<finding> findings;
   auto const owners = index_entries(modules, findings);
+  check_relocatable(modules, findings);
   compare_modules(modules, findings);
   auto ident = merge_idents(modules, settings.name, findings);
   if (!findings.empty()) throw refused_error(std::move(findings), "pack " + settings.name);

@@ -23,7 +23,7 @@ struct packed_fatbin {
 };
 
 /// Payloads stay as they are stored. The same modules in any order give the same bytes.
-/// @throws refused_error duplicate-entry, interface-mismatch, contract-mismatch.
+/// @throws refused_error duplicate-entry, interface-mismatch, contract-mismatch, not-relocatable.
 /// @throws file_error an ident of another tool or of a newer fatlink.
 /// @throws format_error PTX that does not decompress; above a limit.
 packed_fatbin pack_fatbins(std::vector<fatbin> const& modules, pack_settings const& settings);

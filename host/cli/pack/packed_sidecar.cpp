@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fatbin/sidecar.hpp"
+#include "input/stated_digest.hpp"
 #include "util/bytes/sha256.hpp"
 
 namespace fatlink::cli {
@@ -11,13 +12,20 @@ namespace {
 
 constexpr char const* k_digest = "sha256";
 
-/// What the sidecar at `path` states about the code; empty where there is none.
-nlohmann::json read_members(std::filesystem::path const& path)
+/// The sidecar at `path`; empty where there is none.
+nlohmann::json read_sidecar(std::filesystem::path const& path)
 {
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
     return nlohmann::json::object();
-  auto members = detail::read_json(path);
+  return detail::read_json(path);
+}
+
+/// What the sidecar of the file `input` states about the code; empty where there is none.
+nlohmann::json members_of(std::filesystem::path const& input)
+{
+  auto const path = detail::find_sidecar(input);
+  auto members = path ? detail::read_json(*path) : nlohmann::json::object();
   members.erase(k_digest);
   return members;
 }
@@ -29,9 +37,9 @@ nlohmann::json merge_members(std::vector<std::filesystem::path> const& inputs,
   auto merged = nlohmann::json::object();
   std::filesystem::path source;
   for (auto const& input : inputs) {
-    auto const path = detail::sidecar_of(input);
-    auto const members = read_members(path);
+    auto const members = members_of(input);
     if (members.empty() || members == merged) continue;
+    auto const path = *detail::find_sidecar(input);
     if (!merged.empty()) {
       warnings.push_back(fmt::format("{} states no reference, because {} and {} differ",
                                      result.string(), source.string(), path.string()));
@@ -43,16 +51,38 @@ nlohmann::json merge_members(std::vector<std::filesystem::path> const& inputs,
   return merged;
 }
 
+/// Whether a sidecar of `inputs` has `members`, and none has others.
+bool state(std::vector<std::filesystem::path> const& inputs, nlohmann::json const& members)
+{
+  std::vector<std::string> differences;
+  return merge_members(inputs, {}, differences) == members;
+}
+
 }  // namespace
+
+std::filesystem::path packed_sidecar(std::filesystem::path output)
+{
+  if (output.extension() == ".fatbin") return detail::sidecar_of(output);
+  return output += ".json";
+}
 
 nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& output,
                             std::vector<std::filesystem::path> const& inputs,
                             std::vector<std::string>& warnings)
 {
-  auto const path = detail::sidecar_of(output);
-  auto members = read_members(path);
-  if (members.empty()) members = merge_members(inputs, path, warnings);
-  members[k_digest] = detail::to_hexadecimal(packed.digest());
+  auto const path = packed_sidecar(output);
+  auto const digest = detail::to_hexadecimal(packed.digest());
+  auto members = read_sidecar(path);
+  auto const replaced = members.value(k_digest, nlohmann::json());
+  members.erase(k_digest);
+  if (members.empty())
+    members = merge_members(inputs, path, warnings);
+  else if (!replaced.is_null() && replaced != digest && !state(inputs, members))
+    warnings.push_back(fmt::format(
+        "{} keeps what it states about another {}, which is replaced; if the code computes "
+        "something else, remove {} and pack again",
+        path.string(), output.string(), path.string()));
+  members[k_digest] = digest;
   return members;
 }
 

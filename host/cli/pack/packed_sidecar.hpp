@@ -11,9 +11,14 @@
 
 namespace fatlink::cli {
 
+/// The path of the sidecar of the fatbin `output`: x.json of x.fatbin; of another name, x.bin,
+/// x.bin.json, because x.json may be that of an x.fatbin.
+std::filesystem::path packed_sidecar(std::filesystem::path output);
+
 /// The sidecar of `packed`, which will be at `output`: its SHA-256, and the members of the sidecar
 /// that is there, else those of the sidecars of `inputs`. Adds a warning where these differ; it
-/// then has none of them. @throws file_error a malformed sidecar.
+/// then has none of them. Adds a warning where the sidecar that is there states the digest of other
+/// bytes, and `inputs` do not have its members. @throws file_error a malformed sidecar.
 nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& output,
                             std::vector<std::filesystem::path> const& inputs,
                             std::vector<std::string>& warnings);

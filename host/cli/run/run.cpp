@@ -12,6 +12,7 @@
 #include "fatlink/linker.hpp"
 #include "link_flags.hpp"
 #include "linker/check_arguments.hpp"
+#include "linker/request_of.hpp"
 #include "options.hpp"
 #include "preflight/interface_queries.hpp"
 #include "resources_report.hpp"
@@ -20,6 +21,7 @@
 #include "run/run_kernel.hpp"
 #include "run/run_reference.hpp"
 #include "run/run_report.hpp"
+#include "run/watch.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/streams.hpp"
 #include "verbs.hpp"
@@ -33,6 +35,7 @@ constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 struct run_arguments {
   std::string library;
   std::vector<std::string> transforms;
+  std::string watched;
   std::string kernel;
   std::string mode = "both";
   std::string device;
@@ -95,7 +98,7 @@ prepared prepare(run_arguments const& arguments, run_summary& summary)
   select_run_modules(job.files, {.mode = job.modes.back(),
                                  .whole_archive = arguments.link.options.whole_archive,
                                  .kernels = requested_kernels(arguments)});
-  job.kernel = select_kernel(job.files.modules, arguments.kernel);
+  job.kernel = select_kernel(job.files.modules, arguments.kernel, job.files.library_modules);
   open_output(job, arguments);
   summarize(job, summary);
   return job;
@@ -127,12 +130,19 @@ void refuse_sass_without_gpu(prepared const& job, device_choice& choice)
   detail::check_reference_device(modules);
 }
 
+preflight_request make_request(link_mode mode, prepared const& job, run_arguments const& arguments)
+{
+  auto options = arguments.link.options;
+  options.mode = mode;
+  options.kernels = {job.kernel.name};
+  return detail::request_of(options);
+}
+
 /// Refuses inputs that link for no target, without a device, so that every machine reports them.
 void check_inputs(prepared const& job, run_arguments const& arguments)
 {
   for (auto const mode : job.modes)
-    if (auto findings = preflight_any_target(job.files.modules, mode, {job.kernel.name},
-                                             arguments.link.options.allow_calls);
+    if (auto findings = preflight_any_target(job.files.modules, make_request(mode, job, arguments));
         !findings.empty())
       throw refused_error(std::move(findings));
 }
@@ -152,9 +162,8 @@ std::shared_ptr<device> open_chosen(device_choice& choice, run_arguments const& 
 link_options make_options(link_mode mode, run_arguments const& arguments,
                           run_summary const& summary)
 {
-  auto flags = arguments.link;
+  auto flags = arguments.link.for_mode(mode, parse_modes(arguments.mode));
   flags.options.kernels = requested_kernels(arguments);
-  flags.require_inlined = flags.require_inlined && mode == link_mode::lto;
   return flags.make_options(summary.device.target, mode, summary.device.image_for(mode));
 }
 
@@ -170,7 +179,7 @@ try {
   if (details.code != error_code::option_has_no_effect || summary.device.kind != device_kind::cpu)
     throw;
   // The reference device takes PTX only, whatever the mode.
-  for (auto const* const remedy : {"emit a cubin: image_kind::cubin", "link for a GPU"})
+  for (auto const* const remedy : {"emit a cubin for a GPU: image_kind::cubin", "link for a GPU"})
     if (auto const position = details.hint.find(remedy); position != std::string::npos)
       details.hint.replace(position, std::string::npos, "run on a GPU: --device gpu");
   throw usage_error(details);
@@ -208,8 +217,9 @@ void execute_all(device const& device, prepared const& job, run_arguments const&
 int run(run_arguments const& arguments)
 {
   check_output(arguments.output, arguments.json);
-  for (auto const mode : parse_modes(arguments.mode))  // PTX for cpu has fewer options than cubins
-    (void)arguments.link.make_options({}, mode, image_kind::cubin);
+  auto const modes = parse_modes(arguments.mode);
+  for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
+    (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
   run_summary summary;
   auto job = prepare(arguments, summary);
   device_choice choice(arguments.device);
@@ -230,6 +240,21 @@ int run(run_arguments const& arguments)
   return summary.verified() ? k_done : k_not_verified;
 }
 
+/// As run() with --transform of the watched file, again after each change of it, of its sidecar or
+/// of a header in an -I folder.
+int run_watching(run_arguments arguments)
+{
+  if (arguments.json)
+    fail_usage("--json: one object is printed, and --watch prints many results", "--json",
+               "leave out --json, or --watch");
+  std::filesystem::path const file = arguments.watched;
+  arguments.transforms.push_back(arguments.watched);
+  auto sidecar = file;
+  sidecar.replace_extension(".json");
+  run_on_changes({file, sidecar}, arguments.link.sources.options.include_folders,
+                 [&] { (void)run(arguments); });
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, int& exit_status)
@@ -242,6 +267,11 @@ void add_run(CLI::App& app, int& exit_status)
                    "transform: name, or file of any form (default: relu_poly); repeat it for "
                    "several\ntransforms")
       ->allow_extra_args(false);
+  verb->add_option(
+          "--watch", arguments->watched,
+          "a transform, source or other file: run again whenever it, its .json or a header "
+          "in a folder of -I changes")
+      ->type_name("FILE");
   verb->add_option("--kernel", arguments->kernel,
                    "kernel to execute, with parameters (const float*, float*, size_t) (default: "
                    "apply_transform, or the library's only kernel)");
@@ -273,7 +303,9 @@ void add_run(CLI::App& app, int& exit_status)
   add_resources(*verb, arguments->resources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink run --transform gelu --elements 1000000");
-  verb->callback([arguments, &exit_status] { exit_status = run(*arguments); });
+  verb->callback([arguments, &exit_status] {
+    exit_status = arguments->watched.empty() ? run(*arguments) : run_watching(*arguments);
+  });
 }
 
 }  // namespace fatlink::cli

@@ -42,6 +42,11 @@ void select_run_modules(run_inputs& job, preflight_request request)
   request.target = detail::newest_target();
   request.allow_calls = true;
   job.modules = select_modules(job.inputs, request);
+  auto const is_transform = [&](fatbin const& module) {
+    return !is_of(module, job.inputs.front());
+  };
+  auto const transform = std::ranges::find_if(job.modules, is_transform);
+  job.library_modules = static_cast<std::size_t>(transform - job.modules.begin());
 }
 
 std::vector<std::filesystem::path> sidecar_owners(run_inputs const& job)
@@ -49,8 +54,7 @@ std::vector<std::filesystem::path> sidecar_owners(run_inputs const& job)
   std::vector<std::filesystem::path> owners(job.modules.size());
   for (std::size_t i = 0; i < job.modules.size(); ++i)
     for (std::size_t file = 1; file < job.inputs.size(); ++file)
-      if (job.inputs[file].modules().size() == 1 && is_of(job.modules[i], job.inputs[file]))
-        owners[i] = job.paths[file];
+      if (is_of(job.modules[i], job.inputs[file])) owners[i] = job.paths[file];
   return owners;
 }
 

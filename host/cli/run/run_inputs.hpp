@@ -17,6 +17,7 @@ struct run_inputs {
   std::vector<std::filesystem::path> paths;  ///< the library, then the transforms; one or more
   std::vector<input> inputs;                 ///< the content of each path
   std::vector<fatbin> modules;               ///< those of `inputs` that links take
+  std::size_t library_modules = 0;  ///< of `modules`, those of the library, which are first
 };
 
 /// The files of --library and --transform, which name installed fatbins or files; empty: those that
@@ -28,13 +29,12 @@ run_inputs find_run_inputs(std::string const& library, std::vector<std::string> 
 /// @throws as read_inputs.
 double read_run_inputs(run_inputs& job, compile_flags const& flags);
 
-/// Selects `job.modules` by the PTX, or else the SASS, that the inputs hold. For every mode alike,
-/// so `request.target` and `request.allow_calls` are ignored.
+/// Selects `job.modules`, and counts those of the library, by the PTX, or else the SASS, that the
+/// inputs hold. For every mode alike, so `request.target` and `request.allow_calls` are ignored.
 /// @throws format_error as fatlink::select_modules.
 void select_run_modules(run_inputs& job, preflight_request request);
 
-/// For each module the file beside which its sidecar is: the transform, if it has no other module;
-/// else empty.
+/// For each module the file beside which its sidecar is: the transform; empty for the library's.
 std::vector<std::filesystem::path> sidecar_owners(run_inputs const& job);
 
 }  // namespace fatlink::cli

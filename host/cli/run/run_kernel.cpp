@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/preflight.hpp"
+#include "input/module_name.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
 
@@ -31,6 +34,14 @@ std::vector<kernel_entry> kernels_of(fatbin const& input)
   std::vector<kernel_entry> entries;
   for (auto const& kernel : detail::interface_of_any(input).kernels)
     entries.push_back({&input, &kernel});
+  return entries;
+}
+
+std::vector<kernel_entry> kernels_of(std::span<fatbin const> inputs)
+{
+  std::vector<kernel_entry> entries;
+  for (auto const& input : inputs)
+    std::ranges::move(kernels_of(input), std::back_inserter(entries));
   return entries;
 }
 
@@ -67,27 +78,28 @@ std::string describe(ptx_function const& kernel)
                                         fmt::join(pointers, ", "));
 }
 
-std::string hint_for(fatbin const& file)
+std::string hint_for(std::string_view file, std::vector<kernel_entry> const& kernels)
 {
   std::vector<std::string> options;
-  for (auto const& entry : kernels_of(file))
+  for (auto const& entry : kernels)
     if (fits(*entry.function)) options.push_back("--kernel " + entry.function->name);
   if (options.empty())
     return fmt::format(
         "no kernel of {} has these parameters; launch it from a program (fatlink/device.hpp)",
-        file.name());
+        file);
   return fmt::format("pass {}", fmt::join(options, " or "));
 }
 
-[[noreturn]] void refuse(fatbin const& file, std::string const& message)
+[[noreturn]] void refuse(std::string_view file, std::vector<kernel_entry> const& kernels,
+                         std::string const& message)
 {
   throw usage_error({.message = message,
-                     .input = file.name(),
+                     .input = std::string(file),
                      .code = error_code::unknown_kernel,
-                     .hint = hint_for(file)});
+                     .hint = hint_for(file, kernels)});
 }
 
-std::string default_name(fatbin const& library)
+std::string default_name(std::span<fatbin const> library)
 {
   auto const kernels = kernels_of(library);
   auto const is_default = [](kernel_entry const& entry) {
@@ -96,9 +108,10 @@ std::string default_name(fatbin const& library)
   if (kernels.empty() || std::any_of(kernels.begin(), kernels.end(), is_default))
     return k_default_kernel;
   if (kernels.size() == 1) return kernels.front().function->name;
-  refuse(library,
+  auto const file = detail::parse_module_name(kernels.front().file->name()).file;
+  refuse(file, kernels,
          fmt::format("{} has {} kernels, none of them {}: name the kernel to execute with --kernel",
-                     library.name(), kernels.size(), k_default_kernel));
+                     file, kernels.size(), k_default_kernel));
 }
 
 /// Whether it is fatlink's own apply_transform, according to the package in the ident.
@@ -117,16 +130,19 @@ extent block_of(ptx_function const& kernel)
 
 }  // namespace
 
-run_kernel select_kernel(std::span<fatbin const> inputs, std::string const& requested)
+run_kernel select_kernel(std::span<fatbin const> inputs, std::string const& requested,
+                         std::size_t library_modules)
 {
-  run_kernel kernel{.name = requested.empty() ? default_name(inputs.front()) : requested};
+  auto const library = library_modules == 0 ? inputs : inputs.first(library_modules);
+  run_kernel kernel{.name = requested.empty() ? default_name(library) : requested};
   for (auto const& input : inputs)
     for (auto const& [file, function] : kernels_of(input)) {
       if (function->name != kernel.name) continue;
       if (!fits(*function))
-        refuse(*file, fmt::format("kernel {} of {} cannot be executed: fatlink passes {}, three "
-                                  "parameters of 8 bytes",
-                                  describe(*function), file->name(), k_parameters));
+        refuse(file->name(), kernels_of(*file),
+               fmt::format("kernel {} of {} cannot be executed: fatlink passes {}, three "
+                           "parameters of 8 bytes",
+                           describe(*function), file->name(), k_parameters));
       kernel.block = block_of(*function);
       if (is_shipped(*file, *function)) kernel.elements_per_thread = k_vector;
       return kernel;

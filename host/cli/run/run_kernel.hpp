@@ -3,6 +3,7 @@
 // the PTX of the inputs, before the link and before a device is opened.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -20,9 +21,11 @@ struct run_kernel {
 };
 
 /// The kernel `requested`; if it is empty, the library's apply_transform, or its only kernel.
-/// `inputs`: the library first. A kernel that no PTX of the inputs holds is left to preflight.
+/// `inputs`: the modules of the library first, `library_modules` of them; if it has none, a
+/// transform may have the kernels. A kernel that no PTX of the inputs holds is left to preflight.
 /// @throws usage_error its parameters are not three of 8 bytes; or `requested` is empty and the
 ///   library has several kernels, none of them apply_transform. Names the kernels that fit.
-run_kernel select_kernel(std::span<fatbin const> inputs, std::string const& requested);
+run_kernel select_kernel(std::span<fatbin const> inputs, std::string const& requested,
+                         std::size_t library_modules = 1);
 
 }  // namespace fatlink::cli

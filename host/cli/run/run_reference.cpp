@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <set>
 
+#include "fatbin/sidecar.hpp"
 #include "fatlink/preflight.hpp"
+#include "input/stated_digest.hpp"
 #include "preflight/interface_queries.hpp"
 
 namespace fatlink::cli {
@@ -55,22 +57,55 @@ names definitions_of(fatbin const& input)
                                     .hint = std::move(hint)});
 }
 
-void check_hook(reference const& stated, std::span<fatbin const> inputs, fatbin const& transform)
+/// A transform with a sidecar.
+struct transform_file {
+  std::filesystem::path path;
+  std::vector<fatbin const*> modules;  ///< those that are linked
+
+  [[nodiscard]] bool shows_functions() const
+  {
+    return std::ranges::all_of(modules,
+                               [](auto const* module) { return cli::shows_functions(*module); });
+  }
+  [[nodiscard]] names definitions() const
+  {
+    names defined;
+    for (auto const* module : modules) defined.merge(definitions_of(*module));
+    return defined;
+  }
+};
+
+void check_hook(reference const& stated, std::span<fatbin const> inputs,
+                std::span<std::filesystem::path const> owners, transform_file const& transform)
 {
   if (std::all_of(inputs.begin(), inputs.end(), shows_functions) &&
       !called_functions(inputs).contains(stated.hook)) {
-    auto const filled = filled_hooks(inputs);
+    auto const filled = filled_hooks(inputs, owners);
     refuse(stated, "which no input calls",
            filled.empty()
                ? "no hook is called: correct \"hook\", or remove the transform"
                : fmt::format("hooks that are called: {}; correct \"hook\", or remove the transform",
                              fmt::join(filled, ", ")));
   }
-  auto const defined = definitions_of(transform);
-  if (shows_functions(transform) && !defined.contains(stated.hook))
-    refuse(stated, fmt::format("which {} does not define", transform.name()),
-           fmt::format("{} defines: {}; correct \"hook\"", transform.name(),
+  auto const defined = transform.definitions();
+  if (transform.shows_functions() && !defined.contains(stated.hook))
+    refuse(stated, fmt::format("which {} does not define", transform.path.string()),
+           fmt::format("{} defines: {}; correct \"hook\"", transform.path.string(),
                        fmt::join(defined, ", ")));
+}
+
+/// The transforms of `inputs`, whose files `owners` are; modules of one file are adjacent.
+std::vector<transform_file> list_transforms(std::span<fatbin const> inputs,
+                                            std::span<std::filesystem::path const> owners)
+{
+  std::vector<transform_file> files;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (owners[i].empty()) continue;
+    if (files.empty() || files.back().path != owners[i])
+      files.push_back({.path = owners[i], .modules = {}});
+    files.back().modules.push_back(&inputs[i]);
+  }
+  return files;
 }
 
 /// The checked references of the transforms that have one.
@@ -78,11 +113,10 @@ std::vector<reference> read_references(std::span<fatbin const> inputs,
                                        std::span<std::filesystem::path const> owners)
 {
   std::vector<reference> references;
-  for (std::size_t i = 0; i < owners.size(); ++i) {
-    if (owners[i].empty()) continue;
-    auto candidate = reference::beside(owners[i]);
+  for (auto const& transform : list_transforms(inputs, owners)) {
+    auto candidate = reference::beside(transform.path);
     if (!candidate) continue;
-    check_hook(*candidate, inputs, inputs[i]);
+    check_hook(*candidate, inputs, owners, transform);
     references.push_back(std::move(*candidate));
   }
   return references;
@@ -101,6 +135,19 @@ std::string explain_no_reference(std::span<fatbin const> inputs,
                      opaque->name());
 }
 
+/// Why no sidecar of the files `owners` states the reference.
+std::string explain_no_sidecar(std::span<std::filesystem::path const> owners)
+{
+  for (auto const& file : owners) {
+    if (file.empty()) continue;
+    if (auto const sidecar = detail::find_sidecar(file))
+      return fmt::format("{} states no reference for the hook", sidecar->string());
+    if (auto const other = detail::sidecar_of(file); detail::is_sidecar(other))
+      return fmt::format("{} is the .json of another file than {}", other.string(), file.string());
+  }
+  return "the transform has no .json";
+}
+
 /// The hooks that readable inputs declare and none defines, if an input does not show its
 /// functions: that one defines them, or the link fails.
 names hooks_of_unreadable(std::span<fatbin const> inputs)
@@ -115,7 +162,8 @@ names hooks_of_unreadable(std::span<fatbin const> inputs)
 
 }  // namespace
 
-std::vector<std::string> filled_hooks(std::span<fatbin const> inputs)
+std::vector<std::string> filled_hooks(std::span<fatbin const> inputs,
+                                      std::span<std::filesystem::path const> owners)
 {
   auto filled = hooks_of_unreadable(inputs);
   auto const add = [&](names const& called, names const& defined) {
@@ -123,10 +171,11 @@ std::vector<std::string> filled_hooks(std::span<fatbin const> inputs)
                           std::inserter(filled, filled.end()));
   };
   auto const defaults = names_of(interface_of_any(inputs.front()).weak);
-  for (auto const& definer : inputs) {
-    for (auto const& caller : inputs)
-      add(names_of(interface_of_any(caller).hooks), definitions_of(definer));
-    add(defaults, names_of(interface_of_any(definer).definitions));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (std::size_t caller = 0; caller < inputs.size(); ++caller)
+      if (i == caller || owners[i].empty() || owners[i] != owners[caller])
+        add(names_of(interface_of_any(inputs[caller]).hooks), definitions_of(inputs[i]));
+    add(defaults, names_of(interface_of_any(inputs[i]).definitions));
   }
   return {filled.begin(), filled.end()};
 }
@@ -134,14 +183,14 @@ std::vector<std::string> filled_hooks(std::span<fatbin const> inputs)
 reference_choice choose_reference(std::span<fatbin const> inputs,
                                   std::span<std::filesystem::path const> owners)
 {
-  reference_choice choice{.filled_hooks = filled_hooks(inputs)};
+  reference_choice choice{.filled_hooks = filled_hooks(inputs, owners)};
   auto const references = read_references(inputs, owners);
   choice.reason = explain_no_reference(inputs, choice.filled_hooks);
   if (!choice.reason.empty()) return choice;
   for (auto const& candidate : references)
     if (choice.filled_hooks.empty() || candidate.hook == choice.filled_hooks.front())
       choice.expected = candidate;
-  if (!choice.expected) choice.reason = "the transform has no .json";
+  if (!choice.expected) choice.reason = explain_no_sidecar(owners);
   return choice;
 }
 

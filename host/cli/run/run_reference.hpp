@@ -23,14 +23,17 @@ struct reference_choice {
 
 /// The hooks that are filled: those that one input declares and another defines, and those with a
 /// weak default in the library (the first input) and a definition in another input. A default that
-/// is not replaced does not count. Inputs that do not show their functions (LTO-IR without PTX)
-/// fill the hooks that no other input defines, if the link succeeds; the hooks that they declare,
-/// and the defaults that they replace, are not known.
-std::vector<std::string> filled_hooks(std::span<fatbin const> inputs);
+/// is not replaced does not count, nor does what one transform declares and defines itself, in two
+/// of its modules (`owners`: see choose_reference). Inputs that do not show their functions (LTO-IR
+/// without PTX) fill the hooks that no other input defines, if the link succeeds; the hooks that
+/// they declare, and the defaults that they replace, are not known.
+std::vector<std::string> filled_hooks(std::span<fatbin const> inputs,
+                                      std::span<std::filesystem::path const> owners);
 
-/// The sidecar of `inputs[i]` is beside the file `owners[i]`; it has none if that is empty.
+/// `inputs[i]` is a module of the transform `owners[i]`, beside which its sidecar is; of the
+/// library if that is empty.
 /// @throws file_error a sidecar is malformed, or states a hook that no input calls or that its
-///   fatbin does not define.
+///   transform does not define.
 reference_choice choose_reference(std::span<fatbin const> inputs,
                                   std::span<std::filesystem::path const> owners);
 

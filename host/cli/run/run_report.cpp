@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fatlink/resources.hpp"
+#include "installed.hpp"
 #include "resources_report.hpp"
 
 namespace fatlink::cli {
@@ -250,7 +251,8 @@ void print_text(run_summary const& run)
                  ? ""
                  : fmt::format(", as there is no GPU ({})",
                                run.no_gpu_reason.substr(0, run.no_gpu_reason.find(':'))));
-  fmt::print("Library {}, transform {}, {} elements\n", run.library, run.transform,
+  fmt::print("Library {}{}, transform {}, {} elements\n", run.library,
+             run.kernel == k_default_kernel ? "" : ", kernel " + run.kernel, run.transform,
              with_commas(run.elements));
   for (std::size_t i = 0; i < run.images.size(); ++i) {
     auto const& result = run.results.images[i].against_reference;

@@ -44,7 +44,8 @@ struct link_options {
   image_kind emit = image_kind::cubin;
   /// In lto mode, a module without LTO-IR may be linked as PTX, else as SASS for exactly the
   /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such a
-  /// module is refused (no-ltoir, no-ptx). Cubins only, and not in sass mode.
+  /// module is refused (no-ltoir, no-ptx). One module of an lto link must have LTO-IR. Cubins only,
+  /// and not in sass mode.
   bool allow_calls = false;
   /// Takes all members of archives; otherwise those that define what is missing (select_modules).
   /// In every mode; without effect, but not refused, if no input is an archive.
@@ -82,7 +83,8 @@ struct link_options {
   bool debug = false;
   /// Override the flags that the inputs record, in lto mode (PTX has them compiled in): flush
   /// denormal numbers to zero; division rounds correctly; square roots round correctly; contract
-  /// multiplication and addition.
+  /// multiplication and addition. If all four are set, inputs may record different flags; otherwise
+  /// such a link is refused (float-contract).
   std::optional<bool> ftz = {};
   std::optional<bool> prec_div = {};  ///< see ftz
   /// See ftz. It changes no code of nvcc's, which fixes the precision of sqrtf in the LTO-IR.
@@ -99,13 +101,14 @@ struct link_options {
   /// Whether nvJitLink may keep intermediate results in the driver's cache, where there is a
   /// driver. The image does not depend on it.
   bool driver_cache = true;
-  /// Options of ptxas, each one word: "--def-load-cache=cg". Refused if this structure has it, or
-  /// if it names a file. Cubins only.
+  /// Options of ptxas, each one word: "--def-load-cache=cg". Only those that change nothing but
+  /// code and messages; docs/using.md lists them. Cubins only.
   std::vector<std::string> ptxas = {};
-  /// Options of libNVVM, each one word: "-jump-table-density=10". Refused as for `ptxas`. lto mode
-  /// only.
+  /// Options of libNVVM, each one word: "-jump-table-density=10", the only one that is passed on.
+  /// lto mode only.
   std::vector<std::string> nvvm = {};
-  /// A hook that is still called after the link is an error. Not part of the link's identity.
+  /// A hook that is still called after the link is an error. lto mode only: the other modes never
+  /// inline. Not part of the link's identity.
   bool require_inlined = false;
 };
 

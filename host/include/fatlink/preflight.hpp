@@ -63,6 +63,8 @@ enum class finding_id {
   // packing
   duplicate_entry,     ///< two entries of one kind and target
   interface_mismatch,  ///< files of one fatbin that define or declare different functions
+  // inspection
+  double_arithmetic,  ///< a function on float that computes in double; reported by inspect only
 };
 
 /// "no-ltoir"; "unknown" for a value outside the enumeration.
@@ -113,6 +115,7 @@ struct preflight_request {
   fatlink::target target = {};                 ///< the target of the link
   link_mode mode = link_mode::lto;             ///< the mode of the link
   bool allow_calls = false;                    ///< see link_options::allow_calls
+  bool states_float_flags = false;             ///< all of ftz, prec_div, prec_sqrt and fma are set
   bool whole_archive = false;                  ///< see link_options::whole_archive
   std::vector<std::string> kernels = {};       ///< each must be in an input
   std::vector<std::string> variables = {};     ///< an input must define each
@@ -128,21 +131,25 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 
 /// The modules of `inputs` that a link takes, in order: all of each input that is not an archive;
 /// of archives (unless `whole_archive` is set) the members that define what is missing, and what
-/// these need in turn. Also taken: members whose symbols cannot be read (is_opaque), and, if no
-/// kernel is asked for, the members of the first input that hold kernels. If nothing is taken, the
-/// modules of the first input.
+/// these need in turn. All archives count as one, whatever their order: all strong definitions of a
+/// missing name are taken, or else the first weak one. Missing is what no other input defines; a
+/// weak function does not count, a strong definition in an archive replaces it. Also taken: members
+/// whose symbols cannot be read (they hold LTO-IR only, or is_opaque), and the members of the first
+/// input that hold kernels, or of all archives if nothing else has a kernel, unless all of
+/// `kernels` are found. Of a name that is defined nowhere, a member that defines a similar one is
+/// taken, which preflight() then reports. If nothing is taken, all modules.
 /// @throws usage_error, format_error as preflight.
 std::vector<fatbin> select_modules(std::span<input const> inputs, preflight_request const& request);
 
-/// Checks the modules that select_modules() returns.
+/// Checks the modules that select_modules() returns. Also reports archives of which it takes
+/// nothing (unused-input).
 /// @throws usage_error, format_error as above.
 std::vector<finding> preflight(std::span<input const> inputs, preflight_request const& request);
 
 /// The errors that do not depend on the target: none about architectures, none about toolkits.
-/// @throws format_error as preflight.
-std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
-                                          std::vector<std::string> const& kernels = {},
-                                          bool allow_calls = false);
+/// Ignores the target of `request`. @throws usage_error, format_error as preflight.
+std::vector<finding> preflight_any_target(std::span<fatbin const> inputs,
+                                          preflight_request request);
 
 /// The only entry of `input` that a link passes to nvJitLink: the newest PTX entry (ptx mode) or
 /// LTO-IR entry (lto mode) that links for the target, or the SASS entry for exactly the target

@@ -40,9 +40,9 @@ struct reference {
   /// @throws file_error as read().
   static std::optional<reference> read_source(std::filesystem::path const& path);
 
-  /// Reads the sidecar of `fatbin`, the .json with the same stem in the same folder. Nothing where
-  /// there is no sidecar, or it states no reference. @throws file_error as read().
-  static std::optional<reference> beside(std::filesystem::path const& fatbin);
+  /// Reads the sidecar of `file`, which input::read describes. Nothing where there is no sidecar,
+  /// or it states no reference. @throws file_error as read().
+  static std::optional<reference> beside(std::filesystem::path const& file);
 
   /// A function that sets expected[i] = f(values[i]); for one thread at a time.
   [[nodiscard]] std::function<void(std::span<float const> values, std::span<double> expected)>

@@ -11,7 +11,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// The language of a source, by its content, or by the ending .ll or .bc of its name.
+/// The language of a source, by its content; whatever it is, a name that ends in .ll is LLVM IR.
 enum class source_language {
   cuda,    ///< CUDA C++, for NVRTC
   nvvm_ir  ///< LLVM IR as text or bitcode, for libNVVM
@@ -27,7 +27,7 @@ class source {
  public:
   /// Reads a regular file of at most k_largest_source bytes.
   /// @throws file_error missing, not a regular file, unreadable, too large, empty; or
-  ///   (invalid_source) text that is not UTF-8 or has a NUL.
+  ///   (invalid_source) text that is not UTF-8 or has a NUL, or a .bc that is no bitcode.
   static source read(std::filesystem::path const& path);
   /// Takes text, or bitcode, in memory. `name` is for messages: "half.cu".
   /// @throws file_error as read, for the content.
@@ -36,6 +36,8 @@ class source {
   [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< as given
   [[nodiscard]] std::string const& text() const noexcept { return text_; }  ///< the bytes
   [[nodiscard]] source_language language() const noexcept { return language_; }
+  /// Whether it is LLVM IR as bitcode.
+  [[nodiscard]] bool is_bitcode() const noexcept;
 
  private:
   source(std::string name, std::string text, source_language language)

@@ -139,8 +139,8 @@ bool fills_a_hook(fatbin const& library, fatbin const& transform)
 std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
 {
   std::vector const pair{library, transform};
-  auto findings = preflight_any_target(pair, link_mode::ptx);
-  for (auto& lto_finding : preflight_any_target(pair, link_mode::lto))
+  auto findings = preflight_any_target(pair, {.mode = link_mode::ptx});
+  for (auto& lto_finding : preflight_any_target(pair, {.mode = link_mode::lto}))
     if (std::none_of(findings.begin(), findings.end(), [&](finding const& ptx_finding) {
           return ptx_finding.message == lto_finding.message;
         }))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks up a fatbin by name in a search path.
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
@@ -44,8 +46,10 @@ std::string hint_for(std::string const& name, std::vector<search_folder> const& 
     return detail::format("for the file, write ./{}", name);
   auto const suggestion = detail::nearest(names_in(path), name);
   return detail::format(
-      "{}pass the name of an installed fatbin, or a path with a slash or the ending .fatbin",
-      suggestion.empty() ? "" : detail::format("did you mean {}? ", suggestion));
+      "{}pass the name of an installed fatbin, or a path with a slash or one of the endings "
+      ".fatbin, {}",
+      suggestion.empty() ? "" : detail::format("did you mean {}? ", suggestion),
+      fmt::join(k_endings, ", "));
 }
 
 }  // namespace

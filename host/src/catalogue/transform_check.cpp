@@ -133,7 +133,7 @@ finding not_judged(fatbin const& transform, std::string const& cause, std::strin
 finding lacks_ptx(fatbin const& transform)
 {
   return not_judged(transform, "holds no PTX, so the functions that it defines are not known",
-                    "compile it with nvcc -dlto -fatbin -arch=sm_75, and ");
+                    "compile it with nvcc -dlto -fatbin -arch=sm_75, or ");
 }
 
 finding lacks_contract_library(fatbin const& transform)
@@ -252,24 +252,25 @@ bool lacks_library(std::span<fatbin const> inputs)
 }
 
 std::vector<finding> preflight_with(installed_library const& library,
-                                    std::span<fatbin const> transforms,
+                                    std::span<input const> transforms,
                                     preflight_request const& request)
 {
-  std::vector inputs{library.contents};
+  std::vector<input> inputs{library.contents};
   inputs.insert(inputs.end(), transforms.begin(), transforms.end());
   auto findings = preflight(inputs, request);
-  allow_open_hooks(findings, inputs);
+  allow_open_hooks(findings, select_modules(inputs, request));
   sort_by_severity(findings);
   return findings;
 }
 
 std::vector<finding> preflight_without(std::span<installed_library const> libraries,
-                                       std::span<fatbin const> transforms,
+                                       std::span<input const> transforms,
                                        preflight_request const& request)
 {
   auto findings = preflight(transforms, request);
-  for (auto const& transform : transforms)
-    if (auto cause = check_without_library(libraries, transforms, transform))
+  auto const modules = select_modules(transforms, request);
+  for (auto const& transform : modules)
+    if (auto cause = check_without_library(libraries, modules, transform))
       findings.insert(findings.begin(), *std::move(cause));
   sort_by_severity(findings);
   return findings;

@@ -16,11 +16,12 @@ namespace fatlink {
 /// are not known, count only where all inputs are such.
 bool lacks_library(std::span<fatbin const> inputs);
 
-/// preflight() of `library` with `transforms`. A missing hook of the library is a
+/// preflight() of `library` with `transforms`, as select_modules() selects their modules. A missing
+/// hook of the library is a
 /// warning if the transforms define another hook and no function with a similar name.
 /// @throws format_error as preflight.
 std::vector<finding> preflight_with(installed_library const& library,
-                                    std::span<fatbin const> transforms,
+                                    std::span<input const> transforms,
                                     preflight_request const& request);
 
 /// preflight() of `transforms`, for which select_libraries() selects none of `libraries`. Adds the
@@ -28,7 +29,7 @@ std::vector<finding> preflight_with(installed_library const& library,
 /// calls what a transform defines; a warning where the inputs declare hooks of their own).
 /// @throws format_error as preflight.
 std::vector<finding> preflight_without(std::span<installed_library const> libraries,
-                                       std::span<fatbin const> transforms,
+                                       std::span<input const> transforms,
                                        preflight_request const& request);
 
 }  // namespace fatlink

@@ -7,10 +7,8 @@
 
 #include "fatbin/add_digests.hpp"
 #include "fatbin/write_fatbin.hpp"
+#include "input/bare_entries.hpp"
 #include "input/cubin_module.hpp"
-#include "input/entry_flags.hpp"
-#include "input/ltoir.hpp"
-#include "input/ptx_text.hpp"
 #include "util/bytes/base64.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
@@ -34,7 +32,7 @@ std::string ident_text(compile_options const& options, compile_facts const& fact
     json["contract_package"] = facts.contract->package;
     json["hooks"] = facts.hooks;
   }
-  json["toolkit"] = facts.toolkit;
+  if (!facts.toolkit.empty()) json["toolkit"] = facts.toolkit;
   json["float"] = to_string(options.float_flags);
   json["producer"] = facts.producer;
   return encode_base64(json.dump());
@@ -50,8 +48,9 @@ class assembler {
   // `product` must outlive this.
   void add(compile_product const& product)
   {
-    if (!product.ptx.empty()) add_ptx(product.ptx);
-    if (!product.ltoir.empty()) add_ltoir(product.ltoir);
+    if (!product.ptx.empty()) add_code(ptx_entry(read_ptx_text(product.ptx, name_)));
+    if (!product.ltoir.empty())
+      add_code(ltoir_entry(product.ltoir, read_ltoir_header(product.ltoir, name_)));
   }
   void add_cubin(compile_product const& product)
   {
@@ -61,35 +60,12 @@ class assembler {
   byte_buffer finish() { return add_digests(write_fatbin(entries_), name_); }
 
  private:
-  void add_ptx(byte_buffer const& bytes)
+  /// With the float flags, which bare PTX and LTO-IR do not state.
+  void add_code(fatbin_entry entry)
   {
-    auto const ptx = read_ptx_text(bytes, name_);
-    fatbin_entry entry;
-    entry.kind = entry_kind::ptx;
-    entry.target = ptx.target;
-    entry.version_major = ptx.version_major;
-    entry.version_minor = ptx.version_minor;
-    entry.payload = as_view(ptx.text);
-    add_code(entry);
-  }
-  void add_ltoir(byte_buffer const& bytes)
-  {
-    auto const header = read_ltoir_header(bytes, name_);
-    fatbin_entry entry;
-    entry.kind = entry_kind::ltoir;
-    entry.target = header.target;
-    entry.version_major = static_cast<std::uint16_t>(header.container.major);
-    entry.version_minor = static_cast<std::uint16_t>(header.container.minor);
-    entry.payload = bytes;
-    add_code(entry);
-  }
-  void add_code(fatbin_entry& entry)
-  {
-    entry.flags = flags_of(entry.target);
-    entry.uncompressed_size = entry.payload.size();
     entry.options = float_flags_;
     entry.stored_options = as_view(float_flags_);
-    add_entry(entry);
+    add_entry(std::move(entry));
   }
   void add_entry(fatbin_entry entry)
   {
@@ -110,19 +86,18 @@ bool is_in(std::vector<target> const& targets, target architecture)
 
 }  // namespace
 
-std::string stated_toolkit(std::vector<compile_product> const& products)
+std::string stated_toolkit(bytes_view ptx)
 {
   constexpr std::string_view k_mark = "// Cuda compilation tools, release ";
-  for (auto const& product : products) {
-    std::string_view const ptx(reinterpret_cast<char const*>(product.ptx.data()),
-                               product.ptx.size());
-    auto const head = ptx.substr(0, ptx.find("\n.version"));
-    auto const start = head.find(k_mark);
-    if (start == std::string_view::npos) continue;
-    auto const version = head.substr(start + k_mark.size());
-    return std::string(version.substr(0, version.find_first_not_of("0123456789.")));
-  }
-  return {};
+  constexpr std::size_t k_most_comments = 1024;
+  constexpr std::size_t k_longest_version = 8;
+  auto const text = std::string_view(reinterpret_cast<char const*>(ptx.data()), ptx.size())
+                        .substr(0, k_most_comments);
+  auto const start = text.find(k_mark);
+  if (start == std::string_view::npos) return {};
+  auto const version = text.substr(start + k_mark.size());
+  auto const size = std::min(version.find_first_not_of("0123456789."), version.size());
+  return size > k_longest_version ? std::string() : std::string(version.substr(0, size));
 }
 
 byte_buffer assemble_fatbin(std::vector<compile_product> const& products,

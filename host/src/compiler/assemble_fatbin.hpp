@@ -18,12 +18,11 @@ struct compile_facts {
   installed_contract const* contract = nullptr;   ///< null: none
   std::map<std::string, std::string> hooks = {};  ///< of the contract, mangled types
   std::string producer = {};                      ///< "NVRTC 13.0"
-  std::string toolkit = {};                       ///< "13.0"
+  std::string toolkit = {};                       ///< "13.0"; empty: unknown
 };
 
-/// The version of the toolkit whose compiler made `products`, as their PTX states it: "13.0". Empty
-/// if it states none.
-std::string stated_toolkit(std::vector<compile_product> const& products);
+/// The toolkit that a compiler names in the comments before its PTX: "13.0"; empty: none.
+std::string stated_toolkit(bytes_view ptx);
 
 /// The bytes of the fatbin. `products`: of the compiles in the order of nvrtc_compiles() or
 /// nvvm_compiles(). The same products give the same bytes. `name` is for messages.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir_signature.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
 #include "preflight/interface_queries.hpp"
@@ -50,13 +51,24 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
                         contract.declaration_of(contract.hooks.front()));
 }
 
-[[noreturn]] void refuse(compile_subject const& subject, finding_id id, std::string const& cause,
+[[noreturn]] void refuse(compile_subject const& subject, code_text code, std::string const& cause,
                          std::string hint)
 {
   throw compile_error(stage::compiler, {.message = detail::format("{}: {}", subject.name, cause),
                                         .input = subject.name,
-                                        .code = vendor_code(to_string(id)),
+                                        .code = std::move(code),
                                         .hint = std::move(hint)});
+}
+
+code_text code_of(finding_id id)
+{
+  return vendor_code(to_string(id));
+}
+
+std::string declaration_hint(compile_subject const& subject, std::string const& hook)
+{
+  return detail::format("the contract {} declares: {}", subject.contract->title(),
+                        subject.contract->declaration_of(hook));
 }
 
 void check_types(ptx_interface const& module, compile_subject const& subject,
@@ -67,10 +79,10 @@ void check_types(ptx_interface const& module, compile_subject const& subject,
     if (definition == nullptr) definition = find_function(module.weak, hook.name);
     if (definition == nullptr) continue;
     if (definition->results == hook.results && definition->parameters == hook.parameters) continue;
-    refuse(subject, finding_id::signature_mismatch,
+    refuse(subject, code_of(finding_id::signature_mismatch),
            detail::format("defines {}, and the contract {} declares {}", to_string(*definition),
                           subject.contract->title(), to_string(hook)),
-           detail::format("the declaration is: {}", subject.contract->declaration_of(hook.name)));
+           declaration_hint(subject, hook.name));
   }
 }
 
@@ -89,11 +101,62 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
     };
     if (std::none_of(contract.hooks.begin(), contract.hooks.end(), fills_or_calls))
       refuse(
-          subject, finding_id::missing_hook,
+          subject, code_of(finding_id::missing_hook),
           detail::format("neither defines nor calls a hook of the contract {}", contract.title()),
           hint_for(module, contract));
     check_types(module, subject, types);
   }
+}
+
+void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types)
+{
+  for (auto const& [hook, mangled] : types.mangled) {
+    auto const definition = find_ir_definition(text, hook);
+    if (!definition || agrees(*definition, mangled)) continue;
+    refuse(subject, code_of(finding_id::signature_mismatch),
+           detail::format("defines {} with the type {}, which is not that of the contract {}", hook,
+                          to_string(*definition), subject.contract->title()),
+           declaration_hint(subject, hook));
+  }
+}
+
+void check_libdevice(fatbin const& code, compile_subject const& subject,
+                     std::string const& libdevice)
+{
+  for (auto const& entry : code.entries()) {
+    if (entry.kind != entry_kind::ptx) continue;
+    for (auto const& function : code.interface(entry).hooks) {
+      if (!function.name.starts_with("__nv_")) continue;
+      if (!libdevice.empty())
+        refuse(subject, error_code::compile_failed,
+               detail::format("calls {}, which libdevice does not have", function.name),
+               "correct the name: __nv_sin is for double, __nv_sinf for float");
+      throw unavailable_error(
+          stage::compiler,
+          {.message = detail::format("{}: calls {} of libdevice, and no libdevice.10.bc belongs to "
+                                     "this libNVVM",
+                                     subject.name, function.name),
+           .input = subject.name,
+           .code = error_code::nvvm_unavailable,
+           .hint = "install all of libNVVM (Debian, Ubuntu: libnvvm-13-0; pip install "
+                   "nvidia-nvvm), which has nvvm/libdevice/libdevice.10.bc"});
+    }
+  }
+}
+
+void check_not_empty(std::string_view text, compile_subject const& subject)
+{
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\f\v"), text.size()));
+    if (!text.starts_with(';')) break;
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  if (!text.empty()) return;
+  constexpr char const* k_cause = "is empty: it defines no function";
+  if (subject.contract == nullptr)
+    refuse(subject, error_code::compile_failed, k_cause, "pass LLVM IR with a function");
+  refuse(subject, code_of(finding_id::missing_hook), k_cause,
+         declaration_hint(subject, subject.contract->hooks.front()));
 }
 
 }  // namespace fatlink::detail

@@ -8,10 +8,26 @@
 
 namespace fatlink::detail {
 
-/// @throws compile_error (missing-hook) `code` neither defines nor calls a hook of the contract:
+/// @throws compile_error (missing-hook) `code` neither defines nor calls a hook of the contract;
 /// the
 ///   hint names a similar function, the C++ name of the hook, or the declaration;
-///   (signature-mismatch) it defines one with another type, which only LLVM IR can.
+///   (signature-mismatch) it defines one with parameters of other widths, which only LLVM IR can.
 void check_hooks(fatbin const& code, compile_subject const& subject, hook_types const& types);
+
+/// For LLVM IR, of which NVRTC has seen no contract; bitcode states nothing here.
+/// @throws compile_error (signature-mismatch) the text defines a hook of the contract with another
+///   type of the same width: i32 for float.
+void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types);
+
+/// For LLVM IR. `libdevice`: its file; empty if there is none.
+/// @throws unavailable_error it is missing, and `code` calls a function of it.
+/// @throws compile_error (compile_failed) it has no such function.
+void check_libdevice(fatbin const& code, compile_subject const& subject,
+                     std::string const& libdevice);
+
+/// For LLVM IR, on which versions of libNVVM differ.
+/// @throws compile_error (missing-hook, compile_failed without a contract) `text` has only white
+///   space and comments.
+void check_not_empty(std::string_view text, compile_subject const& subject);
 
 }  // namespace fatlink::detail

@@ -9,6 +9,7 @@
 #include "compiler/check_hooks.hpp"
 #include "compiler/compiler_options.hpp"
 #include "compiler/header_folders.hpp"
+#include "compiler/ir_messages.hpp"
 #include "compiler/refuse_death.hpp"
 #include "toolkit/vendor_library.hpp"
 #include "util/bytes/sha256.hpp"
@@ -51,10 +52,15 @@ std::string version_of(std::string const& identity)
   return identity.substr(0, identity.find(' '));
 }
 
-/// "NVRTC 13.0"; only the name for a version that the file does not state.
-std::string producer_of(char const* name, std::string const& version)
+/// Whether a version is known: "13.0", not "2.?", as that of libNVVM, which states none.
+bool is_known(std::string const& version)
 {
-  return version.empty() || version.ends_with('?') ? name : detail::format("{} {}", name, version);
+  return !version.empty() && version.find('?') == std::string::npos;
+}
+
+std::string title_of(char const* compiler, std::string const& version)
+{
+  return is_known(version) ? detail::format("{} {}", compiler, version) : compiler;
 }
 
 /// Whether the NVRTC with `identity` brings headers.
@@ -77,7 +83,7 @@ compile_session::compile_session(compiler_state& state, source const& code,
       library_(state.locate(code.language())),
       subject_{.name = code.name(), .program_name = program_name_of(code.name())}
 {
-  producer_ = producer_of(compiler_name(), version_of(library_.identity));
+  producer_ = title_of(is_cuda() ? "NVRTC" : "libNVVM", version_of(library_.identity));
 }
 
 compiled_source compile_session::run()
@@ -85,7 +91,7 @@ compiled_source compile_session::run()
   stopwatch watch;
   read_contract();
   headers_ = is_cuda() ? collect_headers() : header_set({}, {});
-  if (!is_cuda()) read_libdevice();
+  if (!is_cuda()) prepare_ir();
   for (auto const& folder : headers_->folders()) subject_.folders.push_back(folder.string());
   times_.read_ms = watch.lap();
   auto const entry = find_or_make();
@@ -127,13 +133,16 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
        .hint = "name the headers in the #include directives, or compile it with nvcc"});
 }
 
-/// libdevice, if the IR calls a function of it.
-void compile_session::read_libdevice()
+/// Adds libdevice, if the IR may call a function of it; check_libdevice tells if it lacks one.
+void compile_session::prepare_ir()
 {
-  if (code_.text().find("__nv_") == std::string::npos) return;
+  check_not_empty(code_.text(), subject_);
+  if (!options_.header.empty() || !options_.definitions.empty())
+    warnings_.push_back(
+        detail::format("{}: headers and macros have no effect on LLVM IR", code_.name()));
+  if (code_.text().find("__nv_") == std::string::npos && !code_.is_bitcode()) return;
   auto const file = libdevice_of(library_.path);
-  if (file.empty()) return;  // libNVVM names the function that is missing
-  headers_->add_text("libdevice", read_text(file, "install libNVVM again"));
+  if (!file.empty()) headers_->add_text("libdevice", read_text(file, "install libNVVM again"));
 }
 
 void compile_session::read_contract()
@@ -227,15 +236,22 @@ compile_session::attempt compile_session::make()
   if (!header.empty() && headers_->add(header))
     return {.link = {.bytes = {}, .warnings = {header}}};
   if (is_out_of_memory(last)) refuse_memory(code_.name(), state_.settings);
+  if (!is_cuda())
+    refuse_ir_product(last, subject_,
+                      {.target = options_.architectures.at((products.size() - 1) / 2),
+                       .source = code_.text(),
+                       .producer = producer_});
   refuse_product(last, subject_, headers_->refusal_of(header), producer_);
 }
 
 compile_session::attempt compile_session::make_fatbin(std::vector<compile_product> const& products)
 {
-  auto const toolkit = stated_toolkit(products);
-  compile_facts facts{.contract = subject_.contract,
-                      .producer = producer_of(compiler_name(), toolkit),
-                      .toolkit = toolkit};
+  auto const version = version_of(library_.identity);
+  compile_facts facts{.contract = subject_.contract, .producer = producer_, .toolkit = version};
+  if (!is_known(version)) {
+    facts.toolkit = stated_toolkit(products.front().ptx);
+    facts.producer = title_of(producer_.c_str(), facts.toolkit);
+  }
   hook_types types;
   if (contract_) {
     types = find_hook_types();
@@ -247,7 +263,10 @@ compile_session::attempt compile_session::make_fatbin(std::vector<compile_produc
     for (auto& warning : compile_warnings(product.log, subject_))
       if (std::ranges::count(made.link.warnings, warning) == 0)
         made.link.warnings.push_back(std::move(warning));
-  if (contract_) check_hooks(fatbin::from_bytes(made.link.bytes, code_.name()), subject_, types);
+  auto const module = fatbin::from_bytes(made.link.bytes, code_.name());
+  if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
+  if (contract_) check_hooks(module, subject_, types);
+  if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types);
   return made;
 }
 
@@ -298,6 +317,12 @@ hook_types compile_session::find_hook_types()
     return read_hook_types({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, *contract_);
   } catch (helper_death const& death) {
     refuse_death(death, code_.name(), state_.settings);
+  } catch (unavailable_error const& missing) {
+    if (is_cuda()) throw;
+    auto details = missing.details();
+    details.message = detail::format("{}: NVRTC reads the contract {}: {}", code_.name(),
+                                     contract_->title(), details.message);
+    throw unavailable_error(stage::compiler, std::move(details));
   }
 }
 

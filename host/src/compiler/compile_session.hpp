@@ -33,7 +33,7 @@ class compile_session {
   void read_contract();
   header_set collect_headers();
   header_set collect_headers(std::vector<std::filesystem::path> const& system_folders);
-  void read_libdevice();
+  void prepare_ir();
   std::shared_ptr<cached_link const> find_or_make();
   program make_program(bool is_minimal) const;
   cache_key key_of(program const& subject) const;

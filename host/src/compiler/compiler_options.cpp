@@ -134,6 +134,7 @@ std::vector<std::vector<std::string>> nvvm_compiles(compile_options const& optio
                                   detail::format("-prec-div={:d}", flags.prec_div),
                                   detail::format("-prec-sqrt={:d}", flags.prec_sqrt),
                                   detail::format("-fma={:d}", flags.fmad)};
+    if (options.line_info) list.emplace_back("-generate-line-info");
     compiles.push_back(list);
     list.emplace_back("-gen-lto");
     compiles.push_back(std::move(list));

@@ -30,7 +30,7 @@ std::size_t line_of(std::string_view text, std::size_t offset)
   return static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n')) + 1;
 }
 
-bool is_bitcode(std::string_view text)
+bool begins_as_bitcode(std::string_view text)
 {
   return text.starts_with(k_bitcode) || text.starts_with(k_wrapped_bitcode);
 }
@@ -51,10 +51,18 @@ void check_text(std::string_view text, std::string const& name)
   }
 }
 
+/// @throws file_error a .bc that is no bitcode.
+void check_bitcode(std::string_view text, std::string const& name)
+{
+  if (std::filesystem::path(name).extension() == ".bc" && !begins_as_bitcode(text))
+    refuse(name, error_code::invalid_source, "is not LLVM bitcode",
+           "make it again, and name a text of LLVM IR .ll");
+}
+
 source_language language_of(std::string_view text, std::filesystem::path const& name)
 {
-  if (is_bitcode(text) || name.extension() == ".ll" || name.extension() == ".bc")
-    return source_language::nvvm_ir;
+  auto const ending = name.extension();
+  if (begins_as_bitcode(text) || ending == ".ll") return source_language::nvvm_ir;
   auto const form = detail::recognize_text(std::as_bytes(std::span(text)));
   return form.kind == detail::file_kind::nvvm_ir ? source_language::nvvm_ir : source_language::cuda;
 }
@@ -79,9 +87,15 @@ source source::from_text(std::string text, std::string name)
     refuse(name, error_code::above_limit,
            detail::format("has {} bytes; the limit is 16 MiB", text.size()),
            "compile it with nvcc, which has no limit");
-  if (!is_bitcode(text)) check_text(text, name);
+  check_bitcode(text, name);
+  if (!begins_as_bitcode(text)) check_text(text, name);
   auto const language = language_of(text, name);
   return {std::move(name), std::move(text), language};
+}
+
+bool source::is_bitcode() const noexcept
+{
+  return begins_as_bitcode(text_);
 }
 
 bool is_source_name(std::filesystem::path const& path)

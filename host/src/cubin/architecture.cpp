@@ -12,10 +12,11 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::uint8_t k_abi_of_cuda_12 = 0x33;
-constexpr std::uint8_t k_abi = 0x41;
+using cuda_elf::k_abi;
+using cuda_elf::k_abi_of_cuda_12;
 constexpr std::uint32_t k_arch_specific = 0x800;  // with k_abi_of_cuda_12
 constexpr unsigned k_oldest = 20;
+constexpr unsigned k_first_with_suffix = 90;
 constexpr std::string_view k_owner = "NVIDIA Corp";  // with its NUL
 constexpr std::uint32_t k_tool_note = 2000;
 constexpr std::uint32_t k_cuda_note = 1000;
@@ -58,17 +59,19 @@ std::optional<cubin_toolkit> toolkit_of(std::uint32_t version)
   return cubin_toolkit{version / 10, version % 10};
 }
 
-/// "-m 64 -arch sm_90a -c" → sm_90a
+/// "-m 64 -arch sm_90a -c" → sm_90a; nothing for another suffix than `a` and `f`.
 std::optional<target> parse_arch(std::string_view options)
 {
   if (!skip_past(options, "-arch sm_")) return {};
   auto const number = skip_number(options);
   if (!number) return {};
-  auto const suffix = options.empty() ? ' ' : options.front();
-  return target(*number, suffix == 'a' || suffix == 'f' ? suffix : '\0');
+  auto const suffix = options.substr(0, options.find(' '));
+  if (suffix.empty()) return target(*number);
+  if (suffix != "a" && suffix != "f") return {};
+  return target(*number, suffix.front());
 }
 
-/// An `a` binds more than an `f`, and an `f` more than none.
+/// Returns the more restrictive suffix: `a`, then `f`, then none.
 char stricter(char a, char b)
 {
   if (a == 'a' || b == 'a') return 'a';
@@ -91,7 +94,7 @@ class note_reader {
  private:
   // u32 name size, u32 description size, u32 type; name and description, each padded to 4 bytes.
   void read_section(elf_section const& section)
-  {
+  try {
     auto const padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
     byte_reader const notes(file_.content(section));
     for (std::uint64_t offset = 0; offset < notes.size();) {
@@ -102,13 +105,16 @@ class note_reader {
       auto const bytes = notes.view(description, size);
       auto const type = notes.read<std::uint32_t>(offset + 8);
       if (name_size == k_owner.size() + 1 && notes.text(name, k_owner.size()) == k_owner)
-        read_note(type, byte_reader(bytes));
+        read_note(type, byte_reader(bytes), section.offset + description);
       offset = description + padded(size);
     }
+  } catch (out_of_bytes const& end) {
+    throw elf_error{section.offset + end.offset, "a note past the end of its section"};
   }
 
-  void read_note(std::uint32_t type, byte_reader const& note)
-  {
+  /// `place`: where the note's description is in the file.
+  void read_note(std::uint32_t type, byte_reader const& note, std::uint64_t place)
+  try {
     if (type == k_cuda_note) add_toolkit(toolkit_of(note.read<std::uint32_t>(4)));
     if (type != k_tool_note) return;
     add_toolkit(parse_release(text(note, 3)));
@@ -117,6 +123,8 @@ class note_reader {
     auto const suffix = stricter(architecture_.target.suffix(), arch->suffix());
     architecture_.target = target(arch->number(), suffix);
     architecture_.has_exact_target = true;
+  } catch (out_of_bytes const& end) {
+    throw elf_error{place + end.offset, "a note whose text is past its end"};
   }
 
   /// The text whose offset is the number at `position` of a note of type k_tool_note.
@@ -154,7 +162,8 @@ cubin_architecture read_architecture(cubin_file const& file)
   auto const number = architecture_number(elf);
   if (number < k_oldest)
     throw elf_error{offsetof(Elf64_Ehdr, e_flags), "an architecture that is not known"};
-  cubin_architecture architecture{.target = target(number)};
+  cubin_architecture architecture{.target = target(number),
+                                  .has_exact_target = number < k_first_with_suffix};
   if (elf.os_abi() == k_abi) {
     note_reader(file, architecture).read();
   } else {

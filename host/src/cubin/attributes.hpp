@@ -15,6 +15,8 @@ namespace fatlink::detail {
 /// The attributes that fatlink reads; docs/cubin_format.md describes their data.
 enum class attribute_id : std::uint8_t {
   max_block = 0x05,        ///< of a kernel: u32 x, y, z
+  constant_bank = 0x0A,    ///< of a kernel: u32 symbol of a section, u16 offset, u16 bytes
+  callees = 0x0F,          ///< of a function: u32 symbols of functions
   required_block = 0x10,   ///< of a kernel: u32 x, y, z
   frame_size = 0x11,       ///< of the file: u32 symbol, u32 bytes
   min_stack_size = 0x12,   ///< of the file: u32 symbol, u32 bytes
@@ -36,6 +38,9 @@ struct cubin_attribute {
   /// The number at `position`, in units of 4 bytes, of the data.
   /// @throws elf_error the data are shorter.
   [[nodiscard]] std::uint32_t number(std::size_t position) const;
+  /// The product of the first three numbers, the threads of a block.
+  /// @throws elf_error the data are shorter, or the product is above 32 bits.
+  [[nodiscard]] std::uint32_t product() const;
 };
 
 /// Reads the attributes of a section, one after the other.

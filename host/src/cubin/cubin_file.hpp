@@ -19,24 +19,38 @@ namespace fatlink::detail {
 /// What CUDA adds to ELF.
 namespace cuda_elf {
 
-constexpr std::uint32_t k_info = 0x70000000;       ///< sh_type: attributes of functions
-constexpr std::uint32_t k_callgraph = 0x70000001;  ///< sh_type
-constexpr std::uint32_t k_prototype = 0x70000002;  ///< sh_type
-constexpr std::uint32_t k_global = 0x70000007;     ///< sh_type: zeroed variables, no bytes
-constexpr std::uint32_t k_local = 0x70000009;      ///< sh_type: no bytes
-constexpr std::uint32_t k_shared = 0x7000000A;     ///< sh_type: no bytes
-constexpr std::uint32_t k_reserved = 0x70000015;   ///< sh_type: no bytes
+constexpr std::uint32_t k_info = 0x70000000;         ///< sh_type: attributes of functions
+constexpr std::uint32_t k_callgraph = 0x70000001;    ///< sh_type
+constexpr std::uint32_t k_prototype = 0x70000002;    ///< sh_type
+constexpr std::uint32_t k_global = 0x70000007;       ///< sh_type: zeroed variables, no bytes
+constexpr std::uint32_t k_initialized = 0x70000008;  ///< sh_type: variables with initial value
+constexpr std::uint32_t k_local = 0x70000009;        ///< sh_type: no bytes
+constexpr std::uint32_t k_shared = 0x7000000A;       ///< sh_type: no bytes
+constexpr std::uint32_t k_reserved = 0x70000015;     ///< sh_type: no bytes
 
+constexpr std::uint64_t k_is_mercury = 0x10000000;  ///< sh_flags: not read by nvJitLink
+
+constexpr std::uint64_t k_unknown_value = ~std::uint64_t{0};  ///< st_value of undefined variables
 constexpr std::uint8_t k_variable = 13;  ///< st_type of variables in relocatable files
 constexpr std::uint8_t k_in_global =
     0x20;  ///< st_other of a variable, with k_is_managed or without
 constexpr std::uint8_t k_is_managed = 0x04;
 constexpr std::uint8_t k_in_shared = 0x40;
 constexpr std::uint8_t k_in_constant = 0x80;
+constexpr std::uint8_t k_in_reserved = 0xA0;  ///< a variable of the toolkit's own
 constexpr std::uint8_t k_memories = k_in_global | k_in_shared | k_in_constant;
 constexpr std::uint8_t k_is_kernel = 0x10;  ///< st_other of a function
 
+constexpr std::uint8_t k_abi_of_cuda_12 = 0x33;  ///< up to CUDA 12, below sm_100
+constexpr std::uint8_t k_abi = 0x41;
+
 }  // namespace cuda_elf
+
+/// Whether the section is the code of a function.
+bool is_code(elf_section const& section);
+/// The symbol of the function whose code the section is: in the lower 24 bits of sh_info; the upper
+/// ones are its registers.
+std::uint32_t function_of(elf_section const& section);
 
 /// The cubin is above one of fatlink's limits.
 struct cubin_above_limit {
@@ -64,10 +78,15 @@ class cubin_file {
 
  private:
   void check_header(bytes_view bytes) const;
+  void check_flags() const;
   void check_sections() const;
+  void check_section(elf_section const& section, std::uint64_t place) const;
+  void check_type(elf_section const& section, std::uint64_t place) const;
+  void check_overlap() const;
+  [[nodiscard]] bool has_function(elf_section const& section) const;
   void check_symbols() const;
-  void check_relocations(elf_section const& section) const;
-  void check_callgraph(elf_section const& section) const;
+  void check_symbol(elf_symbol const& symbol, std::uint64_t place) const;
+  void check_definition(elf_symbol const& symbol, std::uint64_t place) const;
 
   elf_reader elf_;
   std::vector<elf_section> sections_;

@@ -2,6 +2,7 @@
 #include "cubin/prototype.hpp"
 
 #include <charconv>
+#include <cstdint>
 #include <optional>
 
 #include "cubin/cubin_file.hpp"
@@ -45,7 +46,7 @@ class prototype_reader {
  private:
   std::optional<unsigned long> read_count()
   {
-    unsigned long count = 0;
+    std::uint32_t count = 0;  // of bytes or elements: a parameter has less than 4 GiB
     auto const [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), count);
     if (code != std::errc{}) return {};
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));

@@ -22,9 +22,10 @@ namespace {
 using namespace cuda_elf;
 
 /// Whether other modules see the variable: not those that every file declares for its own use, such
-/// as .nv.reservedSmem.cap.
+/// as .nv.reservedSmem.cap and __nv_reservedSMEM_gb10b_war_var.
 bool is_shown(elf_symbol const& symbol)
 {
+  if ((symbol.other & k_memories) == k_in_reserved) return false;
   if (symbol.binding == STB_LOCAL || ELF64_ST_VISIBILITY(symbol.other) != STV_DEFAULT) return false;
   return symbol.section != SHN_UNDEF || (symbol.other & k_memories) != 0;
 }
@@ -97,8 +98,12 @@ class interface_reader {
     function.is_untyped = prototype == 0;
     if (function.is_untyped) return;
     auto const place = file_.symbols().offset_of(index);
-    if (!read_prototype(file_.names_from(prototype, place), function))
-      throw elf_error{place, "a function whose prototype is malformed"};
+    try {
+      if (!read_prototype(file_.names_from(prototype, place), function))
+        throw elf_error{place, "a function whose prototype is malformed"};
+    } catch (cubin_above_limit const& limit) {
+      throw cubin_above_limit{place, limit.excess};
+    }
   }
 
   void read_attributes(elf_section const& section, ptx_function& kernel) const
@@ -107,9 +112,7 @@ class interface_reader {
     parameter_sizes sizes;
     std::uint64_t bytes = 0;
     while (auto const attribute = reader.next()) {
-      if (attribute->id == attribute_id::max_block)
-        kernel.max_block_threads =
-            attribute->number(0) * attribute->number(1) * attribute->number(2);
+      if (attribute->id == attribute_id::max_block) kernel.max_block_threads = attribute->product();
       if (attribute->id == attribute_id::required_block)
         kernel.required_block = {attribute->number(0), attribute->number(1), attribute->number(2)};
       if (attribute->id == attribute_id::parameter_bytes) bytes = attribute->value;

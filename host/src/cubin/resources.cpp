@@ -70,8 +70,7 @@ class resources_reader {
       auto const& a = *attribute;
       if (a.id == attribute_id::parameter_bytes) kernel.parameter_bytes = a.value;
       if (a.id == attribute_id::max_registers) kernel.max_registers = a.value;
-      if (a.id == attribute_id::max_block)
-        kernel.max_block_threads = a.number(0) * a.number(1) * a.number(2);
+      if (a.id == attribute_id::max_block) kernel.max_block_threads = a.product();
       if (a.id == attribute_id::required_block)
         kernel.required_block = {a.number(0), a.number(1), a.number(2)};
     }

@@ -12,6 +12,13 @@ void check_image_kind(device_info const& info, linked_image const& image)
   auto const is_cubin = image.kind == image_kind::cubin;
   auto const is_ptx = image.kind == image_kind::ptx || image.kind == image_kind::ptx_set;
   if (is_gpu ? is_cubin : is_ptx) return;
+  if (!is_gpu && image.mode == link_mode::sass)
+    throw unavailable_error(
+        stage::device,
+        {.message = detail::format("{} runs PTX, not SASS, which a sass link makes", info.name),
+         .input = "linked image",
+         .code = error_code::needs_gpu,
+         .hint = "load it on a GPU, or link in another mode: link_mode::lto"});
   throw device_error(
       stage::device,
       {.message = detail::format(

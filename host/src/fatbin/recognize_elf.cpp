@@ -61,6 +61,13 @@ bool is_cubin(bytes_view bytes)
          byte_reader(bytes).read<std::uint16_t>(k_machine) == k_elf_machine_cuda;
 }
 
+/// Whether fatlink pack may make a fatbin of it.
+bool is_packable(elf_reader const& elf)
+{
+  return elf.type() == ET_REL &&
+         (elf.machine() == k_elf_machine_cuda || has_section(elf, "__nv_relfatbin"));
+}
+
 std::string describe(elf_reader const& elf)
 {
   if (elf.machine() == k_elf_machine_cuda) return describe_cubin(elf);
@@ -74,7 +81,8 @@ file_form recognize_elf(bytes_view bytes)
 {
   auto const kind = is_cubin(bytes) ? file_kind::cubin : file_kind::object;
   try {
-    return {kind, describe(elf_reader(bytes)), k_compile_remedy};
+    elf_reader const elf(bytes);
+    return {kind, describe(elf), is_packable(elf) ? k_pack_remedy : k_compile_remedy};
   } catch (elf_error const&) {
     return {kind, "an ELF file that is not 64-bit little-endian", k_compile_remedy};
   } catch (out_of_bytes const&) {

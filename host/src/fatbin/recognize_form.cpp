@@ -27,7 +27,7 @@ struct magic {
 // The first match wins: a Debian package is an ar archive.
 constexpr std::array k_magics{
     magic{file_kind::other, "!<arch>\ndebian-binary"sv, "a Debian package", "install it with apt"},
-    magic{file_kind::archive, "!<arch>\n"sv, "an ar archive", k_compile_remedy},
+    magic{file_kind::archive, "!<arch>\n"sv, "an ar archive", k_pack_remedy},
     magic{file_kind::archive, "!<thin>\n"sv, "a thin ar archive", k_compile_remedy},
     magic{file_kind::other, "\xED\xAB\xEE\xDB"sv, "an RPM package", "install it with dnf"},
     magic{file_kind::nvvm_ir, "BC\xC0\xDE"sv, "LLVM bitcode", k_compile_remedy},
@@ -60,7 +60,7 @@ try {
                           : std::string{};
   return {file_kind::ltoir,
           detail::format("raw LTO-IR{} (container version {}.{})", target, major, minor),
-          k_compile_remedy};
+          k_pack_remedy};
 } catch (out_of_bytes const&) {
   return {file_kind::ltoir, "truncated raw LTO-IR", k_compile_remedy};
 }

@@ -35,7 +35,11 @@ file_form recognize_text(bytes_view bytes);
 
 /// The remedy for every form that nvcc or another compiler makes.
 constexpr char const* k_compile_remedy =
-    "fatlink takes fatbins: compile the source with "
+    "a fatbin is required: compile the source with "
     "nvcc -dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin";
+/// The remedy for the forms of which a fatbin can be made.
+constexpr char const* k_pack_remedy =
+    "a fatbin is required: make one of it with fatlink pack -o FILE.fatbin, or compile the source "
+    "with nvcc -dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin";
 
 }  // namespace fatlink::detail

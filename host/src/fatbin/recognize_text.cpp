@@ -76,7 +76,7 @@ file_form describe_ptx(std::string_view text)
   auto const statement = skip_comments(text);
   if (statement.starts_with(".version"))
     return {file_kind::ptx, detail::format("PTX text of version {}", ptx_version(statement)),
-            k_compile_remedy};
+            k_pack_remedy};
   auto const begins = [&](std::string_view directive) { return statement.starts_with(directive); };
   if (std::any_of(k_ptx_directives.begin(), k_ptx_directives.end(), begins))
     return {file_kind::ptx, "PTX text without .version", k_compile_remedy};

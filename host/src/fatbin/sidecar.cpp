@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatbin/sidecar.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "fatlink/fatbin.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
@@ -12,6 +15,9 @@ namespace fatlink::detail {
 namespace {
 
 constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
+
+/// The keys of a sidecar that JSON of other programs seldom has.
+constexpr std::array k_own_keys{"sha256", "hook", "reference", "tolerance_ulp"};
 
 [[noreturn]] void fail(std::string const& file, std::string const& cause, char const* hint)
 {
@@ -52,6 +58,16 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
 nlohmann::json read_json(std::filesystem::path const& path)
 {
   return parse_json(read_file(path, limits::k_json_bytes, k_json_example), path.string());
+}
+
+bool is_sidecar(std::filesystem::path const& path)
+try {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return false;
+  auto const json = read_json(path);
+  return std::ranges::any_of(k_own_keys, [&](char const* key) { return json.contains(key); });
+} catch (file_error const&) {
+  return false;
 }
 
 std::optional<std::string> stated_sha256(std::filesystem::path const& fatbin)

@@ -19,6 +19,10 @@ std::filesystem::path sidecar_of(std::filesystem::path fatbin);
 constexpr char const* k_json_example =
     R"(see share/fatlink/relu_poly.json: "name", "summary", "hook", "reference", "tolerance_ulp")";
 
+/// Whether the file `path` is a sidecar and not the JSON of another program, such as clang's
+/// -ftime-trace: an object with a member that states a digest or a reference.
+bool is_sidecar(std::filesystem::path const& path);
+
 /// @throws file_error (stage sidecar) unreadable, larger than 1 MiB, not JSON, or not an object.
 nlohmann::json read_json(std::filesystem::path const& path);
 

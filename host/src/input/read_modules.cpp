@@ -2,14 +2,16 @@
 #include "input/read_modules.hpp"
 
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "input/archive.hpp"
+#include "input/bare_entries.hpp"
 #include "input/cubin_module.hpp"
-#include "input/entry_flags.hpp"
 #include "input/ltoir.hpp"
+#include "input/module_name.hpp"
 #include "input/object.hpp"
 #include "input/ptx_text.hpp"
 #include "input/recognize.hpp"
@@ -21,33 +23,6 @@ namespace fatlink::detail {
 namespace {
 
 constexpr char const* k_split = "split it into several files, each with fewer sources";
-
-fatbin_entry ptx_entry(ptx_text const& ptx)
-{
-  fatbin_entry entry;
-  entry.kind = entry_kind::ptx;
-  entry.target = ptx.target;
-  entry.version_major = ptx.version_major;
-  entry.version_minor = ptx.version_minor;
-  entry.flags = flags_of(ptx.target);
-  entry.payload = std::as_bytes(std::span(ptx.text));
-  entry.uncompressed_size = ptx.text.size();
-  return entry;
-}
-
-/// Its options text is empty: raw LTO-IR states no float flags.
-fatbin_entry ltoir_entry(bytes_view bytes, ltoir_header const& header)
-{
-  fatbin_entry entry;
-  entry.kind = entry_kind::ltoir;
-  entry.target = header.target;
-  entry.version_major = static_cast<std::uint16_t>(header.container.major);
-  entry.version_minor = static_cast<std::uint16_t>(header.container.minor);
-  entry.flags = flags_of(header.target);
-  entry.payload = bytes;
-  entry.uncompressed_size = bytes.size();
-  return entry;
-}
 
 byte_buffer copy(bytes_view bytes)
 {
@@ -69,8 +44,9 @@ class module_reader {
   /// Of the input itself, as an archive is never a member.
   void read_members(bytes_view bytes)
   {
+    std::map<std::string, std::size_t> counts;
     for (auto const& member : read_archive(bytes, name_)) {
-      auto const name = detail::format("{}({})", name_, member.name);
+      auto const name = name_member(name_, member.name, ++counts[member.name]);
       auto const form = recognize(member.bytes);
       if (form == input_form::archive)
         refuse_input(error_code::unknown_form, name, "is an archive inside an archive",

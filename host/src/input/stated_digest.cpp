@@ -2,6 +2,7 @@
 #include "input/stated_digest.hpp"
 
 #include <string>
+#include <utility>
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
@@ -43,6 +44,13 @@ bool is_sibling(fs::directory_entry const& file, fs::path const& path)
          file.is_regular_file(ignored);
 }
 
+/// Whether x.fatbin, whose digest x.json states, may be compiled from the file.
+bool is_source(fs::path const& path)
+{
+  auto const ending = path.extension();
+  return ending == ".cu" || ending == ".ll" || ending == ".bc";
+}
+
 bool has_digest(fs::path const& path, std::string const& sha256_text)
 try {
   auto const bytes = read_file(path, limits::k_file_bytes, "");
@@ -81,6 +89,7 @@ std::optional<digest256> check_own(fs::path const& path, fs::path const& sidecar
 std::optional<digest256> check_shared(fs::path const& path, bytes_view bytes)
 {
   auto const sidecar = sidecar_of(path);
+  if (!is_sidecar(sidecar)) return std::nullopt;
   auto const stated = sha256_in(sidecar);
   if (!stated) return std::nullopt;
   auto const digest = sha256(bytes);
@@ -93,15 +102,31 @@ std::optional<digest256> check_shared(fs::path const& path, bytes_view bytes)
                                name));
 }
 
+/// Whether x.cubin.json is the sidecar of x.cubin.
+bool has_own(fs::path const& path)
+{
+  return is_sidecar(with_ending(path, ".json")) && !is_there(with_ending(path, ".fatbin"));
+}
+
 }  // namespace
+
+std::optional<fs::path> find_sidecar(fs::path const& path)
+{
+  auto shared = sidecar_of(path);
+  if (path.extension() == ".fatbin" || path == shared)
+    return is_there(shared) ? std::optional(std::move(shared)) : std::nullopt;
+  if (has_own(path)) return with_ending(path, ".json");
+  if (!is_sidecar(shared)) return std::nullopt;
+  auto const stated = sha256_in(shared);
+  if (stated && !is_source(path) && !has_digest(path, *stated)) return std::nullopt;
+  return shared;
+}
 
 std::optional<digest256> stated_digest(fs::path const& path, bytes_view bytes)
 {
   if (path.extension() == ".json") return std::nullopt;
   if (path.extension() == ".fatbin") return check_stated_digest(path, bytes);
-  if (auto const own = with_ending(path, ".json");
-      is_there(own) && !is_there(with_ending(path, ".fatbin")))
-    return check_own(path, own, bytes);
+  if (has_own(path)) return check_own(path, with_ending(path, ".json"), bytes);
   if (is_there(with_ending(without_ending(path), ".fatbin"))) return std::nullopt;
   return check_shared(path, bytes);
 }

@@ -28,20 +28,16 @@ constexpr std::uint8_t k_entry_flag = 0x10;  // of st_other: a kernel (STO_CUDA_
 /// Calls `visit` for each function and variable of `cubin`.
 template <typename Visit>
 void visit_symbols(bytes_view cubin, Visit const& visit)
-try {
-  elf_reader const elf(cubin);
-  if (elf.machine() != k_elf_machine_cuda)
-    fail(offsetof(Elf64_Ehdr, e_machine), "is not a CUDA ELF file");
-  for (std::uint32_t index = 0; index < elf.section_count(); ++index)
-    if (auto const section = elf.section(index); section.type == SHT_SYMTAB) {
-      elf_symbols const symbols(elf, section);
-      for (std::uint64_t i = 0; i < symbols.count(); ++i) visit(symbols[i], symbols.name(i));
-    }
-} catch (elf_error const& error) {
-  fail(error.offset, error.cause);
-} catch (out_of_bytes const& end) {
-  fail(end.offset,
-       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+{
+  read_image(cubin, [&](elf_reader const& elf) {
+    if (elf.machine() != k_elf_machine_cuda)
+      fail(offsetof(Elf64_Ehdr, e_machine), "is not a CUDA ELF file");
+    for (std::uint32_t index = 0; index < elf.section_count(); ++index)
+      if (auto const section = elf.section(index); section.type == SHT_SYMTAB) {
+        elf_symbols const symbols(elf, section);
+        for (std::uint64_t i = 0; i < symbols.count(); ++i) visit(symbols[i], symbols.name(i));
+      }
+  });
 }
 
 image_symbols symbols_in_cubin(bytes_view cubin)
@@ -76,6 +72,26 @@ bool is_before(std::string const& a, std::string const& b)
 }
 
 }  // namespace
+
+void read_image(bytes_view cubin, std::function<void(elf_reader const&)> const& read)
+try {
+  read(elf_reader(cubin));
+} catch (elf_error const& error) {
+  fail(error.offset, error.cause);
+} catch (out_of_bytes const& end) {
+  fail(end.offset,
+       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+}
+
+void check_executable(bytes_view cubin)
+{
+  read_image(cubin, [](elf_reader const& elf) {
+    if (elf.type() != ET_EXEC)
+      fail(offsetof(Elf64_Ehdr, e_type),
+           detail::format("has the ELF type {:#x}, not that of an executable, so no GPU loads it",
+                          elf.type()));
+  });
+}
 
 std::vector<std::string> functions_in_cubin(bytes_view cubin)
 {

@@ -5,14 +5,24 @@
 // (CUDA 13.0, sm_75 to sm_121). Threads: no shared state.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/image.hpp"
+#include "util/bytes/elf_reader.hpp"
 
 namespace fatlink::detail {
+
+/// Calls `read` with a reader of `cubin`.
+/// @throws file_error (stage image) what `read` reads is damaged; states the offset.
+void read_image(bytes_view cubin, std::function<void(elf_reader const&)> const& read);
+
+/// @throws file_error (stage image) `cubin` is not an ELF file, or not an executable one: nvJitLink
+///   also makes relocatable ones, with options that fatlink does not pass on.
+void check_executable(bytes_view cubin);
 
 /// The functions left in a cubin, by its symbol table: kernels, and device functions that are still
 /// called.

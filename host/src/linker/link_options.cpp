@@ -28,7 +28,8 @@ constexpr std::array k_fast_compile_names{"none", "min", "mid", "max"};
 void check_range(char const* name, unsigned value, unsigned least, unsigned most)
 {
   if (value >= least && value <= most) return;
-  refuse(detail::format("{}: {} is not a number from {} to {}", name, value, least, most),
+  refuse(detail::format("link_options::{}: {} is not a number from {} to {}", name, value, least,
+                        most),
          std::to_string(value), detail::format("set link_options::{} within that range", name));
 }
 
@@ -38,8 +39,10 @@ void check_values(link_options const& options)
     check_range("max_registers", *options.max_registers, k_least_registers, k_most_registers);
   if (options.threads) check_range("threads", *options.threads, 1, k_most_threads);
   if (options.optimization && *options.optimization != 0 && *options.optimization != 3)
-    refuse(detail::format("optimization: {} is neither 0 nor 3", *options.optimization),
-           std::to_string(*options.optimization), "nvJitLink knows only these two levels");
+    refuse(
+        detail::format("link_options::optimization: {} is neither 0 nor 3", *options.optimization),
+        std::to_string(*options.optimization),
+        "set it to 0 or 3, or leave it empty; nvJitLink knows only these two levels");
   if (auto const level = static_cast<int>(options.fast_compile);
       level < 0 || level >= static_cast<int>(k_fast_compile_names.size()))
     refuse(detail::format("fast_compile has no value {}", level), std::to_string(level),
@@ -57,17 +60,18 @@ bool is_symbol(std::string_view name)
          std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
 }
 
-/// `name`: of the field.
+/// `name` is the name of the field.
 void check_names(char const* name, std::vector<std::string> const& symbols, char const* hint)
 {
   if (symbols.size() > limits::k_kept_names)
-    refuse(detail::format("{}: {} names, more than {}", name, symbols.size(), limits::k_kept_names),
-           name, "leave it empty to keep all");
+    refuse(detail::format("link_options::{}: {} names, more than {}", name, symbols.size(),
+                          limits::k_kept_names),
+           detail::format("link_options::{}", name), "leave it empty to keep all");
   for (auto const& symbol : symbols)
     if (!is_symbol(symbol))
-      refuse(detail::format("{}: '{}' is not the name of a symbol", name,
+      refuse(detail::format("link_options::{}: '{}' is not the name of a symbol", name,
                             detail::printable_line(symbol)),
-             name, hint);
+             detail::format("link_options::{}", name), hint);
 }
 
 /// Pairs of which nvJitLink fails or ignores one.
@@ -75,24 +79,30 @@ void check_pairs(link_options const& options)
 {
   auto const is_fast = options.fast_compile != fast_compile::none;
   if (is_fast && options.optimization)
-    refuse("optimization and fast_compile exclude each other", "fast_compile",
+    refuse("link_options::optimization and link_options::fast_compile exclude each other",
+           "link_options::fast_compile",
            "set either link_options::optimization or link_options::fast_compile");
   if (options.debug && options.optimization == 3U)
     refuse(
-        "optimization 3 and debug exclude each other: ptxas does not optimize code for debuggers",
-        "debug", "set either link_options::optimization or link_options::debug");
+        "link_options::optimization 3 and link_options::debug exclude each other: ptxas does not "
+        "optimize code for debuggers",
+        "link_options::debug", "set either link_options::optimization or link_options::debug");
   if (options.debug && is_fast)
-    refuse("fast_compile and debug exclude each other: code for debuggers is not optimized",
-           "debug", "set either link_options::fast_compile or link_options::debug");
+    refuse(
+        "link_options::fast_compile and link_options::debug exclude each other: code for debuggers "
+        "is not optimized",
+        "link_options::debug", "set either link_options::fast_compile or link_options::debug");
   if (options.debug && options.line_info)
-    refuse("line_info: this option has no effect together with debug, which includes it",
-           "line_info", "do not set link_options::line_info", error_code::option_has_no_effect);
+    refuse(
+        "link_options::line_info: this option has no effect together with link_options::debug, "
+        "which includes it",
+        "link_options::line_info", "do not set link_options::line_info",
+        error_code::option_has_no_effect);
   if (options.drop_unused_variables && !options.variables.empty())
     refuse(
-        "drop_unused_variables: this option has no effect together with variables, which states "
-        "what "
-        "to keep",
-        "drop_unused_variables", "do not set link_options::drop_unused_variables",
+        "link_options::drop_unused_variables: this option has no effect together with "
+        "link_options::variables, which states what to keep",
+        "link_options::drop_unused_variables", "do not set link_options::drop_unused_variables",
         error_code::option_has_no_effect);
 }
 

@@ -2,7 +2,9 @@
 #include "fatlink/linker.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "linker/check_arguments.hpp"
@@ -13,6 +15,7 @@
 #include "linker/request_of.hpp"
 #include "linker/run_nvjitlink.hpp"
 #include "preflight/linked_entry.hpp"
+#include "preflight/unused_archives.hpp"
 #include "util/process/cancellation.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
@@ -30,14 +33,29 @@ std::vector<ptx_part> ptx_of(std::vector<fatbin> const& inputs, target architect
   return parts;
 }
 
-/// Whether `name` is linked as SASS, of which damage would go unnoticed.
-bool is_linked_as_sass(std::string const& name, std::vector<fatbin> const& inputs,
+/// Whether one of `names` is linked as SASS, of which damage would go unnoticed.
+bool is_linked_as_sass(std::vector<std::string> const& names, std::vector<fatbin> const& inputs,
                        link_options const& options)
 {
+  std::set<std::string_view> const named(names.begin(), names.end());
   return std::any_of(inputs.begin(), inputs.end(), [&](fatbin const& input) {
+    if (!named.contains(input.name())) return false;
     auto const* entry = linked_entry(input, detail::choice_of(options));
-    return input.name() == name && entry != nullptr && entry->kind == entry_kind::elf;
+    return entry != nullptr && entry->kind == entry_kind::elf;
   });
+}
+
+/// The text of a warning in linked_image::warnings.
+std::string describe(finding const& warning)
+{
+  return detail::format("{} [{}]", warning.message, to_string(warning.id));
+}
+
+void warn_of_unused_archives(std::vector<input> const& inputs, std::vector<fatbin> const& modules,
+                             linked_image& image)
+{
+  for (auto const& warning : detail::unused_archives(inputs, modules))
+    image.warnings.push_back(describe(warning));
 }
 
 /// Whether a link passes on a warning of preflight. Not compared-by-link, because check_calls()
@@ -47,7 +65,7 @@ bool is_repeated_by_link(finding const& warning, std::vector<fatbin> const& inpu
                          link_options const& options)
 {
   if (warning.id == finding_id::unverified_bytes)
-    return is_linked_as_sass(warning.files.front(), inputs, options);
+    return is_linked_as_sass(warning.files, inputs, options);
   return warning.id != finding_id::compared_by_link;
 }
 
@@ -95,8 +113,7 @@ class linker::session {
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& finding : findings)
       if (is_repeated_by_link(finding, inputs_, options_))
-        image_.warnings.push_back(
-            detail::format("{} [{}]", finding.message, to_string(finding.id)));
+        image_.warnings.push_back(describe(finding));
   }
 
   void link_or_fetch()
@@ -142,11 +159,14 @@ class linker::session {
   /// It is not stored if this throws, so links from the cache are not checked again: their key
   /// names what was asked for, and their digest detects damage. An entry that was forged, with its
   /// digest, could hold any code under the right names; and a cache never makes a link fail.
-  /// @throws file_error the product is not an image.
+  /// @throws file_error the product is not an image, or one that no GPU loads.
   /// @throws refused_error it lacks a kernel or variable that was asked for.
   void check_product(bytes_view bytes) const
   {
-    if (options_.emit == image_kind::cubin) (void)detail::functions_in_cubin(bytes);
+    if (options_.emit == image_kind::cubin) {
+      detail::check_executable(bytes);
+      (void)detail::functions_in_cubin(bytes);
+    }
     detail::check_kept(bytes, inputs_, options_);
   }
 
@@ -189,7 +209,10 @@ linked_image linker::link(std::vector<input> const& inputs, link_options const& 
 {
   if (!state_) detail::refuse_moved_linker();
   detail::check_arguments(inputs, options);
-  return link(select_modules(inputs, detail::request_of(options)), options);
+  auto const modules = select_modules(inputs, detail::request_of(options));
+  auto image = link(modules, options);
+  warn_of_unused_archives(inputs, modules, image);
+  return image;
 }
 
 linked_image linker::link(std::span<fatbin const> inputs, link_options const& options)
@@ -208,7 +231,10 @@ linked_image linker::link_into(std::filesystem::path const& layer, std::vector<i
   if (!state_) detail::refuse_moved_linker();
   detail::check_arguments(inputs, options);
   detail::check_layer_image(options);
-  return link_into(layer, select_modules(inputs, detail::request_of(options)), options);
+  auto const modules = select_modules(inputs, detail::request_of(options));
+  auto image = link_into(layer, modules, options);
+  warn_of_unused_archives(inputs, modules, image);
+  return image;
 }
 
 linked_image linker::link_into(std::filesystem::path const& layer, std::span<fatbin const> inputs,

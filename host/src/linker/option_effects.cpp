@@ -72,6 +72,9 @@ constexpr std::array k_effects{
     option_effect{"link_options::nvvm",
                   {k_on, k_on, k_no, k_no, k_no},
                   [](link_options const& o) { return !o.nvvm.empty(); }},
+    option_effect{"link_options::require_inlined",
+                  {k_on, k_on, k_no, k_no, k_no},
+                  [](link_options const& o) { return o.require_inlined; }},
 };
 
 /// Where the option has no effect.
@@ -85,7 +88,7 @@ std::string_view describe(link_kind kind)
     case link_kind::ptx_cubin:
       return "in ptx mode";
     case link_kind::ptx_set:
-      return "in ptx mode on the reference device, for which nvJitLink does not run";
+      return "in ptx mode on the reference device, for which nvJitLink is not used";
     case link_kind::sass:
       return "in sass mode, which compiles nothing";
   }
@@ -95,7 +98,7 @@ std::string_view describe(link_kind kind)
 std::string remedy(option_effect const& option, link_kind kind)
 {
   auto const remove = detail::format("do not set {}", option.field);
-  if (kind == link_kind::lto_ptx) return remove + ", or emit a cubin: image_kind::cubin";
+  if (kind == link_kind::lto_ptx) return remove + ", or emit a cubin for a GPU: image_kind::cubin";
   if (kind == link_kind::ptx_set && !option.in(link_kind::lto_ptx))
     return remove + ", or link for a GPU";
   if (!option.in(link_kind::lto_cubin)) return remove;
@@ -122,9 +125,9 @@ void check_effects(link_options const& options)
   auto const kind = link_kind_of(options.mode, options.emit);
   for (auto const& option : k_effects)
     if (option.is_set(options) && !option.in(kind))
-      throw usage_error({.message = detail::format("{}: this option has no effect {}",
-                                                   option.name(), describe(kind)),
-                         .input = std::string(option.name()),
+      throw usage_error({.message = detail::format("{}: this option has no effect {}", option.field,
+                                                   describe(kind)),
+                         .input = std::string(option.field),
                          .code = error_code::option_has_no_effect,
                          .hint = remedy(option, kind)});
 }

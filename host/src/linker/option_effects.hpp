@@ -21,15 +21,9 @@ link_kind link_kind_of(link_mode mode, image_kind emit) noexcept;
 
 /// One option of link_options.
 struct option_effect {
-  std::string_view field;                     ///< "link_options::max_registers", for hints
+  std::string_view field;                     ///< "link_options::max_registers"
   std::array<bool, k_link_kinds> has_effect;  ///< by link_kind
   bool (*is_set)(link_options const&);        ///< whether it differs from its default
-
-  /// "max_registers", for messages.
-  [[nodiscard]] std::string_view name() const noexcept
-  {
-    return field.substr(field.rfind(':') + 1);
-  }
 
   /// Whether it does something in a link of `kind`.
   [[nodiscard]] bool in(link_kind kind) const noexcept
@@ -38,7 +32,7 @@ struct option_effect {
   }
 };
 
-/// Every option but target, mode, emit and require_inlined, in the order of link_options.
+/// Every option but target, mode and emit, in the order of link_options.
 std::span<option_effect const> option_effects() noexcept;
 
 /// @throws usage_error (option_has_no_effect) an option that is set does nothing in this link.

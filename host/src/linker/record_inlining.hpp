@@ -11,7 +11,8 @@
 namespace fatlink::detail {
 
 /// Adds to `image` each hook that an input fills, and whether it is inlined. Adds a warning for
-/// each hook that an LTO link left as a call.
+/// each hook that an LTO link left as a call. The hooks of raw LTO-IR cannot be read: those that an
+/// input with readable functions fills are added if they are left as functions in the image.
 void record_inlining(linked_image& image, std::vector<fatbin> const& inputs,
                      entry_choice const& choice);
 

@@ -13,6 +13,7 @@ inline preflight_request request_of(link_options const& options)
   return {.target = options.target,
           .mode = options.mode,
           .allow_calls = options.allow_calls,
+          .states_float_flags = options.ftz && options.prec_div && options.prec_sqrt && options.fma,
           .whole_archive = options.whole_archive,
           .kernels = options.kernels,
           .variables = options.variables};

@@ -10,6 +10,7 @@
 #include "linker/find_duplicates.hpp"
 #include "linker/kept_symbols.hpp"
 #include "linker/nvjitlink_options.hpp"
+#include "linker/refused_option.hpp"
 #include "linker/request_of.hpp"
 #include "nvjitlink/nvjitlink_library.hpp"
 #include "nvjitlink/process_end_guard.hpp"
@@ -71,7 +72,8 @@ try {
   return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
 } catch (link_error const& failed) {
   auto findings = find_reported_duplicate(failed.details().log, inputs, options, link);
-  if (findings.empty()) throw;
+  if (findings.empty())
+    throw link_error(failed.where(), name_refused_option(failed.details(), options));
   throw refused_error(options.target, std::move(findings));
 }
 

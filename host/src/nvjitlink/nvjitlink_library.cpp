@@ -5,7 +5,9 @@ namespace fatlink::detail {
 
 vendor_library const& nvjitlink_library()
 {
-  static vendor_library const library{
+  static auto const& library = *new vendor_library{
+      // used while static objects are destroyed
+
       .title = "nvJitLink",
       .name = "libnvJitLink.so.13",
       .variable = "FATLINK_NVJITLINK",

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds inputs whose damage would not be noticed.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "input/module_name.hpp"
+#include "preflight/finding_limit.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {
-
-/// The file that holds the module `name`: "lib.a" of "lib.a(b.o)", "r.o" of "r.o[2]", else `name`.
-std::string_view file_of(std::string_view name)
-{
-  if (name.ends_with(']')) name = name.substr(0, name.rfind('['));
-  if (!name.ends_with(')')) return name;
-  std::size_t depth = 0;
-  for (auto position = name.size(); position-- > 1;) {
-    if (name[position] == ')') ++depth;
-    if (name[position] == '(' && --depth == 0) return name.substr(0, position);
-  }
-  return name;
-}
 
 /// `word` as one word of a shell.
 std::string shell_word(std::string_view word)
@@ -47,30 +39,43 @@ std::string state_digest(std::string_view file)
       file, shell_word(file), shell_word(std::string(file) + ".json"));
 }
 
-std::string remedy(std::string_view name)
+std::string pack(std::string_view file)
 {
-  if (auto const file = file_of(name); file != name) return state_digest(file);
   return detail::format(
       "build it with fatlink_add_fatbin, or add digests to a copy that is known "
       "to be good: fatlink pack -o FILE.fatbin {}",
-      shell_word(name));
+      shell_word(file));
+}
+
+/// One finding for `modules` of `file`, which is not `file` itself where there are several.
+finding unverified(std::string_view file, std::vector<std::string> modules)
+{
+  auto const is_file = modules.size() == 1 && modules.front() == file;
+  auto const subject = modules.size() == 1 ? modules.front() + " states"
+                                           : detail::format("{} ({} modules: {}) states", file,
+                                                            modules.size(), list_names(modules));
+  return {.id = finding_id::unverified_bytes,
+          .severity = severity::warning,
+          .files = std::move(modules),
+          .message = detail::format(
+              "{} no digest: damage that can still be read would go unnoticed", subject),
+          .hint = is_file ? pack(file) : state_digest(file)};
 }
 
 }  // namespace
 
 void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings)
 {
+  std::map<std::string_view, std::vector<std::string>> modules;
+  std::vector<std::string_view> files;
   for (auto const& input : inputs) {
     if (input.file->is_verified()) continue;
-    auto const& name = input.file->name();
-    findings.push_back(
-        {.id = finding_id::unverified_bytes,
-         .severity = severity::warning,
-         .files = {name},
-         .message = detail::format(
-             "{} states no digest: damage that can still be read would go unnoticed", name),
-         .hint = remedy(name)});
+    auto const file = parse_module_name(input.file->name()).file;
+    auto& names = modules[file];
+    if (names.empty()) files.push_back(file);
+    names.push_back(input.file->name());
   }
+  for (auto const file : files) findings.push_back(unverified(file, std::move(modules[file])));
 }
 
 }  // namespace fatlink::detail

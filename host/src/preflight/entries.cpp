@@ -2,6 +2,8 @@
 // Checks which entries can be linked: kind, architecture and float flags.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "fatbin/entry_facts.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
@@ -25,55 +27,82 @@ bool all_specific(fatbin const& input, entry_kind kind)
   return true;
 }
 
-/// What links `input` as it is, as advice: "link in ptx mode, set link_options::allow_calls, or ".
-std::string alternatives(fatbin const& input, entry_choice const& choice)
+char const* api_name(link_mode mode)
 {
+  switch (mode) {
+    case link_mode::lto:
+      return "link_mode::lto";
+    case link_mode::ptx:
+      return "link_mode::ptx";
+    case link_mode::sass:
+      break;
+  }
+  return "link_mode::sass";
+}
+
+/// What links all inputs, among them `input`, as they are, as advice: "link in ptx mode
+/// (link_mode::ptx), set link_options::allow_calls where a cubin is linked, or ".
+std::string alternatives(preflight_inputs const& inputs, fatbin const& input,
+                         entry_choice const& choice)
+{
+  auto const all_link_in = [&](link_mode mode) {
+    return std::ranges::all_of(inputs, [&](preflight_input const& other) {
+      return linked_entry(*other.file, {choice.target, mode}) != nullptr;
+    });
+  };
   std::string advice;
   for (auto const mode : {link_mode::lto, link_mode::ptx, link_mode::sass})
-    if (mode != choice.mode && !targets_of(input, kind_of(mode)).empty())
-      advice += (advice.empty() ? "link in " : "or ") + std::string(to_string(mode)) + " mode, ";
+    if (mode != choice.mode && all_link_in(mode))
+      advice += detail::format("{}{} mode ({}), ", advice.empty() ? "link in " : "or ",
+                               to_string(mode), api_name(mode));
   auto with_calls = choice;
   with_calls.allow_calls = true;
-  if (!choice.allow_calls && linked_entry(input, with_calls) != nullptr)
-    advice += "set link_options::allow_calls, ";
+  if (choice.mode != link_mode::sass && !choice.allow_calls &&
+      linked_entry(input, with_calls) != nullptr)
+    advice += "set link_options::allow_calls where a cubin is linked, ";
   return advice.empty() ? advice : advice + "or ";
 }
 
-finding lacks_kind(fatbin const& input, entry_choice const& choice)
+finding lacks_kind(preflight_inputs const& inputs, fatbin const& input, entry_choice const& choice)
 {
   auto const mode = choice.mode;
-  return {.id = mode == link_mode::lto   ? finding_id::no_ltoir
-                : mode == link_mode::ptx ? finding_id::no_ptx
-                                         : finding_id::no_sass,
-          .severity = severity::error,
-          .files = {input.name()},
-          .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
-                                    describe(kind_of(mode)), to_string(mode)),
-          .hint = alternatives(input, choice) +
-                  (mode == link_mode::sass
-                       ? detail::format("compile it with nvcc -cubin -rdc=true -arch={}",
-                                        choice.target.name())
-                       : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75"))};
+  return {
+      .id = mode == link_mode::lto   ? finding_id::no_ltoir
+            : mode == link_mode::ptx ? finding_id::no_ptx
+                                     : finding_id::no_sass,
+      .severity = severity::error,
+      .files = {input.name()},
+      .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
+                                describe(kind_of(mode)), to_string(mode)),
+      .hint = alternatives(inputs, input, choice) +
+              (mode == link_mode::sass
+                   ? detail::format("compile its source with nvcc -cubin -rdc=true -arch={0}, or "
+                                    "get a build with SASS for {0} from its author",
+                                    choice.target.name())
+                   : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75"))};
 }
 
 finding lacks_target(fatbin const& input, entry_kind kind, target link_target)
 {
   auto const specific = kind == entry_kind::elf || all_specific(input, kind);
   auto const names = targets_of(input, kind);
-  return {.id = specific ? finding_id::arch_specific : finding_id::arch_too_new,
-          .severity = severity::error,
-          .files = {input.name()},
-          .message = kind == entry_kind::elf
-                         ? detail::format("{} holds SASS for {}, which links only for exactly "
-                                          "that, not for {}",
-                                          input.name(), fmt::join(names, ", "), link_target.name())
-                         : detail::format("{} is compiled for {}, which does not link for {}",
-                                          input.name(), fmt::join(names, ", "), link_target.name()),
-          .hint = kind == entry_kind::elf
-                      ? detail::format("compile it for {} (SASS {})", link_target.name(),
-                                       link_target.name().substr(3))
-                      : detail::format("compile it for {} or older (ARCHITECTURES {})",
-                                       link_target.name(), link_target.number())};
+  return {
+      .id = specific ? finding_id::arch_specific : finding_id::arch_too_new,
+      .severity = severity::error,
+      .files = {input.name()},
+      .message = kind == entry_kind::elf
+                     ? detail::format("{} holds SASS for {}, which links only for exactly "
+                                      "that, not for {}",
+                                      input.name(), fmt::join(names, ", "), link_target.name())
+                     : detail::format("{} is compiled for {}, which does not link for {}",
+                                      input.name(), fmt::join(names, ", "), link_target.name()),
+      .hint = kind == entry_kind::elf
+                  ? detail::format("compile it with nvcc -rdc=true -cubin -arch={}, or with "
+                                   "fatlink_add_fatbin(… SASS {})",
+                                   link_target.name(), link_target.name().substr(3))
+                  : detail::format("compile it for {} or older: nvcc -arch=sm_{}, or "
+                                   "fatlink_add_fatbin(… ARCHITECTURES {})",
+                                   link_target.name(), link_target.number(), link_target.number())};
 }
 
 std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
@@ -139,7 +168,7 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
       check_relocatable(*input.file, *linked, findings);
     if (linked != nullptr || !unknown.empty()) continue;
     findings.push_back(targets_of(*input.file, kind).empty()
-                           ? lacks_kind(*input.file, choice)
+                           ? lacks_kind(inputs, *input.file, choice)
                            : lacks_target(*input.file, kind, request.target));
   }
 }
@@ -147,6 +176,7 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
 void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
                        std::vector<finding>& findings)
 {
+  if (request.states_float_flags) return;
   // Raw LTO-IR records no flags; those of the link apply to it.
   preflight_input const* reference = nullptr;
   float_flags flags;
@@ -165,7 +195,10 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
                               "{} is compiled with {} and {} with {}; one LTO link has one set",
                               reference->file->name(), to_string(flags), input.file->name(),
                               to_string(entry->float_flags())),
-                          .hint = "compile both with the same float flags, or link in ptx mode"});
+                          .hint = "compile both with the same float flags, link in ptx mode "
+                                  "(link_mode::ptx), or state the set of the link: "
+                                  "link_options::ftz, link_options::prec_div, "
+                                  "link_options::prec_sqrt and link_options::fma"});
     }
   }
 }

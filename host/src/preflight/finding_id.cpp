@@ -45,6 +45,7 @@ constexpr std::array k_ids{
     named_id{finding_id::unverified_bytes, "unverified-bytes"},
     named_id{finding_id::duplicate_entry, "duplicate-entry"},
     named_id{finding_id::interface_mismatch, "interface-mismatch"},
+    named_id{finding_id::double_arithmetic, "double-arithmetic"},
 };
 
 /// Whether the table has every enumerator at the enumerator's own index.
@@ -52,7 +53,7 @@ constexpr bool is_complete()
 {
   for (std::size_t index = 0; index < k_ids.size(); ++index)
     if (static_cast<std::size_t>(k_ids[index].id) != index) return false;
-  return k_ids.back().id == finding_id::interface_mismatch;  // the last enumerator
+  return k_ids.back().id == finding_id::double_arithmetic;  // the last enumerator
 }
 static_assert(is_complete());
 

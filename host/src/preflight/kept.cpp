@@ -38,6 +38,11 @@ bool contains(std::vector<std::string> const& names, std::string const& name)
 std::string suggest(std::string_view subject, std::string const& name,
                     std::vector<std::string> const& names)
 {
+  auto const prefix = detail::format("_Z{}{}", name.size(), name);
+  auto const mangled = std::ranges::find_if(
+      names, [&](std::string const& known) { return known.starts_with(prefix); });
+  if (mangled != names.end())
+    return detail::format("{0} is its C++ name: pass {0}, or declare it extern \"C\"", *mangled);
   auto const nearest = detail::nearest(names, name);
   return detail::format("{}{} there are: {}",
                         nearest.empty() ? "" : detail::format("did you mean {}? ", nearest),
@@ -55,7 +60,7 @@ finding unknown_kernel(std::string const& kernel, std::vector<std::string> const
       .files = files,
       .symbol = kernel,
       .message = detail::format("kernel {} is in no input ({})", kernel, fmt::join(files, ", ")),
-      .hint = kernels.empty() ? "pass the library's fatbin, which holds the kernels"
+      .hint = kernels.empty() ? "pass the library, which holds the kernels"
                               : suggest("kernels", kernel, kernels)};
 }
 

@@ -86,6 +86,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
 
   std::vector<finding> findings;
   detail::check_entries(described, request, findings);
+  detail::check_ltoir_parts(described, request, findings);
   detail::symbol_index const symbols(described);
   detail::check_contracts(described, symbols, findings);
   detail::check_digests(described, findings);
@@ -109,13 +110,10 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   return findings;
 }
 
-std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, link_mode mode,
-                                          std::vector<std::string> const& kernels, bool allow_calls)
+std::vector<finding> preflight_any_target(std::span<fatbin const> inputs, preflight_request request)
 {
-  auto findings = preflight(inputs, {.target = detail::newest_target(),
-                                     .mode = mode,
-                                     .allow_calls = allow_calls,
-                                     .kernels = kernels});
+  request.target = detail::newest_target();
+  auto findings = preflight(inputs, request);
   std::erase_if(findings, [](finding const& entry) {
     return entry.severity != severity::error || depends_on_target(entry.id);
   });

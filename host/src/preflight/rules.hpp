@@ -30,6 +30,9 @@ class symbol_index;
 /// passed over.
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
+/// no-ltoir: allow_calls, and no input has LTO-IR.
+void check_ltoir_parts(preflight_inputs const& inputs, preflight_request const& request,
+                       std::vector<finding>& findings);
 /// float-contract: LTO mode takes one set of flags for all inputs.
 void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
                        std::vector<finding>& findings);
@@ -42,7 +45,7 @@ void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols
 
 // digests.cpp: integrity
 
-/// unverified-bytes: a warning for each input without digests.
+/// unverified-bytes: a warning for each file without digests, with those of its modules.
 void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings);
 
 // kept.cpp: kernels and variables to keep
@@ -71,15 +74,22 @@ bool is_system_function(std::string_view name);
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings);
-/// signature-mismatch, uncertain-type: all declarations and definitions of one name, weak or not.
-void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
-/// duplicate-symbol: `first` and `second` define `name`. `is_hook`: an input declares it, so
-/// neither is private.
-finding duplicate_symbol(std::string const& name, std::string const& first,
-                         std::string const& second, bool is_hook);
 /// duplicate-symbol.
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings);
+
+// duplicate_symbol.cpp
+
+/// duplicate-symbol: the modules `a` and `b` define `name`. `is_hook`: an input declares it, so
+/// neither definition is private.
+finding duplicate_symbol(std::string const& name, std::string const& a, std::string const& b,
+                         bool is_hook);
+
+// check_function_types.cpp: their types
+
+/// signature-mismatch, uncertain-type, unchecked-types: all declarations and definitions of one
+/// name, weak or not, whatever the order of the inputs.
+void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
 
 // variables.cpp: variables
 

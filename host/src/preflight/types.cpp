@@ -30,14 +30,15 @@ bool is_raw(preflight_input const& input)
 
 std::string remedy(preflight_input const& input, preflight_request const& request)
 {
-  auto const command = detail::format("nvcc -dlto -fatbin -arch={} FILE.cu -o FILE.fatbin",
-                                      linked_entry(*input.file, choice_of(request))->target.name());
+  auto const name = linked_entry(*input.file, choice_of(request))->target.name();
   if (is_raw(input))
     return detail::format(
-        "raw LTO-IR cannot state them; compile its source to a fatbin, whose PTX "
-        "does: {}",
-        command);
-  return detail::format("compile it with PTX for the same architecture: {}", command);
+        "raw LTO-IR cannot state them; compile its source to a fatbin, whose PTX does: "
+        "nvcc -dlto -fatbin -arch={} FILE.cu -o FILE.fatbin",
+        name);
+  return detail::format(
+      "compile {1} with nvcc -dc -gencode 'arch=compute_{0},code=[compute_{0},lto_{0}]'",
+      name.substr(name.find('_') + 1), input.file->name());
 }
 
 finding unreadable(preflight_input const& input, preflight_request const& request)
@@ -61,7 +62,7 @@ finding unchecked(std::vector<preflight_input> const& inputs, preflight_request 
           .message = detail::format("{}: no input states the types of its functions: each holds "
                                     "LTO-IR without PTX of the same architecture",
                                     fmt::join(names, ", ")),
-          .hint = remedy(inputs.front(), request)};
+          .hint = remedy(inputs.back(), request)};
 }
 
 }  // namespace

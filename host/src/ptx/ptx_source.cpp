@@ -18,10 +18,13 @@ std::string describe(std::string_view name, std::string const& reason, unsigned 
 
 void ptx_source::fail(std::string const& reason) const
 {
-  throw file_error(stage::fatbin, {.message = describe(name_, reason, line_),
-                                   .input = std::string(name_),
-                                   .code = error_code::invalid_ptx,
-                                   .hint = "build the fatbin again with nvcc"});
+  throw file_error(
+      stage::fatbin,
+      {.message = describe(name_, reason, line_),
+       .input = std::string(name_),
+       .code = error_code::invalid_ptx,
+       .hint = "build it again: a fatbin, object or archive with nvcc, PTX with the compiler "
+               "that wrote it"});
 }
 
 void ptx_source::exceed(std::string const& reason) const

@@ -17,27 +17,15 @@ constexpr std::string_view k_builtins = "libnvrtc-builtins.so.13.";
 /// NVRTC opens the builtins beside itself.
 vendor_library const& builtins_library()
 {
-  static vendor_library const library{.title = "NVRTC's builtins",
-                                      .name = k_builtins.data(),
-                                      .major = 13,
-                                      .folders = {"lib64"},
-                                      .wheel_folder = "lib",
-                                      .functions = {"nvrtc_builtins__13"},
-                                      .versioned_name = "nvrtc_builtins_"};
+  static auto const& library = *new vendor_library{// used while static objects are destroyed
+                                                   .title = "NVRTC's builtins",
+                                                   .name = k_builtins.data(),
+                                                   .major = 13,
+                                                   .folders = {"lib64"},
+                                                   .wheel_folder = "lib",
+                                                   .functions = {"nvrtc_builtins__13"},
+                                                   .versioned_name = "nvrtc_builtins_"};
   return library;
-}
-
-/// The newest libnvrtc-builtins.so.13.N in the folder of `file`; empty: none.
-std::string builtins_beside(fs::path const& file)
-{
-  std::string newest;
-  std::error_code failure;
-  auto const folder = fs::canonical(file, failure).parent_path();
-  if (failure) return {};
-  for (auto const& entry : fs::directory_iterator(folder, failure))
-    if (entry.path().filename().string().starts_with(k_builtins))
-      newest = std::max(newest, entry.path().string());
-  return newest;
 }
 
 template <typename Function>
@@ -71,7 +59,9 @@ std::string bind_all(shared_library const& file, nvrtc_functions& api)
 
 vendor_library const& nvrtc_library()
 {
-  static vendor_library const library{
+  static auto const& library = *new vendor_library{
+      // used while static objects are destroyed
+
       .title = "NVRTC",
       .name = "libnvrtc.so.13",
       .variable = "FATLINK_NVRTC",
@@ -88,12 +78,24 @@ vendor_library const& nvrtc_library()
   return library;
 }
 
+std::string builtins_of(std::string const& file)
+{
+  std::string newest;
+  std::error_code failure;
+  auto const folder = fs::canonical(file, failure).parent_path();
+  if (failure) return {};
+  for (auto const& entry : fs::directory_iterator(folder, failure))
+    if (entry.path().filename().string().starts_with(k_builtins))
+      newest = std::max(newest, entry.path().string());
+  return newest;
+}
+
 /// The builtins have the version in the names that they export, NVRTC itself has not.
 std::optional<std::string> nvrtc_identity(std::string const& path)
 {
   auto const identity = library_identity(path, nvrtc_library());
   if (!identity) return std::nullopt;
-  auto const file = builtins_beside(path);
+  auto const file = builtins_of(path);
   auto const builtins = file.empty() ? std::nullopt : library_identity(file, builtins_library());
   if (!builtins) return detail::format("{} without builtins", *identity);
   auto const version = builtins->substr(0, builtins->find(' '));

@@ -45,6 +45,9 @@ vendor_library const& nvrtc_library();
 /// The file that nvrtc::open would open, with nvrtc_identity(). Empty if there is no NVRTC.
 std::optional<library_file> locate_nvrtc();
 
+/// The newest libnvrtc-builtins.so.13.N beside the NVRTC in `file`; empty if there is none.
+std::string builtins_of(std::string const& file);
+
 /// The identity of the NVRTC in the file `path` and of the library of builtins beside it:
 /// "13.0 65be0db3… 109338064 builtins 08d17e32… 4380616". Empty if it is none.
 std::optional<std::string> nvrtc_identity(std::string const& path);

@@ -38,7 +38,9 @@ std::string bind_all(shared_library const& file, nvvm_functions& api)
 
 vendor_library const& nvvm_library()
 {
-  static vendor_library const library{
+  static auto const& library = *new vendor_library{
+      // used while static objects are destroyed
+
       .title = "libNVVM",
       .name = "libnvvm.so.4",
       .variable = "FATLINK_LIBNVVM",
@@ -63,6 +65,10 @@ std::string libdevice_of(std::string const& file)
   for (int levels = 0; levels < 4; ++levels, folder = folder.parent_path())
     for (auto const* place : {"nvvm/libdevice/libdevice.10.bc", "libdevice/libdevice.10.bc"})
       if (fs::is_regular_file(folder / place, failure)) return (folder / place).string();
+  for (auto const& root : toolkit_roots())  // distributions put the two in different folders
+    if (auto const bitcode = root / "nvvm/libdevice/libdevice.10.bc";
+        fs::is_regular_file(bitcode, failure))
+      return bitcode.string();
   return {};
 }
 

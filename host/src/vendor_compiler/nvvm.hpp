@@ -36,8 +36,8 @@ struct nvvm_functions {
 /// How libNVVM is searched and recognized.
 vendor_library const& nvvm_library();
 
-/// The libdevice.10.bc that belongs to the libNVVM `file`: of its toolkit or wheel; empty if there
-/// is none.
+/// The libdevice.10.bc for the libNVVM `file`: of its toolkit or wheel, else of another toolkit
+/// (toolkit_roots); empty if there is none. Its bitcode is the same in CUDA 12 and 13.
 std::string libdevice_of(std::string const& file);
 
 /// An opened libNVVM.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fatbin/sidecar.hpp"
+#include "input/stated_digest.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "verification/expression.hpp"
@@ -104,15 +105,14 @@ std::optional<reference> reference::read_source(std::filesystem::path const& pat
   return read(path);
 }
 
-std::optional<reference> reference::beside(std::filesystem::path const& fatbin)
+std::optional<reference> reference::beside(std::filesystem::path const& file)
 {
-  auto const path = detail::sidecar_of(fatbin);
-  std::error_code ignored;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
-  // A sidecar may state only the digest of its fatbin.
-  auto const json = detail::read_json(path);
+  auto const path = detail::find_sidecar(file);
+  if (!path) return std::nullopt;
+  // A sidecar may state only the digest of its file.
+  auto const json = detail::read_json(*path);
   if (json.contains("sha256") && !json.contains("reference")) return std::nullopt;
-  return read(path);
+  return read(*path);
 }
 
 std::function<void(std::span<float const>, std::span<double>)> reference::evaluator() const

@@ -77,6 +77,7 @@ elf_section elf_reader::section(std::uint32_t index) const
           .size = header.read<std::uint64_t>(offsetof(Elf64_Shdr, sh_size)),
           .link = header.read<std::uint32_t>(offsetof(Elf64_Shdr, sh_link)),
           .info = header.read<std::uint32_t>(offsetof(Elf64_Shdr, sh_info)),
+          .alignment = header.read<std::uint64_t>(offsetof(Elf64_Shdr, sh_addralign)),
           .entry_size = header.read<std::uint64_t>(offsetof(Elf64_Shdr, sh_entsize))};
 }
 

@@ -28,8 +28,9 @@ struct elf_section {
   std::uint64_t flags = 0;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  std::uint32_t link = 0;        ///< of a symbol table: the section of its names
-  std::uint32_t info = 0;        ///< with SHF_INFO_LINK: the section that it belongs to
+  std::uint32_t link = 0;  ///< of a symbol table: the section of its names
+  std::uint32_t info = 0;  ///< with SHF_INFO_LINK: the section that it belongs to
+  std::uint64_t alignment = 0;
   std::uint64_t entry_size = 0;  ///< of a table; 0 otherwise
 };
 

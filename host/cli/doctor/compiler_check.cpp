@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/compiler_check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+#include "doctor/candidates.hpp"
+#include "fatlink/compiler.hpp"
+#include "vendor_compiler/nvrtc.hpp"
+#include "vendor_compiler/nvvm.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+constexpr char const* k_cuda = "__device__ int number;\n";
+constexpr char const* k_ir =
+    "target triple = \"nvptx64-nvidia-cuda\"\n"
+    "define void @empty() {\n  ret void\n}\n"
+    "!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}\n";
+
+/// Sets "version", or "message" and "hint".
+void try_compile(nlohmann::json& json, std::string const& text, std::string const& name)
+try {
+  if (!json.at("found").get<bool>()) return;
+  compiler tool({.allow_unconfined = true});
+  auto const made = tool.compile(source::from_text(text, name), {.architectures = {"sm_75"}});
+  json["version"] = made.producer.substr(made.producer.find(' ') + 1);
+} catch (error const& failure) {
+  json["message"] = failure.details().message;
+  json["hint"] = use_options(failure.details());
+}
+
+std::vector<std::string> header_folders()
+{
+  std::vector<std::string> names;
+  compiler const tool({.cache = std::make_shared<link_cache>(default_cache_settings())});
+  for (auto const& folder : tool.header_folders()) names.push_back(folder.string());
+  return names;
+}
+
+void print_first_line(char const* title, char const* language, nlohmann::json const& compiler)
+{
+  if (!compiler["found"].get<bool>())
+    fmt::print("{}: not found; only to compile {}: {}\n", title, language,
+               compiler.value("hint", ""));
+  else
+    fmt::print("{} {}: {} ({})\n", title, compiler.value("version", "does not work"),
+               compiler["path"].get<std::string>(), compiler["reason"].get<std::string>());
+}
+
+void print_headers(nlohmann::json const& nvrtc)
+{
+  auto const folders = nvrtc["headers"].get<std::vector<std::string>>();
+  if (!nvrtc["found"].get<bool>()) return;
+  fmt::print("  headers: {}\n",
+             folders.empty() ? "none yet; NVRTC 13.3 and newer unpacks its own when a source "
+                               "includes one, for others install nvidia-cuda-runtime or a toolkit"
+                             : fmt::format("{}", fmt::join(folders, ", ")));
+}
+
+void print_part(char const* title, nlohmann::json const& compiler, char const* key)
+{
+  if (!compiler["found"].get<bool>()) return;
+  fmt::print("  {}: {}\n", title, compiler.value(key, "not found"));
+}
+
+}  // namespace
+
+nlohmann::json examine_nvrtc()
+{
+  auto json = examine_library<detail::nvrtc>();
+  json["headers"] = header_folders();
+  try_compile(json, k_cuda, "doctor.cu");
+  if (!json["found"].get<bool>()) return json;
+  if (auto const file = detail::builtins_of(json["path"].get<std::string>()); !file.empty())
+    json["builtins"] = file;
+  return json;
+}
+
+nlohmann::json examine_libnvvm()
+{
+  auto json = examine_library<detail::nvvm>();
+  try_compile(json, k_ir, "doctor.ll");
+  if (!json["found"].get<bool>()) return json;
+  if (auto const file = detail::libdevice_of(json["path"].get<std::string>()); !file.empty())
+    json["libdevice"] = file;
+  return json;
+}
+
+bool is_compiler_usable(nlohmann::json const& compiler)
+{
+  return compiler.contains("version");
+}
+
+void print_compilers(nlohmann::json const& nvrtc, nlohmann::json const& libnvvm)
+{
+  print_first_line("NVRTC", "CUDA C++", nvrtc);
+  print_candidates(nvrtc);
+  print_part("builtins", nvrtc, "builtins");
+  print_headers(nvrtc);
+  print_first_line("libNVVM", "LLVM IR", libnvvm);
+  print_candidates(libnvvm);
+  print_part("libdevice", libnvvm, "libdevice");
+}
+
+}  // namespace fatlink::cli

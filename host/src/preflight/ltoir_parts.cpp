@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that an LTO link has something to compile: libNVVM refuses a program without a module.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "preflight/linked_entry.hpp"
+#include "preflight/rules.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::size_t k_listed_inputs = 3;
+
+/// "a.ptx, b.ptx, c.ptx and 2 more"
+std::string list_names(std::vector<std::string> const& names)
+{
+  auto const count = std::min(names.size(), k_listed_inputs);
+  auto const rest = names.size() - count;
+  return detail::format("{}{}",
+                        fmt::join(names.begin(), names.begin() + std::ptrdiff_t(count), ", "),
+                        rest == 0 ? "" : detail::format(" and {} more", rest));
+}
+
+/// The mode that links the inputs as they are.
+std::string remedy(preflight_inputs const& inputs, preflight_request const& request)
+{
+  auto const links_in = [&](link_mode mode) {
+    return std::ranges::all_of(inputs, [&](preflight_input const& input) {
+      return linked_entry(*input.file, {request.target, mode, mode == link_mode::ptx}) != nullptr;
+    });
+  };
+  if (links_in(link_mode::sass))
+    return "link in sass mode (link_mode::sass) without link_options::allow_calls";
+  if (links_in(link_mode::ptx)) return "link in ptx mode (link_mode::ptx)";
+  return "compile one of them with nvcc -dlto -fatbin -arch=sm_75";
+}
+
+}  // namespace
+
+void check_ltoir_parts(preflight_inputs const& inputs, preflight_request const& request,
+                       std::vector<finding>& findings)
+{
+  if (request.mode != link_mode::lto || !request.allow_calls || inputs.empty()) return;
+  std::vector<std::string> names;
+  for (auto const& input : inputs) {
+    auto const* entry = linked_entry(*input.file, choice_of(request));
+    if (entry == nullptr || entry->kind == entry_kind::ltoir) return;  // check_entries reports null
+    names.push_back(input.file->name());
+  }
+  findings.push_back(
+      {.id = finding_id::no_ltoir,
+       .severity = severity::error,
+       .files = names,
+       .message = detail::format("{}: no LTO-IR to link; an lto link needs one input with it, also "
+                                 "if calls are allowed",
+                                 list_names(names)),
+       .hint = remedy(inputs, request)});
+}
+
+}  // namespace fatlink::detail

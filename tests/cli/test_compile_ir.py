@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fatlink compile` of LLVM IR, as text and as bitcode, and LLVM IR as an input of other commands."""
+import json
+import pathlib
+import unittest
+
+from fatlink_cli import LIBRARY, SHARE, CliTest, doctor
+
+IR = pathlib.Path(__file__).parent.parent / "fixtures" / "ir"
+DECLARATION = "the contract apply_transform/1 declares: extern \"C\" __device__ float user_transform(float x);"
+REFERENCE = {"hook": "user_transform", "tolerance_ulp": 4}
+
+
+class LlvmIr(CliTest):
+    def setUp(self):
+        super().setUp()
+        if "version" not in doctor()["libnvvm"]:
+            self.skipTest("no libNVVM on this machine")
+
+    def environment(self, changes):
+        return super().environment({"FATLINK_PATH": str(SHARE), **changes})
+
+    def source(self, name, old="", new=""):
+        """A copy of a file of tests/fixtures/ir with a change of its text."""
+        content = (IR / name).read_bytes()
+        self.assertIn(old.encode(), content)
+        return self.file(name, content.replace(old.encode(), new.encode()))
+
+    def compile_ir(self, source, *words, status=0, **options):
+        return self.fatlink("compile", source, "-o", "out.fatbin", *words, status=status, **options)
+
+    def assert_refused(self, source, *words, status=4, says, hint="hint:", **options):
+        return self.assert_fails(status, "compile", source, "-o", "out.fatbin", *words, says=says, hint=hint, **options)
+
+    def need_nvrtc(self):
+        if "version" not in doctor()["nvrtc"]:
+            self.skipTest("no NVRTC on this machine, which reads contracts")
+
+    def test_text_and_bitcode_become_a_fatbin_with_its_sidecar(self):
+        for name in ("half.ll", "half.bc", "sine.ll", "sine.bc"):
+            with self.subTest(name=name):
+                said = json.loads(self.compile_ir(self.source(name), "--arch", "75,100", "--json").stdout)
+                self.assertEqual([f"{entry['kind']}:{entry['target']}" for entry in said["entries"]],
+                                 ["ptx:sm_75", "ltoir:sm_75", "ptx:sm_100", "ltoir:sm_100"])
+                self.assertRegex(said["producer"], r"^libNVVM 1[3-9]\.\d+$")
+                shown, = self.fatlink_json("inspect", "out.fatbin")["files"]
+                self.assertTrue(shown["verified"])
+                self.assertEqual(shown["entries"][0]["definitions"], ["(b32) user_transform(b32)"])
+                self.assertEqual(shown["entries"][0]["hooks"], [])
+
+    def test_the_second_compile_opens_no_libnvvm(self):
+        source = self.source("half.ll")
+        caches = [json.loads(self.compile_ir(source, "--json").stdout)["cache"] for _ in range(2)]
+        self.assertEqual(caches, ["miss", "hit"])
+
+    def test_is_taken_as_a_transform_and_verified_in_both_modes(self):
+        self.need_nvrtc()
+        for name, reference in (("half.ll", "x / 2"), ("half.bc", "x / 2"), ("sine.ll", "sin(x)"), ("sine.bc", "sin(x)")):
+            with self.subTest(name=name):
+                self.compile_ir(self.source(name), "--contract", "apply_transform")
+                sidecar = json.loads((self.folder / "out.json").read_text())
+                self.file("out.json", json.dumps({**sidecar, **REFERENCE, "name": "out", "summary": name,
+                                                  "reference": reference}))
+                said = self.fatlink_json("run", "--device", "cpu", "--library", LIBRARY, "--transform", "out.fatbin")
+                self.assertEqual([(mode["mode"], mode["verified"]) for mode in said["modes"]],
+                                 [("ptx", True), ("lto", True)])
+                # The file itself, compiled for the contract of the library.
+                said = self.fatlink_json("run", "--device", "cpu", "--library", LIBRARY, "--transform", name)
+                self.assertEqual([mode["inlined"] for mode in said["modes"]], [False, True])
+
+    def test_an_error_has_the_line_and_the_column(self):
+        self.assert_refused(self.source("half.ll", "ret float %y", "ret float %z"),
+                            says=["half.ll:8:13: error: use of undefined value '%z'", "[compile-failed]"],
+                            hint="for sm_75, as for every target below sm_100, libNVVM reads the LLVM IR of LLVM 7")
+
+    def test_opaque_pointers_below_sm_100_are_explained(self):
+        for name in ("opaque.ll", "opaque.bc"):
+            with self.subTest(name=name):
+                source = self.source(name)
+                self.assert_refused(source, says=[name, "[compile-failed]"], hint="compile for sm_100 and newer only")
+                self.compile_ir(source, "--arch", "100")
+
+    def test_a_module_without_the_version_says_which_lines_to_add(self):
+        self.assert_refused(self.source("half.ll", "!nvvmir.version", "!other"),
+                            says=["half.ll: error: IR version", "[compile-failed]"],
+                            hint="!nvvmir.version = !{!0} and !0 = !{i32 2, i32 0}")
+
+    def test_another_type_is_refused_with_the_declaration(self):
+        self.need_nvrtc()
+        for old, new, says in (
+                ("float @user_transform(float %x)", "float @user_transform(float %x, i32 %n)", "(b32) user_transform(b32, b32)"),
+                ("float @user_transform(float %x) {\n  %y = fmul float %x, 5.0e-1\n  ret float %y",
+                 "i32 @user_transform(i32 %x) {\n  ret i32 %x", "i32 (i32)")):
+            with self.subTest(new=new):
+                self.assert_refused(self.source("half.ll", old, new), "--contract", "apply_transform",
+                                    says=["half.ll: defines", says, "[signature-mismatch]"], hint=DECLARATION)
+
+    def test_a_module_without_the_hook_is_refused(self):
+        self.need_nvrtc()
+        self.assert_refused(self.source("half.ll", "@user_transform", "@user_transfrom"), "--contract", "apply_transform",
+                            says=["[missing-hook]"], hint="did you mean user_transform?")
+        self.assert_refused(self.file("empty.ll", ""), "--contract", "apply_transform",
+                            says=["empty.ll: is empty", "[missing-hook]"], hint=DECLARATION)
+
+    def test_a_function_that_libdevice_lacks_is_named(self):
+        self.assert_refused(self.source("sine.ll", "__nv_sinf", "__nv_sinus"),
+                            says=["sine.ll: calls __nv_sinus, which libdevice does not have", "[compile-failed]"])
+
+    def test_damaged_bitcode_is_refused_and_the_next_compile_works(self):
+        good = (IR / "half.bc").read_bytes()
+        self.assert_refused(self.file("cut.bc", good[:800]), says=["cut.bc: error: "])
+        self.assert_refused(self.file("damaged.bc", good[:300] + b"\xff" * 300 + good[600:]), says=["damaged.bc: "])
+        self.assert_refused(self.file("other.bc", b"\x7fELF" + good), status=3, says=["other.bc: is not LLVM bitcode"])
+        self.compile_ir(self.source("half.bc"))
+
+    def test_what_does_not_apply_is_refused_or_a_warning(self):
+        source = self.source("half.ll")
+        self.assert_refused(source, "--sass", "90", status=2, says=["libNVVM makes no cubins"])
+        self.assertIn("half.ll: headers and macros have no effect on LLVM IR",
+                      self.compile_ir(source, "-D", "FACTOR=2").stderr)
+
+    def test_an_unknown_architecture_says_what_to_install(self):
+        self.assert_refused(self.source("half.ll"), "--arch", "77", status=5,
+                            says=["half.ll: libNVVM does not know the architecture sm_77"], hint="install a newer libNVVM")
+
+
+class NoLibNvvm(CliTest):
+    def test_says_what_to_install(self):
+        source = self.file("half.ll", (IR / "half.ll").read_bytes())
+        done = self.assert_fails(5, "compile", source, "-o", "out.fatbin", env={"FATLINK_LIBNVVM": "/nowhere"},
+                                 says=["libNVVM: /nowhere (from $FATLINK_LIBNVVM) cannot be used", "[nvvm-unavailable]"])
+        self.assertIn("pip install nvidia-nvvm", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

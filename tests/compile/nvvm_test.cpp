@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles LLVM IR with the libNVVM of this machine, in the helper.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "expect_error.hpp"
+#include "fatlink/compiler.hpp"
+#include "fatlink/linker.hpp"
+#include "fixtures.hpp"
+#include "toolkit/vendor_library.hpp"
+#include "vendor_compiler/nvrtc.hpp"
+#include "vendor_compiler/nvvm.hpp"
+
+using namespace fatlink;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+namespace {
+
+std::string text_of(std::string const& name)
+{
+  std::ifstream file(fixtures::path("ir/" + name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// half.ll with `text` in place of `old_text`.
+std::string changed(std::string const& old_text, std::string const& text)
+{
+  auto code = text_of("half.ll");
+  code.replace(code.find(old_text), old_text.size(), text);
+  return code;
+}
+
+std::string ptx_of(fatbin const& code)
+{
+  return read_ptx(code.entries().front());
+}
+
+class Nvvm : public testing::Test {
+ protected:
+  void SetUp() override
+  {
+    if (!detail::locate(detail::nvvm_library())) GTEST_SKIP() << "no libNVVM on this machine";
+    ::setenv("FATLINK_PATH", places::data().c_str(), 1);
+  }
+  void TearDown() override { ::unsetenv("FATLINK_PATH"); }
+
+  compiled_source compile(std::string const& text, compile_options const& options,
+                          std::string const& name = "half.ll")
+  {
+    return compiler_.compile(source::from_text(text, name), options);
+  }
+  static compile_options for_target(target architecture)
+  {
+    return {.architectures = {architecture}};
+  }
+
+  /// The details of the compile_error that `text` causes.
+  error_details refusal(std::string const& text, compile_options const& options,
+                        std::string const& name = "half.ll")
+  {
+    try {
+      (void)compile(text, options, name);
+    } catch (compile_error const& failure) {
+      return failure.details();
+    }
+    ADD_FAILURE() << "compiled: " << text;
+    return {};
+  }
+
+  compiler compiler_;
+};
+
+/// With the contract, whose header NVRTC reads.
+class NvvmContract : public Nvvm {
+ protected:
+  void SetUp() override
+  {
+    Nvvm::SetUp();
+    if (!IsSkipped() && !detail::locate_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  }
+  static compile_options contract()
+  {
+    return {.contract = "apply_transform", .architectures = {"sm_75"}};
+  }
+};
+
+}  // namespace
+
+TEST_F(Nvvm, MakesPtxAndLtoIrOfTextAndOfBitcode)
+{
+  for (auto const* name : {"half.ll", "half.bc"}) {
+    auto const made = compile(text_of(name), {.architectures = {"sm_75", "sm_100"}}, name);
+    std::vector<std::string> entries;
+    for (auto const& entry : made.code.entries())
+      entries.push_back(std::string(to_string(entry.kind)) + ":" + entry.target.name());
+    EXPECT_THAT(entries, ElementsAre("ptx:sm_75", "ltoir:sm_75", "ptx:sm_100", "ltoir:sm_100"));
+    EXPECT_THAT(made.producer, testing::MatchesRegex("libNVVM 1[0-9]\\.[0-9]+"));
+    EXPECT_EQ("libNVVM " + made.code.ident()->toolkit, made.producer);
+    EXPECT_THAT(made.warnings, IsEmpty());
+    EXPECT_TRUE(made.code.is_verified());
+  }
+}
+
+TEST_F(Nvvm, MakesTheSameBytesWhateverTheFolder)
+{
+  auto const here = compile(text_of("half.ll"), for_target("sm_75"), "half.ll");
+  auto const there = compile(text_of("half.ll"), for_target("sm_75"), "/some/where/else/half.ll");
+  EXPECT_TRUE(std::ranges::equal(here.code.bytes(), there.code.bytes()));
+}
+
+TEST_F(Nvvm, AddsTheFunctionsOfLibdeviceThatAreCalled)
+{
+  for (auto const* name : {"sine.ll", "sine.bc"})
+    for (auto const architecture : {target("sm_75"), target("sm_100")})
+      EXPECT_THAT(
+          ptx_of(compile(text_of(name), for_target(architecture), name).code),
+          AllOf(HasSubstr("fma.rn"), Not(HasSubstr("__nv_sinf")), Not(HasSubstr("__nv_cosf"))))
+          << name;
+}
+
+TEST_F(Nvvm, RefusesAFunctionThatLibdeviceDoesNotHave)
+{
+  auto code = text_of("sine.ll");
+  for (auto at = code.find("sinf"); at != std::string::npos; at = code.find("sinf"))
+    code.replace(at, 4, "foo");
+  auto const details = refusal(code, for_target("sm_75"));
+  EXPECT_EQ(details.message, "half.ll: calls __nv_foo, which libdevice does not have");
+  EXPECT_TRUE(details.code == error_code::compile_failed);
+}
+
+TEST_F(Nvvm, SaysWhatToInstallIfThereIsNoLibdevice)
+{
+  fixtures::folder const folder;
+  auto const library = detail::locate(detail::nvvm_library())->path;
+  std::filesystem::copy(std::filesystem::canonical(library), folder.path() / "libnvvm.so.4");
+  compiler tool({.libnvvm = folder.path() / "libnvvm.so.4"});
+  expect_error<unavailable_error>(
+      [&] {
+        (void)tool.compile(source::from_text(text_of("sine.ll"), "sine.ll"), for_target("sm_75"));
+      },
+      "sine.ll: calls __nv_sinf of libdevice, and no libdevice.10.bc belongs to this libNVVM");
+  EXPECT_NO_THROW(
+      (void)tool.compile(source::from_text(text_of("half.ll"), "half.ll"), for_target("sm_75")));
+}
+
+TEST_F(Nvvm, PassesFloatFlagsAndLinesOn)
+{
+  auto options = for_target("sm_75");
+  options.float_flags = {.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = false};
+  options.line_info = true;
+  auto const made = compile(changed("fmul float %x, 5.0e-1", "fdiv float 1.0, %x"), options);
+  EXPECT_EQ(made.code.entries().front().options, "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=0");
+  EXPECT_THAT(ptx_of(made.code), HasSubstr(".approx.ftz.f32"));
+}
+
+TEST_F(Nvvm, WarnsThatHeadersAndMacrosHaveNoEffect)
+{
+  auto options = for_target("sm_75");
+  options.definitions = {"FACTOR=2"};
+  EXPECT_THAT(compile(text_of("half.ll"), options).warnings,
+              ElementsAre("half.ll: headers and macros have no effect on LLVM IR"));
+}
+
+TEST_F(Nvvm, MakesNoCubins)
+{
+  EXPECT_THROW((void)compile(text_of("half.ll"), {.architectures = {"sm_75"}, .sass = {"sm_90"}}),
+               usage_error);
+}
+
+TEST_F(Nvvm, ShowsLineAndColumnOfAnError)
+{
+  auto const details = refusal(changed("ret float %y", "ret float %z"), for_target("sm_75"));
+  EXPECT_EQ(details.message, "half.ll:8:13: error: use of undefined value '%z'");
+  EXPECT_TRUE(details.code == error_code::compile_failed);
+  EXPECT_THAT(details.hint, HasSubstr("for sm_75, as for every target below sm_100"));
+}
+
+TEST_F(Nvvm, ReadsOpaquePointersFromSm100On)
+{
+  for (auto const* name : {"opaque.ll", "opaque.bc"}) {
+    EXPECT_NO_THROW((void)compile(text_of(name), for_target("sm_100"), name));
+    EXPECT_THAT(refusal(text_of(name), for_target("sm_75"), name).hint,
+                HasSubstr("compile for sm_100 and newer only"));
+    EXPECT_THAT(refusal(text_of(name), {.architectures = {"sm_100", "sm_90"}}, name).hint,
+                HasSubstr("for sm_90, as"));
+  }
+  EXPECT_THAT(refusal(text_of("opaque.ll"), for_target("sm_75")).message,
+              testing::StartsWith("half.ll:8:"));
+}
+
+TEST_F(Nvvm, SaysHowToStateVersionAndTriple)
+{
+  EXPECT_THAT(refusal(changed("!nvvmir.version", "!other"), for_target("sm_75")).hint,
+              HasSubstr("!nvvmir.version = !{!0}"));
+  EXPECT_THAT(refusal(changed("target triple", "; target triple"), for_target("sm_75")).hint,
+              HasSubstr("target triple = \"nvptx64-nvidia-cuda\""));
+}
+
+TEST_F(Nvvm, RefusesAnEmptyText)
+{
+  for (auto const* text : {"", " \n", "; SPDX\n\n; nothing"})
+    EXPECT_EQ(refusal(text, for_target("sm_75")).message,
+              "half.ll: is empty: it defines no function");
+}
+
+TEST_F(Nvvm, RefusesAnArchitectureThatItDoesNotKnow)
+{
+  expect_error<unavailable_error>([&] { (void)compile(text_of("half.ll"), for_target("sm_77")); },
+                                  "does not know the architecture sm_77");
+}
+
+TEST_F(Nvvm, DamagedBitcodeFailsOnlyItsOwnCompile)
+{
+  auto const good = text_of("sine.bc");
+  for (std::size_t size = 4; size < good.size(); size += 64)
+    EXPECT_THROW((void)compile(good.substr(0, size), for_target("sm_75"), "cut.bc"), compile_error)
+        << size;
+  for (std::size_t place = 8; place < good.size(); place += 48) {
+    auto damaged = good;
+    damaged[place] = static_cast<char>(damaged[place] ^ 0x55);
+    try {
+      (void)compile(damaged, for_target("sm_75"), "damaged.bc");
+    } catch (compile_error const& failure) {
+      EXPECT_THAT(failure.what(), testing::StartsWith("damaged.bc: "));
+      EXPECT_NE(failure.details().hint, "");
+    }
+  }
+  EXPECT_NO_THROW((void)compile(good, for_target("sm_75"), "sine.bc"));
+}
+
+TEST_F(Nvvm, IsNotOpenedForACachedCompile)
+{
+  fixtures::folder const folder;
+  auto const compile_cached = [&](std::string const& name) {
+    compiler cached(
+        {.cache = std::make_shared<link_cache>(cache_settings{.folder = folder.path() / "cache"})});
+    return cached.compile(source::from_text(text_of(name), "x.ll"), for_target("sm_75"));
+  };
+  EXPECT_EQ(compile_cached("sine.ll").cache, cache_outcome::miss);
+  auto const second = compile_cached("sine.ll");
+  EXPECT_EQ(second.cache, cache_outcome::hit);
+  EXPECT_EQ(second.times.open_ms, 0);
+  EXPECT_THAT(second.producer, testing::StartsWith("libNVVM 1"));
+  EXPECT_EQ(compile_cached("half.ll").cache, cache_outcome::miss);
+}
+
+TEST_F(NvvmContract, StatesTheContractAndLinks)
+{
+  auto const made = compile(text_of("sine.ll"), contract());
+  ASSERT_TRUE(made.code.ident());
+  EXPECT_EQ(made.code.ident()->contract, "apply_transform");
+  EXPECT_EQ(made.code.ident()->hooks,
+            (std::map<std::string, std::string>{{"user_transform", "FffE"}}));
+  for (auto const mode : {link_mode::ptx, link_mode::lto}) {
+    auto const image = linker().link({fatbin::find("apply_transform"), made.code},
+                                     {.target = "sm_90", .mode = mode});
+    EXPECT_EQ(image.inlined(), mode == link_mode::lto);
+  }
+}
+
+TEST_F(NvvmContract, ShowsTheContractForAnotherType)
+{
+  for (auto const* type : {"double @user_transform(double %x) {\n  %y = fmul double %x, 5.0e-1\n"
+                           "  ret double %y",
+                           "float @user_transform(float %x, float %z) {\n"
+                           "  %y = fmul float %x, %z\n  ret float %y",
+                           "i32 @user_transform(i32 %x) {\n  ret i32 %x"}) {
+    auto const details =
+        refusal(changed("float @user_transform(float %x) {\n  %y = fmul float %x, 5.0e-1\n"
+                        "  ret float %y",
+                        type),
+                contract());
+    EXPECT_EQ(details.code.text(), "signature-mismatch") << type;
+    EXPECT_THAT(details.message, HasSubstr("half.ll: defines "));
+    EXPECT_EQ(details.hint,
+              "the contract apply_transform/1 declares: extern \"C\" __device__ float "
+              "user_transform(float x);");
+  }
+}
+
+TEST_F(NvvmContract, RefusesAModuleWithoutTheHook)
+{
+  auto const details = refusal(changed("@user_transform", "@user_transfrom"), contract());
+  EXPECT_EQ(details.code.text(), "missing-hook");
+  EXPECT_THAT(details.hint, HasSubstr("did you mean user_transform?"));
+  EXPECT_EQ(refusal("; nothing\n", contract()).code.text(), "missing-hook");
+}
+
+TEST(NvvmMissing, SaysWhatToInstall)
+{
+  compiler tool({.libnvvm = "/nowhere/libnvvm.so.4"});
+  try {
+    (void)tool.compile(source::from_text(text_of("half.ll"), "half.ll"),
+                       {.architectures = {"sm_75"}});
+    ADD_FAILURE();
+  } catch (unavailable_error const& failure) {
+    EXPECT_TRUE(failure.details().code == error_code::nvvm_unavailable);
+    EXPECT_THAT(failure.what(), HasSubstr("/nowhere/libnvvm.so.4"));
+    EXPECT_THAT(failure.details().hint, AllOf(HasSubstr("libnvvm-13-0"), HasSubstr("nvidia-nvvm")));
+  }
+}

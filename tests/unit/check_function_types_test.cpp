@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of different types are found in every order of the inputs, also where some of them,
+// cubins, state widths only or nothing.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "ar_archive.hpp"
+#include "cubin_bytes.hpp"
+#include "fatlink/preflight.hpp"
+#include "fixtures.hpp"
+
+using namespace fatlink;
+using fixtures::to_bytes;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+/// A PTX module with these declarations.
+input ptx(std::string const& name, std::string const& declarations)
+{
+  return input::from_bytes(
+      to_bytes(".version 8.0\n.target sm_75\n.address_size 64\n" + declarations), name);
+}
+
+/// Calls `hook` by name, and takes the address of `passed_on`, of which it states no types.
+input cubin()
+{
+  return input::from_bytes(cubin_bytes::types(), "types.cubin");
+}
+
+/// A module that calls `passed_on` and passes a parameter of the type `type`, "f32" or "b32".
+input caller(std::string const& name, std::string const& type)
+{
+  return ptx(name, ".extern .func passed_on (.param .b32 p);\n.visible .entry k_" +
+                       name.substr(0, 1) + " () {\n.reg ." + type +
+                       " %r;\n{\n.param .b32 q;\nst.param." + type +
+                       " [q], %r;\ncall.uni passed_on, (q);\n}\nret;\n}\n");
+}
+
+input definition(std::string const& name, std::string const& type, char const* linkage = ".visible")
+{
+  return ptx(name, std::string(linkage) + " .func passed_on (.param ." + type + " p) { ret; }\n");
+}
+
+/// The findings about `symbol`, as "error signature-mismatch".
+std::vector<std::string> findings_of(std::vector<input> const& inputs, std::string const& symbol)
+{
+  std::vector<std::string> texts;
+  preflight_request const request{.target = "sm_90a", .mode = link_mode::ptx, .allow_calls = true};
+  for (auto const& entry : preflight(inputs, request))
+    if (entry.symbol == symbol)
+      texts.push_back(std::string(to_string(entry.severity)) + " " + to_string(entry.id));
+  return texts;
+}
+
+/// Calls `judge` with the inputs in every order, and a text that names the order.
+void in_every_order(std::vector<input> const& inputs,
+                    std::function<void(std::vector<input> const&, std::string const&)> const& judge)
+{
+  std::vector<std::size_t> order(inputs.size());
+  std::iota(order.begin(), order.end(), 0U);
+  do {
+    std::vector<input> ordered;
+    std::string text;
+    for (auto const index : order) {
+      ordered.push_back(inputs[index]);
+      text += inputs[index].name() + " ";
+    }
+    judge(ordered, text);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+void expect_mismatch_in_every_order(std::vector<input> const& inputs, std::string const& symbol)
+{
+  in_every_order(inputs, [&](auto const& ordered, auto const& text) {
+    EXPECT_THAT(findings_of(ordered, symbol), testing::Contains("error signature-mismatch"))
+        << text;
+  });
+}
+
+}  // namespace
+
+TEST(FunctionTypes, AreComparedWithADeclarationThatStatesThemWhereACubinStatesNone)
+{
+  expect_mismatch_in_every_order(
+      {cubin(), ptx("b.ptx", ".extern .func passed_on (.param .b32 p);\n"),
+       definition("t.ptx", "b64")},
+      "passed_on");
+}
+
+TEST(FunctionTypes, AreComparedWithADeclarationThatStatesMoreThanWidths)
+{
+  auto const types = [](std::string const& first) {
+    return "(.param .b32 r) hook (.param ." + first +
+           " a, .param .b64 b, .param .b32 c, .param .align 4 .b8 d[12])";
+  };
+  expect_mismatch_in_every_order({cubin(), ptx("b.ptx", ".extern .func " + types("b32") + ";\n"),
+                                  ptx("t.ptx", ".visible .func " + types("b16") + "{ ret; }\n")},
+                                 "hook");
+  in_every_order({cubin(), ptx("b.ptx", ".extern .func " + types("b32") + ";\n"),
+                  ptx("t.ptx", ".visible .func " + types("b32") + "{ ret; }\n")},
+                 [](auto const& ordered, auto const& text) {
+                   EXPECT_THAT(findings_of(ordered, "hook"), IsEmpty()) << text;
+                 });
+}
+
+TEST(FunctionTypes, AreComparedWithACallThatShowsFloatsWhereADeclarationShowsNone)
+{
+  expect_mismatch_in_every_order({ptx("a.ptx", ".extern .func passed_on (.param .b32 p);\n"),
+                                  caller("b.ptx", "f32"), caller("c.ptx", "u32")},
+                                 "passed_on");
+}
+
+TEST(FunctionTypes, OfAWeakDefaultAndItsReplacementAreComparedWhereTheHookStatesNone)
+{
+  expect_mismatch_in_every_order(
+      {cubin(), definition("w.ptx", "b32", ".weak"), definition("t.ptx", "b64")}, "passed_on");
+}
+
+TEST(FunctionTypes, NameTheDeclarationFirst)
+{
+  in_every_order({cubin(), ptx("b.ptx", ".extern .func passed_on (.param .b32 p);\n"),
+                  definition("t.ptx", "b64")},
+                 [](auto const& ordered, auto const& text) {
+                   auto const findings = preflight(
+                       ordered, {.target = "sm_90a", .mode = link_mode::ptx, .allow_calls = true});
+                   auto const mismatch =
+                       std::find_if(findings.begin(), findings.end(), [](finding const& entry) {
+                         return entry.id == finding_id::signature_mismatch;
+                       });
+                   ASSERT_NE(mismatch, findings.end());
+                   EXPECT_EQ(mismatch->message,
+                             "b.ptx declares passed_on(b32) and t.ptx defines passed_on(b64)")
+                       << text;
+                 });
+}
+
+TEST(FunctionTypes, ThatNoDeclarationStatesAreReported)
+{
+  in_every_order({cubin(), definition("t.ptx", "b64")}, [](auto const& ordered, auto const& text) {
+    EXPECT_THAT(findings_of(ordered, "passed_on"), ElementsAre("warning unchecked-types")) << text;
+  });
+  auto const findings =
+      preflight(std::vector{cubin(), definition("t.ptx", "b64")},
+                {.target = "sm_90a", .mode = link_mode::ptx, .allow_calls = true});
+  auto const warning = std::find_if(findings.begin(), findings.end(), [](finding const& entry) {
+    return entry.id == finding_id::unchecked_types;
+  });
+  ASSERT_NE(warning, findings.end());
+  EXPECT_EQ(warning->message,
+            "types.cubin takes the address of passed_on and does not state its types, so those of "
+            "passed_on(b64) in t.ptx are compared with nothing");
+  EXPECT_EQ(warning->hint, "pass types.cubin as PTX or LTO-IR, which state the types");
+}
