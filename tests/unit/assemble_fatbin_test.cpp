@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fixtures.hpp"
+#include "ar_archive.hpp"
 
 using namespace fatlink::detail;
 
@@ -11,7 +11,7 @@ namespace {
 
 std::string toolkit_in(std::string const& ptx)
 {
-  return stated_toolkit({{}, {.ptx = fixtures::to_bytes(ptx)}});
+  return stated_toolkit({compile_product{}, {.ptx = fixtures::to_bytes(ptx)}});
 }
 
 }  // namespace
