@@ -117,8 +117,8 @@ class Compilers(CliTest):
         for folder in nvrtc["headers"]:
             self.assertTrue(pathlib.Path(folder).is_dir(), folder)
         text = self.fatlink("doctor").stdout
-        self.assertIn(f"NVRTC {nvrtc['version']}: {nvrtc['path']} ({nvrtc['reason']})\n"
-                      f"  builtins: {nvrtc['builtins']}\n", text)
+        self.assertIn(f"NVRTC {nvrtc['version']}: {nvrtc['path']} ({nvrtc['reason']})\n", text)
+        self.assertIn(f"  builtins: {nvrtc['builtins']}\n", text)
         if nvrtc["headers"]:
             self.assertIn(f"  headers: {', '.join(nvrtc['headers'])}\n", text)
         self.assertRegex(text, rf"  compile CUDA C\+\+ +yes, with NVRTC {nvrtc['version']}\n")
@@ -147,21 +147,22 @@ class Compilers(CliTest):
                 text = self.fatlink("doctor", env=env).stdout
                 self.assertRegex(text, rf"(?m)^{title}: not found; only to compile .*: install CUDA 13's {title}")
 
-    def test_an_nvrtc_without_its_builtins_does_not_work(self):
+    def test_an_nvrtc_without_its_builtins_uses_those_of_the_loader_or_does_not_work(self):
         copy, = self.copies(self.found("nvrtc")["path"])
         env = {"FATLINK_NVRTC": str(copy), "LD_LIBRARY_PATH": None}
         nvrtc = self.found("nvrtc", env=env)
-        if "version" in nvrtc:
-            self.skipTest("the dynamic loader finds the builtins elsewhere")
         self.assertNotIn("builtins", nvrtc)
-        self.assertIn("libnvrtc-builtins.so.13", nvrtc["hint"])
         text = self.fatlink("doctor", env=env).stdout
-        self.assertIn(f"NVRTC does not work: {copy} ($FATLINK_NVRTC)\n  builtins: not found\n", text)
+        if "version" in nvrtc:
+            self.assertIn(f"NVRTC {nvrtc['version']}: {copy} ($FATLINK_NVRTC)\n  builtins: found by the dynamic loader\n", text)
+        else:
+            self.assertIn("libnvrtc-builtins.so.13", nvrtc["hint"])
+            self.assertIn(f"NVRTC does not work: {copy} ($FATLINK_NVRTC)\n  builtins: not found\n", text)
 
-    def test_a_libnvvm_without_libdevice_works(self):
+    def test_a_libnvvm_without_libdevice_beside_it_works(self):
         copy, = self.copies(self.found("libnvvm")["path"])
         libnvvm = self.found("libnvvm", env={"FATLINK_LIBNVVM": str(copy)})
-        self.assertNotIn("libdevice", libnvvm)
+        self.assertFalse(libnvvm.get("libdevice", "").startswith(str(self.folder)))
         self.assertIn("version", libnvvm)
 
 

@@ -49,6 +49,8 @@ TEST(IrMessages, NameTheFileWhereTheLogHasNoLine)
             "src/half.ll: error: Malformed block");
   EXPECT_EQ(refusal(invalid("half.ll: error: Alias @a")).message, "src/half.ll: error: Alias @a");
   EXPECT_EQ(refusal(invalid("something else\nmore")).message, "src/half.ll: error: something else");
+  EXPECT_EQ(refusal(invalid("error: Error: Empty target\n\n")).message,
+            "src/half.ll: error: Empty target");
   EXPECT_EQ(refusal(invalid("")).message, "src/half.ll: error: NVVM_ERROR_INVALID_IR");
 }
 

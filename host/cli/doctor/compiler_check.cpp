@@ -17,6 +17,8 @@ namespace {
 
 constexpr char const* k_cuda = "__device__ int number;\n";
 constexpr char const* k_ir =
+    "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-"
+    "f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\n"
     "target triple = \"nvptx64-nvidia-cuda\"\n"
     "define void @empty() {\n  ret void\n}\n"
     "!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}\n";
@@ -61,10 +63,11 @@ void print_headers(nlohmann::json const& nvrtc)
                              : fmt::format("{}", fmt::join(folders, ", ")));
 }
 
-void print_part(char const* title, nlohmann::json const& compiler, char const* key)
+/// `absent`: what to print if it is not there.
+void print_part(nlohmann::json const& compiler, char const* key, char const* absent)
 {
   if (!compiler["found"].get<bool>()) return;
-  fmt::print("  {}: {}\n", title, compiler.value(key, "not found"));
+  fmt::print("  {}: {}\n", key, compiler.value(key, absent));
 }
 
 }  // namespace
@@ -99,11 +102,12 @@ void print_compilers(nlohmann::json const& nvrtc, nlohmann::json const& libnvvm)
 {
   print_first_line("NVRTC", "CUDA C++", nvrtc);
   print_candidates(nvrtc);
-  print_part("builtins", nvrtc, "builtins");
+  print_part(nvrtc, "builtins",
+             is_compiler_usable(nvrtc) ? "found by the dynamic loader" : "not found");
   print_headers(nvrtc);
   print_first_line("libNVVM", "LLVM IR", libnvvm);
   print_candidates(libnvvm);
-  print_part("libdevice", libnvvm, "libdevice");
+  print_part(libnvvm, "libdevice", "not found");
 }
 
 }  // namespace fatlink::cli

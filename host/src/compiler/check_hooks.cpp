@@ -65,6 +65,21 @@ code_text code_of(finding_id id)
   return vendor_code(to_string(id));
 }
 
+/// The data layout that the specification of NVVM IR 2.0 states for 64 bits.
+constexpr char const* k_layout_hint =
+    "add: target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-"
+    "i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"";
+
+/// Whether `text` has only white space and comments.
+bool is_blank(std::string_view text)
+{
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\f\v"), text.size()));
+    if (!text.starts_with(';')) return text.empty();
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+}
+
 std::string declaration_hint(compile_subject const& subject, std::string const& hook)
 {
   return detail::format("the contract {} declares: {}", subject.contract->title(),
@@ -144,19 +159,17 @@ void check_libdevice(fatbin const& code, compile_subject const& subject,
   }
 }
 
-void check_not_empty(std::string_view text, compile_subject const& subject)
+void check_ir_text(std::string_view text, compile_subject const& subject)
 {
-  while (true) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\f\v"), text.size()));
-    if (!text.starts_with(';')) break;
-    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  if (is_blank(text)) {
+    constexpr char const* k_cause = "is empty: it defines no function";
+    if (subject.contract == nullptr)
+      refuse(subject, error_code::compile_failed, k_cause, "pass LLVM IR with a function");
+    refuse(subject, code_of(finding_id::missing_hook), k_cause,
+           declaration_hint(subject, subject.contract->hooks.front()));
   }
-  if (!text.empty()) return;
-  constexpr char const* k_cause = "is empty: it defines no function";
-  if (subject.contract == nullptr)
-    refuse(subject, error_code::compile_failed, k_cause, "pass LLVM IR with a function");
-  refuse(subject, code_of(finding_id::missing_hook), k_cause,
-         declaration_hint(subject, subject.contract->hooks.front()));
+  if (text.find("datalayout") == std::string_view::npos)
+    refuse(subject, error_code::compile_failed, "states no target datalayout", k_layout_hint);
 }
 
 }  // namespace fatlink::detail

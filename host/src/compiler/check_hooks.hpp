@@ -25,9 +25,9 @@ void check_ir_types(std::string_view text, compile_subject const& subject, hook_
 void check_libdevice(fatbin const& code, compile_subject const& subject,
                      std::string const& libdevice);
 
-/// For LLVM IR, on which versions of libNVVM differ.
-/// @throws compile_error (missing-hook, compile_failed without a contract) `text` has only white
-///   space and comments.
-void check_not_empty(std::string_view text, compile_subject const& subject);
+/// For text of LLVM IR: what libNVVM reports in other ways for each target, or ends the process
+/// for. @throws compile_error (missing-hook, compile_failed without a contract) `text` has only
+///   white space and comments; (compile_failed) it states no data layout.
+void check_ir_text(std::string_view text, compile_subject const& subject);
 
 }  // namespace fatlink::detail

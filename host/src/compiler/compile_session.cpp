@@ -136,7 +136,7 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
 /// Adds libdevice, if the IR may call a function of it; check_libdevice tells if it lacks one.
 void compile_session::prepare_ir()
 {
-  check_not_empty(code_.text(), subject_);
+  if (!code_.is_bitcode()) check_ir_text(code_.text(), subject_);
   if (!options_.header.empty() || !options_.definitions.empty())
     warnings_.push_back(
         detail::format("{}: headers and macros have no effect on LLVM IR", code_.name()));

@@ -19,9 +19,7 @@ constexpr unsigned k_first_modern = 100;
 constexpr char const* k_version_hint =
     "state the version of NVVM IR that the code is written for: !nvvmir.version = !{!0} and "
     "!0 = !{i32 2, i32 0} (another number where !0 is taken)";
-constexpr char const* k_triple_hint =
-    "state the target: target triple = \"nvptx64-nvidia-cuda\", and its data layout, as the "
-    "specification of NVVM IR lists it";
+constexpr char const* k_triple_hint = "state the target: target triple = \"nvptx64-nvidia-cuda\"";
 
 /// An error of a log. Line and column count from 1; 0: it states none.
 struct ir_error {
@@ -42,16 +40,25 @@ void read_position(std::string_view& text, ir_error& error)
 {
   auto rest = after(text, "(");
   if (!rest) return;
+  std::size_t line = 0;
+  std::size_t column = 0;
   auto const* const end = rest->data() + rest->size();
-  ir_error position;
-  auto const line = std::from_chars(rest->data(), end, position.line);
-  if (line.ec != std::errc() || end - line.ptr < 2 || line.ptr[0] != ',' || line.ptr[1] != ' ')
+  auto const first = std::from_chars(rest->data(), end, line);
+  if (first.ec != std::errc() || end - first.ptr < 2 || first.ptr[0] != ',' || first.ptr[1] != ' ')
     return;
-  auto const column = std::from_chars(line.ptr + 2, end, position.column);
-  if (column.ec != std::errc() || column.ptr == end || *column.ptr != ')') return;
-  error.line = position.line;
-  error.column = position.column + 1;
-  text = std::string_view(column.ptr + 1, static_cast<std::size_t>(end - column.ptr - 1));
+  auto const second = std::from_chars(first.ptr + 2, end, column);
+  if (second.ec != std::errc() || second.ptr == end || *second.ptr != ')') return;
+  error.line = line;
+  error.column = column + 1;
+  text = std::string_view(second.ptr + 1, static_cast<std::size_t>(end - second.ptr - 1));
+}
+
+/// `text` without the words that libNVVM puts before a message.
+std::string_view without_marks(std::string_view text)
+{
+  for (auto const* prefix : {": ", "error: ", "Error: ", "parse "})
+    if (auto const shorter = after(text, prefix)) text = *shorter;
+  return text;
 }
 
 /// "half.ll (4, 12): parse expected type", "half.ll: error: Module does not contain a triple".
@@ -62,15 +69,13 @@ std::optional<ir_error> read_error(std::string_view line, std::string const& pro
   ir_error error;
   auto text = rest->substr(std::min(rest->find_first_not_of(' '), rest->size()));
   read_position(text, error);
-  for (auto const* prefix : {": ", "error: ", "parse "})
-    if (auto const shorter = after(text, prefix)) text = *shorter;
-  error.text = text;
+  error.text = without_marks(text);
   return error;
 }
 
 ir_error find_error(std::string_view log, std::string const& program_name)
 {
-  ir_error first{.text = log.substr(0, log.find('\n'))};
+  ir_error const first{.text = without_marks(log.substr(0, log.find('\n')))};
   for (std::size_t start = 0; start < log.size();) {
     auto const end = std::min(log.find('\n', start), log.size());
     if (auto const error = read_error(log.substr(start, end - start), program_name)) return *error;
