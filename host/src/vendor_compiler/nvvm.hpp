@@ -37,7 +37,7 @@ struct nvvm_functions {
 vendor_library const& nvvm_library();
 
 /// The libdevice.10.bc for the libNVVM `file`: of its toolkit or wheel, else of another toolkit
-/// (toolkit_roots); empty if there is none. Its bitcode is the same in CUDA 12 and 13.
+/// (toolkit_roots); empty if there is none.
 std::string libdevice_of(std::string const& file);
 
 /// An opened libNVVM.
