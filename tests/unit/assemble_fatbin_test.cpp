@@ -11,7 +11,7 @@ namespace {
 
 std::string toolkit_in(std::string const& ptx)
 {
-  return stated_toolkit({compile_product{}, {.ptx = fixtures::to_bytes(ptx)}});
+  return stated_toolkit(fixtures::to_bytes(ptx));
 }
 
 }  // namespace
@@ -24,5 +24,5 @@ TEST(AssembleFatbin, TakesTheToolkitFromTheHeadOfThePtx)
   EXPECT_EQ(toolkit_in(head + "\n.version 9.0\n"), "13.0");
   EXPECT_EQ(toolkit_in("\n.version 9.0\n" + head), "");
   EXPECT_EQ(toolkit_in(""), "");
-  EXPECT_EQ(stated_toolkit({}), "");
+  EXPECT_EQ(toolkit_in("// Cuda compilation tools, release x\n"), "");
 }

@@ -91,8 +91,8 @@ std::string stated_toolkit(bytes_view ptx)
   constexpr std::string_view k_mark = "// Cuda compilation tools, release ";
   constexpr std::size_t k_most_comments = 1024;
   constexpr std::size_t k_longest_version = 8;
-  auto const text = std::string_view(reinterpret_cast<char const*>(ptx.data()), ptx.size())
-                        .substr(0, k_most_comments);
+  auto text = std::string_view(reinterpret_cast<char const*>(ptx.data()), ptx.size());
+  text = text.substr(0, std::min(text.find(".version"), k_most_comments));
   auto const start = text.find(k_mark);
   if (start == std::string_view::npos) return {};
   auto const version = text.substr(start + k_mark.size());
