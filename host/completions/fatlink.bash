@@ -41,7 +41,7 @@ _fatlink_options() {
   options='-h --help --json'
   case $verb in
     '') options='-h --help --version' ;;
-    run) options+=" --library --transform --kernel --mode --device --instruction-budget --check-races
+    run) options+=" --library --transform --watch --kernel --mode --device --instruction-budget --check-races
            --elements --input --output --seed --print --resources $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
     check) options+=" --target --mode --kernel --nvjitlink $forms $sources" ;;
@@ -98,7 +98,7 @@ _fatlink_values() {
   local targets
   case "$verb $1" in
     'run --library' | 'bench --library') _fatlink_names library; _fatlink_inputs ;;
-    'run --transform' | 'bench --transform') _fatlink_names transform; _fatlink_inputs ;;
+    'run --transform' | 'run --watch' | 'bench --transform') _fatlink_names transform; _fatlink_inputs ;;
     'run --input' | 'run --output') _fatlink_files '*.npy' ;;
     'link -o' | 'link --output') _fatlink_files '*' ;;
     'compile -o' | 'compile --output' | 'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;

@@ -122,6 +122,7 @@ complete -c fatlink -n '__fatlink_at link check inspect cache/warm' -l target -x
 
 complete -c fatlink -n '__fatlink_at run bench' -l library -xka '(__fatlink_inputs; __fatlink_names --kind library)' -d 'Library'
 complete -c fatlink -n '__fatlink_at run bench' -l transform -xka '(__fatlink_inputs; __fatlink_names --kind transform)' -d 'Transform'
+complete -c fatlink -n '__fatlink_at run' -l watch -xka '(__fatlink_inputs; __fatlink_names --kind transform)' -d 'Run again when this transform changes'
 complete -c fatlink -n '__fatlink_at run' -l device -xa "gpu cpu (__fatlink_targets cpu:)" -d 'Device'
 complete -c fatlink -n '__fatlink_at run' -l instruction-budget -x -d 'On cpu: maximum instructions of a warp'
 complete -c fatlink -n '__fatlink_at run' -l check-races -d 'On cpu: fail if two threads write to one address'

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import unittest
 
-from compile_case import CONTRACT, DECLARATION, HALF, HALF_LL, CompileCase
+from compile_case import CONTRACT, DECLARATION, HALF, CompileCase
 from fatlink_cli import NVCC, CliTest
 
 CONTRACT_HINT = f"the contract apply_transform/1 declares: {DECLARATION}"
@@ -150,9 +150,6 @@ class MissingCompilers(CliTest):
     def test_nvrtc(self):
         self.assert_missing("half.cu", HALF, {"FATLINK_NVRTC": "/nowhere"}, ["NVRTC", "/nowhere"],
                             "pip install nvidia-cuda-nvrtc")
-
-    def test_libnvvm(self):
-        self.assert_missing("half.ll", HALF_LL, {"FATLINK_LIBNVVM": "/nowhere"}, ["libNVVM", "/nowhere"], "pip install nvidia-nvvm")
 
     def test_the_helper(self):
         self.assert_missing("half.cu", HALF, {"FATLINK_LINKD": "/nowhere"}, ["/nowhere"], "hint:")

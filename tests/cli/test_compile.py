@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fatlink compile`, and sources as inputs of the other commands."""
+"""`fatlink compile`, and sources as inputs of the other commands. LLVM IR: test_compile_ir."""
 import hashlib
 import json
 import os
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from cache_case import TRACED
-from compile_case import CONTRACT, DECLARATION, HALF, HALF_JSON, HALF_LL, CompileCase
+from compile_case import CONTRACT, DECLARATION, HALF, HALF_JSON, CompileCase
 from fatlink_cli import LIBRARY, PROGRAM, SHARE
 
 RUN = ["run", "--device", "cpu", "--elements", "1000"]
@@ -138,40 +138,6 @@ class Compile(CompileCase):
         self.compile_source("half.cu", HALF)
         self.assertNotIn(".loc\t", self.ptx())
 
-    def test_compiles_llvm_ir(self):
-        self.need_libnvvm()
-        done = self.compile_source("half.ll", HALF_LL)
-        self.assertRegex(done.stdout, r"contract apply_transform/1, \d+ bytes, libNVVM 13\.\d+")
-        self.assertEqual(self.entries(), ["ptx:sm_75", "ltoir:sm_75"])
-
-    def test_llvm_ir_is_compared_with_the_contract(self):
-        self.need_libnvvm()
-        for text, finding in ((HALF_LL.replace("float", "double"), "signature-mismatch"),
-                              (HALF_LL.replace("user_transform", "transform"), "missing-hook")):
-            done = self.assert_compile_fails(4, "half.ll", text, says=["half.ll: ", "apply_transform/1"], hint=DECLARATION)
-            self.assertIn(finding, done.stderr)
-
-    def test_an_error_in_llvm_ir_has_its_line(self):
-        self.need_libnvvm()
-        self.assert_compile_fails(4, "half.ll", HALF_LL.replace("fmul float", "fmul int"), says=["half.ll:4:12: error: parse expected type"],
-                                  hint="libNVVM reads the text of LLVM 7")
-
-    def test_llvm_ir_of_the_other_dialect_is_explained(self):
-        self.need_libnvvm()
-        text = HALF_LL.replace("%y = fmul", "%p = alloca float\n  store float %x, ptr %p\n  %y = fmul")
-        self.assert_compile_fails(4, "half.ll", text, says=["half.ll:5:18: error: "], hint="LLVM 7 (float*, no ptr), from sm_100 on")
-        self.compile_source("half.ll", text, "--arch", "100")
-
-    def test_llvm_ir_without_a_version_is_explained(self):
-        self.need_libnvvm()
-        text = "; half\n" + HALF_LL.replace("!nvvmir", "!other")
-        self.assert_compile_fails(4, "half.ll", text, says=["half.ll"], hint="!nvvmir.version = !{!0}")
-
-    def test_functions_of_libdevice_are_added(self):
-        self.need_libnvvm()
-        text = HALF_LL.replace("fmul float %x, 5.0e-01", "call float @__nv_sinf(float %x)")
-        self.compile_source("sine.ll", text.replace("!nvvmir", "declare float @__nv_sinf(float)\n!nvvmir"))
-        self.assertNotIn("__nv_sinf", self.ptx())
 
 class Cached(CompileCase):
     def test_a_second_compile_starts_no_compiler(self):
@@ -265,14 +231,6 @@ class SourcesAsInputs(CompileCase):
         self.file("half.cu", HALF)
         found = self.fatlink_json(*RUN, "--library", "library.cu", "--transform", "half.cu", "--print", "2", *CONTRACT)
         self.assertTrue(found["agree"])
-
-    def test_llvm_ir_is_run_and_verified(self):
-        self.need_nvjitlink()
-        self.need_libnvvm()
-        self.file("half.ll", HALF_LL)
-        self.file("half.json", HALF_JSON)
-        found = self.fatlink_json(*RUN, "--transform", "half.ll")
-        self.assertEqual([mode["verified"] for mode in found["modes"]], [True, True])
 
     def test_shipped_transforms_are_verified_when_nvrtc_compiles_them(self):
         self.need_nvjitlink()

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import json_schemas
-from compile_case import CONTRACT, HALF, can_compile
+from compile_case import CONTRACT, HALF, has_nvrtc
 from fatlink_cli import HOOK, LIBRARY, SHARE, TESTS, CliTest, gpus
 from program_help import all_verbs, file_of, options_of
 
@@ -142,7 +142,7 @@ class Outputs(JsonTest):
         self.assert_every_field_seen("pack")
 
     def test_compile(self):
-        if not can_compile("half.cu", HALF):
+        if not has_nvrtc():
             self.skipTest("no NVRTC on this machine")
         self.file("half.cu", HALF.replace("{", "{ int unused;"))
         compile_half = ["compile", "half.cu", *CONTRACT, "-o"]
@@ -234,7 +234,7 @@ class Errors(JsonTest):
         self.assertEqual(set(json_schemas.fields(schema, "error")) - seen, set())
 
     def test_refused_compiles_have_a_code(self):
-        if not can_compile("half.cu", HALF):
+        if not has_nvrtc():
             self.skipTest("no NVRTC on this machine")
         self.assert_error("compile-failed", 4, "compile", self.file("bad.cu", "int 3;"), "-o", "x.fatbin")
         self.assert_error("header-not-found", 4, "compile", self.file("bad.cu", '#include "x.h"\n'), "-o", "x.fatbin")

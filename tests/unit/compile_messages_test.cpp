@@ -120,27 +120,6 @@ TEST(CompileMessages, CutLongLinesBeforeACharacter)
   EXPECT_EQ(details.log, line);
 }
 
-TEST(CompileMessages, OfLlvmIrHaveLineAndColumnAndTheDialect)
-{
-  compile_subject const subject{.name = "src/half.ll", .program_name = "half.ll"};
-  auto const details = refusal(
-      {.code = "NVVM_ERROR_COMPILATION", .log = "half.ll (4, 12): parse expected type"}, subject);
-  EXPECT_EQ(details.message, "src/half.ll:4:12: error: parse expected type");
-  EXPECT_THAT(details.hint, HasSubstr("below sm_100 libNVVM reads the text of LLVM 7"));
-  EXPECT_THAT(details.hint, HasSubstr("compile_options::architectures"));
-}
-
-TEST(CompileMessages, OfLlvmIrWithoutAVersionShowIt)
-{
-  compile_subject const subject{.name = "half.ll", .program_name = "half.ll"};
-  auto const details = refusal({.code = "NVVM_ERROR_IR_VERSION_MISMATCH",
-                                .log = "IR version 1.0 incompatible with current version 2.0\n"
-                                       "half.ll: error: incompatible IR detected."},
-                               subject);
-  EXPECT_THAT(details.message, HasSubstr("half.ll: error: incompatible IR"));
-  EXPECT_THAT(details.hint, HasSubstr("!nvvmir.version = !{!0}"));
-}
-
 TEST(CompileMessages, SayThatThereIsNoStandardLibrary)
 {
   compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};

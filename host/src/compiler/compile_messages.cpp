@@ -46,24 +46,12 @@ std::string shortened(std::string line)
   return line + "…";
 }
 
-/// "src/half.ll:4:9: …" of libNVVM's "half.ll (4, 9): …"; empty if `line` is another one.
-std::string with_position(std::string_view line, compile_subject const& subject)
-{
-  auto const text = line.substr(subject.program_name.size());
-  auto const comma = text.find(", ");
-  auto const close = text.find("): ");
-  if (!text.starts_with(" (") || comma == std::string_view::npos || close < comma) return {};
-  return detail::format("{}:{}:{}: error: {}", subject.name, text.substr(2, comma - 2),
-                        text.substr(comma + 2, close - comma - 2), text.substr(close + 3));
-}
-
 /// "src/half.cu:3: error: …" of "half.cu(3): error: …".
 std::string with_user_name(std::string_view line, compile_subject const& subject)
 {
   auto const& name = subject.program_name;
   if (line.starts_with("ptxas ")) return detail::format("{}: {}", subject.name, line);
   if (!line.starts_with(name) || line.size() == name.size()) return std::string(line);
-  if (auto text = with_position(line, subject); !text.empty()) return text;
   if (line[name.size()] != '(') return subject.name + std::string(line.substr(name.size()));
   auto const close = line.find(')', name.size());
   if (close == std::string_view::npos) return std::string(line);
@@ -144,17 +132,6 @@ std::string assembly_hint(compile_product const& product)
                         printable(lines[number - 1]));
 }
 
-/// What libNVVM reads, for IR that it refuses.
-std::string dialect_hint(compile_product const& product)
-{
-  if (!product.code.starts_with("NVVM_ERROR")) return {};
-  if (product.log.find("incompatible IR") != std::string::npos)
-    return "add the version of NVVM IR: !nvvmir.version = !{!0} and !0 = !{i32 2, i32 0}";
-  return "for targets below sm_100 libNVVM reads the text of LLVM 7 (float*, no ptr), from sm_100 "
-         "on "
-         "that of modern LLVM (ptr): correct the IR, or change compile_options::architectures";
-}
-
 /// "half.cu: " before a message that does not name the file.
 std::string with_file(std::string message, compile_subject const& subject)
 {
@@ -215,7 +192,6 @@ void refuse_product(compile_product const& product, compile_subject const& subje
                  "run too"});
   auto const line = first_compile_error(product.log);
   auto hint = assembly_hint(product);
-  if (hint.empty()) hint = dialect_hint(product);
   if (hint.empty()) hint = contract_hint(product.log, subject);
   if (hint.empty()) hint = "correct the source; the log has all messages";
   throw compile_error(
