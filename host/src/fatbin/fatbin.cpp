@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cubin/cubin.hpp"
+#include "fatbin/declaration_count.hpp"
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -32,16 +33,16 @@ std::size_t count_declarations(ptx_interface const& interface)
   return count;
 }
 
-[[noreturn]] void fail_declarations(fatbin_entry const& entry, std::string const& name)
+[[noreturn]] void fail_declarations(fatbin_entry const& entry, std::string const& name,
+                                    char const* parts, char const* hint)
 {
-  throw format_error(
-      entry.offset,
-      {.message = detail::format("{}: its entries declare more than {} functions, parameters "
-                                 "and variables together, the limit for a fatbin",
-                                 name, limits::k_fatbin_declarations),
-       .input = name,
-       .code = error_code::above_limit,
-       .hint = "split it into several fatbins, each with fewer architectures or sources"});
+  throw format_error(entry.offset,
+                     {.message = detail::format("{}: {} declare more than {} functions, parameters "
+                                                "and variables together, the limit",
+                                                name, parts, limits::k_fatbin_declarations),
+                      .input = name,
+                      .code = error_code::above_limit,
+                      .hint = hint});
 }
 
 /// The interface of an elf entry, which must be for the architecture that its header states.
@@ -95,6 +96,9 @@ char const* to_string(compression method) noexcept
 }
 
 struct fatbin::contents {
+  /// Counts the declarations of `entry`. @throws format_error above-limit.
+  void add_declarations(fatbin_entry const& entry, std::size_t count) const;
+
   std::string name;
   byte_buffer bytes;
   std::vector<fatbin_entry> entries;
@@ -105,8 +109,21 @@ struct fatbin::contents {
   mutable std::optional<fatlink::ident> ident;
   mutable std::mutex reading;
   mutable std::map<fatbin_entry const*, std::unique_ptr<ptx_interface const>> interfaces;
-  mutable std::size_t declarations = 0;  ///< in `interfaces`
+  mutable std::size_t declarations = 0;                      ///< in `interfaces`
+  std::shared_ptr<declaration_count> declarations_of_input;  ///< null: it is no module of an input
 };
+
+void fatbin::contents::add_declarations(fatbin_entry const& entry, std::size_t count) const
+{
+  declarations += count;
+  if (declarations > limits::k_fatbin_declarations)
+    fail_declarations(entry, name, "its entries",
+                      "split it into several fatbins, each with fewer architectures or sources");
+  if (declarations_of_input &&
+      (declarations_of_input->value += count) > limits::k_fatbin_declarations)
+    fail_declarations(entry, name, "the modules of its input",
+                      "split the input into several files, each with fewer sources");
+}
 
 fatbin::fatbin(std::shared_ptr<contents const> contents_of_file)
     : contents_(std::move(contents_of_file))
@@ -123,9 +140,11 @@ fatbin fatbin::read(std::filesystem::path const& path)
   return shared(std::move(parsed), stated.has_value());
 }
 
-fatbin fatbin::shared(std::shared_ptr<contents> contents_of_file, bool is_file_verified)
+fatbin fatbin::shared(std::shared_ptr<contents> contents_of_file, bool is_file_verified,
+                      std::shared_ptr<declaration_count> declarations)
 {
   contents_of_file->is_verified |= is_file_verified;
+  contents_of_file->declarations_of_input = std::move(declarations);
   return fatbin(std::move(contents_of_file));
 }
 
@@ -193,9 +212,7 @@ ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
   auto const position = contents_->interfaces.find(&entry);
   if (position != contents_->interfaces.end()) return *position->second;
   auto interface = read_interface_of(entry, name());
-  auto const declarations = contents_->declarations + count_declarations(interface);
-  if (declarations > limits::k_fatbin_declarations) fail_declarations(entry, name());
-  contents_->declarations = declarations;
+  contents_->add_declarations(entry, count_declarations(interface));
   auto& kept = contents_->interfaces[&entry];
   kept = std::make_unique<ptx_interface const>(std::move(interface));
   return *kept;
