@@ -131,7 +131,8 @@ TEST(CubinReader, RefusesHeadersThatAreNotOfACudaElfFile)
   expect_corrupt_with(offsetof(Elf64_Ehdr, e_phnum), std::uint16_t{1},
                       "program headers of unknown size");
   expect_corrupt_with(EI_OSABI, std::uint8_t{1}, "an ABI that is not known");
-  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags), std::uint32_t{0x06000502},
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags),
+                      std::uint32_t{0x06000500} | (elf_reader(types()).flags() & 0xFFU),
                       "an architecture that is not known");
 }
 
@@ -251,6 +252,46 @@ TEST(CubinReader, RefusesSectionsThatShareBytes)
                       "two sections have the same bytes");
 }
 
+TEST(CubinReader, RefusesMercurySectionsThatContradictTheFile)
+{
+  auto const good = cubin_of("types_sass.fatbin", "sm_100f");
+  auto const expect = [&](std::size_t offset, auto value, std::string const& says) {
+    auto bytes = good;
+    put(bytes, offset, value);
+    expect_corrupt(bytes, says);
+  };
+  for (auto const* name : {".nv.capmerc.text.kernel", ".nv.merc.nv.info",
+                           ".nv.merc.rela.text.kernel", ".nv.merc.symtab"})
+    expect(header(good, name, offsetof(Elf64_Shdr, sh_type)), std::uint32_t{0x70000040},
+           "a section whose name and type do not belong together");
+  for (auto const* name : {".nv.merc.rela.text.kernel", ".nv.merc.symtab"})
+    expect(header(good, name, offsetof(Elf64_Shdr, sh_entsize)), std::uint64_t{23},
+           "a table of Mercury code of unknown size");
+  auto const info = elf_reader(good).section(section(good, ".nv.merc.nv.info"));
+  expect(header(good, ".nv.merc.nv.info", offsetof(Elf64_Shdr, sh_size)), info.size - 2,
+         "an attribute past the end of its section");
+  expect(header(good, ".nv.merc.nv.info", offsetof(Elf64_Shdr, sh_size)), info.size + 400,
+         "two sections have the same bytes");
+  expect(header(good, ".nv.merc.nv.info", offsetof(Elf64_Shdr, sh_info)), std::uint32_t{0x10000},
+         "a section belongs to another without a flag that says so");
+  expect(offsetof(Elf64_Ehdr, e_flags), elf_reader(good).flags() ^ 2U, "flags that are not known");
+}
+
+TEST(CubinReader, RefusesSectionsThatBelongToOneOfAnotherName)
+{
+  auto const good = types();
+  for (auto const* name : {".rela.text.kernel", ".nv.info.kernel", ".nv.constant0.kernel"})
+    expect_corrupt_with(header(good, name, offsetof(Elf64_Shdr, sh_info)),
+                        section(good, ".text.fixed_block"),
+                        "a section belongs to one of another name");
+  auto const name = elf_reader(good).section(section(good, ".debug_frame")).name;
+  expect_corrupt_with(header(good, ".nv.global", offsetof(Elf64_Shdr, sh_name)), name,
+                      "a section whose name and type do not belong together");
+  auto const constants = elf_reader(good).section(section(good, ".nv.constant3")).name;
+  expect_corrupt_with(header(good, ".nv.global", offsetof(Elf64_Shdr, sh_name)), constants,
+                      "two sections have one name");
+}
+
 TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
 {
   auto const good = types();
@@ -281,8 +322,14 @@ TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
                       "a symbol reaches past the end of its section");
   expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0x60},
                       "a variable in an unknown memory");
-  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0xA0},
-                      "a variable in an unknown memory");
+  for (auto const memory : {0x40, 0x80, 0xA0})
+    expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)),
+                        static_cast<std::uint8_t>(memory),
+                        "a variable in a section of another memory");
+  for (auto const* other : {".text.kernel", ".nv.constant3"})
+    expect_corrupt_with(at("hook_of_any", offsetof(Elf64_Sym, st_shndx)),
+                        static_cast<std::uint16_t>(section(good, other)),
+                        "a function in a section that is not its code");
   expect_corrupt_with(header(good, ".symtab", offsetof(Elf64_Shdr, sh_entsize)), std::uint64_t{23},
                       "symbols of unknown size");
 }
@@ -401,9 +448,11 @@ TEST(CubinReader, RefusesAttributesThatContradictTheFile)
   expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
                       std::uint32_t{0}, "a kernel without attributes");
   expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
-                      section(good, ".text.fixed_block"),
-                      "attributes of a function that is not there");
+                      section(good, ".nv.constant0.kernel"),
+                      "a section belongs to one of another name");
   auto const parameter = find(good, ".nv.info.kernel", std::string("\x04\x17\x0c\0", 4));
+  expect_corrupt_with(parameter + 4, std::uint32_t{1 << 20},
+                      "an attribute of an unknown parameter");
   expect_corrupt_with(parameter + 8, std::uint16_t{1}, "a kernel's parameter is described twice");
   expect_corrupt_with(parameter + 8, std::uint16_t{9}, "a kernel's parameters are incomplete");
   expect_corrupt_with(parameter + 12, std::uint32_t{0}, "a kernel's parameters are incomplete");

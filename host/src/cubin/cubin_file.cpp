@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <string_view>
 
 #include "cubin/check_tables.hpp"
 
@@ -87,23 +88,49 @@ struct named_type {
   char const* name;  ///< or the beginning of it
   std::uint32_t type;
 };
-constexpr std::array k_named_types{named_type{".debug_", SHT_PROGBITS},
-                                   named_type{".note.nv.", SHT_NOTE},
-                                   named_type{".nv.callgraph", k_callgraph},
-                                   named_type{".nv.info", k_info},
-                                   named_type{".nv.prototype", k_prototype},
-                                   named_type{".nv_debug_", SHT_PROGBITS},
-                                   named_type{".rel.", SHT_REL},
-                                   named_type{".rela.", SHT_RELA},
-                                   named_type{".shstrtab", SHT_STRTAB},
-                                   named_type{".strtab", SHT_STRTAB},
-                                   named_type{".text.", SHT_PROGBITS}};
+constexpr std::array k_named_types{
+    named_type{".debug_", SHT_PROGBITS},
+    named_type{".note.nv.", SHT_NOTE},
+    named_type{".nv.capmerc.", k_mercury_code},
+    named_type{".nv.merc.nv.info", k_mercury_info},
+    named_type{".nv.merc.nv.constant.optimizer", k_mercury_optimizer},
+    named_type{".nv.merc.rela.", k_mercury_relocations},
+    named_type{".nv.merc.symtab", k_mercury_symbols},
+    named_type{".nv.callgraph", k_callgraph},
+    named_type{".nv.info", k_info},
+    named_type{".nv.prototype", k_prototype},
+    named_type{".nv_debug_", SHT_PROGBITS},
+    named_type{".rel.", SHT_REL},
+    named_type{".rela.", SHT_RELA},
+    named_type{".shstrtab", SHT_STRTAB},
+    named_type{".strtab", SHT_STRTAB},
+    named_type{".text.", SHT_PROGBITS}};
 
 /// The value of undefined symbols and of those in shared memory is an alignment.
 void check_alignment(elf_symbol const& symbol, std::uint64_t place)
 {
   if (!is_alignment(symbol.value))
     throw elf_error{place, "a symbol has no alignment that is a power of two up to 1 MiB"};
+}
+
+/// Whether `section` is of the memory that the variable states. In whole programs, sections of
+/// constants and of initialized variables have the type of code.
+bool is_in_memory(elf_symbol const& variable, elf_section const& section)
+{
+  auto const type = section.type;
+  switch (variable.other & k_memories) {
+    case k_in_global:
+      return type == k_global || type == k_initialized || type == SHT_NOBITS ||
+             type == SHT_PROGBITS;
+    case k_in_shared:
+      return type == k_shared || type == SHT_NOBITS;
+    case k_in_constant:
+      return (type >= k_constant && type < k_constant + 64) || type == SHT_PROGBITS;
+    case k_in_reserved:
+      return type == k_reserved;
+    default:
+      return true;  // read_interface() refuses what it shows
+  }
 }
 
 bool is_zero(elf_section const& section)
@@ -132,8 +159,10 @@ cubin_file::cubin_file(bytes_view bytes)
       symbols_(elf_, sections_[symbol_section_])
 {
   check_header(bytes);
-  check_symbols();
   check_sections();
+  check_flags();
+  check_symbols();
+  check_code();
   check_tables(*this);
 }
 
@@ -156,14 +185,14 @@ void cubin_file::check_header(bytes_view bytes) const
     throw elf_error{offsetof(Elf64_Ehdr, e_ehsize), "an ELF header of unknown size"};
   if (auto const type = elf_.type(); type != ET_REL && type != ET_EXEC)
     throw elf_error{offsetof(Elf64_Ehdr, e_type), "it is neither relocatable nor executable"};
-  check_flags();
   auto const table = elf_.segment_table();
   for (auto const& segment : read_segments(reader.view(table.offset, table.size)))
     (void)reader.view(segment.offset, segment.size);
 }
 
 // With k_abi the upper 8 bits of e_flags are the section of the note .note.nv.cuinfo, 0xFF where 8
-// bits are too few, and bit 0 is never set; before, the upper 8 bits are 0.
+// bits are too few, bit 0 is never set, and bit 1 with Mercury code; before, the upper 8 bits are
+// 0.
 void cubin_file::check_flags() const
 {
   constexpr auto k_offset = offsetof(Elf64_Ehdr, e_flags);
@@ -171,7 +200,11 @@ void cubin_file::check_flags() const
   if (elf_.os_abi() == k_abi_of_cuda_12 && note != 0)
     throw elf_error{k_offset, "flags that are not known"};
   if (elf_.os_abi() != k_abi) return;
-  if ((elf_.flags() & 1U) != 0) throw elf_error{k_offset, "flags that are not known"};
+  auto const has_mercury =
+      std::any_of(sections_.begin(), sections_.end(),
+                  [](elf_section const& section) { return (section.flags & k_is_mercury) != 0; });
+  if ((elf_.flags() & 1U) != 0 || ((elf_.flags() & 2U) != 0) != has_mercury)
+    throw elf_error{k_offset, "flags that are not known"};
   if (note == 0xFF && sections_.size() > 0xFF) return;
   if (note >= sections_.size() || sections_[note].type != SHT_NOTE ||
       !elf_.name_starts_with(sections_[note], ".note.nv.cu"))
@@ -192,6 +225,7 @@ void cubin_file::check_sections() const
     if (&section != &sections_.front()) check_section(section, place);
     place += sizeof(Elf64_Shdr);
   }
+  check_distinct_names();
   check_overlap();
 }
 
@@ -203,14 +237,13 @@ void cubin_file::check_section(elf_section const& section, std::uint64_t place) 
     throw elf_error{place, "a section refers to one that is not there"};
   if (!is_alignment(section.alignment))
     throw elf_error{place, "a section has no alignment that is a power of two up to 1 MiB"};
-  auto const has_other_info =
-      is_code(section) || section.type == SHT_SYMTAB || (section.flags & k_is_mercury) != 0;
+  auto const has_other_info = is_code(section) || section.type == SHT_SYMTAB ||
+                              section.type == k_mercury_code || section.type == k_mercury_symbols;
   if ((section.flags & SHF_INFO_LINK) != 0 && section.info >= sections_.size())
     throw elf_error{place, "a section belongs to one that is not there"};
   if ((section.flags & SHF_INFO_LINK) == 0 && section.info != 0 && !has_other_info)
     throw elf_error{place, "a section belongs to another without a flag that says so"};
-  if (is_code(section) && !has_function(section))
-    throw elf_error{place, "a section of code does not name its function"};
+  check_owner(section, place);
 }
 
 void cubin_file::check_type(elf_section const& section, std::uint64_t place) const
@@ -227,18 +260,49 @@ void cubin_file::check_type(elf_section const& section, std::uint64_t place) con
     throw elf_error{place, "a section whose name and flags do not belong together"};
 }
 
-/// Those of Mercury code may share the bytes of others.
+/// The name of a section that belongs to another ends with the name of that one: .nv.info.f belongs
+/// to .text.f, .rela.debug_frame to .debug_frame.
+void cubin_file::check_owner(elf_section const& section, std::uint64_t place) const
+{
+  if ((section.flags & SHF_INFO_LINK) == 0 || section.type == SHT_NOTE) return;
+  auto const name = elf_.name(sections_[section.info]);
+  std::string_view end = name;
+  for (auto const* beginning : {".nv.capmerc", ".nv.merc", ".text"})
+    if (end.starts_with(beginning)) end.remove_prefix(std::string_view(beginning).size());
+  if (!elf_.name(section).ends_with(end))
+    throw elf_error{place, "a section belongs to one of another name"};
+}
+
+void cubin_file::check_distinct_names() const
+{
+  std::vector<std::uint32_t> names;
+  for (auto const& section : sections_) names.push_back(section.name);
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) != names.end())
+    throw elf_error{elf_.section_table().offset, "two sections have one name"};
+}
+
+/// A section of Mercury code may have the bytes of one other.
 void cubin_file::check_overlap() const
 {
-  std::vector<elf_table> places{{.offset = 0, .size = sizeof(Elf64_Ehdr)}, elf_.section_table()};
+  struct place {
+    elf_table bytes;
+    bool is_mercury = false;
+  };
+  std::vector<place> places{{{.offset = 0, .size = sizeof(Elf64_Ehdr)}}, {elf_.section_table()}};
   for (auto const& section : sections_)
-    if (has_bytes(section) && section.size != 0 && (section.flags & k_is_mercury) == 0)
-      places.push_back({section.offset, section.size});
+    if (has_bytes(section) && section.size != 0)
+      places.push_back({{section.offset, section.size}, (section.flags & k_is_mercury) != 0});
   std::sort(places.begin(), places.end(),
-            [](elf_table const& a, elf_table const& b) { return a.offset < b.offset; });
-  for (std::size_t i = 1; i < places.size(); ++i)
-    if (places[i].offset - places[i - 1].offset < places[i - 1].size)
-      throw elf_error{places[i].offset, "two sections have the same bytes"};
+            [](place const& a, place const& b) { return a.bytes.offset < b.bytes.offset; });
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    auto const& [bytes, is_mercury] = places[i];
+    auto const& before = places[i - 1];
+    auto const is_shared = before.bytes.offset == bytes.offset && before.bytes.size == bytes.size &&
+                           before.is_mercury != is_mercury;
+    if (!is_shared && bytes.offset - before.bytes.offset < before.bytes.size)
+      throw elf_error{bytes.offset, "two sections have the same bytes"};
+  }
 }
 
 bool cubin_file::has_function(elf_section const& section) const
@@ -259,6 +323,25 @@ void cubin_file::check_symbols() const
     if (!is_whole(symbols_.names(), symbol.name))
       throw elf_error{place, "a symbol's name begins inside another name"};
     check_symbol(symbol, place);
+  }
+}
+
+/// Code and functions name each other. Whole programs have other symbols in code, too.
+void cubin_file::check_code() const
+{
+  auto place = elf_.section_table().offset;
+  for (auto const& section : sections_) {
+    if (is_code(section) && !has_function(section))
+      throw elf_error{place, "a section of code does not name its function"};
+    place += sizeof(Elf64_Shdr);
+  }
+  if (elf_.type() != ET_REL) return;
+  for (std::uint64_t index = 0; index < symbols_.count(); ++index) {
+    auto const symbol = symbols_[index];
+    if (symbol.type != STT_FUNC || symbol.section == SHN_UNDEF) continue;
+    auto const& code = sections_[symbol.section];
+    if (!is_code(code) || function_of(code) != index)
+      throw elf_error{symbols_.offset_of(index), "a function in a section that is not its code"};
   }
 }
 
@@ -287,9 +370,8 @@ void cubin_file::check_definition(elf_symbol const& symbol, std::uint64_t place)
     throw elf_error{place, "a symbol is in a section that is not there"};
   auto const& section = sections_[symbol.section];
   auto const is_variable = symbol.type == k_variable;
-  auto const is_reserved = (symbol.other & k_memories) == k_in_reserved;
-  if (is_variable && is_reserved && section.type != k_reserved)
-    throw elf_error{place, "a variable in an unknown memory"};
+  if (is_variable && !is_in_memory(symbol, section))
+    throw elf_error{place, "a variable in a section of another memory"};
   auto const has_alignment =
       is_variable && ((symbol.other & k_in_shared) != 0 || section.type == k_reserved);
   if (has_alignment && symbol.value != 0) check_alignment(symbol, place);

@@ -19,16 +19,23 @@ namespace fatlink::detail {
 /// What CUDA adds to ELF.
 namespace cuda_elf {
 
-constexpr std::uint32_t k_info = 0x70000000;       ///< sh_type: attributes of functions
-constexpr std::uint32_t k_callgraph = 0x70000001;  ///< sh_type
-constexpr std::uint32_t k_prototype = 0x70000002;  ///< sh_type
-constexpr std::uint32_t k_global = 0x70000007;     ///< sh_type: zeroed variables, no bytes
+constexpr std::uint32_t k_info = 0x70000000;         ///< sh_type: attributes of functions
+constexpr std::uint32_t k_callgraph = 0x70000001;    ///< sh_type
+constexpr std::uint32_t k_prototype = 0x70000002;    ///< sh_type
+constexpr std::uint32_t k_global = 0x70000007;       ///< sh_type: zeroed variables, no bytes
 constexpr std::uint32_t k_initialized = 0x70000008;  ///< sh_type: variables with initial value
-constexpr std::uint32_t k_local = 0x70000009;      ///< sh_type: no bytes
-constexpr std::uint32_t k_shared = 0x7000000A;     ///< sh_type: no bytes
-constexpr std::uint32_t k_reserved = 0x70000015;   ///< sh_type: no bytes
+constexpr std::uint32_t k_local = 0x70000009;        ///< sh_type: no bytes
+constexpr std::uint32_t k_shared = 0x7000000A;       ///< sh_type: no bytes
+constexpr std::uint32_t k_reserved = 0x70000015;     ///< sh_type: no bytes
 
-constexpr std::uint64_t k_is_mercury = 0x10000000;  ///< sh_flags: not read by nvJitLink
+constexpr std::uint64_t k_is_mercury = 0x10000000;  ///< sh_flags, for sm_100 and newer
+
+constexpr std::uint32_t k_mercury_code = 0x70000016;         ///< sh_type
+constexpr std::uint32_t k_mercury_relocations = 0x70000082;  ///< sh_type
+constexpr std::uint32_t k_mercury_info = 0x70000083;         ///< sh_type
+constexpr std::uint32_t k_mercury_optimizer = 0x70000084;    ///< sh_type: constants
+constexpr std::uint32_t k_mercury_symbols = 0x70000085;      ///< sh_type
+constexpr std::uint32_t k_constant = 0x70000064;  ///< sh_type: bank 0; the next 63: others
 
 constexpr std::uint64_t k_unknown_value = ~std::uint64_t{0};  ///< st_value of undefined variables
 constexpr std::uint8_t k_variable = 13;  ///< st_type of variables in relocatable files
@@ -82,9 +89,12 @@ class cubin_file {
   void check_sections() const;
   void check_section(elf_section const& section, std::uint64_t place) const;
   void check_type(elf_section const& section, std::uint64_t place) const;
+  void check_owner(elf_section const& section, std::uint64_t place) const;
+  void check_distinct_names() const;
   void check_overlap() const;
   [[nodiscard]] bool has_function(elf_section const& section) const;
   void check_symbols() const;
+  void check_code() const;
   void check_symbol(elf_symbol const& symbol, std::uint64_t place) const;
   void check_definition(elf_symbol const& symbol, std::uint64_t place) const;
 
