@@ -53,6 +53,8 @@ constexpr std::uint8_t k_abi = 0x41;
 
 }  // namespace cuda_elf
 
+/// Whether the section has bytes in the file.
+bool has_bytes(elf_section const& section);
 /// Whether the section is the code of a function.
 bool is_code(elf_section const& section);
 /// The symbol of the function whose code the section is: in the lower 24 bits of sh_info; the upper
@@ -85,18 +87,6 @@ class cubin_file {
 
  private:
   void check_header(bytes_view bytes) const;
-  void check_flags() const;
-  void check_sections() const;
-  void check_section(elf_section const& section, std::uint64_t place) const;
-  void check_type(elf_section const& section, std::uint64_t place) const;
-  void check_owner(elf_section const& section, std::uint64_t place) const;
-  void check_distinct_names() const;
-  void check_overlap() const;
-  [[nodiscard]] bool has_function(elf_section const& section) const;
-  void check_symbols() const;
-  void check_code() const;
-  void check_symbol(elf_symbol const& symbol, std::uint64_t place) const;
-  void check_definition(elf_symbol const& symbol, std::uint64_t place) const;
 
   elf_reader elf_;
   std::vector<elf_section> sections_;

@@ -11,7 +11,8 @@ namespace fatlink::detail {
 
 /// The elf entry of the cubin `bytes`, which it points into: relocatable, or a whole program (which
 /// preflight refuses). `name` is the file's, for messages.
-/// @throws format_error (stage input) corrupt-cubin: damaged, with the byte offset; or no note states
+/// @throws format_error (stage input) corrupt-cubin: damaged, with the byte offset; or no note
+/// states
 ///   whether its target has a suffix.
 fatbin_entry cubin_entry(bytes_view bytes, std::string_view name);
 
