@@ -15,7 +15,6 @@
 using namespace fatlink;
 using fixtures::to_bytes;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 namespace {

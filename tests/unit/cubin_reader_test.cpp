@@ -385,8 +385,8 @@ TEST(CubinReader, RefusesPrototypesThatContradictTheFile)
                       std::uint64_t{7}, "prototypes of unknown size or without symbols");
   expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_link)),
                       std::uint32_t{1}, "prototypes of unknown size or without symbols");
-  expect_corrupt_with(table, ~std::uint32_t{0}, "a prototype of no function");
-  expect_corrupt_with(table, std::uint32_t{0}, "a prototype of no function");
+  expect_corrupt_with(table, ~std::uint32_t{0}, "a prototype whose symbol is not a function");
+  expect_corrupt_with(table, std::uint32_t{0}, "a prototype whose symbol is not a function");
   expect_corrupt_with(table + 4, ~std::uint32_t{0}, "a name is outside the table of names");
   expect_corrupt_with(find(good, ".strtab", "#iili"), 'x',
                       "a function whose prototype is malformed");
@@ -469,6 +469,12 @@ TEST(CubinReader, RefusesAttributesThatContradictTheFile)
   auto const bank = find(good, ".nv.info.kernel", std::string("\x04\x0a\x08\0", 4));
   expect_corrupt_with(bank + 4, index_of(good, "counter"),
                       "an attribute of a section that is not there");
+}
+
+TEST(CubinReader, RefusesAttributesInASectionOfAnotherName)
+{
+  expect_corrupt_with(header(types(), ".nv.constant0.kernel", offsetof(Elf64_Shdr, sh_type)),
+                      std::uint32_t{0x70000000}, "attributes of a function that is not there");
 }
 
 TEST(CubinReader, RefusesFunctionsWithoutAttributes)

@@ -154,8 +154,10 @@ class table_check {
   void check_owner(elf_section const& section)
   {
     auto const& owner = file_.sections()[section.info];
-    auto const name = file_.elf().name(section).substr(std::string_view(".nv.info").size());
-    if (!is_code(owner) || file_.elf().name(owner) != ".text" + name)
+    constexpr std::string_view k_beginning = ".nv.info";
+    auto const name = file_.elf().name(section);
+    if (!is_code(owner) || !name.starts_with(k_beginning) ||
+        file_.elf().name(owner) != ".text" + name.substr(k_beginning.size()))
       throw elf_error{section.offset, "attributes of a function that is not there"};
     if (has_attributes_[section.info])
       throw elf_error{section.offset, "a function has attributes twice"};

@@ -130,10 +130,12 @@ using inputs_by_contract = std::map<std::string_view, input_pointers>;
 void check_versions(inputs_by_contract const& contracts, std::vector<finding>& findings)
 {
   finding_limit mismatches(findings);
-  for (auto const& [name, inputs] : contracts)
-    for (auto const* input : inputs)
-      if (!same_contract(*inputs.front()->ident, *input->ident))
-        mismatches.add([&] { return mismatch(*inputs.front(), *input); });
+  for (auto const& contract : contracts) {
+    auto const& reference = *contract.second.front();
+    for (auto const* input : contract.second)
+      if (!same_contract(*reference.ident, *input->ident))
+        mismatches.add([&] { return mismatch(reference, *input); });
+  }
   mismatches.finish();
 }
 
