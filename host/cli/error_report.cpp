@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -118,6 +119,11 @@ nlohmann::json finding_to_json(finding const& finding)
 int report_failure(std::exception const& failure, bool json)
 {
   auto const* failed = dynamic_cast<error const*>(&failure);
+  if (dynamic_cast<std::bad_alloc const*>(&failure) != nullptr)
+    return report_failure(unavailable_error(stage::report, {.message = "out of memory",
+                                                            .code = error_code::out_of_memory,
+                                                            .hint = "use smaller inputs"}),
+                          json);
   if (failed == nullptr) {
     error const defect(stage::report,
                        {.message = fmt::format("defect in fatlink: {}", failure.what()),

@@ -69,7 +69,8 @@ struct remedy {
 
 constexpr std::array k_remedies{
     remedy{"CUDA_ERROR_OUT_OF_MEMORY", "use fewer --elements, or a GPU with more free memory"},
-    remedy{"out-of-memory", "use fewer --elements"},
+    remedy{"out-of-memory",
+           "use fewer --elements, or smaller inputs, or raise the limit of memory (ulimit -v)"},
     remedy{"endless-kernel", "fix the loop, or raise --instruction-budget (0: no limit)"},
 };
 

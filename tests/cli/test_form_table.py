@@ -105,6 +105,7 @@ unbalanced.ptx   corrupt-ptx      ends inside a block (line
 invisible.ptx    missing-hook     user_transform
 damaged.ltoir    corrupt-ltoir    LTO-IR header of 25 bytes is not known, at byte 12
 past_end.cubin   corrupt-cubin    damaged cubin: truncated
+other_type_90.cubin corrupt-cubin damaged cubin: a section whose name and type do not belong together
 whole.o          no-device-code   its device code (section .nv_fatbin) is a whole program and cannot be linked
 host.o           no-device-code   holds no device code
 program.o        no-device-code   its device code (section .nv_fatbin) is a whole program
@@ -211,9 +212,11 @@ def edit_files(folder):
     write_edited("damaged.ltoir", "right.ltoir", (12, 25))
     sections = (folder / "right_90.cubin").stat().st_size + 64  # where the section headers are
     write_edited("past_end.cubin", "right_90.cubin", *enumerate(sections.to_bytes(8, "little"), 0x28))
-    # The type of the section .nv.prototype, 0x70000002, becomes an unknown one.
+    # The section .nv.prototype, whose type is 0x70000002, becomes empty: sh_size is 28 bytes behind sh_type.
     cubin = (folder / "double_90.cubin").read_bytes()
-    write("untyped_90.cubin", cubin.replace(b"\x02\0\0\x70", b"\x02\0\x20\x70"))
+    size = cubin.index(b"\x02\0\0\x70") + 28
+    write("untyped_90.cubin", cubin[:size] + bytes(8) + cubin[size + 8:])
+    write_edited("other_type_90.cubin", "double_90.cubin", (size - 26, 0x20))
     shutil.copy(folder / "program", folder / "program.o")
     write("cut.a", (folder / "right_lto.a").read_bytes()[:-100])
     form_files.archive(folder, "host.a", "host.o")

@@ -117,6 +117,16 @@ class Bounds(CliTest):
         self.file("stated.fatbin", generated.fatbin(generated.entry(b"x", stated_size=1 << 40)))
         self.assert_refused("stated.fatbin", "an entry of 1048576 MiB once decompressed, above 256 MiB")
 
+    def test_an_address_space_that_is_too_small_for_the_inputs(self):
+        file = self.run_ptx("large.fatbin", generated.definitions(300000))
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (128 << 20, most))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, (MEMORY, most))
+        done = self.fatlink("check", *JUDGED, file, status=5)
+        self.assertEqual(done.stderr.splitlines(),
+                         ["fatlink: error: out of memory", "  code:   out-of-memory",
+                          "  hint:   use fewer --elements, or smaller inputs, or raise the limit of memory (ulimit -v)"])
+
     def test_variables_of_120_gigabytes(self):
         declared = "".join(f".visible .global .b8 v{i}[2000000000];\n" for i in range(60))
         file = self.run_ptx("globals.fatbin", declared + KERNEL)

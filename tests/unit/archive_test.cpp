@@ -108,7 +108,7 @@ TEST(Archive, RefusesMalformedHeaders)
   expect_corrupt("!<ARCH>\n", "does not begin with !<arch>, at byte 0");
   auto broken = ar_archive().member("a.o/", "22").text();
   broken[8 + 58] = 'x';
-  expect_corrupt(broken, "no member's header is here, at byte 8");
+  expect_corrupt(broken, "expected a member header here, at byte 8");
   for (auto const* size : {"", "-1", "0x2", "2 2", "99999999999999999999"})
     expect_corrupt(ar_archive().member("a.o/", "22", std::string(size).substr(0, 10)).text(), "");
   expect_corrupt(ar_archive().member("a.o/", "22", "x").text(),
@@ -116,7 +116,7 @@ TEST(Archive, RefusesMalformedHeaders)
   expect_corrupt(ar_archive().member("a.o/", "22", "3").text(), "truncated: 3 bytes are needed");
   auto unpadded = ar_archive().member("a.o/", "1").text();
   unpadded.back() = 'x';
-  expect_corrupt(unpadded, "no padding is here, at byte 69");
+  expect_corrupt(unpadded, "expected padding here, at byte 69");
 }
 
 TEST(Archive, RefusesMalformedNames)

@@ -15,7 +15,6 @@
 using namespace fatlink;
 using fixtures::to_bytes;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 namespace {
@@ -156,4 +155,18 @@ TEST(FunctionTypes, ThatNoDeclarationStatesAreReported)
             "types.cubin takes the address of passed_on and does not state its types, so those of "
             "passed_on(b64) in t.ptx are compared with nothing");
   EXPECT_EQ(warning->hint, "pass types.cubin as PTX or LTO-IR, which state the types");
+}
+
+TEST(VariableTypes, OfACubinThatStatesNoAlignmentAgreeWithADeclarationThatDoes)
+{
+  // types_sass.fatbin: the cubin defines `counter` with 4 bytes.
+  auto const declared = [](std::string const& type) {
+    return ptx("v.ptx", ".extern .global .align 4 ." + type + " counter;\n");
+  };
+  in_every_order({cubin(), declared("u32")}, [](auto const& ordered, auto const& text) {
+    EXPECT_THAT(findings_of(ordered, "counter"), IsEmpty()) << text;
+  });
+  in_every_order({cubin(), declared("u64")}, [](auto const& ordered, auto const& text) {
+    EXPECT_THAT(findings_of(ordered, "counter"), ElementsAre("error signature-mismatch")) << text;
+  });
 }

@@ -63,7 +63,8 @@ TEST(CubinReader, RefusesHeadersThatAreNotOfACudaElfFile)
   expect_corrupt_with(offsetof(Elf64_Ehdr, e_phnum), std::uint16_t{1},
                       "program headers of unknown size");
   expect_corrupt_with(EI_OSABI, std::uint8_t{1}, "an ABI that is not known");
-  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags), std::uint32_t{0x06000502},
+  expect_corrupt_with(offsetof(Elf64_Ehdr, e_flags),
+                      std::uint32_t{0x06000500} | (elf_reader(types()).flags() & 0xFFU),
                       "an architecture that is not known");
 }
 
@@ -82,20 +83,22 @@ TEST(CubinReader, RefusesSegmentsPastTheEnd)
 
 TEST(CubinReader, RefusesSectionsThatContradictTheFile)
 {
-  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_size), std::uint64_t{1} << 62,
-                        "truncated");
-  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_offset), ~std::uint64_t{0},
-                        "truncated");
-  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_name), ~std::uint32_t{0},
-                        "a section's name is outside the table of names");
-  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_link), ~std::uint32_t{0},
-                        "a section refers to one that is not there");
-  expect_corrupt_header(".nv.info.kernel", offsetof(Elf64_Shdr, sh_info), ~std::uint32_t{0},
-                        "a section belongs to one that is not there");
-  expect_corrupt_header(".symtab", offsetof(Elf64_Shdr, sh_type), std::uint32_t{SHT_PROGBITS},
-                        "it has no symbol table");
-  expect_corrupt_header(".text.kernel", offsetof(Elf64_Shdr, sh_type), std::uint32_t{SHT_SYMTAB},
-                        "it has a second symbol table");
+  auto const good = types();
+  auto const at = [&](char const* name, std::size_t field) { return header(good, name, field); };
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_size)), std::uint64_t{1} << 62,
+                      "truncated");
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_offset)), ~std::uint64_t{0},
+                      "truncated");
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_name)), ~std::uint32_t{0},
+                      "a section's name is outside the table of names");
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_link)), ~std::uint32_t{0},
+                      "a section refers to one that is not there");
+  expect_corrupt_with(at(".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)), ~std::uint32_t{0},
+                      "a section belongs to one that is not there");
+  expect_corrupt_with(at(".symtab", offsetof(Elf64_Shdr, sh_type)), std::uint32_t{SHT_PROGBITS},
+                      "it has no symbol table");
+  expect_corrupt_with(at(".text.kernel", offsetof(Elf64_Shdr, sh_type)), std::uint32_t{SHT_SYMTAB},
+                      "it has a second symbol table");
 }
 
 TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
@@ -128,8 +131,14 @@ TEST(CubinReader, RefusesSymbolsThatContradictTheFile)
                       "a symbol reaches past the end of its section");
   expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0x60},
                       "a variable in an unknown memory");
-  expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)), std::uint8_t{0xA0},
-                      "a variable in an unknown memory");
+  for (auto const memory : {0x40, 0x80, 0xA0})
+    expect_corrupt_with(at("counter", offsetof(Elf64_Sym, st_other)),
+                        static_cast<std::uint8_t>(memory),
+                        "a variable in a section of another memory");
+  for (auto const* other : {".text.kernel", ".nv.constant3"})
+    expect_corrupt_with(at("hook_of_any", offsetof(Elf64_Sym, st_shndx)),
+                        static_cast<std::uint16_t>(section(good, other)),
+                        "a function in a section that is not its code");
   expect_corrupt_with(header(good, ".symtab", offsetof(Elf64_Shdr, sh_entsize)), std::uint64_t{23},
                       "symbols of unknown size");
 }
@@ -148,13 +157,14 @@ TEST(CubinReader, RefusesPrototypesThatContradictTheFile)
 {
   auto const good = types();
   auto const table = offset_of(good, ".nv.prototype");
-  for (auto const& [field, value] :
-       {std::pair(offsetof(Elf64_Shdr, sh_entsize), 4U),
-        std::pair(offsetof(Elf64_Shdr, sh_size), 7U), std::pair(offsetof(Elf64_Shdr, sh_link), 1U)})
-    expect_corrupt_header(".nv.prototype", field, value,
-                          "prototypes of unknown size or without symbols");
-  expect_corrupt_with(table, ~std::uint32_t{0}, "a prototype of no function");
-  expect_corrupt_with(table, std::uint32_t{0}, "a prototype of no function");
+  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_entsize)),
+                      std::uint64_t{4}, "prototypes of unknown size or without symbols");
+  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_size)),
+                      std::uint64_t{7}, "prototypes of unknown size or without symbols");
+  expect_corrupt_with(header(good, ".nv.prototype", offsetof(Elf64_Shdr, sh_link)),
+                      std::uint32_t{1}, "prototypes of unknown size or without symbols");
+  expect_corrupt_with(table, ~std::uint32_t{0}, "a prototype whose symbol is not a function");
+  expect_corrupt_with(table, std::uint32_t{0}, "a prototype whose symbol is not a function");
   expect_corrupt_with(table + 4, ~std::uint32_t{0}, "a name is outside the table of names");
   expect_corrupt_with(find(good, ".strtab", "#iili"), 'x',
                       "a function whose prototype is malformed");
@@ -204,9 +214,11 @@ TEST(CubinReader, RefusesAttributesThatContradictTheFile)
   expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
                       std::uint32_t{0}, "a kernel without attributes");
   expect_corrupt_with(header(good, ".nv.info.kernel", offsetof(Elf64_Shdr, sh_info)),
-                      section(good, ".text.fixed_block"),
-                      "attributes of a function that is not there");
+                      section(good, ".nv.constant0.kernel"),
+                      "a section belongs to one of another name");
   auto const parameter = find(good, ".nv.info.kernel", std::string("\x04\x17\x0c\0", 4));
+  expect_corrupt_with(parameter + 4, std::uint32_t{1 << 20},
+                      "an attribute of an unknown parameter");
   expect_corrupt_with(parameter + 8, std::uint16_t{1}, "a kernel's parameter is described twice");
   expect_corrupt_with(parameter + 8, std::uint16_t{9}, "a kernel's parameters are incomplete");
   expect_corrupt_with(parameter + 12, std::uint32_t{0}, "a kernel's parameters are incomplete");

@@ -113,3 +113,49 @@ TEST(CubinStructure, RefusesFunctionsWithoutAttributes)
     expect_corrupt_with(registers + 4, symbol, "an attribute of a function that is not there");
   expect_corrupt_with(registers + 1, std::uint8_t{0x11}, "an attribute that a function has twice");
 }
+
+TEST(CubinStructure, RefusesMercurySectionsThatContradictTheFile)
+{
+  auto const good = cubin_of("types_sass.fatbin", "sm_100f");
+  auto const expect = [&](std::size_t offset, auto value, std::string const& says) {
+    auto bytes = good;
+    put(bytes, offset, value);
+    expect_corrupt(bytes, says);
+  };
+  for (auto const* name : {".nv.capmerc.text.kernel", ".nv.merc.nv.info",
+                           ".nv.merc.rela.text.kernel", ".nv.merc.symtab"})
+    expect(header(good, name, offsetof(Elf64_Shdr, sh_type)), std::uint32_t{0x70000040},
+           "a section whose name and type do not belong together");
+  for (auto const* name : {".nv.merc.rela.text.kernel", ".nv.merc.symtab"})
+    expect(header(good, name, offsetof(Elf64_Shdr, sh_entsize)), std::uint64_t{23},
+           "a table of Mercury code of unknown size");
+  auto const info = elf_reader(good).section(section(good, ".nv.merc.nv.info"));
+  expect(header(good, ".nv.merc.nv.info", offsetof(Elf64_Shdr, sh_size)), info.size - 2,
+         "an attribute past the end of its section");
+  expect(header(good, ".nv.merc.nv.info", offsetof(Elf64_Shdr, sh_size)), info.size + 400,
+         "two sections have the same bytes");
+  expect(header(good, ".nv.merc.nv.info", offsetof(Elf64_Shdr, sh_info)), std::uint32_t{0x10000},
+         "a section belongs to another without a flag that says so");
+  expect(offsetof(Elf64_Ehdr, e_flags), elf_reader(good).flags() ^ 2U, "flags that are not known");
+}
+
+TEST(CubinStructure, RefusesSectionsThatBelongToOneOfAnotherName)
+{
+  auto const good = types();
+  for (auto const* name : {".rela.text.kernel", ".nv.info.kernel", ".nv.constant0.kernel"})
+    expect_corrupt_with(header(good, name, offsetof(Elf64_Shdr, sh_info)),
+                        section(good, ".text.fixed_block"),
+                        "a section belongs to one of another name");
+  auto const name = elf_reader(good).section(section(good, ".debug_frame")).name;
+  expect_corrupt_with(header(good, ".nv.global", offsetof(Elf64_Shdr, sh_name)), name,
+                      "a section whose name and type do not belong together");
+  auto const constants = elf_reader(good).section(section(good, ".nv.constant3")).name;
+  expect_corrupt_with(header(good, ".nv.global", offsetof(Elf64_Shdr, sh_name)), constants,
+                      "two sections have one name");
+}
+
+TEST(CubinStructure, RefusesAttributesInASectionOfAnotherName)
+{
+  expect_corrupt_with(header(types(), ".nv.constant0.kernel", offsetof(Elf64_Shdr, sh_type)),
+                      std::uint32_t{0x70000000}, "attributes of a function that is not there");
+}

@@ -192,6 +192,32 @@ TEST(Input, RefusesAnArchiveWithADamagedMemberAndNamesIt)
   }
 }
 
+TEST(Input, RefusesMembersThatAreNamedAsCodeAndAreOfNoForm)
+{
+  auto object = text_of("object.o");
+  object[0] ^= 1;
+  for (auto const* name : {"b.o", "b.cubin", "b.fatbin", "b.ptx", "b.ltoir"}) {
+    auto const archive =
+        ar_archive().member("a.o/", text_of("object.o")).member(name + std::string("/"), object);
+    expect_bad(archive.bytes(), error_code::unknown_form,
+               "f(" + std::string(name) + "): is unknown data that begins with 7e 45 4c 46");
+  }
+}
+
+TEST(Input, LeavesOutOtherMembersOfAnArchive)
+{
+  auto const file = input::from_bytes(ar_archive()
+                                          .member("a.o/", text_of("object.o"))
+                                          .member("empty.o/", "")
+                                          .member("host.o/", text_of("host.o"))
+                                          .member("bitcode.o/", "BC\xC0\xDE-and-more")
+                                          .member("read.me/", "\x7E text of no form")
+                                          .bytes(),
+                                      "l.a");
+  ASSERT_EQ(file.modules().size(), 1U);
+  EXPECT_EQ(file.modules()[0].name(), "l.a(a.o)");
+}
+
 TEST(Input, RefusesAnArchiveInsideAnArchive)
 {
   expect_bad(ar_archive().member("inner.a/", text_of("transform.a")).bytes(),
@@ -324,7 +350,19 @@ TEST(Input, RefusesMoreThan4GiBOnceDecompressed)
   }
   ar_archive archive;
   for (int i = 0; i < 9; ++i) archive.member("m/", to_text(bytes));
-  expect_bad(archive.bytes(), error_code::above_limit, "f: its PTX and LTO-IR is above 4 GiB");
+  expect_bad(archive.bytes(), error_code::above_limit, "f: its entries are above 4 GiB");
+}
+
+TEST(Input, RefusesMoreThan4GiBOfSassOnceDecompressed)
+{
+  auto bytes = fixtures::bytes("types_sass.fatbin");
+  for (auto const& entry : read_fatbin(bytes)) {
+    auto const size = std::uint64_t{256} << 20U;
+    std::memcpy(bytes.data() + entry.offset + 0x38, &size, sizeof size);
+  }
+  ar_archive archive;
+  for (int i = 0; i < 5; ++i) archive.member("m/", to_text(bytes));
+  expect_bad(archive.bytes(), error_code::above_limit, "f: its entries are above 4 GiB");
 }
 
 TEST(Input, IsReadFromFilesByContentAndNotByName)

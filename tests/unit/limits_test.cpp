@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "ar_archive.hpp"
 #include "expect_error.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -153,6 +154,22 @@ TEST(Limits, OfAllPtxEntriesOfAFatbinTogether)
               900'000U);
   expect_error<format_error>([&] { (void)file.interface(file.entries()[4]); },
                              "declare more than 4194304 functions, parameters and variables");
+}
+
+TEST(Limits, OfAllModulesOfAnInputTogether)
+{
+  auto const text = k_version + repeated(".visible .func f{}\n", 900'000);
+  fixtures::ar_archive archive;
+  for (int i = 0; i < 5; ++i) archive.member("m" + std::to_string(i) + "/", text);
+  auto const file = input::from_bytes(archive.bytes(), "l.a");
+  auto const declarations = [&](std::size_t index) {
+    auto const& module = file.modules()[index];
+    return module.interface(module.entries()[0]).definitions.size();
+  };
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(declarations(i), 900'000U);
+  expect_error<format_error>([&] { (void)declarations(4); },
+                             "l.a(m4): the modules of its input declare more than 4194304 "
+                             "functions, parameters and variables together, the limit");
 }
 
 TEST(Limits, OfFindingsOfOneId)

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <span>
+#include <string>
 
+#include "fatlink/input.hpp"
 #include "fixtures.hpp"
 
 using namespace fatlink;
@@ -206,4 +209,47 @@ TEST(Preflight, NamesTheInputThatDefinesAMissingHookForItselfOnly)
   EXPECT_THAT(findings.front().hint,
               HasSubstr("invisible.ptx defines user_transform for itself only"));
   EXPECT_THAT(ids(findings), Not(Contains("removed-functions")));
+}
+
+namespace {
+
+/// `count` modules, of which each defines a function of its own and one that all share.
+std::vector<fatbin> many_modules(std::size_t count)
+{
+  std::vector<fatbin> modules;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto const text = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .func f" +
+                      std::to_string(i) + " () { ret; }\n.weak .func shared () { ret; }\n" +
+                      (i == 0 ? ".visible .entry k () { ret; }\n" : "");
+    auto const bytes = std::as_bytes(std::span(text));
+    auto const name = "m" + std::to_string(i);
+    modules.push_back(input::from_bytes({bytes.begin(), bytes.end()}, name).modules().front());
+  }
+  return modules;
+}
+
+std::size_t count_of(finding_id id, std::vector<finding> const& findings)
+{
+  return static_cast<std::size_t>(std::count_if(
+      findings.begin(), findings.end(), [&](finding const& entry) { return entry.id == id; }));
+}
+
+}  // namespace
+
+TEST(Preflight, ListsAThousandUnusedInputsAndCountsTheRest)
+{
+  auto const findings = preflight(many_modules(1100), {.target = "sm_90", .mode = link_mode::ptx});
+  EXPECT_EQ(count_of(finding_id::unused_input, findings), 1001U);
+  auto const rest = std::find_if(findings.rbegin(), findings.rend(), [](finding const& entry) {
+    return entry.id == finding_id::unused_input;
+  });
+  EXPECT_EQ(rest->message, "m1001: 99 more findings of this kind; the first 1000 are listed");
+}
+
+TEST(Preflight, ListsAThousandUnknownKernelsAndCountsTheRest)
+{
+  preflight_request request{.target = "sm_90", .mode = link_mode::ptx};
+  for (int i = 0; i < 1100; ++i) request.kernels.push_back("kernel_" + std::to_string(i));
+  auto const findings = preflight(many_modules(2), request);
+  EXPECT_EQ(count_of(finding_id::unknown_kernel, findings), 1001U);
 }

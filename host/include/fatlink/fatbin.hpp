@@ -78,9 +78,10 @@ std::string read_ptx(fatbin_entry const& entry, std::string_view name = "fatbin"
 /// @throws format_error as read_ptx.
 byte_buffer read_elf(fatbin_entry const& entry, std::string_view name = "fatbin");
 
-struct ptx_interface;                 // ptx_interface.hpp
-class input;                          // input.hpp
-struct FATLINK_PRIVATE entry_access;  // not public
+struct ptx_interface;                      // ptx_interface.hpp
+class input;                               // input.hpp
+struct FATLINK_PRIVATE entry_access;       // not public
+struct FATLINK_PRIVATE declaration_count;  // not public
 
 /// A fatbin in memory, read once from a file and checked.
 class fatbin {
@@ -130,8 +131,9 @@ class fatbin {
   /// thread-safe. Lives as long as any copy of this fatbin. The types of an elf entry are coarse.
   /// @throws format_error as read_ptx; corrupt-cubin (stage input) an elf entry whose cubin is
   ///   damaged or of another architecture than the entry states; above-limit: a limit of
-  ///   read_ptx_interface in a cubin, or the entries read declare more than 4,194,304 functions,
-  ///   parameters and variables together; file_error as read_ptx_interface.
+  ///   read_ptx_interface in a cubin, or the entries read of this fatbin, or of the input that it
+  ///   is a module of, declare more than 4,194,304 functions, parameters and variables together;
+  ///   file_error as read_ptx_interface.
   [[nodiscard]] ptx_interface const& interface(fatbin_entry const& entry) const;
 
   /// The newest entry of `kind` that links for `link_target`; exact `a`/`f` matches first. Entries
@@ -146,8 +148,10 @@ class fatbin {
                                                                 std::string name);
   FATLINK_PRIVATE static std::shared_ptr<contents> parse(byte_buffer bytes, std::string name);
   /// A fatbin of `contents_of_file`; verified where its file's digest was stated elsewhere.
+  /// `declarations`: shared by all modules of an input; null: it is none.
   FATLINK_PRIVATE static fatbin shared(std::shared_ptr<contents> contents_of_file,
-                                       bool is_file_verified);
+                                       bool is_file_verified,
+                                       std::shared_ptr<declaration_count> declarations = nullptr);
   explicit fatbin(std::shared_ptr<contents const> contents_of_file);
   friend class input;          // makes the modules of a file with a digest
   friend struct entry_access;  // reads entries

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs of a link, of any form: fatbins, PTX text, raw LTO-IR, cubins, host objects and archives.
 // The form is recognized by content, never by name. Every reader is strict and bounds-checked,
-// because nvJitLink crashes on damaged input, and reads cut objects as empty ones. What an input
+// because nvJitLink crashes on damaged input, and reads truncated objects as empty. What an input
 // holds is given as modules: fatbins that fatlink checked, or wrote itself around bare PTX, LTO-IR
 // or a cubin. Needs neither CUDA nor a GPU. Units: bytes. Forms, their checks and byte tables:
 // docs/input_forms.md. Threads: no shared state; an input is immutable and cheap to copy (shared
@@ -68,8 +68,9 @@ class input {
 
   /// False for a moved-from input, on which no other member may be called.
   [[nodiscard]] bool has_value() const noexcept { return contents_ != nullptr; }
-  [[nodiscard]] std::string const& name() const noexcept;  ///< as given, for messages
-  [[nodiscard]] input_form form() const noexcept;          ///< by content
+  /// As given, for messages; of find() the path. Lives as long as any copy of this input.
+  [[nodiscard]] std::string const& name() const noexcept;
+  [[nodiscard]] input_form form() const noexcept;  ///< by content
   /// The bytes of the file. Live as long as any copy of this input.
   [[nodiscard]] bytes_view bytes() const noexcept;
   /// SHA-256 of the bytes; computed at the first call; thread-safe.
@@ -81,7 +82,8 @@ class input {
   /// What the file holds; at least one. A fatbin is its own module; bare PTX, LTO-IR or a cubin is
   /// one with one entry; an object has one for each translation unit ("r.o", or "r.o[1]",
   /// "r.o[2]"), an archive those of its members, in file order ("lib.a(b.o)"). Members without
-  /// relocatable device code are left out. Every module is_verified() where the input is.
+  /// relocatable device code are left out. Every module is_verified() where the input is. Lives as
+  /// long as any copy of this input.
   [[nodiscard]] std::vector<fatbin> const& modules() const noexcept;
 
  private:

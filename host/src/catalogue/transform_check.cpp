@@ -2,10 +2,13 @@
 #include "catalogue/transform_check.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 
 #include "preflight/interface_queries.hpp"
 #include "preflight/rules.hpp"
+#include "preflight/symbol_index.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 
@@ -26,21 +29,45 @@ void sort_by_severity(std::vector<finding>& findings)
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
 }
 
-/// Functions that `transform` defines and none of `inputs` calls.
-std::vector<ptx_function> unused_functions(fatbins inputs, fatbin const& transform)
-{
-  auto const& interface = interface_of_any(transform);
-  detail::function_names const definer(interface);
-  auto functions = detail::defined_functions(interface);
-  for (auto const& input : inputs) {
-    if (&interface_of_any(input) == &interface) continue;
-    detail::function_names const caller(interface_of_any(input));
-    std::erase_if(functions, [&](ptx_function const& function) {
-      return detail::calls(caller, definer, function.name);
-    });
+/// What inputs call of each other, by their PTX for the newest target.
+class call_index {
+ public:
+  explicit call_index(fatbins inputs) : inputs_(describe(inputs, positions_)), symbols_(inputs_) {}
+
+  /// Functions that `transform`, one of the inputs, defines and no other input calls.
+  [[nodiscard]] std::vector<ptx_function> unused_functions(fatbin const& transform) const
+  {
+    std::vector<ptx_function> functions;
+    auto const* const interface = &interface_of_any(transform);
+    auto const& definer = inputs_[positions_.at(interface)];
+    auto const add = [&](std::vector<ptx_function> const& defined, detail::symbol_role role) {
+      for (auto const& function : defined)
+        if (!symbols_.find(function.name).is_called(role, definer)) functions.push_back(function);
+    };
+    add(interface->definitions, detail::symbol_role::definition);
+    add(interface->weak, detail::symbol_role::weak_definition);
+    return functions;
   }
-  return functions;
-}
+
+ private:
+  using positions = std::map<ptx_interface const*, std::size_t>;
+
+  /// Copies of one input share an interface, and count once.
+  static detail::preflight_inputs describe(fatbins inputs, positions& places)
+  {
+    detail::preflight_inputs described;
+    for (auto const& input : inputs)
+      if (auto const& interface = interface_of_any(input);
+          places.emplace(&interface, described.size()).second)
+        described.push_back(
+            {.file = &input, .interface = interface, .ident = input.ident(), .is_opaque = false});
+    return described;
+  }
+
+  positions positions_;
+  detail::preflight_inputs inputs_;
+  detail::symbol_index symbols_;
+};
 
 // A hook that the transforms leave open.
 
@@ -84,8 +111,9 @@ class unused_definitions {
   static std::vector<ptx_function> collect(std::vector<fatbin> const& inputs)
   {
     std::vector<ptx_function> functions;
+    call_index const calls(inputs);
     for (auto const& transform : fatbins(inputs).subspan(1))
-      for (auto& function : unused_functions(inputs, transform))
+      for (auto& function : calls.unused_functions(transform))
         functions.push_back(std::move(function));
     return functions;
   }
@@ -185,11 +213,11 @@ std::string suggestion(std::vector<library_hooks>& libraries, ptx_function const
   return {};
 }
 
-finding unused_definition(std::span<installed_library const> libraries, fatbin const& transform,
+/// `hooks`: of the installed libraries.
+finding unused_definition(std::vector<library_hooks>& hooks, fatbin const& transform,
                           std::vector<ptx_function> const& functions, severity level)
 {
   std::string similar;
-  auto hooks = hooks_of(libraries);
   auto const has_work = [](library_hooks const& library) { return library.search.work_left() > 0; };
   for (auto const& function : functions) {
     if (!similar.empty() || std::none_of(hooks.begin(), hooks.end(), has_work)) break;
@@ -224,20 +252,33 @@ bool declares_hooks(fatbins inputs)
   });
 }
 
-std::optional<finding> check_without_library(std::span<installed_library const> libraries,
-                                             fatbins inputs, fatbin const& transform)
-{
-  if (!has_ptx(transform)) return lacks_ptx(transform);
-  auto const& stated = transform.ident();
-  if (stated && !stated->contract.empty()) return lacks_contract_library(transform);
-  auto const& interface = interface_of_any(transform);
-  if (detail::defined_functions(interface).empty() && !interface.variables.empty())
-    return only_variables(transform);
-  auto const functions = unused_functions(inputs, transform);
-  if (functions.empty()) return {};  // preflight says that it defines nothing, or another calls it
-  return unused_definition(libraries, transform, functions,
-                           declares_hooks(inputs) ? severity::warning : severity::error);
-}
+class check_without_library {
+ public:
+  check_without_library(std::span<installed_library const> libraries, fatbins transforms)
+      : hooks_(hooks_of(libraries)),
+        calls_(transforms),
+        level_(declares_hooks(transforms) ? severity::warning : severity::error)
+  {
+  }
+
+  std::optional<finding> check(fatbin const& transform)
+  {
+    if (!has_ptx(transform)) return lacks_ptx(transform);
+    auto const& stated = transform.ident();
+    if (stated && !stated->contract.empty()) return lacks_contract_library(transform);
+    auto const& interface = interface_of_any(transform);
+    if (detail::defined_functions(interface).empty() && !interface.variables.empty())
+      return only_variables(transform);
+    auto const functions = calls_.unused_functions(transform);
+    if (functions.empty()) return {};  // preflight says that it defines nothing, or it is called
+    return unused_definition(hooks_, transform, functions, level_);
+  }
+
+ private:
+  std::vector<library_hooks> hooks_;
+  call_index calls_;
+  severity level_;
+};
 
 }  // namespace
 
@@ -269,9 +310,12 @@ std::vector<finding> preflight_without(std::span<installed_library const> librar
 {
   auto findings = preflight(transforms, request);
   auto const modules = select_modules(transforms, request);
+  check_without_library judge(libraries, modules);
+  std::vector<finding> causes;
   for (auto const& transform : modules)
-    if (auto cause = check_without_library(libraries, modules, transform))
-      findings.insert(findings.begin(), *std::move(cause));
+    if (auto cause = judge.check(transform)) causes.push_back(*std::move(cause));
+  findings.insert(findings.begin(), std::make_move_iterator(causes.rbegin()),
+                  std::make_move_iterator(causes.rend()));
   sort_by_severity(findings);
   return findings;
 }

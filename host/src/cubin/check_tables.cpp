@@ -59,6 +59,11 @@ class table_check {
         return check_callgraph(section);
       case k_info:
         return check_attributes(section);
+      case k_mercury_info:
+        return check_mercury_attributes(section);
+      case k_mercury_relocations:
+      case k_mercury_symbols:
+        return check_table(section, 24, "a table of Mercury code of unknown size");
       default:
         return;
     }
@@ -137,13 +142,22 @@ class table_check {
         check_of_function(*attribute);
   }
 
+  void check_mercury_attributes(elf_section const& section) const
+  {
+    attribute_reader reader(file_, section);
+    while (reader.next()) {
+    }
+  }
+
   /// Requires that the attributes are those of a function's code, of the same name, and the only
   /// ones.
   void check_owner(elf_section const& section)
   {
     auto const& owner = file_.sections()[section.info];
-    auto const name = file_.elf().name(section).substr(std::string_view(".nv.info").size());
-    if (!is_code(owner) || file_.elf().name(owner) != ".text" + name)
+    constexpr std::string_view k_beginning = ".nv.info";
+    auto const name = file_.elf().name(section);
+    if (!is_code(owner) || !name.starts_with(k_beginning) ||
+        file_.elf().name(owner) != ".text" + name.substr(k_beginning.size()))
       throw elf_error{section.offset, "attributes of a function that is not there"};
     if (has_attributes_[section.info])
       throw elf_error{section.offset, "a function has attributes twice"};
@@ -170,6 +184,10 @@ class table_check {
         (attribute.number(0) >= symbols_.count() ||
          symbols_[attribute.number(0)].type != STT_SECTION))
       throw elf_error{attribute.offset, "an attribute of a section that is not there"};
+    if ((attribute.id == attribute_id::parameter ||
+         attribute.id == attribute_id::large_parameter) &&
+        attribute.number(0) != 0)
+      throw elf_error{attribute.offset, "an attribute of an unknown parameter"};
     if (attribute.id != attribute_id::callees) return;
     for (std::size_t position = 0; position < count; ++position)
       if (!is_function(attribute.number(position)))

@@ -28,7 +28,14 @@ constexpr std::uint32_t k_local = 0x70000009;        ///< sh_type: no bytes
 constexpr std::uint32_t k_shared = 0x7000000A;       ///< sh_type: no bytes
 constexpr std::uint32_t k_reserved = 0x70000015;     ///< sh_type: no bytes
 
-constexpr std::uint64_t k_is_mercury = 0x10000000;  ///< sh_flags: not read by nvJitLink
+constexpr std::uint64_t k_is_mercury = 0x10000000;  ///< sh_flags, for sm_100 and newer
+
+constexpr std::uint32_t k_mercury_code = 0x70000016;         ///< sh_type
+constexpr std::uint32_t k_mercury_relocations = 0x70000082;  ///< sh_type
+constexpr std::uint32_t k_mercury_info = 0x70000083;         ///< sh_type
+constexpr std::uint32_t k_mercury_optimizer = 0x70000084;    ///< sh_type: constants
+constexpr std::uint32_t k_mercury_symbols = 0x70000085;      ///< sh_type
+constexpr std::uint32_t k_constant = 0x70000064;  ///< sh_type: bank 0; the next 63: others
 
 constexpr std::uint64_t k_unknown_value = ~std::uint64_t{0};  ///< st_value of undefined variables
 constexpr std::uint8_t k_variable = 13;  ///< st_type of variables in relocatable files
@@ -46,6 +53,8 @@ constexpr std::uint8_t k_abi = 0x41;
 
 }  // namespace cuda_elf
 
+/// Whether the section has bytes in the file.
+bool has_bytes(elf_section const& section);
 /// Whether the section is the code of a function.
 bool is_code(elf_section const& section);
 /// The symbol of the function whose code the section is: in the lower 24 bits of sh_info; the upper
@@ -78,15 +87,6 @@ class cubin_file {
 
  private:
   void check_header(bytes_view bytes) const;
-  void check_flags() const;
-  void check_sections() const;
-  void check_section(elf_section const& section, std::uint64_t place) const;
-  void check_type(elf_section const& section, std::uint64_t place) const;
-  void check_overlap() const;
-  [[nodiscard]] bool has_function(elf_section const& section) const;
-  void check_symbols() const;
-  void check_symbol(elf_symbol const& symbol, std::uint64_t place) const;
-  void check_definition(elf_symbol const& symbol, std::uint64_t place) const;
 
   elf_reader elf_;
   std::vector<elf_section> sections_;

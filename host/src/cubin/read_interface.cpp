@@ -62,7 +62,7 @@ class interface_reader {
       auto const place = section.offset + offset;
       auto const symbol = table.read<std::uint32_t>(offset);
       if (symbol >= symbols.count() || symbols[symbol].type != STT_FUNC)
-        throw elf_error{place, "a prototype of no function"};
+        throw elf_error{place, "a prototype whose symbol is not a function"};
       auto const text = table.read<std::uint32_t>(offset + 4);
       (void)file_.names_from(text, place);
       if (std::exchange(prototypes_[symbol], text) != 0)

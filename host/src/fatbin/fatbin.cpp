@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cubin/cubin.hpp"
+#include "fatbin/declaration_count.hpp"
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/entry_facts.hpp"
 #include "fatbin/sidecar.hpp"
@@ -33,16 +34,16 @@ std::size_t count_declarations(ptx_interface const& interface)
   return count;
 }
 
-[[noreturn]] void fail_declarations(fatbin_entry const& entry, std::string const& name)
+[[noreturn]] void fail_declarations(fatbin_entry const& entry, std::string const& name,
+                                    char const* parts, char const* hint)
 {
-  throw format_error(
-      entry.offset,
-      {.message = detail::format("{}: its entries declare more than {} functions, parameters "
-                                 "and variables together, the limit for a fatbin",
-                                 name, limits::k_fatbin_declarations),
-       .input = name,
-       .code = error_code::above_limit,
-       .hint = "split it into several fatbins, each with fewer architectures or sources"});
+  throw format_error(entry.offset,
+                     {.message = detail::format("{}: {} declare more than {} functions, parameters "
+                                                "and variables together, the limit",
+                                                name, parts, limits::k_fatbin_declarations),
+                      .input = name,
+                      .code = error_code::above_limit,
+                      .hint = hint});
 }
 
 /// The facts of an elf entry, which must be for the architecture that its header states.
@@ -96,6 +97,9 @@ char const* to_string(compression method) noexcept
 }
 
 struct fatbin::contents {
+  /// Counts the declarations of `entry`. @throws format_error above-limit.
+  void add_declarations(fatbin_entry const& entry, std::size_t count) const;
+
   std::string name;
   byte_buffer bytes;
   std::vector<fatbin_entry> entries;
@@ -107,7 +111,20 @@ struct fatbin::contents {
   mutable std::mutex reading;
   mutable std::map<fatbin_entry const*, detail::entry_facts> facts;  ///< of the entries read so far
   mutable std::size_t declarations = 0;                              ///< in `facts`
+  std::shared_ptr<declaration_count> declarations_of_input;  ///< null: it is no module of an input
 };
+
+void fatbin::contents::add_declarations(fatbin_entry const& entry, std::size_t count) const
+{
+  declarations += count;
+  if (declarations > limits::k_fatbin_declarations)
+    fail_declarations(entry, name, "its entries",
+                      "split it into several fatbins, each with fewer architectures or sources");
+  if (declarations_of_input &&
+      (declarations_of_input->value += count) > limits::k_fatbin_declarations)
+    fail_declarations(entry, name, "the modules of its input",
+                      "split the input into several files, each with fewer sources");
+}
 
 fatbin::fatbin(std::shared_ptr<contents const> contents_of_file)
     : contents_(std::move(contents_of_file))
@@ -124,9 +141,11 @@ fatbin fatbin::read(std::filesystem::path const& path)
   return shared(std::move(parsed), stated.has_value());
 }
 
-fatbin fatbin::shared(std::shared_ptr<contents> contents_of_file, bool is_file_verified)
+fatbin fatbin::shared(std::shared_ptr<contents> contents_of_file, bool is_file_verified,
+                      std::shared_ptr<declaration_count> declarations)
 {
   contents_of_file->is_verified |= is_file_verified;
+  contents_of_file->declarations_of_input = std::move(declarations);
   return fatbin(std::move(contents_of_file));
 }
 
@@ -200,9 +219,7 @@ detail::entry_facts const& entry_access::facts_of(fatbin const& file, fatbin_ent
   auto const position = contents.facts.find(&entry);
   if (position != contents.facts.end()) return position->second;
   auto facts = read_facts(entry, contents.name);
-  auto const declarations = contents.declarations + count_declarations(facts.interface);
-  if (declarations > limits::k_fatbin_declarations) fail_declarations(entry, contents.name);
-  contents.declarations = declarations;
+  contents.add_declarations(entry, count_declarations(facts.interface));
   return contents.facts.emplace(&entry, std::move(facts)).first->second;
 }
 

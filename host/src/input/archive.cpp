@@ -75,13 +75,13 @@ class archive_reader {
   {
     if (bytes_.text(offset + k_header_size - k_header_end.size(), k_header_end.size()) !=
         k_header_end)
-      refuse_damaged(file_, offset, "no member's header is here");
+      refuse_damaged(file_, offset, "expected a member header here");
     auto const size = size_of(offset);
     auto const begin = offset + k_header_size;
     add_member(offset, {.offset = begin, .bytes = bytes_.view(begin, size)});
     auto const end = begin + size;
     if (size % 2 == 0) return end;
-    if (bytes_.read<char>(end) != '\n') refuse_damaged(file_, end, "no padding is here");
+    if (bytes_.read<char>(end) != '\n') refuse_damaged(file_, end, "expected padding here");
     return end + 1;
   }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "fatbin/declaration_count.hpp"
 #include "input/read_modules.hpp"
 #include "input/recognize.hpp"
 #include "input/stated_digest.hpp"
@@ -48,6 +49,7 @@ struct input::contents {
   byte_buffer bytes;  ///< empty for a fatbin, which owns them
   std::vector<fatbin> modules;
   std::optional<digest256> sidecar_digest;
+  std::shared_ptr<declaration_count> declarations = std::make_shared<declaration_count>();
   mutable std::once_flag hashed;
   mutable digest256 digest{};
 };
@@ -58,7 +60,7 @@ fatbin input::contents::make_module(byte_buffer module_bytes, std::string module
   auto parsed = use == digests::ignore
                     ? fatbin::list_entries(std::move(module_bytes), std::move(module_name))
                     : fatbin::parse(std::move(module_bytes), std::move(module_name));
-  return fatbin::shared(std::move(parsed), sidecar_digest.has_value());
+  return fatbin::shared(std::move(parsed), sidecar_digest.has_value(), declarations);
 }
 
 void input::contents::add_modules(digests use)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/read_modules.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
 
+#include "fatbin/recognize_form.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "input/archive.hpp"
@@ -29,6 +32,17 @@ byte_buffer copy(bytes_view bytes)
   return {bytes.begin(), bytes.end()};
 }
 
+/// Whether the name of a member promises code, and its bytes are of no kind that is known: it is
+/// not left out, because a transform would be missing without a word. Others are: empty objects,
+/// LLVM bitcode of the host's compiler, source and documents.
+bool is_damaged(archive_member const& member)
+{
+  constexpr std::array k_endings{".o", ".cubin", ".fatbin", ".ptx", ".ltoir"};
+  auto const has_ending = [&](char const* ending) { return member.name.ends_with(ending); };
+  return !member.bytes.empty() && std::any_of(k_endings.begin(), k_endings.end(), has_ending) &&
+         recognize_form(member.bytes).kind == file_kind::other;
+}
+
 class module_reader {
  public:
   explicit module_reader(std::string const& name) : name_(name) {}
@@ -51,7 +65,10 @@ class module_reader {
       if (form == input_form::archive)
         refuse_input(error_code::unknown_form, name, "is an archive inside an archive",
                      "unpack it with ar x, and pass its members or the inner archive");
-      if (form) read_file(member.bytes, *form, name);
+      if (form)
+        read_file(member.bytes, *form, name);
+      else if (is_damaged(member))
+        (void)require_form(member.bytes, name);
     }
   }
 
@@ -89,10 +106,10 @@ class module_reader {
                    detail::format("holds more than {} modules, the limit", limits::k_modules),
                    k_split);
     for (auto const& entry : read_fatbin(bytes, name)) {
-      if (entry.kind != entry_kind::elf) size_in_all_ += entry.uncompressed_size;
+      size_in_all_ += entry.uncompressed_size;
       if (size_in_all_ > limits::k_input_bytes)
         refuse_input(error_code::above_limit, name_,
-                     "its PTX and LTO-IR is above 4 GiB once decompressed, the limit for an input",
+                     "its entries are above 4 GiB once decompressed, the limit for an input",
                      k_split);
     }
     modules_.push_back({std::move(name), std::move(bytes)});
@@ -109,7 +126,7 @@ class module_reader {
 
   std::string const& name_;
   std::vector<module_bytes> modules_;
-  std::uint64_t size_in_all_ = 0;  ///< of PTX and LTO-IR, once decompressed
+  std::uint64_t size_in_all_ = 0;  ///< of entries, once decompressed
   bool has_whole_program_ = false;
 };
 

@@ -23,7 +23,7 @@ struct module_bytes {
 /// The members of an archive that hold no device code that can be linked are left out.
 /// @throws format_error (stage input) the codes of the form's reader; no-device-code;
 ///   above-limit: more than 65,536 modules, or 4 GiB of entries once decompressed; unknown-form: an
-///   archive inside an archive.
+///   archive inside an archive, or a member that is named as an object and is none.
 std::vector<module_bytes> read_modules(bytes_view bytes, input_form form, std::string const& name);
 
 }  // namespace fatlink::detail

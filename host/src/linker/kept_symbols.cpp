@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linker/kept_symbols.hpp"
 
-#include <algorithm>
-
 #include "linker/image_functions.hpp"
 #include "linker/reachable_functions.hpp"
 #include "preflight/linked_entry.hpp"
@@ -24,23 +22,12 @@ std::vector<std::string> names_of(std::vector<fatbin> const& inputs)
   return names;
 }
 
-bool contains(std::vector<std::string> const& names, std::string const& name)
-{
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// The findings for the names in `options` that `symbols` lacks.
 std::vector<finding> find_missing(image_symbols const& symbols, std::vector<fatbin> const& inputs,
                                   link_options const& options)
 {
-  std::vector<finding> findings;
-  for (auto const& kernel : options.kernels)
-    if (!contains(symbols.kernels, kernel))
-      findings.push_back(unknown_kernel(kernel, names_of(inputs), symbols.kernels));
-  for (auto const& variable : options.variables)
-    if (!contains(symbols.variables, variable))
-      findings.push_back(unknown_variable(variable, names_of(inputs), symbols.variables));
-  return findings;
+  return find_unknown(options.kernels, options.variables,
+                      {names_of(inputs), symbols.kernels, symbols.variables});
 }
 
 }  // namespace

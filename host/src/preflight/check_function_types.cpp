@@ -3,6 +3,7 @@
 // nothing; so all are compared with the declaration that states most, wherever it stands among the
 // inputs.
 #include <algorithm>
+#include <compare>
 #include <iterator>
 #include <utility>
 
@@ -137,7 +138,8 @@ std::vector<bool> known_kinds(function_symbol const& symbol)
 struct precision {
   int form = 0;
   std::ptrdiff_t kinds = 0;
-  auto operator<=>(precision const&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): see toolkit_version
+  friend auto operator<=>(precision const&, precision const&) = default;
 };
 
 precision precision_of(function_symbol const& symbol)

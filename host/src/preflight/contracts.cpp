@@ -2,8 +2,10 @@
 // Checks by their idents that the inputs were built against the same contracts. Inputs may state
 // different contracts if each is used in the link and no hook belongs to two of them.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -63,6 +65,12 @@ std::string describe(preflight_input const& input)
       "{}{} is built against contract {} (header {:.12})", input.file->name(),
       stated.package.empty() ? "" : detail::format(" (package {})", stated.package),
       contract_of(stated), stated.header_sha256);
+}
+
+/// Whether it states a contract that this fatlink reads.
+bool states_contract(preflight_input const& input)
+{
+  return input.ident && input.ident->format <= k_ident_format && !input.ident->contract.empty();
 }
 
 bool is_library(preflight_input const& input)
@@ -125,16 +133,19 @@ finding mismatch(preflight_input const& a, preflight_input const& b)
 
 using input_pointers = std::vector<preflight_input const*>;
 
+using inputs_by_contract = std::map<std::string_view, input_pointers>;
+
 /// Inputs that state one contract name must agree on its version and hooks.
-void check_versions(input_pointers const& inputs, std::vector<finding>& findings)
+void check_versions(inputs_by_contract const& contracts, std::vector<finding>& findings)
 {
-  for (auto const* input : inputs) {
-    auto const reference = std::find_if(inputs.begin(), inputs.end(), [&](auto const* peer) {
-      return peer->ident->contract == input->ident->contract;
-    });
-    if (!same_contract(*(*reference)->ident, *input->ident))
-      findings.push_back(mismatch(**reference, *input));
+  finding_limit mismatches(findings);
+  for (auto const& contract : contracts) {
+    auto const& reference = *contract.second.front();
+    for (auto const* input : contract.second)
+      if (!same_contract(*reference.ident, *input->ident))
+        mismatches.add([&] { return mismatch(reference, *input); });
   }
+  mismatches.finish();
 }
 
 bool defines(preflight_input const& input, symbol_group const& group)
@@ -143,15 +154,29 @@ bool defines(preflight_input const& input, symbol_group const& group)
          group.has(symbol_role::weak_definition, input);
 }
 
-/// The hooks that `caller` calls and `definer` defines.
-std::vector<std::string> shared_hooks(symbol_index const& symbols, preflight_input const& caller,
-                                      preflight_input const& definer)
+/// A caller and a definer of hooks.
+using input_pair = std::pair<preflight_input const*, preflight_input const*>;
+using shared_hooks = std::map<input_pair, std::vector<std::string_view>>;
+
+/// Adds the hooks of `functions` that inputs of other contracts call and `definer` defines in
+/// `role`.
+void add_shared_hooks(symbol_index const& symbols, preflight_input const& definer,
+                      std::vector<ptx_function> const& functions, symbol_role role,
+                      shared_hooks& shared)
 {
-  std::vector<std::string> names;
-  for (auto const* list : {&definer.interface.definitions, &definer.interface.weak})
-    for (auto const& function : *list)
-      if (symbols.find(function.name).calls(caller, definer)) names.push_back(function.name);
-  return names;
+  constexpr std::size_t k_most_pairs = std::size_t{1} << 18U;
+  for (auto const& function : functions) {
+    auto const& group = symbols.find(function.name);
+    if (shared.size() >= k_most_pairs || !group.is_called(role, definer)) continue;
+    for (auto const& use : group.uses) {
+      auto const is_caller =
+          use.role == symbol_role::hook ||
+          (role == symbol_role::definition && use.role == symbol_role::weak_definition);
+      if (is_caller && states_contract(*use.input) &&
+          use.input->ident->contract != definer.ident->contract)
+        shared[{use.input, &definer}].push_back(function.name);
+    }
+  }
 }
 
 /// `undeclared` calls or defines a hook of the other's contract without stating that contract.
@@ -173,59 +198,86 @@ finding untyped(symbol_index const& symbols, preflight_input const& undeclared,
 }
 
 /// A hook between inputs of different contracts belongs to one of the two.
-void check_shared_hooks(symbol_index const& symbols, preflight_input const& caller,
-                        preflight_input const& definer, std::vector<finding>& findings)
+void check_shared_hooks(symbol_index const& symbols, input_pair const& pair,
+                        std::vector<std::string_view> const& hooks, finding_limit& mismatches,
+                        finding_limit& untyped_hooks)
 {
-  finding_limit untyped_hooks(findings);
-  for (auto const& hook : shared_hooks(symbols, caller, definer)) {
+  auto const& caller = *pair.first;
+  auto const& definer = *pair.second;
+  for (auto const& name : hooks) {
+    std::string const hook(name);
     auto const called = may_declare(*caller.ident, hook);
     auto const defined = may_declare(*definer.ident, hook);
-    if (called && defined) return findings.push_back(mismatch(caller, definer));
+    if (called && defined) return mismatches.add([&] { return mismatch(caller, definer); });
     if (called) untyped_hooks.add([&] { return untyped(symbols, definer, caller, hook); });
     if (defined) untyped_hooks.add([&] { return untyped(symbols, caller, definer, hook); });
   }
-  untyped_hooks.finish();
 }
 
-/// Whether a hook connects `input` to another input, or another input states its contract.
-bool has_part(symbol_index const& symbols, preflight_input const& input,
-              input_pointers const& contracted, preflight_inputs const& inputs)
+/// Whether `input` calls a function of another input, or another one its functions.
+bool is_connected(symbol_index const& symbols, preflight_input const& input)
 {
-  return std::any_of(contracted.begin(), contracted.end(),
-                     [&](auto const* peer) {
-                       return peer != &input && peer->ident->contract == input.ident->contract;
-                     }) ||
-         std::any_of(inputs.begin(), inputs.end(), [&](auto const& peer) {
-           return &peer != &input && !(shared_hooks(symbols, peer, input).empty() &&
-                                       shared_hooks(symbols, input, peer).empty());
-         });
+  auto const any = [&](std::vector<ptx_function> const& functions, auto const& condition) {
+    return std::any_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
+      return condition(symbols.find(function.name));
+    });
+  };
+  auto const is_called = [&](symbol_role role) {
+    return [&input, role](symbol_group const& group) { return group.is_called(role, input); };
+  };
+  auto const is_defined = [&](symbol_group const& group) {
+    return group.has_other(symbol_role::definition, input) ||
+           group.has_other(symbol_role::weak_definition, input);
+  };
+  auto const is_replaced = [&](symbol_group const& group) {
+    return group.has_other(symbol_role::definition, input);
+  };
+  auto const& interface = input.interface;
+  return any(interface.definitions, is_called(symbol_role::definition)) ||
+         any(interface.weak, is_called(symbol_role::weak_definition)) ||
+         any(interface.hooks, is_defined) || any(interface.weak, is_replaced);
 }
 
 /// Reports inputs without a part in the link, each with the first input of another contract.
 void check_strays(symbol_index const& symbols, input_pointers const& contracted,
-                  preflight_inputs const& inputs, std::vector<finding>& findings)
+                  inputs_by_contract const& contracts, std::vector<finding>& findings)
 {
   std::set<std::set<preflight_input const*>> reported;
+  finding_limit mismatches(findings);
   for (auto const* stray : contracted) {
-    if (has_part(symbols, *stray, contracted, inputs)) continue;
+    if (contracts.at(stray->ident->contract).size() > 1 || is_connected(symbols, *stray)) continue;
     auto const counterpart = std::find_if(
         contracted.begin(), contracted.end(),
         [&](auto const* input) { return input->ident->contract != stray->ident->contract; });
     if (counterpart == contracted.end() || !reported.insert({stray, *counterpart}).second) continue;
     auto const swapped = is_library(*stray) && !is_library(**counterpart);
-    findings.push_back(swapped ? mismatch(*stray, **counterpart) : mismatch(**counterpart, *stray));
+    mismatches.add([&] {
+      return swapped ? mismatch(*stray, **counterpart) : mismatch(**counterpart, *stray);
+    });
   }
+  mismatches.finish();
 }
 
 void check_contract_names(symbol_index const& symbols, input_pointers const& contracted,
-                          preflight_inputs const& inputs, std::vector<finding>& findings)
+                          std::vector<finding>& findings)
 {
-  check_versions(contracted, findings);
-  for (auto const* caller : contracted)
-    for (auto const* definer : contracted)
-      if (caller->ident->contract != definer->ident->contract)
-        check_shared_hooks(symbols, *caller, *definer, findings);
-  check_strays(symbols, contracted, inputs, findings);
+  inputs_by_contract contracts;
+  for (auto const* input : contracted) contracts[input->ident->contract].push_back(input);
+  check_versions(contracts, findings);
+  if (contracts.size() < 2) return;
+  shared_hooks shared;
+  for (auto const* definer : contracted) {
+    auto const& interface = definer->interface;
+    add_shared_hooks(symbols, *definer, interface.definitions, symbol_role::definition, shared);
+    add_shared_hooks(symbols, *definer, interface.weak, symbol_role::weak_definition, shared);
+  }
+  finding_limit mismatches(findings);
+  finding_limit untyped_hooks(findings);
+  for (auto const& [pair, hooks] : shared)
+    check_shared_hooks(symbols, pair, hooks, mismatches, untyped_hooks);
+  mismatches.finish();
+  untyped_hooks.finish();
+  check_strays(symbols, contracted, contracts, findings);
 }
 
 }  // namespace
@@ -244,7 +296,7 @@ void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols
       contracted.push_back(&input);
   }
   if (!without.empty()) findings.push_back(uncontracted(std::move(without), inputs));
-  check_contract_names(symbols, contracted, inputs, findings);
+  check_contract_names(symbols, contracted, findings);
 }
 
 }  // namespace fatlink::detail

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
@@ -73,33 +72,20 @@ finding no_definition(fatbin const& input, severity level)
       .hint = "define the hook with a body, as extern \"C\" __device__, without static or inline"};
 }
 
-/// Whether an input other than `owner` calls its function with the name of `group`.
-bool is_used(symbol_group const& group, preflight_input const& owner)
+bool is_unused(symbol_index const& symbols, preflight_input const& input)
 {
-  return std::any_of(group.uses.begin(), group.uses.end(), [&](symbol_use const& use) {
-    return use.input != &owner && group.calls(*use.input, owner);
-  });
-}
-
-/// Whether an input declares one of `variables` extern.
-bool declares_any(preflight_inputs const& inputs, std::vector<ptx_variable> const& variables)
-{
-  std::set<std::string_view> declared;
-  for (auto const& input : inputs)
-    for (auto const& variable : input.interface.external_variables) declared.insert(variable.name);
-  return std::any_of(variables.begin(), variables.end(),
-                     [&](auto const& variable) { return declared.contains(variable.name); });
-}
-
-bool is_unused(preflight_inputs const& inputs, symbol_index const& symbols,
-               preflight_input const& input)
-{
-  auto const functions = defined_functions(input.interface);
-  if (functions.empty() || !input.interface.kernels.empty()) return false;
-  if (declares_any(inputs, input.interface.variables)) return false;
-  return std::none_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
-    return is_used(symbols.find(function.name), input);
-  });
+  auto const& interface = input.interface;
+  if (!interface.kernels.empty()) return false;
+  if (interface.definitions.empty() && interface.weak.empty()) return false;
+  for (auto const& variable : interface.variables)
+    if (symbols.find(variable.name).is_variable_declared) return false;
+  auto const is_called = [&](std::vector<ptx_function> const& functions, symbol_role role) {
+    return std::any_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
+      return symbols.find(function.name).is_called(role, input);
+    });
+  };
+  return !is_called(interface.definitions, symbol_role::definition) &&
+         !is_called(interface.weak, symbol_role::weak_definition);
 }
 
 /// Names of the hooks of all inputs, each once.
@@ -107,15 +93,16 @@ std::vector<std::string> hook_names(preflight_inputs const& inputs)
 {
   std::vector<std::string> hooks;
   for (auto const& input : inputs)
-    for (auto const& hook : hooks_of(input.interface)) hooks.push_back(hook.name);
+    for (auto const& hook : input.interface.hooks)
+      if (!is_system_function(hook.name)) hooks.push_back(hook.name);
   std::sort(hooks.begin(), hooks.end());
   hooks.erase(std::unique(hooks.begin(), hooks.end()), hooks.end());
   return hooks;
 }
 
-finding unused_input(preflight_inputs const& inputs, preflight_input const& input)
+/// `hooks`: of all inputs.
+finding unused_input(std::vector<std::string> const& hooks, preflight_input const& input)
 {
-  auto const hooks = hook_names(inputs);
   auto const functions = defined_functions(input.interface);
   return {.id = finding_id::unused_input,
           .severity = severity::warning,
@@ -190,8 +177,11 @@ void check_unused(preflight_inputs const& inputs, symbol_index const& symbols,
                   std::vector<finding>& findings)
 {
   if (!has_kernel(inputs) || !std::all_of(inputs.begin(), inputs.end(), is_readable)) return;
+  auto const hooks = hook_names(inputs);
+  finding_limit unused(findings);
   for (auto const& input : inputs)
-    if (is_unused(inputs, symbols, input)) findings.push_back(unused_input(inputs, input));
+    if (is_unused(symbols, input)) unused.add([&] { return unused_input(hooks, input); });
+  unused.finish();
 }
 
 }  // namespace fatlink::detail

@@ -54,12 +54,16 @@ void check_digests(preflight_inputs const& inputs, std::vector<finding>& finding
 /// opaque.
 void check_kept(preflight_inputs const& inputs, preflight_request const& request,
                 std::vector<finding>& findings);
-/// unknown-kernel: `files` have `kernels`, and not `kernel`.
-finding unknown_kernel(std::string const& kernel, std::vector<std::string> const& files,
-                       std::vector<std::string> const& kernels);
-/// unknown-variable: `files` define `variables`, and not `variable`.
-finding unknown_variable(std::string const& variable, std::vector<std::string> const& files,
-                         std::vector<std::string> const& variables);
+/// What the inputs, whose names are `files`, define.
+struct defined_names {
+  std::vector<std::string> files;
+  std::vector<std::string> kernels;
+  std::vector<std::string> variables;
+};
+/// unknown-kernel, unknown-variable: what `defined` lacks of `kernels` and `variables`.
+std::vector<finding> find_unknown(std::vector<std::string> const& kernels,
+                                  std::vector<std::string> const& variables,
+                                  defined_names const& defined);
 
 // types.cpp: inputs whose types cannot be read
 

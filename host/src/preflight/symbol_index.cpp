@@ -17,12 +17,6 @@ bool lacks_interface(preflight_input const& input)
 
 }  // namespace
 
-bool symbol_group::has(symbol_role role) const
-{
-  return std::any_of(uses.begin(), uses.end(),
-                     [&](symbol_use const& use) { return use.role == role; });
-}
-
 bool symbol_group::has(symbol_role role, preflight_input const& input) const
 {
   return std::any_of(uses.begin(), uses.end(), [&](symbol_use const& use) {
@@ -32,14 +26,28 @@ bool symbol_group::has(symbol_role role, preflight_input const& input) const
 
 bool symbol_group::is_in_other(preflight_input const& input) const
 {
-  return std::any_of(uses.begin(), uses.end(),
-                     [&](symbol_use const& use) { return use.input != &input; });
+  return !uses.empty() && (uses.front().input != &input || uses.back().input != &input);
 }
 
-bool symbol_group::calls(preflight_input const& caller, preflight_input const& definer) const
+bool symbol_group::has_other(symbol_role role, preflight_input const& input) const
 {
-  return has(symbol_role::hook, caller) ||
-         (has(symbol_role::weak_definition, caller) && has(symbol_role::definition, definer));
+  auto const& having = of(role);
+  return having.inputs > 1 || (having.inputs == 1 && having.first != &input);
+}
+
+bool symbol_group::is_called(symbol_role role, preflight_input const& definer) const
+{
+  return has_other(symbol_role::hook, definer) ||
+         (role == symbol_role::definition && has_other(symbol_role::weak_definition, definer));
+}
+
+void symbol_group::add_use(preflight_input const& input, symbol_role role)
+{
+  for (auto use = uses.rbegin(); use != uses.rend() && use->input == &input; ++use)
+    if (use->role == role) return;
+  uses.push_back({&input, role});
+  auto& having = roles_[static_cast<std::size_t>(role)];
+  if (having.inputs++ == 0) having.first = &input;
 }
 
 symbol_index::symbol_index(preflight_inputs const& inputs)
@@ -75,15 +83,18 @@ void symbol_index::add_functions(preflight_input const& input,
   for (auto const& function : functions) {
     auto& symbols = group(function.name);
     symbols.functions.push_back({&input, role, &function});
-    if (!symbols.has(role, input)) symbols.uses.push_back({&input, role});
+    symbols.add_use(input, role);
   }
 }
 
 void symbol_index::add_variables(preflight_input const& input,
                                  std::vector<ptx_variable> const& variables, bool is_external)
 {
-  for (auto const& variable : variables)
-    group(variable.name).variables.push_back({&input, is_external, &variable});
+  for (auto const& variable : variables) {
+    auto& symbols = group(variable.name);
+    symbols.variables.push_back({&input, is_external, &variable});
+    (is_external ? symbols.is_variable_declared : symbols.is_variable_defined) = true;
+  }
 }
 
 bool is_function_defined(symbol_group const& group)

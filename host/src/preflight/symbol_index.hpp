@@ -3,6 +3,8 @@
 // names up instead of searching all inputs for each.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -11,7 +13,7 @@
 
 namespace fatlink::detail {
 
-enum class symbol_role { hook, definition, weak_definition, kernel };
+enum class symbol_role { hook, definition, weak_definition, kernel };  // see roles_
 
 /// A function that `input` declares or defines.
 struct function_symbol {
@@ -33,18 +35,39 @@ struct symbol_use {
   symbol_role role;
 };
 
-/// All of one name, in the order of the inputs.
+/// All of one name, in the order of the inputs. Thousands of inputs may share a name, so the
+/// members take constant time, except has() of an input.
 struct symbol_group {
   std::vector<function_symbol> functions;
   std::vector<variable_symbol> variables;
-  std::vector<symbol_use> uses;  ///< of `functions`, each once: few, however many there are
+  std::vector<symbol_use> uses;       ///< of `functions`, each once, those of one input in a row
+  bool is_variable_declared = false;  ///< an input declares the variable extern
+  bool is_variable_defined = false;
 
-  [[nodiscard]] bool has(symbol_role role) const;
+  [[nodiscard]] bool has(symbol_role role) const { return of(role).inputs != 0; }
+  /// Takes time proportional to `uses`.
   [[nodiscard]] bool has(symbol_role role, preflight_input const& input) const;
   /// Whether an input other than `input` has a function of the name.
   [[nodiscard]] bool is_in_other(preflight_input const& input) const;
-  /// Whether `caller` calls what `definer` defines: see calls() of interface_queries.hpp.
-  [[nodiscard]] bool calls(preflight_input const& caller, preflight_input const& definer) const;
+  /// Whether an input other than `input` has the name in this role.
+  [[nodiscard]] bool has_other(symbol_role role, preflight_input const& input) const;
+  /// Whether an input other than `definer` calls what `definer` defines in `role`: see calls() of
+  /// interface_queries.hpp.
+  [[nodiscard]] bool is_called(symbol_role role, preflight_input const& definer) const;
+
+ private:
+  friend class symbol_index;
+  struct role_inputs {
+    std::size_t inputs = 0;
+    preflight_input const* first = nullptr;
+  };
+  [[nodiscard]] role_inputs const& of(symbol_role role) const
+  {
+    return roles_[static_cast<std::size_t>(role)];
+  }
+  void add_use(preflight_input const& input, symbol_role role);
+
+  std::array<role_inputs, 4> roles_ = {};  ///< by symbol_role
 };
 
 /// Lives no longer than the inputs that it was made of.

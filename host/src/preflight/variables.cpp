@@ -13,16 +13,6 @@
 namespace fatlink::detail {
 namespace {
 
-bool is_variable_defined(symbol_group const& group)
-{
-  return std::any_of(group.variables.begin(), group.variables.end(),
-                     [](auto const& symbol) { return !symbol.is_external; });
-}
-
-bool is_declared(symbol_group const& group)
-{
-  return std::any_of(group.variables.begin(), group.variables.end(),
-                     [](auto const& symbol) { return symbol.is_external; });
 }
 
 /// Variables that an input defines and none declares: misspelt ones are among them.
@@ -30,7 +20,7 @@ name_search search_unclaimed(symbol_index const& symbols)
 {
   std::vector<std::string_view> names;
   for (auto const& group : symbols.groups())
-    if (!group.variables.empty() && !is_declared(group))
+    if (!group.variables.empty() && !group.is_variable_declared)
       names.push_back(group.variables.front().variable->name);
   return name_search(std::move(names));
 }
@@ -86,13 +76,14 @@ bool kinds_differ(ptx_variable const& a, ptx_variable const& b)
   return (kind_of(a.type) == scalar_kind::floating) != (kind_of(b.type) == scalar_kind::floating);
 }
 
-/// A definition may be aligned more strictly than its declarations ask, not less.
+/// A definition may be aligned more strictly than its declarations ask, not less. Cubins do not
+/// state alignments.
 bool is_under_aligned(variable_symbol const& declared, variable_symbol const& counterpart)
 {
   if (declared.is_external == counterpart.is_external) return false;
   auto const& definition = *(declared.is_external ? counterpart : declared).variable;
   auto const& declaration = *(declared.is_external ? declared : counterpart).variable;
-  return definition.align < declaration.align;
+  return !definition.is_coarse && definition.align < declaration.align;
 }
 
 bool types_differ(variable_symbol const& a, variable_symbol const& b)
@@ -149,7 +140,7 @@ void check_variables(preflight_inputs const& inputs, symbol_index const& symbols
   auto unclaimed = search_unclaimed(symbols);
   finding_limit missing_variables(findings);
   for (auto const& group : symbols.groups()) {
-    if (is_variable_defined(group)) continue;
+    if (group.is_variable_defined) continue;
     for (auto const& symbol : group.variables)
       if (!is_dynamic_shared(*symbol.variable))
         missing_variables.add([&] { return missing(unclaimed, symbol, group); });

@@ -31,7 +31,7 @@ constexpr std::uint64_t k_fatbin_bytes = std::uint64_t{1} << 30;
 constexpr std::size_t k_members = 65536;
 /// Modules of an input: the translation units of an archive's or an object's device code.
 constexpr std::size_t k_modules = 65536;
-/// All PTX and LTO-IR entries of an input once decompressed.
+/// All entries of an input once decompressed.
 constexpr std::uint64_t k_input_bytes = std::uint64_t{4} << 30;
 
 // The interface that a PTX entry declares.
@@ -39,7 +39,7 @@ constexpr std::uint64_t k_input_bytes = std::uint64_t{4} << 30;
 /// Functions, parameters, variables and called names of one PTX entry: 100,000 functions with up to
 /// eight parameters each. About 150 bytes of memory each.
 constexpr std::size_t k_declarations = std::size_t{1} << 20;
-/// Declarations of all entries of a fatbin together.
+/// Declarations of all entries of a fatbin, or of an input's modules, together: up to 1.5 GB.
 constexpr std::size_t k_fatbin_declarations = std::size_t{1} << 22;
 /// Parameters of a function. CUDA passes at most 32,764 bytes, 4,095 pointers.
 constexpr std::size_t k_parameters = 4096;
@@ -54,6 +54,7 @@ constexpr std::size_t k_statement_words = std::size_t{1} << 20;
 
 /// The names of a cubin's functions and variables together.
 constexpr std::size_t k_cubin_name_bytes = std::size_t{64} << 20;
+
 // The options of a link.
 
 /// Kernels, or variables, that a link keeps by name: 64 KiB of options for short names.
