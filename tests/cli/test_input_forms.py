@@ -97,7 +97,7 @@ class OtherFiles(InputForms):
 
     def test_text(self):
         self.assert_content(HOOK, "CUDA C++ source")
-        self.assert_content("; ModuleID = 'x'\n", "LLVM IR text", input_hint="with libNVVM")
+        self.assert_content("; ModuleID = 'x'\n", "LLVM IR text", input_hint="FILE.ll")
         self.assert_content('{"name": "t"}\n', "JSON text", hint="pass the .fatbin beside it")
         self.assert_content("<!DOCTYPE html>\n<html>404</html>", "HTML text", hint="download")
         self.assert_content("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer",
@@ -123,7 +123,7 @@ class OtherFiles(InputForms):
         self.assert_content(b"!<arch>\ndebian-binary   0 ", "a Debian package", hint="install it")
 
     def test_other_binary_data(self):
-        self.assert_content(b"BC\xc0\xde" + bytes(40), "LLVM bitcode", input_hint="with libNVVM")
+        self.assert_content(b"BC\xc0\xde" + bytes(40), "LLVM bitcode", input_hint="FILE.ll")
         self.assert_content(b"\x93NUMPY\x01\x00" + bytes(40), "a .npy file", hint="--input")
         self.assert_content(bytes(64), "64 zero bytes", hint="incomplete")
         self.assert_content(b"\x01\x02\x03\x04\xff", "unknown data that begins with 01 02 03 04")

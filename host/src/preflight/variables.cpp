@@ -13,8 +13,6 @@
 namespace fatlink::detail {
 namespace {
 
-}
-
 /// Variables that an input defines and none declares: misspelt ones are among them.
 name_search search_unclaimed(symbol_index const& symbols)
 {
