@@ -32,10 +32,10 @@ struct compile_options {
   std::string contract = {};
   /// A header to include before the source instead; the ident states no contract then.
   std::filesystem::path header = {};
-  /// Folders in which #include searches; no other file can be read. The headers of CUDA are
+  /// Folders in which include directives search; no other file can be read. The headers of CUDA are
   /// searched after them, see compiler::header_folders.
   std::vector<std::filesystem::path> include_folders = {};
-  /// Headers in memory: the name as in the #include, and the text. Searched first.
+  /// Headers in memory: the name as in the include directive, and the text. Searched first.
   std::map<std::string, std::string> headers = {};
   std::vector<std::string> definitions = {};  ///< macros: "NAME" or "NAME=VALUE"
   std::string standard = "c++17";             ///< c++03, c++11, c++14, c++17 or c++20
@@ -57,11 +57,11 @@ struct compile_times {
 
 /// A compiled source.
 struct compiled_source {
-  fatbin code;                             ///< PTX, LTO-IR and cubins
-  std::vector<std::string> warnings = {};  ///< the compiler's, and problems of the cache
-  cache_outcome cache = cache_outcome::off;
-  std::string producer = {};  ///< "NVRTC 13.0"
-  compile_times times = {};
+  fatbin code;                               ///< PTX, LTO-IR and cubins
+  std::vector<std::string> warnings = {};    ///< the compiler's, and problems of the cache
+  cache_outcome cache = cache_outcome::off;  ///< whether the cache had it
+  std::string producer = {};                 ///< "NVRTC 13.0"
+  compile_times times = {};                  ///< of each step
 };
 
 /// How a compiler works. Every field has a default.
@@ -95,7 +95,7 @@ class compiler {
   /// @throws usage_error an option out of range.
   compiled_source compile(source const& code, compile_options const& options);
 
-  /// The folders in which #include <cuda_fp16.h> and the like are searched, after those of the
+  /// The folders in which <cuda_fp16.h> and the like are searched, after those of the
   /// options: of the toolkit or wheel that NVRTC belongs to, else of another one; from 13.3 on, the
   /// headers that NVRTC brings, unpacked in the cache's folder. Empty: there are none.
   [[nodiscard]] std::vector<std::filesystem::path> header_folders() const;

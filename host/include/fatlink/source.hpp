@@ -35,6 +35,7 @@ class source {
 
   [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< as given
   [[nodiscard]] std::string const& text() const noexcept { return text_; }  ///< the bytes
+  /// The language that it was recognized as.
   [[nodiscard]] source_language language() const noexcept { return language_; }
   /// Whether it is LLVM IR as bitcode.
   [[nodiscard]] bool is_bitcode() const noexcept;

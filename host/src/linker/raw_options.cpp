@@ -23,7 +23,7 @@ struct reserved_option {
 };
 
 // Source: `ptxas --help` of CUDA 13.0.
-constexpr std::array k_ptxas{
+constexpr std::array k_refused_ptxas{
     reserved_option{"O", "link_options::optimization"},
     reserved_option{"opt-level", "link_options::optimization"},
     reserved_option{"Ofc", "link_options::fast_compile"},
@@ -47,7 +47,7 @@ constexpr std::array k_ptxas{
 };
 
 // Source: the libNVVM API reference of CUDA 13.0, "nvvmCompileProgram".
-constexpr std::array k_nvvm{
+constexpr std::array k_refused_nvvm{
     reserved_option{"opt", "link_options::optimization"},
     reserved_option{"Ofc", "link_options::fast_compile"},
     reserved_option{"Ofast-compile", "link_options::fast_compile"},
@@ -222,8 +222,8 @@ std::string_view name_of_option(std::string_view option) noexcept
 
 void check_raw_options(link_options const& options)
 {
-  check_all({"ptxas", allowed_ptxas_options(), k_ptxas}, options.ptxas);
-  check_all({"nvvm", allowed_nvvm_options(), k_nvvm}, options.nvvm);
+  check_all({"ptxas", allowed_ptxas_options(), k_refused_ptxas}, options.ptxas);
+  check_all({"nvvm", allowed_nvvm_options(), k_refused_nvvm}, options.nvvm);
 }
 
 }  // namespace fatlink::detail
