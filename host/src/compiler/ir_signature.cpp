@@ -6,15 +6,15 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::string_view k_blank = " \t\r\n";
+constexpr std::string_view k_spaces = " \t\r\n";
 constexpr std::string_view k_define = "define";
 constexpr char const* k_unknown = "?";
 
 std::string_view trim(std::string_view text)
 {
-  auto const start = text.find_first_not_of(k_blank);
+  auto const start = text.find_first_not_of(k_spaces);
   if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(k_blank) - start + 1);
+  return text.substr(start, text.find_last_not_of(k_spaces) - start + 1);
 }
 
 /// The type that `word` spells, or "?".
@@ -30,7 +30,7 @@ std::string type_of(std::string_view word)
 std::string parameter_type(std::string_view text)
 {
   if (text.find('*') != std::string_view::npos) return "ptr";
-  return type_of(text.substr(0, text.find_first_of(k_blank)));
+  return type_of(text.substr(0, text.find_first_of(k_spaces)));
 }
 
 /// The parameters between the parentheses that open before `text`.
@@ -56,7 +56,7 @@ std::vector<std::string> read_parameters(std::string_view text)
 std::string result_type(std::string_view text)
 {
   text = trim(text);
-  return type_of(text.substr(text.find_last_of(k_blank) + 1));
+  return type_of(text.substr(text.find_last_of(k_spaces) + 1));
 }
 
 /// The type of the definition whose "define" ends before `text`, if its name is `name`. Only then
@@ -138,7 +138,7 @@ std::optional<ir_signature> find_ir_definition(std::string_view text, std::strin
   for (std::size_t start = 0; start < text.size();) {
     auto const end = std::min(text.find('\n', start), text.size());
     auto const line = text.substr(start, end - start);
-    auto const first = std::min(line.find_first_not_of(k_blank), line.size());
+    auto const first = std::min(line.find_first_not_of(k_spaces), line.size());
     if (line.substr(first).starts_with(k_define))
       if (auto type = read_definition(text.substr(start + first + k_define.size()), name))
         return type;

@@ -11,9 +11,9 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::uint32_t k_magic = 0x7F4E43ED;
+constexpr std::uint32_t k_ltoir_magic = 0x7F4E43ED;
 constexpr std::uint8_t k_container_major = 1;
-constexpr std::uint16_t k_header_size = 0x18;
+constexpr std::uint16_t k_ltoir_header_size = 0x18;
 constexpr std::uint16_t k_level_lto = 1;
 constexpr std::uint32_t k_field_size = 4;
 constexpr std::uint32_t k_key_size = 4;
@@ -55,13 +55,13 @@ class header_reader {
 
   void check_start() const
   {
-    if (bytes_.read<std::uint32_t>(0) != k_magic)
+    if (bytes_.read<std::uint32_t>(0) != k_ltoir_magic)
       refuse_damaged(file_, 0, "does not begin with the magic number of LTO-IR");
     if (auto const version = version_at(0x04); version.major != k_container_major)
       refuse_damaged(file_, 0x04,
                      detail::format("LTO-IR container version {}.{} is not known", version.major,
                                     version.minor));
-    if (auto const size = bytes_.read<std::uint16_t>(0x0C); size != k_header_size)
+    if (auto const size = bytes_.read<std::uint16_t>(0x0C); size != k_ltoir_header_size)
       refuse_damaged(file_, 0x0C, detail::format("LTO-IR header of {} bytes is not known", size));
     if (auto const level = bytes_.read<std::uint16_t>(0x0E); level != k_level_lto)
       refuse_damaged(file_, 0x0E,
@@ -72,7 +72,7 @@ class header_reader {
   {
     end_of_fields_ = bytes_.read<std::uint32_t>(0x10);
     auto const end_of_key = bytes_.read<std::uint32_t>(0x14);
-    if (end_of_fields_ < k_header_size + k_field_size || end_of_fields_ % k_field_size != 0)
+    if (end_of_fields_ < k_ltoir_header_size + k_field_size || end_of_fields_ % k_field_size != 0)
       refuse_damaged(file_, 0x10, "the fields of the LTO-IR header end inside a field");
     if (end_of_key < end_of_fields_ || end_of_key - end_of_fields_ != k_key_size)
       refuse_damaged(file_, 0x14, "the key of the LTO-IR header has an unknown size");
@@ -87,7 +87,7 @@ class header_reader {
   void read_fields()
   {
     auto const last = end_of_fields_ - k_field_size;
-    for (std::uint64_t offset = k_header_size; offset < last; offset += k_field_size)
+    for (std::uint64_t offset = k_ltoir_header_size; offset < last; offset += k_field_size)
       read_field(offset, bytes_.read<std::uint16_t>(offset),
                  bytes_.read<std::uint16_t>(offset + 2));
     if (bytes_.read<std::uint32_t>(last) != 0)
@@ -118,7 +118,8 @@ class header_reader {
 
 bool is_ltoir(bytes_view bytes) noexcept
 {
-  return bytes.size() >= sizeof k_magic && byte_reader(bytes).read<std::uint32_t>(0) == k_magic;
+  return bytes.size() >= sizeof k_ltoir_magic &&
+         byte_reader(bytes).read<std::uint32_t>(0) == k_ltoir_magic;
 }
 
 ltoir_header read_ltoir_header(bytes_view ltoir, std::string_view name)

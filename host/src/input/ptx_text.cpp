@@ -17,7 +17,7 @@ namespace {
 using ptx::token;
 using ptx::token_kind;
 
-constexpr std::size_t k_shown_bytes = 32;
+constexpr std::size_t k_most_shown_bytes = 32;
 
 bool is_control(char letter)
 {
@@ -77,7 +77,7 @@ class head_reader {
   {
     return word.kind == token_kind::end
                ? "its end"
-               : detail::format("'{}'", printable(word.text.substr(0, k_shown_bytes)));
+               : detail::format("'{}'", printable(word.text.substr(0, k_most_shown_bytes)));
   }
 
   void read_version()

@@ -11,7 +11,7 @@ namespace fatlink::detail {
 namespace {
 
 constexpr char const* k_forms = "fatbin, ptx, ltoir, cubin, object, archive, source or nvvm-ir";
-constexpr char const* k_hint =
+constexpr char const* k_compile_hint =
     "pass a fatbin, PTX, raw LTO-IR, a cubin, an object or an archive; nvcc -dlto -fatbin "
     "-arch=sm_75 FILE.cu -o FILE.fatbin makes a fatbin";
 constexpr char const* k_source_hint =
@@ -57,7 +57,7 @@ std::optional<input_form> form_of(file_kind kind)
   if (form.kind != file_kind::other) refuse_source(form, name);
   refuse_input(error_code::unknown_form, name,
                detail::format("is {}, none of the forms {}", form.description, k_forms),
-               form.remedy == k_compile_remedy ? k_hint : form.remedy);
+               form.remedy == k_compile_remedy ? k_compile_hint : form.remedy);
 }
 
 }  // namespace
