@@ -19,16 +19,16 @@ namespace {
 // <last fault> ::= u32 1024, then 1,024 bytes: text, padded with NUL
 // <check>      ::= 32 bytes: SHA-256 of everything before it
 constexpr char const* k_file = "ledger";
-constexpr std::string_view k_magic = "FLNKLEDG";
+constexpr std::string_view k_ledger_magic = "FLNKLEDG";
 constexpr std::uint32_t k_version = 1;
-constexpr std::size_t k_check_size = std::tuple_size_v<digest256>;
+constexpr std::size_t k_ledger_check_size = std::tuple_size_v<digest256>;
 constexpr std::uint64_t k_largest_ledger = 4096;  // bytes
 constexpr std::size_t k_fault_size = 1024;
 
 figures decode(bytes_view content)
 {
   detail::sequence_reader reader(content);
-  (void)reader.view(k_magic.size());
+  (void)reader.view(k_ledger_magic.size());
   figures result;
   if (reader.number<std::uint32_t>() != k_version) return result;
   auto const is_counted = reader.number<std::uint32_t>() == 1;
@@ -44,10 +44,11 @@ figures decode(bytes_view content)
 std::optional<figures> read_valid_ledger(folder const& cache_folder)
 {
   auto const bytes = cache_folder.read(k_file, k_largest_ledger);
-  if (!bytes || bytes->size() < k_check_size) return std::nullopt;
-  auto const content = bytes_view(*bytes).first(bytes->size() - k_check_size);
+  if (!bytes || bytes->size() < k_ledger_check_size) return std::nullopt;
+  auto const content = bytes_view(*bytes).first(bytes->size() - k_ledger_check_size);
   auto const digest = detail::sha256(content);
-  if (!std::equal(digest.begin(), digest.end(), bytes->end() - k_check_size)) return std::nullopt;
+  if (!std::equal(digest.begin(), digest.end(), bytes->end() - k_ledger_check_size))
+    return std::nullopt;
   try {
     return decode(content);
   } catch (detail::sequence_error const&) {
@@ -70,7 +71,7 @@ bool has_ledger(folder const& cache_folder)
 void write_ledger(folder const& cache_folder, figures const& figures)
 {
   detail::sequence_writer writer;
-  writer.raw(k_magic.data(), k_magic.size());
+  writer.raw(k_ledger_magic.data(), k_ledger_magic.size());
   writer.number(k_version);
   writer.number(static_cast<std::uint32_t>(figures.counted));
   for (auto const number : {figures.bytes, figures.hits, figures.misses, figures.stored,

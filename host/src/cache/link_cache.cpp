@@ -22,7 +22,7 @@ namespace {
 using cache::fault;
 using cache::folder;
 
-constexpr char const* k_no_folder = "it has no folder: it keeps links in memory only";
+constexpr char const* k_folder_is_missing = "it has no folder: it keeps links in memory only";
 constexpr char const* k_folder_hint =
     "correct this, or use another folder (FATLINK_CACHE_DIR, cache_settings::folder)";
 constexpr char const* k_no_folder_hint = "set HOME, FATLINK_CACHE_DIR or cache_settings::folder";
@@ -40,7 +40,7 @@ constexpr char const* k_no_folder_hint = "set HOME, FATLINK_CACHE_DIR or cache_s
 template <typename Work>
 auto with_folder(cache_settings const& settings, Work const& work)
 try {
-  if (settings.folder.empty()) throw fault{k_no_folder, ENOENT};
+  if (settings.folder.empty()) throw fault{k_folder_is_missing, ENOENT};
   return work();
 } catch (fault const& failure) {
   fail(settings.folder.empty() ? "folder" : settings.folder, failure,
@@ -248,7 +248,7 @@ cache_statistics link_cache::statistics()
   failed.limit = state_->settings.folder_limit;
   try {
     if (!state_->settings.folder.empty()) return state_->user.statistics();
-    failed.reason = k_no_folder;
+    failed.reason = k_folder_is_missing;
   } catch (fault const& failure) {
     failed.reason = failure.message;
   }

@@ -13,7 +13,7 @@
 namespace fatlink::cache {
 namespace {
 
-constexpr char const* k_file = "lock";
+constexpr char const* k_lock_file = "lock";
 constexpr long long k_ledger_offset = 1LL << 62;
 constexpr std::size_t k_offset_digits = 15;  // keeps the entries' offsets below the ledger's
 
@@ -74,9 +74,9 @@ attempt try_lock(int file, long long offset)
 /// Opens the lock file; replaces anything else in its place.
 int open_lock(folder const& cache_folder)
 {
-  cache_folder.remove_obstacle(k_file);
+  cache_folder.remove_obstacle(k_lock_file);
   return detail::avoid_standard_streams(
-      ::openat(cache_folder.descriptor(), k_file,
+      ::openat(cache_folder.descriptor(), k_lock_file,
                O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
 }
 
@@ -90,9 +90,9 @@ lock::locked_byte::~locked_byte()
 std::optional<lock> lock::try_byte(folder const& cache_folder, long long offset)
 {
   auto file = std::make_unique<detail::descriptor>(open_lock(cache_folder));
-  if (file->get() < 0) cache_folder.fail("opening", k_file);
+  if (file->get() < 0) cache_folder.fail("opening", k_lock_file);
   auto const result = try_lock(file->get(), offset);
-  if (result == attempt::refused) cache_folder.fail("locking", k_file);
+  if (result == attempt::refused) cache_folder.fail("locking", k_lock_file);
   if (result == attempt::held_by_other) return std::nullopt;
   return lock(std::make_unique<locked_byte>(std::move(file), offset));
 }
