@@ -19,10 +19,9 @@ namespace {
 constexpr char const* k_footer =
     "Exit status: 0 done; 1 results do not verify; 2 usage; 3 a file cannot be read, has the "
     "wrong\n"
-    "content, or cannot be written; 4 link or compile refused; 5 a device, driver, compiler or "
-    "nvJitLink is "
-    "missing\n"
-    "or failed; 70 a defect in fatlink.";
+    "content, or cannot be written; 4 link or compile refused; 5 a device, the driver, nvJitLink "
+    "or a\n"
+    "compiler is missing or failed; 70 a defect in fatlink.";
 
 struct verb {
   std::string_view name;

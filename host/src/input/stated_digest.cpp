@@ -6,6 +6,7 @@
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/source.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
@@ -42,13 +43,6 @@ bool is_sibling(fs::directory_entry const& file, fs::path const& path)
   auto const name = file.path().filename();
   return name != path.filename() && name.stem() == path.stem() && name.extension() != ".json" &&
          file.is_regular_file(ignored);
-}
-
-/// Whether x.fatbin, whose digest x.json states, may be compiled from the file.
-bool is_source(fs::path const& path)
-{
-  auto const ending = path.extension();
-  return ending == ".cu" || ending == ".ll" || ending == ".bc";
 }
 
 bool has_digest(fs::path const& path, std::string const& sha256_text)
@@ -118,7 +112,7 @@ std::optional<fs::path> find_sidecar(fs::path const& path)
   if (has_own(path)) return with_ending(path, ".json");
   if (!is_sidecar(shared)) return std::nullopt;
   auto const stated = sha256_in(shared);
-  if (stated && !is_source(path) && !has_digest(path, *stated)) return std::nullopt;
+  if (stated && !is_source_name(path) && !has_digest(path, *stated)) return std::nullopt;
   return shared;
 }
 

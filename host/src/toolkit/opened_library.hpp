@@ -21,4 +21,12 @@ struct opened_library {
 std::string open_library(library_candidate const& candidate, vendor_library const& library,
                          char const* function, opened_library& opened);
 
+/// Looks up the exported `name`. Returns it if it is missing; empty on success.
+template <typename Function>
+std::string bind(shared_library const& file, char const* name, Function& function)
+{
+  function = reinterpret_cast<Function>(file.find({name}));
+  return function == nullptr ? name : "";
+}
+
 }  // namespace fatlink::detail

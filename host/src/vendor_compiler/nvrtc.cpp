@@ -28,13 +28,6 @@ vendor_library const& builtins_library()
   return library;
 }
 
-template <typename Function>
-std::string bind(shared_library const& file, char const* name, Function& function)
-{
-  function = reinterpret_cast<Function>(file.find({name}));
-  return function == nullptr ? name : "";
-}
-
 /// Looks up all functions; returns the first that is missing, or empty.
 std::string bind_all(shared_library const& file, nvrtc_functions& api)
 {
@@ -48,8 +41,6 @@ std::string bind_all(shared_library const& file, nvrtc_functions& api)
         bind(file, "nvrtcGetPTX", api.ptx), bind(file, "nvrtcGetLTOIRSize", api.ltoir_size),
         bind(file, "nvrtcGetLTOIR", api.ltoir), bind(file, "nvrtcGetCUBINSize", api.cubin_size),
         bind(file, "nvrtcGetCUBIN", api.cubin), bind(file, "nvrtcVersion", api.version),
-        bind(file, "nvrtcGetNumSupportedArchs", api.architecture_count),
-        bind(file, "nvrtcGetSupportedArchs", api.architectures),
         bind(file, "nvrtcGetErrorString", api.error_name)})
     if (!missing.empty()) return missing;
   return {};
@@ -120,44 +111,6 @@ std::string nvrtc::load(library_candidate const& candidate)
     return detail::format("is version {}.{}; CUDA 13 is needed", major_, minor_);
   if (!opened_.identity.empty()) opened_.identity = nvrtc_identity(opened_.path).value_or("");
   return {};
-}
-
-std::shared_ptr<nvrtc const> nvrtc::find(std::vector<library_candidate>& tried)
-{
-  tried = list_candidates(nvrtc_library());
-  for (auto& candidate : tried) {
-    std::shared_ptr<nvrtc> opened(new nvrtc);
-    candidate.outcome = opened->load(candidate);
-    if (!candidate.outcome.empty()) continue;
-    candidate.outcome = "chosen";
-    return opened;
-  }
-  return nullptr;
-}
-
-std::shared_ptr<nvrtc const> nvrtc::open()
-{
-  std::vector<library_candidate> tried;
-  if (auto opened = find(tried)) return opened;
-  refuse_library(nvrtc_library(), tried);
-}
-
-std::shared_ptr<nvrtc const> nvrtc::open(std::string const& file)
-{
-  std::shared_ptr<nvrtc> opened(new nvrtc);
-  library_candidate candidate{file, "the caller", {}};
-  candidate.outcome = opened->load(candidate);
-  if (!candidate.outcome.empty()) refuse_library(nvrtc_library(), candidate);
-  return opened;
-}
-
-std::vector<int> nvrtc::architectures() const
-{
-  int count = 0;
-  if (functions_.architecture_count(&count) != 0 || count <= 0) return {};
-  std::vector<int> values(static_cast<std::size_t>(count));
-  if (functions_.architectures(values.data()) != 0) return {};
-  return values;
 }
 
 }  // namespace fatlink::detail

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fatlink/library_file.hpp"
-#include "toolkit/opened_library.hpp"
+#include "vendor_compiler/opened_compiler.hpp"
 
 namespace fatlink::detail {
 
@@ -32,8 +32,6 @@ struct nvrtc_functions {
   int (*cubin_size)(program handle, std::size_t* size) = nullptr;
   int (*cubin)(program handle, char* buffer) = nullptr;
   int (*version)(int* major, int* minor) = nullptr;
-  int (*architecture_count)(int* count) = nullptr;
-  int (*architectures)(int* values) = nullptr;
   char const* (*error_name)(int code) = nullptr;
   /// Installs the bundled headers; null before 13.3.
   int (*install_headers)(char const* folder, unsigned flags, char const** log) = nullptr;
@@ -53,33 +51,17 @@ std::string builtins_of(std::string const& file);
 std::optional<std::string> nvrtc_identity(std::string const& path);
 
 /// An opened NVRTC.
-class nvrtc {
+class nvrtc : public opened_compiler<nvrtc> {
  public:
-  /// Opens the first file of the search. @throws unavailable_error no file can be used; its log
-  ///   lists the candidates.
-  static std::shared_ptr<nvrtc const> open();
-  /// Opens `file`. @throws unavailable_error it cannot be used.
-  static std::shared_ptr<nvrtc const> open(std::string const& file);
-  /// As open(), and sets `tried` to all candidates; null if none can be used.
-  static std::shared_ptr<nvrtc const> find(std::vector<library_candidate>& tried);
-
-  [[nodiscard]] std::string const& path() const noexcept { return opened_.path; }
-  [[nodiscard]] std::string const& reason() const noexcept { return opened_.reason; }
-  [[nodiscard]] std::string const& identity() const noexcept { return opened_.identity; }
-  [[nodiscard]] int major() const noexcept { return major_; }
-  [[nodiscard]] int minor() const noexcept { return minor_; }
-  /// The compute capabilities that it compiles for: 75, 80, … without suffix.
-  [[nodiscard]] std::vector<int> architectures() const;
+  static vendor_library const& library() { return nvrtc_library(); }
   [[nodiscard]] nvrtc_functions const& functions() const noexcept { return functions_; }
 
  private:
+  friend class opened_compiler<nvrtc>;
   nvrtc() = default;
   std::string load(library_candidate const& candidate);
 
-  opened_library opened_;
-  nvrtc_functions functions_;
-  int major_ = 0;
-  int minor_ = 0;
+  nvrtc_functions functions_ = {};
 };
 
 }  // namespace fatlink::detail

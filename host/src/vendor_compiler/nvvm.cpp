@@ -10,13 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <typename Function>
-std::string bind(shared_library const& file, char const* name, Function& function)
-{
-  function = reinterpret_cast<Function>(file.find({name}));
-  return function == nullptr ? name : "";
-}
-
 /// Looks up all functions; returns the first that is missing, or empty.
 std::string bind_all(shared_library const& file, nvvm_functions& api)
 {
@@ -81,35 +74,6 @@ std::string nvvm::load(library_candidate const& candidate)
   if (functions_.version(&major_, &minor_) != 0 || major_ != 2)
     return detail::format("has interface {}.{}; version 2 is needed", major_, minor_);
   return {};
-}
-
-std::shared_ptr<nvvm const> nvvm::find(std::vector<library_candidate>& tried)
-{
-  tried = list_candidates(nvvm_library());
-  for (auto& candidate : tried) {
-    std::shared_ptr<nvvm> opened(new nvvm);
-    candidate.outcome = opened->load(candidate);
-    if (!candidate.outcome.empty()) continue;
-    candidate.outcome = "chosen";
-    return opened;
-  }
-  return nullptr;
-}
-
-std::shared_ptr<nvvm const> nvvm::open()
-{
-  std::vector<library_candidate> tried;
-  if (auto opened = find(tried)) return opened;
-  refuse_library(nvvm_library(), tried);
-}
-
-std::shared_ptr<nvvm const> nvvm::open(std::string const& file)
-{
-  std::shared_ptr<nvvm> opened(new nvvm);
-  library_candidate candidate{file, "the caller", {}};
-  candidate.outcome = opened->load(candidate);
-  if (!candidate.outcome.empty()) refuse_library(nvvm_library(), candidate);
-  return opened;
 }
 
 }  // namespace fatlink::detail

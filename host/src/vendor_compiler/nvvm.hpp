@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fatlink/library_file.hpp"
-#include "toolkit/opened_library.hpp"
+#include "vendor_compiler/opened_compiler.hpp"
 
 namespace fatlink::detail {
 
@@ -40,32 +40,18 @@ vendor_library const& nvvm_library();
 /// (toolkit_roots); empty if there is none.
 std::string libdevice_of(std::string const& file);
 
-/// An opened libNVVM.
-class nvvm {
+/// An opened libNVVM. major() and minor() are those of its interface: 2.0.
+class nvvm : public opened_compiler<nvvm> {
  public:
-  /// Opens the first file of the search. @throws unavailable_error no file can be used; its log
-  ///   lists the candidates.
-  static std::shared_ptr<nvvm const> open();
-  /// Opens `file`. @throws unavailable_error it cannot be used.
-  static std::shared_ptr<nvvm const> open(std::string const& file);
-  /// As open(), and sets `tried` to all candidates; null if none can be used.
-  static std::shared_ptr<nvvm const> find(std::vector<library_candidate>& tried);
-
-  [[nodiscard]] std::string const& path() const noexcept { return opened_.path; }
-  [[nodiscard]] std::string const& reason() const noexcept { return opened_.reason; }
-  [[nodiscard]] std::string const& identity() const noexcept { return opened_.identity; }
-  [[nodiscard]] int major() const noexcept { return major_; }  ///< of the interface: 2
-  [[nodiscard]] int minor() const noexcept { return minor_; }
+  static vendor_library const& library() { return nvvm_library(); }
   [[nodiscard]] nvvm_functions const& functions() const noexcept { return functions_; }
 
  private:
+  friend class opened_compiler<nvvm>;
   nvvm() = default;
   std::string load(library_candidate const& candidate);
 
-  opened_library opened_;
-  nvvm_functions functions_;
-  int major_ = 0;
-  int minor_ = 0;
+  nvvm_functions functions_ = {};
 };
 
 }  // namespace fatlink::detail
