@@ -248,6 +248,20 @@ TEST_F(Compiler, CompilesAgainWhenAHeaderChanges)
   EXPECT_FALSE(std::ranges::equal(first.code.bytes(), third.code.bytes()));
 }
 
+TEST_F(Compiler, DoesNotTakeFromTheCacheWhatNeededNoSandbox)
+{
+  fixtures::folder const folder;
+  auto const outcome = [&](bool allow_unconfined) {
+    compiler cached(
+        {.cache = std::make_shared<link_cache>(cache_settings{.folder = folder.path() / "cache"}),
+         .allow_unconfined = allow_unconfined});
+    return cached.compile(source::from_text(k_half, "half.cu"), contract()).cache;
+  };
+  EXPECT_EQ(outcome(true), cache_outcome::miss);
+  EXPECT_EQ(outcome(false), cache_outcome::miss);
+  EXPECT_EQ(outcome(false), cache_outcome::hit);
+}
+
 TEST_F(Compiler, StopsAtTheTimeLimitAndGoesOn)
 {
   compiler limited({.time_limit = std::chrono::seconds(2)});

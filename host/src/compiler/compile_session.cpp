@@ -11,12 +11,10 @@
 #include "compiler/header_folders.hpp"
 #include "compiler/ir_messages.hpp"
 #include "compiler/refuse_death.hpp"
-#include "toolkit/vendor_library.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
-#include "vendor_compiler/nvrtc.hpp"
 #include "vendor_compiler/nvvm.hpp"
 
 namespace fatlink::detail {
@@ -79,7 +77,7 @@ compile_session::compile_session(compiler_state& state, source const& code,
     : state_(state),
       code_(code),
       options_(options),
-      limit_(state.settings.time_limit),
+      helpers_(state, code.name()),
       library_(state.locate(code.language())),
       subject_{.name = code.name(), .program_name = program_name_of(code.name())}
 {
@@ -167,10 +165,7 @@ header_set compile_session::collect_headers()
   if (!headers.has_missing() || !folders.empty() || unpacked.empty() ||
       !brings_headers(library_.identity))
     return headers;
-  auto settings = settings_for(helper_tool::nvrtc);
-  settings.headers_folder = unpacked.string();
-  fs::create_directories(unpacked.parent_path());
-  (void)link_helper::start(settings, limit_);
+  helpers_.unpack_headers(unpacked.string());
   return collect_headers(cuda_header_folders(library_.path, unpacked));
 }
 
@@ -222,6 +217,8 @@ cache_key compile_session::key_of(program const& subject) const
     for (auto const& hook : contract_->hooks) key.add("hook", hook);
   }
   key.add("compiler", library_.identity);
+  // Never served to a compiler that requires the sandbox.
+  if (state_.settings.allow_unconfined) key.add("sandbox", "not required");
   return key;
 }
 
@@ -271,17 +268,14 @@ compile_session::attempt compile_session::make_fatbin(std::vector<compile_produc
 }
 
 std::vector<compile_product> compile_session::compile(program const& subject)
-try {
+{
   auto const tool = is_cuda() ? helper_tool::nvrtc : helper_tool::libnvvm;
   stopwatch watch;
-  auto& lease = helper(tool);
+  helpers_.start(tool);
   times_.open_ms += watch.lap();
-  auto reply = lease.compile(subject, limit_);
+  auto reply = helpers_.compile(tool, subject);
   times_.compile_ms += watch.lap();
-  if (reply.products.empty()) refuse_death({.reason = "EPROTO"}, code_.name(), state_.settings);
   return std::move(reply.products);
-} catch (helper_death const& death) {
-  refuse_death(death, code_.name(), state_.settings);
 }
 
 /// The types of the contract's hooks, from the cache if it has them: they take a compile of their
@@ -290,9 +284,9 @@ hook_types compile_session::find_hook_types()
 {
   auto const probe = hook_probe(*contract_);
   auto const compile_probe = [&] {
-    auto const reply = helper(helper_tool::nvrtc).compile(probe, limit_);
+    auto const reply = helpers_.compile(helper_tool::nvrtc, probe);
     attempt made;
-    if (!reply.products.empty() && reply.products.back().code.empty())
+    if (reply.products.back().code.empty())
       made.link.bytes = reply.products.back().ptx;
     else
       throw file_error(stage::compiler,
@@ -301,7 +295,7 @@ hook_types compile_session::find_hook_types()
                             contract_->header_path, contract_->title()),
                         .input = contract_->header_path,
                         .code = error_code::invalid_contract,
-                        .log = reply.products.empty() ? std::string() : reply.products.back().log,
+                        .log = reply.products.back().log,
                         .hint = "install the contract's package again"});
     return made;
   };
@@ -315,8 +309,6 @@ hook_types compile_session::find_hook_types()
     auto const bytes =
         cache ? cache->find_or_make(key, compile_probe).link->bytes : compile_probe().link.bytes;
     return read_hook_types({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, *contract_);
-  } catch (helper_death const& death) {
-    refuse_death(death, code_.name(), state_.settings);
   } catch (unavailable_error const& missing) {
     if (is_cuda()) throw;
     auto details = missing.details();
@@ -324,40 +316,6 @@ hook_types compile_session::find_hook_types()
                                      contract_->title(), details.message);
     throw unavailable_error(stage::compiler, std::move(details));
   }
-}
-
-helper_settings compile_session::settings_for(helper_tool tool) const
-{
-  auto const& settings = state_.settings;
-  auto const is_nvrtc = tool == helper_tool::nvrtc;
-  auto const file = state_.locate(is_nvrtc ? source_language::cuda : source_language::nvvm_ir);
-  auto const& named = is_nvrtc ? settings.nvrtc : settings.libnvvm;
-  if (!named.empty() && file.identity.empty())
-    refuse_library(is_nvrtc ? nvrtc_library() : nvvm_library(),
-                   {file.path, file.reason, "it is not readable, or not of CUDA 13"});
-  return {.tool = tool,
-          .file = file.path,
-          .may_search = named.empty(),
-          .allow_unconfined = settings.allow_unconfined,
-          .memory_mib = settings.memory_limit_mib};
-}
-
-helper_lease& compile_session::helper(helper_tool tool)
-{
-  auto& lease = tool == helper_tool::nvrtc ? nvrtc_ : nvvm_;
-  if (!lease) {
-    auto const settings = settings_for(tool);
-    auto const language =
-        tool == helper_tool::nvrtc ? source_language::cuda : source_language::nvvm_ir;
-    auto const identity = state_.locate(language).identity;
-    try {
-      lease = std::make_unique<helper_lease>(settings, identity, helper_reuse::shared, limit_);
-    } catch (unavailable_error const& failure) {
-      if (failure.details().code.text() != "ETIMEDOUT") throw;
-      refuse_death({.reason = "ETIMEDOUT"}, code_.name(), state_.settings);
-    }
-  }
-  return *lease;
 }
 
 }  // namespace fatlink::detail

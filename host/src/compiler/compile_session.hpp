@@ -7,11 +7,10 @@
 #include <string>
 
 #include "compiler/compile_messages.hpp"
-#include "compiler/compiler_state.hpp"
+#include "compiler/compiler_helpers.hpp"
 #include "compiler/contract_hooks.hpp"
 #include "compiler/header_set.hpp"
 #include "fatlink/compiler.hpp"
-#include "link_helper/helper_pool.hpp"
 
 namespace fatlink::detail {
 
@@ -29,7 +28,6 @@ class compile_session {
   using attempt = link_cache::product;
 
   [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
-  [[nodiscard]] char const* compiler_name() const { return is_cuda() ? "NVRTC" : "libNVVM"; }
   void read_contract();
   header_set collect_headers();
   header_set collect_headers(std::vector<std::filesystem::path> const& system_folders);
@@ -41,13 +39,11 @@ class compile_session {
   attempt make_fatbin(std::vector<compile_product> const& products);
   std::vector<compile_product> compile(program const& subject);
   hook_types find_hook_types();
-  helper_lease& helper(helper_tool tool);
-  helper_settings settings_for(helper_tool tool) const;
 
   compiler_state& state_;
   source const& code_;
   compile_options const& options_;
-  time_limit limit_;
+  compiler_helpers helpers_;
   library_file library_;  ///< of the compiler; empty: there is none
   std::optional<installed_contract> contract_;
   std::optional<memory_header> forced_header_;
@@ -57,8 +53,6 @@ class compile_session {
   cache_outcome outcome_ = cache_outcome::off;
   std::string producer_;  ///< "NVRTC 13.0"
   compile_times times_;
-  std::unique_ptr<helper_lease> nvrtc_;
-  std::unique_ptr<helper_lease> nvvm_;
 };
 
 }  // namespace fatlink::detail

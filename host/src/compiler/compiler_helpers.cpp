@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compiler_helpers.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "compiler/refuse_death.hpp"
+#include "toolkit/vendor_library.hpp"
+#include "vendor_compiler/nvrtc.hpp"
+#include "vendor_compiler/nvvm.hpp"
+
+namespace fatlink::detail {
+
+compiler_helpers::compiler_helpers(compiler_state& state, std::string name)
+    : state_(state), name_(std::move(name)), limit_(state.settings.time_limit)
+{
+}
+
+compile_reply compiler_helpers::compile(helper_tool tool, program const& subject)
+try {
+  auto reply = lease(tool).compile(subject, limit_);
+  if (reply.products.empty()) refuse_death({.reason = "EPROTO"}, name_, state_.settings);
+  return reply;
+} catch (helper_death const& death) {
+  refuse_death(death, name_, state_.settings);
+}
+
+void compiler_helpers::unpack_headers(std::string const& folder)
+{
+  auto settings = settings_for(helper_tool::nvrtc);
+  settings.headers_folder = folder;
+  std::filesystem::create_directories(std::filesystem::path(folder).parent_path());
+  (void)link_helper::start(settings, limit_);
+}
+
+helper_settings compiler_helpers::settings_for(helper_tool tool) const
+{
+  auto const& settings = state_.settings;
+  auto const is_nvrtc = tool == helper_tool::nvrtc;
+  auto const file = state_.locate(is_nvrtc ? source_language::cuda : source_language::nvvm_ir);
+  auto const& named = is_nvrtc ? settings.nvrtc : settings.libnvvm;
+  if (!named.empty() && file.identity.empty())
+    refuse_library(is_nvrtc ? nvrtc_library() : nvvm_library(),
+                   {file.path, file.reason, "it is not readable, or not of CUDA 13"});
+  return {.tool = tool,
+          .file = file.path,
+          .may_search = named.empty(),
+          .allow_unconfined = settings.allow_unconfined,
+          .memory_mib = settings.memory_limit_mib};
+}
+
+helper_lease& compiler_helpers::lease(helper_tool tool)
+{
+  auto& opened = tool == helper_tool::nvrtc ? nvrtc_ : nvvm_;
+  if (!opened) {
+    auto const settings = settings_for(tool);
+    auto const language =
+        tool == helper_tool::nvrtc ? source_language::cuda : source_language::nvvm_ir;
+    auto const identity = state_.locate(language).identity;
+    try {
+      opened = std::make_unique<helper_lease>(settings, identity, helper_reuse::shared, limit_);
+    } catch (unavailable_error const& failure) {
+      if (failure.details().code.text() != "ETIMEDOUT") throw;
+      refuse_death({.reason = "ETIMEDOUT"}, name_, state_.settings);
+    }
+  }
+  return *opened;
+}
+
+}  // namespace fatlink::detail
