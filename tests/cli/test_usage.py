@@ -190,4 +190,4 @@ class Numbers(UsageTest):
         for option, value in (("--elements", "65536"), ("--seed", "0"), ("--instruction-budget", "1073741824"),
                               ("--link-timeout", "60")):
             with self.subTest(option=option):
-                self.assertRegex(text, rf"{option} \S+=?\[?{value}\]?")
+                self.assertRegex(text, rf"{option} \S+ ?=?\[?{value}\]?")
