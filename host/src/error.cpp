@@ -54,6 +54,7 @@ constexpr std::array k_codes{
     named_code{error_code::digest_in_sidecar, "digest-in-sidecar"},
     named_code{error_code::unexpected_build, "unexpected-build"},
     named_code{error_code::invalid_sidecar, "invalid-sidecar"},
+    named_code{error_code::invalid_plan, "invalid-plan"},
     named_code{error_code::invalid_npy, "invalid-npy"},
     named_code{error_code::invalid_image, "invalid-image"},
     named_code{error_code::unusable_cache, "unusable-cache"},

@@ -73,6 +73,7 @@ enum class error_code {
   digest_in_sidecar,  ///< the sidecar states the digest of the file that would be changed
   unexpected_build,   ///< the fatbin does not hold what its build was to make
   invalid_sidecar,    ///< a .json that is malformed or does not fit its fatbin
+  invalid_plan,       ///< a launch plan that is malformed, or whose formulas cannot be evaluated
   invalid_npy,        ///< not a .npy file that fatlink reads
   invalid_image,      ///< a linked image that is damaged or of a kind that the device cannot load
   unusable_cache,     ///< the cache folder cannot be used

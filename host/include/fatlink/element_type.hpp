@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of elements and values: the numbers that kernels compute with, bytes without meaning,
+// and structs of numbers, laid out as C++ lays them out. Units: bytes. Threads: values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// What the bytes of an element mean. The text forms are those of NumPy: "float32".
+enum class scalar_kind : std::uint8_t {
+  float16,
+  bfloat16,
+  float32,
+  float64,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  complex64,   ///< two float32: real, imaginary; aligned to 8 bytes, as CUDA's complex numbers are
+  complex128,  ///< two float64, aligned to 16 bytes
+  bytes,       ///< of any meaning: "bytes8"
+  record,      ///< a struct of named fields
+};
+
+/// A member of a struct.
+struct element_field;
+
+/// The type of one element or value.
+struct element_type {
+  scalar_kind kind = scalar_kind::float32;  ///< what the bytes mean
+  std::size_t size = 4;                     ///< of one element, padding included; 1 to 4,096
+  std::size_t alignment = 4;               ///< of an element in memory; a power of two; 1 for bytes
+  std::string name = {};                   ///< of a record: "window"; empty for all others
+  std::vector<element_field> fields = {};  ///< of a record, in order; empty for all others
+
+  /// Whether kind, size and all fields are equal; names of records do not count.
+  friend bool operator==(element_type const& a, element_type const& b);
+};
+
+struct element_field {
+  std::string name = {};   ///< an identifier
+  element_type type = {};  ///< a number
+  std::size_t offset = 0;  ///< from the start of the struct
+};
+
+/// The type of a number. @throws usage_error `kind` is bytes or record.
+element_type scalar_type(scalar_kind kind);
+
+/// `size` bytes without meaning. @throws usage_error a size of 0 or above 4,096.
+element_type bytes_type(std::size_t size);
+
+/// A struct with the fields `names` and `types`, in order, laid out as C++ does: each field at a
+/// multiple of its alignment, the size rounded up to the largest alignment.
+/// @throws usage_error no field, two of one name, a name that is no identifier, a field that is no
+///   number, or more than 4,096 bytes.
+element_type record_type(std::string name, std::vector<std::string> const& names,
+                         std::vector<element_type> const& types);
+
+/// "float32", "complex64", "bytes8"; nothing for other text.
+std::optional<element_type> parse_element_type(std::string_view text);
+
+/// "float32", "bytes8"; a record as its name, or else as "{value: float32, index: int32}".
+std::string to_string(element_type const& type);
+
+/// "float32" of every number, in the order of scalar_kind; "bytes" and "record".
+char const* to_string(scalar_kind kind) noexcept;
+
+}  // namespace fatlink

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/launch_plan.hpp"
+
+#include <algorithm>
+
+namespace fatlink {
+
+char const* to_string(argument_role role) noexcept
+{
+  switch (role) {
+    case argument_role::input:
+      return "input";
+    case argument_role::output:
+      return "output";
+    case argument_role::scratch:
+      return "scratch";
+    case argument_role::size:
+      return "size";
+    case argument_role::value:
+      return "value";
+    case argument_role::state:
+      return "state";
+  }
+  return "unknown";
+}
+
+char const* to_string(operation kind) noexcept
+{
+  switch (kind) {
+    case operation::argument:
+      return "argument";
+    case operation::index:
+      return "index";
+    case operation::neighbor:
+      return "neighbor";
+    case operation::map:
+      return "map";
+    case operation::fold:
+      return "fold";
+    case operation::scan:
+      return "scan";
+    case operation::filter:
+      return "filter";
+    case operation::segmented_fold:
+      return "segmented_fold";
+    case operation::sort:
+      return "sort";
+  }
+  return "unknown";
+}
+
+std::string to_string(computation const& node)
+{
+  if (node.kind == operation::argument) return node.name;
+  if (node.kind == operation::index) return "index";
+  std::string list = node.name;
+  for (auto const& operand : node.operands) list += (list.empty() ? "" : ", ") + to_string(operand);
+  if (node.kind == operation::neighbor) list += ", " + std::to_string(node.offset);
+  return std::string(to_string(node.kind)) + "(" + list + ")";
+}
+
+plan_argument const* launch_plan::find(std::string_view argument) const noexcept
+{
+  auto const place = std::ranges::find(arguments, argument, &plan_argument::name);
+  return place == arguments.end() ? nullptr : &*place;
+}
+
+}  // namespace fatlink
