@@ -11,7 +11,8 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
 ``SOURCES``
-  One CUDA source file: a fatbin holds one translation unit. Include other files from it.
+  One CUDA source file: a fatbin holds one translation unit. Include other files from it. ``<fatlink/element.cuh>`` is
+  found: a hook that handles elements as bytes records their type with it.
 ``CONTRACT``
   A contract of ``fatlink_add_contract``. Its header is included before the source, so a hook of the wrong type
   does not compile. The build fails if the fatbin neither defines nor calls a hook of the contract.

@@ -6,7 +6,7 @@
 #include "convert.cuh"
 
 extern "C" inline __device__ __noinline__ float load_element(void const* in, std::size_t index,
-                                                          void const* /*state*/)
+                                                             void const* /*state*/)
 {
   return static_cast<float const*>(in)[index];
 }

@@ -5,8 +5,8 @@
 
 #include "convert.cuh"
 
-extern "C" inline __device__ __noinline__ void store_element(void* out, std::size_t index, float value,
-                                                          void const* /*state*/)
+extern "C" inline __device__ __noinline__ void store_element(void* out, std::size_t index,
+                                                             float value, void const* /*state*/)
 {
   static_cast<float*>(out)[index] = value;
 }

@@ -66,7 +66,7 @@ if(CONTRACT)
 endif()
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "PWD=${source_folder}"
-          "${nvcc}" -fatbin ${code} -std=c++17 ${include_contract} ${stated_path} ${OPTIONS}
+          "${nvcc}" -fatbin ${code} -std=c++17 "-I${DEVICE_INCLUDES}" ${include_contract} ${stated_path} ${OPTIONS}
           "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT fatbin -o "${partial}"
           "${source_folder}/${source}"
   WORKING_DIRECTORY "${folder}"

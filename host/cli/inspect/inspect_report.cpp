@@ -33,6 +33,17 @@ nlohmann::json declarations(ident const& stated)
   return json;
 }
 
+nlohmann::json describe_elements(ident const& stated)
+{
+  auto json = nlohmann::json::object();
+  for (auto const& [hook, element] : stated.elements)
+    json[hook] = {{"type", element.type},
+                  {"size", element.size},
+                  {"alignment", element.alignment},
+                  {"dtype", to_string(element_type_of(element))}};
+  return json;
+}
+
 /// A field that the ident does not state is absent: `fatlink digest` adds idents of digests only.
 nlohmann::json to_json(ident const& stated)
 {
@@ -44,6 +55,7 @@ nlohmann::json to_json(ident const& stated)
         std::pair("package", &stated.package),
         std::pair("contract_package", &stated.contract_package)})
     if (!value->empty()) json[key] = *value;
+  if (!stated.elements.empty()) json["elements"] = describe_elements(stated);
   return json;
 }
 
@@ -134,8 +146,16 @@ void print_list(char const* title, nlohmann::json const& entry, char const* key)
   for (auto const& item : entry[key]) fmt::print("    {:<11} {}\n", title, item.get<std::string>());
 }
 
+void print_elements(nlohmann::json const& ident)
+{
+  for (auto const& [hook, element] : ident.value("elements", nlohmann::json::object()).items())
+    fmt::print("    {:<11} {}: {}, {} bytes\n", "elements", hook,
+               element["type"].get<std::string>(), element["size"].get<std::size_t>());
+}
+
 void print_ident(nlohmann::json const& ident)
 {
+  print_elements(ident);
   if (!ident.contains("contract")) {
     fmt::print("    {:<11} none\n", "contract");
     return;
