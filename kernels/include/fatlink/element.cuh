@@ -17,7 +17,7 @@
 /// scope, before or after the hook. A type that is not trivially copyable does not compile.
 #define FATLINK_ELEMENT(hook, ...)                                                         \
   namespace fatlink_elements {                                                             \
-  static_assert(std::is_trivially_copyable<__VA_ARGS__>::value,                            \
+  static_assert(__is_trivially_copyable(__VA_ARGS__),                                      \
                 "the elements of " #hook " are copied as bytes: " #__VA_ARGS__             \
                 " must be trivially copyable");                                            \
   template <typename Element, unsigned long long Size, unsigned long long Alignment>       \
