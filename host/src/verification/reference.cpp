@@ -11,6 +11,7 @@
 
 #include "fatbin/sidecar.hpp"
 #include "input/stated_digest.hpp"
+#include "plan/read_plan.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "verification/expression.hpp"
@@ -109,9 +110,10 @@ std::optional<reference> reference::beside(std::filesystem::path const& file)
 {
   auto const path = detail::find_sidecar(file);
   if (!path) return std::nullopt;
-  // A sidecar may state only the digest of its file.
+  // A sidecar may state only the digest of its file, or a launch plan.
   auto const json = detail::read_json(*path);
-  if (json.contains("sha256") && !json.contains("reference")) return std::nullopt;
+  if ((json.contains("sha256") || detail::states_plan(json)) && !json.contains("reference"))
+    return std::nullopt;
   return read(*path);
 }
 
