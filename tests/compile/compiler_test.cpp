@@ -222,14 +222,28 @@ TEST_F(Compiler, FindsAHeaderThatAMacroNames)
       options));
 }
 
+TEST_F(Compiler, FindsAHeaderThatAMacroOfTheOptionsNames)
+{
+  fixtures::folder const folder;
+  (void)folder.write("factor.h", "#define FACTOR 2.0F\n");
+  auto options = contract();
+  options.include_folders = {folder.path()};
+  options.definitions = {"NAME=<factor.h>"};
+  EXPECT_NO_THROW((void)compile(
+      "#include NAME\n"
+      "extern \"C\" __device__ float user_transform(float x) { return FACTOR * x; }\n",
+      options));
+}
+
 TEST_F(Compiler, CompilesAgainWhenAHeaderChanges)
 {
   fixtures::folder const folder;
   fixtures::folder const cache_folder;
   auto options = contract();
   options.include_folders = {folder.path()};
+  options.definitions = {"NAME=<factor.h>"};  // only the compiler knows what #include NAME means
   std::string const text =
-      "#define NAME <factor.h>\n#include NAME\n"
+      "#include NAME\n"
       "extern \"C\" __device__ float user_transform(float x) { return FACTOR * x; }\n";
   auto const compile_cached = [&] {
     compiler cached({.cache = std::make_shared<link_cache>(
