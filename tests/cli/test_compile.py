@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -190,14 +191,16 @@ class Cached(CompileCase):
                            env={**TRACED, "FATLINK_CACHE_DIR": str(self.cache)})
             lines = self.output("trace").decode().splitlines()
             mapped = [line for line in lines if "mmap(" in line and "PROT_EXEC" in line and "libnv" in line]
-            return "\n".join(lines), mapped
+            opened = [line for line in lines if "openat(" in line and re.search("libnv(rtc|vm)[^/]*\\.so", line) and "= -1" not in line]
+            return "\n".join(lines), mapped, opened
 
-        cold, mapped = traced()
+        cold, mapped, opened = traced()
         self.assertIn("fatlink-linkd", cold)
         self.assertTrue(any("libnvrtc" in line for line in mapped))
-        warm, mapped = traced()
+        self.assertTrue(opened)
+        warm, mapped, opened = traced()
         self.assertNotIn("fatlink-linkd", warm)
-        self.assertEqual(mapped, [])  # files of compilers are read for what they say of themselves
+        self.assertEqual((mapped, opened), ([], []))  # nvJitLink's file is read for its version, not mapped
 
 
 class SourcesAsInputs(CompileCase):
