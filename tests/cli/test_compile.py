@@ -34,12 +34,22 @@ class Compile(CompileCase):
         self.assertIn("[uncontracted]", self.fatlink("check", LIBRARY, "out.fatbin").stdout)
 
     def test_two_compiles_in_two_folders_give_the_same_bytes(self):
-        self.compile_source("half.cu", HALF)
-        first = self.output()
-        (self.folder / "deep").mkdir()
-        shutil.move(self.folder / "half.cu", self.folder / "deep/half.cu")
-        self.fatlink("compile", self.folder / "deep/half.cu", "-o", "deep/two.fatbin", *CONTRACT, "--no-cache")
-        self.assertEqual(self.output("deep/two.fatbin"), first)
+        """With the lines of the source and of a header, too: their names in the line table have no folder."""
+        header = "#define ONE 1\n__device__ inline float half(float x)\n{ return 0.5F * x; }\n"
+        source = '#include "half.h"\n' + HALF.replace("0.5F * x", "half(x)")
+        for words in ([], ["--line-info"], ["--line-info", "--arch", "75,90", "--sass", "90"]):
+            made = set()
+            for folder in ("one", "two/deep"):
+                (self.folder / folder / "include").mkdir(parents=True, exist_ok=True)
+                self.file(f"{folder}/half.cu", source)
+                self.file(f"{folder}/include/half.h", header)
+                for path in (f"{folder}/half.cu", self.folder / folder / "half.cu"):
+                    self.fatlink("compile", path, "-I", f"{folder}/include", "-o", "out.fatbin", *CONTRACT, "--no-cache", *words)
+                    made.add(self.output())
+            with self.subTest(words=words):
+                self.assertEqual(len(made), 1)
+                self.assertEqual(".file\t2 \"half.h\"" in self.ptx(), bool(words))
+                self.assertNotIn(str(self.folder).encode(), made.pop())
 
     def test_writes_to_standard_output(self):
         self.compile_source("half.cu", HALF)
