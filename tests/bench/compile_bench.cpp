@@ -26,6 +26,12 @@ source numbered_source(int number)
       fmt::format("source_{}.cu", number));
 }
 
+compiled_source compile_one(compiler tool, int number)
+{
+  return tool.compile(numbered_source(number),
+                      {.contract = "apply_transform", .architectures = {"sm_75"}});
+}
+
 /// Milliseconds that `count` compiles take in `helpers` threads, each of which leases a helper.
 double measure_ms(int count, unsigned helpers)
 {
@@ -33,9 +39,7 @@ double measure_ms(int count, unsigned helpers)
   compiler shared;
   std::atomic<int> next = 0;
   auto const compile = [&] {
-    for (auto number = next++; number < count; number = next++)
-      (void)shared.compile(numbered_source(number),
-                           {.contract = "apply_transform", .architectures = {"sm_75"}});
+    for (auto number = next++; number < count; number = next++) (void)compile_one(shared, number);
   };
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < helpers; ++i) threads.emplace_back(compile);
@@ -53,10 +57,11 @@ double median(std::vector<double> values)
 }  // namespace
 
 int main(int count, char** arguments)
-{
+try {
   auto const compiles = count > 1 ? std::atoi(arguments[1]) : 40;
   auto const rounds = count > 2 ? std::atoi(arguments[2]) : 5;
   ::setenv("FATLINK_PATH", FATLINK_DATA_DIR, 1);
+  (void)compile_one(compiler(), 0);  // throws here where there is no NVRTC
   std::vector<double> one;
   std::vector<double> two;
   std::vector<double> ratios;
@@ -71,4 +76,7 @@ int main(int count, char** arguments)
       compiles, rounds, median(one), median(two), median(ratios),
       *std::max_element(ratios.begin(), ratios.end()));
   return 0;
+} catch (std::exception const& failure) {
+  fmt::print(stderr, "compile_bench: {}\n", failure.what());
+  return 1;
 }

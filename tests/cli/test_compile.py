@@ -10,7 +10,7 @@ import subprocess
 
 from cache_case import TRACED
 from compile_case import CONTRACT, DECLARATION, HALF, HALF_JSON, CompileCase
-from fatlink_cli import LIBRARY, PROGRAM, SHARE
+from fatlink_cli import LIBRARY, PROGRAM, SHARE, doctor
 
 RUN = ["run", "--device", "cpu", "--elements", "1000"]
 NO_HELPER = {"FATLINK_LINKD": "/nowhere"}
@@ -124,6 +124,14 @@ class Compile(CompileCase):
         text = '#include "factor.h"\n' + HALF.replace("0.5F", "FACTOR")
         self.compile_source("half.cu", text, "-I", "include", "--include-folder=more")
         self.assertIn("0f3F000000", self.ptx())
+
+    def test_headers_of_cuda_and_those_that_macros_of_cub_name(self):
+        if not doctor()["nvrtc"]["headers"]:
+            self.skipTest("no headers of CUDA on this machine")
+        text = "#include <cuda_fp16.h>\n#include <cub/block/block_reduce.cuh>\n" + HALF.replace(
+            "0.5F * x", "__half2float(__float2half(0.5F)) * x")
+        self.compile_source("half.cu", text)
+        self.assertIn("user_transform", self.ptx())
 
     def test_an_error_in_a_header_names_the_header(self):
         (self.folder / "include").mkdir()
