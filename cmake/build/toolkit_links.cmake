@@ -5,7 +5,7 @@ toolkit_links
 Binaries contain no path of the build machine, and a toolkit in ``.cuda/`` or another folder of the build's choice is in
 none that is searched at run time. So links to its nvJitLink, NVRTC and libNVVM are placed in the build tree's ``lib``,
 unless ``/usr/local/cuda`` has that library. What belongs to a library (NVRTC's builtins, libdevice, the headers) is
-searched beside the file that a link leads to; the loader searches the builtins beside the link.
+searched beside the file that a link leads to.
 #]=======================================================================]
 
 # Links to the first of the files that exists, unless the folder of /usr/local/cuda has a file of that name.
@@ -22,8 +22,6 @@ endfunction()
 
 _fatlink_link_toolkit_library(lib64 "${CUDAToolkit_LIBRARY_DIR}/libnvJitLink.so.13")
 _fatlink_link_toolkit_library(lib64 "${CUDAToolkit_LIBRARY_DIR}/libnvrtc.so.13")
-file(GLOB builtins "${CUDAToolkit_LIBRARY_DIR}/libnvrtc-builtins.so.13.[0-9]")
-_fatlink_link_toolkit_library(lib64 ${builtins})
 # In wheels, libNVVM is beside the others.
 _fatlink_link_toolkit_library(nvvm/lib64
   "${CUDAToolkit_LIBRARY_DIR}/libnvvm.so.4" "${CUDAToolkit_BIN_DIR}/../nvvm/lib64/libnvvm.so.4")
