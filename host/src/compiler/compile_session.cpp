@@ -7,8 +7,8 @@
 
 #include "compiler/assemble_fatbin.hpp"
 #include "compiler/check_hooks.hpp"
+#include "compiler/collect_headers.hpp"
 #include "compiler/compiler_options.hpp"
-#include "compiler/header_folders.hpp"
 #include "compiler/ir_messages.hpp"
 #include "compiler/refuse_death.hpp"
 #include "util/bytes/sha256.hpp"
@@ -59,15 +59,6 @@ bool is_known(std::string const& version)
 std::string title_of(char const* compiler, std::string const& version)
 {
   return is_known(version) ? detail::format("{} {}", compiler, version) : compiler;
-}
-
-/// Whether the NVRTC with `identity` brings headers.
-bool brings_headers(std::string const& identity)
-{
-  constexpr int k_first_minor = 3;
-  auto const version = version_of(identity);
-  auto const dot = version.find('.');
-  return dot != std::string::npos && std::atoi(version.c_str() + dot + 1) >= k_first_minor;
 }
 
 }  // namespace
@@ -157,30 +148,14 @@ void compile_session::read_contract()
 
 header_set compile_session::collect_headers()
 {
-  auto const& cache = state_.settings.cache;
-  auto const unpacked =
-      unpacked_headers_folder(cache ? cache->settings().folder : fs::path(), library_.identity);
-  auto folders = cuda_header_folders(library_.path, unpacked);
-  auto headers = collect_headers(folders);
-  if (!headers.has_missing() || !folders.empty() || unpacked.empty() ||
-      !brings_headers(library_.identity))
-    return headers;
-  helpers_.unpack_headers(unpacked.string());
-  return collect_headers(cuda_header_folders(library_.path, unpacked));
-}
-
-header_set compile_session::collect_headers(std::vector<fs::path> const& system_folders)
-{
-  auto folders = options_.include_folders;
-  folders.insert(folders.end(), system_folders.begin(), system_folders.end());
-  header_set headers(std::move(folders), options_.headers);
-  if (forced_header_) {
-    headers.add_text(forced_header_->name, forced_header_->text);
-    headers.add_includes_of(forced_header_->text);
-  }
-  for (auto const& [name, text] : options_.headers) headers.add_includes_of(text);
-  headers.add_includes_of(code_.text());
-  return headers;
+  cuda_headers const places(library_, state_.settings.cache.get());
+  auto [headers, problem] = detail::collect_headers(
+      {code_, options_, forced_header_ ? &*forced_header_ : nullptr}, places, helpers_);
+  if (!problem.empty())
+    warnings_.push_back(
+        detail::format("{} cannot unpack the headers that it brings: {}", producer_, problem));
+  subject_.headers_problem = std::move(problem);
+  return std::move(headers);
 }
 
 program compile_session::make_program(bool is_minimal) const
