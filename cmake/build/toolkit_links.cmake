@@ -8,11 +8,15 @@ unless ``/usr/local/cuda`` has that library. What belongs to a library (NVRTC's 
 searched beside the file that a link leads to.
 #]=======================================================================]
 
-# Links to the first of the files that exists, unless the folder of /usr/local/cuda has a file of that name.
+if(NOT DEFINED FATLINK_DEFAULT_TOOLKIT)  # tests set another
+  set(FATLINK_DEFAULT_TOOLKIT /usr/local/cuda)
+endif()
+
+# Links to the first of the files that exists, unless this folder of the default toolkit has a file of that name.
 function(_fatlink_link_toolkit_library folder)
   foreach(file IN LISTS ARGN)
     cmake_path(GET file FILENAME name)
-    if(EXISTS "${file}" AND NOT EXISTS "/usr/local/cuda/${folder}/${name}")
+    if(EXISTS "${file}" AND NOT EXISTS "${FATLINK_DEFAULT_TOOLKIT}/${folder}/${name}")
       file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
       file(CREATE_LINK "${file}" "${PROJECT_BINARY_DIR}/lib/${name}" SYMBOLIC)
       return()
