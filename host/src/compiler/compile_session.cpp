@@ -7,11 +7,11 @@
 
 #include "compiler/assemble_fatbin.hpp"
 #include "compiler/check_hooks.hpp"
+#include "compiler/collect_headers.hpp"
 #include "compiler/compile_key.hpp"
 #include "compiler/compiler_options.hpp"
 #include "compiler/compiler_version.hpp"
 #include "compiler/find_hook_types.hpp"
-#include "compiler/header_folders.hpp"
 #include "compiler/ir_messages.hpp"
 #include "compiler/refuse_death.hpp"
 #include "util/files/read_file.hpp"
@@ -132,30 +132,14 @@ void compile_session::read_contract()
 
 header_set compile_session::collect_headers()
 {
-  auto const& cache = state_.settings.cache;
-  auto const unpacked =
-      unpacked_headers_folder(cache ? cache->settings().folder : fs::path(), library_.identity);
-  auto folders = cuda_header_folders(library_.path, unpacked);
-  auto headers = collect_headers(folders);
-  if (!headers.has_missing() || !folders.empty() || unpacked.empty() ||
-      !brings_headers(library_.identity))
-    return headers;
-  helpers_.unpack_headers(unpacked.string());
-  return collect_headers(cuda_header_folders(library_.path, unpacked));
-}
-
-header_set compile_session::collect_headers(std::vector<fs::path> const& system_folders)
-{
-  auto folders = options_.include_folders;
-  folders.insert(folders.end(), system_folders.begin(), system_folders.end());
-  header_set headers(std::move(folders), options_.headers);
-  if (forced_header_) {
-    headers.add_text(forced_header_->name, forced_header_->text);
-    headers.add_includes_of(forced_header_->text);
-  }
-  for (auto const& [name, text] : options_.headers) headers.add_includes_of(text);
-  headers.add_includes_of(code_.text());
-  return headers;
+  cuda_headers const places(library_, state_.settings.cache.get());
+  auto [headers, problem] = detail::collect_headers(
+      {code_, options_, forced_header_ ? &*forced_header_ : nullptr}, places, helpers_);
+  if (!problem.empty())
+    warnings_.push_back(
+        detail::format("{} cannot unpack the headers that it brings: {}", producer_, problem));
+  subject_.headers_problem = std::move(problem);
+  return std::move(headers);
 }
 
 /// Without headers, NVRTC is first asked to leave its own declarations out, which takes half the

@@ -30,7 +30,6 @@ class compile_session {
   [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
   void read_contract();
   header_set collect_headers();
-  header_set collect_headers(std::vector<std::filesystem::path> const& system_folders);
   void prepare_ir();
   std::shared_ptr<cached_link const> find_or_make();
   program make_program() const;

@@ -45,6 +45,15 @@ std::string bind_all(shared_library const& file, nvrtc_functions& api)
   return {};
 }
 
+/// Opens the builtins beside the NVRTC in `file`, if they are there. The loader takes a library
+/// that is loaded for each later request of its name.
+void open_builtins(std::string const& file, int minor)
+{
+  auto const builtins = fs::path(file).replace_filename(detail::format("{}{}", k_builtins, minor));
+  std::string ignored;
+  (void)shared_library::open(builtins.string(), ignored);
+}
+
 }  // namespace
 
 vendor_library const& nvrtc_library()
@@ -108,6 +117,7 @@ std::string nvrtc::load(library_candidate const& candidate)
     return detail::format("exports no {}", missing);
   if (functions_.version(&major_, &minor_) != 0 || major_ != 13)
     return detail::format("is version {}.{}; CUDA 13 is needed", major_, minor_);
+  open_builtins(opened_.path, minor_);
   if (!opened_.identity.empty()) opened_.identity = nvrtc_identity(opened_.path).value_or("");
   return {};
 }

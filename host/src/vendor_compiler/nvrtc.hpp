@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVRTC, the vendor's compiler of CUDA C++, opened at run time: nothing links to it. It is one
 // library and a second one beside it, libnvrtc-builtins.so.13.N, that it opens at the first
-// compile. Searched as vendor_library.hpp states, $FATLINK_NVRTC first. Threads: safe; compiles of
+// compile, by its name: NVRTC 13.0 finds it only in the loader's folders, so fatlink opens it
+// before. Searched as vendor_library.hpp states, $FATLINK_NVRTC first. Threads: safe; compiles of
 // one process run one after the other inside of NVRTC.
 #pragma once
 
