@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/cuda_headers.hpp"
 
-#include <charconv>
-
+#include "compiler/compiler_version.hpp"
 #include "toolkit/vendor_library.hpp"
 
 namespace fatlink::detail {
@@ -12,7 +11,6 @@ namespace fs = std::filesystem;
 
 /// A header that every toolkit has, by which its folder is recognized.
 constexpr char const* k_known_header = "cuda_fp16.h";
-constexpr int k_first_minor = 3;  ///< NVRTC brings headers from 13.3 on
 
 /// The include folder `include` and that of CCCL in it; empty unless they hold CUDA's headers.
 std::vector<fs::path> folders_of(fs::path const& include)
@@ -39,16 +37,6 @@ std::vector<fs::path> roots_of(fs::path const& file)
   auto const real = fs::canonical(file, failure);
   if (failure) return {};
   return {real.parent_path().parent_path(), file.parent_path().parent_path()};
-}
-
-/// `identity` begins with the version: "13.5 ".
-bool brings_headers(std::string const& identity)
-{
-  auto const dot = identity.find('.');
-  if (dot == std::string::npos) return false;
-  int minor = 0;
-  std::from_chars(identity.data() + dot + 1, identity.data() + identity.size(), minor);
-  return minor >= k_first_minor;
 }
 
 fs::path folder_of(link_cache const* cache)
