@@ -64,7 +64,7 @@ complete -c fatlink -n '__fatlink_at cache' -a stats -d 'Show entries, size, hit
 complete -c fatlink -n '__fatlink_at cache' -a warm -d 'Link in advance and store the images'
 complete -c fatlink -n '__fatlink_at cache' -a verify -d 'Read every entry'
 complete -c fatlink -n '__fatlink_at cache' -a prune -d 'Remove damaged, abandoned and excess entries'
-complete -c fatlink -n '__fatlink_at cache' -a clear -d 'Remove every entry'
+complete -c fatlink -n '__fatlink_at cache' -a clear -d 'Remove every entry, and the headers that NVRTC unpacked'
 
 complete -c fatlink -n '__fatlink_at link check inspect pack cache/warm' -ka '(__fatlink_inputs; __fatlink_names)'
 complete -c fatlink -n '__fatlink_at compile' -ka '(__fatlink_files .cu .ll .bc)'

@@ -10,7 +10,7 @@ import unittest
 
 import json_schemas
 from compile_case import CONTRACT, HALF, has_nvrtc
-from fatlink_cli import HOOK, LIBRARY, SHARE, TESTS, CliTest, gpus
+from fatlink_cli import HOOK, LIBRARY, NVCC, SHARE, TESTS, CliTest, gpus
 from program_help import all_verbs, file_of, options_of
 
 RELU = SHARE / "relu_poly.fatbin"
@@ -198,6 +198,11 @@ class Outputs(JsonTest):
     def test_bench(self):
         output = self.json("bench", "--repeat", "1", "--elements", "1024", "--resources")
         self.assertEqual([row["mode"] for row in output["links"]], ["ptx", "lto"])
+        self.assertIsNone(output["nvcc"])
+        if not has_nvrtc() or shutil.which(NVCC) is None:
+            self.skipTest("no NVRTC, or FATLINK_NVCC names no nvcc")
+        path = f"{pathlib.Path(NVCC).parent}:{os.environ['PATH']}"
+        self.json("bench", "--repeat", "1", "--elements", "1024", "--transform", self.file("half.cu", HALF), env={"PATH": path})
         self.assert_every_field_seen("bench")
 
 
