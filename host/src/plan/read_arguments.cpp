@@ -38,6 +38,7 @@ std::vector<std::string> keys_of(argument_role role)
 {
   std::vector<std::string> keys{"name", "role"};
   if (role != argument_role::state) keys.emplace_back("type");
+  if (role != argument_role::size) keys.emplace_back("hook");
   if (is_array(role)) keys.insert(keys.end(), {"count", "shape"});
   if (role == argument_role::output) keys.emplace_back("may_overlap");
   if (role == argument_role::value || role == argument_role::size) keys.emplace_back("default");
@@ -46,8 +47,8 @@ std::vector<std::string> keys_of(argument_role role)
 
 void check_keys(json_place const& place, argument_role role)
 {
-  static std::vector<std::string> const all{"name",  "role",        "type",   "count",
-                                            "shape", "may_overlap", "default"};
+  static std::vector<std::string> const all{"name",  "role",        "type",    "count",
+                                            "shape", "may_overlap", "default", "hook"};
   place.check_keys(all);
   auto const keys = keys_of(role);
   for (auto const& [key, ignored] : place.value().items())
@@ -106,6 +107,17 @@ std::vector<formula_text> read_shape(json_place const& argument, argument_role r
                 R"(state how many elements the array has: "count": "n", or its "shape")");
 }
 
+/// Empty where it is not stated.
+std::string read_hook(json_place const& place, plan_argument const& argument)
+{
+  auto const hook = place.find("hook");
+  if (!hook) return {};
+  if (argument.type)
+    hook->fail(R"("hook" has no meaning for an argument whose type is stated)",
+               R"(remove it, or write "type": "element")");
+  return hook->identifier();
+}
+
 plan_argument read_argument(json_place const& place, plan_types const& types)
 {
   if (!place.value().is_object()) place.check_keys({});
@@ -120,6 +132,7 @@ plan_argument read_argument(json_place const& place, plan_types const& types)
     argument.type = read_size_type(place);
   else if (argument.role != argument_role::state)
     argument.type = read_type(place.member("type"), types);
+  argument.hook = read_hook(place, argument);
   if (is_array(argument.role)) argument.shape = read_shape(place, argument.role);
   if (auto const stated = place.find("default"))
     argument.default_value = read_default(*stated, argument);
