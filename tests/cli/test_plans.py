@@ -99,7 +99,7 @@ class Plans(CliTest):
         self.assertEqual((plan["name"], plan["contract"], plan["file"]), ("reduce", "reduce/1", "reduce.json"))
         self.assertEqual(plan["arguments"][0], {"name": "in", "role": "input", "type": "element", "shape": ["n"]})
         self.assertEqual(plan["arguments"][1]["may_overlap"], ["in"])
-        self.assertEqual(plan["arguments"][4]["default"], "-inf")
+        self.assertEqual(plan["arguments"][4]["default"], '"-inf"')
         self.assertEqual(plan["let"], PLAN["let"])
         self.assertEqual(plan["launches"][1], {
             "kernel": "reduce_tiles", "grid": ["1", "1", "1"], "block": ["32", "2", "1"], "shared": "64",

@@ -23,7 +23,7 @@ nlohmann::json describe_argument(plan_argument const& argument)
       {"name", argument.name}, {"role", to_string(argument.role)}, {"type", type_of(argument)}};
   if (!argument.shape.empty()) json["shape"] = argument.shape;
   if (!argument.may_overlap.empty()) json["may_overlap"] = argument.may_overlap;
-  if (argument.default_value) json["default"] = nlohmann::json::parse(*argument.default_value);
+  if (argument.default_value) json["default"] = *argument.default_value;
   return json;
 }
 
@@ -55,7 +55,7 @@ void print_argument(nlohmann::json const& argument)
   auto const shape = argument.value("shape", strings{});
   auto const count = shape.empty() ? std::string{} : fmt::format("[{}]", fmt::join(shape, ", "));
   auto const default_value =
-      argument.contains("default") ? " = " + argument["default"].dump() : std::string{};
+      argument.contains("default") ? " = " + argument["default"].get<std::string>() : std::string{};
   print_line(argument["role"].get<std::string>(),
              fmt::format("{}: {}{}{}", argument["name"].get<std::string>(),
                          argument["type"].get<std::string>(), count, default_value));
