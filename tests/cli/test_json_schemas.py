@@ -22,6 +22,13 @@ UNSEEN = {"run": {"run.results.sass", "run.first_disagreement", *(f"run.first_di
 ON_A_GPU = {"bench": r"bench\.(device|kernels)\.", "run": r"run\.modes\.resources$", "doctor": r"doctor\.(gpus\.|driver\.cuda$)"}
 WITHOUT_A_GPU = {"run": r"run\.device\.no_gpu_reason$", "doctor": r"doctor\.driver\.reason$"}
 
+PLAN = {"name": "copy", "summary": "s", "contract": "copy/1",
+        "arguments": [{"name": "in", "role": "input", "type": "element", "count": "n"},
+                      {"name": "out", "role": "output", "type": "element", "count": "n", "may_overlap": ["in"]},
+                      {"name": "n", "role": "size", "default": 1}],
+        "launches": [{"kernel": "apply_transform", "grid": 1, "block": 32, "arguments": ["in", "out", "n"]}],
+        "computes": {"out": "map(user_transform, in)"}, "depth": {"out": "1"}}
+
 
 def source(path):
     if not os.environ.get("FATLINK_SOURCE"):
@@ -132,6 +139,9 @@ class Outputs(JsonTest):
             self.json("inspect", TESTS / "fixtures/forms" / name)
         for name in ("raw", "types_sass", "resources_whole", "resources_part"):
             self.json("inspect", TESTS / f"fixtures/{name}.fatbin")
+        shutil.copy(TESTS / "fixtures/library.fatbin", self.folder)
+        self.file("library.json", json.dumps(PLAN))
+        self.json("inspect", self.folder / "library.fatbin")
         self.assert_every_field_seen("inspect")
 
     def test_pack(self):

@@ -46,6 +46,7 @@ class Fatbin(Arguments):
             ("t SOURCES t.cu SASS 90 90", "fatlink_add_fatbin(t): SASS lists 90 twice"),
             ("t SOURCES t.cu SASS 100f 100", "fatlink_add_fatbin(t): SASS lists 100 and 100f, which nvcc cannot write"),
             ("t SOURCES t.cu REFERENCE none.json", "none.json: no such file"),
+            ("t SOURCES t.cu PLAN none.json", "fatlink_add_fatbin(t): PLAN"),
             ("t SOURCES t.cu OPTIONS -arch=sm_90", "fatlink_add_fatbin(t): OPTIONS -arch=sm_90 is not allowed"),
             ("t SOURCES t.cu OPTIONS -G", "OPTIONS -G is not allowed"),
             ("t SOURCES t.cu OUTPUT_NAME a/b", "fatlink_add_fatbin(t): OUTPUT_NAME 'a/b'"),
@@ -56,7 +57,7 @@ class Fatbin(Arguments):
 
     def test_every_keyword_needs_a_value(self):
         self.assert_keywords_need_values(CONTRACT, "fatlink_add_fatbin(t SOURCES t.cu)", "fatlink_add_fatbin(t)", (
-            "CONTRACT", "REFERENCE", "ARCHITECTURES", "SASS", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
+            "CONTRACT", "REFERENCE", "PLAN", "ARCHITECTURES", "SASS", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
             "INSTALL_DESTINATION", "INSTALL_COMPONENT"))
 
     def test_a_missing_nvcc_stops_configuration(self):

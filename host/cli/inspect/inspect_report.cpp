@@ -8,8 +8,10 @@
 
 #include "error_report.hpp"
 #include "fatbin/entry_facts.hpp"
+#include "fatlink/launch_plan.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/resources.hpp"
+#include "inspect/plan_report.hpp"
 #include "preflight/double_arithmetic.hpp"
 #include "preflight/linked_entry.hpp"
 #include "resources_report.hpp"
@@ -199,6 +201,9 @@ nlohmann::json to_json(loaded_file const& file)
       {"bytes", file.contents.bytes().size()}, {"verified", file.contents.is_verified()},
       {"findings", describe_findings(file)},   {"entries", nlohmann::json::array()}};
   if (file.damage) json["damage"] = file.damage->what();
+  // Of a damaged file, the .json may be that of another one.
+  if (!file.damage)
+    if (auto const plan = launch_plan::beside(file.contents.name())) json["plan"] = to_json(*plan);
   for (auto const& module : file.contents.modules())
     for (auto const& entry : module.entries())
       json["entries"].push_back(describe(entry, module, file));
@@ -219,6 +224,7 @@ void print_text(nlohmann::json const& file)
       fmt::print("  {}\n", owner);
     print_entry(entry);
   }
+  if (auto const plan = file.find("plan"); plan != file.end()) print_plan(*plan);
   for (auto const& finding : file["findings"])
     fmt::print("  warning: {} [{}]\n    hint: {}\n", finding["message"].get<std::string>(),
                finding["id"].get<std::string>(), finding["hint"].get<std::string>());

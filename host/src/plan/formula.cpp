@@ -120,7 +120,7 @@ bool formula::is_name() const noexcept
   return program_.size() == 1 && program_[0].code == operation::load;
 }
 
-std::int64_t formula::evaluate(std::int64_t const* values) const
+std::int64_t formula::run(std::int64_t const* values) const
 {
   std::array<std::int64_t, k_formula_stack> stack;  // NOLINT: not set, because that takes longer
   auto* top = stack.data();                         // above the last value

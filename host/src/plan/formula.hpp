@@ -46,7 +46,12 @@ class formula {
 
   /// `values`: for every symbol that is no constant, at its index; they are not checked.
   /// @throws formula_error an overflow, a division by zero or of a negative number.
-  [[nodiscard]] std::int64_t evaluate(std::int64_t const* values) const;
+  [[nodiscard]] std::int64_t evaluate(std::int64_t const* values) const
+  {
+    if (program_.size() > 1) return run(values);
+    auto const& only = program_.front();
+    return only.code == operation::number ? only.value : values[only.value];
+  }
 
   /// As it was written.
   [[nodiscard]] std::string const& text() const noexcept { return text_; }
@@ -83,6 +88,8 @@ class formula {
   };
 
  private:
+  std::int64_t run(std::int64_t const* values) const;
+
   std::string text_ = "0";
   std::vector<instruction> program_ = {instruction{}};
   std::vector<std::size_t> uses_ = {};
