@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "util/bytes/half_float.hpp"
-#include "verification/components.hpp"
+#include "plan/components.hpp"
 
 namespace fatlink::detail {
 namespace {

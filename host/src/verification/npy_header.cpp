@@ -35,7 +35,7 @@ constexpr std::array k_codes{
 [[noreturn]] void fail(std::filesystem::path const& path, std::string const& reason,
                        std::string hint = "write it with numpy.save")
 {
-  throw file_error(stage::input, {.message = format("{}: {}", path.string(), reason),
+  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), reason),
                                   .input = path.string(),
                                   .code = error_code::invalid_npy,
                                   .hint = std::move(hint)});
@@ -60,7 +60,7 @@ class literal_reader {
 
   void expect(char letter)
   {
-    if (!accept(letter)) refuse(format("'{}'", letter));
+    if (!accept(letter)) refuse(detail::format("'{}'", letter));
   }
 
   bool accept_word(std::string_view word)
@@ -104,8 +104,8 @@ class literal_reader {
   [[noreturn]] void refuse(std::string const& expected) const
   {
     fail(path_, rest_.empty()
-                    ? format("its header is malformed: it ends where it should have {}", expected)
-                    : format("its header is malformed: \"{}\" where it should have {}",
+                    ? detail::format("its header is malformed: it ends where it should have {}", expected)
+                    : detail::format("its header is malformed: \"{}\" where it should have {}",
                              printable_line(rest_.substr(0, 24)), expected));
   }
 
@@ -133,17 +133,17 @@ std::optional<element_type> scalar_of(std::string_view dtype)
     if (code == known.code && (order == '<' || type.size == 1)) return type;
   }
   if (!code.starts_with('V')) return std::nullopt;
-  return parse_element_type(format("bytes{}", code.substr(1)));
+  return parse_element_type(detail::format("bytes{}", code.substr(1)));
 }
 
 element_type type_of(std::string_view dtype, npy_header& header, std::filesystem::path const& path)
 {
   if (dtype.starts_with('>'))
-    fail(path, format("dtype is {:.64}, which is big-endian", printable_line(dtype)),
+    fail(path, detail::format("dtype is {:.64}, which is big-endian", printable_line(dtype)),
          "convert it with x.astype(x.dtype.newbyteorder('<'))");
   auto const type = scalar_of(dtype);
   if (!type)
-    fail(path, format("dtype is {:.64}, which fatlink does not read", printable_line(dtype)),
+    fail(path, detail::format("dtype is {:.64}, which fatlink does not read", printable_line(dtype)),
          k_types);
   if (dtype.ends_with("b1")) header.note = "bool is read as uint8";
   return *type;
@@ -173,15 +173,15 @@ void add_field(element_type& record, std::string_view name, element_type type,
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   };
   if (!std::ranges::all_of(name, is_valid) || (name.front() >= '0' && name.front() <= '9'))
-    fail(path, format("the name of a field is \"{}\"", printable_line(name)),
+    fail(path, detail::format("the name of a field is \"{}\"", printable_line(name)),
          "use letters, digits and _ for the names of fields");
   if (type.kind == scalar_kind::bytes && type.size != 2)  // two may be a bfloat16
     fail(path,
-         format("field {:.64} is of dtype V{}, which has no meaning as a number", name, type.size),
+         detail::format("field {:.64} is of dtype V{}, which has no meaning as a number", name, type.size),
          k_types);
   for (auto const& field : record.fields)
     if (field.name == name)
-      fail(path, format("two fields are called {:.64}", name), "rename one of the fields");
+      fail(path, detail::format("two fields are called {:.64}", name), "rename one of the fields");
   record.fields.push_back({.name = std::string(name), .type = std::move(type), .offset = offset});
 }
 
@@ -253,9 +253,9 @@ npy_header parse_npy_header(std::string_view text, std::filesystem::path const& 
     auto const key = reader.read_string();
     auto const place = std::ranges::find(k_keys, key);
     if (place == k_keys.end())
-      fail(path, format("its header has the unknown key '{}'", printable_line(key)));
+      fail(path, detail::format("its header has the unknown key '{}'", printable_line(key)));
     auto const index = static_cast<std::size_t>(place - k_keys.begin());
-    if (is_known.at(index)) fail(path, format("its header has '{}' twice", key));
+    if (is_known.at(index)) fail(path, detail::format("its header has '{}' twice", key));
     is_known.at(index) = true;
     reader.expect(':');
     if (index == 0) header.type = read_type(reader, header);
@@ -267,7 +267,7 @@ npy_header parse_npy_header(std::string_view text, std::filesystem::path const& 
   }
   reader.expect_end();
   for (std::size_t i = 0; i < k_keys.size(); ++i)
-    if (!is_known.at(i)) fail(path, format("its header has no '{}'", k_keys.at(i)));
+    if (!is_known.at(i)) fail(path, detail::format("its header has no '{}'", k_keys.at(i)));
   if (fortran_order && header.extents.size() > 1)
     fail(path, "its array is in Fortran order (column-major)",
          "write numpy.ascontiguousarray(x), which is row-major");
@@ -276,20 +276,20 @@ npy_header parse_npy_header(std::string_view text, std::filesystem::path const& 
 
 std::string npy_dtype(element_type const& type)
 {
-  if (type.kind == scalar_kind::bytes) return format("'|V{}'", type.size);
+  if (type.kind == scalar_kind::bytes) return detail::format("'|V{}'", type.size);
   if (type.kind == scalar_kind::bfloat16) return "'<V2'";
   if (type.kind != scalar_kind::record) {
     auto const* const known = std::ranges::find(k_codes, type.kind, &scalar_code::kind);
-    return format("'{}{}'", type.size == 1 ? '|' : '<', known->code);
+    return detail::format("'{}{}'", type.size == 1 ? '|' : '<', known->code);
   }
   std::string list;
   std::size_t end = 0;
   auto const pad_to = [&](std::size_t offset) {
-    if (offset > end) list += format("{}('', '|V{}')", list.empty() ? "" : ", ", offset - end);
+    if (offset > end) list += detail::format("{}('', '|V{}')", list.empty() ? "" : ", ", offset - end);
   };
   for (auto const& field : type.fields) {
     pad_to(field.offset);
-    list += format("{}('{}', {})", list.empty() ? "" : ", ", field.name, npy_dtype(field.type));
+    list += detail::format("{}('{}', {})", list.empty() ? "" : ", ", field.name, npy_dtype(field.type));
     end = field.offset + field.type.size;
   }
   pad_to(type.size);
@@ -299,13 +299,13 @@ std::string npy_dtype(element_type const& type)
 std::string npy_shape(std::span<std::size_t const> extents)
 {
   std::string list;
-  for (auto const extent : extents) list += format("{}{}", list.empty() ? "" : ", ", extent);
+  for (auto const extent : extents) list += detail::format("{}{}", list.empty() ? "" : ", ", extent);
   return "(" + list + (extents.size() == 1 ? ",)" : ")");
 }
 
 std::string npy_header_text(element_type const& type, std::span<std::size_t const> extents)
 {
-  return format("{{'descr': {}, 'fortran_order': False, 'shape': {}, }}", npy_dtype(type),
+  return detail::format("{{'descr': {}, 'fortran_order': False, 'shape': {}, }}", npy_dtype(type),
                 npy_shape(extents));
 }
 

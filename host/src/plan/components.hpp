@@ -23,7 +23,10 @@ struct component {
   std::string name = {};  ///< "" of a number, "value" of a record, "real", "value.imag"
   scalar_kind kind = scalar_kind::float32;  ///< no complex one; bytes: one byte without meaning
   std::size_t offset = 0;                   ///< in the element
+  int partner = 0;  ///< of a complex number: where its other part is in the list, 1 or -1; else 0
 };
+
+std::size_t size_of(scalar_kind kind) noexcept;  ///< bytes of a number; 1 of bytes
 
 /// The numbers of an element, in the order of their offsets.
 std::vector<component> components_of(element_type const& type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verification/components.hpp"
+#include "plan/components.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,8 +22,8 @@ void add_scalar(std::vector<component>& list, std::string const& name, element_t
   }
   auto const prefix = name.empty() ? name : name + ".";
   auto const part = is_64 ? scalar_kind::float32 : scalar_kind::float64;
-  list.push_back({.name = prefix + "real", .kind = part, .offset = offset});
-  list.push_back({.name = prefix + "imag", .kind = part, .offset = offset + type.size / 2});
+  list.push_back({.name = prefix + "real", .kind = part, .offset = offset, .partner = 1});
+  list.push_back({.name = prefix + "imag", .kind = part, .offset = offset + type.size / 2, .partner = -1});
 }
 
 template <typename Value>
@@ -71,13 +71,28 @@ std::vector<component> components_of(element_type const& type)
   std::vector<component> list;
   if (type.kind == scalar_kind::bytes) {
     for (std::size_t i = 0; i < type.size; ++i)
-      list.push_back({.name = format("byte{}", i), .kind = scalar_kind::bytes, .offset = i});
+      list.push_back({.name = detail::format("byte{}", i), .kind = scalar_kind::bytes, .offset = i});
   } else if (type.kind == scalar_kind::record) {
     for (auto const& field : type.fields) add_scalar(list, field.name, field.type, field.offset);
   } else {
     add_scalar(list, {}, type, 0);
   }
   return list;
+}
+
+std::size_t size_of(scalar_kind kind) noexcept
+{
+  switch (kind) {
+    case scalar_kind::float16:
+    case scalar_kind::bfloat16:
+      return 2;
+    case scalar_kind::float32:
+      return 4;
+    case scalar_kind::float64:
+      return 8;
+    default:
+      return with_integer(kind, [](auto sample) { return sizeof sample; });
+  }
 }
 
 bool is_integer(scalar_kind kind) noexcept
@@ -179,12 +194,12 @@ float_format format_of(scalar_kind kind) noexcept
 std::string to_text(scalar_kind kind, number const& value)
 {
   if (is_integer(kind)) {
-    if (value.whole < 0) return format("{}", static_cast<std::int64_t>(value.whole));
-    return format("{}", static_cast<std::uint64_t>(value.whole));
+    if (value.whole < 0) return detail::format("{}", static_cast<std::int64_t>(value.whole));
+    return detail::format("{}", static_cast<std::uint64_t>(value.whole));
   }
-  if (kind == scalar_kind::bytes) return format("{:#04x}", static_cast<unsigned>(value.whole));
-  if (kind == scalar_kind::float64) return format("{:.17g}", value.real);
-  return format("{:.9g}", value.real);
+  if (kind == scalar_kind::bytes) return detail::format("{:#04x}", static_cast<unsigned>(value.whole));
+  if (kind == scalar_kind::float64) return detail::format("{:.17g}", value.real);
+  return detail::format("{:.9g}", value.real);
 }
 
 }  // namespace fatlink::detail
