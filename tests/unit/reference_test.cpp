@@ -74,11 +74,3 @@ TEST(Reference, RefusesAToleranceAbove1048576Ulp)
   EXPECT_EQ(reference::read(write("1048576")).tolerance_ulp, 1048576);
   expect_error<file_error>([&] { reference::read(write("1048577")); }, "above 2^20");
 }
-
-TEST(Reference, OfASourceHasNoOtherKeys)
-{
-  fixtures::folder const folder;
-  auto const path = folder.write("t.json", R"({"name":"t","summary":"s","tolerance":1})");
-  expect_error<file_error>([&] { reference::read_source(path); }, "unknown key \"tolerance\"");
-  EXPECT_FALSE(reference::read_source(folder.write("t.json", R"({"name":"t","summary":"s"})")));
-}

@@ -73,7 +73,7 @@ void open_output(prepared& job, run_arguments const& arguments)
     files.emplace_back(arguments.input);
     must_not_overwrite(files, arguments.output);
   }
-  job.output = create_npy(arguments.output, job.elements->size());
+  job.output = create_npy(arguments.output, job.elements->type(), job.elements->extents());
 }
 
 void summarize(prepared const& job, run_summary& summary)
@@ -93,7 +93,7 @@ prepared prepare(run_arguments const& arguments, run_summary& summary)
   job.files = find_run_inputs(arguments.library, arguments.transforms);
   job.modes = parse_modes(arguments.mode);
   job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
-                                         : npy_elements(open_npy(arguments.input));
+                                         : float_vector(open_npy(arguments.input));
   summary.read_ms = read_run_inputs(job.files, arguments.link.source_flags());
   select_run_modules(job.files, {.mode = job.modes.back(),
                                  .whole_archive = arguments.link.options.whole_archive,

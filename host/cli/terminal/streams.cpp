@@ -46,9 +46,10 @@ std::unique_ptr<output_file> create_output(std::string const& path)
   return std::make_unique<output_file>(STDOUT_FILENO, "standard output");
 }
 
-std::unique_ptr<npy_writer> create_npy(std::string const& path, std::size_t count)
+std::unique_ptr<npy_writer> create_npy(std::string const& path, element_type const& type,
+                                       std::span<std::size_t const> extents)
 {
-  return std::make_unique<npy_writer>(create_output(path), count);
+  return std::make_unique<npy_writer>(create_output(path), type, extents);
 }
 
 npy_reader open_npy(std::string const& path)

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::s
 /// @throws file_error it cannot be written.
 std::unique_ptr<output_file> create_output(std::string const& path);
 
-/// As create_output, for an array of `count` elements.
-std::unique_ptr<npy_writer> create_npy(std::string const& path, std::size_t count);
+/// As create_output, for an array of these elements; see npy_writer.
+std::unique_ptr<npy_writer> create_npy(std::string const& path, element_type const& type,
+                                       std::span<std::size_t const> extents);
 
 /// Opens the file, or for `-` standard input, which is read to its end.
 /// @throws file_error as npy_reader.

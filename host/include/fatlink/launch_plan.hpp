@@ -86,6 +86,7 @@ enum class operation : std::uint8_t {
   fold,            ///< hook `name` over all elements of operand 0, starting with operand 1
   scan,            ///< inclusive: element i is the fold of elements 0 to i of operand 0
   filter,          ///< the elements of operand 0 for which hook `name` is true, in order
+  count,           ///< how many elements of operand 0 hook `name` is true for
   segmented_fold,  ///< operands: elements, offsets of the segments, initial value
   sort,            ///< operand 0, ordered by hook `name` ("less"), stable
 };

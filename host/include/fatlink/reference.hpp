@@ -35,13 +35,8 @@ struct reference {
   /// @throws file_error names the file, the field and the remedy.
   static reference read(std::filesystem::path const& path);
 
-  /// Reads a REFERENCE of fatlink_add_fatbin. As read(), but refuses unknown keys, and "sha256",
-  /// which the build adds. Nothing where the file has at most the keys "name" and "summary".
-  /// @throws file_error as read().
-  static std::optional<reference> read_source(std::filesystem::path const& path);
-
   /// Reads the sidecar of `file`, which input::read describes. Nothing where there is no sidecar,
-  /// or it states no reference. @throws file_error as read().
+  /// or it states no reference of this form. @throws file_error as read().
   static std::optional<reference> beside(std::filesystem::path const& file);
 
   /// A function that sets expected[i] = f(values[i]); for one thread at a time.

@@ -41,6 +41,8 @@ char const* to_string(operation kind) noexcept
       return "scan";
     case operation::filter:
       return "filter";
+    case operation::count:
+      return "count";
     case operation::segmented_fold:
       return "segmented_fold";
     case operation::sort:

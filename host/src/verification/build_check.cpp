@@ -12,12 +12,12 @@
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "fatlink/reference.hpp"
 #include "plan/check_plan.hpp"
 #include "preflight/finding_limit.hpp"
 #include "ptx/name_set.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
+#include "verification/transform_reference.hpp"
 
 namespace fatlink {
 namespace {
@@ -123,26 +123,25 @@ std::vector<std::string> hooks_of(fatbin const& input)
   return names;
 }
 
-void check_reference(fatbin const& input, std::filesystem::path const& path)
+/// Checks the hook that the file `path` states at `place`: "hook", or "hooks".
+void check_stated_hook(fatbin const& input, std::string const& hook, std::string const& path,
+                       char const* place)
 {
-  auto const source = reference::read_source(path);
   auto const hooks = hooks_of(input);
-  if (!source) return;
-  auto const has = [&](std::vector<std::string> const& names) {
-    return std::find(names.begin(), names.end(), source->hook) != names.end();
-  };
   auto const own_names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
-  if (has(hooks) && has(own_names)) return;
-  if (has(hooks))
-    fail(path.string(),
-         detail::format(R"("hook" is "{}", which {} neither defines nor calls)", source->hook,
+  auto const is_known = std::ranges::find(hooks, hook) != hooks.end();
+  if (is_known && std::ranges::find(own_names, hook) != own_names.end()) return;
+  auto const has = std::string_view(place) == "hook" ? "is" : "has";
+  if (is_known)
+    fail(path,
+         detail::format(R"("{}" {} "{}", which {} neither defines nor calls)", place, has, hook,
                         input.name()),
          "state the hook that the source defines");
   auto const contracted = input.ident() && !input.ident()->contract.empty();
-  auto const nearest = detail::nearest(hooks, source->hook);
-  fail(path.string(),
-       detail::format(R"("hook" is "{}", which is none of {} ({}))", source->hook,
+  auto const nearest = detail::nearest(hooks, hook);
+  fail(path,
+       detail::format(R"("{}" {} "{}", which is none of {} ({}))", place, has, hook,
                       contracted ? detail::contract_of(*input.ident()) : input.name(),
                       detail::list_names(hooks)),
        nearest.empty() ? "state the hook that the reference describes"
@@ -186,6 +185,15 @@ void check_plan(fatbin const& input, build_expectations const& expected)
   auto findings = detail::check_plan(plan, std::span(&input, 1));
   if (!findings.empty())
     throw refused_error(std::move(findings), detail::format("build {}", input.name()));
+}
+
+void check_reference(fatbin const& input, std::filesystem::path const& path)
+{
+  auto const source = transform_reference::read_source(path);
+  if (!source) return;
+  auto const* const place = source->states_hooks ? "hooks" : "hook";
+  for (auto const& hook : source->hooks)
+    check_stated_hook(input, hook.hook, path.string(), place);
 }
 
 }  // namespace

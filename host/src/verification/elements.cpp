@@ -1,75 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verification/elements.hpp"
 
-#include <array>
-#include <limits>
+#include <utility>
 
 #include "util/process/parallel.hpp"
+#include "util/text/format.hpp"
+#include "verification/generate.hpp"
+#include "verification/npy_header.hpp"
 
 namespace fatlink {
 namespace {
 
-// Steele, Lea, Flood: "Fast splittable pseudorandom number generators" (SplitMix64's finaliser).
-std::uint64_t mix(std::uint64_t z) noexcept
+std::size_t product(std::vector<std::size_t> const& extents)
 {
-  z += 0x9E3779B97F4A7C15U;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31);
+  std::size_t count = 1;
+  for (auto const extent : extents) count *= extent;
+  return count;
 }
-
-constexpr float k_denormal = std::numeric_limits<float>::denorm_min();
-constexpr float k_least = std::numeric_limits<float>::min();
-constexpr std::array k_first{0.25F, 0.0F,  -0.0F, 1.0F,     -1.0F,   k_denormal,
-                             2.0F,  -2.0F, 0.5F,  -k_least, k_least, 4.0F};
 
 class seeded_elements final : public element_source {
  public:
-  seeded_elements(std::size_t count, std::uint64_t seed) : count_(count), seed_(mix(seed)) {}
-  [[nodiscard]] std::size_t size() const noexcept override { return count_; }
-
-  void fill(std::size_t start, std::span<float> values) const override
+  seeded_elements(element_type type, std::vector<std::size_t> extents, std::uint64_t seed)
+      : type_(std::move(type)), extents_(std::move(extents)), generator_(type_, seed)
   {
-    detail::parallel_blocks(values.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
-      for (auto i = begin; i < end; ++i) values[i] = element(start + i);
+  }
+  [[nodiscard]] element_type const& type() const noexcept override { return type_; }
+  [[nodiscard]] std::vector<std::size_t> const& extents() const noexcept override
+  {
+    return extents_;
+  }
+  [[nodiscard]] std::size_t size() const noexcept override { return product(extents_); }
+
+  void fill(std::size_t start, std::span<std::byte> bytes) const override
+  {
+    auto const count = bytes.size() / type_.size;
+    detail::parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t) {
+      generator_.fill(start + begin, bytes.subspan(begin * type_.size, (end - begin) * type_.size));
     });
   }
 
  private:
-  [[nodiscard]] float element(std::size_t index) const noexcept
-  {
-    if (index < k_first.size()) return k_first[index];
-    auto const bits = static_cast<std::uint32_t>(mix(seed_ ^ index) >> 40);  // 24 bits
-    return static_cast<float>(bits) * 0x1p-20F - 8.0F;
-  }
-
-  std::size_t count_;
-  std::uint64_t seed_;
+  element_type type_;
+  std::vector<std::size_t> extents_;
+  detail::element_generator generator_;
 };
 
 class file_elements final : public element_source {
  public:
   explicit file_elements(npy_reader file) : file_(std::move(file)) {}
-  [[nodiscard]] std::size_t size() const noexcept override { return file_.size(); }
-  void fill(std::size_t start, std::span<float> values) const override
+  [[nodiscard]] element_type const& type() const noexcept override { return file_.type(); }
+  [[nodiscard]] std::vector<std::size_t> const& extents() const noexcept override
   {
-    file_.read(start, values);
+    return file_.extents();
+  }
+  [[nodiscard]] std::size_t size() const noexcept override { return file_.size(); }
+  void fill(std::size_t start, std::span<std::byte> bytes) const override
+  {
+    file_.read(start, bytes);
   }
 
  private:
   npy_reader file_;
 };
 
+[[noreturn]] void refuse(npy_reader const& file, std::string const& reason)
+{
+  throw file_error(stage::input,
+                   {.message = detail::format("{}: {}", file.path().string(), reason),
+                    .input = file.path().string(),
+                    .code = error_code::invalid_npy,
+                    .hint = "write it with numpy.save(file, x.astype('<f4').ravel())"});
+}
+
 }  // namespace
 
 std::unique_ptr<element_source> generated_elements(std::size_t count, std::uint64_t seed)
 {
-  return std::make_unique<seeded_elements>(count, seed);
+  return generated_elements(scalar_type(scalar_kind::float32), {count}, seed);
+}
+
+std::unique_ptr<element_source> generated_elements(element_type const& type,
+                                                   std::vector<std::size_t> const& extents,
+                                                   std::uint64_t seed)
+{
+  return std::make_unique<seeded_elements>(type, extents, seed);
+}
+
+std::uint64_t seed_of(std::uint64_t seed, std::size_t argument)
+{
+  return argument == 0 ? seed : detail::mix(seed ^ detail::mix(argument));
 }
 
 std::unique_ptr<element_source> npy_elements(npy_reader file)
 {
   return std::make_unique<file_elements>(std::move(file));
+}
+
+std::unique_ptr<element_source> float_vector(npy_reader file)
+{
+  if (file.type().kind != scalar_kind::float32) {
+    auto dtype = detail::npy_dtype(file.type());
+    std::erase(dtype, '\'');
+    refuse(file, detail::format("dtype is {:.64}, not <f4 (float32)", dtype));
+  }
+  if (file.extents().size() != 1)
+    refuse(file,
+           detail::format("shape is {:.64}, not one dimension", detail::npy_shape(file.extents())));
+  return npy_elements(std::move(file));
 }
 
 }  // namespace fatlink

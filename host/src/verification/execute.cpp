@@ -138,7 +138,8 @@ class run {
             verify_chunk(*request_.reference, inputs, part(i), start);
     if (report_.between)
       *report_.between += compare_chunk(inputs, part(0), part(1), tolerance_between(), start);
-    if (request_.output != nullptr) request_.output->append(part(results.size() - 1));
+    if (request_.output != nullptr)
+      request_.output->append(std::as_bytes(part(results.size() - 1)));
     if (start < request_.first_results)
       keep_results(inputs.first(std::min(inputs.size(), request_.first_results - start)), results);
   }

@@ -18,12 +18,15 @@ namespace fatlink::detail {
 namespace {
 
 constexpr char const* k_file = "libmuparser.so.2";
+constexpr char const* k_name_letters =
+    "0123456789_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The functions of muParserDLL.h that are used.
 struct api {
   decltype(&mupCreate) create = nullptr;
   decltype(&mupRelease) release = nullptr;
   decltype(&mupSetExpr) set_expression = nullptr;
+  decltype(&mupDefineNameChars) define_name_letters = nullptr;
   decltype(&mupDefineVar) define_variable = nullptr;
   decltype(&mupDefineConst) define_constant = nullptr;
   decltype(&mupDefineFun1) define_1 = nullptr;
@@ -61,6 +64,7 @@ api open_muparser()
   bind(library, "mupCreate", functions.create);
   bind(library, "mupRelease", functions.release);
   bind(library, "mupSetExpr", functions.set_expression);
+  bind(library, "mupDefineNameChars", functions.define_name_letters);
   bind(library, "mupDefineVar", functions.define_variable);
   bind(library, "mupDefineConst", functions.define_constant);
   bind(library, "mupDefineFun1", functions.define_1);
@@ -188,6 +192,23 @@ expression::expression(std::string const& text) : parser_(muparser().create(muBA
 {
   check_size(text);
   muparser().define_variable(parser_.get(), "x", &x_);
+  define(text);
+}
+
+expression::expression(std::string const& text, std::span<named_value const> variables)
+    : parser_(muparser().create(muBASETYPE_FLOAT))
+{
+  check_size(text);
+  muparser().define_name_letters(parser_.get(), k_name_letters);
+  define(text);
+  for (auto const& variable : variables) {
+    muparser().define_variable(parser_.get(), variable.name.c_str(), variable.value);
+    check();
+  }
+}
+
+void expression::define(std::string const& text)
+{
   muparser().define_constant(parser_.get(), "pi", std::numbers::pi);
   define_functions(parser_.get());
   muparser().set_expression(parser_.get(), text.c_str());
@@ -209,6 +230,11 @@ void expression::check()
 double expression::evaluate(double x)
 {
   x_ = x;
+  return evaluate();
+}
+
+double expression::evaluate()
+{
   auto const value = muparser().evaluate(parser_.get());
   check();
   return value;

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verification/npy.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <string>
 
 #include "util/files/output_file.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
+#include "verification/npy_header.hpp"
 
 namespace fatlink {
 namespace {
 
 constexpr std::string_view k_magic{"\x93NUMPY", 6};
-constexpr char const* k_remedy = "write it with numpy.save(file, x.astype('<f4').ravel())";
+constexpr char const* k_remedy = "write it with numpy.save(file, x)";
 constexpr std::size_t k_most_header = 1 << 20;
+constexpr std::size_t k_largest_size = std::numeric_limits<std::size_t>::max();
 
 [[noreturn]] void fail(std::filesystem::path const& path, std::string const& reason)
 {
@@ -24,54 +28,36 @@ constexpr std::size_t k_most_header = 1 << 20;
                                   .hint = k_remedy});
 }
 
-/// The text after 'key': in the header's dictionary.
-std::string_view value_of(std::string_view header, std::string_view key,
-                          std::filesystem::path const& path)
+/// The number of elements; nothing if it exceeds 64 bits.
+std::optional<std::size_t> product(std::span<std::size_t const> extents)
 {
-  for (char const quote : {'\'', '"'}) {
-    auto const name = detail::format("{}{}{}", quote, key, quote);
-    auto const position = header.find(name);
-    if (position == std::string_view::npos) continue;
-    auto const suffix = header.substr(position + name.size());
-    auto const value = suffix.find_first_not_of(" :");
-    if (value != std::string_view::npos) return suffix.substr(value);
+  std::size_t count = 1;
+  if (std::ranges::find(extents, std::size_t{0}) != extents.end()) return 0;
+  for (auto const extent : extents) {
+    if (count > k_largest_size / extent) return std::nullopt;
+    count *= extent;
   }
-  fail(path, detail::format("its header has no '{}'", key));
-}
-
-void check_type(std::string_view header, std::filesystem::path const& path)
-{
-  auto const value = value_of(header, "descr", path);
-  auto const end = value.size() > 1 ? value.find(value.front(), 1) : std::string_view::npos;
-  auto const type = end == std::string_view::npos ? value.substr(0, 16) : value.substr(1, end - 1);
-  if (type != "<f4") fail(path, detail::format("dtype is {:.64}, not <f4 (float32)", type));
-}
-
-std::size_t read_shape(std::string_view header, std::filesystem::path const& path)
-{
-  auto const value = value_of(header, "shape", path);
-  auto const end = value.find(')');
-  if (!value.starts_with('(') || end == std::string_view::npos)
-    fail(path, "its shape is malformed");
-  auto const shape = value.substr(1, end - 1);
-  std::size_t count = 0;
-  auto const* const last = shape.data() + shape.size();
-  auto const [rest, code] = std::from_chars(shape.data(), last, count);
-  auto const after = std::string_view(rest, static_cast<std::size_t>(last - rest));
-  if (code != std::errc{} || after.find_first_not_of(", ") != std::string_view::npos ||
-      after.find(',') == std::string_view::npos)
-    fail(path, detail::format("shape is ({:.64}), not one dimension", shape));
-  if (count == 0) fail(path, "holds no elements");
   return count;
 }
 
 }  // namespace
+
+bool is_stored_as(element_type const& expected, element_type const& stored)
+{
+  if (expected.kind == scalar_kind::bfloat16 && stored == bytes_type(expected.size)) return true;
+  if (expected.kind != scalar_kind::record) return expected == stored;
+  return expected.kind == stored.kind && expected.size == stored.size &&
+         std::ranges::equal(expected.fields, stored.fields, [](auto const& a, auto const& b) {
+           return a.name == b.name && a.offset == b.offset && is_stored_as(a.type, b.type);
+         });
+}
 
 struct npy_reader::state {
   std::filesystem::path path;
   detail::opened_file file;
   std::size_t begin = 0;  ///< offset of the first element
   std::size_t count = 0;
+  detail::npy_header content = {};
 
   void read_header()
   {
@@ -90,20 +76,25 @@ struct npy_reader::state {
     std::string header(size, '\0');
     read_bytes(8 + length_bytes, header);
     begin = 8 + length_bytes + size;
-    check_type(header, path);
-    count = read_shape(header, path);
+    content = detail::parse_npy_header(header, path);
+    auto const elements = product(content.extents);
+    if (elements == 0U) fail(path, "holds no elements");
+    if (!elements || *elements > k_largest_size / content.type.size)
+      fail(path, detail::format("its shape {} has more than 2^64 bytes",
+                                detail::npy_shape(content.extents)));
+    count = *elements;
     check_size();
   }
 
   void check_size() const
   {
     auto const data_bytes = file.size - begin;
-    if (count > data_bytes / sizeof(float))
+    auto const expected = count * content.type.size;
+    if (expected > data_bytes)
       fail(path, detail::format("cut short: {} elements need {} bytes of data, {} are there", count,
-                                fmt::group_digits(count * 4), data_bytes));
-    if (count * sizeof(float) != data_bytes)
-      fail(path, detail::format("{} bytes follow its {} elements",
-                                data_bytes - count * sizeof(float), count));
+                                fmt::group_digits(expected), data_bytes));
+    if (expected != data_bytes)
+      fail(path, detail::format("{} bytes follow its {} elements", data_bytes - expected, count));
   }
 
   void read_bytes(std::size_t offset, std::span<char> buffer) const
@@ -128,39 +119,65 @@ npy_reader::npy_reader(int stream, std::string const& name)
 npy_reader::~npy_reader() = default;
 npy_reader::npy_reader(npy_reader&&) noexcept = default;
 npy_reader& npy_reader::operator=(npy_reader&&) noexcept = default;
+
+std::filesystem::path const& npy_reader::path() const noexcept
+{
+  return state_->path;
+}
+element_type const& npy_reader::type() const noexcept
+{
+  return state_->content.type;
+}
+std::vector<std::size_t> const& npy_reader::extents() const noexcept
+{
+  return state_->content.extents;
+}
 std::size_t npy_reader::size() const noexcept
 {
   return state_->count;
 }
-
-void npy_reader::read(std::size_t start, std::span<float> values) const
+std::string const& npy_reader::note() const noexcept
 {
-  auto const offset = state_->begin + start * sizeof(float);
-  if (!detail::read_at(*state_->file.file, offset, std::as_writable_bytes(values), state_->path))
+  return state_->content.note;
+}
+
+void npy_reader::read(std::size_t start, std::span<std::byte> bytes) const
+{
+  auto const offset = state_->begin + start * state_->content.type.size;
+  if (!detail::read_at(*state_->file.file, offset, bytes, state_->path))
     fail(state_->path, "shrank while it was read");
 }
 
 struct npy_writer::state {
   std::unique_ptr<output_file> file;
-  std::size_t missing;
+  std::size_t element_bytes;
+  std::size_t missing_bytes;
 };
 
-npy_writer::npy_writer(std::filesystem::path const& path, std::size_t count)
-    : npy_writer(std::make_unique<output_file>(path), count)
+npy_writer::npy_writer(std::filesystem::path const& path, element_type const& type,
+                       std::span<std::size_t const> extents)
+    : npy_writer(std::make_unique<output_file>(path), type, extents)
 {
 }
 
-npy_writer::npy_writer(std::unique_ptr<output_file> file, std::size_t count)
-    : state_(new state{.file = std::move(file), .missing = count})
+npy_writer::npy_writer(std::unique_ptr<output_file> file, element_type const& type,
+                       std::span<std::size_t const> extents)
+    : state_(new state{.file = std::move(file),
+                       .element_bytes = type.size,
+                       .missing_bytes = product(extents).value_or(0) * type.size})
 {
-  auto header =
-      detail::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", count);
-  constexpr std::size_t k_preamble = 10;
-  header.append(63 - (k_preamble + header.size()) % 64, ' ');
+  // <preamble> ::= magic, version 1.0 and the header's size in 2 bytes, or 2.0 and 4 bytes; the
+  // data begins at a multiple of 64.
+  auto header = detail::npy_header_text(type, extents);
+  std::size_t const length_bytes = header.size() + 64 > 0xFFFF ? 4 : 2;
+  auto const preamble_size = k_magic.size() + 2 + length_bytes;
+  header.append(63 - (preamble_size + header.size()) % 64, ' ');
   header += '\n';
   std::string preamble(k_magic);
-  preamble +=
-      {'\1', '\0', static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  preamble += length_bytes == 2 ? '\1' : '\2';
+  preamble += '\0';
+  for (std::size_t i = 0; i < length_bytes; ++i)
+    preamble += static_cast<char>(header.size() >> (8 * i) & 0xFF);
   state_->file->write(std::as_bytes(std::span(preamble)));
   state_->file->write(std::as_bytes(std::span(header)));
 }
@@ -169,17 +186,19 @@ npy_writer::~npy_writer() = default;
 npy_writer::npy_writer(npy_writer&&) noexcept = default;
 npy_writer& npy_writer::operator=(npy_writer&&) noexcept = default;
 
-void npy_writer::append(std::span<float const> values)
+void npy_writer::append(std::span<std::byte const> bytes)
 {
-  if (values.size() > state_->missing) fail(state_->file->path(), "more elements than announced");
-  state_->file->write(std::as_bytes(values));
-  state_->missing -= values.size();
+  if (bytes.size() > state_->missing_bytes)
+    fail(state_->file->path(), "more elements than announced");
+  state_->file->write(bytes);
+  state_->missing_bytes -= bytes.size();
 }
 
 void npy_writer::commit()
 {
-  if (state_->missing != 0)
-    fail(state_->file->path(), detail::format("{} elements were never written", state_->missing));
+  if (state_->missing_bytes != 0)
+    fail(state_->file->path(), detail::format("{} elements were never written",
+                                              state_->missing_bytes / state_->element_bytes));
   state_->file->commit();
 }
 

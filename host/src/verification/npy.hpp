@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes .npy files of one-dimensional little-endian float32 arrays in chunks, so that
-// files may be larger than memory. Format: NumPy Enhancement Proposal 1, versions 1.0 to 3.0.
-// Units: elements. Threads: one object, one thread at a time.
+// Reads and writes .npy files of little-endian arrays of every element type in chunks of bytes, so
+// that files may be larger than memory. Format: NumPy Enhancement Proposal 1, versions 1.0 to 3.0;
+// dtypes: npy_header.hpp. Arrays of several dimensions are row-major. Units: elements, unless a
+// name says bytes. Threads: one object, one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +10,24 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "fatlink/element_type.hpp"
 #include "fatlink/error.hpp"
 #include "util/files/output_file.hpp"
 
 namespace fatlink {
 
+/// Whether elements of the type `stored` in a .npy file are those of a plan's type `expected`: the
+/// same type, or two bytes for bfloat16, which NumPy has no dtype for.
+bool is_stored_as(element_type const& expected, element_type const& stored);
+
 /// A .npy file opened for reading.
 class npy_reader {
  public:
-  /// @throws file_error the file is missing, unreadable or not a .npy file; its dtype is not '<f4';
-  ///   it does not have one dimension; it is empty; or its size differs from what the shape says.
+  /// @throws file_error the file is missing, unreadable or not a .npy file; its dtype is none of
+  ///   npy_header.hpp; it is big-endian, or in Fortran order with several dimensions; it holds no
+  ///   elements; or its size differs from what the shape says.
   explicit npy_reader(std::filesystem::path const& path);
   /// Reads the open descriptor `stream`, which may be a pipe, to its end; `name` is for messages.
   /// The content of a pipe is kept in an unnamed temporary file ($TMPDIR, else /tmp).
@@ -29,11 +37,16 @@ class npy_reader {
   npy_reader(npy_reader&&) noexcept;
   npy_reader& operator=(npy_reader&&) noexcept;
 
-  [[nodiscard]] std::size_t size() const noexcept;  ///< elements
+  [[nodiscard]] std::filesystem::path const& path() const noexcept;  ///< what errors call it
+  [[nodiscard]] element_type const& type() const noexcept;           ///< of an element
+  /// Slowest first; none: an array without dimensions, of one element.
+  [[nodiscard]] std::vector<std::size_t> const& extents() const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept;         ///< the product of the extents
+  [[nodiscard]] std::string const& note() const noexcept;  ///< "bool is read as uint8", or empty
 
-  /// Copies elements [start, start + values.size()) to `values`.
-  /// @throws file_error the file became shorter, or reading failed.
-  void read(std::size_t start, std::span<float> values) const;
+  /// Copies the elements that begin with `start` to `bytes`, whose size is a multiple of that of an
+  /// element. @throws file_error the file became shorter, or reading failed.
+  void read(std::size_t start, std::span<std::byte> bytes) const;
 
  private:
   struct state;
@@ -43,17 +56,19 @@ class npy_reader {
 /// A .npy file that is being written. It appears at its path when commit() succeeds, complete.
 class npy_writer {
  public:
-  /// `count`: how many elements will be appended.
+  /// Of an array of `extents`; none: of one element.
   /// @throws file_error the folder does not exist or is not writable.
-  npy_writer(std::filesystem::path const& path, std::size_t count);
+  npy_writer(std::filesystem::path const& path, element_type const& type,
+             std::span<std::size_t const> extents);
   /// Writes to `file` and commits it.
-  npy_writer(std::unique_ptr<output_file> file, std::size_t count);
+  npy_writer(std::unique_ptr<output_file> file, element_type const& type,
+             std::span<std::size_t const> extents);
   ~npy_writer();  ///< without commit(): removes the partial file
   npy_writer(npy_writer&&) noexcept;
   npy_writer& operator=(npy_writer&&) noexcept;
 
-  /// Appends. @throws file_error more elements than announced, or writing failed.
-  void append(std::span<float const> values);
+  /// Appends bytes of elements. @throws file_error more than announced, or writing failed.
+  void append(std::span<std::byte const> bytes);
   /// Puts the complete file in place. @throws file_error fewer elements than announced, or writing
   ///   failed.
   void commit();

@@ -7,13 +7,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <type_traits>
-#include <vector>
 
 #include "fatbin/sidecar.hpp"
 #include "input/stated_digest.hpp"
 #include "plan/read_plan.hpp"
 #include "util/text/format.hpp"
-#include "util/text/nearest.hpp"
 #include "verification/expression.hpp"
 
 namespace fatlink {
@@ -64,19 +62,12 @@ void check_tolerance(reference const& read)
          "state a tolerance of at most 1048576 ulp");
 }
 
-constexpr std::array k_keys{"name", "summary", "hook", "reference", "tolerance_ulp"};
-
-void check_keys(nlohmann::json const& json, std::string const& file)
+/// Whether a sidecar without "reference" states the digest of its file, or what transforms of other
+/// hooks compute (verification/transform_reference.hpp).
+bool states_other(nlohmann::json const& json)
 {
-  std::vector<std::string> const names(k_keys.begin(), k_keys.end());
-  for (auto const& [key, value] : json.items()) {
-    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    auto const nearest = detail::nearest(names, key);
-    auto const hint = key == "sha256"   ? std::string("remove it: the build adds it")
-                      : nearest.empty() ? std::string(detail::k_json_example)
-                                        : detail::format("did you mean \"{}\"?", nearest);
-    fail(file, detail::format("unknown key \"{}\"", key), hint.c_str());
-  }
+  constexpr std::array k_others{"sha256", "hooks", "state", "element"};
+  return std::ranges::any_of(k_others, [&](char const* key) { return json.contains(key); });
 }
 
 }  // namespace
@@ -96,24 +87,13 @@ reference reference::read(std::filesystem::path const& path)
   return read;
 }
 
-std::optional<reference> reference::read_source(std::filesystem::path const& path)
-{
-  auto const json = detail::read_json(path);
-  check_keys(json, path.string());
-  auto const describes_only = std::none_of(k_keys.begin() + 2, k_keys.end(),
-                                           [&](char const* key) { return json.contains(key); });
-  if (describes_only) return std::nullopt;
-  return read(path);
-}
-
 std::optional<reference> reference::beside(std::filesystem::path const& file)
 {
   auto const path = detail::find_sidecar(file);
   if (!path) return std::nullopt;
-  // A sidecar may state only the digest of its file, or a launch plan.
+  // A sidecar may state only the digest of its file, a launch plan, or several hooks.
   auto const json = detail::read_json(*path);
-  if ((json.contains("sha256") || detail::states_plan(json)) && !json.contains("reference"))
-    return std::nullopt;
+  if (!json.contains("reference") && (states_other(json) || detail::states_plan(json))) return std::nullopt;
   return read(*path);
 }
 

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/components.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "util/bytes/half_float.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+void add_scalar(std::vector<component>& list, std::string const& name, element_type const& type,
+                std::size_t offset)
+{
+  auto const is_64 = type.kind == scalar_kind::complex64;
+  if (!is_64 && type.kind != scalar_kind::complex128) {
+    list.push_back({.name = name, .kind = type.kind, .offset = offset});
+    return;
+  }
+  auto const prefix = name.empty() ? name : name + ".";
+  auto const part = is_64 ? scalar_kind::float32 : scalar_kind::float64;
+  list.push_back({.name = prefix + "real", .kind = part, .offset = offset, .partner = 1});
+  list.push_back({.name = prefix + "imag", .kind = part, .offset = offset + type.size / 2, .partner = -1});
+}
+
+template <typename Value>
+Value copied(std::byte const* place) noexcept
+{
+  Value value;
+  std::memcpy(&value, place, sizeof value);
+  return value;
+}
+
+/// Calls `use` with a value of the integer type that `kind` names.
+template <typename Use>
+auto with_integer(scalar_kind kind, Use const& use)
+{
+  switch (kind) {
+    case scalar_kind::int8:
+      return use(std::int8_t{});
+    case scalar_kind::int16:
+      return use(std::int16_t{});
+    case scalar_kind::int32:
+      return use(std::int32_t{});
+    case scalar_kind::int64:
+      return use(std::int64_t{});
+    case scalar_kind::uint16:
+      return use(std::uint16_t{});
+    case scalar_kind::uint32:
+      return use(std::uint32_t{});
+    case scalar_kind::uint64:
+      return use(std::uint64_t{});
+    default:
+      return use(std::uint8_t{});
+  }
+}
+
+template <typename Value>
+void write(std::byte* place, Value value) noexcept
+{
+  std::memcpy(place, &value, sizeof value);
+}
+
+}  // namespace
+
+std::vector<component> components_of(element_type const& type)
+{
+  std::vector<component> list;
+  if (type.kind == scalar_kind::bytes) {
+    for (std::size_t i = 0; i < type.size; ++i)
+      list.push_back({.name = detail::format("byte{}", i), .kind = scalar_kind::bytes, .offset = i});
+  } else if (type.kind == scalar_kind::record) {
+    for (auto const& field : type.fields) add_scalar(list, field.name, field.type, field.offset);
+  } else {
+    add_scalar(list, {}, type, 0);
+  }
+  return list;
+}
+
+std::size_t size_of(scalar_kind kind) noexcept
+{
+  switch (kind) {
+    case scalar_kind::float16:
+    case scalar_kind::bfloat16:
+      return 2;
+    case scalar_kind::float32:
+      return 4;
+    case scalar_kind::float64:
+      return 8;
+    default:
+      return with_integer(kind, [](auto sample) { return sizeof sample; });
+  }
+}
+
+bool is_integer(scalar_kind kind) noexcept
+{
+  return kind >= scalar_kind::int8 && kind <= scalar_kind::uint64;
+}
+
+number load(scalar_kind kind, std::byte const* place) noexcept
+{
+  switch (kind) {
+    case scalar_kind::float16:
+      return {.real = half_float::to_double(half_float::binary16{copied<std::uint16_t>(place)})};
+    case scalar_kind::bfloat16:
+      return {.real = half_float::to_double(half_float::bfloat16{copied<std::uint16_t>(place)})};
+    case scalar_kind::float32:
+      return {.real = static_cast<double>(copied<float>(place))};
+    case scalar_kind::float64:
+      return {.real = copied<double>(place)};
+    default:
+      return with_integer(
+          kind, [&](auto sample) { return whole_number(copied<decltype(sample)>(place)); });
+  }
+}
+
+void store(scalar_kind kind, number const& value, std::byte* place) noexcept
+{
+  switch (kind) {
+    case scalar_kind::float16:
+      return write(place, half_float::round_to<half_float::binary16>(value.real).bits);
+    case scalar_kind::bfloat16:
+      return write(place, half_float::round_to<half_float::bfloat16>(value.real).bits);
+    case scalar_kind::float32:
+      return write(place, static_cast<float>(value.real));
+    case scalar_kind::float64:
+      return write(place, value.real);
+    default:
+      with_integer(kind, [&](auto sample) {
+        write(place, static_cast<decltype(sample)>(static_cast<uint128>(value.whole)));
+      });
+  }
+}
+
+int128 wrapped(scalar_kind kind, int128 value) noexcept
+{
+  return with_integer(kind, [&](auto sample) -> int128 {
+    return static_cast<decltype(sample)>(static_cast<uint128>(value));
+  });
+}
+
+int128 truncated(scalar_kind kind, double value) noexcept
+{
+  return with_integer(kind, [&](auto sample) -> int128 {
+    using range = std::numeric_limits<decltype(sample)>;
+    if (std::isnan(value)) return 0;
+    // The limits as doubles may round up by one, to a power of two that is out of range.
+    if (value >= static_cast<double>(range::max())) return range::max();
+    if (value <= static_cast<double>(range::min())) return range::min();
+    return static_cast<int128>(value);
+  });
+}
+
+double float_format::unit_roundoff() const noexcept
+{
+  return std::ldexp(1.0, -precision);
+}
+
+double float_format::least_denormal() const noexcept
+{
+  return std::ldexp(1.0, least_exponent - precision + 1);
+}
+
+double float_format::spacing_at(double value) const noexcept
+{
+  if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
+  if (value == 0) return least_denormal();
+  return std::ldexp(1.0, std::max(std::ilogb(value), least_exponent) - precision + 1);
+}
+
+double float_format::overflow() const noexcept
+{
+  auto const steps = std::ldexp(2.0, precision) - 1;  // the greatest number and a half of a step
+  return std::ldexp(steps, most_exponent - precision);
+}
+
+float_format format_of(scalar_kind kind) noexcept
+{
+  switch (kind) {
+    case scalar_kind::float16:
+      return {.precision = 11, .least_exponent = -14, .most_exponent = 15};
+    case scalar_kind::bfloat16:
+      return {.precision = 8, .least_exponent = -126, .most_exponent = 127};
+    case scalar_kind::float32:
+      return {.precision = 24, .least_exponent = -126, .most_exponent = 127};
+    default:
+      return {};
+  }
+}
+
+std::string to_text(scalar_kind kind, number const& value)
+{
+  if (is_integer(kind)) {
+    if (value.whole < 0) return detail::format("{}", static_cast<std::int64_t>(value.whole));
+    return detail::format("{}", static_cast<std::uint64_t>(value.whole));
+  }
+  if (kind == scalar_kind::bytes) return detail::format("{:#04x}", static_cast<unsigned>(value.whole));
+  if (kind == scalar_kind::float64) return detail::format("{:.17g}", value.real);
+  return detail::format("{:.9g}", value.real);
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verification/expected_values.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "util/process/parallel.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+/// An array that is copied from, which has the output's type.
+array_view const& find_source(expected_output const& output)
+{
+  auto const& node = operand_of(output.node, 0, 1);
+  if (node.kind != operation::argument)
+    throw not_verifiable(detail::format("{} of computed elements cannot be verified, only of an "
+                                        "argument",
+                                        to_string(output.node.kind)));
+  return output.context.find_array(node.name);
+}
+
+array_view const& find_source_of_type(expected_output const& output)
+{
+  auto const& source = find_source(output);
+  if (!(source.type == output.type))
+    throw not_verifiable(detail::format("the output is {}, and its elements are copies of {}",
+                                        to_string(output.type), to_string(source.type)));
+  return source;
+}
+
+/// A hook of one or two elements that says yes or no.
+class predicate {
+ public:
+  predicate(expected_output const& output, array_view const& source, std::size_t parameters)
+      : parts_(components_of(source.type)),
+        hook_(output.context.find_hook(output.node.name),
+              {.operands = std::vector<components>(parameters, parts_),
+               .state = output.context.data.state}),
+        source_(source),
+        first_(parts_.size()),
+        second_(parts_.size()),
+        result_(hook_.result().size())
+  {
+  }
+
+  bool operator()(std::size_t index)
+  {
+    load_element(index, first_);
+    hook_.evaluate(std::array<number const*, 1>{first_.data()}, result_.data());
+    return hook_.is_true(result_.data());
+  }
+  bool operator()(std::size_t a, std::size_t b)
+  {
+    load_element(a, first_);
+    load_element(b, second_);
+    hook_.evaluate(std::array<number const*, 2>{first_.data(), second_.data()}, result_.data());
+    return hook_.is_true(result_.data());
+  }
+
+ private:
+  void load_element(std::size_t index, std::vector<number>& numbers) const
+  {
+    auto const* const element = source_.bytes.data() + index * source_.type.size;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      numbers[i] = load(parts_[i].kind, element + parts_[i].offset);
+  }
+
+  components parts_;
+  hook_program hook_;
+  array_view const& source_;
+  std::vector<number> first_;
+  std::vector<number> second_;
+  std::vector<number> result_;
+};
+
+/// Of each thread of parallel_blocks, how many elements of its block the predicate holds for.
+std::vector<std::size_t> count_matches(expected_output const& output, array_view const& source)
+{
+  std::vector<std::size_t> counts(thread_count(source.count()));
+  parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    predicate matches(output, source, 1);
+    for (auto i = begin; i < end; ++i)
+      if (matches(i)) ++counts[thread];
+  });
+  return counts;
+}
+
+void check_parts(components const& computed, element_type const& type)
+{
+  auto const expected = components_of(type);
+  auto const fits = std::ranges::equal(computed, expected, [](auto const& a, auto const& b) {
+    return a.name == b.name && a.kind == b.kind;
+  });
+  if (!fits)
+    throw not_verifiable(
+        detail::format("the output is {}, and another type is computed", to_string(type)));
+}
+
+}  // namespace
+
+computation const& operand_of(computation const& node, std::size_t index, std::size_t most)
+{
+  if (node.operands.size() > most || index >= node.operands.size())
+    throw not_verifiable(detail::format("{} has {} operands", to_string(node.kind),
+                                        node.operands.size()));
+  return node.operands[index];
+}
+
+void visit_map(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const parts = components_of(output.type);
+  parallel_blocks(output.count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    auto const program = compile_operand(output.node, output.context, output.count, parts);
+    check_parts(program->parts(), output.type);
+    for (auto i = begin; i < end; ++i) {
+      program->evaluate(i);
+      visitor({.thread = thread,
+               .index = i,
+               .values = program->values(),
+               .bounds = program->bounds()});
+    }
+  });
+}
+
+void visit_filter(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const& source = find_source_of_type(output);
+  auto const counts = count_matches(output, source);
+  parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    predicate matches(output, source, 1);
+    std::size_t index = 0;
+    for (std::size_t i = 0; i < thread; ++i) index += counts[i];
+    for (auto i = begin; i < end; ++i)
+      if (matches(i))
+        visitor({.thread = thread,
+                 .index = index++,
+                 .copied = source.bytes.data() + i * source.type.size});
+  });
+}
+
+void visit_count(expected_output const& output, expected_visitor const& visitor)
+{
+  std::size_t total = 0;
+  for (auto const count : count_matches(output, find_source(output))) total += count;
+  auto const value = whole_number(total);
+  auto const bound = 0.0;
+  check_parts({{.kind = output.type.kind}}, output.type);
+  visitor({.values = &value, .bounds = &bound});
+}
+
+void visit_sorted(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const& source = find_source_of_type(output);
+  auto const count = source.count();
+  std::vector<std::size_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) order[i] = i;
+  std::vector<std::size_t> ends(thread_count(count));
+  parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    predicate less(output, source, 2);
+    ends[thread] = end;
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                     order.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](std::size_t a, std::size_t b) { return less(a, b); });
+  });
+  predicate less(output, source, 2);
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    std::inplace_merge(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(ends[i - 1]),
+                       order.begin() + static_cast<std::ptrdiff_t>(ends[i]),
+                       [&](std::size_t a, std::size_t b) { return less(a, b); });
+  for (std::size_t i = 0; i < count; ++i)
+    visitor({.index = i, .copied = source.bytes.data() + order[i] * source.type.size});
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expected elements of one operation of "computes", visited on all cores; see
+// plan_reference.hpp. Every function @throws not_verifiable and file_error as compile_operand.
+#pragma once
+
+#include "verification/plan_reference.hpp"
+
+namespace fatlink::detail {
+
+/// What an output is computed by, and what is known of it.
+struct expected_output {
+  computation const& node;
+  program_context const& context;
+  element_type const& type;   ///< of the output
+  std::size_t count;          ///< elements of the output
+  std::optional<double> depth;  ///< hook calls in a row; nothing: not stated
+};
+
+void visit_map(expected_output const& output, expected_visitor const& visitor);
+void visit_fold(expected_output const& output, expected_visitor const& visitor);
+void visit_scan(expected_output const& output, expected_visitor const& visitor);
+void visit_segments(expected_output const& output, expected_visitor const& visitor);
+void visit_filter(expected_output const& output, expected_visitor const& visitor);
+void visit_count(expected_output const& output, expected_visitor const& visitor);
+void visit_sorted(expected_output const& output, expected_visitor const& visitor);
+
+/// Operand `index` of an operation, which must have `most` or fewer.
+computation const& operand_of(computation const& node, std::size_t index, std::size_t most);
+
+}  // namespace fatlink::detail

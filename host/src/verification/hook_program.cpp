@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verification/hook_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fatlink/error.hpp"
+#include "util/text/format.hpp"
+#include "verification/check_expression.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+[[noreturn]] void refuse(stated_hook const& stated, std::string const& cause, std::string hint)
+{
+  auto const& file = stated.owner->file;
+  throw file_error(stage::verification,
+                   {.message = detail::format("{}: hook {}: {}", file, stated.hook->hook, cause),
+                    .input = file,
+                    .code = error_code::invalid_sidecar,
+                    .hint = std::move(hint)});
+}
+
+std::string list_fields(components const& parts)
+{
+  std::string list;
+  for (auto const& part : parts) list += (list.empty() ? "" : ", ") + part.name;
+  return list;
+}
+
+/// The component that the variable `name` is: of the operand, its field after the first dot.
+std::size_t find_part(stated_hook const& stated, components const& parts, std::string const& name)
+{
+  auto const dot = name.find('.');
+  auto const field = dot == std::string::npos ? std::string() : name.substr(dot + 1);
+  auto const place = std::ranges::find(parts, field, &component::name);
+  if (place != parts.end()) return static_cast<std::size_t>(place - parts.begin());
+  auto const is_number = parts.size() == 1 && parts.front().name.empty();
+  refuse(stated,
+         field.empty() ? detail::format("{} is a struct or a complex number", name)
+                       : detail::format("{} does not exist", name),
+         is_number ? detail::format("{} is one number: write {}", name.substr(0, dot),
+                                    name.substr(0, dot))
+                   : detail::format("write {} and one of the fields: {}", name.substr(0, dot),
+                                    list_fields(parts)));
+}
+
+/// The expression for the number `name` of the result.
+std::string const& expression_for(stated_hook const& stated, std::string const& name)
+{
+  auto const& list = stated.hook->result;
+  auto const place = std::ranges::find(list, name, &result_expression::field);
+  if (place == list.end())
+    refuse(stated,
+           name.empty() ? "states fields for a result that is one number"
+                        : detail::format("states no expression for {} of the result", name),
+           R"(state "result" with the fields of the output's type)");
+  return place->text;
+}
+
+void check_fields(stated_hook const& stated, components const& result)
+{
+  for (auto const& stated_field : stated.hook->result)
+    if (std::ranges::find(result, stated_field.field, &component::name) == result.end())
+      refuse(stated,
+             stated_field.field.empty()
+                 ? "states one expression for a result of several numbers"
+                 : detail::format("states an expression for {}, which the result does not have",
+                                  stated_field.field),
+             detail::format("the fields are: {}", list_fields(result)));
+}
+
+/// Whether `text` adds the number `part` of both parameters.
+bool adds_part(std::string const& text, std::vector<std::string> const& parameters,
+               std::string const& part)
+{
+  auto const joined = parse_joined(text);
+  if (!joined || joined->operation != '+' || parameters.size() != 2) return false;
+  auto const suffix = part.empty() ? part : "." + part;
+  auto const a = parameters[0] + suffix;
+  auto const b = parameters[1] + suffix;
+  return (joined->left == a && joined->right == b) || (joined->left == b && joined->right == a);
+}
+
+}  // namespace
+
+hook_program::hook_program(stated_hook const& stated, hook_types const& types)
+    : tolerance_(stated.hook->tolerance)
+{
+  if (types.operands.size() != stated.hook->parameters.size())
+    refuse(stated,
+           detail::format("has {} parameters, and the plan's \"computes\" passes {}",
+                          stated.hook->parameters.size(), types.operands.size()),
+           "name one parameter for each operand of \"computes\"");
+  add_variables(stated, types);
+  add_evaluators(stated, types);
+}
+
+void hook_program::add_variables(stated_hook const& stated, hook_types const& types)
+{
+  auto const& parameters = stated.hook->parameters;
+  for (auto const& result : stated.hook->result)
+    for (auto const& name : variables_in(result.text)) {
+      auto const place = std::ranges::find(parameters, base_of(name));
+      if (place == parameters.end() || std::ranges::find(names_, name) != names_.end()) continue;
+      auto const operand = static_cast<std::size_t>(place - parameters.begin());
+      auto const& parts = types.operands[operand];
+      auto const index = find_part(stated, parts, name);
+      if (parts[index].kind == scalar_kind::bytes)
+        refuse(stated, detail::format("{} is a byte without meaning", name),
+               "state the type of the elements");
+      names_.push_back(name);
+      are_integers_.push_back(is_integer(parts[index].kind));
+      variables_.push_back({.operand = operand, .index = index});
+    }
+  numbers_.resize(names_.size());
+  auto const& own = stated.owner->types;
+  if (own.state) {
+    auto const bytes = types.state.empty() ? std::span<std::byte const>(own.default_state)
+                                           : types.state;
+    if (bytes.size() < own.state->size)
+      refuse(stated,
+             detail::format("the state has {} bytes, less than {}, the size of \"state\"",
+                            bytes.size(), own.state->size),
+             "pass a state of the struct that the sidecar states");
+    for (auto const& part : components_of(*own.state)) {
+      names_.push_back("state." + part.name);
+      are_integers_.push_back(is_integer(part.kind));
+      numbers_.push_back(load(part.kind, bytes.data() + part.offset));
+    }
+  }
+  for (auto const& value : numbers_) reals_.push_back(value.real);
+}
+
+void hook_program::add_evaluators(stated_hook const& stated, hook_types const& types)
+{
+  std::vector<whole_variable> wholes;
+  std::vector<named_value> reals;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    wholes.push_back(
+        {.name = names_[i], .is_integer = are_integers_[i], .value = &numbers_[i]});
+    reals.push_back({.name = names_[i], .value = &reals_[i]});
+  }
+  auto const& list = stated.hook->result;
+  if (types.result) {
+    result_ = *types.result;
+    check_fields(stated, result_);
+  } else {
+    for (auto const& result : list)
+      result_.push_back({.name = result.field,
+                         .kind = whole_expression::parse(result.text, wholes)
+                                     ? scalar_kind::int64
+                                     : types.real});
+  }
+  adds_ = true;
+  for (auto const& part : result_) {
+    auto const& text = expression_for(stated, part.name);
+    evaluator prepared{.whole = whole_expression::parse(text, wholes)};
+    if (!prepared.whole) prepared.real = std::make_unique<expression>(text, reals);
+    evaluators_.push_back(std::move(prepared));
+    adds_ = adds_ && adds_part(text, stated.hook->parameters, part.name);
+  }
+}
+
+void hook_program::evaluate(std::span<number const* const> operands, number* result)
+{
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    numbers_[i] = operands[variables_[i].operand][variables_[i].index];
+    reals_[i] = numbers_[i].real;
+  }
+  for (std::size_t i = 0; i < result_.size(); ++i) {
+    auto const kind = result_[i].kind;
+    auto& next = evaluators_[i];
+    if (next.whole) {
+      auto const value = next.whole->evaluate();
+      result[i] = whole_number(is_integer(kind) ? wrapped(kind, value) : value);
+    } else {
+      auto const value = next.real->evaluate();
+      result[i] = is_integer(kind) ? whole_number(truncated(kind, value)) : number{.real = value};
+    }
+  }
+}
+
+bool hook_program::is_true(number const* result) const noexcept
+{
+  return is_integer(result_.front().kind) ? result->whole != 0 : result->real != 0;
+}
+
+double magnitude_of(components const& parts, std::size_t index, number const* value) noexcept
+{
+  auto const partner = parts[index].partner;
+  if (partner == 0) return std::abs(value[index].real);
+  auto const other = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(index) + partner);
+  return std::hypot(value[index].real, value[other].real);
+}
+
+double tolerance_at(hook_tolerance const& tolerance, components const& parts, std::size_t index,
+                    number const* value) noexcept
+{
+  auto const magnitude = magnitude_of(parts, index, value);
+  if (!std::isfinite(magnitude)) return 0;  // NaN and infinity are compared without a bound
+  auto const kind = parts[index].kind;
+  auto const spacing = is_integer(kind) ? 1.0 : format_of(kind).spacing_at(magnitude);
+  return std::max({tolerance.ulp * spacing, tolerance.absolute, tolerance.relative * magnitude});
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hook's reference, prepared for operands of known types, and the error of one call. Threads: a
+// program is used by one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/components.hpp"
+#include "verification/expression.hpp"
+#include "verification/transform_reference.hpp"
+#include "verification/whole_expression.hpp"
+
+namespace fatlink::detail {
+
+using components = std::vector<component>;
+
+/// A hook and the transform that states it. Both must outlive programs of it.
+struct stated_hook {
+  transform_reference const* owner = nullptr;
+  hook_reference const* hook = nullptr;
+};
+
+/// What a program is prepared for.
+struct hook_types {
+  std::vector<components> operands = {};  ///< of each parameter
+  std::optional<components> result = {};  ///< nothing: as the expressions are
+  scalar_kind real = scalar_kind::float32;  ///< of results whose type nothing states
+  std::span<std::byte const> state = {};  ///< empty: the defaults of the sidecar
+};
+
+class hook_program {
+ public:
+  /// @throws file_error (invalid-sidecar) the reference does not fit the types: another number of
+  ///   parameters, a field that an operand or the result does not have, or a state that is smaller
+  ///   than the sidecar's.
+  hook_program(stated_hook const& stated, hook_types const& types);
+
+  [[nodiscard]] components const& result() const noexcept { return result_; }
+  [[nodiscard]] hook_tolerance const& tolerance() const noexcept { return tolerance_; }
+  /// Whether every number of the result is the sum of those of the two operands.
+  [[nodiscard]] bool adds() const noexcept { return adds_; }
+
+  /// `operands[i]` are the numbers of operand i; writes those of the result.
+  void evaluate(std::span<number const* const> operands, number* result);
+  /// Whether the first number of a result is not 0.
+  [[nodiscard]] bool is_true(number const* result) const noexcept;
+
+ private:
+  struct variable {
+    std::size_t operand;
+    std::size_t index;  ///< of the component
+  };
+  struct evaluator {
+    std::optional<whole_expression> whole = {};
+    std::unique_ptr<expression> real = {};  ///< without `whole`
+  };
+  void add_variables(stated_hook const& stated, hook_types const& types);
+  void add_evaluators(stated_hook const& stated, hook_types const& types);
+
+  components result_;
+  hook_tolerance tolerance_;
+  bool adds_ = false;
+  std::vector<std::string> names_;      ///< of variables, then of the state's fields
+  std::vector<bool> are_integers_;      ///< for each name
+  std::vector<variable> variables_;     ///< for each name that is not of the state
+  std::vector<number> numbers_;         ///< the values of the names
+  std::vector<double> reals_;           ///< the same, for muParser
+  std::vector<evaluator> evaluators_;   ///< for each number of the result
+};
+
+/// How far a number of a result may be off after one call: docs/verification.md. `value` are the
+/// numbers of the whole result.
+double tolerance_at(hook_tolerance const& tolerance, components const& parts, std::size_t index,
+                    number const* value) noexcept;
+
+/// |value|, of a complex number the modulus.
+double magnitude_of(components const& parts, std::size_t index, number const* value) noexcept;
+
+}  // namespace fatlink::detail

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verification/output_verification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "util/process/parallel.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink {
+namespace {
+
+using detail::number;
+
+constexpr double k_infinity = std::numeric_limits<double>::infinity();
+
+/// |actual − expected| of floats of the format; infinite where no bound can cover it. An infinite
+/// actual value counts as the power of two after the greatest finite number.
+double distance_of_floats(detail::float_format const& format, double expected, double actual)
+{
+  if (std::isnan(expected) || std::isnan(actual))
+    return std::isnan(expected) && std::isnan(actual) ? 0 : k_infinity;
+  auto const overflows = std::abs(expected) >= format.overflow();
+  if (std::isinf(actual)) {
+    if (overflows) return std::signbit(actual) == std::signbit(expected) ? 0 : k_infinity;
+    actual = std::copysign(std::ldexp(2.0, format.most_exponent), actual);
+  }
+  if (std::isinf(expected)) return k_infinity;
+  return std::abs(actual - expected);
+}
+
+/// A power of two that exceeds every number of the kind.
+double range_of(scalar_kind kind)
+{
+  if (kind == scalar_kind::bytes) return 256;
+  if (detail::is_integer(kind)) return std::ldexp(1.0, 8 * static_cast<int>(detail::size_of(kind)));
+  return std::ldexp(2.0, detail::format_of(kind).most_exponent);
+}
+
+double distance_of(scalar_kind kind, number const& expected, number const& actual)
+{
+  if (kind == scalar_kind::bytes) return expected.whole == actual.whole ? 0 : k_infinity;
+  if (!detail::is_integer(kind))
+    return distance_of_floats(detail::format_of(kind), expected.real, actual.real);
+  return std::abs(static_cast<double>(actual.whole - expected.whole));
+}
+
+}  // namespace
+
+output_verification& output_verification::operator+=(output_verification const& other)
+{
+  if (other.failures != 0 && (failures == 0 || other.first_failure < first_failure)) {
+    first_failure = other.first_failure;
+    component = other.component;
+    expected = other.expected;
+    actual = other.actual;
+    bound = other.bound;
+  }
+  elements += other.elements;
+  failures += other.failures;
+  unbounded += other.unbounded;
+  max_abs_error = std::max(max_abs_error, other.max_abs_error);
+  max_ratio = std::max(max_ratio, other.max_ratio);
+  return *this;
+}
+
+namespace detail {
+
+bool output_comparison::is_missing(std::size_t index)
+{
+  ++summary_.elements;
+  if (index < actual_.count()) return false;
+  if (summary_.failures++ == 0) {
+    summary_.first_failure = index;
+    summary_.expected = "an element";
+    summary_.actual = detail::format("none: the output has {}", actual_.count());
+  }
+  return true;
+}
+
+void output_comparison::record(std::size_t index, mismatch const& first)
+{
+  if (!first.is_wrong || summary_.failures++ != 0) return;
+  auto const& part = parts_[first.part];
+  summary_.first_failure = index;
+  summary_.component = part.name;
+  summary_.expected = to_text(part.kind, first.expected);
+  summary_.actual = to_text(part.kind, first.actual);
+  summary_.bound = first.bound;
+}
+
+void output_comparison::compare(std::size_t index, number const* expected, double const* bounds)
+{
+  if (is_missing(index)) return;
+  auto const* const element = actual_.bytes.data() + index * actual_.type.size;
+  mismatch first;
+  auto is_bounded = true;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    auto const kind = parts_[i].kind;
+    auto const actual = load(kind, element + parts_[i].offset);
+    auto const distance = distance_of(kind, expected[i], actual);
+    auto const bound = std::isnan(bounds[i]) ? k_infinity : bounds[i];
+    is_bounded = is_bounded && bound < range_of(kind);
+    if (std::isfinite(distance)) {
+      summary_.max_abs_error = std::max(summary_.max_abs_error, distance);
+      if (distance > 0)
+        summary_.max_ratio = std::max(summary_.max_ratio, bound > 0 ? distance / bound : k_infinity);
+    }
+    if (first.is_wrong || (distance <= bound && std::isfinite(distance))) continue;
+    first = {.part = i,
+             .expected = expected[i],
+             .actual = actual,
+             .bound = bounds[i],
+             .is_wrong = true};
+  }
+  if (!is_bounded) ++summary_.unbounded;
+  record(index, first);
+}
+
+void output_comparison::compare_exactly(std::size_t index, std::byte const* expected)
+{
+  if (is_missing(index)) return;
+  auto const* const element = actual_.bytes.data() + index * actual_.type.size;
+  mismatch first;
+  for (std::size_t i = 0; i < parts_.size() && !first.is_wrong; ++i) {
+    auto const& part = parts_[i];
+    if (std::memcmp(element + part.offset, expected + part.offset, size_of(part.kind)) == 0)
+      continue;
+    first = {.part = i,
+             .expected = load(part.kind, expected + part.offset),
+             .actual = load(part.kind, element + part.offset),
+             .bound = 0,
+             .is_wrong = true};
+  }
+  record(index, first);
+}
+
+}  // namespace detail
+
+output_verification compare_outputs(array_view const& expected, array_view const& actual,
+                                    hook_tolerance const& tolerance)
+{
+  if (!(expected.type == actual.type))
+    return {.reason = detail::format("the types differ: {} and {}", to_string(expected.type),
+                                     to_string(actual.type))};
+  if (expected.count() != actual.count())
+    return {.reason = detail::format("the sizes differ: {} and {} elements", expected.count(),
+                                     actual.count())};
+  auto const parts = detail::components_of(actual.type);
+  std::vector<output_verification> summaries(detail::thread_count(actual.count()));
+  detail::parallel_blocks(
+      actual.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+        detail::output_comparison comparison(actual, parts);
+        std::vector<number> numbers(parts.size());
+        std::vector<double> bounds(parts.size());
+        for (auto i = begin; i < end; ++i) {
+          auto const* const element = expected.bytes.data() + i * expected.type.size;
+          for (std::size_t j = 0; j < parts.size(); ++j)
+            numbers[j] = detail::load(parts[j].kind, element + parts[j].offset);
+          for (std::size_t j = 0; j < parts.size(); ++j)
+            bounds[j] = parts[j].kind == scalar_kind::bytes
+                            ? 0
+                            : detail::tolerance_at(tolerance, parts, j, numbers.data());
+          comparison.compare(i, numbers.data(), bounds.data());
+        }
+        summaries[thread] = comparison.summary();
+      });
+  output_verification total{.method = "compared with expected values"};
+  for (auto const& summary : summaries) total += summary;
+  return total;
+}
+
+}  // namespace fatlink

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A summary of comparing one output with expected values, of any element type. NaN agrees only with
+// NaN, an infinity only with itself or with expected values that round to it. Threads: values.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "plan/components.hpp"
+#include "verification/operand_program.hpp"
+#include "verification/transform_reference.hpp"
+
+namespace fatlink {
+
+/// operator+= adds the summary of other elements of the same output.
+struct output_verification {
+  std::string method = {};   ///< how expected values and bounds were computed, for people
+  std::string reason = {};   ///< why nothing was compared; empty: it was
+  std::size_t elements = 0;  ///< how many were compared
+  std::size_t failures = 0;  ///< elements that are off by more than the bound
+  /// Elements with a number whose bound exceeds the range of its type: every finite value would be
+  /// accepted.
+  std::size_t unbounded = 0;
+  double max_abs_error = 0;  ///< over finite pairs
+  double max_ratio = 0;      ///< the largest error divided by its bound; infinite for a bound of 0
+
+  std::size_t first_failure = 0;  ///< index, valid when failures > 0, as all that follow
+  std::string component = {};     ///< the field; empty: the element is one number
+  std::string expected = {};
+  std::string actual = {};
+  double bound = 0;
+
+  /// Whether the output was compared and every element was within its bound.
+  [[nodiscard]] bool verified() const noexcept { return reason.empty() && failures == 0; }
+  output_verification& operator+=(output_verification const& other);
+};
+
+/// Compares element by element: each number may differ by the largest of `tolerance`'s three, with
+/// spacings and magnitudes at the expected value. Arrays of bytes are compared bytewise.
+/// Nothing but a reason if types or counts differ.
+output_verification compare_outputs(array_view const& expected, array_view const& actual,
+                                    hook_tolerance const& tolerance);
+
+namespace detail {
+
+/// Records one element after the other.
+class output_comparison {
+ public:
+  output_comparison(array_view const& actual, components const& parts)
+      : actual_(actual), parts_(parts)
+  {
+  }
+
+  /// Compares element `index` with numbers that may be off by `bounds`.
+  void compare(std::size_t index, number const* expected, double const* bounds);
+  /// Compares element `index` with the element at `expected`, which has the same type, exactly:
+  /// NaNs and the sign of 0 too. Padding does not count.
+  void compare_exactly(std::size_t index, std::byte const* expected);
+
+  [[nodiscard]] output_verification const& summary() const noexcept { return summary_; }
+
+ private:
+  struct mismatch {
+    std::size_t part = 0;
+    number expected = {};
+    number actual = {};
+    double bound = 0;
+    bool is_wrong = false;
+  };
+  bool is_missing(std::size_t index);
+  void record(std::size_t index, mismatch const& first);
+
+  array_view const& actual_;
+  components const& parts_;
+  output_verification summary_;
+};
+
+}  // namespace detail
+}  // namespace fatlink

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verification/plan_reference.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "util/process/parallel.hpp"
+#include "util/text/format.hpp"
+#include "verification/expected_values.hpp"
+
+namespace fatlink {
+namespace {
+
+/// One more than any thread number of detail::parallel_blocks.
+std::size_t most_threads()
+{
+  return std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+}
+
+std::string text_of(detail::components const& parts, detail::number const* values)
+{
+  if (parts.size() == 1 && parts.front().name.empty())
+    return to_text(parts.front().kind, values[0]);
+  std::string list;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    list += detail::format("{}{}: {}", i == 0 ? "" : ", ", parts[i].name,
+                           to_text(parts[i].kind, values[i]));
+  return "{" + list + "}";
+}
+
+/// One comparison for each thread.
+class comparisons {
+ public:
+  comparisons(array_view const& actual, detail::components const& parts)
+      : list_(most_threads(), detail::output_comparison(actual, parts))
+  {
+  }
+  detail::output_comparison& of(expected_element const& element)
+  {
+    return list_.at(element.thread);
+  }
+  output_verification total(std::string method) const
+  {
+    output_verification sum{.method = std::move(method)};
+    for (auto const& comparison : list_) sum += comparison.summary();
+    return sum;
+  }
+
+ private:
+  std::vector<detail::output_comparison> list_;
+};
+
+}  // namespace
+
+plan_reference::plan_reference(launch_plan plan, std::vector<transform_reference> transforms,
+                               plan_data data)
+    : plan_(std::move(plan)), transforms_(std::move(transforms)), data_(std::move(data))
+{
+}
+
+plan_result const& plan_reference::find(std::string_view output) const
+{
+  auto const place = std::ranges::find(plan_.results, output, &plan_result::output);
+  if (place == plan_.results.end())
+    throw detail::not_verifiable(
+        detail::format("the plan's \"computes\" does not state what {} is", output));
+  return *place;
+}
+
+void plan_reference::visit(plan_result const& result, array_view const& actual,
+                           expected_visitor const& visitor) const
+{
+  if (actual.type.kind == scalar_kind::bytes && result.value.kind == operation::map)
+    throw detail::not_verifiable("bytes have no numbers that a reference could state");
+  detail::program_context const context{.transforms = transforms_, .data = data_};
+  detail::expected_output output{.node = result.value,
+                                 .context = context,
+                                 .type = actual.type,
+                                 .count = actual.count(),
+                                 .depth = std::nullopt};
+  if (auto const depth = data_.depths.find(result.output); depth != data_.depths.end())
+    output.depth = static_cast<double>(depth->second);
+  switch (result.value.kind) {
+    case operation::fold:
+      return visit_fold(output, visitor);
+    case operation::scan:
+      return visit_scan(output, visitor);
+    case operation::segmented_fold:
+      return visit_segments(output, visitor);
+    case operation::filter:
+      return visit_filter(output, visitor);
+    case operation::count:
+      return visit_count(output, visitor);
+    case operation::sort:
+      return visit_sorted(output, visitor);
+    default:
+      return visit_map(output, visitor);
+  }
+}
+
+std::string plan_reference::method_of(plan_result const& result) const
+{
+  auto const kind = result.value.kind;
+  auto text = to_string(result.value);
+  if (kind != operation::fold && kind != operation::scan && kind != operation::segmented_fold)
+    return text;
+  for (auto const& transform : transforms_)
+    if (transform.find(result.value.name) != nullptr && transform.model != error_model::none)
+      return text + detail::format(", error model {}", to_string(transform.model));
+  return text;
+}
+
+output_verification plan_reference::verify(std::string_view output, array_view const& actual) const
+try {
+  auto const& result = find(output);
+  auto const parts = detail::components_of(actual.type);
+  comparisons all(actual, parts);
+  visit(result, actual, [&](expected_element const& element) {
+    auto& comparison = all.of(element);
+    if (element.copied != nullptr)
+      comparison.compare_exactly(element.index, element.copied);
+    else
+      comparison.compare(element.index, element.values, element.bounds);
+  });
+  return all.total(method_of(result));
+} catch (detail::not_verifiable const& reason) {
+  return {.reason = reason.what()};
+}
+
+output_verification plan_reference::verify_between(std::string_view output,
+                                                   array_view const& first,
+                                                   array_view const& second) const
+try {
+  auto const& result = find(output);
+  if (!(first.type == second.type) || first.count() != second.count())
+    return {.reason = "the two results differ in type or size"};
+  auto const parts = detail::components_of(first.type);
+  comparisons all(second, parts);
+  struct buffers {
+    std::vector<detail::number> values;
+    std::vector<double> bounds;
+  };
+  std::vector<buffers> threads(most_threads(), {std::vector<detail::number>(parts.size()),
+                                                std::vector<double>(parts.size())});
+  visit(result, first, [&](expected_element const& element) {
+    if (element.index >= first.count()) return;
+    auto const* const bytes = first.bytes.data() + element.index * first.type.size;
+    if (element.copied != nullptr) return all.of(element).compare_exactly(element.index, bytes);
+    auto& [values, bounds] = threads.at(element.thread);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      values[i] = detail::load(parts[i].kind, bytes + parts[i].offset);
+      bounds[i] = 2 * element.bounds[i];
+    }
+    all.of(element).compare(element.index, values.data(), bounds.data());
+  });
+  return all.total(method_of(result) + ", twice the bound");
+} catch (detail::not_verifiable const& reason) {
+  return {.reason = reason.what()};
+}
+
+std::vector<std::string> plan_reference::expected_text(std::string_view output,
+                                                       array_view const& actual,
+                                                       std::size_t most) const
+try {
+  auto const& result = find(output);
+  auto const parts = detail::components_of(actual.type);
+  std::vector<std::string> texts(std::min(most, actual.count()));
+  std::vector<std::vector<detail::number>> copies(most_threads(),
+                                                  std::vector<detail::number>(parts.size()));
+  visit(result, actual, [&](expected_element const& element) {
+    if (element.index >= texts.size()) return;
+    auto const* values = element.values;
+    if (element.copied != nullptr) {
+      auto& copy = copies.at(element.thread);
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        copy[i] = detail::load(parts[i].kind, element.copied + parts[i].offset);
+      values = copy.data();
+    }
+    texts[element.index] = text_of(parts, values);
+  });
+  return texts;
+} catch (detail::not_verifiable const&) {
+  return {};
+}
+
+}  // namespace fatlink

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verification/transform_reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "fatbin/sidecar.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/reference.hpp"
+#include "input/stated_digest.hpp"
+#include "plan/components.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
+#include "verification/check_expression.hpp"
+#include "verification/expression.hpp"
+
+namespace fatlink {
+namespace {
+
+using detail::sidecar_member;
+
+constexpr std::size_t k_most_hooks = 64;
+constexpr std::size_t k_most_parameters = 256;
+constexpr double k_largest_ulp = 1U << 20U;
+
+// What the members of one form are; the other form has none of them.
+constexpr std::array k_old_keys{"hook", "reference", "tolerance_ulp"};
+constexpr std::array k_new_keys{"hooks", "state", "element", "error_model"};
+
+std::vector<std::string> known_keys()
+{
+  std::vector<std::string> keys{"name", "summary"};
+  keys.insert(keys.end(), k_old_keys.begin(), k_old_keys.end());
+  keys.insert(keys.end(), k_new_keys.begin(), k_new_keys.end());
+  return keys;
+}
+
+template <std::size_t Count>
+bool has_any(nlohmann::json const& json, std::array<char const*, Count> const& keys)
+{
+  return std::ranges::any_of(keys, [&](char const* key) { return json.contains(key); });
+}
+
+void check_form(sidecar_member const& sidecar)
+{
+  for (auto const* key : k_old_keys)
+    if (auto const old = sidecar.find(key); old && has_any(sidecar.value(), k_new_keys))
+      old->fail("belongs to the form for one hook in x, other members to the form with \"hooks\"",
+                R"(state it in "hooks": {"load": {"parameters": ["x"], "result": "2 * x"}})");
+}
+
+std::vector<std::string> read_parameters(sidecar_member const& hook)
+{
+  std::vector<std::string> names;
+  for (auto const& member : hook.member("parameters").elements(k_most_parameters)) {
+    auto const name = member.identifier();
+    if (name == "state" || name == "pi")
+      member.fail(detail::format("is \"{}\", which has a meaning of its own", name),
+                  "choose another name");
+    if (std::ranges::find(names, name) != names.end())
+      member.fail(detail::format("is \"{}\", as another parameter", name), "choose another name");
+    names.push_back(name);
+  }
+  return names;
+}
+
+/// The names that an expression may use: of the parameters, with any field, and the state's.
+class name_check {
+ public:
+  name_check(std::vector<std::string> const& parameters, detail::transform_types const& types)
+      : parameters_(parameters), known_(parameters)
+  {
+    if (!types.state) return;
+    for (auto const& part : detail::components_of(*types.state))
+      known_.push_back("state." + part.name);
+  }
+
+  void check(sidecar_member const& member, std::string const& text) const
+  {
+    auto const names = detail::variables_in(text);
+    for (auto const& name : names) {
+      auto const base = std::string(detail::base_of(name));
+      auto const is_parameter =
+          std::ranges::find(parameters_, base) != parameters_.end() && !name.ends_with('.');
+      if (!is_parameter && std::ranges::find(known_, name) == known_.end())
+        member.fail_unknown("name", name, known_);
+    }
+    try {
+      detail::check_expression(text, names);
+    } catch (detail::expression_error const& error) {
+      member.fail(error.what(), "write an expression in the parameters, such as \"max(0, x)\"");
+    }
+  }
+
+ private:
+  std::vector<std::string> const& parameters_;
+  std::vector<std::string> known_;
+};
+
+std::vector<result_expression> read_result(sidecar_member const& member, name_check const& names)
+{
+  std::vector<result_expression> list;
+  if (!member.value().is_object()) {
+    list.push_back({.text = member.text()});
+    names.check(member, list.back().text);
+    return list;
+  }
+  for (auto const& [field, value] : member.members(k_most_parameters)) {
+    list.push_back({.field = field, .text = value.text()});
+    names.check(value, list.back().text);
+  }
+  return list;
+}
+
+double read_limit(sidecar_member const& tolerance, char const* key, double most)
+{
+  auto const member = tolerance.find(key);
+  if (!member) return 0;
+  auto const value = member->number();
+  if (!(value >= 0) || std::isinf(value))
+    member->fail("is not a number, 0 or more", "state how far results may be off");
+  if (value > most)
+    member->fail(detail::format("is {}, above {}: it would verify anything", value, most),
+                 detail::format("state at most {}", most));
+  return value;
+}
+
+hook_tolerance read_tolerance(sidecar_member const& hook)
+{
+  auto const tolerance = hook.find("tolerance");
+  if (!tolerance) return {};
+  tolerance->check_keys({"ulp", "absolute", "relative"});
+  return {.ulp = read_limit(*tolerance, "ulp", k_largest_ulp),
+          .absolute = read_limit(*tolerance, "absolute", std::numeric_limits<double>::max()),
+          .relative = read_limit(*tolerance, "relative", 0.5)};
+}
+
+std::optional<element_type> read_type(sidecar_member const& hook,
+                                      detail::transform_types const& types)
+{
+  auto const member = hook.find("type");
+  if (!member) return std::nullopt;
+  auto const text = member->text();
+  if (text == "element" && types.element) return types.element;
+  if (auto type = parse_element_type(text); type && type->kind != scalar_kind::bytes) return type;
+  member->fail(detail::format("is \"{:.64}\", which is not the type of a number", text),
+               types.element ? "write a type such as \"float32\", or \"element\""
+                             : "write a type such as \"float32\"");
+}
+
+error_model read_model(sidecar_member const& sidecar)
+{
+  auto const member = sidecar.find("error_model");
+  if (!member) return error_model::none;
+  auto const text = member->text();
+  for (auto const model : {error_model::exact, error_model::additive, error_model::relative})
+    if (text == to_string(model)) return model;
+  member->fail_unknown("error model", text, {"exact", "additive", "relative"});
+}
+
+void read_hooks(sidecar_member const& sidecar, transform_reference& read)
+{
+  read.types = detail::transform_types::read(sidecar);
+  read.model = read_model(sidecar);
+  auto const hooks = sidecar.find("hooks");
+  if (!hooks) return;
+  for (auto const& [name, member] : hooks->members(k_most_hooks)) {
+    if (!detail::is_identifier(name))
+      member.fail("is not the name of a function", "state the hook that the source defines");
+    member.check_keys({"parameters", "result", "type", "tolerance"});
+    hook_reference hook{.hook = name, .parameters = read_parameters(member)};
+    name_check const names(hook.parameters, read.types);
+    hook.result = read_result(member.member("result"), names);
+    hook.type = read_type(member, read.types);
+    hook.tolerance = read_tolerance(member);
+    read.hooks.push_back(std::move(hook));
+  }
+}
+
+bool states_reference(nlohmann::json const& json)
+{
+  return has_any(json, k_old_keys) || has_any(json, k_new_keys);
+}
+
+}  // namespace
+
+char const* to_string(error_model model) noexcept
+{
+  switch (model) {
+    case error_model::none:
+      return "none";
+    case error_model::exact:
+      return "exact";
+    case error_model::additive:
+      return "additive";
+    case error_model::relative:
+      return "relative";
+  }
+  return "unknown";
+}
+
+transform_reference transform_reference::read(std::filesystem::path const& path)
+{
+  auto const json = detail::read_json(path);
+  sidecar_member const sidecar(json, path.string());
+  check_form(sidecar);
+  if (!has_any(json, k_new_keys)) {
+    auto const old = reference::read(path);
+    return {.name = old.name,
+            .summary = old.summary,
+            .hooks = {{.hook = old.hook,
+                       .parameters = {"x"},
+                       .result = {{.text = old.expression}},
+                       .tolerance = {.ulp = old.tolerance_ulp}}},
+            .file = old.file};
+  }
+  transform_reference read{.name = sidecar.member("name").text(),
+                           .summary = sidecar.member("summary").text(),
+                           .states_hooks = true,
+                           .file = path.string()};
+  read_hooks(sidecar, read);
+  return read;
+}
+
+std::optional<transform_reference> transform_reference::read_source(
+    std::filesystem::path const& path)
+{
+  auto const json = detail::read_json(path);
+  sidecar_member const sidecar(json, path.string());
+  if (sidecar.find("sha256"))
+    sidecar.fail(R"(has the unknown key "sha256")", "remove it: the build adds it");
+  sidecar.check_keys(known_keys());
+  if (!states_reference(json)) return std::nullopt;
+  return read(path);
+}
+
+std::optional<transform_reference> transform_reference::beside(std::filesystem::path const& file)
+{
+  auto const path = detail::find_sidecar(file);
+  if (!path || !states_reference(detail::read_json(*path))) return std::nullopt;
+  return read(*path);
+}
+
+hook_reference const* transform_reference::find(std::string const& hook) const noexcept
+{
+  auto const place = std::ranges::find(hooks, hook, &hook_reference::hook);
+  return place == hooks.end() ? nullptr : &*place;
+}
+
+}  // namespace fatlink
