@@ -3,7 +3,11 @@
 // transform replaces it; not inlined, so that there is a call to replace.
 #pragma once
 
+#include <fatlink/element.cuh>
+
 #include "convert.cuh"
+
+FATLINK_ELEMENT(load_element, float);
 
 extern "C" inline __device__ __noinline__ float load_element(void const* in, std::size_t index,
                                                              void const* /*state*/)

@@ -3,7 +3,11 @@
 // transform replaces it; not inlined, so that there is a call to replace.
 #pragma once
 
+#include <fatlink/element.cuh>
+
 #include "convert.cuh"
+
+FATLINK_ELEMENT(store_element, float);
 
 extern "C" inline __device__ __noinline__ void store_element(void* out, std::size_t index,
                                                              float value, void const* /*state*/)
