@@ -2,10 +2,11 @@
 """fatlink_add_fatbin(… PLAN …) with real nvcc."""
 import copy
 import json
+import re
 import time
 import unittest
 
-from build_side import CONTRACT, ContractsCase
+from build_side import CONTRACT, SOURCE, ContractsCase
 
 LIBRARY = ('extern "C" __global__ void scale(float const* in, float* out, unsigned long n)'
            " { if (threadIdx.x < n) out[threadIdx.x] = hook(in[threadIdx.x]); }\n")
@@ -46,6 +47,19 @@ class Plans(ContractsCase):
         self.assertEqual(len(built.pop("sha256")), 64)
         self.assertEqual(built, PLAN)
         self.assertIn("plan scale: out[i] = hook(in[i])", self.inspect("b/t.fatbin"))
+
+    def test_the_example_of_the_documentation_is_built(self):
+        example = re.search(r"```json\n(.*?)```", (SOURCE / "docs/launch_plans.md").read_text(), re.DOTALL)[1]
+        self.write("p.json", example.replace("reduce/1", "c/3"))
+        self.write("library.cu", """struct window { float low; int count; };
+extern "C" __global__ void reduce_tiles(float const* in, float* out, unsigned long n, float init, window, void*)
+{
+  out[0] = hook(n == 0 ? init : in[0]);
+}
+""")
+        self.built(self.LISTS)
+        self.assertIn("launch      reduce_tiles(in: pointer, partial: pointer, n: uint64, init: element, win: window, "
+                      "state: pointer), grid blocks, block 512", self.inspect("b/t.fatbin"))
 
     def test_a_changed_plan_is_built_again(self):
         self.built(self.LISTS)
