@@ -20,9 +20,10 @@ Declares a contract: the header that declares a library's hooks, with a name and
   library to install it. Default: the project's name and version.
 ``INSTALL_DESTINATION``
   Also installs the contract for authors of transforms: ``<name>.cmake``, which declares the contract relative to
-  itself, ``<name>.json``, by which ``fatlink compile --contract <name>`` finds it, and ``<name>/`` with the header. ``find_package(fatlink)`` declares the contracts in
-  ``share/fatlink/contracts`` of its own prefix and of each prefix in ``CMAKE_PREFIX_PATH``. A header that includes
-  other headers of its project cannot be installed, because they would be missing there.
+  itself, ``<name>.json``, by which ``fatlink compile --contract <name>`` finds it,
+  and ``<name>/`` with the header. ``find_package(fatlink)`` declares the contracts in
+  ``share/fatlink/contracts`` of its own prefix and of each prefix in ``CMAKE_PREFIX_PATH``. Headers that the header
+  includes with quotes are installed with it; they must be in its folder or below it.
 ``INSTALL_COMPONENT``
   The install component. Default: ``development``. Choose that of the library if sources are compiled at run time.
 

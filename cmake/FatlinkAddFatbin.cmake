@@ -6,12 +6,13 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
 
   fatlink_add_fatbin(<target>
     SOURCES <file.cu>
-    [CONTRACT <name>] [REFERENCE <file.json>] [ARCHITECTURES <cc>...]
+    [CONTRACT <name>] [REFERENCE <file.json>] [PLAN <file.json>] [ARCHITECTURES <cc>...]
     [SASS <cc>...] [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>] [PACKAGE <name> [PACKAGE_VERSION <version>]]
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
 ``SOURCES``
-  One CUDA source file: a fatbin holds one translation unit. Include other files from it.
+  One CUDA source file: a fatbin holds one translation unit. Include other files from it. ``<fatlink/element.cuh>`` is
+  found: a hook that handles elements as bytes records their type with it.
 ``CONTRACT``
   A contract of ``fatlink_add_contract``. Its header is included before the source, so a hook of the wrong type
   does not compile. The build fails if the fatbin neither defines nor calls a hook of the contract.
@@ -21,6 +22,11 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
   other parameters, with ``name``, ``summary``, ``hooks``, ``state``, ``element`` and ``error_model``
   (docs/verification.md). The build fails on other keys, an expression that does not parse, or a hook that the contract
   does not declare or the source does not define.
+``PLAN``
+  How a library's kernels are launched, so that ``fatlink run`` and ``fatlink::prepare`` need no code of their own for
+  it: a JSON object as docs/launch_plans.md describes it. The build fails on a plan that cannot be read, on one for
+  another contract, and on kernels that do not exist or take other parameters. With ``REFERENCE``, the two files have
+  no key in common but ``name`` and ``summary``, which are then equal.
 ``ARCHITECTURES``
   Compute capabilities, for example ``75;90a``. Default: 75, the oldest that CUDA 13 supports; code for it links
   for every newer one.
@@ -42,8 +48,8 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
   The install component. Default: ``transforms``.
 
 Output: ``<stem>.fatbin`` and ``<stem>.json`` in ``FATLINK_DATA_DIR`` if that is set, else in the current binary
-directory. The ``.json`` holds the reference, if any, and the SHA-256 of the fatbin: readers reject a fatbin with
-another SHA-256. The target property ``FATLINK_FATBIN`` is the path of the fatbin.
+directory. The ``.json`` holds the reference and the plan, if any, and the SHA-256 of the fatbin: readers reject a
+fatbin with another SHA-256. The target property ``FATLINK_FATBIN`` is the path of the fatbin.
 
 Every entry's ident states contract, hooks, toolkit and float flags. After each build ``fatlink inspect`` reads the
 fatbin back: a missing entry or a different ident fails the build. Then ``fatlink digest`` adds digests of the
@@ -66,7 +72,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/require_nvcc.cmake")
 
 function(fatlink_add_fatbin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg ""
-    "CONTRACT;REFERENCE;OUTPUT_NAME;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT"
+    "CONTRACT;REFERENCE;PLAN;OUTPUT_NAME;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT"
     "SOURCES;ARCHITECTURES;SASS;OPTIONS")
   set(caller "fatlink_add_fatbin(${target})")
   fatlink_check_arguments("${caller}")
@@ -95,7 +101,8 @@ function(fatlink_add_fatbin target)
   add_custom_command(OUTPUT ${outputs}
     COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=$<TARGET_FILE:fatlink::program>"
             -P "${script}"
-    DEPENDS "${arg_SOURCES}" ${contract_header} ${hooks_file} ${arg_REFERENCE} "${settings}" "${script}"
+    DEPENDS "${arg_SOURCES}" ${contract_header} ${hooks_file} ${arg_REFERENCE} ${arg_PLAN} "${settings}"
+            "${script}"
     DEPFILE "${depfile}"
     COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
     VERBATIM)

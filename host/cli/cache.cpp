@@ -249,7 +249,7 @@ void add_cache(CLI::App& app, int& exit_status)
       },
       exit_status);
   add_simple(
-      *verb, "clear", "Remove every entry.",
+      *verb, "clear", "Remove every entry, and the headers that NVRTC unpacked.",
       [](bool json) {
         return report_cleaning(json, "fatlink.cache-clear/1", link_cache(read_settings()).clear());
       },

@@ -13,12 +13,14 @@
 #include "catalogue/transform_check.hpp"
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
+#include "fatlink/launch_plan.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
+#include "plan/check_plan.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
 #include "preflight/linked_entry.hpp"
@@ -172,6 +174,39 @@ std::vector<std::string> list_unseen(std::vector<input> const& files,
   return names;
 }
 
+/// A launch plan, and the modules of the file that it is beside.
+struct stated_plan {
+  launch_plan plan;
+  std::vector<fatbin> modules;
+  installed_library const* library = nullptr;  ///< whose plan it is; null: that of an input
+};
+
+std::vector<stated_plan> read_plans(std::vector<input> const& files,
+                                    std::vector<installed_library> const& libraries)
+{
+  std::vector<stated_plan> plans;
+  for (auto const& file : files)
+    if (auto plan = launch_plan::beside(file.name()))
+      plans.push_back({std::move(*plan), file.modules()});
+  for (auto const& library : libraries)
+    if (auto plan = launch_plan::beside(library.contents.name()))
+      plans.push_back({std::move(*plan), {library.contents}, &library});
+  return plans;
+}
+
+/// Adds the findings about plans to each result; they are errors, which come first.
+void check_plans(std::vector<check_result>& results, std::vector<stated_plan> const& plans,
+                 bool allow_calls)
+{
+  for (auto& result : results)
+    for (auto const& [plan, modules, library] : plans) {
+      if (library != nullptr && library != result.library) continue;
+      auto const findings = detail::check_plan(
+          plan, modules, {.choice = entry_choice{result.target, result.mode, allow_calls}});
+      result.findings.insert(result.findings.begin(), findings.begin(), findings.end());
+    }
+}
+
 /// `installed` is empty unless the inputs lack a library; `selected` are the libraries that the
 /// inputs are for.
 std::vector<check_result> run_checks(std::vector<input> const& files,
@@ -201,7 +236,8 @@ int check(check_arguments const& arguments)
   auto const installed =
       lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
   auto const selected = select_libraries(installed, inputs);
-  auto const results = run_checks(files, make_requests(arguments), installed, selected);
+  auto results = run_checks(files, make_requests(arguments), installed, selected);
+  check_plans(results, read_plans(files, selected), arguments.allow_calls);
   if (arguments.json)
     print_json("fatlink.check/1", to_json(results));
   else

@@ -45,7 +45,7 @@ _fatlink_options() {
            --elements --input --output --seed --print --resources $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
     check) options+=" --target --mode --kernel --nvjitlink $forms $sources" ;;
-    inspect) options+=" --expect --expect-ident --expect-hook --expect-reference --ptx --target $sources" ;;
+    inspect) options+=" --expect --expect-ident --expect-hook --expect-reference --expect-plan --ptx --target $sources" ;;
     compile) options+=" -o --output $sources --arch --sass --std --ftz --prec-div --prec-sqrt --fma --use-fast-math
            --line-info --timeout --memory-limit --no-cache --allow-unconfined --timing" ;;
     pack) options+=" -o --output --package $sources" ;;
@@ -122,7 +122,7 @@ _fatlink_values() {
     'link --target' | 'check --target' | 'inspect --target' | 'cache warm --target')
       _fatlink_targets
       _fatlink_list "$targets native all" ;;
-    'inspect --expect-reference') _fatlink_files '*.json' ;;
+    'inspect --expect-reference' | 'inspect --expect-plan') _fatlink_files '*.json' ;;
     'inspect --expect')
       _fatlink_targets
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;

@@ -64,7 +64,7 @@ complete -c fatlink -n '__fatlink_at cache' -a stats -d 'Show entries, size, hit
 complete -c fatlink -n '__fatlink_at cache' -a warm -d 'Link in advance and store the images'
 complete -c fatlink -n '__fatlink_at cache' -a verify -d 'Read every entry'
 complete -c fatlink -n '__fatlink_at cache' -a prune -d 'Remove damaged, abandoned and excess entries'
-complete -c fatlink -n '__fatlink_at cache' -a clear -d 'Remove every entry'
+complete -c fatlink -n '__fatlink_at cache' -a clear -d 'Remove every entry, and the headers that NVRTC unpacked'
 
 complete -c fatlink -n '__fatlink_at link check inspect pack cache/warm' -ka '(__fatlink_inputs; __fatlink_names)'
 complete -c fatlink -n '__fatlink_at compile' -ka '(__fatlink_files .cu .ll .bc)'
@@ -137,6 +137,7 @@ complete -c fatlink -n '__fatlink_at inspect' -l expect -xa "(__fatlink_targets 
 complete -c fatlink -n '__fatlink_at inspect' -l expect-ident -x -d 'Fail if an ident is not this text'
 complete -c fatlink -n '__fatlink_at inspect' -l expect-hook -d 'Fail if no hook is defined or called'
 complete -c fatlink -n '__fatlink_at inspect' -l expect-reference -xka '(__fatlink_files .json)' -d 'Fail if this sidecar cannot be the reference'
+complete -c fatlink -n '__fatlink_at inspect' -l expect-plan -xka '(__fatlink_files .json)' -d 'Fail if this file cannot be the launch plan'
 complete -c fatlink -n '__fatlink_at inspect' -l ptx -d 'Print the PTX'
 complete -c fatlink -n '__fatlink_at compile pack' -s o -l output -rka '(__fatlink_files .fatbin)' -d 'Fatbin to write'
 complete -c fatlink -n '__fatlink_at pack' -l package -x -d 'Package that ships the fatbin'

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """fatlink bench: which inputs it measures, in which modes, with which options, and what it leaves out."""
+import json
+import os
 import pathlib
 import shutil
 import tempfile
 
 import form_files
-from fatlink_cli import LIBRARY, SHARE, CliTest, gpus
+from compile_case import HALF, CompileCase
+from fatlink_cli import LIBRARY, SHARE, TESTS, CliTest, gpus
 
 SHORT = ["--repeat", "1", "--elements", "64"]
 TWO_HOOKS = """extern "C" __device__ float load(float);
@@ -148,3 +151,79 @@ class Options(BenchTest):
 
     def test_a_time_limit_out_of_range_is_refused(self):
         self.assert_fails(2, "bench", "--link-timeout", "601", says=["--link-timeout: '601' is not a number of seconds"])
+
+
+class Sources(CompileCase):
+    """The time from source to linked image, beside that of a program named nvcc, which is first in PATH."""
+    def setUp(self):
+        super().setUp()
+        self.need_nvjitlink()
+        (self.folder / "bin").mkdir()
+        self.source = self.file("half.cu", HALF)
+
+    def nvcc(self, script):
+        path = self.file("bin/nvcc", f"#!/bin/sh\n[ $1 = --version ] && echo 'release 13.9, V13.9.1' && exit\n{script}\n")
+        path.chmod(0o755)
+
+    def bench(self, *words, **options):
+        return self.fatlink("bench", *SHORT, "--mode", "lto", *words,
+                            env={"PATH": f"{self.folder}/bin:{os.environ['PATH']}"}, **options)
+
+    def measure(self, *words):
+        return json.loads(self.bench("--json", "--transform", self.source, *words).stdout)
+
+    def test_cold_compiles_and_links_and_warm_does_neither(self):
+        self.nvcc("sleep 0")
+        report = self.measure()
+        cold, warm = [row for row in report["starts"] if row["verb"] == "link"]
+        self.assertEqual((cold["cache"], warm["cache"]), ("cold", "warm"))
+        self.assertEqual((warm["link_ms"], warm["open_ms"]), (0, 0))
+        self.assertGreater(cold["cpu_ms"], warm["cpu_ms"])
+        self.assertGreater(warm["cpu_ms"], 0)
+        self.assertEqual(report["nvcc"]["version"], "13.9")
+        self.assertEqual(report["nvcc"]["file"], str(self.folder / "bin/nvcc"))
+
+    def test_the_processor_time_of_processes_whose_parent_ended_is_counted(self):
+        self.nvcc("python3 -c 'import time\nwhile time.process_time() < 0.3: pass' >/dev/null &")
+        self.assertGreaterEqual(self.measure()["nvcc"]["cpu_ms"], 300)
+
+    def test_nvcc_and_the_program_compile_with_the_same_header_folders_and_macros(self):
+        (self.folder / "include").mkdir()
+        self.file("include/factor.h", "#define FACTOR VALUE\n")
+        self.source = self.file("half.cu", '#include "factor.h"\n' + HALF.replace("0.5F", "FACTOR"))
+        self.nvcc(f"echo \"$*\" >> {self.folder}/words")
+        self.measure("-I", "include", "-D", "VALUE=0.5F")
+        words = (self.folder / "words").read_text().split()
+        self.assertEqual(words[:3], ["-dlto", "-fatbin", "-arch=sm_75"])
+        self.assertLessEqual({"-Iinclude", "-DVALUE=0.5F", str(self.source)}, set(words))
+        self.assertTrue(any(word.startswith("--pre-include=") and word.endswith("apply_transform.cuh") for word in words), words)
+
+    def test_the_text_has_a_row_of_nvcc(self):
+        self.nvcc("sleep 0")
+        text = self.bench("--transform", self.source).stdout
+        self.assertRegex(text, r"(?m)^\| link \| warm \| [\d.]+ \| [\d.]+ \|")
+        self.assertRegex(text, r"(?m)^\| nvcc 13\.9, to a fatbin \| \| [\d.]+ \| [\d.]+ \|")
+
+    def test_says_why_nvcc_is_not_measured(self):
+        self.nvcc("exit 1")
+        done = self.bench("--json", "--transform", self.source)
+        self.assertIsNone(json.loads(done.stdout)["nvcc"])
+        self.assertIn(f"nvcc is not measured: {self.folder}/bin/nvcc does not compile {self.source}", done.stderr)
+        self.nvcc("exit 0")
+        text = (TESTS / "fixtures/ir/half.ll")
+        if text.exists():
+            done = self.bench("--transform", text)
+            self.assertIn(f"nvcc is not measured: {text} is LLVM IR", done.stderr)
+
+    def test_says_that_there_is_no_nvcc(self):
+        if os.path.exists("/usr/local/cuda/bin/nvcc"):
+            self.skipTest("there is one in /usr/local/cuda")
+        done = self.fatlink("bench", *SHORT, "--mode", "lto", "--transform", self.source,
+                            env={"PATH": "/nowhere", "CUDA_HOME": None, "CUDA_PATH": None})
+        self.assertIn("nvcc is not measured: it is neither in PATH nor in a toolkit", done.stderr)
+
+    def test_fatbins_are_not_compared_with_nvcc(self):
+        self.nvcc("exit 1")
+        done = self.bench("--json")
+        self.assertIsNone(json.loads(done.stdout)["nvcc"])
+        self.assertNotIn("nvcc", done.stderr)

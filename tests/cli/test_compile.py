@@ -4,12 +4,13 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
 from cache_case import TRACED
 from compile_case import CONTRACT, DECLARATION, HALF, HALF_JSON, CompileCase
-from fatlink_cli import LIBRARY, PROGRAM, SHARE
+from fatlink_cli import LIBRARY, PROGRAM, SHARE, doctor
 
 RUN = ["run", "--device", "cpu", "--elements", "1000"]
 NO_HELPER = {"FATLINK_LINKD": "/nowhere"}
@@ -33,12 +34,22 @@ class Compile(CompileCase):
         self.assertIn("[uncontracted]", self.fatlink("check", LIBRARY, "out.fatbin").stdout)
 
     def test_two_compiles_in_two_folders_give_the_same_bytes(self):
-        self.compile_source("half.cu", HALF)
-        first = self.output()
-        (self.folder / "deep").mkdir()
-        shutil.move(self.folder / "half.cu", self.folder / "deep/half.cu")
-        self.fatlink("compile", self.folder / "deep/half.cu", "-o", "deep/two.fatbin", *CONTRACT, "--no-cache")
-        self.assertEqual(self.output("deep/two.fatbin"), first)
+        """With the lines of the source and of a header, too: their names in the line table have no folder."""
+        header = "#define ONE 1\n__device__ inline float half(float x)\n{ return 0.5F * x; }\n"
+        source = '#include "half.h"\n' + HALF.replace("0.5F * x", "half(x)")
+        for words in ([], ["--line-info"], ["--line-info", "--arch", "75,90", "--sass", "90"]):
+            made = set()
+            for folder in ("one", "two/deep"):
+                (self.folder / folder / "include").mkdir(parents=True, exist_ok=True)
+                self.file(f"{folder}/half.cu", source)
+                self.file(f"{folder}/include/half.h", header)
+                for path in (f"{folder}/half.cu", self.folder / folder / "half.cu"):
+                    self.fatlink("compile", path, "-I", f"{folder}/include", "-o", "out.fatbin", *CONTRACT, "--no-cache", *words)
+                    made.add(self.output())
+            with self.subTest(words=words):
+                self.assertEqual(len(made), 1)
+                self.assertEqual(".file\t2 \"half.h\"" in self.ptx(), bool(words))
+                self.assertNotIn(str(self.folder).encode(), made.pop())
 
     def test_writes_to_standard_output(self):
         self.compile_source("half.cu", HALF)
@@ -113,6 +124,14 @@ class Compile(CompileCase):
         text = '#include "factor.h"\n' + HALF.replace("0.5F", "FACTOR")
         self.compile_source("half.cu", text, "-I", "include", "--include-folder=more")
         self.assertIn("0f3F000000", self.ptx())
+
+    def test_headers_of_cuda_and_those_that_macros_of_cub_name(self):
+        if not doctor()["nvrtc"]["headers"]:
+            self.skipTest("no headers of CUDA on this machine")
+        text = "#include <cuda_fp16.h>\n#include <cub/block/block_reduce.cuh>\n" + HALF.replace(
+            "0.5F * x", "__half2float(__float2half(0.5F)) * x")
+        self.compile_source("half.cu", text)
+        self.assertIn("user_transform", self.ptx())
 
     def test_an_error_in_a_header_names_the_header(self):
         (self.folder / "include").mkdir()
@@ -190,14 +209,16 @@ class Cached(CompileCase):
                            env={**TRACED, "FATLINK_CACHE_DIR": str(self.cache)})
             lines = self.output("trace").decode().splitlines()
             mapped = [line for line in lines if "mmap(" in line and "PROT_EXEC" in line and "libnv" in line]
-            return "\n".join(lines), mapped
+            opened = [line for line in lines if "openat(" in line and re.search("libnv(rtc|vm)[^/]*\\.so", line) and "= -1" not in line]
+            return "\n".join(lines), mapped, opened
 
-        cold, mapped = traced()
+        cold, mapped, opened = traced()
         self.assertIn("fatlink-linkd", cold)
         self.assertTrue(any("libnvrtc" in line for line in mapped))
-        warm, mapped = traced()
+        self.assertTrue(opened)
+        warm, mapped, opened = traced()
         self.assertNotIn("fatlink-linkd", warm)
-        self.assertEqual(mapped, [])  # files of compilers are read for what they say of themselves
+        self.assertEqual((mapped, opened), ([], []))  # nvJitLink's file is read for its version, not mapped
 
 
 class SourcesAsInputs(CompileCase):

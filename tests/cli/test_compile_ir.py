@@ -49,6 +49,19 @@ class LlvmIr(CliTest):
                 self.assertEqual(shown["entries"][0]["definitions"], ["(b32) user_transform(b32)"])
                 self.assertEqual(shown["entries"][0]["hooks"], [])
 
+    def test_two_compiles_in_two_folders_give_the_same_bytes(self):
+        for name in ("half.ll", "half.bc"):
+            for words in ([], ["--line-info"]):
+                made = set()
+                for folder in ("one", "two/deep"):
+                    (self.folder / folder).mkdir(parents=True, exist_ok=True)
+                    self.file(f"{folder}/{name}", (IR / name).read_bytes())
+                    for path in (f"{folder}/{name}", self.folder / folder / name):
+                        self.compile_ir(path, "--no-cache", *words)
+                        made.add((self.folder / "out.fatbin").read_bytes())
+                with self.subTest(name=name, words=words):
+                    self.assertEqual(len(made), 1)
+
     def test_the_second_compile_opens_no_libnvvm(self):
         source = self.source("half.ll")
         caches = [json.loads(self.compile_ir(source, "--json").stdout)["cache"] for _ in range(2)]

@@ -10,7 +10,7 @@ import unittest
 
 import json_schemas
 from compile_case import CONTRACT, HALF, has_nvrtc
-from fatlink_cli import HOOK, LIBRARY, SHARE, TESTS, CliTest, gpus
+from fatlink_cli import HOOK, LIBRARY, NVCC, SHARE, TESTS, CliTest, gpus
 from program_help import all_verbs, file_of, options_of
 
 RELU = SHARE / "relu_poly.fatbin"
@@ -21,6 +21,13 @@ UNSEEN = {"run": {"run.results.sass", "run.first_disagreement", *(f"run.first_di
           "doctor": {"doctor.expressions.reason", "doctor.expressions.hint"}}
 ON_A_GPU = {"bench": r"bench\.(device|kernels)\.", "run": r"run\.modes\.resources$", "doctor": r"doctor\.(gpus\.|driver\.cuda$)"}
 WITHOUT_A_GPU = {"run": r"run\.device\.no_gpu_reason$", "doctor": r"doctor\.driver\.reason$"}
+
+PLAN = {"name": "copy", "summary": "s", "contract": "copy/1",
+        "arguments": [{"name": "in", "role": "input", "type": "element", "count": "n"},
+                      {"name": "out", "role": "output", "type": "element", "count": "n", "may_overlap": ["in"]},
+                      {"name": "n", "role": "size", "default": 1}],
+        "launches": [{"kernel": "apply_transform", "grid": 1, "block": 32, "arguments": ["in", "out", "n"]}],
+        "computes": {"out": "map(user_transform, in)"}, "depth": {"out": "1"}}
 
 
 def source(path):
@@ -132,6 +139,9 @@ class Outputs(JsonTest):
             self.json("inspect", TESTS / "fixtures/forms" / name)
         for name in ("raw", "types_sass", "resources_whole", "resources_part"):
             self.json("inspect", TESTS / f"fixtures/{name}.fatbin")
+        shutil.copy(TESTS / "fixtures/library.fatbin", self.folder)
+        self.file("library.json", json.dumps(PLAN))
+        self.json("inspect", self.folder / "library.fatbin")
         self.assert_every_field_seen("inspect")
 
     def test_pack(self):
@@ -198,6 +208,11 @@ class Outputs(JsonTest):
     def test_bench(self):
         output = self.json("bench", "--repeat", "1", "--elements", "1024", "--resources")
         self.assertEqual([row["mode"] for row in output["links"]], ["ptx", "lto"])
+        self.assertIsNone(output["nvcc"])
+        if not has_nvrtc() or shutil.which(NVCC) is None:
+            self.skipTest("no NVRTC, or FATLINK_NVCC names no nvcc")
+        path = f"{pathlib.Path(NVCC).parent}:{os.environ['PATH']}"
+        self.json("bench", "--repeat", "1", "--elements", "1024", "--transform", self.file("half.cu", HALF), env={"PATH": path})
         self.assert_every_field_seen("bench")
 
 

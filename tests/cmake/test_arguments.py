@@ -46,6 +46,7 @@ class Fatbin(Arguments):
             ("t SOURCES t.cu SASS 90 90", "fatlink_add_fatbin(t): SASS lists 90 twice"),
             ("t SOURCES t.cu SASS 100f 100", "fatlink_add_fatbin(t): SASS lists 100 and 100f, which nvcc cannot write"),
             ("t SOURCES t.cu REFERENCE none.json", "none.json: no such file"),
+            ("t SOURCES t.cu PLAN none.json", "fatlink_add_fatbin(t): PLAN"),
             ("t SOURCES t.cu OPTIONS -arch=sm_90", "fatlink_add_fatbin(t): OPTIONS -arch=sm_90 is not allowed"),
             ("t SOURCES t.cu OPTIONS -G", "OPTIONS -G is not allowed"),
             ("t SOURCES t.cu OUTPUT_NAME a/b", "fatlink_add_fatbin(t): OUTPUT_NAME 'a/b'"),
@@ -56,7 +57,7 @@ class Fatbin(Arguments):
 
     def test_every_keyword_needs_a_value(self):
         self.assert_keywords_need_values(CONTRACT, "fatlink_add_fatbin(t SOURCES t.cu)", "fatlink_add_fatbin(t)", (
-            "CONTRACT", "REFERENCE", "ARCHITECTURES", "SASS", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
+            "CONTRACT", "REFERENCE", "PLAN", "ARCHITECTURES", "SASS", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
             "INSTALL_DESTINATION", "INSTALL_COMPONENT"))
 
     def test_a_missing_nvcc_stops_configuration(self):
@@ -88,11 +89,23 @@ class Contract(Arguments):
         self.assert_stops("fatlink_add_contract(c HEADER hook.cuh VERSION)\n", "fatlink_add_contract(c): no value for VERSION")
         self.assert_stops("fatlink_add_contract(c VERSION 1 HEADER)\n", "fatlink_add_contract(c): no value for HEADER")
 
-    def test_an_installed_header_that_includes_others_stops_configuration(self):
+    def test_an_installed_header_that_includes_one_outside_of_its_folder_stops_configuration(self):
         self.write("more.cuh", "#pragma once\n")
-        self.write("hook.cuh", '#include "more.cuh"\n' + HEADER)
-        self.assert_stops(CONTRACT.replace(")", " INSTALL_DESTINATION c)"), "would be installed without what it includes")
-        self.assertEqual(self.configure(CONTRACT).returncode, 0)
+        for include in ("../more.cuh", "missing.cuh"):
+            self.write("headers/hook.cuh", f'#include "{include}"\n' + HEADER)
+            contract = CONTRACT.replace("hook.cuh", "headers/hook.cuh")
+            self.assert_stops(contract.replace(")", " INSTALL_DESTINATION c)"),
+                              f'headers/hook.cuh includes "{include}", which is not a file in the folder')
+            self.assertEqual(self.configure(contract).returncode, 0)
+
+    def test_an_installed_header_brings_the_headers_that_it_includes(self):
+        self.write("sub/types.cuh", '#pragma once\n#include "more.cuh"\n')
+        self.write("sub/more.cuh", '#pragma once\n#include "../hook.cuh"\n')
+        self.write("hook.cuh", '#pragma once\n#include "sub/types.cuh"\n#include <cstdint>\n' + HEADER)
+        self.assertEqual(self.configure(CONTRACT.replace(")", " INSTALL_DESTINATION c)")).returncode, 0)
+        script = "\n".join(path.read_text() for path in (self.folder / "b").rglob("cmake_install.cmake"))
+        for header in ("/hook.cuh", "/sub/types.cuh", "/sub/more.cuh"):
+            self.assertIn(header, script)
 
     def test_a_contract_declared_twice_stops_configuration(self):
         self.assert_stops(2 * CONTRACT, "fatlink_add_contract(c): the contract is already declared")

@@ -43,6 +43,44 @@ class Packages(unittest.TestCase):
         self.assertTrue({"libcli11-dev", "libgtest-dev", "libgmock-dev", "libbenchmark-dev"} <= self.packages("--build-only"))
 
 
+class Wheels(unittest.TestCase):
+    """scripts/bootstrap beside an nvcc in .cuda/, with a Python whose pip only logs its arguments and fails."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-demo-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "scripts").mkdir()
+        shutil.copy(SOURCE / "scripts/bootstrap", self.folder / "scripts")
+        self.log = self.folder / "log"
+        pip = f'#!/bin/sh\necho "$*" > {self.log}\nexit 1\n'
+        self.script("bin/python3", f'[ "$2" = venv ] && [ "$3" != --help ] || exit 0\nmkdir -p "$3/bin"\n'
+                                   f"cat > \"$3/bin/pip\" <<'PIP'\n{pip}PIP\nchmod +x \"$3/bin/pip\"")
+        for name in ("sudo", "apt-get"):
+            self.script(f"bin/{name}", "exit 0")
+        self.script(".cuda/bin/nvcc", "echo release 13.0")
+
+    def script(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    def installed(self, *arguments):
+        """The packages that pip is to install."""
+        subprocess.run([self.folder / "scripts/bootstrap", *arguments], capture_output=True,
+                       env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
+        return {word.partition("==")[0] for word in self.log.read_text().split() if "==" in word} if self.log.exists() else set()
+
+    def test_of_the_demo_are_completed_for_tests(self):
+        self.assertEqual(self.installed("--demo"), set())
+        self.assertTrue({"nvidia-cuda-nvcc", "nvidia-nvjitlink", "nvidia-nvvm", "nvidia-cuda-nvrtc"} <= self.installed("--build-only"))
+
+    def test_that_are_there_are_not_installed_again(self):
+        (self.folder / ".cuda/lib").mkdir()
+        (self.folder / ".cuda/lib/libnvrtc.so.13").touch()
+        self.assertEqual(self.installed("--build-only"), set())
+
+
 class Preset(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

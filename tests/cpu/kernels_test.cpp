@@ -6,6 +6,7 @@
 #include "device_suite.hpp"
 #include "elementwise_suite.hpp"
 #include "interface_suite.hpp"
+#include "plan_suite.hpp"
 
 #include <gmock/gmock.h>
 
@@ -19,6 +20,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Kernels, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Elementwise, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Arithmetic, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Interface, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Plans, testing::Values("cpu"));
 
 namespace {
 

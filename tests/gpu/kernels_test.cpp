@@ -4,6 +4,7 @@
 #include "device_suite.hpp"
 #include "elementwise_suite.hpp"
 #include "interface_suite.hpp"
+#include "plan_suite.hpp"
 #include "kernels_suite.hpp"
 
 namespace fatlink {
@@ -13,5 +14,6 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Kernels, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Elementwise, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Arithmetic, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Interface, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Plans, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -62,6 +62,22 @@ TEST(CompileMessages, ListTheWarnings)
               ElementsAre(HasSubstr("src/half.cu:1: warning #177-D: variable \"y\"")));
 }
 
+TEST(CompileMessages, StateWhyHeadersThatNvrtcBringsAreMissing)
+{
+  compile_subject const subject{
+      .name = "half.cu",
+      .program_name = "half.cu",
+      .headers_problem = "writing /c/CACHEDIR.TAG: Read-only file system"};
+  compile_product const product{
+      .code = "NVRTC_ERROR_COMPILATION",
+      .log = "half.cu(1): catastrophic error: could not open source file \"cuda_fp16.h\" (none)"};
+  EXPECT_EQ(refusal(product, subject).hint,
+            "the headers of CUDA, which NVRTC brings, could not be unpacked (writing "
+            "/c/CACHEDIR.TAG: Read-only file system): correct this, use another folder "
+            "(FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder with -I "
+            "(compile_options::include_folders); no folders were searched");
+}
+
 TEST(CompileMessages, NameAMissingHeaderAndTheFolders)
 {
   compile_subject const subject{

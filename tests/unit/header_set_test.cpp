@@ -136,7 +136,27 @@ TEST_F(HeaderSet, ReadsNoFifo)
   EXPECT_EQ(headers.refusal_of("pipe.h"), "is not a regular file");
 }
 
-TEST_F(HeaderSet, AddsAHeaderThatAMacroNames)
+TEST_F(HeaderSet, HasWhatMacrosOfTheSourceAndOfHeadersName)
+{
+  write("one/a/x.h", "#include <system.h>\n#define Y <ROOT/y.h>\n#include Y\n");
+  write("one/system.h", "#define ROOT a\n");
+  write("one/a/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#define X <ROOT/x.h>\n#define ROOT a\n#include X\n#include UNKNOWN\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/x.h", testing::_), Pair("a/y.h", "int y;\n"),
+                                          Pair("system.h", testing::_)));
+}
+
+TEST_F(HeaderSet, ReadsNothingOutsideOfTheFoldersThatAMacroNames)
+{
+  write("secret.h", "secret\n");
+  auto headers = make();
+  headers.add_includes_of("#define X <../secret.h>\n#define Y \"" +
+                          (folder_.path() / "secret.h").string() + "\"\n#include X\n#include Y\n");
+  EXPECT_THAT(headers.headers(), IsEmpty());
+}
+
+TEST_F(HeaderSet, AddsAHeaderThatTheCompilerNames)
 {
   write("one/x.h", "#include <y.h>\n");
   write("one/y.h", "int y;\n");

@@ -14,7 +14,7 @@ namespace {
 std::vector<std::string> names_in(std::string_view text)
 {
   std::vector<std::string> names;
-  for (auto const& include : find_includes(text))
+  for (auto const& include : find_directives(text).includes)
     names.push_back((include.is_quoted ? '"' : '<') + std::string(include.name));
   return names;
 }
@@ -30,7 +30,7 @@ TEST(IncludeLines, AreFoundInBothForms)
 TEST(IncludeLines, StateWhereTheNameIs)
 {
   std::string_view const text = "int x;\n#include \"b.h\"\n";
-  auto const includes = find_includes(text);
+  auto const includes = find_directives(text).includes;
   ASSERT_EQ(includes.size(), 1U);
   EXPECT_EQ(text.substr(includes[0].offset, includes[0].name.size()), "b.h");
 }
@@ -63,4 +63,23 @@ TEST(IncludeLines, OfMacrosAndUnfinishedOnesAreNone)
 {
   EXPECT_THAT(names_in("#include HEADER\n#include <\n#include \"\"\n#include <a.h\n#inc <a.h>"),
               IsEmpty());
+}
+
+TEST(IncludeLines, OfMacrosStateTheMacro)
+{
+  EXPECT_THAT(
+      find_directives("#include HEADER // <a.h>\n# include/**/F(x)\n#include <a.h>\n").macros,
+      ElementsAre("HEADER", "F"));
+}
+
+TEST(IncludeLines, HaveTheDefinitionsThatMayNameHeaders)
+{
+  std::vector<std::string> definitions;
+  for (auto const& [name, value] :
+       find_directives(
+           "#define A <a.h> /* x */\n # define B\t\"b.h\"\n#define C c/d-e.h // x\n#define D\n"
+           "#define E(x) <x>\n#define F 1 + 2\n#define G <a> > b\n// #define H h\n")
+           .definitions)
+    definitions.push_back(std::string(name) + '=' + std::string(value));
+  EXPECT_THAT(definitions, ElementsAre("A=<a.h>", "B=\"b.h\"", "C=c/d-e.h"));
 }

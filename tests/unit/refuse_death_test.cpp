@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "fatlink/error.hpp"
+#include "util/text/format.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;
@@ -51,20 +52,19 @@ TEST(RefuseDeath, NearTheMemoryLimitIsALackOfMemory)
 
 TEST(RefuseDeath, OtherwiseHasTheSignalAndWhatIsLikely)
 {
-  auto const expect = [](char const* reason, char const* hint) {
+  auto const expect = [](char const* reason, char const* verb, char const* hint) {
     for (std::uint64_t const peak_mib : {0, 66, 200}) {
       auto const details = death_of({.reason = reason, .peak_kib = peak_mib * k_mib});
       EXPECT_EQ(details.code.text(), reason);
-      EXPECT_EQ(details.message, std::string("src/half.cu: the compiler's process died compiling "
-                                             "it (") +
-                                     reason + ")");
+      EXPECT_EQ(details.message,
+                detail::format("src/half.cu: the compiler{} compiling it ({})", verb, reason));
       EXPECT_THAT(details.hint, HasSubstr(hint));
       EXPECT_THAT(details.hint, HasSubstr("the next compile is not affected"));
     }
   };
-  expect("SIGSEGV", "nest too deep use up the compiler's stack");
-  expect("SIGABRT", "raise compiler_settings::memory_limit_mib");
-  expect("SIGKILL", "simplify the source");
+  expect("SIGSEGV", " crashed", "nest too deep use up the compiler's stack");
+  expect("SIGABRT", " crashed", "raise compiler_settings::memory_limit_mib");
+  expect("SIGKILL", "'s process died", "simplify the source");
 }
 
 TEST(RefuseDeath, ShowsWhatWasInvalidInAReply)

@@ -7,6 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
 include("${CMAKE_CURRENT_LIST_DIR}/base64.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/line_options.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/merge_json.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/name_contract_header.cmake")
 
 set(json "{\"fatlink\":1")
@@ -66,7 +67,7 @@ if(CONTRACT)
 endif()
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "PWD=${source_folder}"
-          "${nvcc}" -fatbin ${code} -std=c++17 ${include_contract} ${stated_path} ${OPTIONS}
+          "${nvcc}" -fatbin ${code} -std=c++17 "-I${DEVICE_INCLUDES}" ${include_contract} ${stated_path} ${OPTIONS}
           "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT fatbin -o "${partial}"
           "${source_folder}/${source}"
   WORKING_DIRECTORY "${folder}"
@@ -114,8 +115,13 @@ set(expected_reference "")
 if(REFERENCE)
   set(expected_reference --expect-reference "${REFERENCE}")
 endif()
+set(expected_plan "")
+if(PLAN)
+  set(expected_plan --expect-plan "${PLAN}")
+endif()
 execute_process(
-  COMMAND "${INSPECT}" inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference} "${partial}"
+  COMMAND "${INSPECT}" inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference}
+          ${expected_plan} "${partial}"
   OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
 fatlink_require_success("${result}" "${errors}" "${FATBIN} does not hold what was requested, and was removed")
 
@@ -123,17 +129,14 @@ fatlink_require_success("${result}" "${errors}" "${FATBIN} does not hold what wa
 execute_process(COMMAND "${INSPECT}" digest "${partial}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
 fatlink_require_success("${result}" "${errors}" "${FATBIN}: the digests cannot be added; the file was removed")
 
-# The .json: the reference and the SHA-256 of the fatbin.
+# The .json: the reference, the plan and the SHA-256 of the fatbin.
 cmake_path(REPLACE_EXTENSION FATBIN LAST_ONLY json OUTPUT_VARIABLE sidecar)
-set(json "{}")
-if(REFERENCE)
-  file(READ "${REFERENCE}" json)
-endif()
+fatlink_merge_json("${REFERENCE}" "${PLAN}" json)
 file(SHA256 "${partial}" digest)
 string(JSON json ERROR_VARIABLE error SET "${json}" sha256 "\"${digest}\"")
 if(error)
   file(REMOVE "${partial}")
-  message(FATAL_ERROR "${REFERENCE}: not a JSON object: ${error}")
+  message(FATAL_ERROR "${REFERENCE} ${PLAN}: not a JSON object: ${error}")
 endif()
 file(WRITE "${sidecar}" "${json}\n")
 file(RENAME "${partial}" "${FATBIN}")

@@ -7,19 +7,15 @@ Installs a contract for authors of transforms, for ``fatlink_add_contract``.
   _fatlink_install_contract(<caller> <name>)
 
 Reads ``arg_HEADER``, ``arg_INSTALL_DESTINATION`` and ``arg_INSTALL_COMPONENT`` of the caller, and the properties of
-``fatlink_contract_<name>``. A header that includes other headers of its project stops configuration.
+``fatlink_contract_<name>``. Headers that the header includes with quotes are installed with it.
 #]=======================================================================]
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/contract_headers.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/scan_hooks.cmake")
 
 function(_fatlink_install_contract caller name)
-  file(STRINGS "${arg_HEADER}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
-  if(includes)
-    list(JOIN includes ", " includes)
-    message(FATAL_ERROR "${caller}: HEADER ${arg_HEADER} would be installed without what it includes "
-      "(${includes}) and would not compile there; put the declarations of the hooks into one header")
-  endif()
+  fatlink_contract_headers("${caller}" "${arg_HEADER}" headers)
   if(NOT arg_INSTALL_COMPONENT)
     set(arg_INSTALL_COMPONENT development)
   endif()
@@ -27,15 +23,19 @@ function(_fatlink_install_contract caller name)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/contracts/${name}.cmake"
                 "${CMAKE_CURRENT_BINARY_DIR}/contracts/${name}.json"
     DESTINATION "${arg_INSTALL_DESTINATION}" COMPONENT "${arg_INSTALL_COMPONENT}")
-  install(FILES "${arg_HEADER}"
-    DESTINATION "${arg_INSTALL_DESTINATION}/${name}" COMPONENT "${arg_INSTALL_COMPONENT}")
+  cmake_path(GET arg_HEADER PARENT_PATH header_folder)
+  foreach(header IN LISTS headers)
+    cmake_path(GET header PARENT_PATH subfolder)
+    install(FILES "${header_folder}/${header}"
+      DESTINATION "${arg_INSTALL_DESTINATION}/${name}/${subfolder}" COMPONENT "${arg_INSTALL_COMPONENT}")
+  endforeach()
   if(FATLINK_DATA_DIR)  # set when the build tree has the layout of the install tree
     _fatlink_write_contract(${name} "${FATLINK_DATA_DIR}/contracts")
   endif()
 endfunction()
 
 # Writes <folder>/<name>.cmake, which declares the contract relative to itself, <folder>/<name>.json, which
-# `fatlink compile` reads, and <folder>/<name>/<header>.
+# `fatlink compile` reads, and <folder>/<name>/ with the `headers` of the caller.
 function(_fatlink_write_contract name folder)
   foreach(property IN ITEMS VERSION HEADER PACKAGE HOOKS)
     get_target_property(${property} fatlink_contract_${name} FATLINK_CONTRACT_${property})
@@ -52,7 +52,10 @@ function(_fatlink_write_contract name folder)
   endif()
   cmake_path(GET HEADER FILENAME file)
   _fatlink_write_contract_json("${folder}" ${name} "${file}")
-  file(COPY "${HEADER}" DESTINATION "${folder}/${name}")
+  cmake_path(GET HEADER PARENT_PATH header_folder)
+  foreach(header IN LISTS headers)
+    configure_file("${header_folder}/${header}" "${folder}/${name}/${header}" COPYONLY)
+  endforeach()
   file(CONFIGURE OUTPUT "${folder}/${name}.cmake" @ONLY CONTENT [[
 if(NOT TARGET fatlink_contract_@name@)
   fatlink_add_contract(@name@ VERSION @VERSION@

@@ -74,7 +74,7 @@ void print_bench(json const& report)
   print_heading(report);
   print_kernels(report["kernels"]);
   print_links(report["links"]);
-  print_starts(report["starts"]);
+  print_starts(report);
   fmt::print("\nPreflight of the pair: {:.3f} ms\n", report["preflight_ms"].get<double>());
   print_reference_device(report["reference_device"]);
 }

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/start_up.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <vector>
 
+#include "bench/child_process.hpp"
 #include "bench/median.hpp"
+#include "bench/nvcc_times.hpp"
 #include "fatlink/error.hpp"
 #include "terminal/interrupts.hpp"
-#include "util/process/stopwatch.hpp"
-
-extern char** environ;
 
 namespace fatlink::cli {
 namespace {
@@ -34,53 +29,12 @@ constexpr char const* k_phases[] = {"find", "read", "preflight", "key",   "looku
                            .hint = "run the same command yourself to see its error"});
 }
 
-/// Standard output of a child process, and its wall time.
-struct child_result {
-  double ms = 0;
-  std::string output;
-};
-
-std::string read_to_end(int descriptor)
+/// @throws unavailable_error the program failed.
+child_result run_program(std::vector<std::string> const& words)
 {
-  std::string text;
-  char buffer[4096];
-  for (ssize_t size = 0; (size = ::read(descriptor, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(size));
-  return text;
-}
-
-/// Starts this program with `words` and with `output` as its standard output; returns its process
-/// ID, or 0 if it cannot be started.
-pid_t start_child(std::vector<std::string>& words, int output)
-{
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t process = 0;
-  auto const code =
-      ::posix_spawn(&process, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return code == 0 ? process : 0;
-}
-
-child_result run_child(std::vector<std::string> words)
-{
-  int pipe_ends[2];
-  if (::pipe2(pipe_ends, O_CLOEXEC) != 0) fail("cannot create a pipe");
-  detail::stopwatch watch;
-  auto const process = start_child(words, pipe_ends[1]);
-  ::close(pipe_ends[1]);
-  child_result result;
-  if (process != 0) result.output = read_to_end(pipe_ends[0]);
-  ::close(pipe_ends[0]);
-  int status = 0;
-  if (process == 0 || ::waitpid(process, &status, 0) != process || status != 0)
+  auto result = run_child(k_this_program, words);
+  if (!result.has_succeeded)
     fail(fmt::format("fatlink {} failed", fmt::join(words.begin() + 1, words.end(), " ")));
-  result.ms = watch.lap();
   return result;
 }
 
@@ -99,6 +53,7 @@ class start_times {
                       "program",
                       verb_, json["cache"].get<std::string>(), expected_outcome));
     values_["process"].push_back(result.ms);
+    values_["cpu"].push_back(result.cpu_ms);
     for (auto const* phase : k_phases)
       if (json["start_ms"].contains(phase))
         values_[phase].push_back(json["start_ms"][phase].get<double>());
@@ -136,6 +91,7 @@ class scratch_folder {
   scratch_folder& operator=(scratch_folder const&) = delete;
   [[nodiscard]] std::filesystem::path cache() const { return path_ / "cache"; }
   [[nodiscard]] std::string output() const { return path_ / "out.cubin"; }
+  [[nodiscard]] std::string nvcc_output() const { return path_ / "nvcc.fatbin"; }
   void remove_cache() const { std::filesystem::remove_all(cache()); }
   void remove_output() const { std::filesystem::remove(output()); }
 
@@ -143,11 +99,13 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-/// The rows of one command, with an empty and with a filled cache.
+/// The rows of one command, with an empty and with a filled cache. `beside`: measured in each
+/// round, too.
 std::pair<nlohmann::json, nlohmann::json> measure_command(std::vector<std::string> const& command,
                                                           scratch_folder const& folder,
                                                           deferred_interrupts const& interrupts,
-                                                          unsigned rounds)
+                                                          unsigned rounds,
+                                                          std::function<void()> const& beside)
 {
   start_times cold(command[1]);
   start_times warm(command[1]);
@@ -155,9 +113,10 @@ std::pair<nlohmann::json, nlohmann::json> measure_command(std::vector<std::strin
     if (interrupts.is_pending()) fail("interrupted by a signal");
     folder.remove_cache();
     folder.remove_output();
-    cold.add(run_child(command), "miss");
+    cold.add(run_program(command), "miss");
     folder.remove_output();
-    warm.add(run_child(command), "hit");
+    warm.add(run_program(command), "hit");
+    beside();
   }
   auto rows = std::pair(cold.row("cold"), warm.row("warm"));
   rows.second["times_faster"] =
@@ -172,6 +131,12 @@ std::vector<std::string> base_command(char const* verb, bench_job const& job)
   if (job.flags.options.allow_calls) words.emplace_back("--allow-calls");
   if (job.flags.options.whole_archive) words.emplace_back("--whole-archive");
   if (job.flags.allow_unconfined) words.emplace_back("--allow-unconfined");
+  auto const& sources = job.flags.sources.options;
+  if (!sources.contract.empty()) words.push_back("--contract=" + sources.contract);
+  if (!sources.header.empty()) words.push_back("--header=" + sources.header.string());
+  for (auto const& folder : sources.include_folders)
+    words.push_back("--include-folder=" + folder.string());
+  for (auto const& definition : sources.definitions) words.push_back("--define=" + definition);
   return words;
 }
 
@@ -195,34 +160,47 @@ std::vector<std::string> run_command(bench_job const& job)
   return words;
 }
 
+void print_nvcc(nlohmann::json const& nvcc)
+{
+  fmt::print("| nvcc {}, to a fatbin | | {:.2f} | {:.2f} |", nvcc["version"].get<std::string>(),
+             nvcc["process_ms"].get<double>(), nvcc["cpu_ms"].get<double>());
+  for ([[maybe_unused]] auto const* phase : k_phases) fmt::print(" |");
+  fmt::print(" |\n");
+}
+
 }  // namespace
 
-nlohmann::json measure_starts(bench_job const& job, target target, bool has_gpu)
+void measure_starts(nlohmann::json& report, bench_job const& job, target target)
 {
   deferred_interrupts const interrupts;  // outlives the folder, so a signal leaves no folder behind
   scratch_folder const folder;
-  std::vector<std::vector<std::string>> commands{link_command(job, target, folder.output())};
-  if (has_gpu || (job.modes.back() == link_mode::lto && !job.flags.options.allow_calls))
-    commands.push_back(run_command(job));
+  nvcc_times nvcc(job, folder.nvcc_output());
   auto rows = nlohmann::json::array();
-  for (auto const& command : commands) {
-    auto const [cold, warm] = measure_command(command, folder, interrupts, job.rounds);
+  auto const measure = [&](std::vector<std::string> const& command,
+                           std::function<void()> const& beside) {
+    auto const [cold, warm] = measure_command(command, folder, interrupts, job.rounds, beside);
     rows.push_back(cold);
     rows.push_back(warm);
-  }
-  return rows;
+  };
+  measure(link_command(job, target, folder.output()), [&] { nvcc.measure(); });
+  auto const has_gpu = !report["device"].is_null();
+  if (has_gpu || (job.modes.back() == link_mode::lto && !job.flags.options.allow_calls))
+    measure(run_command(job), [] {});
+  report["starts"] = rows;
+  report["nvcc"] = nvcc.row();
 }
 
-void print_starts(nlohmann::json const& rows)
+void print_starts(nlohmann::json const& report)
 {
-  fmt::print("\n| start, ms | cache | whole process |");
+  fmt::print("\n| start, ms | cache | whole process | processor |");
   for (auto const* phase : k_phases) fmt::print(" {} |", phase);
-  fmt::print(" times faster |\n|---|---|---:|");
+  fmt::print(" times faster |\n|---|---|---:|---:|");
   for ([[maybe_unused]] auto const* phase : k_phases) fmt::print("---:|");
   fmt::print("---:|\n");
-  for (auto const& row : rows) {
-    fmt::print("| {} | {} | {:.2f} |", row["verb"].get<std::string>(),
-               row["cache"].get<std::string>(), row["process_ms"].get<double>());
+  for (auto const& row : report["starts"]) {
+    fmt::print("| {} | {} | {:.2f} | {:.2f} |", row["verb"].get<std::string>(),
+               row["cache"].get<std::string>(), row["process_ms"].get<double>(),
+               row["cpu_ms"].get<double>());
     for (auto const* phase : k_phases) {
       auto const key = std::string(phase) + "_ms";
       fmt::print(" {} |", row.contains(key) ? fmt::format("{:.3f}", row[key].get<double>()) : "");
@@ -231,6 +209,7 @@ void print_starts(nlohmann::json const& rows)
                               ? fmt::format("{:.1f}", row["times_faster"].get<double>())
                               : "");
   }
+  if (auto const& nvcc = report["nvcc"]; !nvcc.is_null()) print_nvcc(nvcc);
 }
 
 }  // namespace fatlink::cli

@@ -55,7 +55,7 @@ try {
 bool has_expectations(build_expectations const& expected)
 {
   return !expected.entries.empty() || !expected.ident.empty() || expected.hook ||
-         !expected.reference.empty();
+         !expected.reference.empty() || !expected.plan.empty();
 }
 
 build_expectations expand_expectations(build_expectations expected)
@@ -114,6 +114,8 @@ void add_inspect(CLI::App& app, int& exit_status)
                  "fail if no hook of the stated contract is defined or called");
   verb->add_option("--expect-reference", arguments->expected.reference,
                    "fail if this sidecar cannot be the reference of the fatbin");
+  verb->add_option("--expect-plan", arguments->expected.plan,
+                   "fail if this file cannot be the launch plan of the fatbin");
   auto* ptx = verb->add_flag("--ptx", arguments->ptx, "print the PTX");
   add_targets(*verb, arguments->targets,
               "print only the PTX that links for these GPUs, separated by commas; native: of this "

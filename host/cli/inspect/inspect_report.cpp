@@ -8,8 +8,10 @@
 
 #include "error_report.hpp"
 #include "fatbin/entry_facts.hpp"
+#include "fatlink/launch_plan.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/resources.hpp"
+#include "inspect/plan_report.hpp"
 #include "preflight/double_arithmetic.hpp"
 #include "preflight/linked_entry.hpp"
 #include "resources_report.hpp"
@@ -33,6 +35,17 @@ nlohmann::json declarations(ident const& stated)
   return json;
 }
 
+nlohmann::json describe_elements(ident const& stated)
+{
+  auto json = nlohmann::json::object();
+  for (auto const& [hook, element] : stated.elements)
+    json[hook] = {{"type", element.type},
+                  {"size", element.size},
+                  {"alignment", element.alignment},
+                  {"dtype", to_string(element_type_of(element))}};
+  return json;
+}
+
 /// A field that the ident does not state is absent: `fatlink digest` adds idents of digests only.
 nlohmann::json to_json(ident const& stated)
 {
@@ -44,6 +57,7 @@ nlohmann::json to_json(ident const& stated)
         std::pair("package", &stated.package),
         std::pair("contract_package", &stated.contract_package)})
     if (!value->empty()) json[key] = *value;
+  if (!stated.elements.empty()) json["elements"] = describe_elements(stated);
   return json;
 }
 
@@ -134,8 +148,16 @@ void print_list(char const* title, nlohmann::json const& entry, char const* key)
   for (auto const& item : entry[key]) fmt::print("    {:<11} {}\n", title, item.get<std::string>());
 }
 
+void print_elements(nlohmann::json const& ident)
+{
+  for (auto const& [hook, element] : ident.value("elements", nlohmann::json::object()).items())
+    fmt::print("    {:<11} {}: {}, {} bytes\n", "elements", hook,
+               element["type"].get<std::string>(), element["size"].get<std::size_t>());
+}
+
 void print_ident(nlohmann::json const& ident)
 {
+  print_elements(ident);
   if (!ident.contains("contract")) {
     fmt::print("    {:<11} none\n", "contract");
     return;
@@ -179,6 +201,9 @@ nlohmann::json to_json(loaded_file const& file)
       {"bytes", file.contents.bytes().size()}, {"verified", file.contents.is_verified()},
       {"findings", describe_findings(file)},   {"entries", nlohmann::json::array()}};
   if (file.damage) json["damage"] = file.damage->what();
+  // Of a damaged file, the .json may be that of another one.
+  if (!file.damage)
+    if (auto const plan = launch_plan::beside(file.contents.name())) json["plan"] = to_json(*plan);
   for (auto const& module : file.contents.modules())
     for (auto const& entry : module.entries())
       json["entries"].push_back(describe(entry, module, file));
@@ -199,6 +224,7 @@ void print_text(nlohmann::json const& file)
       fmt::print("  {}\n", owner);
     print_entry(entry);
   }
+  if (auto const plan = file.find("plan"); plan != file.end()) print_plan(*plan);
   for (auto const& finding : file["findings"])
     fmt::print("  warning: {} [{}]\n    hint: {}\n", finding["message"].get<std::string>(),
                finding["id"].get<std::string>(), finding["hint"].get<std::string>());

@@ -154,7 +154,8 @@ class link_cache {
   /// Removes damaged entries, temporary files of dead processes, and entries above the limit.
   /// @throws file_error as verify().
   cache_cleaning prune();
-  /// Removes every entry and resets the statistics. @throws file_error as verify().
+  /// Removes every entry and the headers that NVRTC unpacked; resets the statistics. @throws
+  /// file_error as verify().
   cache_cleaning clear();
 
  private:

@@ -69,7 +69,9 @@ struct compiler_settings {
   /// Time limit for one compile, including the start of the helper. Must be above 0.
   std::chrono::milliseconds time_limit = std::chrono::seconds(30);
   unsigned memory_limit_mib = 2048;  ///< memory that one compile may use, 64 to 65536
-  /// Searched before each compile; receives each compiled fatbin. Null: no cache.
+  /// Searched before each compile; receives each compiled fatbin. Null: no cache. NVRTC 13.3 and
+  /// newer unpacks the headers that it brings in the cache's folder; without one, in that of
+  /// default_cache_settings().
   std::shared_ptr<link_cache> cache = {};
   std::filesystem::path nvrtc = {};    ///< the libnvrtc.so.13 to use, and no other; empty: searched
   std::filesystem::path libnvvm = {};  ///< the libnvvm.so.4 to use, likewise
@@ -96,8 +98,9 @@ class compiler {
   compiled_source compile(source const& code, compile_options const& options);
 
   /// The folders in which <cuda_fp16.h> and the like are searched, after those of the
-  /// options: of the toolkit or wheel that NVRTC belongs to, else of another one; from 13.3 on, the
-  /// headers that NVRTC brings, unpacked in the cache's folder. Empty: there are none.
+  /// options: of the toolkit or wheel that NVRTC belongs to; from 13.3 on, the headers that NVRTC
+  /// brings, once a source needed them; before, those of another toolkit or wheel. Empty: there are
+  /// none yet.
   [[nodiscard]] std::vector<std::filesystem::path> header_folders() const;
 
  private:

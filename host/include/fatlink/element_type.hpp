@@ -41,9 +41,11 @@ struct element_field;
 struct element_type {
   scalar_kind kind = scalar_kind::float32;  ///< what the bytes mean
   std::size_t size = 4;                     ///< of one element, padding included; 1 to 4,096
-  std::size_t alignment = 4;               ///< of an element in memory; a power of two; 1 for bytes
-  std::string name = {};                   ///< of a record: "window"; empty for all others
-  std::vector<element_field> fields = {};  ///< of a record, in order; empty for all others
+  std::size_t alignment = 4;  ///< of an element in memory; a power of two; 1 for bytes
+  std::string name = {};      ///< of a record: "window"; empty for all others
+  /// Of a record, in order; empty for all others. Without = {}, for which clang 14 needs the whole
+  /// type element_field.
+  std::vector<element_field> fields;
 
   /// Whether kind, size and all fields are equal; names of records do not count.
   friend bool operator==(element_type const& a, element_type const& b);

@@ -5,6 +5,7 @@
 //    "toolkit":"13.0.88","float":"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1",
 //    "package":"fatlink-transforms 0.1.0","contract_package":"fatlink-runtime 0.1.0",
 //    "hooks":{"user_transform":"FffE"},
+//    "elements":{"load_element":{"type":"__half","size":2,"alignment":2}},
 //    "entries":["ptx:sm_75 <32 hex>","ltoir:sm_75 <32 hex>"],"check":"<32 hex>"}
 // A package is its name, then a space and its version where that is known. A hook has its type as
 // the Itanium C++ ABI mangles it: FffE is float(float).
@@ -21,18 +22,27 @@
 // ident small. Readers that do not know the two members ignore them.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fatlink/element_type.hpp"
 #include "fatlink/export.hpp"
 
 namespace FATLINK_API fatlink {
 
 /// The newest format that this fatlink reads.
 inline constexpr int k_ident_format = 1;
+
+/// The type of the elements that a hook handles as bytes.
+struct ident_element {
+  std::string type = {};      ///< as C++ names it: "__half", "best"
+  std::size_t size = 0;       ///< bytes, 1 to 4,096
+  std::size_t alignment = 0;  ///< bytes, a power of two
+};
 
 /// What an entry states about its build.
 struct ident {
@@ -47,6 +57,8 @@ struct ident {
   std::string contract_package = {};
   /// The hooks that the contract declares, and their mangled types; empty: not recorded.
   std::map<std::string, std::string> hooks = {};
+  /// The types of the elements that hooks handle as bytes (FATLINK_ELEMENT), by hook.
+  std::map<std::string, ident_element> elements = {};
   /// Targets ("sm_75") whose LTO-IR and PTX entries are from different files, so the PTX does not
   /// state the types of the LTO-IR: is_opaque() of preflight.hpp. Written by `fatlink pack`.
   std::vector<std::string> opaque = {};
@@ -57,6 +69,14 @@ struct ident {
 /// Decodes an entry's ident text. Nothing for other text (empty, of another tool, damaged); this is
 /// not an error: the entry then has no contract.
 std::optional<ident> parse_ident(std::string_view text) noexcept;
+
+/// Whether `size` and `alignment` can be those of an element: 1 to 4,096 bytes, a multiple of a
+/// power of two.
+bool is_element_size(std::size_t size, std::size_t alignment) noexcept;
+
+/// The type of the elements: float32 for "float", float16 for "__half", complex64 for "float2" and
+/// "cuda::std::complex<float>"; bytes of this size for a type whose members are not known.
+element_type element_type_of(ident_element const& element);
 
 /// The C++ declaration of a hook: "float user_transform(float)" for "user_transform" and "FffE";
 /// the name and the mangled type if it is not a simple function type.

@@ -60,6 +60,8 @@ enum class finding_id {
   toolkit_major,     ///< made by a toolkit of another major version than nvJitLink's
   float_contract,    ///< compiled with different floating-point flags
   unverified_bytes,  ///< neither the input nor a .json beside it states digests
+  // launch plans
+  plan_mismatch,  ///< a launch plan that does not fit the kernels of its fatbin
   // packing
   duplicate_entry,     ///< two entries of one kind and target
   interface_mismatch,  ///< files of one fatbin that define or declare different functions

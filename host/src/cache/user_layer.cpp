@@ -6,6 +6,7 @@
 
 #include "cache/claim.hpp"
 #include "cache/eviction.hpp"
+#include "cache/unpacked_headers.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::cache {
@@ -209,6 +210,7 @@ cache_cleaning user_layer::clear() const
     cache_folder->remove_any(name);
     ++result.entries;
   }
+  remove_unpacked_headers(*cache_folder);
   write_ledger(*cache_folder, {.counted = true});
   return result;
 }

@@ -84,6 +84,12 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
         "NVRTC has no C++ standard library: remove the line, or include <cuda/std/...> of CCCL; "
         "CUDA's own functions (sqrtf, printf) need no header; {}",
         folders_text(subject));
+  if (!subject.headers_problem.empty())
+    return detail::format(
+        "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "
+        "another folder (FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder "
+        "with -I (compile_options::include_folders); {}",
+        subject.headers_problem, folders_text(subject));
   return detail::format("add its folder with -I (compile_options::include_folders); {}; {}",
                         folders_text(subject), k_headers_remedy);
 }

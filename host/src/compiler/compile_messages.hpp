@@ -18,6 +18,7 @@ struct compile_subject {
   std::string program_name = {};                 ///< as the compiler knows it: "half.cu"
   installed_contract const* contract = nullptr;  ///< null: none
   std::vector<std::string> folders = {};         ///< that #include searches
+  std::string headers_problem = {};  ///< why NVRTC could not unpack its headers; empty: it did
 };
 
 /// The name of the file in "could not open source file "NAME"" of the log; empty if there is none.

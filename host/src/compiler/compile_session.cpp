@@ -7,11 +7,13 @@
 
 #include "compiler/assemble_fatbin.hpp"
 #include "compiler/check_hooks.hpp"
+#include "compiler/collect_headers.hpp"
+#include "compiler/compile_key.hpp"
 #include "compiler/compiler_options.hpp"
-#include "compiler/header_folders.hpp"
+#include "compiler/compiler_version.hpp"
+#include "compiler/find_hook_types.hpp"
 #include "compiler/ir_messages.hpp"
 #include "compiler/refuse_death.hpp"
-#include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
@@ -22,15 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Increased whenever fatlink itself would compile the same source differently.
-constexpr char const* k_key_format = "1";
 constexpr int k_most_attempts = 64;  ///< each finds a header that a macro names
 constexpr std::uint64_t k_most_library = std::uint64_t{16} << 20;
-
-std::string digest_of(std::string_view text)
-{
-  return to_hexadecimal(sha256(std::as_bytes(std::span(text))));
-}
 
 std::string read_text(fs::path const& file, char const* hint)
 {
@@ -43,31 +38,6 @@ std::string program_name_of(std::string const& name)
 {
   auto file = fs::path(name).filename().string();
   return file.empty() ? "source.cu" : file;
-}
-
-std::string version_of(std::string const& identity)
-{
-  return identity.substr(0, identity.find(' '));
-}
-
-/// Whether a version is known: "13.0", not "2.?", as that of libNVVM, which states none.
-bool is_known(std::string const& version)
-{
-  return !version.empty() && version.find('?') == std::string::npos;
-}
-
-std::string title_of(char const* compiler, std::string const& version)
-{
-  return is_known(version) ? detail::format("{} {}", compiler, version) : compiler;
-}
-
-/// Whether the NVRTC with `identity` brings headers.
-bool brings_headers(std::string const& identity)
-{
-  constexpr int k_first_minor = 3;
-  auto const version = version_of(identity);
-  auto const dot = version.find('.');
-  return dot != std::string::npos && std::atoi(version.c_str() + dot + 1) >= k_first_minor;
 }
 
 }  // namespace
@@ -111,13 +81,18 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
   auto const& cache = state_.settings.cache;
   for (int attempts = 0; attempts < k_most_attempts; ++attempts) {
     std::shared_ptr<cached_link const> entry;
+    auto subject = make_program();
     if (cache) {
-      auto result = cache->find_or_make(key_of(make_program(true)), [&] { return make(); });
+      auto const key = compile_key(subject, options_,
+                                   {.compiler = library_.identity,
+                                    .contract = subject_.contract,
+                                    .allow_unconfined = state_.settings.allow_unconfined});
+      auto result = cache->find_or_make(key, [&] { return make(subject); });
       entry = std::move(result.link);
       outcome_ = result.outcome;
       for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
     } else {
-      entry = std::make_shared<cached_link const>(make().link);
+      entry = std::make_shared<cached_link const>(make(subject).link);
     }
     if (!entry->bytes.empty()) return entry;
     for (auto const& name : entry->warnings) (void)headers_->add(name);
@@ -157,76 +132,46 @@ void compile_session::read_contract()
 
 header_set compile_session::collect_headers()
 {
-  auto const& cache = state_.settings.cache;
-  auto const unpacked =
-      unpacked_headers_folder(cache ? cache->settings().folder : fs::path(), library_.identity);
-  auto folders = cuda_header_folders(library_.path, unpacked);
-  auto headers = collect_headers(folders);
-  if (!headers.has_missing() || !folders.empty() || unpacked.empty() ||
-      !brings_headers(library_.identity))
-    return headers;
-  helpers_.unpack_headers(unpacked.string());
-  return collect_headers(cuda_header_folders(library_.path, unpacked));
+  cuda_headers const places(library_, state_.settings.cache.get());
+  auto [headers, problem] = detail::collect_headers(
+      {code_, options_, forced_header_ ? &*forced_header_ : nullptr}, places, helpers_);
+  if (!problem.empty())
+    warnings_.push_back(
+        detail::format("{} cannot unpack the headers that it brings: {}", producer_, problem));
+  subject_.headers_problem = std::move(problem);
+  return std::move(headers);
 }
 
-header_set compile_session::collect_headers(std::vector<fs::path> const& system_folders)
+/// Without headers, NVRTC is first asked to leave its own declarations out, which takes half the
+/// time.
+program compile_session::make_program() const
 {
-  auto folders = options_.include_folders;
-  folders.insert(folders.end(), system_folders.begin(), system_folders.end());
-  header_set headers(std::move(folders), options_.headers);
-  if (forced_header_) {
-    headers.add_text(forced_header_->name, forced_header_->text);
-    headers.add_includes_of(forced_header_->text);
-  }
-  for (auto const& [name, text] : options_.headers) headers.add_includes_of(text);
-  headers.add_includes_of(code_.text());
-  return headers;
-}
-
-program compile_session::make_program(bool is_minimal) const
-{
-  program subject{.name = subject_.program_name, .source = code_.text()};
-  if (!is_cuda()) {
-    subject.headers = headers_->headers();
-    subject.compiles = nvvm_compiles(options_);
-    return subject;
-  }
-  subject.headers = headers_->headers();
-  std::vector<std::string> forced;
-  if (forced_header_) forced.push_back(forced_header_->name);
-  subject.compiles =
-      nvrtc_compiles(options_, forced, is_minimal && subject.headers.size() == forced.size());
+  program subject{
+      .name = subject_.program_name, .source = code_.text(), .headers = headers_->headers()};
+  subject.compiles = is_cuda() ? nvrtc_compiles(options_, forced_names(), is_minimal(subject))
+                               : nvvm_compiles(options_);
   return subject;
 }
 
-/// File names of headers and options are as the compiler sees them, without folders.
-cache_key compile_session::key_of(program const& subject) const
+std::vector<std::string> compile_session::forced_names() const
 {
-  cache_key key;
-  key.add("compile", k_key_format);
-  key.add("name", subject.name);
-  key.add("source", digest_of(subject.source));
-  for (auto const& header : subject.headers)
-    key.add("header", header.name + ' ' + digest_of(header.text));
-  for (auto const& options : subject.compiles)
-    for (auto const& option : options) key.add("option", option);
-  for (auto const architecture : options_.sass) key.add("sass", architecture.name());
-  if (contract_) {
-    key.add("contract", contract_->title());
-    key.add("package", contract_->package);
-    for (auto const& hook : contract_->hooks) key.add("hook", hook);
-  }
-  key.add("compiler", library_.identity);
-  // Never served to a compiler that requires the sandbox.
-  if (state_.settings.allow_unconfined) key.add("sandbox", "not required");
-  return key;
+  if (!forced_header_) return {};
+  return {forced_header_->name};
+}
+
+bool compile_session::is_minimal(program const& subject) const
+{
+  return is_cuda() && subject.headers.size() == forced_names().size();
 }
 
 /// Compiles, or finds the name of a header for the next attempt.
-compile_session::attempt compile_session::make()
+compile_session::attempt compile_session::make(program& subject)
 {
-  auto products = compile(make_program(true));
-  if (is_cuda() && !products.back().code.empty()) products = compile(make_program(false));
+  auto products = compile(subject);
+  if (is_minimal(subject) && !products.back().code.empty()) {
+    subject.compiles = nvrtc_compiles(options_, forced_names(), false);
+    products = compile(subject);
+  }
   auto const& last = products.back();
   if (last.code.empty()) return make_fatbin(products);
   auto const header = missing_header_of(last.log);
@@ -251,7 +196,7 @@ compile_session::attempt compile_session::make_fatbin(std::vector<compile_produc
   }
   hook_types types;
   if (contract_) {
-    types = find_hook_types();
+    types = hook_types_of_contract();
     facts.hooks = types.mangled;
   }
   attempt made;
@@ -278,44 +223,15 @@ std::vector<compile_product> compile_session::compile(program const& subject)
   return std::move(reply.products);
 }
 
-/// The types of the contract's hooks, from the cache if it has them: they take a compile of their
-/// own.
-hook_types compile_session::find_hook_types()
-{
-  auto const probe = hook_probe(*contract_);
-  auto const compile_probe = [&] {
-    auto const reply = helpers_.compile(helper_tool::nvrtc, probe);
-    attempt made;
-    if (reply.products.back().code.empty())
-      made.link.bytes = reply.products.back().ptx;
-    else
-      throw file_error(stage::compiler,
-                       {.message = detail::format(
-                            "{}: the header of the contract {} does not compile on its own",
-                            contract_->header_path, contract_->title()),
-                        .input = contract_->header_path,
-                        .code = error_code::invalid_contract,
-                        .log = reply.products.back().log,
-                        .hint = "install the contract's package again"});
-    return made;
-  };
-  try {
-    auto const& cache = state_.settings.cache;
-    cache_key key;
-    key.add("hooks", k_key_format);
-    key.add("header", digest_of(contract_->header_text));
-    key.add("probe", digest_of(probe.source));
-    key.add("compiler", state_.locate(source_language::cuda).identity);
-    auto const bytes =
-        cache ? cache->find_or_make(key, compile_probe).link->bytes : compile_probe().link.bytes;
-    return read_hook_types({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, *contract_);
-  } catch (unavailable_error const& missing) {
-    if (is_cuda()) throw;
-    auto details = missing.details();
-    details.message = detail::format("{}: NVRTC reads the contract {}: {}", code_.name(),
-                                     contract_->title(), details.message);
-    throw unavailable_error(stage::compiler, std::move(details));
-  }
+hook_types compile_session::hook_types_of_contract()
+try {
+  return find_hook_types(*contract_, state_, helpers_);
+} catch (unavailable_error const& missing) {
+  if (is_cuda()) throw;
+  auto details = missing.details();
+  details.message = detail::format("{}: NVRTC reads the contract {}: {}", code_.name(),
+                                   contract_->title(), details.message);
+  throw unavailable_error(stage::compiler, std::move(details));
 }
 
 }  // namespace fatlink::detail

@@ -30,15 +30,15 @@ class compile_session {
   [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
   void read_contract();
   header_set collect_headers();
-  header_set collect_headers(std::vector<std::filesystem::path> const& system_folders);
   void prepare_ir();
   std::shared_ptr<cached_link const> find_or_make();
-  program make_program(bool is_minimal) const;
-  cache_key key_of(program const& subject) const;
-  attempt make();
+  program make_program() const;
+  std::vector<std::string> forced_names() const;
+  bool is_minimal(program const& subject) const;
+  attempt make(program& subject);
   attempt make_fatbin(std::vector<compile_product> const& products);
   std::vector<compile_product> compile(program const& subject);
-  hook_types find_hook_types();
+  hook_types hook_types_of_contract();
 
   compiler_state& state_;
   source const& code_;

@@ -3,7 +3,7 @@
 
 #include "compiler/compile_session.hpp"
 #include "compiler/compiler_options.hpp"
-#include "compiler/header_folders.hpp"
+#include "compiler/cuda_headers.hpp"
 
 namespace fatlink {
 
@@ -25,11 +25,8 @@ compiled_source compiler::compile(source const& code, compile_options const& opt
 
 std::vector<std::filesystem::path> compiler::header_folders() const
 {
-  auto const nvrtc = state_->locate(source_language::cuda);
-  auto const& cache = state_->settings.cache;
-  auto const folder = cache ? cache->settings().folder : std::filesystem::path();
-  return detail::cuda_header_folders(nvrtc.path,
-                                     detail::unpacked_headers_folder(folder, nvrtc.identity));
+  return detail::cuda_headers(state_->locate(source_language::cuda), state_->settings.cache.get())
+      .folders();
 }
 
 }  // namespace fatlink

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compiler_helpers.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include "compiler/refuse_death.hpp"
@@ -29,7 +28,6 @@ void compiler_helpers::unpack_headers(std::string const& folder)
 {
   auto settings = settings_for(helper_tool::nvrtc);
   settings.headers_folder = folder;
-  std::filesystem::create_directories(std::filesystem::path(folder).parent_path());
   (void)link_helper::start(settings, limit_);
 }
 

@@ -20,7 +20,8 @@ class compiler_helpers {
   compile_reply compile(helper_tool tool, program const& subject);
   /// Starts the helper with `tool`, unless it runs. @throws as compile.
   void start(helper_tool tool) { (void)lease(tool); }
-  /// Unpacks the headers that NVRTC brings to `folder`. @throws unavailable_error
+  /// Unpacks the headers that NVRTC brings to `folder`, unless they are there.
+  /// @throws unavailable_error there is no helper or no NVRTC, or it cannot write them.
   void unpack_headers(std::string const& folder);
 
  private:

@@ -47,19 +47,22 @@ header_set::header_set(std::vector<fs::path> folders,
 
 void header_set::add_includes_of(std::string_view text)
 {
-  location place;
-  for (auto const& include : find_includes(text))
-    if (find(std::string(include.name), include.is_quoted, nullptr, place)) (void)insert(place);
-  read_pending();
+  auto const directives = find_directives(text);
+  for (auto const& include : directives.includes)
+    if (auto const place = find(std::string(include.name), include.is_quoted, nullptr))
+      (void)insert(*place);
+  macros_.add(directives);
+  read_all();
 }
 
 bool header_set::add(std::string const& name)
 {
-  location place;
-  if (texts_.contains(name) || !find(name, false, nullptr, place)) return false;
+  if (texts_.contains(name)) return false;
+  auto const place = find(name, false, nullptr);
+  if (!place) return false;
   auto const size = texts_.size();
-  auto const inserted = insert(place);
-  read_pending();
+  auto const inserted = insert(*place);
+  read_all();
   if (inserted != name) texts_.emplace(name, texts_.at(inserted));
   return texts_.size() > size;
 }
@@ -84,47 +87,60 @@ std::string header_set::refusal_of(std::string const& name) const
 }
 
 /// The file that `spelled` names: relative to the file that includes it, or in the first folder.
-bool header_set::find(std::string const& spelled, bool is_quoted, pending const* includer,
-                      location& place)
+std::optional<header_set::location> header_set::find(std::string const& spelled, bool is_quoted,
+                                                     pending const* includer)
 {
-  if (memory_names_.contains(spelled)) return false;
-  if (fs::path(spelled).is_absolute()) {
+  if (memory_names_.contains(spelled)) return std::nullopt;
+  if (spelled.starts_with('/')) {
     refusals_.emplace(spelled, "is outside of the folders");
-    return false;
+    return std::nullopt;
   }
   if (is_quoted && includer != nullptr) {
     auto const name =
         (fs::path(includer->place.name).parent_path() / spelled).lexically_normal().string();
-    if (is_file(includer->place.folder, name, spelled)) {
-      place = {includer->place.folder, name};
-      return true;
-    }
+    if (is_file(includer->place.folder, name, spelled))
+      return location{includer->place.folder, name};
   }
+  auto const [known, is_new] = places_.try_emplace(spelled);
+  if (is_new) known->second = find_in_folders(spelled);
+  if (!known->second) has_missing_ = true;
+  return known->second;
+}
+
+std::optional<header_set::location> header_set::find_in_folders(std::string const& spelled)
+{
   auto const name = fs::path(spelled).lexically_normal().string();
   for (std::size_t folder = 0; folder < folders_.size(); ++folder)
-    if (is_file(folder, name, spelled)) {
-      place = {folder, name};
-      return true;
-    }
-  has_missing_ = true;
-  return false;
+    if (is_file(folder, name, spelled)) return location{folder, name};
+  return std::nullopt;
 }
 
 /// Whether `name` is a regular file below the folder, also with symbolic links resolved.
 bool header_set::is_file(std::size_t folder, std::string const& name, std::string const& spelled)
 {
+  auto const kind = kind_of(folder, name);
+  if (kind == file_kind::outside) refusals_.emplace(spelled, "is outside of the folders");
+  if (kind == file_kind::irregular) refusals_.emplace(spelled, "is not a regular file");
+  return kind == file_kind::regular;
+}
+
+header_set::file_kind header_set::kind_of(std::size_t folder, std::string const& name)
+{
+  auto const [known, is_new] = kinds_.try_emplace({folder, name}, file_kind::missing);
+  if (is_new) known->second = read_kind(folder, name);
+  return known->second;
+}
+
+header_set::file_kind header_set::read_kind(std::size_t folder, std::string const& name) const
+{
   std::error_code failure;
   auto const path = folders_[folder] / name;
   auto const status = fs::status(path, failure);
-  if (failure || !fs::exists(status)) return false;
+  if (failure || !fs::exists(status)) return file_kind::missing;
   auto const real = fs::canonical(path, failure);
-  if (failure || !is_below(real, folders_[folder])) {
-    refusals_.emplace(spelled, "is outside of the folders");
-    return false;
-  }
-  if (fs::is_regular_file(status)) return true;
-  if (!fs::is_directory(status)) refusals_.emplace(spelled, "is not a regular file");
-  return false;
+  if (failure || !is_below(real, folders_[folder])) return file_kind::outside;
+  if (fs::is_regular_file(status)) return file_kind::regular;
+  return fs::is_directory(status) ? file_kind::folder : file_kind::irregular;
 }
 
 /// The name in the set of the file at `place`: its own, unless another file has that.
@@ -158,15 +174,30 @@ void header_set::read_pending()
   }
 }
 
+/// Returns whether there are new headers to read.
+bool header_set::insert_named_by_macros()
+{
+  for (auto const& name : macros_.header_names())
+    if (auto const place = find(name, false, nullptr)) (void)insert(*place);
+  return !pending_.empty();
+}
+
+void header_set::read_all()
+{
+  do read_pending();
+  while (insert_named_by_macros());
+}
+
 /// `text` with the name in the set for each #include that is spelled otherwise.
 std::string header_set::rewrite(std::string text, pending const& owner)
 {
-  auto const includes = find_includes(text);
+  auto const directives = find_directives(text);
+  macros_.add(directives);
   std::vector<std::pair<include_line, std::string>> changes;
-  for (auto const& include : includes) {
-    location place;
-    if (!find(std::string(include.name), include.is_quoted, &owner, place)) continue;
-    auto name = insert(place);
+  for (auto const& include : directives.includes) {
+    auto const place = find(std::string(include.name), include.is_quoted, &owner);
+    if (!place) continue;
+    auto name = insert(*place);
     if (name != include.name) changes.emplace_back(include, std::move(name));
   }
   for (auto change = changes.rbegin(); change != changes.rend(); ++change)

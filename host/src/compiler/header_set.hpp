@@ -10,11 +10,13 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compiler/include_macros.hpp"
 #include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
@@ -28,8 +30,9 @@ class header_set {
   /// Adds the headers that `text` includes, and what they include.
   /// @throws file_error above_limit: more than 4,096 headers, or 256 MiB of them.
   void add_includes_of(std::string_view text);
-  /// Adds the header that an #include of a macro names, as the compiler reports it. Returns false
-  /// if it is in no folder, or in the set already. @throws file_error as above.
+  /// Adds a header that only the compiler could name: by a macro of its options, or of several
+  /// parts. Returns false if it is in no folder, or in the set already. @throws file_error as
+  /// above.
   bool add(std::string const& name);
   /// Adds a header that is in memory only. Its includes are not searched.
   void add_text(std::string name, std::string text);
@@ -56,11 +59,17 @@ class header_set {
     std::string name = {};  ///< in the set
     location place = {};
   };
-  bool find(std::string const& spelled, bool is_quoted, pending const* includer, location& place);
+  enum class file_kind { missing, outside, irregular, folder, regular };
+  std::optional<location> find(std::string const& spelled, bool is_quoted, pending const* includer);
+  std::optional<location> find_in_folders(std::string const& spelled);
   bool is_file(std::size_t folder, std::string const& name, std::string const& spelled);
+  file_kind kind_of(std::size_t folder, std::string const& name);
+  [[nodiscard]] file_kind read_kind(std::size_t folder, std::string const& name) const;
   std::string insert(location const& place);
   std::string read(std::filesystem::path const& file);
   void read_pending();
+  bool insert_named_by_macros();
+  void read_all();
   std::string rewrite(std::string text, pending const& owner);
 
   std::vector<std::filesystem::path> folders_;  ///< canonical
@@ -68,6 +77,9 @@ class header_set {
   std::map<std::string, std::string> texts_;    ///< by name in the set
   std::map<std::pair<std::size_t, std::string>, std::string> names_;  ///< of files in the set
   std::map<std::string, std::string> refusals_;
+  std::map<std::pair<std::size_t, std::string>, file_kind> kinds_;  ///< of files looked for
+  std::map<std::string, std::optional<location>> places_;           ///< by spelling
+  include_macros macros_;
   std::vector<pending> pending_;
   std::uint64_t size_ = 0;
   bool has_missing_ = false;

@@ -7,19 +7,48 @@ namespace fatlink::detail {
 namespace {
 
 constexpr std::string_view k_blank = " \t\f\v\r";
+constexpr std::string_view k_word =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+constexpr std::size_t k_longest_value = 256;
+
+/// `text` without blanks at its ends.
+std::string_view trimmed(std::string_view text)
+{
+  auto const first = text.find_first_not_of(k_blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(k_blank) - first + 1);
+}
+
+std::string_view word_at(std::string_view line, std::size_t position)
+{
+  auto const end = std::min(line.find_first_not_of(k_word, position), line.size());
+  return line.substr(position, end - position);
+}
+
+/// Whether `value` may be the name of a header or a part of one: "<a.h>", "\"a.h\"", "a/b-c.h".
+bool may_name_header(std::string_view value)
+{
+  if (value.empty() || value.size() > k_longest_value) return false;
+  if (value.front() == '<') return value.find('>') == value.size() - 1;
+  if (value.front() == '"') return value.find('"', 1) == value.size() - 1;
+  return std::ranges::all_of(value, [](char letter) {
+    return k_word.find(letter) != std::string_view::npos || letter == '/' || letter == '.' ||
+           letter == '-' || letter == '+';
+  });
+}
 
 class scanner {
  public:
   explicit scanner(std::string_view text) : text_(text) {}
 
-  std::vector<include_line> scan()
+  include_directives scan()
   {
     for (std::size_t start = 0; start < text_.size();) {
       auto const end = std::min(text_.find('\n', start), text_.size());
       scan_line(start, end);
       start = end + 1;
     }
-    return std::move(includes_);
+    return std::move(found_);
   }
 
  private:
@@ -78,12 +107,34 @@ class scanner {
   {
     position = line.find_first_not_of(k_blank, position);
     if (position == std::string_view::npos) return;
-    constexpr std::string_view k_include = "include";
+    auto const directive = word_at(line, position);
+    if (directive == "define") read_definition(line, position + directive.size());
+    if (directive.starts_with("include")) read_include(line, position + directive.size());
     constexpr std::string_view k_has_include = "__has_include";
-    if (line.substr(position).starts_with(k_include)) read_name(line, position + k_include.size());
     for (auto found = line.find(k_has_include, position); found != std::string_view::npos;
          found = line.find(k_has_include, found + 1))
       read_name(line, found + k_has_include.size());
+  }
+
+  /// "NAME VALUE"; macros with parameters name no headers.
+  void read_definition(std::string_view line, std::size_t position)
+  {
+    position = std::min(line.find_first_not_of(k_blank, position), line.size());
+    auto const name = word_at(line, position);
+    auto const rest = line.substr(position + name.size());
+    if (name.empty() || rest.starts_with('(')) return;
+    auto const value = trimmed(rest.substr(0, std::min(rest.find("//"), rest.find("/*"))));
+    if (may_name_header(value)) found_.definitions.push_back({name, value});
+  }
+
+  void read_include(std::string_view line, std::size_t position)
+  {
+    position = skip_blank(line, position);
+    if (position == std::string_view::npos) return;
+    if (auto const macro = word_at(line, position); !macro.empty())
+      found_.macros.push_back(macro);
+    else
+      read_name(line, position);
   }
 
   void read_name(std::string_view line, std::size_t position)
@@ -92,19 +143,19 @@ class scanner {
     if (position == std::string_view::npos) return;
     auto const close = line.find(line[position] == '<' ? '>' : '"', position + 1);
     if (close == std::string_view::npos || close == position + 1) return;
-    includes_.push_back({.name = line.substr(position + 1, close - position - 1),
-                         .is_quoted = line[position] == '"',
-                         .offset = position + 1});
+    found_.includes.push_back({.name = line.substr(position + 1, close - position - 1),
+                               .is_quoted = line[position] == '"',
+                               .offset = position + 1});
   }
 
   std::string_view text_;
-  std::vector<include_line> includes_;
+  include_directives found_;
   bool is_in_comment_ = false;
 };
 
 }  // namespace
 
-std::vector<include_line> find_includes(std::string_view text)
+include_directives find_directives(std::string_view text)
 {
   return scanner(text).scan();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the #include directives of a text, without evaluating conditions or expanding macros.
+// Finds the directives of a text that decide which headers it includes, without evaluating
+// conditions or expanding macros.
 // Threads: no shared state.
 #pragma once
 
@@ -16,7 +17,19 @@ struct include_line {
   std::size_t offset = 0;      ///< of the name in the text
 };
 
-/// The directives of `text`, in order, except those in comments.
-std::vector<include_line> find_includes(std::string_view text);
+/// A macro whose value may be the name of a header, or a part of one.
+struct macro_definition {
+  std::string_view name = {};   ///< points into the text
+  std::string_view value = {};  ///< "<a/b.h>", "\"b.h\"", "a/ROOT" or "NAME"; points into the text
+};
+
+struct include_directives {
+  std::vector<include_line> includes = {};
+  std::vector<std::string_view> macros = {};  ///< NAME of each #include NAME
+  std::vector<macro_definition> definitions = {};
+};
+
+/// The directives of `text`, each kind in order, except those in comments.
+include_directives find_directives(std::string_view text);
 
 }  // namespace fatlink::detail

@@ -27,15 +27,19 @@ bool is_near_limit(std::uint64_t peak_kib, unsigned limit_mib)
   return peak_kib > k_idle_kib + (std::uint64_t{limit_mib} << 10) / 4 * 3;
 }
 
+bool is_crash(std::string const& reason)
+{
+  return reason.starts_with("SIG") && reason != "SIGKILL";
+}
+
 char const* hint_of(std::string const& reason)
 {
   if (reason == "SIGSEGV")
     return "parentheses, braces or templates that nest too deep use up the compiler's stack: "
-           "nest them less; the next compile is not affected";
+           "nest them less, or simplify the source; the next compile is not affected";
   if (reason == "SIGABRT")
     return "compilers abort where they get no memory: raise compiler_settings::memory_limit_mib, "
-           "or "
-           "use smaller arrays; the next compile is not affected";
+           "or use smaller arrays; the next compile is not affected";
   return "simplify the source; the next compile is not affected";
 }
 
@@ -74,7 +78,9 @@ void refuse_death(helper_death const& death, std::string const& name,
            "look for endless templates or macros, or raise compiler_settings::time_limit");
   if (is_near_limit(death.peak_kib, settings.memory_limit_mib)) refuse_memory(name, settings);
   refuse(name,
-         detail::format("the compiler's process died compiling it ({})",
+         detail::format("{} ({})",
+                        is_crash(death.reason) ? "the compiler crashed compiling it"
+                                               : "the compiler's process died compiling it",
                         death.cause.empty() ? death.reason : death.cause),
          vendor_code(death.reason), hint_of(death.reason));
 }

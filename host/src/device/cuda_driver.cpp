@@ -47,6 +47,8 @@ driver bind_all(shared_library const& library)
   bind(library, "cuCtxSetCurrent", api.context_set_current);
   bind(library, "cuMemAlloc_v2", api.mem_alloc);
   bind(library, "cuMemFree_v2", api.mem_free);
+  bind(library, "cuMemAllocAsync", api.mem_alloc_async);
+  bind(library, "cuMemFreeAsync", api.mem_free_async);
   bind(library, "cuMemcpyHtoD_v2", api.copy_in);
   bind(library, "cuMemcpyHtoDAsync_v2", api.copy_in_async);
   bind(library, "cuMemcpyDtoH_v2", api.copy_out);

@@ -26,6 +26,8 @@ struct driver {
   decltype(&::cuCtxSetCurrent) context_set_current;
   decltype(&::cuMemAlloc) mem_alloc;
   decltype(&::cuMemFree) mem_free;
+  decltype(&::cuMemAllocAsync) mem_alloc_async;
+  decltype(&::cuMemFreeAsync) mem_free_async;
   decltype(&::cuMemcpyHtoD) copy_in;
   decltype(&::cuMemcpyHtoDAsync) copy_in_async;
   decltype(&::cuMemcpyDtoH) copy_out;

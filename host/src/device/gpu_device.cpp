@@ -35,6 +35,19 @@ class gpu_device final : public device_backend {
   {
     if (entered()) (void)api_.mem_free(address);
   }
+  device_address allocate(std::size_t bytes, handle stream) override
+  {
+    enter();
+    CUdeviceptr address = 0;
+    api_.check(api_.mem_alloc_async(&address, std::max<std::size_t>(bytes, 1),
+                                    static_cast<CUstream>(stream)),
+               "allocating", detail::format("{} bytes on {}", bytes, info_.name));
+    return address;
+  }
+  void release(device_address address, handle stream) noexcept override
+  {
+    if (entered()) (void)api_.mem_free_async(address, static_cast<CUstream>(stream));
+  }
   void copy_in(device_address destination, bytes_view source) override
   {
     enter();

@@ -63,6 +63,12 @@ class reference_device final : public device_backend {
     return translate_failures([&] { return memory_->allocate(bytes).base; });
   }
   void release(device_address address) noexcept override { memory_->release(address); }
+  device_address allocate(std::size_t bytes, handle stream) override
+  {
+    check_stream(stream);
+    return allocate(bytes);
+  }
+  void release(device_address address, handle /*stream*/) noexcept override { release(address); }
   void copy_in(device_address destination, bytes_view source) override
   {
     if (source.empty()) return;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatbin/add_digests.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "fatbin/element_records.hpp"
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/write_ident.hpp"
 #include "fatlink/fatbin.hpp"
+#include "fatlink/ptx_interface.hpp"
 #include "util/bytes/base64.hpp"
 #include "util/text/format.hpp"
 
@@ -33,9 +36,26 @@ nlohmann::ordered_json read_ident(std::vector<fatbin_entry> const& entries, std:
   if (!ident) refuse(name, "has an ident that is not of fatlink");
   if (ident->format != k_ident_format) refuse(name, "has an ident of a newer fatlink");
   auto json = nlohmann::ordered_json::parse(*decode_base64(text));
+  json.erase("elements");
   json.erase("entries");
   json.erase("check");
   return json;
+}
+
+/// Adds what FATLINK_ELEMENT recorded in the PTX of `entries`.
+void add_elements(nlohmann::ordered_json& json, std::vector<fatbin_entry> const& entries,
+                  std::string_view name)
+{
+  auto const is_ptx = [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; };
+  auto const entry = std::ranges::find_if(entries, is_ptx);
+  if (entry == entries.end()) return;
+  auto const ptx = read_ptx(*entry, name);
+  if (!may_record_elements(ptx)) return;
+  nlohmann::ordered_json elements;
+  for (auto const& [hook, element] : element_records(read_ptx_interface(ptx, name)))
+    elements[hook] = {
+        {"type", element.type}, {"size", element.size}, {"alignment", element.alignment}};
+  if (!elements.empty()) json["elements"] = std::move(elements);
 }
 
 std::string write_json(nlohmann::ordered_json json, std::vector<std::string> const& digests)
@@ -59,7 +79,9 @@ std::vector<std::string> describe_entries(bytes_view image, std::string_view nam
 
 byte_buffer add_digests(bytes_view image, std::string_view name)
 {
-  auto const json = read_ident(read_fatbin(image, name), name);
+  auto const entries = read_fatbin(image, name);
+  auto json = read_ident(entries, name);
+  add_elements(json, entries, name);
   auto const add = [&](bytes_view source, std::vector<std::string> const& digests) {
     return write_ident(source, encode_base64(write_json(json, digests)), name);
   };

@@ -2,16 +2,14 @@
 // The members of an ident: docs/fatbin_format.md, "Ident".
 #include "fatlink/ident.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fatbin/demangle.hpp"
 #include "util/bytes/base64.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
@@ -29,6 +27,61 @@ int whole(nlohmann::json const& json, char const* name)
   return std::in_range<int>(value) ? static_cast<int>(value) : 0;
 }
 
+/// Nothing for a member that is not an element: idents are untrusted.
+std::optional<ident_element> read_element(nlohmann::json const& json)
+{
+  if (!json.is_object()) return std::nullopt;
+  ident_element element{.type = json.value("type", std::string{}),
+                        .size = json.value("size", std::size_t{0}),
+                        .alignment = json.value("alignment", std::size_t{0})};
+  if (element.type.empty() || !is_element_size(element.size, element.alignment))
+    return std::nullopt;
+  return element;
+}
+
+std::map<std::string, ident_element> read_elements(nlohmann::json const& json)
+{
+  std::map<std::string, ident_element> elements;
+  auto const member = json.find("elements");
+  if (member == json.end() || !member->is_object()) return elements;
+  for (auto const& [hook, element] : member->items())
+    if (auto read = read_element(element)) elements.emplace(hook, std::move(*read));
+  return elements;
+}
+
+struct named_scalar {
+  std::string_view type;
+  scalar_kind kind;
+};
+
+// As the demangler names them.
+constexpr std::array k_scalars{
+    named_scalar{"__half", scalar_kind::float16},
+    named_scalar{"__nv_bfloat16", scalar_kind::bfloat16},
+    named_scalar{"float", scalar_kind::float32},
+    named_scalar{"double", scalar_kind::float64},
+    named_scalar{"signed char", scalar_kind::int8},
+    named_scalar{"char", scalar_kind::int8},
+    named_scalar{"short", scalar_kind::int16},
+    named_scalar{"int", scalar_kind::int32},
+    named_scalar{"long", scalar_kind::int64},
+    named_scalar{"long long", scalar_kind::int64},
+    named_scalar{"unsigned char", scalar_kind::uint8},
+    named_scalar{"bool", scalar_kind::uint8},
+    named_scalar{"unsigned short", scalar_kind::uint16},
+    named_scalar{"unsigned int", scalar_kind::uint32},
+    named_scalar{"unsigned long", scalar_kind::uint64},
+    named_scalar{"unsigned long long", scalar_kind::uint64},
+    named_scalar{"float2", scalar_kind::complex64},
+    named_scalar{"double2", scalar_kind::complex128},
+};
+
+bool is_complex(std::string_view type, std::string_view component)
+{
+  auto const end = "::complex<" + std::string(component) + ">";
+  return type.ends_with(end) && (type.starts_with("cuda::std::") || type.starts_with("thrust::"));
+}
+
 ident from_json(nlohmann::json const& json)
 {
   return {.contract = json.value("contract", std::string{}),
@@ -40,29 +93,28 @@ ident from_json(nlohmann::json const& json)
           .package = json.value("package", std::string{}),
           .contract_package = json.value("contract_package", std::string{}),
           .hooks = json.value("hooks", std::map<std::string, std::string>{}),
+          .elements = read_elements(json),
           .opaque = json.value("opaque", std::vector<std::string>{})};
 }
 
-/// Whether demangling `type` is cheap: idents are untrusted, and each reference to an earlier part
-/// ("S1_") may double the text.
-bool is_short(std::string const& type)
-{
-  auto const references = std::count(type.begin(), type.end(), 'S');
-  return type.size() <= limits::k_mangled_bytes &&
-         static_cast<std::size_t>(references) <= limits::k_mangled_references;
-}
-
-/// "float (float)" for "FffE"; empty if it is not a mangled type, or is too long.
-std::string demangle(std::string const& type)
-{
-  if (!is_short(type)) return {};
-  std::unique_ptr<char, decltype(&std::free)> const text(
-      abi::__cxa_demangle(type.c_str(), nullptr, nullptr, nullptr), &std::free);
-  if (!text || std::strlen(text.get()) > limits::k_demangled_bytes) return {};
-  return text.get();
-}
-
 }  // namespace
+
+bool is_element_size(std::size_t size, std::size_t alignment) noexcept
+{
+  return size >= 1 && size <= limits::k_element_bytes && std::has_single_bit(alignment) &&
+         size % alignment == 0;
+}
+
+element_type element_type_of(ident_element const& element)
+{
+  auto const place = std::ranges::find(k_scalars, element.type, &named_scalar::type);
+  auto type = place != k_scalars.end()             ? scalar_type(place->kind)
+              : is_complex(element.type, "float")  ? scalar_type(scalar_kind::complex64)
+              : is_complex(element.type, "double") ? scalar_type(scalar_kind::complex128)
+                                                   : bytes_type(element.size);
+  // A type of this name may be the author's own.
+  return type.size == element.size ? type : bytes_type(element.size);
+}
 
 std::optional<ident> parse_ident(std::string_view text) noexcept
 try {
@@ -83,7 +135,7 @@ try {
 
 std::string hook_declaration(std::string const& name, std::string const& type)
 {
-  auto text = demangle(type);
+  auto text = detail::demangle(type);
   auto const parameters = text.find(" (");
   // The declaration of a function that returns a function pointer has another form.
   if (parameters == std::string::npos || text.compare(parameters, 3, " (*") == 0)

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 
 /// The keys of a sidecar that JSON of other programs seldom has.
-constexpr std::array k_own_keys{"sha256", "hook", "hooks", "reference", "tolerance_ulp"};
+constexpr std::array k_own_keys{"sha256",    "hook",          "hooks",
+                                "reference", "tolerance_ulp", "launches"};
 
 [[noreturn]] void fail(std::string const& file, std::string const& cause, char const* hint)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sidecar: the .json beside a fatbin, with its digest and its reference.
+// The sidecar: the .json beside a fatbin, with its digest, its reference and its launch plan.
 // Its keys: docs/fatbin_format.md, "Sidecar".
 #pragma once
 
@@ -20,7 +20,7 @@ constexpr char const* k_json_example =
     R"(see share/fatlink/relu_poly.json: "name", "summary", "hook", "reference", "tolerance_ulp")";
 
 /// Whether the file `path` is a sidecar and not the JSON of another program, such as clang's
-/// -ftime-trace: an object with a member that states a digest or a reference.
+/// -ftime-trace: an object with a member that states a digest, a reference or a launch plan.
 bool is_sidecar(std::filesystem::path const& path);
 
 /// @throws file_error (stage sidecar) unreadable, larger than 1 MiB, not JSON, or not an object.

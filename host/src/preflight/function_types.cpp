@@ -35,17 +35,10 @@ bool same_widths(std::vector<ptx_parameter> const& a, std::vector<ptx_parameter>
   });
 }
 
-/// Bytes of a kernel's parameter, which is all that a cubin states of it.
-unsigned long bytes_of(ptx_parameter const& parameter)
-{
-  auto const scalar = ptx_parameter{.type = parameter.type, .count = 1};
-  return width_of(scalar).bytes * std::max(parameter.count, 1UL);
-}
-
 bool same_sizes(std::vector<ptx_parameter> const& a, std::vector<ptx_parameter> const& b)
 {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto const& one, auto const& other) {
-    return bytes_of(one) == bytes_of(other);
+    return parameter_bytes(one) == parameter_bytes(other);
   });
 }
 
@@ -121,6 +114,12 @@ ptx_function as_accessed(ptx_function function)
 }
 
 }  // namespace
+
+unsigned long parameter_bytes(ptx_parameter const& parameter)
+{
+  auto const scalar = ptx_parameter{.type = parameter.type, .count = 1};
+  return width_of(scalar).bytes * std::max(parameter.count, 1UL);
+}
 
 type_agreement compare_types(function_symbol const& a, function_symbol const& b)
 {

@@ -18,6 +18,9 @@ enum class type_agreement { same, uncertain, different };
 /// them.
 type_agreement compare_types(function_symbol const& a, function_symbol const& b);
 
+/// Bytes of a kernel's parameter, which is all that a cubin states of it.
+unsigned long parameter_bytes(ptx_parameter const& parameter);
+
 /// Both as text, in the least detail that shows how they differ.
 std::pair<std::string, std::string> describe_types(ptx_function const& a, ptx_function const& b);
 

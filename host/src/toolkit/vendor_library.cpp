@@ -138,11 +138,16 @@ std::vector<library_candidate> list_candidates(vendor_library const& library)
 
 std::optional<library_file> locate(vendor_library const& library)
 {
+  return locate(library, library_identity);
+}
+
+std::optional<library_file> locate(vendor_library const& library, identity_reader const& identify)
+{
   for (auto const& candidate : all_candidates(library)) {
     auto const path = candidate.path.find('/') == std::string::npos ? find_by_loader(candidate.path)
                                                                     : std::optional(candidate.path);
     if (!path) continue;
-    if (auto const identity = library_identity(*path, library))
+    if (auto const identity = identify(*path, library))
       return library_file{*path, candidate.reason, *identity};
   }
   return std::nullopt;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,8 +44,14 @@ struct vendor_library {
 /// for the first of them.
 std::vector<library_candidate> list_candidates(vendor_library const& library);
 
+/// How an identity is read: as library_identity() does, from the file or from a memory of it.
+using identity_reader = std::function<std::optional<std::string>(std::string const& path,
+                                                                 vendor_library const& library)>;
+
 /// The first file of the search that is `library`, without loading it. Takes about 0.1 ms.
 std::optional<library_file> locate(vendor_library const& library);
+/// The same, with the identities that `identify` reads.
+std::optional<library_file> locate(vendor_library const& library, identity_reader const& identify);
 
 /// @throws unavailable_error always: the only permitted file, `candidate`, cannot be used, for the
 ///   reason in its `outcome`.

@@ -73,22 +73,28 @@ constexpr std::size_t k_similarity_work = std::size_t{1} << 24;
 /// Names that a message lists before "and N more".
 constexpr std::size_t k_listed_names = 20;
 
-// Sidecars, idents and references.
+// Sidecars, idents, references and launch plans.
 
 /// A .json file beside a fatbin.
 constexpr std::uint64_t k_json_bytes = std::uint64_t{1} << 20;
 /// Nesting depth of arrays and objects in JSON: copying and destroying it recurses.
 constexpr unsigned k_json_depth = 64;
-/// A reference expression.
+/// A reference expression, or a formula of a launch plan.
 constexpr std::size_t k_expression_bytes = 4096;
-/// Nesting depth of parentheses in a reference expression.
+/// Nesting depth of parentheses in them.
 constexpr unsigned k_expression_depth = 64;
+/// Arguments, lets, launches, outputs or types of a launch plan, each.
+constexpr std::size_t k_plan_parts = 64;
+/// Operands of what an output is computed by; each offset of a window is one.
+constexpr std::size_t k_operands = 4096;
 /// A mangled type that is demangled; longer ones are shown as they are.
 constexpr std::size_t k_mangled_bytes = 128;
 /// References to earlier parts in a mangled type: each may double its text.
 constexpr std::size_t k_mangled_references = 16;
 /// A demangled type; longer ones are shown mangled.
 constexpr std::size_t k_demangled_bytes = 4096;
+/// An element of an array, or a value that is passed to a kernel.
+constexpr std::size_t k_element_bytes = 4096;
 
 // The reference device.
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "toolkit/library_identity.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -46,6 +45,15 @@ std::string bind_all(shared_library const& file, nvrtc_functions& api)
   return {};
 }
 
+/// Opens the builtins beside the NVRTC in `file`, if they are there. The loader takes a library
+/// that is loaded for each later request of its name.
+void open_builtins(std::string const& file, int minor)
+{
+  auto const builtins = fs::path(file).replace_filename(detail::format("{}{}", k_builtins, minor));
+  std::string ignored;
+  (void)shared_library::open(builtins.string(), ignored);
+}
+
 }  // namespace
 
 vendor_library const& nvrtc_library()
@@ -82,22 +90,22 @@ std::string builtins_of(std::string const& file)
 }
 
 /// The builtins have the version in the names that they export, NVRTC itself has not.
-std::optional<std::string> nvrtc_identity(std::string const& path)
+std::optional<std::string> nvrtc_identity(std::string const& path, identity_reader const& identify)
 {
-  auto const identity = library_identity(path, nvrtc_library());
+  auto const identity = identify(path, nvrtc_library());
   if (!identity) return std::nullopt;
   auto const file = builtins_of(path);
-  auto const builtins = file.empty() ? std::nullopt : library_identity(file, builtins_library());
+  auto const builtins = file.empty() ? std::nullopt : identify(file, builtins_library());
   if (!builtins) return detail::format("{} without builtins", *identity);
   auto const version = builtins->substr(0, builtins->find(' '));
   return detail::format("{} {} builtins {}", version, identity->substr(identity->find(' ') + 1),
                         builtins->substr(version.size() + 1));
 }
 
-std::optional<library_file> locate_nvrtc()
+std::optional<library_file> locate_nvrtc(identity_reader const& identify)
 {
-  auto file = locate(nvrtc_library());
-  if (file) file->identity = nvrtc_identity(file->path).value_or("");
+  auto file = locate(nvrtc_library(), identify);
+  if (file) file->identity = nvrtc_identity(file->path, identify).value_or("");
   return file;
 }
 
@@ -109,6 +117,7 @@ std::string nvrtc::load(library_candidate const& candidate)
     return detail::format("exports no {}", missing);
   if (functions_.version(&major_, &minor_) != 0 || major_ != 13)
     return detail::format("is version {}.{}; CUDA 13 is needed", major_, minor_);
+  open_builtins(opened_.path, minor_);
   if (!opened_.identity.empty()) opened_.identity = nvrtc_identity(opened_.path).value_or("");
   return {};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVRTC, the vendor's compiler of CUDA C++, opened at run time: nothing links to it. It is one
 // library and a second one beside it, libnvrtc-builtins.so.13.N, that it opens at the first
-// compile. Searched as vendor_library.hpp states, $FATLINK_NVRTC first. Threads: safe; compiles of
+// compile, by its name: NVRTC 13.0 finds it only in the loader's folders, so fatlink opens it
+// before. Searched as vendor_library.hpp states, $FATLINK_NVRTC first. Threads: safe; compiles of
 // one process run one after the other inside of NVRTC.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "fatlink/library_file.hpp"
+#include "toolkit/library_identity.hpp"
 #include "vendor_compiler/opened_compiler.hpp"
 
 namespace fatlink::detail {
@@ -41,14 +43,15 @@ struct nvrtc_functions {
 vendor_library const& nvrtc_library();
 
 /// The file that nvrtc::open would open, with nvrtc_identity(). Empty if there is no NVRTC.
-std::optional<library_file> locate_nvrtc();
+std::optional<library_file> locate_nvrtc(identity_reader const& identify = library_identity);
 
 /// The newest libnvrtc-builtins.so.13.N beside the NVRTC in `file`; empty if there is none.
 std::string builtins_of(std::string const& file);
 
 /// The identity of the NVRTC in the file `path` and of the library of builtins beside it:
 /// "13.0 65be0db3… 109338064 builtins 08d17e32… 4380616". Empty if it is none.
-std::optional<std::string> nvrtc_identity(std::string const& path);
+std::optional<std::string> nvrtc_identity(std::string const& path,
+                                          identity_reader const& identify = library_identity);
 
 /// An opened NVRTC.
 class nvrtc : public opened_compiler<nvrtc> {

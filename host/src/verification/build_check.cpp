@@ -5,9 +5,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "fatbin/contract_identity.hpp"
+#include "fatbin/sidecar.hpp"
+#include "fatlink/launch_plan.hpp"
+#include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
+#include "plan/check_plan.hpp"
 #include "preflight/finding_limit.hpp"
 #include "ptx/name_set.hpp"
 #include "util/text/format.hpp"
@@ -143,6 +148,45 @@ void check_stated_hook(fatbin const& input, std::string const& hook, std::string
                        : detail::format(R"(did you mean "{}"?)", nearest));
 }
 
+void check_plan_contract(fatbin const& input, launch_plan const& plan)
+{
+  if (plan.contract.empty()) return;
+  auto const is_stated = input.ident() && !input.ident()->contract.empty();
+  auto const stated = is_stated ? detail::contract_of(*input.ident()) : std::string("no contract");
+  if (stated != plan.contract)
+    fail(plan.file,
+         detail::format(R"("contract" is "{}"; {} states {})", plan.contract, input.name(), stated),
+         "state the CONTRACT of fatlink_add_fatbin, or none");
+}
+
+/// PLAN and REFERENCE become one file.
+void check_common_keys(std::filesystem::path const& plan, std::filesystem::path const& reference)
+{
+  auto const own = detail::read_json(plan);
+  auto const other = detail::read_json(reference);
+  for (auto const& [key, value] : own.items()) {
+    if (!other.contains(key)) continue;
+    if (key != "name" && key != "summary")
+      fail(reference.string(), detail::format("\"{}\" is also stated by {}", key, plan.string()),
+           "state it in one of the two");
+    if (other[key] != value)
+      fail(reference.string(),
+           detail::format("\"{}\" is {}; {} has {}", key, other[key].dump(), plan.string(),
+                          value.dump()),
+           "state the same in both");
+  }
+}
+
+void check_plan(fatbin const& input, build_expectations const& expected)
+{
+  auto const plan = launch_plan::read_source(expected.plan);
+  check_plan_contract(input, plan);
+  if (!expected.reference.empty()) check_common_keys(expected.plan, expected.reference);
+  auto findings = detail::check_plan(plan, std::span(&input, 1));
+  if (!findings.empty())
+    throw refused_error(std::move(findings), detail::format("build {}", input.name()));
+}
+
 void check_reference(fatbin const& input, std::filesystem::path const& path)
 {
   auto const source = transform_reference::read_source(path);
@@ -160,6 +204,7 @@ void check_build(fatbin const& input, build_expectations const& expected)
   check_ident(input, expected.ident);
   if (expected.hook) check_hook(input);
   if (!expected.reference.empty()) check_reference(input, expected.reference);
+  if (!expected.plan.empty()) check_plan(input, expected);
 }
 
 }  // namespace fatlink

@@ -15,10 +15,11 @@ struct build_expectations {
   std::string ident = {};                 ///< the ident text of every entry; empty: any
   bool hook = false;                      ///< a hook of the stated contract is defined or called
   std::filesystem::path reference = {};   ///< a REFERENCE for this fatbin; empty: none
+  std::filesystem::path plan = {};        ///< a PLAN for this fatbin; empty: none
 };
 
 /// @throws file_error `input` does not meet `expected`; names the file, what is missing and the
-///   remedy.
+///   remedy. @throws refused_error the plan does not fit the kernels (plan-mismatch).
 void check_build(fatbin const& input, build_expectations const& expected);
 
 }  // namespace fatlink

@@ -10,6 +10,7 @@
 
 #include "fatbin/sidecar.hpp"
 #include "input/stated_digest.hpp"
+#include "plan/read_plan.hpp"
 #include "util/text/format.hpp"
 #include "verification/expression.hpp"
 
@@ -90,8 +91,9 @@ std::optional<reference> reference::beside(std::filesystem::path const& file)
 {
   auto const path = detail::find_sidecar(file);
   if (!path) return std::nullopt;
+  // A sidecar may state only the digest of its file, a launch plan, or several hooks.
   auto const json = detail::read_json(*path);
-  if (!json.contains("reference") && states_other(json)) return std::nullopt;
+  if (!json.contains("reference") && (states_other(json) || detail::states_plan(json))) return std::nullopt;
   return read(*path);
 }
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a caller passes for the arguments of a launch plan. Units: elements, bytes.
+// Threads: values.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "fatlink/buffer.hpp"
+#include "fatlink/device_info.hpp"
+#include "fatlink/element_type.hpp"
+#include "fatlink/export.hpp"
+
+namespace FATLINK_API fatlink {
+
+/// Whether a type is one that plans compute with; others are passed as bytes.
+template <typename T>
+concept plan_number = std::integral<T> || std::same_as<T, float> || std::same_as<T, double>;
+
+/// The kind of a number: int32 for int.
+template <plan_number T>
+constexpr scalar_kind kind_of() noexcept
+{
+  if constexpr (std::floating_point<T>)
+    return sizeof(T) == 4 ? scalar_kind::float32 : scalar_kind::float64;
+  else {
+    constexpr auto first = std::is_signed_v<T> ? scalar_kind::int8 : scalar_kind::uint8;
+    constexpr int width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    return static_cast<scalar_kind>(static_cast<int>(first) + width);
+  }
+}
+
+/// One argument of a call: {"in", buffer}, {"in", pointer}, {"n", 1000}, {"init", 0.0F}.
+class call_argument {
+ public:
+  /// Values up to this size are copied; larger ones are read from the caller's object, which must
+  /// live until the call returns.
+  static constexpr std::size_t k_inline_bytes = 32;
+
+  /// An array whose size is checked. The buffer lives until the work that is queued with it has
+  /// finished.
+  template <typename T>
+  call_argument(std::string_view name, device_buffer<T> const& buffer)
+      : name_(name), is_array_(true), address_(buffer.address()), count_(buffer.size()),
+        has_count_(true)
+  {
+    set_type<std::remove_cv_t<T>>();
+  }
+  /// An array at a device address, of any size: a pointer of cudaMalloc. Null for a state that there
+  /// is not.
+  template <typename T>
+  call_argument(std::string_view name, T* address)
+      : name_(name), is_array_(true), address_(reinterpret_cast<std::uintptr_t>(address))
+  {
+    if constexpr (!std::is_void_v<T>) set_type<std::remove_cv_t<T>>();
+  }
+  /// No state.
+  call_argument(std::string_view name, std::nullptr_t) : name_(name), is_array_(true) {}
+  /// A size or a value.
+  template <typename T>
+    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>)
+  call_argument(std::string_view name, T const& value) : name_(name)
+  {
+    set_type<T>();
+    if constexpr (sizeof(T) <= k_inline_bytes)
+      std::memcpy(inline_.data(), &value, sizeof(T));
+    else
+      outside_ = &value;
+  }
+
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+  [[nodiscard]] bool is_array() const noexcept { return is_array_; }
+  /// Of an array.
+  [[nodiscard]] device_address address() const noexcept { return address_; }
+  /// Elements of an array; meaningless unless has_count().
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  /// Whether the size of the array is known.
+  [[nodiscard]] bool has_count() const noexcept { return has_count_; }
+  /// The bytes of a value.
+  [[nodiscard]] void const* value() const noexcept
+  {
+    return outside_ == nullptr ? inline_.data() : outside_;
+  }
+  /// Bytes of the value, or of an element of the array; 0: not known.
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
+  /// scalar_kind::bytes for a type that is no number.
+  [[nodiscard]] scalar_kind kind() const noexcept { return kind_; }
+
+ private:
+  template <typename T>
+  void set_type()
+  {
+    element_bytes_ = sizeof(T);
+    if constexpr (plan_number<T>) kind_ = kind_of<T>();
+  }
+
+  std::string_view name_;
+  bool is_array_ = false;
+  scalar_kind kind_ = scalar_kind::bytes;
+  std::size_t element_bytes_ = 0;
+  device_address address_ = 0;
+  std::size_t count_ = 0;
+  bool has_count_ = false;
+  std::array<std::byte, k_inline_bytes> inline_{};
+  void const* outside_ = nullptr;
+};
+
+}  // namespace fatlink

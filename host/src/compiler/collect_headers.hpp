@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds and reads the headers of a source, for the compiler in memory. Headers that NVRTC brings
+// are unpacked for the first source that includes a header of no other folder.
+// Threads: no shared state.
+#pragma once
+
+#include <string>
+
+#include "compiler/compiler_helpers.hpp"
+#include "compiler/cuda_headers.hpp"
+#include "compiler/header_set.hpp"
+#include "fatlink/compiler.hpp"
+
+namespace fatlink::detail {
+
+/// What includes headers.
+struct header_request {
+  source const& code;
+  compile_options const& options;
+  memory_header const* forced = nullptr;  ///< included before the source; null: none
+};
+
+struct collected_headers {
+  header_set headers;
+  std::string problem = {};  ///< why NVRTC could not unpack the headers that it brings
+};
+
+/// The headers of `request`, from the folders of its options, then from `places`. Where NVRTC
+/// cannot unpack its headers, those of another toolkit may do, or none be needed.
+/// @throws file_error as header_set.
+collected_headers collect_headers(header_request const& request, cuda_headers const& places,
+                                  compiler_helpers& helpers);
+
+}  // namespace fatlink::detail

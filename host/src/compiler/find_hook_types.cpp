@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/find_hook_types.hpp"
+
+#include "compiler/compile_key.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+/// Increased whenever fatlink itself would read other types from the same header.
+constexpr char const* k_hooks_format = "1";
+
+[[noreturn]] void refuse_header(installed_contract const& contract, std::string const& log)
+{
+  throw file_error(
+      stage::compiler,
+      {.message = detail::format("{}: the header of the contract {} does not compile on its own",
+                                 contract.header_path, contract.title()),
+       .input = contract.header_path,
+       .code = error_code::invalid_contract,
+       .log = log,
+       .hint = "install the contract's package again"});
+}
+
+cache_key hooks_key(installed_contract const& contract, program const& probe,
+                    std::string const& compiler)
+{
+  cache_key key;
+  key.add("hooks", k_hooks_format);
+  key.add("header", digest_of(contract.header_text));
+  key.add("probe", digest_of(probe.source));
+  key.add("compiler", compiler);
+  return key;
+}
+
+}  // namespace
+
+hook_types find_hook_types(installed_contract const& contract, compiler_state& state,
+                           compiler_helpers& helpers)
+{
+  auto const probe = hook_probe(contract);
+  auto const compile_probe = [&] {
+    auto reply = helpers.compile(helper_tool::nvrtc, probe);
+    auto& product = reply.products.back();
+    if (!product.code.empty()) refuse_header(contract, product.log);
+    return link_cache::product{.link = {.bytes = std::move(product.ptx)}};
+  };
+  auto const& cache = state.settings.cache;
+  auto const find_ptx = [&] {
+    if (!cache) return compile_probe().link.bytes;
+    auto const identity = state.locate(source_language::cuda).identity;
+    return cache->find_or_make(hooks_key(contract, probe, identity), compile_probe).link->bytes;
+  };
+  auto const ptx = find_ptx();
+  return read_hook_types({reinterpret_cast<char const*>(ptx.data()), ptx.size()}, contract);
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact types of a contract's hooks, from the cache or by a compile of the contract's header.
+// Threads: one at a time for each compiler_helpers.
+#pragma once
+
+#include "compiler/compiler_helpers.hpp"
+#include "compiler/contract_hooks.hpp"
+
+namespace fatlink::detail {
+
+/// Compiles the header of `contract` with NVRTC, unless the cache has the types.
+/// @throws file_error (invalid_contract) the header does not compile, or as read_hook_types.
+/// @throws compile_error, unavailable_error as compiler_helpers::compile.
+hook_types find_hook_types(installed_contract const& contract, compiler_state& state,
+                           compiler_helpers& helpers);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/bind_types.hpp"
+
+#include "fatlink/error.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+/// The type that all hooks agree on; nothing if none states one.
+std::optional<element_type> common_type(launch_plan const& plan, std::string const& argument,
+                                        hook_elements const& elements)
+{
+  if (elements.empty()) return std::nullopt;
+  auto const& [first_hook, type] = *elements.begin();
+  for (auto const& [hook, other] : elements)
+    if (!(other == type))
+      throw usage_error(
+          {.message = detail::format("argument {} of plan {} is of the type of an element, which is "
+                                     "{} for {} and {} for {}",
+                                     argument, plan.name, to_string(type), first_hook,
+                                     to_string(other), hook),
+           .input = plan.file,
+           .code = error_code::invalid_argument,
+           .hint = R"(state in the plan whose element it is: "hook": "NAME", or pass other transforms)"});
+  return type;
+}
+
+std::optional<element_type> type_of(launch_plan const& plan, plan_argument const& argument,
+                                    hook_elements const& elements)
+{
+  if (argument.hook.empty()) return common_type(plan, argument.name, elements);
+  auto const place = elements.find(argument.hook);
+  if (place == elements.end()) return std::nullopt;
+  return place->second;
+}
+
+}  // namespace
+
+hook_elements elements_of(std::span<fatbin const> modules)
+{
+  hook_elements elements;
+  for (auto const& module : modules)
+    if (auto const& ident = module.ident())
+      for (auto const& [hook, element] : ident->elements)
+        elements.insert_or_assign(hook, element_type_of(element));
+  return elements;
+}
+
+launch_plan bind_types(launch_plan plan, hook_elements const& elements)
+{
+  for (auto& argument : plan.arguments)
+    if (!argument.type && argument.role != argument_role::state)
+      argument.type = type_of(plan, argument, elements);
+  return plan;
+}
+
+void require_types(launch_plan const& plan)
+{
+  for (auto const& argument : plan.arguments)
+    if (!argument.type && argument.role != argument_role::state)
+      throw usage_error(
+          {.message = detail::format("the type of argument {} of plan {} is not known: no input "
+                                     "states the type of the elements{}",
+                                     argument.name, plan.name,
+                                     argument.hook.empty() ? "" : " of " + argument.hook),
+           .input = plan.file,
+           .code = error_code::invalid_argument,
+           .hint = "record it in the transform: #include <fatlink/element.cuh>, "
+                   "FATLINK_ELEMENT(HOOK, TYPE)"});
+}
+
+}  // namespace fatlink::detail

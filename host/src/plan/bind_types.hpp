@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types that "element" stands for in a plan, by the inputs of a link. Threads: no shared state.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "fatlink/element_type.hpp"
+#include "fatlink/fatbin.hpp"
+#include "fatlink/launch_plan.hpp"
+
+namespace fatlink::detail {
+
+/// The types of elements by the hook that handles them.
+using hook_elements = std::map<std::string, element_type, std::less<>>;
+
+/// What the idents of `modules` state; a later module replaces what an earlier one, as the library,
+/// states of the same hook.
+hook_elements elements_of(std::span<fatbin const> modules);
+
+/// `plan` with a type for each "element" for which `elements` has one; others keep none.
+/// @throws usage_error an argument names no hook, and the hooks have elements of different types.
+launch_plan bind_types(launch_plan plan, hook_elements const& elements);
+
+/// @throws usage_error an argument of `plan` has no type; names it, and the remedy.
+void require_types(launch_plan const& plan);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of a plan: its arguments are matched and checked, its formulas computed, its launches
+// queued. The memory of a call is used again by the next one. Units: elements, bytes.
+// Threads: one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fatlink/plan_call.hpp"
+#include "fatlink/prepare.hpp"
+#include "plan/plan_program.hpp"
+
+namespace fatlink::detail {
+
+class plan_call_state {
+ public:
+  explicit plan_call_state(plan_program const& program);
+  plan_call_state(plan_call_state const&) = delete;
+  plan_call_state& operator=(plan_call_state const&) = delete;
+
+  /// Sets the arguments of a call and computes its formulas. Scratch arrays have no address yet.
+  /// @throws as prepared_plan::run.
+  void set(std::span<call_argument const> arguments);
+
+  /// Sets only the sizes, for scratch_bytes(); other arguments are checked by name alone.
+  void set_sizes(std::span<call_argument const> arguments);
+
+  /// The memory of all scratch arrays, each aligned to 256 bytes.
+  [[nodiscard]] std::size_t scratch_bytes() const;
+
+  /// Divides memory of at least scratch_bytes() among the scratch arrays.
+  void set_scratch(device_address address);
+
+  /// Queues the launches.
+  void launch(stream_view stream) const;
+
+ private:
+  void point_at_values();
+  void match(std::span<call_argument const> arguments);
+  void set_value(std::size_t index, call_argument const& given);
+  void set_size(std::size_t index, call_argument const& given);
+  void use_defaults();
+  void find_missing_sizes();
+  void check_arrays() const;
+  void check_overlaps() const;
+
+  plan_program const& program_;
+  std::vector<call_argument const*> given_;           ///< by argument; null: not given
+  std::vector<std::int64_t> sizes_;                   ///< as formulas.sizes
+  std::vector<bool> has_size_;                        ///< as formulas.sizes
+  std::vector<device_address> addresses_;             ///< by argument
+  std::vector<std::vector<std::byte>> values_;        ///< by argument, of type.size bytes
+  plan_values computed_;
+  std::vector<std::vector<void*>> pointers_;          ///< of each launch, as cuLaunchKernel takes them
+};
+
+}  // namespace fatlink::detail

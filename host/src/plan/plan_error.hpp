@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors in the file of a launch plan. Threads: no shared state.
+#pragma once
+
+#include <string>
+
+#include "plan/formula_error.hpp"
+
+namespace fatlink::detail {
+
+/// @throws file_error (stage sidecar, code invalid-plan) "FILE: PATH: CAUSE"; `path` is within the
+///   JSON ("launches[0].grid"), empty for the whole.
+[[noreturn]] void fail_plan(std::string const& file, std::string const& path,
+                            std::string const& cause, std::string hint);
+
+/// As above, for `error` in the formula `text`: 'FILE: PATH: "n / 0": CAUSE'.
+[[noreturn]] void fail_formula(std::string const& file, std::string const& path,
+                               std::string const& text, formula_error const& error);
+
+/// `text` in quotes, at most 100 bytes of it.
+std::string in_quotes(std::string const& text);
+
+}  // namespace fatlink::detail

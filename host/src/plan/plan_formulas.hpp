@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formulas of a launch plan, parsed, in the order in which their values are computed. The
+// values are numbered: the multiprocessors, the bytes of an element, the sizes, the lets, and the
+// occupancy of each kernel. Threads: immutable after construction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fatlink/launch_plan.hpp"
+#include "plan/formula.hpp"
+
+namespace fatlink::detail {
+
+/// The formulas of one launch.
+struct launch_formulas {
+  std::array<formula, 3> grid = {};
+  std::array<formula, 3> block = {};
+  formula shared_bytes = {};
+  /// One for each argument of the launch; nothing for an argument of the plan.
+  std::vector<std::optional<formula>> arguments = {};
+};
+
+struct plan_formulas {
+  /// Parses the formulas of `stated`, and checks those that are constant.
+  /// @throws file_error (code invalid-plan) a formula does not parse or uses an unknown name, lets
+  ///   or occupancies that need each other, or a constant out of range. See launch_plan::read.
+  explicit plan_formulas(launch_plan stated);
+
+  static constexpr std::size_t k_multiprocessors = 0;
+  static constexpr std::size_t k_element_bytes = 1;
+  static constexpr std::size_t k_first_size = 2;
+
+  [[nodiscard]] std::size_t first_let() const noexcept { return k_first_size + sizes.size(); }
+  [[nodiscard]] std::size_t first_occupancy() const noexcept { return first_let() + lets.size(); }
+
+  launch_plan plan;
+  std::vector<std::string> names = {};    ///< of the values: "n", "occupancy(reduce_tiles)"
+  std::vector<std::size_t> sizes = {};    ///< indices of the arguments that are sizes
+  std::vector<formula> lets = {};         ///< in the order of the plan
+  std::vector<std::size_t> kernels = {};  ///< of each kernel its first launch
+  /// Indices of values: every let, and the occupancies that are used, each after what it uses.
+  std::vector<std::size_t> order = {};
+  std::vector<std::vector<formula>> shapes = {};  ///< of each argument
+  std::vector<launch_formulas> launches = {};
+  std::vector<std::optional<formula>> depths = {};  ///< of each result
+  bool uses_element_bytes = false;                  ///< k_element_bytes
+};
+
+/// Calls `visit` with every formula.
+template <typename Visit>
+void for_each_formula(plan_formulas const& formulas, Visit const& visit)
+{
+  for (auto const& let : formulas.lets) visit(let);
+  for (auto const& shape : formulas.shapes)
+    for (auto const& extent : shape) visit(extent);
+  for (auto const& launch : formulas.launches) {
+    for (auto const& blocks : launch.grid) visit(blocks);
+    for (auto const& threads : launch.block) visit(threads);
+    visit(launch.shared_bytes);
+    for (auto const& argument : launch.arguments)
+      if (argument) visit(*argument);
+  }
+  for (auto const& depth : formulas.depths)
+    if (depth) visit(*depth);
+}
+
+/// "arguments[2].count", "arguments[2].shape[1]".
+std::string shape_path(launch_plan const& plan, std::size_t argument, std::size_t dimension);
+/// "launches[0].grid", "launches[0].grid[1]"; `shape` is "grid" or "block".
+std::string launch_path(launch_plan const& plan, std::size_t launch, char const* shape,
+                        std::size_t dimension);
+/// "launches[0].arguments[2]".
+std::string launch_argument_path(std::size_t launch, std::size_t argument);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatlink/prepare.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "plan/bind_types.hpp"
+#include "plan/check_call.hpp"
+#include "plan/check_plan.hpp"
+#include "plan/plan_call_state.hpp"
+#include "plan/plan_program.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink {
+
+struct prepared_plan::state {
+  state(device const& destination, launch_plan bound, linked_image linked)
+      : program(destination, std::move(bound), std::move(linked))
+  {
+  }
+  ~state() { delete spare.load(); }
+  state(state const&) = delete;
+  state& operator=(state const&) = delete;
+
+  detail::plan_program program;
+  /// The memory of an earlier call, for the next one; null while a call uses it.
+  mutable std::atomic<detail::plan_call_state*> spare = nullptr;
+};
+
+namespace {
+
+/// The memory of a call: that of an earlier call, or new.
+class call_lease {
+ public:
+  call_lease(detail::plan_program const& program, std::atomic<detail::plan_call_state*>& spare)
+      : spare_(spare), call_(spare.exchange(nullptr))
+  {
+    if (!call_) call_ = std::make_unique<detail::plan_call_state>(program);
+  }
+  ~call_lease()
+  {
+    detail::plan_call_state* none = nullptr;
+    if (spare_.compare_exchange_strong(none, call_.get())) (void)call_.release();
+  }
+  call_lease(call_lease const&) = delete;
+  call_lease& operator=(call_lease const&) = delete;
+  detail::plan_call_state* operator->() const noexcept { return call_.get(); }
+
+ private:
+  std::atomic<detail::plan_call_state*>& spare_;
+  std::unique_ptr<detail::plan_call_state> call_;
+};
+
+void check_scratch(scratch_memory const& scratch, std::size_t needed)
+{
+  if (scratch.bytes >= needed) return;
+  detail::fail_argument("scratch",
+                        detail::format("has {} bytes; the plan needs {}", scratch.bytes, needed),
+                        "pass as many bytes as scratch_bytes() returns");
+}
+
+/// Memory from the pool of the stream, released on the stream behind the work that uses it.
+class stream_memory {
+ public:
+  stream_memory(device_backend& device, stream_view stream, std::size_t bytes)
+      : device_(device), stream_(stream.handle_on(device)), address_(device.allocate(bytes, stream_))
+  {
+  }
+  ~stream_memory() { device_.release(address_, stream_); }
+  stream_memory(stream_memory const&) = delete;
+  stream_memory& operator=(stream_memory const&) = delete;
+  [[nodiscard]] device_address address() const noexcept { return address_; }
+
+ private:
+  device_backend& device_;
+  device_backend::handle stream_;
+  device_address address_;
+};
+
+std::vector<fatbin> modules_of(std::vector<input> const& inputs)
+{
+  std::vector<fatbin> modules;
+  for (auto const& input : inputs)
+    modules.insert(modules.end(), input.modules().begin(), input.modules().end());
+  return modules;
+}
+
+launch_plan plan_of(input const& library)
+{
+  if (auto plan = launch_plan::beside(library.name())) return std::move(*plan);
+  throw file_error(
+      stage::sidecar,
+      {.message = detail::format("{}: no .json beside it states a launch plan", library.name()),
+       .input = library.name(),
+       .code = error_code::invalid_plan,
+       .hint = "build the library with fatlink_add_fatbin(… PLAN file.json), or launch its kernels "
+               "yourself: link_and_load"});
+}
+
+std::vector<std::string> kernels_of(launch_plan const& plan)
+{
+  std::vector<std::string> kernels;
+  for (auto const& launch : plan.launches)
+    if (std::ranges::find(kernels, launch.kernel) == kernels.end())
+      kernels.push_back(launch.kernel);
+  return kernels;
+}
+
+}  // namespace
+
+struct bound_plan::state {
+  std::shared_ptr<void const> program;
+  detail::plan_call_state call;
+};
+
+void bound_plan::run(stream_view stream) const
+{
+  state_->call.launch(stream);
+}
+
+launch_plan const& prepared_plan::plan() const noexcept
+{
+  return state_->program.formulas.plan;
+}
+
+linked_image const& prepared_plan::image() const noexcept
+{
+  return state_->program.image;
+}
+
+std::size_t prepared_plan::scratch_bytes(std::span<call_argument const> sizes) const
+{
+  call_lease const call(state_->program, state_->spare);
+  call->set_sizes(sizes);
+  return call->scratch_bytes();
+}
+
+void prepared_plan::run(stream_view stream, std::span<call_argument const> arguments,
+                        scratch_memory const& scratch) const
+{
+  call_lease const call(state_->program, state_->spare);
+  call->set(arguments);
+  if (!state_->program.has_scratch()) {
+    call->launch(stream);
+  } else if (scratch.address != 0) {
+    check_scratch(scratch, call->scratch_bytes());
+    call->set_scratch(scratch.address);
+    call->launch(stream);
+  } else {
+    stream_memory const memory(*state_->program.backend, stream, call->scratch_bytes());
+    call->set_scratch(memory.address());
+    call->launch(stream);
+  }
+}
+
+bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
+                               scratch_memory const& scratch) const
+{
+  auto bound = std::shared_ptr<bound_plan::state>(
+      new bound_plan::state{state_, detail::plan_call_state(state_->program)});
+  bound->call.set(arguments);
+  if (state_->program.has_scratch()) {
+    check_scratch(scratch, bound->call.scratch_bytes());
+    bound->call.set_scratch(scratch.address);
+  }
+  return bound_plan(std::move(bound));
+}
+
+prepared_plan prepare(device const& destination, linker& linker, plan_request const& request)
+{
+  std::vector<input> inputs{input::find(request.library)};
+  auto plan = plan_of(inputs.front());
+  for (auto const& transform : request.transforms) inputs.push_back(input::find(transform));
+  auto options = destination.link_options(request.mode);
+  options.kernels = kernels_of(plan);
+  auto image = linker.link(inputs, options);
+  return prepare(destination, std::move(plan), inputs, std::move(image));
+}
+
+prepared_plan prepare(device const& destination, launch_plan plan, std::vector<input> const& inputs,
+                      linked_image image)
+{
+  auto const modules = modules_of(inputs);
+  auto bound = detail::bind_types(std::move(plan), detail::elements_of(modules));
+  if (auto findings = detail::check_plan(bound, modules); !findings.empty())
+    throw refused_error(std::move(findings), detail::format("run plan {}", bound.name));
+  return prepared_plan(std::make_shared<prepared_plan::state>(destination, std::move(bound),
+                                                              std::move(image)));
+}
+
+}  // namespace fatlink

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the JSON of a launch plan. Threads: no shared state.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "fatlink/launch_plan.hpp"
+
+namespace fatlink::detail {
+
+/// The keys of a plan in its sidecar, without "sha256".
+std::vector<std::string> const& plan_keys();
+
+/// Whether the sidecar states a plan, right or wrong: it has a key of one.
+bool states_plan(nlohmann::json const& sidecar);
+
+/// The plan in `json`, the content of `file`. `other_keys` are ignored.
+/// @throws file_error as launch_plan::read.
+launch_plan read_plan(nlohmann::json const& json, std::string const& file,
+                      std::vector<std::string> const& other_keys);
+
+}  // namespace fatlink::detail

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads float and adds the state's scale times the index, which a window function or a phase ramp
+// before a transform does.
+#include <fatlink/element.cuh>
+
+#include "state.cuh"
+
+FATLINK_ELEMENT(load_element, float);
+
+extern "C" __device__ float load_element(void const* in, std::size_t index, void const* state)
+{
+  // The low 16 bits of the index, which float holds exactly.
+  auto const position = static_cast<float>(static_cast<unsigned>(index) & 0xffffU);
+  return fmaf(scale_of(state), position, static_cast<float const*>(in)[index]);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes float, limited to the state's scale in both directions: gradient clipping.
+#include <fatlink/element.cuh>
+
+#include "state.cuh"
+
+FATLINK_ELEMENT(store_element, float);
+
+extern "C" __device__ void store_element(void* out, std::size_t index, float value,
+                                         void const* state)
+{
+  auto const limit = scale_of(state);
+  static_cast<float*>(out)[index] = fminf(fmaxf(value, -limit), limit);
+}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launch plans beside a library's fatbin: check compares them with the kernels, inspect shows them."""
+import copy
+import json
+import unittest
+
+from fatlink_cli import CliTest
+
+LIBRARY = """extern "C" __device__ float combine(float, float);
+extern "C" __global__ void reduce_tiles(float const* in, float* out, unsigned long n, float init)
+{
+  if (threadIdx.x == 0) out[blockIdx.x] = combine(n == 0 ? init : in[0], init);
+}
+"""
+TRANSFORM = 'extern "C" __device__ float combine(float a, float b) { return a + b; }\n'
+PLAN = {
+    "name": "reduce", "summary": "fold an array", "contract": "reduce/1",
+    "arguments": [{"name": "in", "role": "input", "type": "element", "count": "n"},
+                  {"name": "out", "role": "output", "type": "element", "may_overlap": ["in"]},
+                  {"name": "tmp", "role": "scratch", "type": "element", "count": "blocks"},
+                  {"name": "n", "role": "size"},
+                  {"name": "init", "role": "value", "type": "float32", "default": "-inf"}],
+    "let": {"blocks": "min(occupancy(reduce_tiles) * multiprocessors, ceil(n / 8192))"},
+    "launches": [{"kernel": "reduce_tiles", "grid": "blocks", "block": 512, "arguments": ["in", "tmp", "n", "init"]},
+                 {"kernel": "reduce_tiles", "grid": 1, "block": [32, 2], "shared": 64,
+                  "arguments": ["tmp", "out", "blocks", "init"]}],
+    "computes": {"out": "fold(combine, in, init)"},
+    "depth": {"out": "n"},
+}
+
+
+class Plans(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.library = self.compile("reduce", LIBRARY)
+        self.transform = self.compile("sum", TRANSFORM)
+
+    def write(self, change=lambda plan: None, name="reduce"):
+        plan = copy.deepcopy(PLAN)
+        change(plan)
+        self.file(f"{name}.json", json.dumps(plan))
+
+    def findings(self, *inputs, status=0, **options):
+        said = self.fatlink_json("check", *inputs, status=status, **options)
+        return [[finding for finding in target["findings"] if finding["id"] == "plan-mismatch"]
+                for target in said["targets"]]
+
+    def test_check_accepts_a_plan_that_fits(self):
+        self.write()
+        self.assertEqual(self.findings("reduce.fatbin", "sum.fatbin"), [[], []])
+
+    def test_check_refuses_a_plan_that_does_not_fit_and_shows_both_signatures(self):
+        self.write(lambda plan: plan["launches"][1]["arguments"].pop())
+        for found in self.findings("reduce.fatbin", "sum.fatbin", status=4):
+            self.assertEqual(len(found), 1)
+            self.assertEqual(found[0]["severity"], "error")
+            self.assertIn("reduce.json: launches[1] passes reduce_tiles(tmp: pointer, out: pointer, uint64), but ",
+                          found[0]["message"])
+            self.assertIn("reduce.fatbin has reduce_tiles(u64, u64, u64, f32): 3 arguments for 4 parameters",
+                          found[0]["message"])
+        text = self.fatlink("check", "reduce.fatbin", "sum.fatbin", status=4).stdout
+        self.assertIn("[plan-mismatch]", text)
+        self.assertIn("does not link", text)
+
+    def test_check_refuses_a_plan_of_a_kernel_that_does_not_exist(self):
+        self.write(lambda plan: [launch.update(kernel="reduce_tile") for launch in plan["launches"]]
+                   and plan["let"].update(blocks="1"))
+        found = self.findings("reduce.fatbin", "sum.fatbin", status=4)[0]
+        self.assertEqual(len(found), 2)
+        self.assertIn("has no kernel reduce_tile", found[0]["message"])
+        self.assertIn("did you mean reduce_tiles?", found[0]["hint"])
+
+    def test_check_of_a_transform_uses_the_plan_of_the_installed_library(self):
+        self.write(lambda plan: plan["launches"][0]["arguments"].pop())
+        env = {"FATLINK_PATH": str(self.folder)}
+        found = self.findings("sum.fatbin", status=4, env=env)
+        self.assertEqual([len(one) for one in found], [1, 1])
+        self.write()
+        self.assertEqual(self.findings("sum.fatbin", env=env), [[], []])
+
+    def test_a_plan_that_cannot_be_read_is_refused_with_its_path(self):
+        self.write(lambda plan: plan["launches"][0].update(grid="block"))
+        for words in (["check", "reduce.fatbin", "sum.fatbin"], ["inspect", "reduce.fatbin"]):
+            self.assert_fails(3, *words, says=['reduce.json: launches[0].grid: "block": unknown name block'],
+                              hint="did you mean blocks?")
+        self.write(lambda plan: plan.update(sha256=64 * "0"))
+        self.assert_fails(3, "check", "reduce.fatbin", says=["is not the file that reduce.json states"])
+
+    def test_bad_plans_have_the_code_invalid_plan(self):
+        self.write(lambda plan: plan["let"].update(blocks="blocks + 1"))
+        done = self.fatlink("check", "reduce.fatbin", "--json", status=3)
+        error = json.loads(done.stdout)["error"]
+        self.assertEqual((error["stage"], error["code"]), ("sidecar", "invalid-plan"))
+        self.assertIn("let.blocks: blocks needs itself: blocks → blocks", error["message"])
+
+    def test_inspect_shows_the_plan_as_json(self):
+        self.write()
+        plan = self.fatlink_json("inspect", "reduce.fatbin")["files"][0]["plan"]
+        self.assertEqual((plan["name"], plan["contract"], plan["file"]), ("reduce", "reduce/1", "reduce.json"))
+        self.assertEqual(plan["arguments"][0], {"name": "in", "role": "input", "type": "element", "shape": ["n"]})
+        self.assertEqual(plan["arguments"][1]["may_overlap"], ["in"])
+        self.assertEqual(plan["arguments"][4]["default"], '"-inf"')
+        self.assertEqual(plan["let"], PLAN["let"])
+        self.assertEqual(plan["launches"][1], {
+            "kernel": "reduce_tiles", "grid": ["1", "1", "1"], "block": ["32", "2", "1"], "shared": "64",
+            "arguments": ["tmp", "out", "blocks", "init"],
+            "signature": "reduce_tiles(tmp: pointer, out: pointer, uint64, init: float32)"})
+        self.assertEqual(plan["computes"], PLAN["computes"])
+        self.assertEqual(plan["depth"], PLAN["depth"])
+
+    def test_inspect_shows_the_plan_as_text(self):
+        self.write()
+        text = self.fatlink("inspect", "reduce.fatbin").stdout
+        for line in ("  plan reduce: fold an array (contract reduce/1)",
+                     "    input       in: element[n]",
+                     "    output      out: element[1]",
+                     "    size        n: uint64",
+                     '    value       init: float32 = "-inf"',
+                     "    let         blocks = min(occupancy(reduce_tiles) * multiprocessors, ceil(n / 8192))",
+                     "    launch      reduce_tiles(in: pointer, tmp: pointer, n: uint64, init: float32), "
+                     "grid blocks, block 512",
+                     "    launch      reduce_tiles(tmp: pointer, out: pointer, uint64, init: float32), "
+                     "grid 1, block 32 x 2, shared 64",
+                     "    computes    out = fold(combine, in, init)"):
+            self.assertIn(line + "\n", text)
+
+    def test_inspect_shows_no_plan_where_there_is_none(self):
+        self.file("reduce.json", '{"name": "reduce", "summary": "s"}')
+        self.assertNotIn("plan", self.fatlink_json("inspect", "reduce.fatbin")["files"][0])
+
+    def test_list_shows_the_summary_of_a_plan(self):
+        self.write()
+        text = self.fatlink("list", env={"FATLINK_PATH": str(self.folder)}).stdout
+        self.assertIn("fold an array", text)
+
+    def test_a_plan_beside_ptx_is_its_sidecar(self):
+        self.write(name="reduce.ptx")
+        text = self.fatlink("inspect", "--ptx", "reduce.fatbin").stdout
+        self.file("reduce.ptx", text)
+        self.assertEqual(self.fatlink_json("inspect", "reduce.ptx")["files"][0]["plan"]["file"], "reduce.ptx.json")
+
+
+if __name__ == "__main__":
+    unittest.main()

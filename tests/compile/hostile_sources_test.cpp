@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources that attack the compiler: the host and the next compile are not affected.
+// FATLINK_HOSTILE_SCALE=N makes the series N times as long.
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "compile_fixture.hpp"
+#include "hostile_scale.hpp"
+
+using namespace fatlink;
+using fixtures::k_half;
+using testing::HasSubstr;
+
+namespace {
+
+/// An array of 2^39 times `first`.
+std::string macro_bomb(std::string const& first, std::string const& separator)
+{
+  std::string text = "#define A0 " + first + "\n";
+  for (int i = 1; i < 40; ++i) {
+    auto const before = "A" + std::to_string(i - 1);
+    text += "#define A" + std::to_string(i) + ' ' + before + separator + before + '\n';
+  }
+  return text + "__device__ int numbers[] = {A39};\n";
+}
+
+/// Endless, deep, too large, or reading other files.
+std::vector<std::string> const& hostile_sources()
+{
+  std::string const parentheses(2'000'000, '(');
+  static std::vector<std::string> const sources{
+      macro_bomb("1,1", ","),
+      macro_bomb("\"0123456789abcdef\"", " "),
+      "__device__ int n = " + parentheses + "1" + std::string(parentheses.size(), ')') + ";",
+      "template <int A, long long B> struct tree { enum { value = tree<A - 1, 2 * B>::value + "
+      "tree<A - 1, 2 * B + 1>::value }; };\n"
+      "template <long long B> struct tree<0, B> { enum { value = 1 }; };\n"
+      "__device__ int n = tree<60, 1>::value;",
+      "#include \"/etc/passwd\"",
+      "#include </dev/zero>",
+      "#error " + std::string(1'000'000, 'e')};
+  return sources;
+}
+
+class HostileSources : public fixtures::CompilerTest {};
+
+}  // namespace
+
+TEST_F(HostileSources, StopsAtTheTimeLimitAndGoesOn)
+{
+  compiler limited({.time_limit = std::chrono::seconds(2)});
+  try {
+    (void)limited.compile(source::from_text(macro_bomb("1,1", ","), "bomb.cu"), contract());
+    ADD_FAILURE();
+  } catch (compile_error const& failure) {
+    EXPECT_TRUE(failure.details().code == error_code::compile_timeout ||
+                failure.details().code == error_code::compile_memory)
+        << failure.details().code.text();
+    EXPECT_THAT(failure.what(), HasSubstr("bomb.cu: the compile"));
+  }
+  EXPECT_NO_THROW((void)compile(k_half));
+}
+
+TEST_F(HostileSources, LeavesTheHostIntactAfterHostileSources)
+{
+  auto const stack_limit = [] {
+    rlimit limit{};
+    (void)::getrlimit(RLIMIT_STACK, &limit);
+    return limit.rlim_cur;
+  };
+  auto const segv_handler = [] {
+    struct sigaction action {};
+    (void)::sigaction(SIGSEGV, nullptr, &action);
+    return action.sa_handler;
+  };
+  auto const stack_before = stack_limit();
+  auto const handler_before = segv_handler();
+  auto const expected = compile(k_half).code.digest();
+  compiler limited({.time_limit = std::chrono::seconds(1), .memory_limit_mib = 256});
+  for (int i = 0; i < 20 * fixtures::hostile_scale(); ++i) {
+    auto const& text = hostile_sources()[static_cast<std::size_t>(i) % hostile_sources().size()];
+    EXPECT_THROW((void)limited.compile(source::from_text(text, "hostile.cu"), contract()),
+                 compile_error)
+        << text.substr(0, 80);
+    EXPECT_EQ(compile(k_half).code.digest(), expected);
+  }
+  EXPECT_EQ(stack_limit(), stack_before);
+  EXPECT_EQ(segv_handler(), handler_before);
+}
+
+TEST_F(HostileSources, ReportsTheLackOfMemory)
+{
+  compiler limited({.memory_limit_mib = 128});
+  try {
+    (void)limited.compile(source::from_text(macro_bomb("1,1", ","), "bomb.cu"), contract());
+    ADD_FAILURE();
+  } catch (compile_error const& failure) {
+    EXPECT_TRUE(failure.details().code == error_code::compile_memory) << failure.what();
+    EXPECT_THAT(failure.what(),
+                HasSubstr("bomb.cu: the compile needed more than its memory limit of 128 MiB"));
+    EXPECT_THAT(failure.details().hint, HasSubstr("compiler_settings::memory_limit_mib"));
+  }
+}

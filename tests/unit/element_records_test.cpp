@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatbin/element_records.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fatlink/ident.hpp"
+
+using namespace fatlink;
+
+namespace {
+
+ptx_interface with_weak(std::vector<std::string> const& names)
+{
+  ptx_interface interface;
+  for (auto const& name : names) interface.weak.push_back({.name = name});
+  return interface;
+}
+
+// fatlink_elements::load_element<__half, 2ull, 2ull>(), as nvcc 13.0 names it
+constexpr char const* k_half = "_ZN16fatlink_elements12load_elementI6__halfLy2ELy2EEEvv";
+constexpr char const* k_best = "_ZN16fatlink_elements7combineI4bestLy8ELy4EEEvv";
+
+TEST(ElementRecords, AreReadFromTheNamesOfWeakFunctions)
+{
+  auto const records = detail::element_records(with_weak({"_Z5twiceIfET_S0_", k_half, k_best}));
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records.at("load_element").type, "__half");
+  EXPECT_EQ(records.at("load_element").size, 2U);
+  EXPECT_EQ(records.at("combine").type, "best");
+  EXPECT_EQ(records.at("combine").size, 8U);
+  EXPECT_EQ(records.at("combine").alignment, 4U);
+}
+
+TEST(ElementRecords, OfAHookWithTwoTypesAreNotUsed)
+{
+  auto const* const k_float = "_ZN16fatlink_elements12load_elementIfLy4ELy4EEEvv";
+  EXPECT_TRUE(detail::element_records(with_weak({k_half, k_float})).empty());
+}
+
+TEST(ElementRecords, OfImpossibleSizesAreNotUsed)
+{
+  for (auto const* name :
+       {"_ZN16fatlink_elements4hookIfLy0ELy4EEEvv", "_ZN16fatlink_elements4hookIfLy4ELy3EEEvv",
+        "_ZN16fatlink_elements4hookIfLy4097ELy1EEEvv", "_ZN16fatlink_elements4hookIfLy6ELy4EEEvv",
+        "_ZN16fatlink_elements4hookIfEEvv", "fatlink_elements"})
+    EXPECT_TRUE(detail::element_records(with_weak({name})).empty()) << name;
+}
+
+TEST(ElementTypes, OfCudaHaveTheirNumbers)
+{
+  EXPECT_EQ(to_string(element_type_of({"__half", 2, 2})), "float16");
+  EXPECT_EQ(to_string(element_type_of({"__nv_bfloat16", 2, 2})), "bfloat16");
+  EXPECT_EQ(to_string(element_type_of({"signed char", 1, 1})), "int8");
+  EXPECT_EQ(to_string(element_type_of({"unsigned long long", 8, 8})), "uint64");
+  EXPECT_EQ(to_string(element_type_of({"cuda::std::__4::complex<float>", 8, 8})), "complex64");
+}
+
+TEST(ElementTypes, WithoutKnownMembersAreBytes)
+{
+  EXPECT_EQ(to_string(element_type_of({"best", 8, 4})), "bytes8");
+  EXPECT_EQ(to_string(element_type_of({"mine::complex<float>", 8, 4})), "bytes8");
+  EXPECT_EQ(to_string(element_type_of({"float", 8, 4})), "bytes8")
+      << "a type of that name and another size";
+}
+
+}  // namespace

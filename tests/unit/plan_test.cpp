@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading launch plans.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "expect_error.hpp"
+#include "fatbin/sidecar.hpp"
+#include "fatlink/launch_plan.hpp"
+#include "fatlink/reference.hpp"
+#include "fixtures.hpp"
+#include "plan_text.hpp"
+
+using namespace fatlink;
+using nlohmann::json;
+
+namespace {
+
+/// Reads the example with `change` applied to it.
+template <typename Change>
+launch_plan read_changed(Change const& change)
+{
+  fixtures::folder const folder;
+  auto plan = plan_text::example();
+  change(plan);
+  return launch_plan::read(folder.write("reduce.json", plan.dump()));
+}
+
+/// Sets the value at a JSON pointer and expects the error "…/reduce.json: PATH: CAUSE", whose hint
+/// has `hint`.
+void expect_refusal(char const* pointer, json const& value, std::string const& says,
+                    std::string const& hint = "")
+{
+  try {
+    read_changed([&](json& plan) { plan[json::json_pointer(pointer)] = value; });
+    ADD_FAILURE() << pointer << ": no error; expected one that says: " << says;
+  } catch (file_error const& failed) {
+    EXPECT_THAT(failed.what(), testing::HasSubstr("reduce.json: " + says));
+    EXPECT_THAT(failed.details().hint, testing::HasSubstr(hint)) << failed.what();
+    EXPECT_FALSE(failed.details().hint.empty()) << failed.what();
+    EXPECT_EQ(failed.details().code, error_code::invalid_plan) << failed.what();
+    EXPECT_EQ(failed.where(), stage::sidecar) << failed.what();
+  }
+}
+
+/// As above, without the member `key` of the object at `pointer`.
+void expect_missing(char const* pointer, char const* key, std::string const& says)
+{
+  auto object = plan_text::example()[json::json_pointer(pointer)];
+  object.erase(key);
+  expect_refusal(pointer, object, says);
+}
+
+std::string computed(std::string const& text)
+{
+  return to_string(
+      read_changed([&](json& plan) { plan["computes"]["out"] = text; }).results.at(0).value);
+}
+
+}  // namespace
+
+TEST(PlanReader, ReadsEveryPartOfThePlan)
+{
+  auto const plan = read_changed([](json&) {});
+  EXPECT_EQ(plan.name, "reduce");
+  EXPECT_EQ(plan.contract, "reduce/1");
+  ASSERT_EQ(plan.arguments.size(), 10U);
+  EXPECT_EQ(plan.arguments[0].role, argument_role::input);
+  EXPECT_FALSE(plan.arguments[0].type);
+  EXPECT_EQ(plan.arguments[1].shape, (std::vector<std::string>{"height", "width"}));
+  EXPECT_EQ(plan.find("n")->type, scalar_type(scalar_kind::uint64));
+  EXPECT_EQ(plan.find("init")->default_value, "0");
+  EXPECT_EQ(plan.find("win")->type->size, 8U);
+  EXPECT_EQ(to_string(*plan.find("win")->type), "window");
+  EXPECT_EQ(plan.launches.at(0).block[0], "512");
+  EXPECT_EQ(plan.launches.at(0).arguments.at(0).argument, "in");
+  EXPECT_EQ(plan.launches.at(0).arguments.at(4).type, scalar_type(scalar_kind::uint32));
+  EXPECT_EQ(to_string(plan.results.at(0).value), "fold(combine, in, init)");
+  EXPECT_EQ(plan.results.at(0).depth, "ceil(n / (blocks * 512)) + 16");
+}
+
+TEST(PlanReader, GivesAnOutputOneElementByDefault)
+{
+  EXPECT_EQ(
+      read_changed([](json& plan) { plan["arguments"][2].erase("count"); }).arguments[2].shape,
+      std::vector<std::string>{"1"});
+}
+
+TEST(PlanReader, PassesALetAs64Bits)
+{
+  auto const plan =
+      read_changed([](json& changed) { changed["launches"][0]["arguments"][4] = "blocks"; });
+  EXPECT_EQ(plan.launches[0].arguments[4].formula, "blocks");
+  EXPECT_EQ(plan.launches[0].arguments[4].type, scalar_type(scalar_kind::uint64));
+}
+
+TEST(PlanReader, SortsLetsByWhatTheyUse)
+{
+  auto const plan = read_changed([](json& changed) {
+    changed["let"] = {{"a", "b + 1"}, {"b", "c + 1"}, {"blocks", "a"}, {"c", "n"}};
+  });
+  std::vector<std::string> names;
+  for (auto const& let : plan.lets) names.push_back(let.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"c", "b", "a", "blocks"}));
+}
+
+TEST(PlanReader, ExpandsComputations)
+{
+  EXPECT_EQ(computed("map(f, in, init, index)"), "map(f, in, init, index)");
+  EXPECT_EQ(computed("map(f, window(in, -1, 1))"),
+            "map(f, neighbor(in, -1), neighbor(in, 0), neighbor(in, 1))");
+  EXPECT_EQ(computed("fold(f, map(g, map(h, in), index), init)"),
+            "fold(f, map(g, map(h, in), index), init)");
+  EXPECT_EQ(computed("segmented_fold(f, in, image, init)"), "segmented_fold(f, in, image, init)");
+  for (auto const* text : {"scan(f, in)", "filter(f, in)", "count(f, in)", "sort(f, in)", "map(f)"})
+    EXPECT_EQ(computed(text), text);
+}
+
+TEST(PlanReader, RefusesUnknownKeys)
+{
+  expect_refusal("/lets", json::object(), "unknown key \"lets\"", "did you mean \"let\"?");
+  expect_refusal("/arguments/0/counts", "n", "arguments[0]: unknown key \"counts\"",
+                 "did you mean \"count\"?");
+  expect_refusal("/launches/0/grids", 1, "launches[0]: unknown key \"grids\"", "\"grid\"");
+  expect_refusal("/types/window/0/size", 1, "types.window[0]: unknown key \"size\"");
+  expect_refusal("/launches/0/arguments/4/text", 1, "launches[0].arguments[4]: unknown key");
+  expect_refusal("/computes/in", "map(f, in)", "computes: unknown key \"in\"");
+  expect_refusal("/depth/tmp", "1", "depth: unknown key \"tmp\"", "out");
+  expect_refusal("/arguments/0/may_overlap", json::array(),
+                 "arguments[0]: \"may_overlap\" has no meaning for an argument of the role input");
+  expect_refusal("/arguments/5/count", "1", "arguments[5]: \"count\" has no meaning");
+}
+
+TEST(PlanReader, RefusesMissingKeys)
+{
+  for (auto const* key : {"name", "summary", "arguments", "launches"})
+    expect_missing("", key, std::string("\"") + key + "\" is missing");
+  for (auto const* key : {"name", "role", "type"})
+    expect_missing("/arguments/0", key, std::string("arguments[0]: \"") + key + "\" is missing");
+  expect_missing("/arguments/0", "count", "arguments[0]: \"count\" is missing");
+  for (auto const* key : {"kernel", "grid", "block", "arguments"})
+    expect_missing("/launches/0", key, std::string("launches[0]: \"") + key + "\" is missing");
+  expect_missing("/launches/0/arguments/4", "type",
+                 "launches[0].arguments[4]: \"type\" is missing");
+}
+
+TEST(PlanReader, RefusesUnknownTypes)
+{
+  expect_refusal("/arguments/0/type", "float", "arguments[0].type: unknown type \"float\"",
+                 "did you mean");
+  expect_refusal("/arguments/0/type", "bytes0", "arguments[0].type: unknown type \"bytes0\"");
+  expect_refusal("/arguments/6/type", "windw", "arguments[6].type: unknown type \"windw\"",
+                 "did you mean \"window\"?");
+  expect_refusal("/arguments/4/type", "float32", "arguments[4].type: unknown type of a size",
+                 "uint64");
+  expect_refusal("/arguments/0/role", "inputs", "arguments[0].role: unknown role \"inputs\"",
+                 "did you mean \"input\"?");
+  expect_refusal("/types/window/0/type", "bytes4",
+                 "types.window[0].type: unknown type of a number \"bytes4\"");
+  expect_refusal("/types/window/1/name", "low", "types.window: two fields are called 'low'");
+  expect_refusal("/launches/0/arguments/4/type", "float32",
+                 "launches[0].arguments[4].type: unknown integer type \"float32\"");
+}
+
+TEST(PlanReader, RefusesUnknownNames)
+{
+  expect_refusal("/launches/0/arguments/0", "im", "launches[0].arguments[0]: unknown argument",
+                 "did you mean \"in\"?");
+  expect_refusal("/launches/0/grid", "block", "launches[0].grid: \"block\": unknown name block",
+                 "did you mean blocks?");
+  expect_refusal("/arguments/0/count", "m", "arguments[0].count: \"m\": unknown name m");
+  expect_refusal("/arguments/1/shape/1", "widht",
+                 "arguments[1].shape[1]: \"widht\": unknown name widht", "did you mean width?");
+  expect_refusal("/let/blocks", "occupancy(reduce_tile)",
+                 "let.blocks: \"occupancy(reduce_tile)\": unknown name",
+                 "did you mean occupancy(reduce_tiles)?");
+  expect_refusal("/arguments/2/may_overlap", {"inn"},
+                 "arguments[2].may_overlap[0]: unknown input or other output \"inn\"",
+                 "did you mean \"in\"?");
+  expect_refusal("/depth/out", "m", "depth.out: \"m\": unknown name m");
+}
+
+TEST(PlanReader, RefusesNamesThatMeanSomethingElse)
+{
+  expect_refusal("/arguments/0/name", "max", "arguments[0].name: \"max\" has a meaning of its own");
+  expect_refusal("/arguments/0/name", "float32", "arguments[0].name: \"float32\" has a meaning");
+  expect_refusal("/arguments/0/name", "2n", "arguments[0].name: \"2n\" is not a name");
+  expect_refusal("/arguments/0/name", "window",
+                 "arguments[0].name: \"window\" is also the name of a type");
+  expect_refusal("/arguments/1/name", "in",
+                 "arguments[1].name: \"in\" is the name of an earlier argument");
+  expect_refusal("/let/in", "1", "let.in: \"in\" is also the name of an argument");
+  expect_refusal("/let/index", "1", "let.index: \"index\" has a meaning of its own");
+  expect_refusal("/launches/0/kernel", "a b", "launches[0].kernel: is not the name of a kernel");
+}
+
+TEST(PlanReader, RefusesCyclesAndNamesThem)
+{
+  expect_refusal("/let", {{"blocks", "b"}, {"b", "c + 1"}, {"c", "2 * b"}},
+                 "let.b: b needs itself: b → c → b");
+  expect_refusal("/let", {{"blocks", "blocks"}},
+                 "let.blocks: blocks needs itself: blocks → blocks");
+  auto const cycle = [](json& plan) { plan["launches"][0]["block"] = "blocks"; };
+  expect_error<file_error>(
+      [&] { read_changed(cycle); },
+      "let.blocks: blocks needs itself: blocks → occupancy(reduce_tiles) → blocks");
+  expect_refusal("/launches/0/shared", "occupancy(reduce_tiles)",
+                 "launches[0].block: occupancy(reduce_tiles) needs itself");
+}
+
+TEST(PlanReader, RefusesOverflowsAndDivisionsByZero)
+{
+  expect_refusal("/let/blocks", "9223372036854775807 + 1",
+                 "let.blocks: \"9223372036854775807 + 1\": 9223372036854775807 + 1 overflows");
+  expect_refusal("/launches/0/shared", "1 / 0", "launches[0].shared: \"1 / 0\": division by zero");
+  expect_refusal("/let/blocks", "n +", "let.blocks: \"n +\": expected a number");
+}
+
+TEST(PlanReader, RefusesConstantsOutOfRange)
+{
+  expect_refusal("/launches/0/grid", -1,
+                 "launches[0].grid: \"-1\": a grid has 0 to 2147483647 blocks in x, not -1");
+  expect_refusal("/launches/0/grid", {1, 65536},
+                 "launches[0].grid[1]: \"65536\": a grid has 0 to 65535 blocks in y, not 65536");
+  expect_refusal("/launches/0/block", 1025,
+                 "launches[0].block: \"1025\": a block has 1 to 1024 threads in x, not 1025");
+  expect_refusal("/launches/0/block", 0, "launches[0].block: \"0\": a block has 1 to 1024");
+  expect_refusal("/launches/0/block", {1, 1, 65},
+                 "launches[0].block[2]: \"65\": a block has 1 to 64 threads in z, not 65");
+  expect_refusal("/launches/0/block", {32, 64},
+                 "launches[0].block: a block has at most 1024 threads, not 32 x 64 x 1 = 2048");
+  expect_refusal("/launches/0/shared", -4,
+                 "launches[0].shared: \"-4\": a block has 0 to 2147483647 bytes");
+  expect_refusal("/arguments/0/count", -4, "arguments[0].count: \"-4\": an array cannot have -4");
+  expect_refusal("/launches/0/arguments/4", {{"value", 256}, {"type", "uint8"}},
+                 "launches[0].arguments[4]: \"256\": 256 is out of the range of uint8");
+}
+
+TEST(PlanReader, RefusesOtherKindsOfJson)
+{
+  expect_refusal("/arguments", 1, "arguments: is of type number; expected an array");
+  expect_refusal("/let", json::array(), "let: is of type array; expected an object");
+  expect_refusal("/name", 1, "name: is of type number; expected a string");
+  expect_refusal("/name", "", "name: is empty");
+  expect_refusal("/arguments/0", "in", "arguments[0]: is of type string; expected an object");
+  expect_refusal("/launches/0/grid", 1.5,
+                 "launches[0].grid: is of type number; expected a formula");
+  expect_refusal("/launches", json::array(), "launches: is empty");
+  expect_refusal("/launches/0/block", json::array(), "launches[0].block: is empty");
+  expect_refusal("/launches/0/block", {1, 1, 1, 1}, "launches[0].block: has 4 elements, above 3");
+  expect_refusal("/contract", "reduce", "contract: \"reduce\" is not a contract", "\"reduce/1\"");
+  expect_refusal("/arguments/1/shape", json::array(), "arguments[1].shape: has no extent");
+  expect_refusal("/arguments/1/shape", {"n"}, "arguments[1].shape: has one extent", "\"count\"");
+  expect_refusal("/arguments/1/count", "n", "arguments[1]: \"count\" and \"shape\" are both");
+}
+
+TEST(PlanReader, LimitsTheNumberOfParts)
+{
+  auto const many = [](std::size_t count) {
+    auto lets = json::object({{"blocks", "1"}});
+    while (lets.size() < count) lets["a" + std::to_string(lets.size())] = "1";
+    return lets;
+  };
+  EXPECT_EQ(read_changed([&](json& plan) { plan["let"] = many(64); }).lets.size(), 64U);
+  expect_refusal("/let", many(65), "let: has 65 members, above 64, the limit");
+  expect_refusal("/arguments", json(65, json::object()), "arguments: has 65 elements, above 64");
+  expect_refusal("/launches", json(65, json::object()), "launches: has 65 elements, above 64");
+  expect_refusal("/let/blocks", std::string(4097, '1'), "let.blocks: \"11");
+}
+
+TEST(PlanReader, RefusesComputationsOfAnotherForm)
+{
+  auto const expect_message = [](char const* text, std::string const& says,
+                                 std::string const& hint = "") {
+    expect_refusal("/computes/out", text, "computes.out: \"" + std::string(text) + "\": " + says,
+                   hint);
+  };
+  expect_message("fold(combine, im, init)", "im is no input", "did you mean in?");
+  expect_message("fold(combine, in, image)", "image is no value", "write one of init, win");
+  expect_message("fold(combine, in)", "expected ',' at character 17; found ')'");
+  expect_message("folds(combine, in, init)", "folds is no operation", "did you mean fold?");
+  expect_message("map(f, out)", "out is no input or value");
+  expect_message("map(f, wimdow(in, 0, 1))", "wimdow is no operand", "did you mean window?");
+  expect_message("map(f, window(in, 1, 0))", "a window from 1 to 0 is empty");
+  expect_message("map(f, window(in, 0, 5000))", "more than 4096 operands");
+  expect_message("map(f, neighbor(in, 4294967296))", "an offset of 4294967296, above 2^31 - 1");
+  expect_message("map(f, in) + 1", "expected the end at character 12; found '+'");
+  expect_message("in", "in is no operation");
+  std::string deep = "in";
+  for (int i = 0; i < 65; ++i) deep = "map(f, " + deep + ")";
+  expect_refusal("/computes/out", deep, "computes.out: \"map(f, ");
+}
+
+TEST(PlanReader, RefusesDefaultsOfAnotherType)
+{
+  expect_refusal("/arguments/4/default", 1.5, "arguments[4].default: 1.5 is not a value of uint64");
+  expect_refusal("/arguments/4/default", -1, "arguments[4].default: -1 is not a value of uint64");
+  expect_refusal("/arguments/5/default", "zero", "arguments[5].default: \"zero\" is not a number",
+                 "\"-inf\"");
+  expect_refusal("/arguments/6/default", {{"low", 1}},
+                 "arguments[6].default: \"count\" is missing");
+  expect_refusal("/arguments/6/default", {{"low", 1}, {"count", 0.5}},
+                 "arguments[6].default.count: 0.5 is not a value of int32");
+}
+
+TEST(PlanReader, ReadsDefaultsOfEveryKind)
+{
+  auto const text_of = [](char const* type, json const& value) {
+    return read_changed([&](json& plan) {
+             plan["arguments"][5]["type"] = type;
+             plan["arguments"][5]["default"] = value;
+           })
+        .find("init")
+        ->default_value;
+  };
+  EXPECT_EQ(text_of("float32", "-inf"), "\"-inf\"");
+  EXPECT_EQ(text_of("complex64", {1, 0}), "[1,0]");
+  EXPECT_EQ(text_of("uint64", 18446744073709551615U), "18446744073709551615");
+  EXPECT_EQ(text_of("window", {{"low", 0.5}, {"count", 2}}), R"({"count":2,"low":0.5})");
+  EXPECT_EQ(text_of("element", {{"value", 0.5}}), R"({"value":0.5})");
+}
+
+TEST(PlanReader, ReadsASourceWithoutDigest)
+{
+  fixtures::folder const folder;
+  auto plan = plan_text::example();
+  EXPECT_EQ(launch_plan::read_source(folder.write("a.json", plan.dump())).name, "reduce");
+  plan["sha256"] = std::string(64, '0');
+  auto const path = folder.write("a.json", plan.dump());
+  expect_error<file_error>([&] { launch_plan::read_source(path); },
+                           "a.json: sha256: is stated in a PLAN");
+  EXPECT_EQ(launch_plan::read(path).name, "reduce");
+  plan.erase("sha256");
+  plan["hook"] = "combine";
+  auto const with_hook = folder.write("a.json", plan.dump());
+  expect_error<file_error>([&] { launch_plan::read_source(with_hook); },
+                           "a.json: hook: describes a transform");
+}
+
+TEST(PlanReader, FindsThePlanBesideAFile)
+{
+  fixtures::folder const folder;
+  EXPECT_FALSE(launch_plan::beside(folder.path() / "reduce.fatbin"));
+  folder.write("reduce.json", plan_text::example().dump());
+  EXPECT_EQ(launch_plan::beside(folder.path() / "reduce.fatbin")->name, "reduce");
+  folder.write("reduce.json", R"({"name": "x", "summary": "y"})");
+  EXPECT_FALSE(launch_plan::beside(folder.path() / "reduce.fatbin"));
+  folder.write("reduce.json", R"({"name": "x", "summary": "y", "arguments": []})");
+  expect_error<file_error>([&] { launch_plan::beside(folder.path() / "reduce.fatbin"); },
+                           "\"launches\" is missing");
+}
+
+TEST(PlanReader, IsRecognizedAsASidecarWithoutReference)
+{
+  fixtures::folder const folder;
+  auto const sidecar = folder.write("reduce.json", plan_text::example().dump());
+  EXPECT_TRUE(detail::is_sidecar(sidecar));
+  EXPECT_FALSE(reference::beside(folder.path() / "reduce.fatbin"));
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan_values.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "expect_error.hpp"
+#include "plan/find_sizes.hpp"
+#include "plan/read_plan.hpp"
+#include "plan_text.hpp"
+
+using namespace fatlink;
+using detail::compute_values;
+using detail::find_sizes;
+using detail::plan_formulas;
+using nlohmann::json;
+
+namespace {
+
+/// The example with `values` at JSON pointers.
+plan_formulas example(std::map<char const*, json> const& values = {})
+{
+  auto plan = plan_text::example();
+  for (auto const& [pointer, value] : values) plan[json::json_pointer(pointer)] = value;
+  return plan_formulas(detail::read_plan(plan, "reduce.json", {}));
+}
+
+detail::device_facts gpu()
+{
+  return {.multiprocessors = 132,
+          .element_bytes = 4,
+          .occupancy = [](std::string const&, unsigned, std::size_t) { return 4; }};
+}
+
+/// The values for n elements and an image of 480 rows of 640.
+detail::plan_values values_for(plan_formulas const& formulas, std::int64_t n)
+{
+  std::vector<std::int64_t> const sizes{n, 480, 640};
+  return compute_values(formulas, sizes, gpu());
+}
+
+/// Expects that the change to the example is refused for n = 100.
+void expect_refusal(char const* pointer, json const& value, std::string const& says)
+{
+  auto const formulas = example({{pointer, value}});
+  expect_error<file_error>([&] { values_for(formulas, 100); }, says);
+}
+
+detail::stated_sizes const k_image{{"height", 480}, {"width", 640}};
+
+}  // namespace
+
+TEST(PlanValues, ComputesExtentsAndLaunches)
+{
+  auto const values = values_for(example(), 100000);
+  EXPECT_EQ(values.counts[0], 100000U);
+  EXPECT_EQ(values.extents[1], (std::vector<std::size_t>{480, 640}));
+  EXPECT_EQ(values.counts[1], 480U * 640U);
+  EXPECT_EQ(values.counts[2], 1U);
+  EXPECT_EQ(values.counts[3], 13U);
+  EXPECT_TRUE(values.extents[4].empty());
+  ASSERT_EQ(values.launches.size(), 2U);
+  EXPECT_EQ(values.launches[0].grid, (std::array<unsigned, 3>{13, 1, 1}));
+  EXPECT_EQ(values.launches[0].block, (std::array<unsigned, 3>{512, 1, 1}));
+  EXPECT_EQ(values.launches[0].arguments, (std::vector<std::int64_t>{0, 0, 0, 0, 13}));
+  EXPECT_EQ(values.launches[1].arguments, (std::vector<std::int64_t>{0, 0, 13, 0, 1}));
+}
+
+TEST(PlanValues, UsesTheOccupancyOfTheFirstLaunchOfAKernel)
+{
+  auto const formulas =
+      example({{"/launches/0/block", {32, "2 * 2"}}, {"/launches/0/shared", "n"}});
+  std::vector<std::int64_t> const sizes{8192 * 1000, 1, 1};
+  auto facts = gpu();
+  std::string call;
+  facts.occupancy = [&](std::string const& kernel, unsigned threads, std::size_t shared_bytes) {
+    call += kernel + " " + std::to_string(threads) + " " + std::to_string(shared_bytes) + ";";
+    return 2;
+  };
+  EXPECT_EQ(compute_values(formulas, sizes, facts).launches[0].grid[0], 264U);
+  EXPECT_EQ(call, "reduce_tiles 128 8192000;");
+}
+
+TEST(PlanValues, AsksForNoOccupancyThatThePlanDoesNotUse)
+{
+  auto const formulas = example({{"/let/blocks", "7"}});
+  std::vector<std::int64_t> const sizes{1, 1, 1};
+  EXPECT_EQ(compute_values(formulas, sizes, {.element_bytes = 4}).launches[0].grid[0], 7U);
+}
+
+TEST(PlanValues, MakesNoLaunchOfZeroBlocks)
+{
+  auto const values = values_for(example(), 0);
+  EXPECT_FALSE(values.launches[0].is_made());
+  EXPECT_TRUE(values.launches[1].is_made());
+}
+
+TEST(PlanValues, AreComputedAgainInTheSameMemory)
+{
+  auto const formulas = example();
+  detail::plan_values values;
+  std::vector<std::int64_t> sizes{100000, 480, 640};
+  compute_values(formulas, sizes, gpu(), values);
+  auto const* const memory = values.values.data();
+  sizes[0] = 8192;
+  compute_values(formulas, sizes, gpu(), values);
+  EXPECT_EQ(values.launches[0].grid[0], 1U);
+  EXPECT_EQ(values.values.data(), memory);
+}
+
+TEST(PlanValues, KnowTheSizeOfAnElement)
+{
+  auto const formulas =
+      example({{"/launches/0/shared", "sizeof(in) + sizeof(win) + sizeof(int8) + sizeof(window)"}});
+  EXPECT_EQ(values_for(formulas, 1).launches[0].shared_bytes, 4U + 8U + 1U + 8U);
+  std::vector<std::int64_t> const sizes{1, 1, 1};
+  auto facts = gpu();
+  facts.element_bytes = 0;
+  expect_error<usage_error>([&] { compute_values(formulas, sizes, facts); },
+                            "plan reduce needs the size of an element");
+}
+
+TEST(PlanValues, ComputeTheDepth)
+{
+  auto const formulas = example();
+  EXPECT_EQ(compute_depth(formulas, 0, values_for(formulas, 100000)), 16U + 16U);
+  auto plan = plan_text::example();
+  plan.erase("depth");
+  plan_formulas const without(detail::read_plan(plan, "reduce.json", {}));
+  EXPECT_EQ(compute_depth(without, 0, values_for(without, 100000)), 0U);
+}
+
+TEST(PlanValues, RefuseOverflowsAndDivisionsByZero)
+{
+  expect_refusal("/let/blocks", "n * 9223372036854775807",
+                 "reduce.json: let.blocks: \"n * 9223372036854775807\": 100 * 9223372036854775807 "
+                 "overflows 64 bits (at character 3), with n = 100, height = 480, width = 640");
+  expect_refusal("/launches/0/shared", "7 / (n - 100)",
+                 "launches[0].shared: \"7 / (n - 100)\": division by zero: 7 / 0");
+  expect_refusal("/arguments/1/shape", {"n", "n * 46116860184273879"},
+                 "arguments[1].shape[1]: \"n * 46116860184273879\": the array has more than");
+}
+
+TEST(PlanValues, RefuseValuesOutOfRange)
+{
+  expect_refusal(
+      "/launches/0/grid", {"1", "n * 1000"},
+      "launches[0].grid[1]: \"n * 1000\": a grid has 0 to 65535 blocks in y, not 100000, "
+      "with n = 100");
+  expect_refusal("/launches/0/grid", "n * 100000000",
+                 "launches[0].grid: \"n * 100000000\": a grid has 0 to 2147483647 blocks in x");
+  expect_refusal("/launches/0/grid", "n - 101", "launches[0].grid: \"n - 101\": a grid has");
+  expect_refusal("/launches/0/grid", {1, 1, "n * 1000"}, "launches[0].grid[2]: \"n * 1000\"");
+  expect_refusal("/launches/0/block", "n * 100",
+                 "launches[0].block: \"n * 100\": a block has 1 to 1024 threads in x, not 10000");
+  expect_refusal("/launches/0/block", "n - 100", "launches[0].block: \"n - 100\": a block has 1");
+  expect_refusal("/launches/0/block", {1, 1, "n"},
+                 "launches[0].block[2]: \"n\": a block has 1 to 64 threads in z, not 100");
+  expect_refusal("/launches/0/block", {"n", "n"},
+                 "launches[0].block: a block has at most 1024 threads, not 100 x 100 x 1 = 10000, "
+                 "with n = 100");
+  expect_refusal("/launches/0/shared", "n - 101",
+                 "launches[0].shared: \"n - 101\": a block has 0 to 2147483647 bytes");
+  expect_refusal("/arguments/0/count", "n - 101",
+                 "arguments[0].count: \"n - 101\": an array cannot have -1 elements");
+  expect_refusal("/launches/0/arguments/4", {{"value", "n * 10"}, {"type", "int8"}},
+                 "launches[0].arguments[4]: \"n * 10\": 1000 is out of the range of int8");
+  expect_refusal("/let/blocks", "n - 101", "arguments[3].count: \"blocks\": an array cannot have");
+}
+
+TEST(PlanValues, RefuseAKernelThatTheDeviceCannotRun)
+{
+  auto const formulas = example();
+  std::vector<std::int64_t> const sizes{100, 1, 1};
+  auto facts = gpu();
+  facts.occupancy = [](std::string const&, unsigned, std::size_t) { return 0; };
+  expect_error<device_error>([&] { compute_values(formulas, sizes, facts); },
+                             "reduce.json: launches[0]: a multiprocessor of this device cannot run "
+                             "a block of reduce_tiles with 512 threads");
+}
+
+TEST(PlanSizes, FollowFromTheExtentsOfArrays)
+{
+  EXPECT_EQ(find_sizes(example(), {{"in", {7}}, {"image", {480, 640}}}, {}),
+            (std::vector<std::int64_t>{7, 480, 640}));
+}
+
+TEST(PlanSizes, AreTakenAsStatedWhereNoArrayHasThem)
+{
+  EXPECT_EQ(find_sizes(example(), {{"image", {480, 640}}}, {{"n", 7}}),
+            (std::vector<std::int64_t>{7, 480, 640}));
+}
+
+TEST(PlanSizes, DoNotFollowFromFormulas)
+{
+  auto const formulas = example({{"/arguments/0/count", "n + 1"}});
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(formulas, {{"in", {8}}}, k_image);
+      },
+      "argument n: plan reduce needs this size; it is not given, and no "
+      "array that is given has it as an extent");
+}
+
+TEST(PlanSizes, HaveDefaults)
+{
+  auto const formulas = example({{"/arguments/4/default", 9}});
+  EXPECT_EQ(find_sizes(formulas, {}, k_image)[0], 9);
+  EXPECT_EQ(find_sizes(formulas, {{"in", {7}}}, k_image)[0], 7);
+}
+
+TEST(PlanSizes, MustAgree)
+{
+  auto const formulas = example({{"/arguments/2/count", "n"}, {"/arguments/1/shape/1", "n"}});
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(formulas, {{"in", {7}}, {"out", {8}}}, k_image);
+      },
+      "argument n: is 7 by argument in, and 8 by argument out");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(formulas, {{"in", {7}}, {"image", {480, 9}}}, k_image);
+      },
+      "argument n: is 7 by argument in, and 9 by argument image (dimension 1)");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(formulas, {{"in", {7}}}, {{"n", 8}});
+      },
+      "argument n: is 8 by the value given for it, and 7 by argument in");
+}
+
+TEST(PlanSizes, RefuseWhatThePlanDoesNotHave)
+{
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(example(), {}, {{"m", 8}});
+      },
+      "argument \"m\": plan reduce has no size of this name");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(example(), {{"inn", {8}}}, {});
+      },
+      "argument \"inn\": plan reduce has no array of this name");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(example(), {{"n", {8}}}, {});
+      },
+      "argument \"n\": plan reduce has no array of this name");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(example(), {{"image", {8}}}, {});
+      },
+      "argument image: has 2 dimensions in the plan; 1 (8) given");
+}
+
+TEST(PlanSizes, AreInTheRangeOfTheirType)
+{
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(example(), {}, {{"n", -1}});
+      },
+      "argument n: -1 is out of the range of uint64, its type in reduce.json");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(example(), {{"image", {4294967296, 1}}}, {});
+      },
+      "argument height: 4294967296 is out of the range of uint32");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(example(), {{"in", {1ULL << 63U}}}, {});
+      },
+      "argument in: an extent of 9223372036854775808, above 2^63 - 1");
+}
+
+TEST(PlanSizes, AreComparedWithTheExtentsOfArrays)
+{
+  auto const formulas = example({{"/arguments/0/count", "n + 1"}});
+  auto const values = values_for(formulas, 7);
+  EXPECT_NO_THROW(check_extents(formulas, values, {{"in", {8}}, {"image", {480, 640}}}));
+  expect_error<usage_error>(
+      [&] {
+        check_extents(formulas, values, {{"in", {7}}});
+      },
+      "argument in: has 8 elements in the plan (arguments[0].count); 7 given");
+}

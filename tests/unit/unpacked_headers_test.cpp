@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/unpacked_headers.hpp"
+
+#include "cache/claim.hpp"
+#include "cache_fixture.hpp"
+
+using namespace fatlink;
+using namespace fatlink::cache;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr char const* k_identity = "13.5 0123 1 builtins 4567 2";
+
+class UnpackedHeaders : public fixtures::cache_test {
+ protected:
+  [[nodiscard]] unpacked_headers headers() const { return {root(), k_identity}; }
+  /// What NVRTC does.
+  void unpack() const
+  {
+    headers().make_folder();
+    std::ofstream(headers().path() / "cuda_fp16.h") << "int half;\n";
+    std::ofstream(headers().path() / ".nvrtc_headers_version") << "format_version=1\n";
+  }
+  static std::string refusal(unpacked_headers const& headers)
+  {
+    try {
+      headers.make_folder();
+    } catch (fault const& failure) {
+      return failure.message;
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+TEST_F(UnpackedHeaders, AreCompleteOnceTheVersionIsWritten)
+{
+  EXPECT_FALSE(headers().are_complete());
+  headers().make_folder();
+  EXPECT_FALSE(headers().are_complete());
+  unpack();
+  EXPECT_TRUE(headers().are_complete());
+  fs::remove(headers().path() / ".nvrtc_headers_version");
+  EXPECT_FALSE(headers().are_complete());
+}
+
+TEST_F(UnpackedHeaders, AreInAFolderOfTheCacheOfEachNvrtc)
+{
+  EXPECT_EQ(headers().path().parent_path(), root() / "headers");
+  EXPECT_NE(headers().path(), unpacked_headers(root(), "13.6").path());
+  unpack();
+  EXPECT_FALSE(unpacked_headers(root(), "13.6").are_complete());
+}
+
+TEST_F(UnpackedHeaders, ClaimTheFolderSoThatTheCacheWorksInIt)
+{
+  unpack();
+  link_cache cache(settings());
+  EXPECT_EQ(fixtures::ask(cache, "a"), cache_outcome::miss);
+  EXPECT_THAT(cache.take_warnings(), testing::IsEmpty());
+  EXPECT_TRUE(fs::exists(entry_of("a")));
+}
+
+TEST_F(UnpackedHeaders, AreInFoldersOfTheUserOnly)
+{
+  headers().make_folder();
+  for (auto const& folder : {root(), root() / "headers", headers().path()})
+    EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all) << folder;
+}
+
+TEST_F(UnpackedHeaders, AreNotTakenFromAFolderThatOthersMayWriteTo)
+{
+  unpack();
+  fs::permissions(headers().path(), fs::perms::all);
+  EXPECT_FALSE(headers().are_complete());
+  EXPECT_THAT(refusal(headers()), testing::HasSubstr("others may write to"));
+}
+
+TEST_F(UnpackedHeaders, AreNotTakenThroughASymbolicLink)
+{
+  unpack();
+  fs::rename(root() / "headers", folder_.path() / "elsewhere");
+  fs::create_directory_symlink(folder_.path() / "elsewhere", root() / "headers");
+  EXPECT_FALSE(headers().are_complete());
+  EXPECT_THAT(refusal(headers()), testing::HasSubstr("is a symbolic link"));
+}
+
+TEST_F(UnpackedHeaders, AreNotWrittenToAFolderOfOtherFiles)
+{
+  fs::create_directory(root());
+  std::ofstream(root() / "letter.txt") << "mine\n";
+  EXPECT_THAT(refusal(headers()),
+              testing::HasSubstr("holds files that are not the cache's (letter.txt)"));
+  EXPECT_FALSE(fs::exists(root() / "headers"));
+}
+
+TEST_F(UnpackedHeaders, NeedAFolder)
+{
+  unpacked_headers const nowhere({}, k_identity);
+  EXPECT_FALSE(nowhere.are_complete());
+  EXPECT_EQ(refusal(nowhere), "there is no cache folder: set HOME or FATLINK_CACHE_DIR");
+}
+
+TEST_F(UnpackedHeaders, AreRemovedWhenTheCacheIsCleared)
+{
+  unpack();
+  fs::create_directories(root() / "headers.0123456789abcdef.tmp" /
+                         "left");  // by a process that died
+  (void)link_cache(settings()).clear();
+  for (auto const& file : fs::directory_iterator(root()))
+    EXPECT_FALSE(file.is_directory()) << file.path();
+}
+
+TEST_F(UnpackedHeaders, ThatAreASymbolicLinkAreRemovedWithoutWhatItLeadsTo)
+{
+  claim(folder::make(root(), folder::kind::own));
+  auto const elsewhere = folder_.path() / "elsewhere";
+  fs::create_directory(elsewhere);
+  std::ofstream(elsewhere / "file") << "mine\n";
+  fs::create_directory_symlink(elsewhere, root() / "headers");
+  (void)link_cache(settings()).clear();
+  EXPECT_FALSE(fs::exists(fs::symlink_status(root() / "headers")));
+  EXPECT_TRUE(fs::exists(elsewhere / "file"));
+}
