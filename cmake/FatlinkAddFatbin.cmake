@@ -18,8 +18,10 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
   does not compile. The build fails if the fatbin neither defines nor calls a hook of the contract.
 ``REFERENCE``
   What the code computes, for verification: a JSON object with ``name``, ``summary``, ``hook``, ``reference``
-  (an expression in x) and ``tolerance_ulp`` (at most 2^20), or with ``name`` and ``summary`` only. The build
-  fails on other keys, an expression that does not parse, or a hook that the contract does not declare.
+  (an expression in x) and ``tolerance_ulp`` (at most 2^20), or with ``name`` and ``summary`` only; or, for hooks with
+  other parameters, with ``name``, ``summary``, ``hooks``, ``state``, ``element`` and ``error_model``
+  (docs/verification.md). The build fails on other keys, an expression that does not parse, or a hook that the contract
+  does not declare or the source does not define.
 ``PLAN``
   How a library's kernels are launched, so that ``fatlink run`` and ``fatlink::prepare`` need no code of their own for
   it: a JSON object as docs/launch_plans.md describes it. The build fails on a plan that cannot be read, on one for

@@ -119,7 +119,7 @@ class Data(CliTest):
 
     def test_npy_of_another_shape(self):
         self.assert_bad_input(npy(shape="(3, 1)"), "shape is (3, 1)")
-        self.assert_bad_input(npy(shape="()"), "shape is ()")
+        self.assert_bad_input(npy(shape="()", data=bytes(4)), "shape is ()")
         self.assert_bad_input(npy(shape="(0,)", data=b""), "no elements")
 
     def test_npy_cut_short(self):

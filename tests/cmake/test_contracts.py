@@ -231,6 +231,26 @@ class References(ContractsCase):
     def test_a_hook_of_another_contract_is_refused(self):
         self.refuse('"hook" is "hok"', "c/3", 'did you mean "hook"?', hook="hok")
 
+    def hooks(self, name="hook", **members):
+        return {"name": "t", "summary": "2 x", "error_model": "exact",
+                "state": [{"name": "large", "type": "int64", "default": 2**53 + 1}],
+                "hooks": {name: {"parameters": ["x"], "result": "2 * x", **members}}}
+
+    def test_references_of_named_parameters_are_built_as_they_are(self):
+        self.write("r.json", json.dumps(self.hooks()))
+        self.built(self.LISTS)
+        self.assertEqual({**self.hooks(), "sha256": None},
+                         {**json.loads((self.folder / "b/t.json").read_text()), "sha256": None})
+
+    def test_references_of_named_parameters_are_checked(self):
+        for reference, *says in (
+                (self.hooks("hok"), '"hooks" has "hok", which is none of c/3', 'did you mean "hook"?'),
+                (self.hooks(result="2 * y"), '"hooks.hook.result" has the unknown name "y"'),
+                (self.hooks(ulp=1), '"hooks.hook" has the unknown key "ulp"'),
+                ({**self.hooks(), "hook": "hook"}, '"hook" belongs to the form for one hook in x')):
+            self.write("r.json", json.dumps(reference))
+            self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: ", *says)
+
     def test_no_json_is_refused(self):
         self.write("r.json", "[]")
         self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: is not a JSON object")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of "computes" in every type, from both sides: results that a processor computes
 // in any order are accepted, and one element that is off by more than its bound is found.
-// FATLINK_VERIFY_ELEMENTS replaces the largest count, 2^20: ctest -C stress uses 2^28.
+// large_arrays_test.cpp has 2^28 elements of float32.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 
 #include "plan_fixture.hpp"
 
@@ -16,12 +16,7 @@ namespace {
 
 constexpr hook_tolerance k_rounded{.ulp = 0.5};  // of a hook that rounds once
 
-std::vector<std::size_t> counts()
-{
-  auto const* const most = std::getenv("FATLINK_VERIFY_ELEMENTS");
-  return {1, 2, 3, 1000,
-          most == nullptr ? std::size_t{1} << 20 : std::strtoull(most, nullptr, 10)};
-}
+constexpr std::array<std::size_t, 5> k_counts{1, 2, 3, 1000, std::size_t{1} << 20};
 
 numbers numbers_of(array const& values)
 {
@@ -111,7 +106,7 @@ TEST_P(ErrorBounds, OfAMapOfProductsAndSums)
 {
   auto const ulp = detail::is_integer(kind_) ? 0.0 : kind_ == scalar_kind::float64 ? 3.0 : 2.0;
   auto const transform = transform_of({hook_of("f", {"x"}, "x * x + x", {.ulp = ulp})});
-  for (auto const count : counts()) {
+  for (auto const count : k_counts) {
     auto const in = generated(type_, count);
     array out(type_, count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -134,7 +129,7 @@ TEST_P(ErrorBounds, OfAMapWithinAMap)
   for (auto& hook : hooks.hooks) hook.type = type_;
   auto const value =
       node(operation::map, "store", {node(operation::map, "load", {argument("in")})});
-  for (auto const count : counts()) {
+  for (auto const count : k_counts) {
     auto const in = generated(type_, count);
     array out(type_, count);
     for (std::size_t i = 0; i < count; ++i)
@@ -149,7 +144,7 @@ TEST_P(ErrorBounds, OfSumsInEveryOrder)
   auto const transform =
       transform_of({hook_of("add", {"a", "b"}, "a + b", k_rounded)}, error_model::additive);
   auto const value = node(operation::fold, "add", {argument("in")});
-  for (auto const count : counts()) {
+  for (auto const count : k_counts) {
     auto const in = generated(type_, count);
     auto const values = numbers_of(in);
     for (auto const& order : k_orders) {
@@ -180,7 +175,7 @@ TEST_P(ErrorBounds, OfMaximaWhichAreExact)
   auto const transform =
       transform_of({hook_of("most", {"a", "b"}, "max(a, b)")}, error_model::exact);
   auto const value = node(operation::fold, "most", {argument("in")});
-  for (auto const count : counts()) {
+  for (auto const count : k_counts) {
     auto const in = generated(type_, count);
     array out(type_, 1);
     out.set(0, fold_in_sequence(numbers_of(in),
@@ -212,7 +207,7 @@ TEST_P(ErrorBounds, OfScans)
   auto const transform =
       transform_of({hook_of("add", {"a", "b"}, "a + b", k_rounded)}, error_model::additive);
   auto const value = node(operation::scan, "add", {argument("in")});
-  for (auto const count : counts()) {
+  for (auto const count : k_counts) {
     auto const in = generated(type_, count);
     array out(type_, count);
     // As kernels do: rows of 1024 and their offsets.
@@ -236,7 +231,7 @@ TEST_P(ErrorBounds, OfSegmentedSums)
       transform_of({hook_of("add", {"a", "b"}, "a + b", k_rounded)}, error_model::additive);
   auto const value = node(operation::segmented_fold, "add",
                           {argument("in"), argument("offsets"), argument("init")});
-  for (auto const count : counts()) {
+  for (auto const count : k_counts) {
     auto const in = generated(type_, count);
     std::vector<std::size_t> places{0, 0};
     while (places.back() < count)
@@ -259,7 +254,7 @@ TEST_P(ErrorBounds, OfFilters)
 {
   auto const transform = transform_of({hook_of("keep", {"x"}, "x > 1")});
   auto const value = node(operation::filter, "keep", {argument("in")});
-  for (auto const count : counts()) {
+  for (auto const count : k_counts) {
     if (count < 100) continue;
     auto const in = generated(type_, count);
     array out(type_, 0);

@@ -112,7 +112,7 @@ TEST(PlanReader, ExpandsComputations)
   EXPECT_EQ(computed("fold(f, map(g, map(h, in), index), init)"),
             "fold(f, map(g, map(h, in), index), init)");
   EXPECT_EQ(computed("segmented_fold(f, in, image, init)"), "segmented_fold(f, in, image, init)");
-  for (auto const* text : {"scan(f, in)", "filter(f, in)", "sort(f, in)", "map(f)"})
+  for (auto const* text : {"scan(f, in)", "filter(f, in)", "count(f, in)", "sort(f, in)", "map(f)"})
     EXPECT_EQ(computed(text), text);
 }
 

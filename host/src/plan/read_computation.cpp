@@ -15,8 +15,9 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::array k_results{operation::map,    operation::fold,           operation::scan,
-                               operation::filter, operation::segmented_fold, operation::sort};
+constexpr std::array k_results{operation::map,    operation::fold,  operation::scan,
+                               operation::filter, operation::count, operation::segmented_fold,
+                               operation::sort};
 constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 
 [[noreturn]] void fail_unknown(char const* what, std::string_view name,
