@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/plan_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include "usage.hpp"
+#include "util/text/nearest.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+std::vector<std::string> names_of(launch_plan const& plan, argument_role role)
+{
+  std::vector<std::string> names;
+  for (auto const& argument : plan.arguments)
+    if (argument.role == role) names.push_back(argument.name);
+  return names;
+}
+
+std::string list(std::vector<std::string> const& names)
+{
+  std::string text;
+  for (auto const& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+[[noreturn]] void fail_name(launch_plan const& plan, char const* option, std::string const& name,
+                            char const* kind, std::vector<std::string> const& names)
+{
+  auto const similar = detail::nearest(names, name);
+  fail_usage(fmt::format("{} {}: plan {} has no {} of this name", option, name, plan.name, kind),
+             name,
+             similar.empty() ? fmt::format("its {}s: {}", kind, list(names))
+                             : fmt::format("did you mean {}?", similar));
+}
+
+/// Files by the name of an argument of `role`.
+std::map<std::string, std::string> match_files(launch_plan const& plan, char const* option,
+                                               argument_role role,
+                                               std::vector<std::string> const& texts)
+{
+  std::map<std::string, std::string> files;
+  auto const names = names_of(plan, role);
+  for (auto const& text : texts) {
+    auto const equals = text.find('=');
+    auto const is_named = equals != std::string::npos && equals != 0;
+    if (!is_named && names.size() != 1)
+      fail_usage(fmt::format("{} {}: plan {} has {} {}s", option, text, plan.name, names.size(),
+                             to_string(role)),
+                 text, fmt::format("name one: {} NAME={}; {}", option, text, list(names)));
+    auto const name = is_named ? text.substr(0, equals) : names.front();
+    if (std::ranges::find(names, name) == names.end())
+      fail_name(plan, option, name, to_string(role), names);
+    if (!files.emplace(name, is_named ? text.substr(equals + 1) : text).second)
+      fail_usage(fmt::format("{} {}: is stated twice", option, name), name, "state it once");
+  }
+  return files;
+}
+
+/// A number, a JSON text, or one of inf, -inf and nan.
+nlohmann::json parse_value(std::string const& name, std::string const& text)
+{
+  if (text == "inf" || text == "-inf" || text == "nan") return text;
+  auto value = nlohmann::json::parse(text, nullptr, false);
+  if (value.is_discarded() || value.is_null() || value.is_boolean())
+    fail_usage(fmt::format("--set {}: '{}' is not a number", name, text), text,
+               R"(write a number, inf, [1, 0] for a complex number, or {"field": 1})");
+  return value;
+}
+
+/// "bounds.low=3" sets a field.
+void set_value(plan_arguments& arguments, launch_plan const& plan, named_text const& stated)
+{
+  auto const dot = stated.name.find('.');
+  auto const name = stated.name.substr(0, dot);
+  auto const* const argument = plan.find(name);
+  auto const is_settable =
+      argument != nullptr &&
+      (argument->role == argument_role::size || argument->role == argument_role::value ||
+       argument->role == argument_role::state);
+  if (!is_settable) {
+    auto names = names_of(plan, argument_role::value);
+    for (auto const role : {argument_role::size, argument_role::state})
+      for (auto& other : names_of(plan, role)) names.push_back(std::move(other));
+    fail_name(plan, "--set", name, "value", names);
+  }
+  auto value = parse_value(stated.name, stated.text);
+  auto& member = arguments.values[name];
+  if (dot != std::string::npos)
+    member[stated.name.substr(dot + 1)] = std::move(value);
+  else
+    member = std::move(value);
+}
+
+}  // namespace
+
+std::vector<named_text> parse_named(char const* option, std::vector<std::string> const& texts)
+{
+  std::vector<named_text> parsed;
+  for (auto const& text : texts) {
+    auto const equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      fail_usage(fmt::format("{} {}: has no name", option, text), text,
+                 fmt::format("write {} NAME=VALUE", option));
+    parsed.push_back({text.substr(0, equals), text.substr(equals + 1)});
+    for (std::size_t i = 0; i + 1 < parsed.size(); ++i)
+      if (parsed[i].name == parsed.back().name)
+        fail_usage(fmt::format("{} {}: is stated twice", option, parsed[i].name), parsed[i].name,
+                   "state it once");
+  }
+  return parsed;
+}
+
+plan_arguments match_arguments(launch_plan const& plan, plan_texts const& texts)
+{
+  plan_arguments arguments{
+      .inputs = match_files(plan, "--input", argument_role::input, texts.inputs),
+      .outputs = match_files(plan, "--output", argument_role::output, texts.outputs),
+      .expected = match_files(plan, "--expect", argument_role::output, texts.expected),
+      .states = match_files(plan, "--state", argument_role::state, texts.states)};
+  for (auto const& stated : parse_named("--set", texts.values)) set_value(arguments, plan, stated);
+  return arguments;
+}
+
+}  // namespace fatlink::cli

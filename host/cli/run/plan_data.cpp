@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/plan_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "plan/encode_value.hpp"
+#include "plan/plan_values.hpp"
+#include "terminal/streams.hpp"
+#include "usage.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+using detail::plan_formulas;
+
+std::string text_of(std::vector<std::size_t> const& extents)
+{
+  std::string text;
+  for (auto const extent : extents) text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  return text.empty() ? "one element" : text;
+}
+
+/// An input's file, opened and compared with the plan.
+std::unique_ptr<element_source> open_input(plan_argument const& argument, std::string const& file)
+{
+  auto reader = open_npy(file);
+  if (!is_stored_as(*argument.type, reader.type()))
+    throw usage_error(
+        {.message = fmt::format("--input {}: {} has elements of {}; argument {} takes {}",
+                                argument.name, reader.path().string(), to_string(reader.type()),
+                                argument.name, to_string(*argument.type)),
+         .input = reader.path().string(),
+         .code = error_code::wrong_element_type,
+         .hint = fmt::format("convert the array, or pass a transform for {}",
+                             to_string(reader.type()))});
+  return npy_elements(std::move(reader));
+}
+
+/// The extents as the plan counts them: an array of any dimensions has a count.
+std::vector<std::size_t> extents_for(plan_argument const& argument, element_source const& source)
+{
+  if (argument.shape.size() == 1) return {source.size()};
+  return source.extents();
+}
+
+detail::stated_sizes stated_sizes_of(plan_formulas const& formulas, plan_arguments const& arguments)
+{
+  detail::stated_sizes sizes;
+  for (auto const index : formulas.sizes) {
+    auto const& name = formulas.plan.arguments[index].name;
+    auto const place = arguments.values.find(name);
+    if (place == arguments.values.end()) continue;
+    if (!place->second.is_number_integer())
+      fail_usage(fmt::format("--set {}: {} is not a whole number", name, place->second.dump()), name,
+                 "state a whole number");
+    sizes[name] = place->second.get<std::int64_t>();
+  }
+  return sizes;
+}
+
+/// --elements is the value of the first size that neither an array nor --set states.
+void add_generated_size(plan_formulas const& formulas, detail::array_extents const& arrays,
+                        detail::stated_sizes& sizes, std::size_t elements)
+{
+  for (auto const index : formulas.sizes) {
+    auto const& size = formulas.plan.arguments[index];
+    auto const follows = std::ranges::any_of(formulas.plan.arguments, [&](plan_argument const& array) {
+      return arrays.contains(array.name) &&
+             std::ranges::find(array.shape, size.name) != array.shape.end();
+    });
+    if (follows || sizes.contains(size.name) || size.default_value) continue;
+    sizes[size.name] = static_cast<std::int64_t>(elements);
+    return;
+  }
+}
+
+host_array load(plan_argument const& argument, element_source const& source,
+                std::vector<std::size_t> extents)
+{
+  host_array array{.type = *argument.type, .extents = std::move(extents)};
+  array.bytes.resize(source.size() * array.type.size);
+  source.fill(0, array.bytes);
+  return array;
+}
+
+[[noreturn]] void fail_value(std::string const& name, std::string const& cause)
+{
+  fail_usage(fmt::format("--set {}: {}", name, cause), name,
+             "state a value of the argument's type; of a struct all fields");
+}
+
+/// `fields` replace those of `whole`, an object.
+nlohmann::json merged(nlohmann::json whole, nlohmann::json const& fields)
+{
+  if (!whole.is_object() || !fields.is_object()) return fields;
+  for (auto const& [key, value] : fields.items()) whole[key] = value;
+  return whole;
+}
+
+host_array value_of(plan_argument const& argument, plan_arguments const& arguments)
+try {
+  auto const stated = arguments.values.find(argument.name);
+  auto value = argument.default_value ? nlohmann::json::parse(*argument.default_value)
+                                      : nlohmann::json::object();
+  if (stated == arguments.values.end() && !argument.default_value)
+    fail_usage(fmt::format("argument {} has no value: {}", argument.name, to_string(*argument.type)),
+               argument.name, fmt::format("state it: --set {}=0", argument.name));
+  if (stated != arguments.values.end()) value = merged(std::move(value), stated->second);
+  return {.type = *argument.type, .bytes = detail::encode_value(*argument.type, value)};
+} catch (std::invalid_argument const& cause) {
+  fail_value(argument.name, cause.what());
+}
+
+/// Sets the fields of a state that --set names.
+void set_fields(std::vector<std::byte>& bytes, element_type const& type, std::string const& name,
+                nlohmann::json const& fields)
+try {
+  for (auto const& [key, value] : fields.items()) {
+    auto const field = std::ranges::find(type.fields, key, &element_field::name);
+    if (field == type.fields.end())
+      fail_value(name, fmt::format("the state has no field {}", key));
+    auto const encoded = detail::encode_value(field->type, value);
+    std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(field->offset));
+  }
+} catch (std::invalid_argument const& cause) {
+  fail_value(name, cause.what());
+}
+
+std::vector<std::byte> state_of(plan_argument const& argument, plan_arguments const& arguments,
+                                std::vector<transform_reference> const& transforms)
+{
+  if (auto const file = arguments.states.find(argument.name); file != arguments.states.end())
+    return detail::read_file(file->second, limits::k_file_bytes, "pass a file with the state's bytes");
+  auto const* const owner = owner_of(argument, transforms);
+  auto const fields = arguments.values.find(argument.name);
+  if (owner == nullptr) {
+    if (fields != arguments.values.end())
+      fail_value(argument.name, "no transform states the fields of its state");
+    return {};
+  }
+  auto bytes = owner->types.default_state;
+  if (fields != arguments.values.end())
+    set_fields(bytes, *owner->types.state, argument.name, fields->second);
+  return bytes;
+}
+
+}  // namespace
+
+transform_reference const* owner_of(plan_argument const& state,
+                                    std::vector<transform_reference> const& transforms)
+{
+  for (auto const& transform : transforms)
+    if (transform.types.state && (state.hook.empty() || transform.find(state.hook) != nullptr))
+      return &transform;
+  return nullptr;
+}
+
+run_data read_run_data(plan_formulas const& formulas, plan_arguments const& arguments,
+                       std::vector<transform_reference> const& transforms,
+                       generated_inputs const& generated)
+{
+  auto const& plan = formulas.plan;
+  std::map<std::string, std::unique_ptr<element_source>> files;
+  detail::array_extents arrays;
+  for (auto const& [name, file] : arguments.inputs) {
+    files[name] = open_input(*plan.find(name), file);
+    arrays[name] = extents_for(*plan.find(name), *files[name]);
+  }
+  auto stated = stated_sizes_of(formulas, arguments);
+  add_generated_size(formulas, arrays, stated, generated.elements);
+  auto const sizes = detail::find_sizes(formulas, arrays, stated);
+  run_data data;
+  for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
+    data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
+  // Inputs' extents use no facts of a device that a machine could lack here.
+  auto const values = detail::compute_values(
+      formulas, sizes, {.occupancy = [](auto const&...) { return std::int64_t{1}; }});
+  detail::check_extents(formulas, values, arrays);
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
+    auto const& argument = plan.arguments[i];
+    if (argument.role == argument_role::value)
+      data.values[argument.name] = value_of(argument, arguments);
+    else if (argument.role == argument_role::state)
+      data.states[argument.name] = state_of(argument, arguments, transforms);
+    else if (argument.role == argument_role::input && files.contains(argument.name))
+      data.inputs[argument.name] = load(argument, *files[argument.name], values.extents[i]);
+    else if (argument.role == argument_role::input)
+      data.inputs[argument.name] =
+          load(argument,
+               *generated_elements(*argument.type, values.extents[i], seed_of(generated.seed, i)),
+               values.extents[i]);
+  }
+  return data;
+}
+
+}  // namespace fatlink::cli

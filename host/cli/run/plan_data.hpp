@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's copies of the arrays, values and states of a plan's run. Units: elements, bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fatlink/launch_plan.hpp"
+#include "plan/find_sizes.hpp"
+#include "plan/plan_formulas.hpp"
+#include "run/plan_arguments.hpp"
+#include "verification/elements.hpp"
+#include "verification/operand_program.hpp"
+#include "verification/transform_reference.hpp"
+
+namespace fatlink::cli {
+
+/// How inputs that no file states are made.
+struct generated_inputs {
+  std::size_t elements = 65536;  ///< the value of the first size that nothing states
+  std::uint64_t seed = 0;
+};
+
+struct host_array {
+  element_type type = {};
+  std::vector<std::size_t> extents = {};
+  std::vector<std::byte> bytes = {};
+
+  [[nodiscard]] std::size_t count() const noexcept { return bytes.size() / type.size; }
+  [[nodiscard]] array_view view() const noexcept { return {type, bytes}; }
+};
+
+/// What a run reads; outputs are those of each mode.
+struct run_data {
+  std::map<std::string, std::int64_t> sizes = {};
+  std::map<std::string, host_array> inputs = {};
+  std::map<std::string, host_array> values = {};             ///< of one element each
+  std::map<std::string, std::vector<std::byte>> states = {};  ///< empty: null
+};
+
+/// Reads, generates and checks what the plan needs. `formulas.plan` has types for all arguments.
+/// @throws usage_error an input of another type or extent than the plan's, sizes that contradict
+///   each other, a missing value; names the argument, what is expected and what is found.
+/// @throws file_error as npy_reader.
+run_data read_run_data(detail::plan_formulas const& formulas, plan_arguments const& arguments,
+                       std::vector<transform_reference> const& transforms,
+                       generated_inputs const& generated);
+
+/// The transform whose hook a state is for; null if none states a state.
+transform_reference const* owner_of(plan_argument const& state,
+                                    std::vector<transform_reference> const& transforms);
+
+}  // namespace fatlink::cli
