@@ -187,7 +187,8 @@ void add_field(element_type& record, std::string_view name, element_type type,
 
 element_type read_record(literal_reader& reader, npy_header& header)
 {
-  element_type record{.kind = scalar_kind::record, .size = 0, .alignment = 1};
+  element_type record{
+      .kind = scalar_kind::record, .size = 0, .alignment = 1, .name = {}, .fields = {}};
   constexpr char const* k_flat = "use a dtype whose fields are numbers, without arrays in it";
   while (!reader.accept(']')) {
     reader.expect('(');
