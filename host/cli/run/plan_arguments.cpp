@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "usage.hpp"
+#include <algorithm>
+
+#include "options.hpp"
 #include "util/text/nearest.hpp"
 
 namespace fatlink::cli {

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "fatlink/preflight.hpp"
+#include "options.hpp"
 #include "plan/encode_value.hpp"
 #include "plan/plan_values.hpp"
 #include "terminal/streams.hpp"
-#include "usage.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 
@@ -25,19 +26,26 @@ std::string text_of(std::vector<std::size_t> const& extents)
   return text.empty() ? "one element" : text;
 }
 
+[[noreturn]] void refuse_elements(plan_argument const& argument, npy_reader const& file)
+{
+  auto const path = file.path().string();
+  throw refused_error(
+      {{.id = finding_id::element_mismatch,
+        .severity = severity::error,
+        .files = {path},
+        .symbol = argument.hook,
+        .message = fmt::format("{} has elements of {}; argument {} has elements of {}", path,
+                               to_string(file.type()), argument.name, to_string(*argument.type)),
+        .hint = fmt::format("convert the array, or pass a transform for elements of {}",
+                            to_string(file.type()))}},
+      fmt::format("run with --input {}", argument.name));
+}
+
 /// An input's file, opened and compared with the plan.
 std::unique_ptr<element_source> open_input(plan_argument const& argument, std::string const& file)
 {
   auto reader = open_npy(file);
-  if (!is_stored_as(*argument.type, reader.type()))
-    throw usage_error(
-        {.message = fmt::format("--input {}: {} has elements of {}; argument {} takes {}",
-                                argument.name, reader.path().string(), to_string(reader.type()),
-                                argument.name, to_string(*argument.type)),
-         .input = reader.path().string(),
-         .code = error_code::wrong_element_type,
-         .hint = fmt::format("convert the array, or pass a transform for {}",
-                             to_string(reader.type()))});
+  if (!is_stored_as(*argument.type, reader.type())) refuse_elements(argument, reader);
   return npy_elements(std::move(reader));
 }
 

@@ -10,6 +10,7 @@
 
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
+#include "installed.hpp"
 #include "link_flags.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/request_of.hpp"
@@ -19,6 +20,7 @@
 #include "run/device_choice.hpp"
 #include "run/run_inputs.hpp"
 #include "run/run_kernel.hpp"
+#include "run/run_plan.hpp"
 #include "run/run_reference.hpp"
 #include "run/run_report.hpp"
 #include "run/watch.hpp"
@@ -41,8 +43,10 @@ struct run_arguments {
   std::string device;
   cpu_options cpu;
   std::size_t elements = 65536;
-  std::string input;
-  std::string output;
+  std::string input;   ///< of the only --input, without a plan
+  std::string output;  ///< of the only --output, without a plan
+  plan_texts plan;
+  bool compare_cpu = false;
   std::uint64_t seed = 0;
   std::size_t print = 0;
   link_flags link;
@@ -214,8 +218,50 @@ void execute_all(device const& device, prepared const& job, run_arguments const&
                .first_results = arguments.print});
 }
 
+/// What only libraries with a launch plan take.
+/// @throws usage_error one of these options is given.
+void refuse_plan_options(run_arguments const& arguments)
+{
+  auto const& plan = arguments.plan;
+  auto const refuse = [](char const* option) {
+    fail_usage(fmt::format("{}: the library has no launch plan", option), option,
+               "pass a library whose .json states one: fatlink inspect LIBRARY shows it");
+  };
+  if (plan.inputs.size() > 1) refuse("a second --input");
+  if (plan.outputs.size() > 1) refuse("a second --output");
+  if (!plan.expected.empty()) refuse("--expect");
+  if (!plan.states.empty()) refuse("--state");
+  if (!plan.values.empty()) refuse("--set");
+  if (arguments.compare_cpu) refuse("--compare-cpu");
+}
+
+int run_by_plan(launch_plan plan, run_arguments const& arguments)
+{
+  if (!arguments.kernel.empty())
+    fail_usage(fmt::format("--kernel {}: the launch plan of {} names its kernels", arguments.kernel,
+                           plan.name),
+               arguments.kernel, "leave out --kernel");
+  for (auto const& output : arguments.plan.outputs)
+    check_output(output.substr(output.find('=') + 1), arguments.json);
+  plan_job job{.texts = arguments.plan,
+               .generated = {.elements = arguments.elements, .seed = arguments.seed},
+               .modes = parse_modes(arguments.mode),
+               .device = arguments.device,
+               .cpu = arguments.cpu,
+               .link = arguments.link,
+               .compare_cpu = arguments.compare_cpu,
+               .print = arguments.print,
+               .json = arguments.json};
+  job.paths.push_back(input_file(arguments.library));
+  for (auto const& transform : arguments.transforms) job.paths.push_back(input_file(transform));
+  return run_plan(std::move(plan), job);
+}
+
 int run(run_arguments const& arguments)
 {
+  if (auto plan = plan_of_library(arguments.library))
+    return run_by_plan(std::move(*plan), arguments);
+  refuse_plan_options(arguments);
   check_output(arguments.output, arguments.json);
   auto const modes = parse_modes(arguments.mode);
   for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
@@ -289,12 +335,33 @@ void add_run(CLI::App& app, int& exit_status)
       add_count(*verb, "--elements", arguments->elements, {1, k_most_elements},
                 "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki");
   verb->add_option(
-          "--input", arguments->input,
-          ".npy file with a one-dimensional float32 array to use instead; -: standard input")
+          "--input", arguments->plan.inputs,
+          ".npy file with a one-dimensional float32 array to use instead; -: standard input; with a "
+          "launch plan NAME=FILE, of any type, for each input")
+      ->type_name("[NAME=]FILE")
+      ->allow_extra_args(false)
       ->excludes(elements);
   verb->add_option(
-      "--output", arguments->output,
-      ".npy file for the results of the last mode, if they are correct; -: standard output");
+      "--output", arguments->plan.outputs,
+      ".npy file for the results of the last mode, if they are correct; -: standard output; with a "
+      "launch plan NAME=FILE for each output")
+      ->type_name("[NAME=]FILE")
+      ->allow_extra_args(false);
+  verb->add_option("--set", arguments->plan.values,
+                   "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
+                   "bounds.low=1")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("--state", arguments->plan.states,
+                   "launch plan: a file with the bytes of a transform's state")
+      ->type_name("[NAME=]FILE")
+      ->allow_extra_args(false);
+  verb->add_option("--expect", arguments->plan.expected,
+                   "launch plan: .npy file that an output must equal")
+      ->type_name("[NAME=]FILE")
+      ->allow_extra_args(false);
+  verb->add_flag("--compare-cpu", arguments->compare_cpu,
+                 "launch plan: also run on the reference device, and compare the results");
   add_count(*verb, "--seed", arguments->seed, {}, "seed of the generated elements");
   add_count(*verb, "--print", arguments->print, {1, k_most_printed},
             "show the first N results with their inputs and expected values")
@@ -304,6 +371,8 @@ void add_run(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink run --transform gelu --elements 1000000");
   verb->callback([arguments, &exit_status] {
+    if (arguments->plan.inputs.size() == 1) arguments->input = arguments->plan.inputs.front();
+    if (arguments->plan.outputs.size() == 1) arguments->output = arguments->plan.outputs.front();
     exit_status = arguments->watched.empty() ? run(*arguments) : run_watching(*arguments);
   });
 }

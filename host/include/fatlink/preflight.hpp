@@ -62,6 +62,7 @@ enum class finding_id {
   unverified_bytes,  ///< neither the input nor a .json beside it states digests
   // launch plans
   plan_mismatch,  ///< a launch plan that does not fit the kernels of its fatbin
+  element_mismatch,  ///< arrays whose elements are of another type than those of a hook
   // packing
   duplicate_entry,     ///< two entries of one kind and target
   interface_mismatch,  ///< files of one fatbin that define or declare different functions

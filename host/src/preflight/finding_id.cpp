@@ -44,6 +44,7 @@ constexpr std::array k_ids{
     named_id{finding_id::float_contract, "float-contract"},
     named_id{finding_id::unverified_bytes, "unverified-bytes"},
     named_id{finding_id::plan_mismatch, "plan-mismatch"},
+    named_id{finding_id::element_mismatch, "element-mismatch"},
     named_id{finding_id::duplicate_entry, "duplicate-entry"},
     named_id{finding_id::interface_mismatch, "interface-mismatch"},
     named_id{finding_id::double_arithmetic, "double-arithmetic"},

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/components.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+bool has_failed(comparisons const& results)
+{
+  return std::ranges::any_of(results, [](auto const& entry) { return entry.second.failures != 0; });
+}
+
+/// "verified against its reference: …", "WRONG …", "not compared: …".
+std::string describe(output_verification const& result)
+{
+  if (!result.reason.empty()) return "not verified: " + result.reason;
+  if (result.failures == 0)
+    return fmt::format("verified, {} elements, largest error {:.3g} of the bound", result.elements,
+                       result.max_ratio);
+  return fmt::format("WRONG: {} of {} elements; the first is element {}{}: {}, expected {} ± {:.3g}",
+                     result.failures, result.elements, result.first_failure,
+                     result.component.empty() ? "" : " (" + result.component + ")", result.actual,
+                     result.expected, result.bound);
+}
+
+void print_comparisons(char const* title, comparisons const& results)
+{
+  for (auto const& [name, result] : results)
+    fmt::print("  {:<12} {}: {}\n", title, name, describe(result));
+}
+
+std::string describe_hooks(linked_image const& image)
+{
+  std::string text;
+  for (auto const& hook : image.hooks)
+    if (image.mode == link_mode::lto)
+      text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
+  return text;
+}
+
+std::string element_text(host_array const& array, std::size_t index)
+{
+  auto const parts = detail::components_of(array.type);
+  auto const* const place = array.bytes.data() + index * array.type.size;
+  std::string text;
+  for (auto const& part : parts)
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ",
+                        part.name.empty() ? "" : part.name + ": ",
+                        detail::to_text(part.kind, detail::load(part.kind, place + part.offset)));
+  return parts.size() == 1 && parts[0].name.empty() ? text : "{" + text + "}";
+}
+
+void print_elements(plan_summary const& run, std::size_t print)
+{
+  for (auto const& [name, array] : run.modes.front().outputs) {
+    auto const expected = run.expected_text.find(name);
+    for (std::size_t i = 0; i < std::min(print, array.count()); ++i) {
+      fmt::print("  {}[{}]", name, i);
+      for (auto const& mode : run.modes)
+        fmt::print("  {} {}", to_string(mode.image.mode), element_text(mode.outputs.at(name), i));
+      if (expected != run.expected_text.end() && i < expected->second.size())
+        fmt::print("  expected {}", expected->second[i]);
+      fmt::print("\n");
+    }
+  }
+}
+
+nlohmann::json to_json(comparisons const& results)
+{
+  auto json = nlohmann::json::array();
+  for (auto const& [name, result] : results) {
+    nlohmann::json entry{{"output", name}, {"verified", nullptr}, {"reason", nullptr}};
+    if (!result.reason.empty()) {
+      entry["reason"] = result.reason;
+    } else {
+      entry["verified"] = result.failures == 0;
+      entry["method"] = result.method;
+      entry["elements"] = result.elements;
+      entry["failures"] = result.failures;
+    }
+    if (result.failures != 0)
+      entry["first_failure"] = {{"index", result.first_failure},
+                                {"component", result.component},
+                                {"actual", result.actual},
+                                {"expected", result.expected}};
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace
+
+bool plan_summary::verified() const
+{
+  if (has_failed(between) || has_failed(against_cpu)) return false;
+  return std::ranges::none_of(modes, [](mode_result const& mode) {
+    return has_failed(mode.verifications) || has_failed(mode.expectations);
+  });
+}
+
+nlohmann::json to_json(plan_summary const& run)
+{
+  auto modes = nlohmann::json::array();
+  for (auto const& mode : run.modes)
+    modes.push_back({{"mode", to_string(mode.image.mode)},
+                     {"cache", to_string(mode.image.cache)},
+                     {"inlined", mode.image.inlined()},
+                     {"link_ms", mode.image.link_ms},
+                     {"run_ms", mode.run_ms},
+                     {"reference", to_json(mode.verifications)},
+                     {"expected", to_json(mode.expectations)}});
+  return {{"plan", run.plan.name},
+          {"files", run.files},
+          {"device",
+           {{"kind", to_string(run.device.kind)},
+            {"name", run.device.name},
+            {"target", run.device.target.name()}}},
+          {"sizes", run.sizes},
+          {"modes", std::move(modes)},
+          {"between", to_json(run.between)},
+          {"reference_device", to_json(run.against_cpu)}};
+}
+
+void print_text(plan_summary const& run, std::size_t print)
+{
+  fmt::print("{}: {}\n", run.plan.name, run.plan.summary);
+  for (auto const& [name, size] : run.sizes) fmt::print("  {:<12} {}\n", name, size);
+  fmt::print("  {:<12} {} ({})\n", "device", run.device.name, run.device.target.name());
+  for (auto const& mode : run.modes) {
+    fmt::print("{} link: {:.3f} ms{}\n", to_string(mode.image.mode), mode.run_ms,
+               describe_hooks(mode.image));
+    print_comparisons("reference", mode.verifications);
+    print_comparisons("--expect", mode.expectations);
+  }
+  print_comparisons("both modes", run.between);
+  print_comparisons("cpu", run.against_cpu);
+  print_elements(run, print);
+}
+
+}  // namespace fatlink::cli
