@@ -19,13 +19,6 @@ namespace {
 
 using detail::plan_formulas;
 
-std::string text_of(std::vector<std::size_t> const& extents)
-{
-  std::string text;
-  for (auto const extent : extents) text += (text.empty() ? "" : " x ") + std::to_string(extent);
-  return text.empty() ? "one element" : text;
-}
-
 [[noreturn]] void refuse_elements(plan_argument const& argument, npy_reader const& file)
 {
   auto const path = file.path().string();

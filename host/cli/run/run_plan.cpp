@@ -26,12 +26,12 @@ namespace {
 
 /// Everything that is known before a device is opened.
 struct prepared_job {
-  launch_plan plan;
-  std::vector<input> inputs;
-  std::vector<fatbin> modules;
-  std::vector<transform_reference> transforms;  ///< those of the library last
-  plan_arguments arguments;
-  run_data data;
+  launch_plan plan = {};
+  std::vector<input> inputs = {};
+  std::vector<fatbin> modules = {};
+  std::vector<transform_reference> transforms = {};  ///< those of the library last
+  plan_arguments arguments = {};
+  run_data data = {};
 };
 
 std::vector<fatbin> modules_of(std::vector<input> const& inputs)
@@ -178,13 +178,13 @@ mode_result run_image(device const& destination, prepared_job const& job, linked
   for (auto const& [name, extent] : extents)
     arrays.add_output(destination, name, count_of(extent) * job.plan.find(name)->type->size);
   auto stream = destination.create_stream();
-  auto const start = destination.create_event();
-  auto const stop = destination.create_event();
+  auto start = destination.create_event();
+  auto stop = destination.create_event();
   start.record(stream);
   code.run(stream, call_arguments(job, arrays));
   stop.record(stream);
   stream.synchronize();
-  result.run_ms = stop.elapsed_ms(start);
+  result.run_ms = stop.ms_since(start);
   for (auto const& [name, extent] : extents) {
     host_array array{.type = *job.plan.find(name)->type, .extents = extent};
     array.bytes.resize(arrays.find(name)->size());
