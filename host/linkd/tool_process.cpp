@@ -19,8 +19,10 @@ namespace {
 constexpr int k_unavailable = 5;
 constexpr char const* k_remedy =
     "links are not safe without it; allow seccomp (in a container: in its profile), or link "
-    "without "
-    "the sandbox: linker_settings::allow_unconfined";
+    "without the sandbox: linker_settings::allow_unconfined";
+constexpr char const* k_compile_remedy =
+    "compiles are not safe without it; allow seccomp (in a container: in its profile), or compile "
+    "without the sandbox: compiler_settings::allow_unconfined";
 
 void end_with(pid_t parent)
 {
@@ -34,10 +36,11 @@ confinement confine(guardian& guard, int limits_error, detail::helper_settings c
   auto result = confine_tool_process(limits_error, guard.receive_confinement());
   if (result.seccomp_refusal.empty() || settings.allow_unconfined) return result;
   throw unavailable_error(
-      stage::linker, {.message = "fatlink-linkd cannot be confined: the kernel refuses seccomp: " +
-                                 result.seccomp_refusal,
-                      .code = error_code::helper_unconfined,
-                      .hint = k_remedy});
+      stage_of(settings.tool),
+      {.message = "fatlink-linkd cannot be confined: the kernel refuses seccomp: " +
+                  result.seccomp_refusal,
+       .code = error_code::helper_unconfined,
+       .hint = settings.tool == detail::helper_tool::nvjitlink ? k_remedy : k_compile_remedy});
 }
 
 byte_buffer hello_of(tool const& opened, std::vector<std::string> layers)
