@@ -58,7 +58,10 @@ compiled_source compile_session::run()
 {
   stopwatch watch;
   read_contract();
-  headers_ = is_cuda() ? collect_headers() : header_set({}, {});
+  if (is_cuda())
+    headers_ = collect_headers();
+  else
+    headers_.emplace(std::vector<fs::path>{}, std::map<std::string, std::string>{});
   if (!is_cuda()) prepare_ir();
   for (auto const& folder : headers_->folders()) subject_.folders.push_back(folder.string());
   times_.read_ms = watch.lap();
@@ -74,28 +77,24 @@ compiled_source compile_session::run()
           .times = times_};
 }
 
-/// The fatbin, from the cache if it has it. An entry without bytes names headers for another
-/// attempt.
+/// The fatbin, from the cache if it has it. A compile that names a header that the key does not
+/// have is not stored, and done again with that header.
 std::shared_ptr<cached_link const> compile_session::find_or_make()
 {
   auto const& cache = state_.settings.cache;
   for (int attempts = 0; attempts < k_most_attempts; ++attempts) {
+    has_new_header_ = false;
     std::shared_ptr<cached_link const> entry;
     auto subject = make_program();
     if (cache) {
-      auto const key = compile_key(subject, options_,
-                                   {.compiler = library_.identity,
-                                    .contract = subject_.contract,
-                                    .allow_unconfined = state_.settings.allow_unconfined});
-      auto result = cache->find_or_make(key, [&] { return make(subject); });
+      auto result = cache->find_or_make(key_of(subject), [&] { return make(subject); });
       entry = std::move(result.link);
       outcome_ = result.outcome;
       for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
     } else {
       entry = std::make_shared<cached_link const>(make(subject).link);
     }
-    if (!entry->bytes.empty()) return entry;
-    for (auto const& name : entry->warnings) (void)headers_->add(name);
+    if (!has_new_header_) return entry;
   }
   throw compile_error(
       stage::compiler,
@@ -104,6 +103,25 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
        .input = code_.name(),
        .code = error_code::above_limit,
        .hint = "name the headers in the #include directives, or compile it with nvcc"});
+}
+
+cache_key compile_session::key_of(program const& subject)
+{
+  compile_conditions conditions{.compiler = library_.identity,
+                                .contract = subject_.contract,
+                                .allow_unconfined = state_.settings.allow_unconfined};
+  if (!is_cuda() && contract_) {
+    conditions.hook_probe = &probe();
+    conditions.nvrtc = state_.locate(source_language::cuda).identity;
+  }
+  return compile_key(subject, options_, conditions);
+}
+
+/// The program that states the types of the contract's hooks.
+program const& compile_session::probe()
+{
+  if (!probe_) probe_ = find_hook_probe(*contract_, state_, helpers_);
+  return *probe_;
 }
 
 /// Adds libdevice, if the IR may call a function of it; check_libdevice tells if it lacks one.
@@ -123,23 +141,27 @@ void compile_session::read_contract()
   if (!options_.contract.empty()) {
     contract_ = find_contract(options_.contract);
     subject_.contract = &*contract_;
-    forced_header_ = {contract_->header_name, contract_->header_text};
+    forced_header_ = forced_header_of(*contract_);
   } else if (!options_.header.empty()) {
-    forced_header_ = {options_.header.filename().string(),
-                      read_text(options_.header, "pass the header that declares the hooks")};
+    forced_header_ = {
+        .file_name = options_.header.filename().string(),
+        .text = read_text(options_.header, "pass the header that declares the hooks")};
   }
 }
 
 header_set compile_session::collect_headers()
 {
   cuda_headers const places(library_, state_.settings.cache.get());
-  auto [headers, problem] = detail::collect_headers(
-      {code_, options_, forced_header_ ? &*forced_header_ : nullptr}, places, helpers_);
-  if (!problem.empty())
-    warnings_.push_back(
-        detail::format("{} cannot unpack the headers that it brings: {}", producer_, problem));
-  subject_.headers_problem = std::move(problem);
-  return std::move(headers);
+  auto collected = detail::collect_headers({.code = code_.text(),
+                                            .options = options_,
+                                            .forced = forced_header_ ? &*forced_header_ : nullptr},
+                                           places, helpers_);
+  if (!collected.problem.empty())
+    warnings_.push_back(detail::format("{} cannot unpack the headers that it brings: {}", producer_,
+                                       collected.problem));
+  subject_.headers_problem = std::move(collected.problem);
+  forced_name_ = std::move(collected.forced_name);
+  return std::move(collected.headers);
 }
 
 /// Without headers, NVRTC is first asked to leave its own declarations out, which takes half the
@@ -148,35 +170,39 @@ program compile_session::make_program() const
 {
   program subject{
       .name = subject_.program_name, .source = code_.text(), .headers = headers_->headers()};
-  subject.compiles = is_cuda() ? nvrtc_compiles(options_, forced_names(), is_minimal(subject))
-                               : nvvm_compiles(options_);
+  subject.compiles =
+      is_cuda() ? nvrtc_compiles(options_, forced_names(), is_minimal()) : nvvm_compiles(options_);
   return subject;
 }
 
 std::vector<std::string> compile_session::forced_names() const
 {
-  if (!forced_header_) return {};
-  return {forced_header_->name};
+  if (forced_name_.empty()) return {};
+  return {forced_name_};
 }
 
-bool compile_session::is_minimal(program const& subject) const
+bool compile_session::is_minimal() const
 {
-  return is_cuda() && subject.headers.size() == forced_names().size();
+  return is_cuda() && headers_->has_only_forced();
 }
 
-/// Compiles, or finds the name of a header for the next attempt.
-compile_session::attempt compile_session::make(program& subject)
+/// Compiles, or finds a header for the next attempt. The types of the hooks come first, from a
+/// helper that has not seen the source.
+link_cache::product compile_session::make(program& subject)
 {
+  if (is_cuda()) start(helper_tool::nvrtc);
+  hook_types types;
+  if (contract_) types = hook_types_of_contract();
   auto products = compile(subject);
-  if (is_minimal(subject) && !products.back().code.empty()) {
+  if (is_minimal() && !products.back().code.empty()) {
     subject.compiles = nvrtc_compiles(options_, forced_names(), false);
     products = compile(subject);
   }
   auto const& last = products.back();
-  if (last.code.empty()) return make_fatbin(products);
+  if (last.code.empty()) return {.link = make_fatbin(products, types)};
   auto const header = missing_header_of(last.log);
-  if (!header.empty() && headers_->add(header))
-    return {.link = {.bytes = {}, .warnings = {header}}};
+  has_new_header_ = !header.empty() && headers_->add(header);
+  if (has_new_header_) return {.keep = false};
   if (is_out_of_memory(last)) refuse_memory(code_.name(), state_.settings);
   if (!is_cuda())
     refuse_ir_product(last, subject_,
@@ -186,38 +212,42 @@ compile_session::attempt compile_session::make(program& subject)
   refuse_product(last, subject_, headers_->refusal_of(header), producer_);
 }
 
-compile_session::attempt compile_session::make_fatbin(std::vector<compile_product> const& products)
+cached_link compile_session::make_fatbin(std::vector<compile_product> const& products,
+                                         hook_types const& types)
 {
   auto const version = version_of(library_.identity);
-  compile_facts facts{.contract = subject_.contract, .producer = producer_, .toolkit = version};
+  compile_facts facts{.contract = subject_.contract,
+                      .hooks = types.mangled,
+                      .producer = producer_,
+                      .toolkit = version};
   if (!is_known(version)) {
     facts.toolkit = stated_toolkit(products.front().ptx);
     facts.producer = title_of(producer_.c_str(), facts.toolkit);
   }
-  hook_types types;
-  if (contract_) {
-    types = hook_types_of_contract();
-    facts.hooks = types.mangled;
-  }
-  attempt made;
-  made.link.bytes = assemble_fatbin(products, options_, facts, code_.name());
+  cached_link link{.bytes = assemble_fatbin(products, options_, facts, code_.name())};
   for (auto const& product : products)
     for (auto& warning : compile_warnings(product.log, subject_))
-      if (std::ranges::count(made.link.warnings, warning) == 0)
-        made.link.warnings.push_back(std::move(warning));
-  auto const module = fatbin::from_bytes(made.link.bytes, code_.name());
+      if (std::ranges::count(link.warnings, warning) == 0)
+        link.warnings.push_back(std::move(warning));
+  auto const module = fatbin::from_bytes(link.bytes, code_.name());
   if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
   if (contract_) check_hooks(module, subject_, types);
   if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types);
-  return made;
+  return link;
+}
+
+void compile_session::start(helper_tool tool)
+{
+  stopwatch watch;
+  helpers_.start(tool);
+  times_.open_ms += watch.lap();
 }
 
 std::vector<compile_product> compile_session::compile(program const& subject)
 {
   auto const tool = is_cuda() ? helper_tool::nvrtc : helper_tool::libnvvm;
+  start(tool);
   stopwatch watch;
-  helpers_.start(tool);
-  times_.open_ms += watch.lap();
   auto reply = helpers_.compile(tool, subject);
   times_.compile_ms += watch.lap();
   return std::move(reply.products);
@@ -225,7 +255,7 @@ std::vector<compile_product> compile_session::compile(program const& subject)
 
 hook_types compile_session::hook_types_of_contract()
 try {
-  return find_hook_types(*contract_, state_, helpers_);
+  return find_hook_types(*contract_, probe(), state_, helpers_);
 } catch (unavailable_error const& missing) {
   if (is_cuda()) throw;
   auto details = missing.details();

@@ -21,16 +21,31 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t k_most_header = std::uint64_t{1} << 20;
 constexpr int k_format = 1;
 
-std::vector<fs::path> contract_folders()
+/// The folder `name` of each folder of the search path and of installed data.
+std::vector<fs::path> folders_named(char const* name)
 {
   std::vector<fs::path> folders;
   auto const add = [&](fs::path const& folder) {
-    if (std::find(folders.begin(), folders.end(), folder / "contracts") == folders.end())
-      folders.push_back(folder / "contracts");
+    if (std::find(folders.begin(), folders.end(), folder / name) == folders.end())
+      folders.push_back(folder / name);
   };
   for (auto const& folder : default_search_path(installed_data_folder())) add(folder.path);
   for (auto const& folder : data_folders()) add(folder);
   return folders;
+}
+
+std::vector<fs::path> contract_folders()
+{
+  return folders_named("contracts");
+}
+
+/// Whether `name` is a name, not a path: it may come from the ident of a fatbin.
+bool is_contract_name(std::string const& name)
+{
+  return !name.empty() && name.front() != '.' && std::ranges::all_of(name, [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           std::string_view("_.-").find(letter) != std::string_view::npos;
+  });
 }
 
 [[noreturn]] void refuse(fs::path const& file, std::string const& cause)
@@ -110,6 +125,7 @@ std::string installed_contract::declaration_of(std::string const& hook) const
 
 installed_contract find_contract(std::string const& name)
 {
+  if (!is_contract_name(name)) refuse_missing(name);
   for (auto const& folder : contract_folders()) {
     auto const file = folder / (name + ".json");
     std::error_code ignored;
@@ -120,6 +136,15 @@ installed_contract find_contract(std::string const& name)
     return contract;
   }
   refuse_missing(name);
+}
+
+std::vector<fs::path> data_include_folders()
+{
+  auto folders = folders_named("include");
+  std::error_code ignored;
+  std::erase_if(folders,
+                [&](fs::path const& folder) { return !fs::is_directory(folder, ignored); });
+  return folders;
 }
 
 std::vector<std::string> list_contracts()

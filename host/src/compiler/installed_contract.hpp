@@ -7,6 +7,7 @@
 // "header" is relative to the .json, and stays below its folder. Threads: no shared state.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct installed_contract {
 /// @throws file_error (not_installed) there is none: the log lists the folders, the hint names a
 ///   similar one; (invalid_contract) it is malformed; unreadable.
 installed_contract find_contract(std::string const& name);
+
+/// The folders DATA/include of the search path and of installed data, where there is one: headers
+/// of fatlink and of packages, for <fatlink/element.cuh>.
+std::vector<std::filesystem::path> data_include_folders();
 
 /// The names of all installed contracts, sorted.
 std::vector<std::string> list_contracts();
