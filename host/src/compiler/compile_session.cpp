@@ -224,6 +224,9 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
     facts.toolkit = stated_toolkit(products.front().ptx);
     facts.producer = title_of(producer_.c_str(), facts.toolkit);
   }
+  auto agreement = ir_agreement::same;
+  if (contract_ && !is_cuda()) agreement = compare_ir_types(products.front().ptx, types);
+  if (agreement == ir_agreement::unknown) facts.contract = nullptr;
   cached_link link{.bytes = assemble_fatbin(products, options_, facts, code_.name())};
   for (auto const& product : products)
     for (auto& warning : compile_warnings(product.log, subject_))
@@ -232,7 +235,12 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
   auto const module = fatbin::from_bytes(link.bytes, code_.name());
   if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
   if (contract_) check_hooks(module, subject_, types);
-  if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types);
+  if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types, agreement);
+  if (agreement == ir_agreement::unknown)
+    link.warnings.push_back(detail::format(
+        "{}: states no contract: whether its hooks have the types of the contract {} "
+        "cannot be established for LLVM IR",
+        code_.name(), contract_->title()));
   return link;
 }
 
@@ -251,6 +259,21 @@ std::vector<compile_product> compile_session::compile(program const& subject)
   auto reply = helpers_.compile(tool, subject);
   times_.compile_ms += watch.lap();
   return std::move(reply.products);
+}
+
+ir_agreement compile_session::compare_ir_types(byte_buffer const& ptx, hook_types const& types)
+{
+  auto const text_of = [](byte_buffer const& bytes) {
+    return std::string_view(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  };
+  auto const module = read_ptx_interface(text_of(ptx), code_.name());
+  auto const subject = make_program();
+  auto const type_probe = ir_type_probe({subject, module, options_.architectures.front()}, types);
+  if (!type_probe) return ir_agreement::unknown;
+  if (type_probe->headers.empty()) return ir_agreement::same;
+  auto const product = std::move(compile(*type_probe).back());
+  if (!product.code.empty()) return ir_agreement::unknown;
+  return read_ir_agreement(text_of(product.ptx), types);
 }
 
 hook_types compile_session::hook_types_of_contract()

@@ -11,6 +11,7 @@
 #include "compiler/compiler_helpers.hpp"
 #include "compiler/contract_hooks.hpp"
 #include "compiler/header_set.hpp"
+#include "compiler/ir_types.hpp"
 #include "fatlink/compiler.hpp"
 
 namespace fatlink::detail {
@@ -39,6 +40,7 @@ class compile_session {
   program const& probe();
   cache_key key_of(program const& subject);
   hook_types hook_types_of_contract();
+  ir_agreement compare_ir_types(byte_buffer const& ptx, hook_types const& types);
 
   compiler_state& state_;
   source const& code_;
