@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "limits.hpp"
@@ -59,6 +60,8 @@ try {
   end_with(parent);
   collect_printed_output();
   auto const opened = open_tool(settings);
+  // Where a compiler runs without its sandbox, what it writes would state the host's folder.
+  if (::chdir("/") != 0 && limits_error == 0) limits_error = errno;
   if (settings.memory_mib != 0 && limits_error == 0)
     limits_error = limit_memory(settings.memory_mib);
   auto sandbox = confine(guard, limits_error, settings);

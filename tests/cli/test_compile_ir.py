@@ -198,8 +198,8 @@ class LlvmIr(CliTest):
 
     def test_what_does_not_apply_is_refused_or_a_warning(self):
         source = self.source("half.ll")
-        self.assert_fails(2, "compile", source, "-o", "out.fatbin", "--sass", "90", says=["libNVVM makes no cubins"])
-        self.assertIn("half.ll: headers and macros have no effect on LLVM IR",
+        self.assert_fails(2, "compile", source, "-o", "out.fatbin", "--sass", "90", says=["libNVVM cannot generate cubins"])
+        self.assertIn("half.ll: headers, their folders, macros and the C++ standard have no effect on LLVM IR",
                       self.compile_ir(source, "-D", "FACTOR=2").stderr)
 
 

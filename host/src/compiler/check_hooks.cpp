@@ -47,8 +47,7 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
       return detail::format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
                             declaration);
   }
-  return detail::format("the contract {} declares: {}", contract.title(),
-                        contract.declaration_of(contract.hooks.front()));
+  return contract.declaration_hint(contract.hooks.front());
 }
 
 [[noreturn]] void refuse(compile_subject const& subject, code_text code, std::string const& cause,
@@ -77,8 +76,7 @@ bool is_blank(std::string_view text)
 
 std::string declaration_hint(compile_subject const& subject, std::string const& hook)
 {
-  return detail::format("the contract {} declares: {}", subject.contract->title(),
-                        subject.contract->declaration_of(hook));
+  return subject.contract->declaration_hint(hook);
 }
 
 void check_types(ptx_interface const& module, compile_subject const& subject,

@@ -2,6 +2,7 @@
 #include "compiler/compile_session.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "util/files/read_file.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
+#include "util/text/printable.hpp"
 #include "vendor_compiler/nvvm.hpp"
 
 namespace fatlink::detail {
@@ -33,11 +35,24 @@ std::string read_text(fs::path const& file, char const* hint)
   return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 
-/// The name of the program: that of the file, without its folder, which LTO-IR would have.
+/// The name of the program: that of the file, without its folder, which LTO-IR would have, and
+/// without letters that options and PTX read otherwise.
 std::string program_name_of(std::string const& name)
 {
   auto file = fs::path(name).filename().string();
+  for (auto& letter : file) {
+    auto const value = static_cast<unsigned char>(letter);
+    if (value < 0x80 && std::isalnum(value) == 0 && letter != '.' && letter != '-') letter = '_';
+  }
+  if (file.starts_with('-')) file.front() = '_';
   return file.empty() ? "source.cu" : file;
+}
+
+/// `text` without the mark of UTF-8 at its start.
+std::string without_mark(std::string const& text)
+{
+  constexpr std::string_view k_mark = "\xEF\xBB\xBF";
+  return text.starts_with(k_mark) ? text.substr(k_mark.size()) : text;
 }
 
 }  // namespace
@@ -47,9 +62,9 @@ compile_session::compile_session(compiler_state& state, source const& code,
     : state_(state),
       code_(code),
       options_(options),
-      helpers_(state, code.name()),
+      helpers_(state, printable(code.name())),
       library_(state.locate(code.language())),
-      subject_{.name = code.name(), .program_name = program_name_of(code.name())}
+      subject_{.name = printable(code.name()), .program_name = program_name_of(code.name())}
 {
   producer_ = title_of(is_cuda() ? "NVRTC" : "libNVVM", version_of(library_.identity));
 }
@@ -66,8 +81,8 @@ compiled_source compile_session::run()
   for (auto const& folder : headers_->folders()) subject_.folders.push_back(folder.string());
   times_.read_ms = watch.lap();
   auto const entry = find_or_make();
-  auto code = fatbin::from_bytes(entry->bytes, code_.name());
-  warnings_.insert(warnings_.begin(), entry->warnings.begin(), entry->warnings.end());
+  auto code = fatbin::from_bytes(entry->bytes, subject_.name);
+  for (auto const& warning : entry->warnings) warnings_.push_back(named_warning(warning, subject_));
   times_.lookup_ms = watch.lap() - times_.open_ms - times_.compile_ms;
   if (code.ident()) producer_ = code.ident()->producer;
   return {.code = std::move(code),
@@ -98,9 +113,9 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
   }
   throw compile_error(
       stage::compiler,
-      {.message = detail::format("{}: more than {} headers are named by macros", code_.name(),
+      {.message = detail::format("{}: more than {} headers are named by macros", subject_.name,
                                  k_most_attempts),
-       .input = code_.name(),
+       .input = subject_.name,
        .code = error_code::above_limit,
        .hint = "name the headers in the #include directives, or compile it with nvcc"});
 }
@@ -128,9 +143,11 @@ program const& compile_session::probe()
 void compile_session::prepare_ir()
 {
   if (!code_.is_bitcode()) check_ir_text(code_.text(), subject_);
-  if (!options_.header.empty() || !options_.definitions.empty())
-    warnings_.push_back(
-        detail::format("{}: headers and macros have no effect on LLVM IR", code_.name()));
+  if (!options_.header.empty() || !options_.definitions.empty() ||
+      !options_.include_folders.empty() || options_.standard != compile_options().standard)
+    warnings_.push_back(detail::format(
+        "{}: headers, their folders, macros and the C++ standard have no effect on LLVM IR",
+        subject_.name));
   if (code_.text().find("__nv_") == std::string::npos && !code_.is_bitcode()) return;
   auto const file = libdevice_of(library_.path);
   if (!file.empty()) headers_->add_text("libdevice", read_text(file, "install libNVVM again"));
@@ -168,8 +185,9 @@ header_set compile_session::collect_headers()
 /// time.
 program compile_session::make_program() const
 {
-  program subject{
-      .name = subject_.program_name, .source = code_.text(), .headers = headers_->headers()};
+  program subject{.name = subject_.program_name,
+                  .source = without_mark(code_.text()),
+                  .headers = headers_->headers()};
   subject.compiles =
       is_cuda() ? nvrtc_compiles(options_, forced_names(), is_minimal()) : nvvm_compiles(options_);
   return subject;
@@ -203,7 +221,7 @@ link_cache::product compile_session::make(program& subject)
   auto const header = missing_header_of(last.log);
   has_new_header_ = !header.empty() && headers_->add(header);
   if (has_new_header_) return {.keep = false};
-  if (is_out_of_memory(last)) refuse_memory(code_.name(), state_.settings);
+  if (is_out_of_memory(last)) refuse_memory(subject_.name, state_.settings);
   if (!is_cuda())
     refuse_ir_product(last, subject_,
                       {.target = options_.architectures.at((products.size() - 1) / 2),
@@ -212,9 +230,45 @@ link_cache::product compile_session::make(program& subject)
   refuse_product(last, subject_, headers_->refusal_of(header), producer_);
 }
 
+/// @throws compile_error (above_limit) the products are too large.
+void compile_session::check_size(std::vector<compile_product> const& products)
+{
+  constexpr std::size_t k_most_mib = 64;
+  std::size_t size = 0;
+  for (auto const& product : products)
+    size += product.ptx.size() + product.ltoir.size() +
+            (options_.sass.empty() ? 0 : product.cubin.size());
+  if (size <= k_most_mib << 20) return;
+  throw compile_error(
+      stage::compiler,
+      {.message = detail::format("{}: compiles to more than {} MiB", subject_.name, k_most_mib),
+       .input = subject_.name,
+       .code = error_code::above_limit,
+       .hint = "use smaller arrays with initial values, or fewer architectures"});
+}
+
+/// A compiler without its sandbox can read files: what names one is refused before it starts.
+/// @throws compile_error (header_not_found) as if the compiler had found no such file.
+void compile_session::check_confinement(helper_tool tool)
+{
+  auto const& layers = helpers_.hello(tool).layers;
+  auto const layer = std::ranges::find_if(
+      layers, [](std::string const& state) { return state.starts_with("seccomp: off"); });
+  if (layer == layers.end()) return;
+  auto warning = detail::format("{}: {} runs without its sandbox, which this compiler permits: {}",
+                                subject_.name, producer_, *layer);
+  if (std::ranges::count(warnings_, warning) == 0) warnings_.push_back(std::move(warning));
+  if (auto const name = headers_->outside(); !name.empty())
+    refuse_product(
+        {.log = detail::format("{}(1): catastrophic error: could not open source file \"{}\"",
+                               subject_.program_name, name)},
+        subject_, headers_->refusal_of(name), producer_);
+}
+
 cached_link compile_session::make_fatbin(std::vector<compile_product> const& products,
                                          hook_types const& types)
 {
+  check_size(products);
   auto const version = version_of(library_.identity);
   compile_facts facts{.contract = subject_.contract,
                       .hooks = types.mangled,
@@ -227,12 +281,9 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
   auto agreement = ir_agreement::same;
   if (contract_ && !is_cuda()) agreement = compare_ir_types(products.front().ptx, types);
   if (agreement == ir_agreement::unknown) facts.contract = nullptr;
-  cached_link link{.bytes = assemble_fatbin(products, options_, facts, code_.name())};
-  for (auto const& product : products)
-    for (auto& warning : compile_warnings(product.log, subject_))
-      if (std::ranges::count(link.warnings, warning) == 0)
-        link.warnings.push_back(std::move(warning));
-  auto const module = fatbin::from_bytes(link.bytes, code_.name());
+  cached_link link{.bytes = assemble_fatbin(products, options_, facts, subject_.name)};
+  link.warnings = compile_warnings(products);
+  auto const module = fatbin::from_bytes(link.bytes, subject_.name);
   if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
   if (contract_) check_hooks(module, subject_, types);
   if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types, agreement);
@@ -240,7 +291,7 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
     link.warnings.push_back(detail::format(
         "{}: states no contract: whether its hooks have the types of the contract {} "
         "cannot be established for LLVM IR",
-        code_.name(), contract_->title()));
+        subject_.program_name, contract_->title()));
   return link;
 }
 
@@ -255,6 +306,7 @@ std::vector<compile_product> compile_session::compile(program const& subject)
 {
   auto const tool = is_cuda() ? helper_tool::nvrtc : helper_tool::libnvvm;
   start(tool);
+  check_confinement(tool);
   stopwatch watch;
   auto reply = helpers_.compile(tool, subject);
   times_.compile_ms += watch.lap();
@@ -266,7 +318,7 @@ ir_agreement compile_session::compare_ir_types(byte_buffer const& ptx, hook_type
   auto const text_of = [](byte_buffer const& bytes) {
     return std::string_view(reinterpret_cast<char const*>(bytes.data()), bytes.size());
   };
-  auto const module = read_ptx_interface(text_of(ptx), code_.name());
+  auto const module = read_ptx_interface(text_of(ptx), subject_.name);
   auto const subject = make_program();
   auto const type_probe = ir_type_probe({subject, module, options_.architectures.front()}, types);
   if (!type_probe) return ir_agreement::unknown;
@@ -282,7 +334,7 @@ try {
 } catch (unavailable_error const& missing) {
   if (is_cuda()) throw;
   auto details = missing.details();
-  details.message = detail::format("{}: NVRTC reads the contract {}: {}", code_.name(),
+  details.message = detail::format("{}: NVRTC reads the contract {}: {}", subject_.name,
                                    contract_->title(), details.message);
   throw unavailable_error(stage::compiler, std::move(details));
 }

@@ -8,9 +8,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char const* k_outside = "is outside of the folders";
+
 char const* refusal_for(file_kind_below kind)
 {
-  if (kind == file_kind_below::outside) return "is outside of the folders";
+  if (kind == file_kind_below::outside) return k_outside;
   if (kind == file_kind_below::irregular) return "is not a regular file";
   return kind == file_kind_below::unreadable ? "cannot be read" : nullptr;
 }
@@ -83,6 +85,13 @@ std::string header_folders::refusal_of(std::string const& spelled) const
 {
   auto const refusal = refusals_.find(spelled);
   return refusal == refusals_.end() ? std::string() : refusal->second;
+}
+
+std::string header_folders::outside() const
+{
+  for (auto const& [spelled, reason] : refusals_)
+    if (reason == k_outside) return spelled;
+  return {};
 }
 
 void header_folders::refuse(std::string const& spelled, std::string const& reason)

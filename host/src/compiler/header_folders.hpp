@@ -42,6 +42,8 @@ class header_folders {
   /// Why `spelled` was not read although it may be there: "is outside of the folders", "is not a
   /// regular file", "is larger than 16 MiB", "has a NUL byte", "cannot be read"; empty: it is not.
   [[nodiscard]] std::string refusal_of(std::string const& spelled) const;
+  /// A name that was refused because it is outside; empty: there is none.
+  [[nodiscard]] std::string outside() const;
   void refuse(std::string const& spelled, std::string const& reason);
 
  private:

@@ -59,6 +59,8 @@ class header_set {
   [[nodiscard]] bool has_only_forced() const noexcept;
   /// Whether a directive names a file that is in none of the folders.
   [[nodiscard]] bool has_missing() const noexcept { return has_missing_; }
+  /// The first name of a file outside of the folders; empty: there is none.
+  [[nodiscard]] std::string outside() const { return folders_.outside(); }
   /// Why `name` was not read, see header_folders::refusal_of.
   [[nodiscard]] std::string refusal_of(std::string const& name) const;
 

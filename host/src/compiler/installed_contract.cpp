@@ -100,6 +100,20 @@ try {
                    : detail::format("did you mean {}?", suggestion)});
 }
 
+/// `text` up to its ";", with one blank for each run of white space.
+std::string one_line(std::string_view text)
+{
+  constexpr std::size_t k_longest = 1000;
+  text = text.substr(0, std::min(text.find(';'), k_longest) + 1);
+  std::string line;
+  for (auto const letter : text)
+    if (std::isspace(static_cast<unsigned char>(letter)) == 0)
+      line += letter;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  return line;
+}
+
 }  // namespace
 
 std::string installed_contract::title() const
@@ -117,10 +131,18 @@ std::string installed_contract::declaration_of(std::string const& hook) const
     auto const is_comment =
         first != std::string_view::npos && (line[first] == '/' || line[first] == '*');
     if (!is_comment && line.find(hook + "(") != std::string_view::npos)
-      return std::string(line.substr(first));
+      return one_line(std::string_view(header_text).substr(start + first));
     start = end + 1;
   }
   return {};
+}
+
+std::string installed_contract::declaration_hint(std::string const& hook) const
+{
+  auto const declaration = declaration_of(hook);
+  if (declaration.empty())
+    return detail::format("the contract {} declares {} in {}", title(), hook, header_path);
+  return detail::format("the contract {} declares: {}", title(), declaration);
 }
 
 installed_contract find_contract(std::string const& name)

@@ -24,8 +24,11 @@ struct installed_contract {
 
   /// "apply_transform/1"
   [[nodiscard]] std::string title() const;
-  /// The line of the header that declares `hook`; empty if a macro does.
+  /// The declaration of `hook` in the header, in one line, up to its ";"; empty if a macro or
+  /// another header declares it.
   [[nodiscard]] std::string declaration_of(std::string const& hook) const;
+  /// "the contract apply_transform/1 declares: …", or where the declaration is.
+  [[nodiscard]] std::string declaration_hint(std::string const& hook) const;
 };
 
 /// The first contract `name` on the search path.
