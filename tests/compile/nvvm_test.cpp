@@ -151,7 +151,8 @@ TEST_F(Nvvm, WarnsThatHeadersAndMacrosHaveNoEffect)
   auto options = for_target("sm_75");
   options.definitions = {"FACTOR=2"};
   EXPECT_THAT(compile(text_of("half.ll"), options).warnings,
-              ElementsAre("half.ll: headers, their folders, macros and the C++ standard have no effect on LLVM IR"));
+              ElementsAre("half.ll: headers, their folders, macros and the C++ standard have no "
+                          "effect on LLVM IR"));
 }
 
 TEST_F(Nvvm, MakesNoCubins)

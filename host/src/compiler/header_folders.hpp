@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "util/files/open_below.hpp"
@@ -17,7 +18,10 @@ namespace fatlink::detail {
 struct header_place {
   std::size_t folder = 0;
   std::string name = {};  ///< relative to the folder, normal
-  auto operator<=>(header_place const&) const = default;
+  friend bool operator<(header_place const& a, header_place const& b)
+  {
+    return std::tie(a.folder, a.name) < std::tie(b.folder, b.name);
+  }
 };
 
 class header_folders {

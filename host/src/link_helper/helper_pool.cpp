@@ -229,14 +229,16 @@ std::unique_ptr<link_helper> helper_lease::take_idle(std::string const& identity
   return nullptr;
 }
 
-void helper_lease::end_after_this()
+void helper_lease::end_after_this() noexcept
 {
-  if (std::exchange(reuse_, helper_reuse::fresh) == helper_reuse::fresh) return;
-  if (!registry::instance().shall_start_next(settings_.tool)) return;
-  try {
+  starts_next_ = std::exchange(reuse_, helper_reuse::fresh) == helper_reuse::shared || starts_next_;
+}
+
+void helper_lease::start_next() noexcept
+try {
+  if (registry::instance().shall_start_next(settings_.tool))
     registry::instance().keep({.helper = link_helper::launch(settings_), .settings = settings_});
-  } catch (unavailable_error const&) {  // the next lease tells why
-  }
+} catch (std::exception const&) {  // the next lease tells why
 }
 
 helper_lease::~helper_lease()
@@ -244,6 +246,7 @@ helper_lease::~helper_lease()
   if (reuse_ == helper_reuse::shared && helper_->is_ready())
     registry::instance().keep({.helper = std::move(helper_), .settings = std::move(settings_)});
   helper_.reset();
+  if (starts_next_) start_next();
 }
 
 template <typename Work>

@@ -59,8 +59,9 @@ class helper_lease {
   helper_lease& operator=(helper_lease const&) = delete;
   link_helper* operator->() const noexcept { return helper_.get(); }
   /// The helper serves no other lease: what it is about to receive may take it over. From the
-  /// second such helper of the process on, the next one is started meanwhile.
-  void end_after_this();
+  /// second such helper of the process on, the end of the lease starts the next one, which is then
+  /// ready for a process that compiles now and then.
+  void end_after_this() noexcept;
   /// As link_helper::link. If the helper ended itself, tries once again with a new one.
   link_product link(link_request const& request, time_limit const& limit);
   /// As link_helper::compile. If the helper ended itself, tries once again with a new one.
@@ -74,9 +75,12 @@ class helper_lease {
   /// An idle helper that serves `identity`, or null.
   std::unique_ptr<link_helper> take_idle(std::string const& identity, time_limit const& limit);
 
+  void start_next() noexcept;
+
   std::unique_ptr<helper_place> place_;  ///< until helper_ has ended
   helper_settings settings_;
   helper_reuse reuse_;
+  bool starts_next_ = false;
   std::unique_ptr<link_helper> helper_;
 };
 
