@@ -28,7 +28,9 @@ namespace FATLINK_API fatlink {
 struct compile_options {
   /// The installed contract that the source is for: "apply_transform". Its header is included
   /// before the source, so a hook of another type does not compile; the fatbin's ident states it.
-  /// NVRTC only needs it; LLVM IR is compared with it after the compile. Empty: none.
+  /// CUDA C++ includes the header; LLVM IR is compared with it after the compile, and where its
+  /// types cannot be compared (other pointers than the contract's, classes, narrow integers), the
+  /// ident states no contract. Empty: none.
   std::string contract = {};
   /// A header to include before the source instead; the ident states no contract then.
   std::filesystem::path header = {};
@@ -66,7 +68,8 @@ struct compiled_source {
 
 /// How a compiler works. Every field has a default.
 struct compiler_settings {
-  /// Time limit for one compile, including the start of the helper. Must be above 0.
+  /// Time limit for one compile, including the start of the helper. Above 0, at most 600 s. Waiting
+  /// until another compile of the process ends its helper does not count; that has the same limit.
   std::chrono::milliseconds time_limit = std::chrono::seconds(30);
   unsigned memory_limit_mib = 2048;  ///< memory that one compile may use, 64 to 65536
   /// Searched before each compile; receives each compiled fatbin. Null: no cache. NVRTC 13.3 and
@@ -86,13 +89,16 @@ class compiler {
   explicit compiler(compiler_settings settings = {});
 
   /// Compiles `code` to a fatbin. Deterministic: the same source, headers, options and compiler
-  /// give the same bytes, whatever the folders. The cache key has the contents of every header.
+  /// give the same bytes, whatever the folders; except where a source uses __DATE__ or __TIME__,
+  /// which the cache keeps. The cache key has the contents of every header.
   /// @throws compile_error the compiler refuses the source (compile_failed, with its complete log
   ///   and the first error line in the message); header_not_found; missing-hook: the contract's
   ///   hook is neither defined nor called; compile_timeout; compile_memory; or the helper died
   ///   (SIGSEGV, …).
-  /// @throws unavailable_error there is no NVRTC, no libNVVM or no helper, or the compiler does not
-  ///   know an architecture; and the cache does not hold the result.
+  /// @throws unavailable_error there is no NVRTC or no libNVVM, also where the cache has a result
+  /// of
+  ///   another one; there is no helper, or all that this process may start are busy; or the
+  ///   compiler does not know an architecture.
   /// @throws file_error a contract or header that is missing or damaged.
   /// @throws usage_error an option out of range.
   compiled_source compile(source const& code, compile_options const& options);
