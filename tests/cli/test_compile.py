@@ -62,6 +62,18 @@ class Compile(CompileCase):
         self.file("half.cu", HALF)
         self.assert_fails(2, "compile", "half.cu", "-o", "half.cu", says=["half.cu is also an input"])
 
+    def test_never_overwrites_a_header_that_it_reads(self):
+        (self.folder / "inc/deep").mkdir(parents=True)
+        header = self.file("inc/deep/k.json", "#define K 0.5F\n")
+        hooks = self.file("hooks.h", DECLARATION + "\n")
+        self.file("half.cu", '#include <deep/k.json>\n' + HALF.replace("0.5F", "K"))
+        words = ["compile", "half.cu", "-I", "inc", "--header", "hooks.h", "-o"]
+        for output, kept in (("hooks.h", "hooks.h"), ("inc/../hooks.h", "hooks.h"), ("inc/deep/k.fatbin", "k.json")):
+            with self.subTest(output=output):
+                self.assert_fails(2, *words, output, says=[f"{kept} is a header of the source"], hint="name another file with --output")
+        self.assertEqual((header.read_text(), hooks.read_text()), ("#define K 0.5F\n", DECLARATION + "\n"))
+        self.fatlink(*words, "inc/deep/half.fatbin")
+
     def test_several_architectures_and_cubins(self):
         self.compile_source("half.cu", HALF, "--arch", "75,90a", "--sass", "sm_80,90a")
         self.assertEqual(self.entries(), ["ptx:sm_75", "ltoir:sm_75", "elf:sm_80", "elf:sm_90a", "ptx:sm_90a", "ltoir:sm_90a"])

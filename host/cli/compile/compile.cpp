@@ -69,6 +69,18 @@ void print_text(compiled_source const& made, compile_arguments const& arguments)
              times.read_ms, times.lookup_ms, times.open_ms, times.compile_ms);
 }
 
+/// @throws usage_error the fatbin or its sidecar would replace one of `headers`.
+void keep_headers(std::vector<std::filesystem::path> const& headers, std::string const& output)
+{
+  if (is_standard_output(output)) return;
+  std::error_code ignored;
+  for (auto const& header : headers)
+    for (auto const& file : {output, sidecar_name(output)})
+      if (std::filesystem::equivalent(header, file, ignored))
+        fail_usage(fmt::format("{} is a header of the source", file), file,
+                   "name another file with --output");
+}
+
 int compile(compile_arguments const& arguments)
 {
   check_fatbin_output(arguments.output, {}, arguments.json);
@@ -78,6 +90,7 @@ int compile(compile_arguments const& arguments)
   auto const code = source::read(arguments.source);
   auto tool = arguments.compile.compiler();
   auto made = tool.compile(code, options);
+  keep_headers(made.headers, arguments.output);
   write_fatbin_files(made.code, arguments.output, {arguments.source}, made.warnings);
   print_warnings(made.warnings);
   if (arguments.json)

@@ -61,6 +61,8 @@ struct compiled_source {
   std::vector<std::string> warnings = {};    ///< the compiler's, and problems of the cache
   cache_outcome cache = cache_outcome::off;  ///< whether the cache had it
   std::string producer = {};                 ///< "NVRTC 13.0"
+  /// The headers that were read: of folders, and compile_options::header. In no order.
+  std::vector<std::filesystem::path> headers = {};
   compile_times times = {};                  ///< of each step
 };
 
@@ -96,6 +98,13 @@ class compiler {
   /// @throws file_error a contract or header that is missing or damaged.
   /// @throws usage_error an option out of range.
   compiled_source compile(source const& code, compile_options const& options);
+
+  /// The headers that compile() would read (compiled_source::headers) and, of names that are in no
+  /// folder, the files that would be read if they existed: what to watch for changes. Compiles
+  /// nothing; headers that only the compiler finds are missing.
+  /// @throws as compile(), of contracts, headers and options.
+  std::vector<std::filesystem::path> find_headers(source const& code,
+                                                  compile_options const& options);
 
   /// The folders in which <cuda_fp16.h> and the like are searched, after those of the
   /// options: of the toolkit or wheel that NVRTC belongs to; from 13.3 on, the headers that NVRTC

@@ -21,6 +21,8 @@ class compile_session {
 
   /// See compiler::compile.
   compiled_source run();
+  /// See compiler::find_headers.
+  std::vector<std::filesystem::path> find_headers();
 
  private:
   /// A result of one attempt, as the cache stores it: a fatbin, or the names of headers that only
@@ -29,6 +31,7 @@ class compile_session {
 
   [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
   void read_contract();
+  std::vector<std::filesystem::path> header_files() const;
   header_set collect_headers();
   void prepare_ir();
   std::shared_ptr<cached_link const> find_or_make();

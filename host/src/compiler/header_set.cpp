@@ -80,6 +80,22 @@ std::vector<memory_header> header_set::headers() const
   return list;
 }
 
+std::vector<fs::path> header_set::files() const
+{
+  std::vector<fs::path> files;
+  for (auto const& [place, name] : names_) files.push_back(folders_[place.first] / place.second);
+  return files;
+}
+
+std::vector<fs::path> header_set::missing_files() const
+{
+  std::vector<fs::path> files;
+  for (auto const& [name, place] : places_)
+    if (!place)
+      for (auto const& folder : folders_) files.push_back(folder / name);
+  return files;
+}
+
 std::string header_set::refusal_of(std::string const& name) const
 {
   auto const refusal = refusals_.find(name);

@@ -43,6 +43,10 @@ class header_set {
   {
     return folders_;
   }
+  /// The files that were read.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;
+  /// Where the files would be that directives name and that are in none of the folders.
+  [[nodiscard]] std::vector<std::filesystem::path> missing_files() const;
   /// Whether a directive names a file that is in none of the folders.
   [[nodiscard]] bool has_missing() const noexcept { return has_missing_; }
   /// Why `name` was not read although there is a file: "is outside of the folders", "is not a
