@@ -28,3 +28,19 @@ class SourceSidecars(CompileCase):
         self.need_nvjitlink()
         self.file("half.json", '{"name": "half", "summary": "x / 2"}')
         self.assertIn("not verified: half.json states no reference", self.fatlink(*RUN).stdout)
+
+    def test_the_fatbin_s_sidecar_gets_what_the_source_s_states_now(self):
+        for reference in ("x / 2", "x * 0.5"):
+            self.file("half.json", HALF_JSON.replace('"reference": "x / 2"', f'"reference": "{reference}"'))
+            done = self.fatlink(*COMPILE, "out.fatbin")
+            self.assertEqual(self.sidecar()["reference"], reference)
+            self.assertEqual(done.stderr, "")
+
+    def test_the_fatbin_s_sidecar_is_kept_where_the_source_has_none(self):
+        self.file("out.json", json.dumps({**json.loads(HALF_JSON), "sha256": 64 * "0"}))
+        done = self.fatlink(*COMPILE, "out.fatbin")
+        self.assertEqual(self.sidecar()["reference"], "x / 2")
+        self.assertIn("remove out.json and write it again", done.stderr)
+
+    def sidecar(self):
+        return json.loads(self.output("out.json"))

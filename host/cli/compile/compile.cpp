@@ -91,7 +91,8 @@ int compile(compile_arguments const& arguments)
   auto tool = arguments.compile.compiler();
   auto made = tool.compile(code, options);
   keep_headers(made.headers, arguments.output);
-  write_fatbin_files(made.code, arguments.output, {arguments.source}, made.warnings);
+  write_fatbin_files(made.code, arguments.output, {arguments.source}, sidecar_precedence::inputs,
+                     made.warnings);
   print_warnings(made.warnings);
   if (arguments.json)
     print_json("fatlink.compile/1", to_json(made, arguments));
