@@ -42,5 +42,24 @@ class SourceSidecars(CompileCase):
         self.assertEqual(self.sidecar()["reference"], "x / 2")
         self.assertIn("remove out.json and write it again", done.stderr)
 
+    def test_a_reference_that_cannot_be_is_refused_by_compile(self):
+        good = json.loads(HALF_JSON)
+        for change, says, hint in (({"reference": "sinn(x)"}, '"reference"', "did you mean sin?"),
+                                   ({"reference": "sqrtf(x)"}, '"reference"', "did you mean sqrt?"),
+                                   ({"hook": "user_transfrm"}, '"hook" is "user_transfrm"', 'did you mean "user_transform"?'),
+                                   ({"tolerance_ulp": "1"}, '"tolerance_ulp" is of the wrong type', "write a number"),
+                                   ({"tolerance_ulp": None}, '"tolerance_ulp" is missing', 'for example {"name"'),
+                                   ({"refrence": "x"}, 'unknown key "refrence"', 'did you mean "reference"?')):
+            with self.subTest(change=change):
+                stated = {name: value for name, value in {**good, **change}.items() if value is not None}
+                self.file("half.json", json.dumps(stated))
+                self.assert_fails(3, *COMPILE, "out.fatbin", says=["half.json: " + says], hint=hint)
+
+    def test_a_written_sidecar_is_a_source_s_again(self):
+        self.file("half.json", HALF_JSON)
+        for _ in range(2):
+            self.fatlink(*COMPILE, "half.fatbin")
+        self.assertEqual(json.loads(self.output("half.json"))["reference"], "x / 2")
+
     def sidecar(self):
         return json.loads(self.output("out.json"))

@@ -10,10 +10,12 @@
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
 #include "fatbin_files.hpp"
+#include "input/stated_digest.hpp"
 #include "options.hpp"
 #include "terminal/streams.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
+#include "verification/build_check.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -81,6 +83,17 @@ void keep_headers(std::vector<std::filesystem::path> const& headers, std::string
                    "name another file with --output");
 }
 
+/// Checks the reference that the fatbin is shipped with, as fatlink_add_fatbin does.
+/// @throws file_error it is not one of `code`.
+void check_sidecar(compiled_source& made, std::string const& file)
+try {
+  if (auto const sidecar = detail::find_sidecar(file))
+    check_build(made.code, {.reference = *sidecar, .allows_digest = true});
+} catch (unavailable_error const& missing) {  // muParser
+  made.warnings.push_back(
+      fmt::format("{}: its reference was not checked: {}", file, missing.details().message));
+}
+
 int compile(compile_arguments const& arguments)
 {
   check_fatbin_output(arguments.output, {}, arguments.json);
@@ -91,6 +104,7 @@ int compile(compile_arguments const& arguments)
   auto tool = arguments.compile.compiler();
   auto made = tool.compile(code, options);
   keep_headers(made.headers, arguments.output);
+  check_sidecar(made, arguments.source);
   write_fatbin_files(made.code, arguments.output, {arguments.source}, sidecar_precedence::inputs,
                      made.warnings);
   print_warnings(made.warnings);

@@ -13,6 +13,7 @@
 #include "ptx/name_set.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
+#include "verification/read_reference.hpp"
 
 namespace fatlink {
 namespace {
@@ -118,11 +119,12 @@ std::vector<std::string> hooks_of(fatbin const& input)
   return names;
 }
 
-void check_reference(fatbin const& input, std::filesystem::path const& path)
+void check_reference(fatbin const& input, std::filesystem::path const& path, bool allows_digest)
 {
-  auto const source = reference::read_source(path);
+  auto const source = detail::read_reference(path, allows_digest);
   auto const hooks = hooks_of(input);
-  if (!source) return;
+  auto const is_ptx = [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; };
+  if (!source || std::ranges::none_of(input.entries(), is_ptx)) return;  // nothing to compare
   auto const has = [&](std::vector<std::string> const& names) {
     return std::find(names.begin(), names.end(), source->hook) != names.end();
   };
@@ -151,7 +153,8 @@ void check_build(fatbin const& input, build_expectations const& expected)
   check_entries(input, expected.entries);
   check_ident(input, expected.ident);
   if (expected.hook) check_hook(input);
-  if (!expected.reference.empty()) check_reference(input, expected.reference);
+  if (!expected.reference.empty()) 
+    check_reference(input, expected.reference, expected.allows_digest);
 }
 
 }  // namespace fatlink
