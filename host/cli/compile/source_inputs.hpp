@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "compile/compile_flags.hpp"
@@ -10,14 +11,26 @@
 
 namespace fatlink::cli {
 
+/// What was compiled.
+struct compile_report {
+  std::vector<std::filesystem::path> headers = {};  ///< that the sources include
+  std::vector<std::string> warnings = {};           ///< of all sources
+};
+
 /// Reads the files; sources (.cu, .ll, .bc) are compiled, several at once. A source's contract is
 /// that of --contract, otherwise the one that the first other input states. Prints the compilers'
-/// warnings.
+/// warnings, and adds to `report` unless it is null.
 /// @throws as input::read, source::read and compiler::compile.
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
-                               compile_flags const& flags);
+                               compile_flags const& flags, compile_report* report = nullptr);
 
 /// As above, of inputs by name or file. @throws also as input_file.
-std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags);
+std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags,
+                               compile_report* report = nullptr);
+
+/// What changes the sources among `files`: the headers that they include or, of names that are in
+/// no folder, would include. A source that cannot be read includes none.
+std::vector<std::filesystem::path> find_headers(std::vector<std::filesystem::path> const& files,
+                                                compile_flags const& flags);
 
 }  // namespace fatlink::cli

@@ -9,7 +9,9 @@
 #include <span>
 
 #include "error_report.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/linker.hpp"
+#include "installed.hpp"
 #include "link_flags.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/request_of.hpp"
@@ -24,6 +26,8 @@
 #include "run/watch.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/streams.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -94,7 +98,8 @@ prepared prepare(run_arguments const& arguments, run_summary& summary)
   job.modes = parse_modes(arguments.mode);
   job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
                                          : npy_elements(open_npy(arguments.input));
-  summary.read_ms = read_run_inputs(job.files, arguments.link.source_flags());
+  summary.read_ms =
+      read_run_inputs(job.files, arguments.link.source_flags(), summary.compiles);
   select_run_modules(job.files, {.mode = job.modes.back(),
                                  .whole_archive = arguments.link.options.whole_archive,
                                  .kernels = requested_kernels(arguments)});
@@ -214,13 +219,12 @@ void execute_all(device const& device, prepared const& job, run_arguments const&
                .first_results = arguments.print});
 }
 
-int run(run_arguments const& arguments)
+int run(run_arguments const& arguments, run_summary& summary)
 {
   check_output(arguments.output, arguments.json);
   auto const modes = parse_modes(arguments.mode);
   for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
     (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
-  run_summary summary;
   auto job = prepare(arguments, summary);
   device_choice choice(arguments.device);
   refuse_sass_without_gpu(job, choice);
@@ -240,19 +244,54 @@ int run(run_arguments const& arguments)
   return summary.verified() ? k_done : k_not_verified;
 }
 
-/// As run() with --transform of the watched file, again after each change of it, of its sidecar or
-/// of a header in an -I folder.
+int run(run_arguments const& arguments)
+{
+  run_summary summary;
+  return run(arguments, summary);
+}
+
+/// The inputs, with the files that may be their sidecars, and what else a run reads; not headers.
+std::vector<std::filesystem::path> list_files(run_arguments const& arguments)
+{
+  auto const& sources = arguments.link.sources.options;
+  std::vector<std::filesystem::path> files(sources.include_folders);
+  for (auto const& input : find_run_inputs(arguments.library, arguments.transforms).paths) {
+    files.push_back(input);
+    files.push_back(detail::sidecar_of(input));
+    files.push_back(std::filesystem::path(input) += ".json");
+  }
+  for (std::filesystem::path const& file : {sources.header, std::filesystem::path(arguments.input)})
+    if (!file.empty() && !is_stream(file.string())) files.push_back(file);
+  return files;
+}
+
+void run_once(run_arguments const& arguments, file_watch& watch)
+{
+  watch.add(list_files(arguments));
+  run_summary summary;
+  try {
+    (void)run(arguments, summary);
+  } catch (...) {
+    watch.add_read(find_headers(find_run_inputs(arguments.library, arguments.transforms).paths,
+                           arguments.link.source_flags()));
+    watch.add_read(summary.compiles.headers);
+    throw;
+  }
+  watch.add_read(summary.compiles.headers);
+}
+
+/// As run() with --transform of the watched file, again after each change of a file that it reads.
+/// @throws file_error the file cannot be read at the start.
 int run_watching(run_arguments arguments)
 {
   if (arguments.json)
     fail_usage("--json: one object is printed, and --watch prints many results", "--json",
                "leave out --json, or --watch");
-  std::filesystem::path const file = arguments.watched;
   arguments.transforms.push_back(arguments.watched);
-  auto sidecar = file;
-  sidecar.replace_extension(".json");
-  run_on_changes({file, sidecar}, arguments.link.sources.options.include_folders,
-                 [&] { (void)run(arguments); });
+  auto const file = input_file(arguments.watched);
+  (void)detail::read_file(file, detail::limits::k_file_bytes, "name a transform to watch");
+  run_on_changes(file, [&](file_watch& watch) { run_once(arguments, watch); });
+  return k_done;
 }
 
 }  // namespace
@@ -269,8 +308,8 @@ void add_run(CLI::App& app, int& exit_status)
       ->allow_extra_args(false);
   verb->add_option(
           "--watch", arguments->watched,
-          "a transform, source or other file: run again whenever it, its .json or a header "
-          "in a folder of -I changes")
+          "a transform, source or other file: run again whenever a file that the run reads changes: "
+          "it, its .json, the headers that it includes, the library")
       ->type_name("FILE");
   verb->add_option("--kernel", arguments->kernel,
                    "kernel to execute, with parameters (const float*, float*, size_t) (default: "
