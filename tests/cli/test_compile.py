@@ -252,6 +252,14 @@ class SourcesAsInputs(CompileCase):
                 self.assertNotIn("uncontracted", self.fatlink(*words).stderr)
         self.assertIn("float user_transform(float)", self.fatlink("inspect", "packed.fatbin").stdout)
 
+    def test_a_fault_on_the_reference_device_names_the_line_of_the_source(self):
+        self.need_nvjitlink()
+        self.file("wild.cu", 'extern "C" __device__ float user_transform(float x)\n{\n  return *reinterpret_cast<float*>(16);\n}\n')
+        for mode in ("ptx", "lto"):
+            done = self.assert_fails(5, *RUN, "--mode", mode, "--transform", "wild.cu", says=["wild.cu:3", "reads 4 bytes at 0x10"])
+            self.assertNotIn("line-info", done.stderr)
+            self.assertNotRegex(done.stderr, r"\(wild\.cu:\d+")
+
     def test_packing_a_source_needs_the_contract_to_state_it(self):
         self.file("half.cu", HALF)
         self.assertIn("contract none", self.fatlink("pack", "-o", "packed.fatbin", "half.cu").stdout)

@@ -11,6 +11,7 @@
 #include "error_report.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
 #include "linker/check_arguments.hpp"
@@ -91,7 +92,17 @@ void summarize(prepared const& job, run_summary& summary)
   summary.elements = job.elements->size();
 }
 
-prepared prepare(run_arguments const& arguments, run_summary& summary)
+/// The flags of sources. The reference device names the lines of errors, so it gets them.
+compile_flags source_flags(run_arguments const& arguments, run_inputs const& files,
+                           device_choice& choice)
+{
+  auto flags = arguments.link.source_flags();
+  if (std::ranges::any_of(files.paths, is_source_name))
+    flags.options.line_info = choice.is_reference_device();
+  return flags;
+}
+
+prepared prepare(run_arguments const& arguments, device_choice& choice, run_summary& summary)
 {
   prepared job;
   job.files = find_run_inputs(arguments.library, arguments.transforms);
@@ -99,7 +110,7 @@ prepared prepare(run_arguments const& arguments, run_summary& summary)
   job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
                                          : npy_elements(open_npy(arguments.input));
   summary.read_ms =
-      read_run_inputs(job.files, arguments.link.source_flags(), summary.compiles);
+      read_run_inputs(job.files, source_flags(arguments, job.files, choice), summary.compiles);
   select_run_modules(job.files, {.mode = job.modes.back(),
                                  .whole_archive = arguments.link.options.whole_archive,
                                  .kernels = requested_kernels(arguments)});
@@ -225,8 +236,8 @@ int run(run_arguments const& arguments, run_summary& summary)
   auto const modes = parse_modes(arguments.mode);
   for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
     (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
-  auto job = prepare(arguments, summary);
   device_choice choice(arguments.device);
+  auto job = prepare(arguments, choice, summary);
   refuse_sass_without_gpu(job, choice);
   check_inputs(job, arguments);
   set_reference(job, summary);

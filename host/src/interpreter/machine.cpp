@@ -31,7 +31,7 @@ try {
     throw failure(fault::syntax, error.what(), error.source(), error.line());
   throw failure(
       fault::refused,
-      error.source() + ":" + std::to_string(error.line()) + ": " + unsupported(error.detail()),
+      line_in_ptx(error.source(), error.line()) + ": " + unsupported(error.detail()),
       error.source(), error.line());
 }
 
@@ -113,7 +113,7 @@ void program::refuse(unsigned module, syntax::variable const& variable,
 {
   auto const& source = modules_.modules[module].name;
   throw failure(fault::refused,
-                source + ":" + std::to_string(variable.line) + ": " + variable.name + ": " +
+                line_in_ptx(source, variable.line) + ": " + variable.name + ": " +
                     unsupported(limit),
                 source, variable.line);
 }
