@@ -207,7 +207,10 @@ void add_link(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink link --target sm_90 -o out.cubin apply_transform.fatbin relu_poly.fatbin");
-  verb->callback([arguments, &exit_status] { exit_status = link(*arguments); });
+  verb->callback([arguments, &exit_status] {
+    arguments->link.note_inputs(arguments->inputs);
+    exit_status = link(*arguments);
+  });
 }
 
 }  // namespace fatlink::cli

@@ -260,6 +260,36 @@ class SourcesAsInputs(CompileCase):
             self.assertNotIn("line-info", done.stderr)
             self.assertNotRegex(done.stderr, r"\(wild\.cu:\d+")
 
+    def test_the_standard_and_the_time_limit_of_a_source(self):
+        self.need_nvjitlink()
+        self.file("half.cu", "template <typename T> concept any = true;\n" + HALF)
+        self.assertIn("[2] LTO link", self.fatlink(*RUN, "--transform", "half.cu", "--std", "c++20").stdout)
+        self.assert_fails(4, *RUN, "--transform", "half.cu", says=["half.cu:1: error"])
+        for words in ([*RUN, "--transform"], ["link", "--target", "sm_90", "-o", "o.cubin", LIBRARY], ["inspect"], ["check", LIBRARY]):
+            with self.subTest(verb=words[0]):
+                self.assert_fails(4, *words, "half.cu", "--compile-timeout", "0.01", "--no-cache" if words[0] in ("run", "link") else "-DX=1",
+                                  says=["time limit of 0.01 s"], hint="--compile-timeout")
+
+    def test_float_flags_of_a_source_are_those_of_its_link(self):
+        self.need_nvjitlink()
+        self.file("inverse.cu", HALF.replace("0.5F * x", "1.0F / x"))
+        for flags in (["--use-fast-math"], ["--ftz", "1"]):
+            with self.subTest(flags=flags):
+                self.assertIn("Both modes agree", self.fatlink(*RUN, "--transform", "inverse.cu", *flags).stdout)
+                self.fatlink("check", LIBRARY, "inverse.cu", *flags)
+                self.link(LIBRARY, "inverse.cu", *flags, mode="ptx")
+        self.link(LIBRARY, "inverse.cu", "--use-fast-math", "--emit", "ptx")
+        self.assertIn("rcp.approx.ftz.f32", self.output("out.cubin").decode())
+
+    def test_other_float_flags_are_a_warning_that_check_and_run_follow(self):
+        self.need_nvjitlink()
+        done = self.compile_source("inverse.cu", HALF.replace("0.5F * x", "1.0F / x"), "--use-fast-math")
+        self.assertIn("fatlink: warning: inverse.cu is compiled with -ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1: an lto link", done.stderr)
+        self.assertIn("or --use-fast-math)", done.stderr)
+        self.assertIn("[float-contract]", self.fatlink("check", LIBRARY, "out.fatbin", status=4).stdout)
+        self.fatlink("check", LIBRARY, "out.fatbin", "--use-fast-math")
+        self.fatlink(*RUN, "--mode", "lto", "--transform", "./out.fatbin", "--use-fast-math")
+
     def test_packing_a_source_needs_the_contract_to_state_it(self):
         self.file("half.cu", HALF)
         self.assertIn("contract none", self.fatlink("pack", "-o", "packed.fatbin", "half.cu").stdout)

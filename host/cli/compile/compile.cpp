@@ -94,6 +94,20 @@ try {
       fmt::format("{}: its reference was not checked: {}", file, missing.details().message));
 }
 
+/// Libraries are compiled with the defaults, and an lto link has one set of float flags.
+void warn_about_float_flags(compiled_source& made, std::string const& file)
+{
+  for (auto const& entry : made.code.entries())
+    if (entry.kind == entry_kind::ltoir && entry.float_flags() != float_flags{}) {
+      made.warnings.push_back(fmt::format(
+          "{} is compiled with {}: an lto link with inputs of other float flags, such as a "
+          "library that is compiled with the defaults, must state all four (run, link and check: "
+          "--ftz, --prec-div, --prec-sqrt and --fma, or --use-fast-math)",
+          file, to_string(entry.float_flags())));
+      return;
+    }
+}
+
 int compile(compile_arguments const& arguments)
 {
   check_fatbin_output(arguments.output, {}, arguments.json);
@@ -104,6 +118,7 @@ int compile(compile_arguments const& arguments)
   auto tool = arguments.compile.compiler();
   auto made = tool.compile(code, options);
   keep_headers(made.headers, arguments.output);
+  warn_about_float_flags(made, arguments.source);
   check_sidecar(made, arguments.source);
   write_fatbin_files(made.code, arguments.output, {arguments.source}, sidecar_precedence::inputs,
                      made.warnings);

@@ -50,19 +50,23 @@ void add_source_flags(CLI::App& verb, compile_flags& flags)
 {
   auto* contract =
       verb.add_option("--contract", flags.options.contract,
-                      "of sources: the installed contract whose header is included before them");
+                      "installed contract whose header is included before the source (sources only)");
   verb.add_option("--header", flags.options.header,
-                  "of sources: a header to include before them, instead of a contract's")
+                  "header to include before the source, instead of a contract's (sources only)")
       ->type_name("FILE")
       ->excludes(contract);
   verb.add_option("-I,--include-folder", flags.options.include_folders,
-                  "of sources: a folder in which #include searches; can be repeated")
+                  "folder searched by #include (sources only); can be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   verb.add_option("-D,--define", flags.options.definitions,
-                  "of sources: a macro, NAME or NAME=VALUE; can be repeated")
+                  "macro, NAME or NAME=VALUE (sources only); can be repeated")
       ->type_name("MACRO")
       ->allow_extra_args(false);
+  add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
+             "standard of C++ (sources only)");
+  add_seconds(verb, "--compile-timeout", flags.limit_s, 0.01, 600,
+              "time limit of the compile of a source in fatlink-linkd, 0.01 to 600");
 }
 
 void add_compile_flags(CLI::App& verb, compile_flags& flags)
@@ -76,8 +80,6 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
   verb.add_option("--sass", flags.sass, "architectures of cubins, which need no compiler later")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
-             "standard of C++");
   add_bool(verb, "--ftz", flags.options.float_flags.ftz, "flush denormal numbers to zero");
   add_bool(verb, "--prec-div", flags.options.float_flags.prec_div, "divisions round correctly");
   add_bool(verb, "--prec-sqrt", flags.options.float_flags.prec_sqrt,
@@ -89,7 +91,7 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
     verb.get_option(name)->excludes(fast);
   verb.add_flag("--line-info", flags.options.line_info, "add source lines for profilers");
   add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600,
-              "time limit of the compile in fatlink-linkd, 0.01 to 600");
+              "the same as --compile-timeout");
   add_count(verb, "--memory-limit", flags.memory_mib, {64, 65536},
             "memory of the compile, MiB, 64 to 65536");
   verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");

@@ -149,6 +149,7 @@ void refuse_sass_without_gpu(prepared const& job, device_choice& choice)
 preflight_request make_request(link_mode mode, prepared const& job, run_arguments const& arguments)
 {
   auto options = arguments.link.options;
+  if (arguments.link.has_sources) complete_float_flags(options, mode);
   options.mode = mode;
   options.kernels = {job.kernel.name};
   return detail::request_of(options);
@@ -300,7 +301,7 @@ int run_watching(run_arguments arguments)
                "leave out --json, or --watch");
   arguments.transforms.push_back(arguments.watched);
   auto const file = input_file(arguments.watched);
-  (void)detail::read_file(file, detail::limits::k_file_bytes, "name a transform to watch");
+  (void)detail::read_file(file, limits::k_file_bytes, "name a transform to watch");
   run_on_changes(file, [&](file_watch& watch) { run_once(arguments, watch); });
   return k_done;
 }
@@ -354,6 +355,8 @@ void add_run(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink run --transform gelu --elements 1000000");
   verb->callback([arguments, &exit_status] {
+    arguments->link.note_inputs({arguments->library, arguments->watched});
+    arguments->link.note_inputs(arguments->transforms);
     exit_status = arguments->watched.empty() ? run(*arguments) : run_watching(*arguments);
   });
 }

@@ -42,7 +42,8 @@ struct compile_options {
   /// PTX and LTO-IR for each; at least one. Code for sm_75 links for every newer target.
   std::vector<target> architectures = {};
   std::vector<target> sass = {};  ///< also a relocatable cubin for each
-  /// How floating-point numbers are computed; recorded in the fatbin, and passed on by links.
+  /// How floating-point numbers are computed; recorded in the fatbin. An lto link of inputs that
+  /// record other flags is refused (float-contract) unless it states all of them (link_options).
   fatlink::float_flags float_flags = {};
   bool line_info = false;  ///< lines of the source for profilers, in PTX and cubins
 };
