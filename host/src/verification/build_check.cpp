@@ -92,7 +92,7 @@ std::string hint_for(ident const& stated, std::vector<std::string> const& defini
 void check_hook(fatbin const& input)
 {
   if (!input.ident() || input.ident()->contract.empty())
-    fail(input.name(), "states no contract", "build it with fatlink_add_fatbin(… CONTRACT …)");
+    fail(input.name(), "states no contract", "build it with fatlink_add_fatbin(… CONTRACT …) or with fatlink::compiler and compile_options::contract");
   auto const& stated = *input.ident();
   auto const names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
