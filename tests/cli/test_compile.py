@@ -94,6 +94,10 @@ class Compile(CompileCase):
         self.file("half.cu", HALF)
         compile_half = ["compile", "half.cu", "-o", "o.fatbin"]
         self.assert_fails(2, *compile_half, "--arch", "sm_7", says=["target 'sm_7'"])
+        for word, meant in (("7.5", "; did you mean '75'?"), ("75 90", ""), ("9x", "")):
+            done = self.assert_fails(2, *compile_half, "--arch", word, says=[f"--arch: '{word}' is not an architecture{meant}"],
+                                     hint="write it as 75, 90a or sm_75; separate several by commas: 75,90")
+            self.assertNotIn("sm_7.5", done.stderr)
         self.assert_fails(2, *compile_half, "--sass", "199", says=["target 'sm_199': no such architecture"])
 
     def test_float_flags_are_recorded_and_used(self):

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/compile_flags.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "options.hpp"
 #include "targets.hpp"
@@ -9,12 +13,40 @@
 namespace fatlink::cli {
 namespace {
 
+bool is_digit(char letter)
+{
+  return std::isdigit(static_cast<unsigned char>(letter)) != 0;
+}
+
+/// "75" or "90a".
+bool is_number(std::string const& word)
+{
+  auto const end = std::ranges::find_if_not(word, is_digit);
+  return end != word.begin() && (end == word.end() || std::string(end, word.end()) == "a" ||
+                                 std::string(end, word.end()) == "f");
+}
+
+/// @throws usage_error `word` begins with a digit and is not an architecture: "7.5".
+void refuse_spelling(std::string const& option, std::string const& word)
+{
+  std::string digits;
+  std::ranges::copy_if(word, std::back_inserter(digits), is_digit);
+  auto const known = known_targets();
+  auto const is_known = std::ranges::any_of(
+      known, [&](target const& candidate) { return candidate.name() == "sm_" + digits; });
+  fail_usage(fmt::format("{}: '{}' is not an architecture{}", option, word,
+                         did_you_mean(is_known ? digits : "")),
+             word, "write it as 75, 90a or sm_75; separate several by commas: 75,90");
+}
+
 /// "sm_75" of "75" and "sm_75".
-std::vector<target> parse_architectures(std::vector<std::string> words)
+std::vector<target> parse_architectures(std::string const& option, std::vector<std::string> words)
 {
   for (auto& word : words)
-    if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0)
+    if (is_number(word))
       word.insert(0, "sm_");
+    else if (!word.empty() && is_digit(word.front()))
+      refuse_spelling(option, word);
   return parse_targets(words);
 }
 
@@ -30,8 +62,8 @@ compile_options compile_flags::make_options() const
 {
   auto made = options;
   made.architectures = architectures.empty() && sass.empty() ? std::vector<target>{"sm_75"}
-                                                             : parse_architectures(architectures);
-  made.sass = parse_architectures(sass);
+                                                             : parse_architectures("--arch", architectures);
+  made.sass = parse_architectures("--sass", sass);
   if (use_fast_math)
     made.float_flags = {.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
   return made;
