@@ -162,7 +162,8 @@ int link(link_arguments const& arguments)
   (void)make_options({}, arguments);  // before a file is read or opened
   check_resources(arguments);
   detail::stopwatch watch;
-  auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags());
+  compile_report compiles;
+  auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags(), &compiles);
   auto const read_ms = watch.lap();
   auto files = open_files(arguments);
   auto linker = arguments.link.linker();
@@ -170,6 +171,8 @@ int link(link_arguments const& arguments)
     file.image = linker.link(inputs, make_options(file.target, arguments));
     warn_without_kernel(file.image);
     print_warnings(file.image.warnings);
+    file.image.warnings.insert(file.image.warnings.begin(), compiles.warnings.begin(),
+                               compiles.warnings.end());
     file.output->write(file.image.bytes);
   }
   for (auto& file : files) file.output->commit();

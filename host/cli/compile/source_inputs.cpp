@@ -52,8 +52,12 @@ void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& 
     });
 }
 
-void add(compile_report& report, compiled_source const& result)
+void add(compile_report& report, std::filesystem::path const& file, compiled_source const& result)
 {
+  report.sources.push_back({.file = file,
+                            .producer = result.producer,
+                            .cache = result.cache,
+                            .ms = result.times.open_ms + result.times.compile_ms});
   report.headers.insert(report.headers.end(), result.headers.begin(), result.headers.end());
   report.warnings.insert(report.warnings.end(), result.warnings.begin(), result.warnings.end());
 }
@@ -79,7 +83,7 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
   for (auto& done : jobs) {
     if (done.failure) std::rethrow_exception(done.failure);
     print_warnings(done.result->warnings);
-    if (report != nullptr) add(*report, *done.result);
+    if (report != nullptr) add(*report, files[done.index], *done.result);
     inputs[done.index] = input(done.result->code);
   }
   std::vector<input> all;

@@ -11,8 +11,17 @@
 
 namespace fatlink::cli {
 
+/// A source that was compiled.
+struct compiled_input {
+  std::filesystem::path file = {};
+  std::string producer = {};  ///< "NVRTC 13.0"
+  cache_outcome cache = cache_outcome::off;
+  double ms = 0;  ///< wall time of the compile, with the start of the helper; 0 from the cache
+};
+
 /// What was compiled.
 struct compile_report {
+  std::vector<compiled_input> sources = {};
   std::vector<std::filesystem::path> headers = {};  ///< that the sources include
   std::vector<std::string> warnings = {};           ///< of all sources
 };

@@ -213,6 +213,8 @@ void link_all(prepared const& job, run_arguments const& arguments, run_summary& 
         warnings.push_back(warning);
   }
   print_warnings(warnings);
+  summary.warnings = summary.compiles.warnings;
+  summary.warnings.insert(summary.warnings.end(), warnings.begin(), warnings.end());
 }
 
 /// Erases the progress line before it returns, so results start on a line of their own.

@@ -33,6 +33,7 @@ struct run_summary {
   std::vector<std::string> filled_hooks;  ///< in order of name
   std::vector<linked_image> images;
   execution_report results;
+  std::vector<std::string> warnings;  ///< of the compiles and links
   bool resources = false;  ///< whether to report those of each image; all are cubins then
 
   /// Whether every mode agrees with the reference, if there is one, and the modes with each other.
