@@ -90,6 +90,38 @@ class Compile(CompileCase):
         done = self.fatlink("link", "--mode", "sass", "--target", "sm_90", "-o", "o.cubin", "kernel.fatbin", "out.fatbin")
         self.assertIn("user_transform called", done.stdout)
 
+    def test_mistakes_in_words_get_the_word_that_was_meant(self):
+        self.file("half.cu", HALF)
+        words = ["compile", "half.cu", "-o", "o.fatbin"]
+        for word, meant in (("-lineinfo", "--line-info"), ("-use_fast_math", "--use-fast-math"), ("-std=c++20", "--std"),
+                            ("-arch=sm_80", "--arch")):
+            with self.subTest(word=word):
+                self.assert_fails(2, *words, word, says=[f"unknown option '{word.partition('=')[0]}'; did you mean '{meant}'?"])
+        self.assert_fails(2, *words, "--contract", "apply_transform/1", says=["did you mean 'apply_transform'?"],
+                          hint="name it without its version")
+        self.assert_fails(2, *words, "--contract", "hooks.cuh", says=["'hooks.cuh' is a header"], hint="include it with --header hooks.cuh")
+        self.assert_fails(2, "compile", "-", "-o", "o.fatbin", says=["a source is not read from standard input"], hint="name a file: half.cu")
+        self.assert_fails(2, *words, "--memory-limit", "1", says=["--memory-limit: '1' is not a whole number from 64 to 65536"],
+                          hint="write a number from 64 to 65536")
+
+    def test_a_folder_of_headers_that_is_none_is_a_warning(self):
+        self.file("file.h", "")
+        done = self.compile_source("half.cu", HALF, "-I", "nope", "-I", "file.h")
+        self.assertIn("fatlink: warning: nope (-I) is not there: it is not searched for headers\n", done.stderr)
+        self.assertIn("fatlink: warning: file.h (-I) is not a folder: ", done.stderr)
+
+    def test_warnings_and_compiles_are_in_json(self):
+        self.need_nvjitlink()
+        self.file("half.cu", HALF.replace("{ return", "{ int unused; return"))
+        unused = 'half.cu:1: warning'
+        linked = self.fatlink_json("link", "--target", "sm_90", "-o", "o.cubin", LIBRARY, "half.cu")
+        self.assertTrue(any(unused in warning for warning in linked["warnings"]), linked["warnings"])
+        ran = self.fatlink_json(*RUN, "--mode", "ptx", "--transform", "half.cu")
+        self.assertTrue(any(unused in warning for warning in ran["warnings"]), ran["warnings"])
+        self.assertEqual([(one["file"], one["producer"][:6]) for one in ran["compiles"]], [("half.cu", "NVRTC ")])
+        self.assertRegex(self.fatlink(*RUN, "--mode", "ptx", "--transform", "half.cu").stdout,
+                         r"(?m)^Compiled half\.cu with NVRTC [\d.]+, from the cache$")
+
     def test_an_architecture_that_is_none_is_a_usage_error(self):
         self.file("half.cu", HALF)
         compile_half = ["compile", "half.cu", "-o", "o.fatbin"]
@@ -259,14 +291,14 @@ class SourcesAsInputs(CompileCase):
     def test_a_fault_on_the_reference_device_names_the_line_of_the_source(self):
         self.need_nvjitlink()
         self.file("wild.cu", 'extern "C" __device__ float user_transform(float x)\n{\n  return *reinterpret_cast<float*>(16);\n}\n')
-        for mode in ("ptx", "lto"):
+        for mode in ("ptx", "both"):
             done = self.assert_fails(5, *RUN, "--mode", mode, "--transform", "wild.cu", says=["wild.cu:3", "reads 4 bytes at 0x10"])
             self.assertNotIn("line-info", done.stderr)
             self.assertNotRegex(done.stderr, r"\(wild\.cu:\d+")
 
     def test_the_standard_and_the_time_limit_of_a_source(self):
         self.need_nvjitlink()
-        self.file("half.cu", "template <typename T> concept any = true;\n" + HALF)
+        self.file("half.cu", "template <typename T> concept every = true;\n" + HALF)
         self.assertIn("[2] LTO link", self.fatlink(*RUN, "--transform", "half.cu", "--std", "c++20").stdout)
         self.assert_fails(4, *RUN, "--transform", "half.cu", says=["half.cu:1: error"])
         for words in ([*RUN, "--transform"], ["link", "--target", "sm_90", "-o", "o.cubin", LIBRARY], ["inspect"], ["check", LIBRARY]):

@@ -110,6 +110,9 @@ void warn_about_float_flags(compiled_source& made, std::string const& file)
 
 int compile(compile_arguments const& arguments)
 {
+  if (arguments.source == "-")
+    fail_usage("a source is not read from standard input", "-",
+               "name a file: half.cu, or half.ll for LLVM IR");
   check_fatbin_output(arguments.output, {}, arguments.json);
   if (!is_standard_output(arguments.output))
     must_not_overwrite({arguments.source}, arguments.output);

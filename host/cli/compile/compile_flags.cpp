@@ -7,6 +7,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "error_report.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 
@@ -56,10 +57,35 @@ void add_bool(CLI::App& verb, std::string const& name, bool& value, std::string 
       verb, name, [&value](std::string const& text) { value = text == "1"; }, {"0", "1"}, help);
 }
 
+/// nvcc ignores such folders silently.
+void warn_of_missing_folders(std::vector<std::filesystem::path> const& folders)
+{
+  std::error_code ignored;
+  for (auto const& folder : folders)
+    if (!std::filesystem::is_directory(folder, ignored))
+      print_warnings({fmt::format("{} (-I) is {}: it is not searched for headers", folder.string(),
+                                  std::filesystem::exists(folder, ignored) ? "not a folder"
+                                                                           : "not there")});
+}
+
+/// @throws usage_error it is not a contract's name.
+void check_contract(std::string const& name)
+{
+  if (name.ends_with(".cuh") || name.ends_with(".h"))
+    fail_usage(fmt::format("--contract: '{}' is a header, not the name of a contract", name), name,
+               fmt::format("include it with --header {}", name));
+  if (auto const slash = name.find('/'); slash != std::string::npos)
+    fail_usage(fmt::format("--contract: '{}' is not the name of a contract; did you mean '{}'?",
+                           name, name.substr(0, slash)),
+               name, "name it without its version; fatlink list shows contracts");
+}
+
 }  // namespace
 
 compile_options compile_flags::make_options() const
 {
+  check_contract(options.contract);
+  warn_of_missing_folders(options.include_folders);
   auto made = options;
   made.architectures = architectures.empty() && sass.empty() ? std::vector<target>{"sm_75"}
                                                              : parse_architectures("--arch", architectures);
@@ -105,8 +131,8 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
 {
   add_source_flags(verb, flags);
   verb.add_option("--arch", flags.architectures,
-                  "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas "
-                  "(default: 75)")
+                  "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas; native: "
+                  "of this machine; all: every one (default: 75)")
       ->delimiter(',')
       ->allow_extra_args(false);
   verb.add_option("--sass", flags.sass, "architectures of cubins, which need no compiler later")
