@@ -87,6 +87,12 @@ _fatlink_names() {
   _fatlink_offer "$("$program" list "${kind[@]}" --names 2>/dev/null)"
 }
 
+# found: the installed contracts.
+_fatlink_contracts() {
+  local program=${words[0]/#~\//$HOME/}
+  _fatlink_offer "$("$program" list --contracts 2>/dev/null)"
+}
+
 # targets: those that the program knows.
 _fatlink_targets() {
   local program=${words[0]/#~\//$HOME/}
@@ -102,7 +108,8 @@ _fatlink_values() {
     'run --input' | 'run --output') _fatlink_files '*.npy' ;;
     'link -o' | 'link --output') _fatlink_files '*' ;;
     'compile -o' | 'compile --output' | 'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;
-    *' --header') _fatlink_files '*' ;;
+    *' --contract') _fatlink_contracts ;;
+    *' --header') _fatlink_files '*.cuh' '*.h' '*.hpp' ;;
     *' -I' | *' --include-folder') _fatlink_files '' ;;
     'compile --arch' | 'compile --sass')
       _fatlink_targets
@@ -130,7 +137,7 @@ _fatlink_values() {
     *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
       *' --nvjitlink' | *' --repeat' | *' --expect-ident' | *' --package' | \
       *' --keep-variable' | *' --max-registers' | *' --threads' | *' --ptxas' | *' --nvvm' | \
-      *' --contract' | *' -D' | *' --define' | *' --timeout' | *' --compile-timeout' | *' --memory-limit') ;;
+      *' -D' | *' --define' | *' --timeout' | *' --compile-timeout' | *' --memory-limit') ;;
     *) return 1 ;;
   esac
 }

@@ -16,6 +16,12 @@ function __fatlink_names
     type -q $program; and $program list $argv --names 2>/dev/null
 end
 
+# The installed contracts.
+function __fatlink_contracts
+    set -l program (string replace -r '^~/' $HOME/ -- (commandline -opc)[1])
+    type -q $program; and $program list --contracts 2>/dev/null
+end
+
 # The targets that the program knows, with each of the given prefixes.
 function __fatlink_targets
     set -l program (string replace -r '^~/' $HOME/ -- (commandline -opc)[1])
@@ -100,7 +106,7 @@ complete -c fatlink -n '__fatlink_at compile' -l sass -xa "(__fatlink_list (__fa
 complete -c fatlink -n '__fatlink_at compile' -l timeout -x -d 'Time limit of the compile, in seconds'
 complete -c fatlink -n '__fatlink_at compile' -l memory-limit -x -d 'Memory of the compile, in MiB'
 complete -c fatlink -n '__fatlink_at compile' -l timing -d 'Show where the time went'
-complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l contract -x -d 'Contract whose header is included (sources only)'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l contract -xa '(__fatlink_contracts)' -d 'Contract whose header is included (sources only)'
 complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l header -rF -d 'Header to include (sources only)'
 complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -s I -l include-folder -xa '(__fish_complete_directories)' -d 'Folder searched by #include (sources only)'
 complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -s D -l define -x -d 'Macro (sources only)'

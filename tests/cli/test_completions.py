@@ -12,6 +12,7 @@ from program_help import all_verbs, file_of, options_of, sub_verbs
 PROGRAM_WITH_NAMES = f"""#!/bin/sh
 case "$*" in
   "list --targets") exec {PROGRAM} list --targets ;;
+  "list --contracts") echo apply_transform ;;
   "list --kind library --names") echo apply_transform ;;
   "list --kind transform --names") printf 'gelu\\nidentity\\n' ;;
   "list --names") printf 'apply_transform\\ngelu\\nidentity\\n' ;;
@@ -64,6 +65,9 @@ class Completions:
 
     def test_the_start_of_an_option(self):
         self.assert_offered({"run --mo": ["--mode"], "cache warm --la": ["--layer"]})
+
+    def test_contracts(self):
+        self.assert_offered({f"{verb} --contract ": ["apply_transform"] for verb in ("run", "compile", "check")})
 
     def test_the_values_of_every_option_that_has_some(self):
         self.assert_offered({f"{verb} {option} ": values for verb in all_verbs()

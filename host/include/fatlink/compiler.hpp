@@ -28,7 +28,8 @@ namespace FATLINK_API fatlink {
 struct compile_options {
   /// The installed contract that the source is for: "apply_transform". Its header is included
   /// before the source, so a hook of another type does not compile; the fatbin's ident states it.
-  /// NVRTC only needs it; LLVM IR is compared with it after the compile. Empty: none.
+  /// For CUDA C++ the header is included; LLVM IR is compared with it after the compile. Empty:
+  /// none.
   std::string contract = {};
   /// A header to include before the source instead; the ident states no contract then.
   std::filesystem::path header = {};
