@@ -48,8 +48,9 @@ constexpr std::array k_option_names{
     option_name{"compiler_settings::time_limit", "--compile-timeout"},
     option_name{"compiler_settings::memory_limit_mib", "--memory-limit of fatlink compile"},
     option_name{"compiler and compile_options::contract", "fatlink compile --contract NAME"},
-    option_name{"compile it first with fatlink::compiler, or",
-                "rename it to FILE.cu (LLVM IR: FILE.ll, FILE.bc), compile it with fatlink compile, or"},
+    option_name{
+        "compile it first with fatlink::compiler, or",
+        "rename it to FILE.cu (LLVM IR: FILE.ll, FILE.bc), compile it with fatlink compile, or"},
     option_name{"cpu_options::instruction_budget", "--instruction-budget"},
     option_name{" (FATLINK_CACHE_DIR, cache_settings::folder)", " (FATLINK_CACHE_DIR)"},
     option_name{"pass it as the elements of a run", "pass it with --input"},

@@ -103,12 +103,12 @@ class Completions:
             self.assert_offered({"run --transform ": [], "check ": []})
 
     def test_files_of_the_kind_that_fits(self):
-        for name in ("x.npy", "half.fatbin", "half mine.fatbin", "half.cu"):
+        for name in ("x.npy", "half.fatbin", "half mine.fatbin", "half.cu", "hooks.cuh", "hooks.txt"):
             self.file(name, "")
         (self.folder / "halves").mkdir()
         self.assert_offered({"run --transform h": ["half.fatbin", "half mine.fatbin", "half.cu", "halves"],
                              "inspect half": ["half.fatbin", "half mine.fatbin", "half.cu"],
-                             "compile --header half.": ["half.fatbin", "half.cu"],
+                             "compile --header hooks.": ["hooks.cuh"],
                              "link -I h": ["halves"], "compile --include-folder h": ["halves"],
                              "run --input x": ["x.npy"], "run --output h": ["halves"],
                              "link -o half.": ["half.fatbin", "half.cu"],

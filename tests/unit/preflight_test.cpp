@@ -80,7 +80,8 @@ TEST(Preflight, ExplainsOnceWhatIsNotCheckedWithoutAContract)
             "uncontracted.fatbin, fast.fatbin state no contract; only widths and arity could be "
             "checked, and int and float of one width look alike where their code does not tell "
             "them apart");
-  EXPECT_EQ(warning.hint, "build them with fatlink_add_fatbin(… CONTRACT …), or with fatlink::compiler "
+  EXPECT_EQ(warning.hint,
+            "build them with fatlink_add_fatbin(… CONTRACT …), or with fatlink::compiler "
             "and compile_options::contract");
 }
 

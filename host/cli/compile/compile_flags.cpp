@@ -63,9 +63,9 @@ void warn_of_missing_folders(std::vector<std::filesystem::path> const& folders)
   std::error_code ignored;
   for (auto const& folder : folders)
     if (!std::filesystem::is_directory(folder, ignored))
-      print_warnings({fmt::format("{} (-I) is {}: it is not searched for headers", folder.string(),
-                                  std::filesystem::exists(folder, ignored) ? "not a folder"
-                                                                           : "not there")});
+      print_warnings(
+          {fmt::format("{} (-I) is {}: it is not searched for headers", folder.string(),
+                       std::filesystem::exists(folder, ignored) ? "not a folder" : "not there")});
 }
 
 /// @throws usage_error it is not a contract's name.
@@ -87,8 +87,9 @@ compile_options compile_flags::make_options() const
   check_contract(options.contract);
   warn_of_missing_folders(options.include_folders);
   auto made = options;
-  made.architectures = architectures.empty() && sass.empty() ? std::vector<target>{"sm_75"}
-                                                             : parse_architectures("--arch", architectures);
+  made.architectures = architectures.empty() && sass.empty()
+                           ? std::vector<target>{"sm_75"}
+                           : parse_architectures("--arch", architectures);
   made.sass = parse_architectures("--sass", sass);
   if (use_fast_math)
     made.float_flags = {.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
@@ -106,9 +107,9 @@ compiler compile_flags::compiler() const
 
 void add_source_flags(CLI::App& verb, compile_flags& flags)
 {
-  auto* contract =
-      verb.add_option("--contract", flags.options.contract,
-                      "installed contract whose header is included before the source (sources only)");
+  auto* contract = verb.add_option(
+      "--contract", flags.options.contract,
+      "installed contract whose header is included before the source (sources only)");
   verb.add_option("--header", flags.options.header,
                   "header to include before the source, instead of a contract's (sources only)")
       ->type_name("FILE")
@@ -130,9 +131,10 @@ void add_source_flags(CLI::App& verb, compile_flags& flags)
 void add_compile_flags(CLI::App& verb, compile_flags& flags)
 {
   add_source_flags(verb, flags);
-  verb.add_option("--arch", flags.architectures,
-                  "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas; native: "
-                  "of this machine; all: every one (default: 75)")
+  verb.add_option(
+          "--arch", flags.architectures,
+          "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas; native: "
+          "of this machine; all: every one (default: 75)")
       ->delimiter(',')
       ->allow_extra_args(false);
   verb.add_option("--sass", flags.sass, "architectures of cubins, which need no compiler later")
@@ -148,8 +150,7 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
   for (auto const* name : {"--ftz", "--prec-div", "--prec-sqrt", "--fma"})
     verb.get_option(name)->excludes(fast);
   verb.add_flag("--line-info", flags.options.line_info, "add source lines for profilers");
-  add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600,
-              "the same as --compile-timeout");
+  add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600, "the same as --compile-timeout");
   add_count(verb, "--memory-limit", flags.memory_mib, {64, 65536},
             "memory of the compile, MiB, 64 to 65536");
   verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");

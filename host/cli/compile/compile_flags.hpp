@@ -23,7 +23,8 @@ struct compile_flags {
   [[nodiscard]] fatlink::compiler compiler() const;
 };
 
-/// Adds --contract, --header, -I, -D, --std and --compile-timeout: what a source that is an input of another verb needs.
+/// Adds --contract, --header, -I, -D, --std and --compile-timeout: what a source that is an input
+/// of another verb needs.
 void add_source_flags(CLI::App& verb, compile_flags& flags);
 
 /// Adds the options of add_source_flags, and those of the code and of the compiler.

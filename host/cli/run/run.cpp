@@ -9,10 +9,8 @@
 #include <span>
 
 #include "error_report.hpp"
-#include "fatbin/sidecar.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/source.hpp"
-#include "installed.hpp"
 #include "link_flags.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/request_of.hpp"
@@ -20,15 +18,13 @@
 #include "preflight/interface_queries.hpp"
 #include "resources_report.hpp"
 #include "run/device_choice.hpp"
+#include "run/run_arguments.hpp"
 #include "run/run_inputs.hpp"
 #include "run/run_kernel.hpp"
 #include "run/run_reference.hpp"
 #include "run/run_report.hpp"
-#include "run/watch.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/streams.hpp"
-#include "util/files/read_file.hpp"
-#include "util/limits.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -36,24 +32,6 @@ namespace {
 
 constexpr std::size_t k_most_elements = std::size_t{1} << 40;
 constexpr std::size_t k_most_printed = std::size_t{1} << 20;
-
-struct run_arguments {
-  std::string library;
-  std::vector<std::string> transforms;
-  std::string watched;
-  std::string kernel;
-  std::string mode = "both";
-  std::string device;
-  cpu_options cpu;
-  std::size_t elements = 65536;
-  std::string input;
-  std::string output;
-  std::uint64_t seed = 0;
-  std::size_t print = 0;
-  link_flags link;
-  bool resources = false;
-  bool json = false;
-};
 
 /// Inputs and outputs, read and checked without a device.
 struct prepared {
@@ -233,6 +211,8 @@ void execute_all(device const& device, prepared const& job, run_arguments const&
                .first_results = arguments.print});
 }
 
+}  // namespace
+
 int run(run_arguments const& arguments, run_summary& summary)
 {
   check_output(arguments.output, arguments.json);
@@ -258,54 +238,12 @@ int run(run_arguments const& arguments, run_summary& summary)
   return summary.verified() ? k_done : k_not_verified;
 }
 
+namespace {
+
 int run(run_arguments const& arguments)
 {
   run_summary summary;
   return run(arguments, summary);
-}
-
-/// The inputs, with the files that may be their sidecars, and what else a run reads; not headers.
-std::vector<std::filesystem::path> list_files(run_arguments const& arguments)
-{
-  auto const& sources = arguments.link.sources.options;
-  std::vector<std::filesystem::path> files(sources.include_folders);
-  for (auto const& input : find_run_inputs(arguments.library, arguments.transforms).paths) {
-    files.push_back(input);
-    files.push_back(detail::sidecar_of(input));
-    files.push_back(std::filesystem::path(input) += ".json");
-  }
-  for (std::filesystem::path const& file : {sources.header, std::filesystem::path(arguments.input)})
-    if (!file.empty() && !is_stream(file.string())) files.push_back(file);
-  return files;
-}
-
-void run_once(run_arguments const& arguments, file_watch& watch)
-{
-  watch.add(list_files(arguments));
-  run_summary summary;
-  try {
-    (void)run(arguments, summary);
-  } catch (...) {
-    watch.add_read(find_headers(find_run_inputs(arguments.library, arguments.transforms).paths,
-                           arguments.link.source_flags()));
-    watch.add_read(summary.compiles.headers);
-    throw;
-  }
-  watch.add_read(summary.compiles.headers);
-}
-
-/// As run() with --transform of the watched file, again after each change of a file that it reads.
-/// @throws file_error the file cannot be read at the start.
-int run_watching(run_arguments arguments)
-{
-  if (arguments.json)
-    fail_usage("--json: one object is printed, and --watch prints many results", "--json",
-               "leave out --json, or --watch");
-  arguments.transforms.push_back(arguments.watched);
-  auto const file = input_file(arguments.watched);
-  (void)detail::read_file(file, limits::k_file_bytes, "name a transform to watch");
-  run_on_changes(file, [&](file_watch& watch) { run_once(arguments, watch); });
-  return k_done;
 }
 
 }  // namespace
@@ -320,10 +258,10 @@ void add_run(CLI::App& app, int& exit_status)
                    "transform: name, or file of any form (default: relu_poly); repeat it for "
                    "several\ntransforms")
       ->allow_extra_args(false);
-  verb->add_option(
-          "--watch", arguments->watched,
-          "a transform, source or other file: run again whenever a file that the run reads changes: "
-          "it, its .json, the headers that it includes, the library")
+  verb->add_option("--watch", arguments->watched,
+                   "a transform, source or other file: run again whenever a file that the run "
+                   "reads changes: "
+                   "it, its .json, the headers that it includes, the library")
       ->type_name("FILE");
   verb->add_option("--kernel", arguments->kernel,
                    "kernel to execute, with parameters (const float*, float*, size_t) (default: "

@@ -65,7 +65,7 @@ struct compiled_source {
   std::string producer = {};                 ///< "NVRTC 13.0"
   /// The headers that were read: of folders, and compile_options::header. In no order.
   std::vector<std::filesystem::path> headers = {};
-  compile_times times = {};                  ///< of each step
+  compile_times times = {};  ///< of each step
 };
 
 /// How a compiler works. Every field has a default.

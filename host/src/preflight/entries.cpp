@@ -74,13 +74,14 @@ finding lacks_kind(preflight_inputs const& inputs, fatbin const& input, entry_ch
       .files = {input.name()},
       .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
                                 describe(kind_of(mode)), to_string(mode)),
-      .hint = alternatives(inputs, input, choice) +
-              (mode == link_mode::sass
-                   ? detail::format("compile its source with nvcc -cubin -rdc=true -arch={0} or "
-                                    "fatlink compile --sass {0}, or get a build with SASS for {0} from its author",
-                                    choice.target.name())
-                   : std::string(
-                         "compile it with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile"))};
+      .hint =
+          alternatives(inputs, input, choice) +
+          (mode == link_mode::sass
+               ? detail::format(
+                     "compile its source with nvcc -cubin -rdc=true -arch={0} or "
+                     "fatlink compile --sass {0}, or get a build with SASS for {0} from its author",
+                     choice.target.name())
+               : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile"))};
 }
 
 finding lacks_target(fatbin const& input, entry_kind kind, target link_target)

@@ -159,8 +159,9 @@ namespace {
 std::string remedy_of(vendor_library const& library, library_candidate const& candidate)
 {
   if (candidate.reason != detail::format("${}", library.variable)) return library.remedy;
-  return detail::format("correct or unset {}: while it is set, no other file is tried; otherwise {}",
-                        library.variable, library.remedy);
+  return detail::format(
+      "correct or unset {}: while it is set, no other file is tried; otherwise {}",
+      library.variable, library.remedy);
 }
 
 }  // namespace

@@ -92,7 +92,9 @@ std::string hint_for(ident const& stated, std::vector<std::string> const& defini
 void check_hook(fatbin const& input)
 {
   if (!input.ident() || input.ident()->contract.empty())
-    fail(input.name(), "states no contract", "build it with fatlink_add_fatbin(… CONTRACT …) or with fatlink::compiler and compile_options::contract");
+    fail(input.name(), "states no contract",
+         "build it with fatlink_add_fatbin(… CONTRACT …) or with fatlink::compiler and "
+         "compile_options::contract");
   auto const& stated = *input.ident();
   auto const names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
@@ -153,7 +155,7 @@ void check_build(fatbin const& input, build_expectations const& expected)
   check_entries(input, expected.entries);
   check_ident(input, expected.ident);
   if (expected.hook) check_hook(input);
-  if (!expected.reference.empty()) 
+  if (!expected.reference.empty())
     check_reference(input, expected.reference, expected.allows_digest);
 }
 

@@ -30,7 +30,8 @@ enum class fault {
 inline std::string line_in_ptx(std::string const& source, unsigned line)
 {
   for (auto const* const ending : {".cu", ".ll", ".bc"})
-    if (source.ends_with(ending)) return "line " + std::to_string(line) + " of the PTX of " + source;
+    if (source.ends_with(ending))
+      return "line " + std::to_string(line) + " of the PTX of " + source;
   return source + ":" + std::to_string(line);
 }
 
