@@ -28,7 +28,7 @@ namespace FATLINK_API fatlink {
 struct compile_options {
   /// The installed contract that the source is for: "apply_transform". Its header is included
   /// before the source, so a hook of another type does not compile; the fatbin's ident states it.
-  /// CUDA C++ includes the header; LLVM IR is compared with it after the compile, and where its
+  /// For CUDA C++ the header is included; LLVM IR is compared with it after the compile, and where its
   /// types cannot be compared (other pointers than the contract's, classes, narrow integers), the
   /// ident states no contract. Empty: none.
   std::string contract = {};
@@ -44,7 +44,8 @@ struct compile_options {
   /// PTX and LTO-IR for each; at least one. Code for sm_75 links for every newer target.
   std::vector<target> architectures = {};
   std::vector<target> sass = {};  ///< also a relocatable cubin for each
-  /// How floating-point numbers are computed; recorded in the fatbin, and passed on by links.
+  /// How floating-point numbers are computed; recorded in the fatbin. An lto link of inputs that
+  /// record other flags is refused (float-contract) unless it states all of them (link_options).
   fatlink::float_flags float_flags = {};
   bool line_info = false;  ///< lines of the source for profilers, in PTX and cubins
 };
@@ -63,7 +64,9 @@ struct compiled_source {
   std::vector<std::string> warnings = {};    ///< the compiler's, and problems of the cache
   cache_outcome cache = cache_outcome::off;  ///< whether the cache had it
   std::string producer = {};                 ///< "NVRTC 13.0"
-  compile_times times = {};                  ///< of each step
+  /// The headers that were read: of folders, and compile_options::header. In no order.
+  std::vector<std::filesystem::path> headers = {};
+  compile_times times = {};  ///< of each step
 };
 
 /// How a compiler works. Every field has a default.
@@ -102,6 +105,13 @@ class compiler {
   /// @throws file_error a contract or header that is missing or damaged.
   /// @throws usage_error an option out of range.
   compiled_source compile(source const& code, compile_options const& options);
+
+  /// The headers that compile() would read (compiled_source::headers) and, of names that are in no
+  /// folder, the files that would be read if they existed: what to watch for changes. Compiles
+  /// nothing; headers that only the compiler finds are missing.
+  /// @throws as compile(), of contracts, headers and options.
+  std::vector<std::filesystem::path> find_headers(source const& code,
+                                                  compile_options const& options);
 
   /// The folders in which <cuda_fp16.h> and the like are searched, after those of the
   /// options: of the toolkit or wheel that NVRTC belongs to; from 13.3 on, the headers that NVRTC

@@ -152,7 +152,7 @@ void check_libdevice(fatbin const& code, compile_subject const& subject,
                                      subject.name, function.name),
            .input = subject.name,
            .code = error_code::nvvm_unavailable,
-           .hint = "install all of libNVVM (Debian, Ubuntu: libnvvm-13-0; pip install "
+           .hint = "install all of libNVVM (NVIDIA's apt repository: libnvvm-13-0; pip install "
                    "nvidia-nvvm), which has nvvm/libdevice/libdevice.10.bc"});
     }
   }

@@ -89,7 +89,25 @@ compiled_source compile_session::run()
           .warnings = std::move(warnings_),
           .cache = outcome_,
           .producer = std::move(producer_),
+          .headers = header_files(),
           .times = times_};
+}
+
+std::vector<fs::path> compile_session::find_headers()
+{
+  read_contract();
+  headers_ = is_cuda() ? collect_headers() : header_set({}, {});
+  auto files = header_files();
+  auto const missing = headers_->missing_files();
+  files.insert(files.end(), missing.begin(), missing.end());
+  return files;
+}
+
+std::vector<fs::path> compile_session::header_files() const
+{
+  auto files = headers_->files();
+  if (!options_.header.empty()) files.push_back(options_.header);
+  return files;
 }
 
 /// The fatbin, from the cache if it has it. A compile that names a header that the key does not

@@ -23,10 +23,13 @@ class compile_session {
 
   /// See compiler::compile.
   compiled_source run();
+  /// See compiler::find_headers.
+  std::vector<std::filesystem::path> find_headers();
 
  private:
   [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
   void read_contract();
+  std::vector<std::filesystem::path> header_files() const;
   header_set collect_headers();
   void prepare_ir();
   std::shared_ptr<cached_link const> find_or_make();

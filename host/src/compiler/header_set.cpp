@@ -112,6 +112,23 @@ bool header_set::has_only_forced() const noexcept
   return memory_names_.empty() && names_.size() == (forced_place_ ? 1U : 0U);
 }
 
+std::vector<fs::path> header_set::files() const
+{
+  std::vector<fs::path> files;
+  for (auto const& [file, name] : names_) files.push_back(file);
+  return files;
+}
+
+std::vector<fs::path> header_set::missing_files() const
+{
+  std::vector<fs::path> files;
+  auto const folders = folders_.paths();
+  for (auto const& [spelled, place] : found_places_)
+    if (!place)
+      for (auto const& folder : folders) files.push_back(folder / spelled.first);
+  return files;
+}
+
 std::string header_set::refusal_of(std::string const& name) const
 {
   return folders_.refusal_of(name);

@@ -57,6 +57,10 @@ class header_set {
   [[nodiscard]] std::vector<std::filesystem::path> folders() const { return folders_.paths(); }
   /// Whether the header that is included before the source is the only one.
   [[nodiscard]] bool has_only_forced() const noexcept;
+  /// The files that were read.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;
+  /// Where the files would be that directives name and that are in none of the folders.
+  [[nodiscard]] std::vector<std::filesystem::path> missing_files() const;
   /// Whether a directive names a file that is in none of the folders.
   [[nodiscard]] bool has_missing() const noexcept { return has_missing_; }
   /// The first name of a file outside of the folders; empty: there is none.

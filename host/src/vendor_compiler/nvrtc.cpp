@@ -80,7 +80,7 @@ vendor_library const& nvrtc_library()
       .wheel_folder = "lib",
       .functions = {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetLTOIR", "nvrtcGetCUBIN"},
       .remedy =
-          "install CUDA 13's NVRTC (Debian, Ubuntu: cuda-nvrtc-13-0; in an active Python "
+          "install CUDA 13's NVRTC (NVIDIA's apt repository: cuda-nvrtc-13-0; in an active Python "
           "environment: pip install nvidia-cuda-nvrtc), or set FATLINK_NVRTC to its "
           "libnvrtc.so.13",
       .unavailable = error_code::nvrtc_unavailable,

@@ -13,6 +13,7 @@
 #include "ptx/name_set.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
+#include "verification/read_reference.hpp"
 
 namespace fatlink {
 namespace {
@@ -91,7 +92,9 @@ std::string hint_for(ident const& stated, std::vector<std::string> const& defini
 void check_hook(fatbin const& input)
 {
   if (!input.ident() || input.ident()->contract.empty())
-    fail(input.name(), "states no contract", "build it with fatlink_add_fatbin(… CONTRACT …)");
+    fail(input.name(), "states no contract",
+         "build it with fatlink_add_fatbin(… CONTRACT …) or with fatlink::compiler and "
+         "compile_options::contract");
   auto const& stated = *input.ident();
   auto const names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
@@ -118,11 +121,12 @@ std::vector<std::string> hooks_of(fatbin const& input)
   return names;
 }
 
-void check_reference(fatbin const& input, std::filesystem::path const& path)
+void check_reference(fatbin const& input, std::filesystem::path const& path, bool allows_digest)
 {
-  auto const source = reference::read_source(path);
+  auto const source = detail::read_reference(path, allows_digest);
   auto const hooks = hooks_of(input);
-  if (!source) return;
+  auto const is_ptx = [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; };
+  if (!source || std::ranges::none_of(input.entries(), is_ptx)) return;  // nothing to compare
   auto const has = [&](std::vector<std::string> const& names) {
     return std::find(names.begin(), names.end(), source->hook) != names.end();
   };
@@ -151,7 +155,8 @@ void check_build(fatbin const& input, build_expectations const& expected)
   check_entries(input, expected.entries);
   check_ident(input, expected.ident);
   if (expected.hook) check_hook(input);
-  if (!expected.reference.empty()) check_reference(input, expected.reference);
+  if (!expected.reference.empty())
+    check_reference(input, expected.reference, expected.allows_digest);
 }
 
 }  // namespace fatlink

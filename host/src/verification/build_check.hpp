@@ -15,6 +15,7 @@ struct build_expectations {
   std::string ident = {};                 ///< the ident text of every entry; empty: any
   bool hook = false;                      ///< a hook of the stated contract is defined or called
   std::filesystem::path reference = {};   ///< a REFERENCE for this fatbin; empty: none
+  bool allows_digest = false;  ///< the reference may be the sidecar of a product, with "sha256"
 };
 
 /// @throws file_error `input` does not meet `expected`; names the file, what is missing and the

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace fatlink::detail {
 
@@ -14,6 +15,9 @@ namespace fatlink::detail {
 struct expression_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// The functions that an expression may call.
+std::vector<std::string> const& expression_functions();
 
 class expression {
  public:

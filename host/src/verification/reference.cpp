@@ -14,6 +14,7 @@
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "verification/expression.hpp"
+#include "verification/read_reference.hpp"
 
 namespace fatlink {
 namespace {
@@ -39,13 +40,27 @@ Value field(nlohmann::json const& json, char const* name, std::string const& fil
   }
 }
 
+/// The remedy for muParser's message, which quotes the word that it does not know.
+std::string expression_hint(std::string_view message)
+{
+  auto const begin = message.find('"');
+  auto const end = message.rfind('"');
+  auto const word = begin < end ? message.substr(begin + 1, end - begin - 1) : std::string_view();
+  auto const name = std::string(word.substr(0, word.find('(')));
+  auto const nearest = name.empty() ? name : detail::nearest(detail::expression_functions(), name);
+  return (nearest.empty() ? "" : detail::format("did you mean {}? ", nearest)) +
+         "It is an expression in x, for example \"max(0, x*x - 1)\", with the functions of "
+         "muParser "
+         "that the manual lists (man fatlink, FILES)";
+}
+
 void check_expression(reference const& read)
 {
   try {
     detail::expression(read.expression).evaluate(0.5);
   } catch (detail::expression_error const& error) {
     fail(read.file, detail::format("\"reference\": {}", error.what()),
-         "it is an expression in x, for example \"max(0, x*x - 1)\"");
+         expression_hint(error.what()).c_str());
   }
 }
 
@@ -97,12 +112,19 @@ reference reference::read(std::filesystem::path const& path)
 
 std::optional<reference> reference::read_source(std::filesystem::path const& path)
 {
-  auto const json = detail::read_json(path);
+  return detail::read_reference(path, false);
+}
+
+std::optional<reference> detail::read_reference(std::filesystem::path const& path,
+                                                bool allows_digest)
+{
+  auto json = detail::read_json(path);
+  if (allows_digest) json.erase("sha256");
   check_keys(json, path.string());
   auto const describes_only = std::none_of(k_keys.begin() + 2, k_keys.end(),
                                            [&](char const* key) { return json.contains(key); });
   if (describes_only) return std::nullopt;
-  return read(path);
+  return reference::read(path);
 }
 
 std::optional<reference> reference::beside(std::filesystem::path const& file)
