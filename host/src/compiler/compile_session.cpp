@@ -73,10 +73,7 @@ compiled_source compile_session::run()
 {
   stopwatch watch;
   read_contract();
-  if (is_cuda())
-    headers_ = collect_headers();
-  else
-    headers_.emplace(std::vector<fs::path>{}, std::map<std::string, std::string>{});
+  read_headers();
   if (!is_cuda()) prepare_ir();
   for (auto const& folder : headers_->folders()) subject_.folders.push_back(folder.string());
   times_.read_ms = watch.lap();
@@ -93,10 +90,18 @@ compiled_source compile_session::run()
           .times = times_};
 }
 
+void compile_session::read_headers()
+{
+  if (is_cuda())
+    headers_ = collect_headers();
+  else
+    headers_.emplace(std::vector<fs::path>{}, std::map<std::string, std::string>{});
+}
+
 std::vector<fs::path> compile_session::find_headers()
 {
   read_contract();
-  headers_ = is_cuda() ? collect_headers() : header_set({}, {});
+  read_headers();
   auto files = header_files();
   auto const missing = headers_->missing_files();
   files.insert(files.end(), missing.begin(), missing.end());

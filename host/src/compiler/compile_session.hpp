@@ -30,6 +30,7 @@ class compile_session {
   [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
   void read_contract();
   std::vector<std::filesystem::path> header_files() const;
+  void read_headers();
   header_set collect_headers();
   void prepare_ir();
   std::shared_ptr<cached_link const> find_or_make();
