@@ -226,7 +226,10 @@ void add_warm(CLI::App& verb, int& exit_status)
       "Example: fatlink cache warm --target sm_80,sm_90 --emit cubin,ptx --layer "
       "share/fatlink/cache "
       "apply_transform.fatbin relu_poly.fatbin");
-  sub->callback([arguments, &exit_status] { exit_status = warm(*arguments); });
+  sub->callback([arguments, &exit_status] {
+    arguments->link.note_inputs(arguments->inputs);
+    exit_status = warm(*arguments);
+  });
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
+#include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
 #include "option_flags.hpp"
@@ -38,6 +39,7 @@ struct check_arguments {
   std::string mode = "both";
   std::vector<std::string> kernels;
   std::string linker;
+  link_options floats;  ///< only their float flags
   bool allow_calls = false;
   bool whole_archive = false;
   bool json = false;
@@ -149,6 +151,16 @@ void print_text(std::vector<check_result> const& results)
   }
 }
 
+/// Whether the lto link that is judged states all float flags: those of sources are complete.
+bool states_float_flags(check_arguments const& arguments)
+{
+  auto options = arguments.floats;
+  if (std::ranges::any_of(arguments.inputs,
+                          [](std::string const& name) { return is_source_name(name); }))
+    complete_float_flags(options, link_mode::lto);
+  return options.ftz && options.prec_div && options.prec_sqrt && options.fma;
+}
+
 std::vector<preflight_request> make_requests(check_arguments const& arguments)
 {
   auto const linker = parse_linker_version(arguments.linker);
@@ -159,6 +171,7 @@ std::vector<preflight_request> make_requests(check_arguments const& arguments)
       requests.push_back({.target = target,
                           .mode = mode,
                           .allow_calls = arguments.allow_calls,
+                          .states_float_flags = states_float_flags(arguments),
                           .whole_archive = arguments.whole_archive,
                           .kernels = arguments.kernels,
                           .linker = linker});
@@ -231,7 +244,9 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
 
 int check(check_arguments const& arguments)
 {
-  auto const files = read_inputs(arguments.inputs, arguments.sources);
+  auto sources = arguments.sources;
+  sources.options.float_flags = compile_float_flags(arguments.floats);
+  auto const files = read_inputs(arguments.inputs, sources);
   auto const inputs = detail::modules_of(files);
   auto const installed =
       lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
@@ -268,6 +283,7 @@ void add_check(CLI::App& app, int& exit_status)
       "--nvjitlink", arguments->linker,
       "compare toolkit versions with this one, for example 13.0 (default: the installed version)");
   add_input_flags(*verb, arguments->allow_calls, arguments->whole_archive);
+  add_float_flags(*verb, arguments->floats);
   add_source_flags(*verb, arguments->sources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(

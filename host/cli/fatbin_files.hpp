@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
+#include "pack/packed_sidecar.hpp"
 
 namespace fatlink::cli {
 
@@ -23,10 +24,10 @@ void check_fatbin_output(std::string const& output,
                          std::vector<std::filesystem::path> const& inputs, bool json);
 
 /// Writes `code` and its sidecar: both, or neither. The sidecar has the reference that a sidecar of
-/// `inputs`, or the one that is there, states. Adds a warning where these differ.
+/// `inputs`, or the one that is there, states (make_sidecar). Adds a warning where these differ.
 /// @throws file_error a file cannot be written, or a sidecar is malformed.
 void write_fatbin_files(fatbin const& code, std::string const& output,
                         std::vector<std::filesystem::path> const& inputs,
-                        std::vector<std::string>& warnings);
+                        sidecar_precedence precedence, std::vector<std::string>& warnings);
 
 }  // namespace fatlink::cli

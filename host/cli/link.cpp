@@ -162,7 +162,8 @@ int link(link_arguments const& arguments)
   (void)make_options({}, arguments);  // before a file is read or opened
   check_resources(arguments);
   detail::stopwatch watch;
-  auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags());
+  compile_report compiles;
+  auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags(), &compiles);
   auto const read_ms = watch.lap();
   auto files = open_files(arguments);
   auto linker = arguments.link.linker();
@@ -170,6 +171,8 @@ int link(link_arguments const& arguments)
     file.image = linker.link(inputs, make_options(file.target, arguments));
     warn_without_kernel(file.image);
     print_warnings(file.image.warnings);
+    file.image.warnings.insert(file.image.warnings.begin(), compiles.warnings.begin(),
+                               compiles.warnings.end());
     file.output->write(file.image.bytes);
   }
   for (auto& file : files) file.output->commit();
@@ -207,7 +210,10 @@ void add_link(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink link --target sm_90 -o out.cubin apply_transform.fatbin relu_poly.fatbin");
-  verb->callback([arguments, &exit_status] { exit_status = link(*arguments); });
+  verb->callback([arguments, &exit_status] {
+    arguments->link.note_inputs(arguments->inputs);
+    exit_status = link(*arguments);
+  });
 }
 
 }  // namespace fatlink::cli

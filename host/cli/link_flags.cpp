@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link_flags.hpp"
 
+#include <algorithm>
+
+#include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
@@ -16,9 +19,39 @@ fatlink::linker link_flags::linker() const
        .allow_unconfined = allow_unconfined});
 }
 
+float_flags compile_float_flags(link_options const& options)
+{
+  float_flags const defaults;
+  return {.ftz = options.ftz.value_or(defaults.ftz),
+          .prec_div = options.prec_div.value_or(defaults.prec_div),
+          .prec_sqrt = options.prec_sqrt.value_or(defaults.prec_sqrt),
+          .fmad = options.fma.value_or(defaults.fmad)};
+}
+
+void complete_float_flags(link_options& options, link_mode mode)
+{
+  if (!options.ftz && !options.prec_div && !options.prec_sqrt && !options.fma) return;
+  auto const flags = compile_float_flags(options);
+  auto const state = [&](std::optional<bool>& option, bool value) {
+    option = mode == link_mode::lto ? std::optional(value) : std::nullopt;
+  };
+  state(options.ftz, flags.ftz);
+  state(options.prec_div, flags.prec_div);
+  state(options.prec_sqrt, flags.prec_sqrt);
+  state(options.fma, flags.fmad);
+}
+
+void link_flags::note_inputs(std::vector<std::string> const& names)
+{
+  has_sources = has_sources || std::ranges::any_of(names, [](std::string const& name) {
+                  return is_source_name(name);
+                });
+}
+
 compile_flags link_flags::source_flags() const
 {
   auto flags = sources;
+  flags.options.float_flags = compile_float_flags(options);
   flags.no_cache = no_cache;
   flags.allow_unconfined = allow_unconfined;
   return flags;
@@ -38,6 +71,7 @@ link_options link_flags::make_options(target target, link_mode mode, image_kind 
   made.mode = mode;
   made.emit = emit;
   made.require_inlined = require_inlined;
+  if (has_sources) complete_float_flags(made, mode);
   check_link_options(made);
   return made;
 }

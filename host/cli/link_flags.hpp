@@ -16,6 +16,12 @@ struct link_flags {
   bool require_inlined = false;
   link_options options = {};   ///< what --max-registers and the like set
   compile_flags sources = {};  ///< of inputs that are sources
+  /// Whether an input is a source: the float flags then say how it is compiled, too. Those that are
+  /// not stated have the compiler's defaults, so that an lto link has one set.
+  bool has_sources = false;
+
+  /// Sets `has_sources`.
+  void note_inputs(std::vector<std::string> const& names);
 
   /// A linker with these options: by default in the helper, with the cache.
   [[nodiscard]] fatlink::linker linker() const;
@@ -31,6 +37,13 @@ struct link_flags {
   /// @throws usage_error what check_link_options refuses.
   [[nodiscard]] link_options make_options(target target, link_mode mode, image_kind emit) const;
 };
+
+/// How sources are compiled for a link with `options`.
+float_flags compile_float_flags(link_options const& options);
+
+/// `options` of a link in `mode` of sources that are compiled with its float flags: in lto mode all
+/// of them, otherwise none, if one is stated.
+void complete_float_flags(link_options& options, link_mode mode);
 
 /// Adds --in-process, --no-cache, and the options of add_common_link_flags.
 void add_link_flags(CLI::App& verb, link_flags& flags);

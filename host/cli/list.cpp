@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "compiler/installed_contract.hpp"
 #include "error_report.hpp"
 #include "installed.hpp"
 #include "options.hpp"
@@ -22,6 +23,7 @@ struct list_arguments {
   std::string kind;
   bool names_only = false;
   bool targets_only = false;
+  bool contracts_only = false;
   bool json = false;
 };
 
@@ -171,6 +173,10 @@ int list(list_arguments const& arguments)
     print_targets();
     return k_done;
   }
+  if (arguments.contracts_only) {
+    for (auto const& name : detail::list_contracts()) fmt::print("{}\n", name);
+    return k_done;
+  }
   auto const entries = select(arguments);
   if (arguments.json)
     print_json("fatlink.list/1", to_json(entries));
@@ -195,6 +201,7 @@ void add_list(CLI::App& app, int& exit_status)
   auto* names =
       verb->add_flag("--names", arguments->names_only, "print only the names, one per line");
   verb->add_flag("--targets", arguments->targets_only)->group("");  // hidden
+  verb->add_flag("--contracts", arguments->contracts_only)->group("");
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(names);
   verb->footer(
       "Folders that are searched for NAME.fatbin, in this order; the first match is used:\n"

@@ -66,6 +66,8 @@ void add_code_flags(CLI::App& verb, link_options& options)
                 "functions that stay calls trap after a write past their arrays (cubins)");
 }
 
+}  // namespace
+
 void add_float_flags(CLI::App& verb, link_options& options)
 {
   add_switch(verb, "--ftz", options.ftz, "lto: flush denormal numbers to zero");
@@ -73,9 +75,17 @@ void add_float_flags(CLI::App& verb, link_options& options)
   add_switch(verb, "--prec-sqrt", options.prec_sqrt,
              "lto: square roots round correctly; no effect on sqrtf as nvcc compiles it");
   add_switch(verb, "--fma", options.fma, "lto: contract multiplication and addition");
+  auto const set_all = [&options] {
+    options.ftz = true;
+    options.prec_div = false;
+    options.prec_sqrt = false;
+    options.fma = true;
+  };
+  auto* fast = verb.add_flag_callback("--use-fast-math", set_all,
+                                      "lto: --ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
+  for (auto const* name : {"--ftz", "--prec-div", "--prec-sqrt", "--fma"})
+    verb.get_option(name)->excludes(fast);
 }
-
-}  // namespace
 
 void add_option_flags(CLI::App& verb, link_options& options)
 {

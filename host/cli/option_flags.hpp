@@ -10,8 +10,12 @@
 
 namespace fatlink::cli {
 
-/// Adds --keep-variable, --drop-unused-variables, --max-registers, -O, --fast-compile, --line-info,
-/// --debug, --ftz, --prec-div, --prec-sqrt, --fma, --stack-protector, --threads, --no-driver-cache,
+/// Adds --ftz, --prec-div, --prec-sqrt, --fma and --use-fast-math, which set `options`.
+void add_float_flags(CLI::App& verb, link_options& options);
+
+/// Adds those of add_float_flags, --keep-variable, --drop-unused-variables, --max-registers, -O,
+/// --fast-compile, --line-info,
+/// --debug, --stack-protector, --threads, --no-driver-cache,
 /// --ptxas and --nvvm, which set `options`.
 void add_option_flags(CLI::App& verb, link_options& options);
 

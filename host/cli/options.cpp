@@ -95,7 +95,7 @@ std::uint64_t parse_count(std::string const& option, std::string const& text, co
   fail_usage(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text,
                          range.minimum, range.maximum),
              text,
-             range.maximum < k_large_count
+             range.maximum < k_large_count || range.minimum > 1
                  ? fmt::format("write a number from {} to {}", range.minimum, range.maximum)
                  : fmt::format("write it as {}", detail::k_count_forms));
 }

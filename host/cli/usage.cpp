@@ -54,10 +54,18 @@ std::vector<std::string> long_options_of(CLI::App const& app)
   return names;
 }
 
+/// "--use-fast-math" of nvcc's "-use_fast_math".
+std::string long_name_of(std::string name)
+{
+  if (name.starts_with("--") || name.size() < 3) return name;
+  std::ranges::replace(name, '_', '-');
+  return '-' + name;
+}
+
 usage_error unknown_option(std::string const& word, command const& verb)
 {
   auto const name = word.substr(0, word.find('='));
-  auto const near = name.starts_with("--") ? suggest(long_options_of(*verb.app), name) : "";
+  auto const near = suggest(long_options_of(*verb.app), long_name_of(name));
   return make_error(fmt::format("unknown option '{}'{}", name, did_you_mean(near)),
                     see_help(verb.name), error_code::unknown_option);
 }

@@ -32,22 +32,22 @@ _fatlink_verb() {
 # options: the options of the command.
 _fatlink_options() {
   local common='--allow-unconfined --link-timeout --require-inlined'
-  local sources='--contract --header -I --include-folder -D --define'
+  local sources='--contract --header -I --include-folder -D --define --std --compile-timeout'
   local forms='--allow-calls --whole-archive'
+  local floats='--ftz --prec-div --prec-sqrt --fma --use-fast-math'
   local compiling='--keep-variable --drop-unused-variables --max-registers -O --optimize --fast-compile --line-info
-    --debug --stack-protector --ftz --prec-div --prec-sqrt --fma --threads --no-driver-cache --ptxas --nvvm'
-  common+=" $forms $compiling $sources"
+    --debug --stack-protector --threads --no-driver-cache --ptxas --nvvm'
+  common+=" $forms $compiling $floats $sources"
   local linking="--in-process --no-cache $common"
   options='-h --help --json'
   case $verb in
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --watch --kernel --mode --device --instruction-budget --check-races
-           --elements --input --output --seed --print --resources $linking" ;;
+           --elements --input --output --set --state --expect --compare-cpu --seed --print --resources $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
-    check) options+=" --target --mode --kernel --nvjitlink $forms $sources" ;;
+    check) options+=" --target --mode --kernel --nvjitlink $forms $floats $sources" ;;
     inspect) options+=" --expect --expect-ident --expect-hook --expect-reference --expect-plan --ptx --target $sources" ;;
-    compile) options+=" -o --output $sources --arch --sass --std --ftz --prec-div --prec-sqrt --fma --use-fast-math
-           --line-info --timeout --memory-limit --no-cache --allow-unconfined --timing" ;;
+    compile) options+=" -o --output $sources --arch --sass $floats --line-info --timeout --memory-limit --no-cache --allow-unconfined --timing" ;;
     pack) options+=" -o --output --package $sources" ;;
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
@@ -87,6 +87,12 @@ _fatlink_names() {
   _fatlink_offer "$("$program" list "${kind[@]}" --names 2>/dev/null)"
 }
 
+# found: the installed contracts.
+_fatlink_contracts() {
+  local program=${words[0]/#~\//$HOME/}
+  _fatlink_offer "$("$program" list --contracts 2>/dev/null)"
+}
+
 # targets: those that the program knows.
 _fatlink_targets() {
   local program=${words[0]/#~\//$HOME/}
@@ -102,12 +108,13 @@ _fatlink_values() {
     'run --input' | 'run --output') _fatlink_files '*.npy' ;;
     'link -o' | 'link --output') _fatlink_files '*' ;;
     'compile -o' | 'compile --output' | 'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;
-    *' --header') _fatlink_files '*' ;;
+    *' --contract') _fatlink_contracts ;;
+    *' --header') _fatlink_files '*.cuh' '*.h' '*.hpp' ;;
     *' -I' | *' --include-folder') _fatlink_files '' ;;
     'compile --arch' | 'compile --sass')
       _fatlink_targets
       _fatlink_list "$targets" ;;
-    'compile --std') _fatlink_offer 'c++03 c++11 c++14 c++17 c++20' ;;
+    *' --std') _fatlink_offer 'c++03 c++11 c++14 c++17 c++20' ;;
     'cache warm --layer') _fatlink_files '' ;;
     'link --mode') _fatlink_offer 'ptx lto sass' ;;
     *' --mode') _fatlink_offer 'ptx lto both sass' ;;
@@ -130,7 +137,7 @@ _fatlink_values() {
     *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
       *' --nvjitlink' | *' --repeat' | *' --expect-ident' | *' --package' | \
       *' --keep-variable' | *' --max-registers' | *' --threads' | *' --ptxas' | *' --nvvm' | \
-      *' --contract' | *' -D' | *' --define' | *' --timeout' | *' --memory-limit') ;;
+      *' -D' | *' --define' | *' --timeout' | *' --compile-timeout' | *' --memory-limit') ;;
     *) return 1 ;;
   esac
 }

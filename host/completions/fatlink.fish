@@ -16,6 +16,12 @@ function __fatlink_names
     type -q $program; and $program list $argv --names 2>/dev/null
 end
 
+# The installed contracts.
+function __fatlink_contracts
+    set -l program (string replace -r '^~/' $HOME/ -- (commandline -opc)[1])
+    type -q $program; and $program list --contracts 2>/dev/null
+end
+
 # The targets that the program knows, with each of the given prefixes.
 function __fatlink_targets
     set -l program (string replace -r '^~/' $HOME/ -- (commandline -opc)[1])
@@ -90,25 +96,22 @@ complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l fast-compile 
 complete -c fatlink -n '__fatlink_at run link compile cache/warm bench' -l line-info -d 'Add source lines for profilers'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l debug -d 'Code for debuggers'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l stack-protector -d 'Calls trap after a write past their arrays'
-complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l ftz -xa '0 1' -d 'lto: flush denormal numbers'
-complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l prec-div -xa '0 1' -d 'lto: divisions round correctly'
-complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l prec-sqrt -xa '0 1' -d 'lto: square roots round correctly'
-complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l fma -xa '0 1' -d 'lto: contract multiplication and addition'
-complete -c fatlink -n '__fatlink_at compile' -l ftz -xa '0 1' -d 'Flush denormal numbers'
-complete -c fatlink -n '__fatlink_at compile' -l prec-div -xa '0 1' -d 'Divisions round correctly'
-complete -c fatlink -n '__fatlink_at compile' -l prec-sqrt -xa '0 1' -d 'Square roots round correctly'
-complete -c fatlink -n '__fatlink_at compile' -l fma -xa '0 1' -d 'Contract multiplication and addition'
-complete -c fatlink -n '__fatlink_at compile' -l use-fast-math -d 'Fast, less accurate floating point'
+complete -c fatlink -n '__fatlink_at run link check compile cache/warm bench' -l ftz -xa '0 1' -d 'Flush denormal numbers'
+complete -c fatlink -n '__fatlink_at run link check compile cache/warm bench' -l prec-div -xa '0 1' -d 'Divisions round correctly'
+complete -c fatlink -n '__fatlink_at run link check compile cache/warm bench' -l prec-sqrt -xa '0 1' -d 'Square roots round correctly'
+complete -c fatlink -n '__fatlink_at run link check compile cache/warm bench' -l fma -xa '0 1' -d 'Contract multiplication and addition'
+complete -c fatlink -n '__fatlink_at run link check compile cache/warm bench' -l use-fast-math -d 'Fast, less accurate floating point'
 complete -c fatlink -n '__fatlink_at compile' -l arch -xa "(__fatlink_list (__fatlink_targets ''))" -d 'Architectures of PTX and LTO-IR'
 complete -c fatlink -n '__fatlink_at compile' -l sass -xa "(__fatlink_list (__fatlink_targets ''))" -d 'Architectures of cubins'
-complete -c fatlink -n '__fatlink_at compile' -l std -xa 'c++03 c++11 c++14 c++17 c++20' -d 'Standard of C++'
 complete -c fatlink -n '__fatlink_at compile' -l timeout -x -d 'Time limit of the compile, in seconds'
 complete -c fatlink -n '__fatlink_at compile' -l memory-limit -x -d 'Memory of the compile, in MiB'
 complete -c fatlink -n '__fatlink_at compile' -l timing -d 'Show where the time went'
-complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l contract -x -d 'Of sources: contract whose header is included'
-complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l header -rF -d 'Of sources: header to include'
-complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -s I -l include-folder -xa '(__fish_complete_directories)' -d 'Of sources: folder in which #include searches'
-complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -s D -l define -x -d 'Of sources: macro'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l contract -xa '(__fatlink_contracts)' -d 'Contract whose header is included (sources only)'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l header -rF -d 'Header to include (sources only)'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -s I -l include-folder -xa '(__fish_complete_directories)' -d 'Folder searched by #include (sources only)'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -s D -l define -x -d 'Macro (sources only)'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l std -xa 'c++03 c++11 c++14 c++17 c++20' -d 'Standard of C++ (sources only)'
+complete -c fatlink -n '__fatlink_at run link check inspect compile pack cache/warm bench' -l compile-timeout -x -d 'Time limit of the compile of a source, in seconds'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l threads -x -d 'Threads of nvJitLink, 1 to 256'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l no-driver-cache -d 'Do not use the cache of the driver'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l ptxas -x -d 'Pass one option to ptxas'

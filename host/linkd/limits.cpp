@@ -32,10 +32,10 @@ int limit(__rlimit_resource resource, rlim_t value) noexcept
   return limit(resource, value, value);
 }
 
-int limit_address_space() noexcept
+int limit_address_space([[maybe_unused]] unsigned mib) noexcept
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  return limit(RLIMIT_AS, rlim_t{8} << 30);
+  return limit(RLIMIT_AS, (rlim_t{8} << 30) + (rlim_t{mib} << 20));
 #else
   return 0;
 #endif
@@ -54,11 +54,11 @@ std::uint64_t address_space() noexcept
 
 }  // namespace
 
-int limit_resources() noexcept
+int limit_resources(unsigned memory_mib) noexcept
 {
   auto const errors = {
-      limit_address_space(), limit(RLIMIT_NOFILE, 64), limit(RLIMIT_FSIZE, rlim_t{16} << 20),
-      limit(RLIMIT_CORE, 0),
+      limit_address_space(memory_mib), limit(RLIMIT_NOFILE, 64),
+      limit(RLIMIT_FSIZE, rlim_t{16} << 20), limit(RLIMIT_CORE, 0),
       limit(RLIMIT_CPU, k_processor_seconds, k_processor_seconds + k_grace_seconds)};
   auto const* const error_position = std::find_if(errors.begin(), errors.end(), std::identity());
   return error_position == errors.end() ? 0 : *error_position;

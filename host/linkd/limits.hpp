@@ -4,10 +4,10 @@
 
 namespace fatlink {
 
-/// Limits both processes to 8 GiB of address space (not with sanitizers, which map terabytes), 64
-/// descriptors, 16 MiB in a file (printed output), no core file, one hour of processor time
-/// (SIGXCPU). Returns 0, or the errno of the first limit that the kernel refuses.
-int limit_resources() noexcept;
+/// Limits both processes to 8 GiB and `memory_mib` MiB of address space (not with sanitizers, which
+/// map terabytes), 64 descriptors, 16 MiB in a file (printed output), no core file, one hour of
+/// processor time (SIGXCPU). Returns 0, or the errno of the first limit that the kernel refuses.
+int limit_resources(unsigned memory_mib) noexcept;
 
 /// Limits the address space of this process to what it has now and `mib` MiB more (not with
 /// sanitizers). Returns 0 or errno.

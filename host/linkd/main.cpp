@@ -79,13 +79,13 @@ int main(int argc, char** argv)
 {
   auto const host = ::getppid();
   auto const status_pipe = keep_own_descriptors();
-  auto const limits_error = limit_resources();
+  auto const settings = read_arguments(argc, argv);
+  auto const limits_error = limit_resources(settings.memory_mib);
   guardian guard(host, status_pipe);
   auto const guardian_process = ::getpid();
   auto const tool_process = guard.start_tool_process();
   if (tool_process < 0) return fail_to_fork(errno);
   // Both processes end without destructors and without code of the tool.
-  if (tool_process == 0)
-    ::_exit(run_tool_process(guard, guardian_process, limits_error, read_arguments(argc, argv)));
+  if (tool_process == 0) ::_exit(run_tool_process(guard, guardian_process, limits_error, settings));
   ::_exit(guard.wait());
 }

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "limits.hpp"
@@ -19,8 +20,10 @@ namespace {
 constexpr int k_unavailable = 5;
 constexpr char const* k_remedy =
     "links are not safe without it; allow seccomp (in a container: in its profile), or link "
-    "without "
-    "the sandbox: linker_settings::allow_unconfined";
+    "without the sandbox: linker_settings::allow_unconfined";
+constexpr char const* k_compile_remedy =
+    "compiles are not safe without it; allow seccomp (in a container: in its profile), or compile "
+    "without the sandbox: compiler_settings::allow_unconfined";
 
 void end_with(pid_t parent)
 {
@@ -34,10 +37,11 @@ confinement confine(guardian& guard, int limits_error, detail::helper_settings c
   auto result = confine_tool_process(limits_error, guard.receive_confinement());
   if (result.seccomp_refusal.empty() || settings.allow_unconfined) return result;
   throw unavailable_error(
-      stage::linker, {.message = "fatlink-linkd cannot be confined: the kernel refuses seccomp: " +
-                                 result.seccomp_refusal,
-                      .code = error_code::helper_unconfined,
-                      .hint = k_remedy});
+      stage_of(settings.tool),
+      {.message = "fatlink-linkd cannot be confined: the kernel refuses seccomp: " +
+                  result.seccomp_refusal,
+       .code = error_code::helper_unconfined,
+       .hint = settings.tool == detail::helper_tool::nvjitlink ? k_remedy : k_compile_remedy});
 }
 
 byte_buffer hello_of(tool const& opened, std::vector<std::string> layers)
@@ -56,6 +60,8 @@ try {
   end_with(parent);
   collect_printed_output();
   auto const opened = open_tool(settings);
+  // Where a compiler runs without its sandbox, what it writes would state the host's folder.
+  if (::chdir("/") != 0 && limits_error == 0) limits_error = errno;
   if (settings.memory_mib != 0 && limits_error == 0)
     limits_error = limit_memory(settings.memory_mib);
   auto sandbox = confine(guard, limits_error, settings);

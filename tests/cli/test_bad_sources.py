@@ -149,7 +149,7 @@ class MissingCompilers(CliTest):
 
     def test_nvrtc(self):
         self.assert_missing("half.cu", HALF, {"FATLINK_NVRTC": "/nowhere"}, ["NVRTC", "/nowhere"],
-                            "pip install nvidia-cuda-nvrtc")
+                            "correct or unset FATLINK_NVRTC: while it is set, no other file is tried")
 
     def test_the_helper(self):
         self.assert_missing("half.cu", HALF, {"FATLINK_LINKD": "/nowhere"}, ["/nowhere"], "hint:")

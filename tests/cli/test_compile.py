@@ -62,6 +62,18 @@ class Compile(CompileCase):
         self.file("half.cu", HALF)
         self.assert_fails(2, "compile", "half.cu", "-o", "half.cu", says=["half.cu is also an input"])
 
+    def test_never_overwrites_a_header_that_it_reads(self):
+        (self.folder / "inc/deep").mkdir(parents=True)
+        header = self.file("inc/deep/k.json", "#define K 0.5F\n")
+        hooks = self.file("hooks.h", DECLARATION + "\n")
+        self.file("half.cu", '#include <deep/k.json>\n' + HALF.replace("0.5F", "K"))
+        words = ["compile", "half.cu", "-I", "inc", "--header", "hooks.h", "-o"]
+        for output, kept in (("hooks.h", "hooks.h"), ("inc/../hooks.h", "hooks.h"), ("inc/deep/k.fatbin", "k.json")):
+            with self.subTest(output=output):
+                self.assert_fails(2, *words, output, says=[f"{kept} is a header of the source"], hint="name another file with --output")
+        self.assertEqual((header.read_text(), hooks.read_text()), ("#define K 0.5F\n", DECLARATION + "\n"))
+        self.fatlink(*words, "inc/deep/half.fatbin")
+
     def test_several_architectures_and_cubins(self):
         self.compile_source("half.cu", HALF, "--arch", "75,90a", "--sass", "sm_80,90a")
         self.assertEqual(self.entries(), ["ptx:sm_75", "ltoir:sm_75", "elf:sm_80", "elf:sm_90a", "ptx:sm_90a", "ltoir:sm_90a"])
@@ -78,10 +90,46 @@ class Compile(CompileCase):
         done = self.fatlink("link", "--mode", "sass", "--target", "sm_90", "-o", "o.cubin", "kernel.fatbin", "out.fatbin")
         self.assertIn("user_transform called", done.stdout)
 
+    def test_mistakes_in_words_get_the_word_that_was_meant(self):
+        self.file("half.cu", HALF)
+        words = ["compile", "half.cu", "-o", "o.fatbin"]
+        for word, meant in (("-lineinfo", "--line-info"), ("-use_fast_math", "--use-fast-math"), ("-std=c++20", "--std"),
+                            ("-arch=sm_80", "--arch")):
+            with self.subTest(word=word):
+                self.assert_fails(2, *words, word, says=[f"unknown option '{word.partition('=')[0]}'; did you mean '{meant}'?"])
+        self.assert_fails(2, *words, "--contract", "apply_transform/1", says=["did you mean 'apply_transform'?"],
+                          hint="name it without its version")
+        self.assert_fails(2, *words, "--contract", "hooks.cuh", says=["'hooks.cuh' is a header"], hint="include it with --header hooks.cuh")
+        self.assert_fails(2, "compile", "-", "-o", "o.fatbin", says=["a source is not read from standard input"], hint="name a file: half.cu")
+        self.assert_fails(2, *words, "--memory-limit", "1", says=["--memory-limit: '1' is not a whole number from 64 to 65536"],
+                          hint="write a number from 64 to 65536")
+
+    def test_a_folder_of_headers_that_is_none_is_a_warning(self):
+        self.file("file.h", "")
+        done = self.compile_source("half.cu", HALF, "-I", "nope", "-I", "file.h")
+        self.assertIn("fatlink: warning: nope (-I) is not there: it is not searched for headers\n", done.stderr)
+        self.assertIn("fatlink: warning: file.h (-I) is not a folder: ", done.stderr)
+
+    def test_warnings_and_compiles_are_in_json(self):
+        self.need_nvjitlink()
+        self.file("half.cu", HALF.replace("{ return", "{ int unused; return"))
+        unused = 'half.cu:1: warning'
+        linked = self.fatlink_json("link", "--target", "sm_90", "-o", "o.cubin", LIBRARY, "half.cu")
+        self.assertTrue(any(unused in warning for warning in linked["warnings"]), linked["warnings"])
+        ran = self.fatlink_json(*RUN, "--mode", "ptx", "--transform", "half.cu")
+        self.assertTrue(any(unused in warning for warning in ran["warnings"]), ran["warnings"])
+        self.assertEqual([(one["file"], one["producer"][:6]) for one in ran["compiles"]], [("half.cu", "NVRTC ")])
+        self.assertRegex(self.fatlink(*RUN, "--mode", "ptx", "--transform", "half.cu").stdout,
+                         r"(?m)^Compiled half\.cu with NVRTC [\d.]+, from the cache$")
+
     def test_an_architecture_that_is_none_is_a_usage_error(self):
         self.file("half.cu", HALF)
         compile_half = ["compile", "half.cu", "-o", "o.fatbin"]
         self.assert_fails(2, *compile_half, "--arch", "sm_7", says=["target 'sm_7'"])
+        for word, meant in (("7.5", "; did you mean '75'?"), ("75 90", ""), ("9x", "")):
+            done = self.assert_fails(2, *compile_half, "--arch", word, says=[f"--arch: '{word}' is not an architecture{meant}"],
+                                     hint="write it as 75, 90a or sm_75; separate several by commas: 75,90")
+            self.assertNotIn("sm_7.5", done.stderr)
         self.assert_fails(2, *compile_half, "--sass", "199", says=["target 'sm_199': no such architecture"])
 
     def test_float_flags_are_recorded_and_used(self):
@@ -239,6 +287,44 @@ class SourcesAsInputs(CompileCase):
             with self.subTest(verb=words[0]):
                 self.assertNotIn("uncontracted", self.fatlink(*words).stderr)
         self.assertIn("float user_transform(float)", self.fatlink("inspect", "packed.fatbin").stdout)
+
+    def test_a_fault_on_the_reference_device_names_the_line_of_the_source(self):
+        self.need_nvjitlink()
+        self.file("wild.cu", 'extern "C" __device__ float user_transform(float x)\n{\n  return *reinterpret_cast<float*>(16);\n}\n')
+        for mode in ("ptx", "both"):
+            done = self.assert_fails(5, *RUN, "--mode", mode, "--transform", "wild.cu", says=["wild.cu:3", "reads 4 bytes at 0x10"])
+            self.assertNotIn("line-info", done.stderr)
+            self.assertNotRegex(done.stderr, r"\(wild\.cu:\d+")
+
+    def test_the_standard_and_the_time_limit_of_a_source(self):
+        self.need_nvjitlink()
+        self.file("half.cu", "template <typename T> concept every = true;\n" + HALF)
+        self.assertIn("[2] LTO link", self.fatlink(*RUN, "--transform", "half.cu", "--std", "c++20").stdout)
+        self.assert_fails(4, *RUN, "--transform", "half.cu", says=["half.cu:1: error"])
+        for words in ([*RUN, "--transform"], ["link", "--target", "sm_90", "-o", "o.cubin", LIBRARY], ["inspect"], ["check", LIBRARY]):
+            with self.subTest(verb=words[0]):
+                self.assert_fails(4, *words, "half.cu", "--compile-timeout", "0.01", "--no-cache" if words[0] in ("run", "link") else "-DX=1",
+                                  says=["time limit of 0.01 s"], hint="--compile-timeout")
+
+    def test_float_flags_of_a_source_are_those_of_its_link(self):
+        self.need_nvjitlink()
+        self.file("inverse.cu", HALF.replace("0.5F * x", "1.0F / x"))
+        for flags in (["--use-fast-math"], ["--ftz", "1"]):
+            with self.subTest(flags=flags):
+                self.assertIn("Both modes agree", self.fatlink(*RUN, "--transform", "inverse.cu", *flags).stdout)
+                self.fatlink("check", LIBRARY, "inverse.cu", *flags)
+                self.link(LIBRARY, "inverse.cu", *flags, mode="ptx")
+        self.link(LIBRARY, "inverse.cu", "--use-fast-math", "--emit", "ptx")
+        self.assertIn("rcp.approx.ftz.f32", self.output("out.cubin").decode())
+
+    def test_other_float_flags_are_a_warning_that_check_and_run_follow(self):
+        self.need_nvjitlink()
+        done = self.compile_source("inverse.cu", HALF.replace("0.5F * x", "1.0F / x"), "--use-fast-math")
+        self.assertIn("fatlink: warning: inverse.cu is compiled with -ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1: an lto link", done.stderr)
+        self.assertIn("or --use-fast-math)", done.stderr)
+        self.assertIn("[float-contract]", self.fatlink("check", LIBRARY, "out.fatbin", status=4).stdout)
+        self.fatlink("check", LIBRARY, "out.fatbin", "--use-fast-math")
+        self.fatlink(*RUN, "--mode", "lto", "--transform", "./out.fatbin", "--use-fast-math")
 
     def test_packing_a_source_needs_the_contract_to_state_it(self):
         self.file("half.cu", HALF)

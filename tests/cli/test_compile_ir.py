@@ -114,6 +114,68 @@ class LlvmIr(CliTest):
                 self.assert_refused(self.source("half.ll", old, new), "--contract", "apply_transform",
                                     says=says, code="signature-mismatch", hint=DECLARATION)
 
+    def install_contract(self, declaration):
+        """A contract `scale` whose hook is user_transform."""
+        data = self.folder / "data/contracts"
+        data.mkdir(parents=True, exist_ok=True)
+        (data / "scale.cuh").write_text(f'extern "C" __device__ {declaration};\n')
+        (data / "scale.json").write_text(json.dumps({"fatlink_contract": 1, "contract": "scale", "version": 1,
+                                                     "header": "scale.cuh", "hooks": ["user_transform"]}))
+        return {"env": {"FATLINK_PATH": str(self.folder / "data")}}
+
+    def test_another_type_is_refused_however_it_is_written(self):
+        self.need_nvrtc()
+        old = "define float @user_transform(float %x) {\n  %y = fmul float %x, 5.0e-1\n  ret float %y"
+        for new in ("define i32\n@user_transform(i32 %x) {\n  ret i32 5", 'define i32 @"user_\\74ransform"(i32 %x) {\n  ret i32 5',
+                    "define i32 @user_transform(\ni32 %x) {\n  ret i32 5"):
+            for architecture in ("75", "100"):
+                with self.subTest(new=new, architecture=architecture):
+                    self.assert_refused(self.source("half.ll", old, new), "--contract", "apply_transform", "--arch", architecture,
+                                        says="half.ll: ", code="signature-mismatch", hint=DECLARATION)
+
+    def test_another_type_in_bitcode_is_refused(self):
+        self.need_nvrtc()
+        options = self.install_contract("int user_transform(int)")
+        source = self.source("half.bc")
+        for architecture in ("75", "100"):
+            done = self.compile_ir(source, "--contract", "scale", "--arch", architecture, status=4, **options)
+            self.assertIn("half.bc: has another type of a hook than the contract scale/1", done.stderr)
+            self.assertIn("code:   signature-mismatch\n", done.stderr)
+
+    def test_a_type_that_cannot_be_compared_states_no_contract(self):
+        self.need_nvrtc()
+        options = self.install_contract("short user_transform(short)")
+        source = self.source("half.ll", "float @user_transform(float %x) {\n  %y = fmul float %x, 5.0e-1\n  ret float %y",
+                             "i32 @user_transform(i32 %x) {\n  ret i32 %x")
+        done = self.compile_ir(source, "--contract", "scale", **options)
+        self.assertIn("half.ll: states no contract: whether its hooks have the types of the contract scale/1", done.stderr)
+        self.assertNotIn("contract    scale", self.fatlink("inspect", "out.fatbin").stdout)
+
+    def test_pointers_agree_with_those_of_the_contract(self):
+        self.need_nvrtc()
+        options = self.install_contract("float user_transform(float const*)")
+        for architecture, pointer, load in (("75", "float*", "float, float* %x"), ("100", "ptr", "float, ptr %x")):
+            source = self.source("half.ll", "float @user_transform(float %x) {\n  %y = fmul float %x, 5.0e-1\n",
+                                 f"float @user_transform({pointer} %x) {{\n  %y = load {load}\n")
+            self.compile_ir(source, "--contract", "scale", "--arch", architecture, **options)
+            self.assertIn("float user_transform(float const*)", self.fatlink("inspect", "out.fatbin").stdout)
+
+    def test_a_kernel_that_calls_the_hook_with_another_type_is_refused(self):
+        self.need_nvrtc()
+        options = self.install_contract("float user_transform(float)")
+        for type, status in (("float", 0), ("i32", 4)):
+            source = self.source("half.ll", "define float @user_transform(float %x) {\n  %y = fmul float %x, 5.0e-1\n  ret float %y",
+                                 f"declare {type} @user_transform({type})\ndefine {type} @call({type} %x) {{\n"
+                                 f"  %y = call {type} @user_transform({type} %x)\n  ret {type} %y")
+            done = self.compile_ir(source, "--contract", "scale", status=status, **options)
+            self.assertEqual("code:   signature-mismatch\n" in done.stderr, bool(status))
+
+    def test_the_header_of_the_contract_is_part_of_the_key(self):
+        self.need_nvrtc()
+        source = self.source("half.ll")
+        self.compile_ir(source, "--contract", "scale", **self.install_contract("float user_transform(float)"))
+        self.compile_ir(source, "--contract", "scale", status=4, **self.install_contract("int user_transform(int)"))
+
     def test_a_module_without_the_hook_is_refused(self):
         self.need_nvrtc()
         self.assert_refused(self.source("half.ll", "@user_transform", "@user_transfrom"), "--contract", "apply_transform",
@@ -136,8 +198,8 @@ class LlvmIr(CliTest):
 
     def test_what_does_not_apply_is_refused_or_a_warning(self):
         source = self.source("half.ll")
-        self.assert_fails(2, "compile", source, "-o", "out.fatbin", "--sass", "90", says=["libNVVM makes no cubins"])
-        self.assertIn("half.ll: headers and macros have no effect on LLVM IR",
+        self.assert_fails(2, "compile", source, "-o", "out.fatbin", "--sass", "90", says=["libNVVM cannot generate cubins"])
+        self.assertIn("half.ll: headers, their folders, macros and the C++ standard have no effect on LLVM IR",
                       self.compile_ir(source, "-D", "FACTOR=2").stderr)
 
 

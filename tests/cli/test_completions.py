@@ -12,6 +12,7 @@ from program_help import all_verbs, file_of, options_of, sub_verbs
 PROGRAM_WITH_NAMES = f"""#!/bin/sh
 case "$*" in
   "list --targets") exec {PROGRAM} list --targets ;;
+  "list --contracts") echo apply_transform ;;
   "list --kind library --names") echo apply_transform ;;
   "list --kind transform --names") printf 'gelu\\nidentity\\n' ;;
   "list --names") printf 'apply_transform\\ngelu\\nidentity\\n' ;;
@@ -65,6 +66,9 @@ class Completions:
     def test_the_start_of_an_option(self):
         self.assert_offered({"run --mo": ["--mode"], "cache warm --la": ["--layer"]})
 
+    def test_contracts(self):
+        self.assert_offered({f"{verb} --contract ": ["apply_transform"] for verb in ("run", "compile", "check")})
+
     def test_the_values_of_every_option_that_has_some(self):
         self.assert_offered({f"{verb} {option} ": values for verb in all_verbs()
                              for option, values in options_of(verb).items() if values})
@@ -99,12 +103,12 @@ class Completions:
             self.assert_offered({"run --transform ": [], "check ": []})
 
     def test_files_of_the_kind_that_fits(self):
-        for name in ("x.npy", "half.fatbin", "half mine.fatbin", "half.cu"):
+        for name in ("x.npy", "half.fatbin", "half mine.fatbin", "half.cu", "hooks.cuh", "hooks.txt"):
             self.file(name, "")
         (self.folder / "halves").mkdir()
         self.assert_offered({"run --transform h": ["half.fatbin", "half mine.fatbin", "half.cu", "halves"],
                              "inspect half": ["half.fatbin", "half mine.fatbin", "half.cu"],
-                             "compile --header half.": ["half.fatbin", "half.cu"],
+                             "compile --header hooks.": ["hooks.cuh"],
                              "link -I h": ["halves"], "compile --include-folder h": ["halves"],
                              "run --input x": ["x.npy"], "run --output h": ["halves"],
                              "link -o half.": ["half.fatbin", "half.cu"],

@@ -111,6 +111,8 @@ class Outputs(JsonTest):
         self.file("wrong.json", json.dumps({"name": "wrong", "summary": "", "hook": "user_transform", "reference": "x",
                                             "tolerance_ulp": 0}))
         self.json(*run, "--transform", wrong, status=1)
+        self.file("half.cu", HOOK)
+        self.json("run", "--device", "cpu", "--elements", "100", "--transform", "half.cu")
         self.assert_every_field_seen("run")
 
     def test_link(self):

@@ -2,7 +2,10 @@
 // Compiles LLVM IR with the libNVVM of this machine, in the helper.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "expect_error.hpp"
 #include "fatlink/compiler.hpp"
@@ -148,7 +151,8 @@ TEST_F(Nvvm, WarnsThatHeadersAndMacrosHaveNoEffect)
   auto options = for_target("sm_75");
   options.definitions = {"FACTOR=2"};
   EXPECT_THAT(compile(text_of("half.ll"), options).warnings,
-              ElementsAre("half.ll: headers and macros have no effect on LLVM IR"));
+              ElementsAre("half.ll: headers, their folders, macros and the C++ standard have no "
+                          "effect on LLVM IR"));
 }
 
 TEST_F(Nvvm, MakesNoCubins)
@@ -249,6 +253,22 @@ TEST_F(NvvmContract, StatesTheContractAndLinks)
                                      {.target = "sm_90", .mode = mode});
     EXPECT_EQ(image.inlined(), mode == link_mode::lto);
   }
+}
+
+TEST_F(NvvmContract, CompilesInMoreThreadsThanThereMayBeHelpers)
+{
+  compiler shared({.time_limit = std::chrono::seconds(20)});
+  std::atomic<int> compiled = 0;
+  std::vector<std::thread> threads;
+  auto const count = 2 * std::max(2 * std::thread::hardware_concurrency(), 4U);
+  for (unsigned i = 0; i < count; ++i)
+    threads.emplace_back([&] {
+      auto tool = shared;
+      (void)tool.compile(source::from_text(text_of("half.ll"), "half.ll"), contract());
+      ++compiled;
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(compiled, static_cast<int>(count));
 }
 
 TEST_F(NvvmContract, ShowsTheContractForAnotherType)

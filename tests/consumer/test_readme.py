@@ -69,7 +69,10 @@ class Readme(unittest.TestCase):
                 (self.folder / name).write_text(content)
 
     def test_compiles_without_a_warning(self):
-        sources = [content for _, _, content in blocks(README, "cpp")]
+        using = (SOURCE / "docs/using.md").read_text()
+        programs = [content for _, _, content in blocks(using, "cpp") if "int main" in content]
+        self.assertNotEqual(programs, [])
+        sources = [content for _, _, content in blocks(README, "cpp")] + programs
         self.assertNotEqual(sources, [])
         for source in sources:
             result = subprocess.run(

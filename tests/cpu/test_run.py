@@ -66,7 +66,7 @@ extern "C" __global__ void apply_transform(float const* in, float* out, unsigned
                           hint="hint:   fix the device code\n")
 
     def test_without_lineinfo_no_source_line_is_named_and_the_hint_mentions_lineinfo(self):
-        advice = "compile with nvcc -lineinfo to see source lines (for lto mode, the library too)"
+        advice = "compile with line information (nvcc -lineinfo, fatlink compile --line-info) to see source lines (for lto mode, the library too)"
         bare = self.compile("bare", self.WILD, "-dlto", "-arch=sm_75")
         lines = self.compile("lines", self.WILD, "-dlto", "-lineinfo", "-arch=sm_75")
         for transform, mode in ((bare, "ptx"), (bare, "lto"), (lines, "lto")):  # apply_transform has no lines

@@ -58,8 +58,11 @@ TEST(CompileMessages, NameTheUsersFileAndLine)
 TEST(CompileMessages, ListTheWarnings)
 {
   compile_subject const subject{.name = "src/half.cu", .program_name = "half.cu"};
-  EXPECT_THAT(compile_warnings(k_log, subject),
-              ElementsAre(HasSubstr("src/half.cu:1: warning #177-D: variable \"y\"")));
+  auto const warnings = compile_warnings({{.log = k_log}, {.log = k_log}});
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_THAT(named_warning(warnings.front(), subject),
+              HasSubstr("src/half.cu:1: warning #177-D: variable \"y\""));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("half.cu(1): warning #177-D: variable \"y\"")));
 }
 
 TEST(CompileMessages, StateWhyHeadersThatNvrtcBringsAreMissing)
@@ -107,12 +110,15 @@ TEST(CompileMessages, OfARefusedHeaderSayWhatIsRead)
   compile_subject const subject{
       .name = "half.cu", .program_name = "half.cu", .folders = {"/include"}};
   for (auto const* name : {"zero", "math.h", "pipe.h"})
-    EXPECT_EQ(refusal({.code = "NVRTC_ERROR_COMPILATION",
-                       .log = std::string("could not open source file \"") + name + "\""},
-                      subject, "is not a regular file")
-                  .hint,
-              "include a regular file in a folder of -I (compile_options::include_folders); "
-              "searched: /include");
+    EXPECT_EQ(
+        refusal(
+            {.code = "NVRTC_ERROR_COMPILATION",
+             .log = std::string("half.cu(1): catastrophic error: could not open source file \"") +
+                    name + "\""},
+            subject, "is not a regular file")
+            .hint,
+        "include a regular file in a folder of -I (compile_options::include_folders); "
+        "searched: /include");
 }
 
 TEST(CompileMessages, NameTheSourceBesideAHeader)
@@ -140,11 +146,14 @@ TEST(CompileMessages, SayThatThereIsNoStandardLibrary)
 {
   compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};
   for (auto const* name : {"cstdint", "math.h"})
-    EXPECT_THAT(refusal({.code = "NVRTC_ERROR_COMPILATION",
-                         .log = std::string("could not open source file \"") + name + "\""},
-                        subject)
-                    .hint,
-                HasSubstr("NVRTC has no C++ standard library"));
+    EXPECT_THAT(
+        refusal(
+            {.code = "NVRTC_ERROR_COMPILATION",
+             .log = std::string("half.cu(1): catastrophic error: could not open source file \"") +
+                    name + "\""},
+            subject)
+            .hint,
+        HasSubstr("NVRTC has no C++ standard library"));
 }
 
 TEST(CompileMessages, OfAnUnknownArchitectureSayWhatToInstall)

@@ -88,6 +88,61 @@ TEST_F(HeaderSet, IncludesEachFileOnceThoughItIncludesItself)
   EXPECT_EQ(headers.headers().size(), 2U);
 }
 
+TEST_F(HeaderSet, GivesAPlainNameOnlyToWhatItFinds)
+{
+  write("one/x.h", "int one;\n");
+  write("two/x.h", "int two;\n");
+  write("two/y.h", "#include \"x.h\"\n");
+  auto headers = make();
+  headers.add_includes_of("#include <y.h>\n");
+  EXPECT_THAT(texts(headers),
+              ElementsAre(Pair("@1/x.h", "int two;\n"), Pair("y.h", "#include \"@1/x.h\"\n")));
+}
+
+TEST_F(HeaderSet, HasAFileOnceThoughItHasTwoNames)
+{
+  write("one/a/x.h", "int x;\n");
+  std::filesystem::create_symlink("a/x.h", folder_.path() / "one/link.h");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n#include <link.h>\n#include <a/../a/x.h>\n");
+  EXPECT_THAT(texts(headers),
+              ElementsAre(Pair("a/../a/x.h", "#include \"a/x.h\"\n"), Pair("a/x.h", "int x;\n"),
+                          Pair("link.h", "#include \"a/x.h\"\n")));
+}
+
+TEST_F(HeaderSet, KeepsTheForcedHeaderApart)
+{
+  write("one/x.h", "int file;\n");
+  write("one/y.h", "#include <x.h>\n");
+  auto headers = make();
+  EXPECT_EQ(headers.add_forced("x.h", "int forced;\n", {}), "@contract/x.h");
+  EXPECT_TRUE(headers.has_only_forced());
+  headers.add_includes_of("#include \"x.h\"\n#include <y.h>\n");
+  EXPECT_THAT(
+      texts(headers),
+      ElementsAre(Pair("@0/x.h", "int file;\n"), Pair("@contract/x.h", "int forced;\n"),
+                  Pair("x.h", "#include \"@contract/x.h\"\n"), Pair("y.h", "#include <@0/x.h>\n")));
+  EXPECT_FALSE(headers.has_only_forced());
+}
+
+TEST_F(HeaderSet, DoesNotChangeTextsOfMacros)
+{
+  write("one/a/x.h", "#define PRINT() print(\"y.h\")\n");
+  write("one/a/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(texts(headers), testing::Contains(Pair("a/x.h", "#define PRINT() print(\"y.h\")\n")));
+}
+
+TEST_F(HeaderSet, KnowsTheMacrosOfTheOptions)
+{
+  write("one/x.h", "int x;\n");
+  auto headers = make();
+  headers.add_definitions({"NAME=<x.h>", "FLAG"});
+  headers.add_includes_of("#include NAME\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("x.h", "int x;\n")));
+}
+
 TEST_F(HeaderSet, PrefersHeadersInMemory)
 {
   write("one/x.h", "int file;\n");

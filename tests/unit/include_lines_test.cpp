@@ -59,6 +59,58 @@ TEST(IncludeLines, OfConditionsAreFound)
               ElementsAre("<a.h", "\"b.h"));
 }
 
+TEST(IncludeLines, GoOnInTheNextLine)
+{
+  EXPECT_THAT(
+      names_in("#include \\\n <a.h>\n#if X || \\\r\n __has_include(<b.h>) // \\\n#include <c.h>\n"),
+      ElementsAre("<a.h", "<b.h"));
+  EXPECT_THAT(names_in("#if 1 /* x\n y */ && __has_include(<a.h>)\n"), ElementsAre("<a.h"));
+}
+
+TEST(IncludeLines, OfArgumentsOfMacrosMayBeNone)
+{
+  std::vector<bool> are_certain;
+  auto const directives = find_directives(
+      "#if HAS(<a.h>) && defined(<b.h>)\n#define H __has_include(\"c.h\")\n#define P "
+      "print(\"d.h\")\n");
+  for (auto const& include : directives.includes) are_certain.push_back(include.is_certain);
+  EXPECT_THAT(names_in("#if HAS(<a.h>)\n"), ElementsAre("<a.h"));
+  EXPECT_THAT(are_certain, ElementsAre(false, true, false));
+}
+
+TEST(IncludeLines, AreNotHiddenByRawStringsAndNumbers)
+{
+  EXPECT_THAT(
+      names_in("auto a = R\"x(/*\n#include <n.h>\n)\" )x\"; auto b = 1'000; auto c = u8R\"(\\)\";\n"
+               "#include <a.h>\n"),
+      ElementsAre("<a.h"));
+}
+
+TEST(IncludeLines, OfConditionsStateTheirMacros)
+{
+  EXPECT_THAT(find_directives("#if __has_include(A) && HAS(B) || defined(C) || X\n").macros,
+              ElementsAre("A", "B"));
+}
+
+TEST(IncludeLines, OfNextStateIt)
+{
+  auto const includes = find_directives("#include_next <a.h>\n#include <a.h>\n").includes;
+  ASSERT_EQ(includes.size(), 2U);
+  EXPECT_TRUE(includes[0].is_next);
+  EXPECT_FALSE(includes[1].is_next);
+}
+
+TEST(IncludeLines, OfALargeTextAreFoundInOnePass)
+{
+  std::size_t const size = 4 << 20;
+  for (std::string const part :
+       {"__has_include", "__has_include(", "(\"", "(<", "R\"(", "/*", "'", "\\\n", "#"}) {
+    std::string text = "#if ";
+    while (text.size() < size) text += part;
+    EXPECT_LE(find_directives(text).includes.size(), text.size()) << part;  // quadratic: minutes
+  }
+}
+
 TEST(IncludeLines, OfMacrosAndUnfinishedOnesAreNone)
 {
   EXPECT_THAT(names_in("#include HEADER\n#include <\n#include \"\"\n#include <a.h\n#inc <a.h>"),

@@ -69,7 +69,7 @@ TEST(OpaqueInput, OfRawLtoirIsAdvisedToBecomeAFatbin)
   auto const findings = judge({fixtures::fatbin("library.fatbin"), raw});
   EXPECT_EQ(find(findings, "unreadable-types").hint,
             "raw LTO-IR cannot state them; compile its source to a fatbin, whose PTX does: nvcc "
-            "-dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin");
+            "-dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin, or fatlink compile");
 }
 
 TEST(OpaqueInput, IsNotSoInPtxModeWherePtxIsLinked)
@@ -90,7 +90,7 @@ TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
   EXPECT_THAT(error.files, ElementsAre("library_ltoir.fatbin", "transform_ltoir.fatbin"));
   EXPECT_EQ(error.hint,
             "compile transform_ltoir.fatbin with nvcc -dc -gencode "
-            "'arch=compute_75,code=[compute_75,lto_75]'");
+            "'arch=compute_75,code=[compute_75,lto_75]', or with fatlink compile --arch 75");
 }
 
 TEST(OpaqueInput, HasTheInterfaceOfTheEntryThatIsLinked)

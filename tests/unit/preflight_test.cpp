@@ -80,7 +80,9 @@ TEST(Preflight, ExplainsOnceWhatIsNotCheckedWithoutAContract)
             "uncontracted.fatbin, fast.fatbin state no contract; only widths and arity could be "
             "checked, and int and float of one width look alike where their code does not tell "
             "them apart");
-  EXPECT_EQ(warning.hint, "build them with fatlink_add_fatbin(… CONTRACT …)");
+  EXPECT_EQ(warning.hint,
+            "build them with fatlink_add_fatbin(… CONTRACT …), or with fatlink::compiler "
+            "and compile_options::contract");
 }
 
 TEST(Preflight, FindsAHookThatNobodyDefines)
@@ -143,7 +145,7 @@ TEST(Preflight, OffersOnlyModesThatLinkAllInputs)
   };
   EXPECT_EQ(hint("sm_80"),
             "link in ptx mode (link_mode::ptx), set link_options::allow_calls where a cubin is "
-            "linked, or compile it with nvcc -dlto -fatbin -arch=sm_75");
+            "linked, or compile it with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile");
   EXPECT_EQ(hint("sm_90"), hint("sm_80"));  // the library has no SASS
 }
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "compiler/compile_messages.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 

@@ -127,7 +127,11 @@ void add_bench(CLI::App& app, int& exit_status)
       "Without a GPU, links for sm_90, start-up and the reference device are measured. A .cu file "
       "is "
       "also compiled with nvcc, if there is one: fatlink bench --transform half.cu");
-  verb->callback([arguments, &exit_status] { exit_status = bench(*arguments); });
+  verb->callback([arguments, &exit_status] {
+    arguments->link.note_inputs({arguments->library});
+    arguments->link.note_inputs(arguments->transforms);
+    exit_status = bench(*arguments);
+  });
 }
 
 }  // namespace fatlink::cli

@@ -10,10 +10,12 @@
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
 #include "fatbin_files.hpp"
+#include "input/stated_digest.hpp"
 #include "options.hpp"
 #include "terminal/streams.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
+#include "verification/build_check.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -69,8 +71,48 @@ void print_text(compiled_source const& made, compile_arguments const& arguments)
              times.read_ms, times.lookup_ms, times.open_ms, times.compile_ms);
 }
 
+/// @throws usage_error the fatbin or its sidecar would replace one of `headers`.
+void keep_headers(std::vector<std::filesystem::path> const& headers, std::string const& output)
+{
+  if (is_standard_output(output)) return;
+  std::error_code ignored;
+  for (auto const& header : headers)
+    for (auto const& file : {output, sidecar_name(output)})
+      if (std::filesystem::equivalent(header, file, ignored))
+        fail_usage(fmt::format("{} is a header of the source", file), file,
+                   "name another file with --output");
+}
+
+/// Checks the reference that the fatbin is shipped with, as fatlink_add_fatbin does.
+/// @throws file_error it is not one of `code`.
+void check_sidecar(compiled_source& made, std::string const& file)
+try {
+  if (auto const sidecar = detail::find_sidecar(file))
+    check_build(made.code, {.reference = *sidecar, .allows_digest = true});
+} catch (unavailable_error const& missing) {  // muParser
+  made.warnings.push_back(
+      fmt::format("{}: its reference was not checked: {}", file, missing.details().message));
+}
+
+/// Libraries are compiled with the defaults, and an lto link has one set of float flags.
+void warn_about_float_flags(compiled_source& made, std::string const& file)
+{
+  for (auto const& entry : made.code.entries())
+    if (entry.kind == entry_kind::ltoir && entry.float_flags() != float_flags{}) {
+      made.warnings.push_back(fmt::format(
+          "{} is compiled with {}: an lto link with inputs of other float flags, such as a "
+          "library that is compiled with the defaults, must state all four (run, link and check: "
+          "--ftz, --prec-div, --prec-sqrt and --fma, or --use-fast-math)",
+          file, to_string(entry.float_flags())));
+      return;
+    }
+}
+
 int compile(compile_arguments const& arguments)
 {
+  if (arguments.source == "-")
+    fail_usage("a source is not read from standard input", "-",
+               "name a file: half.cu, or half.ll for LLVM IR");
   check_fatbin_output(arguments.output, {}, arguments.json);
   if (!is_standard_output(arguments.output))
     must_not_overwrite({arguments.source}, arguments.output);
@@ -78,7 +120,11 @@ int compile(compile_arguments const& arguments)
   auto const code = source::read(arguments.source);
   auto tool = arguments.compile.compiler();
   auto made = tool.compile(code, options);
-  write_fatbin_files(made.code, arguments.output, {arguments.source}, made.warnings);
+  keep_headers(made.headers, arguments.output);
+  warn_about_float_flags(made, arguments.source);
+  check_sidecar(made, arguments.source);
+  write_fatbin_files(made.code, arguments.output, {arguments.source}, sidecar_precedence::inputs,
+                     made.warnings);
   print_warnings(made.warnings);
   if (arguments.json)
     print_json("fatlink.compile/1", to_json(made, arguments));

@@ -1,20 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/compile_flags.hpp"
 
-#include <cctype>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+#include "error_report.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 
 namespace fatlink::cli {
 namespace {
 
+bool is_digit(char letter)
+{
+  return std::isdigit(static_cast<unsigned char>(letter)) != 0;
+}
+
+/// "75" or "90a".
+bool is_number(std::string const& word)
+{
+  auto const end = std::ranges::find_if_not(word, is_digit);
+  return end != word.begin() && (end == word.end() || std::string(end, word.end()) == "a" ||
+                                 std::string(end, word.end()) == "f");
+}
+
+/// @throws usage_error `word` begins with a digit and is not an architecture: "7.5".
+void refuse_spelling(std::string const& option, std::string const& word)
+{
+  std::string digits;
+  std::ranges::copy_if(word, std::back_inserter(digits), is_digit);
+  auto const known = known_targets();
+  auto const is_known = std::ranges::any_of(
+      known, [&](target const& candidate) { return candidate.name() == "sm_" + digits; });
+  fail_usage(fmt::format("{}: '{}' is not an architecture{}", option, word,
+                         did_you_mean(is_known ? digits : "")),
+             word, "write it as 75, 90a or sm_75; separate several by commas: 75,90");
+}
+
 /// "sm_75" of "75" and "sm_75".
-std::vector<target> parse_architectures(std::vector<std::string> words)
+std::vector<target> parse_architectures(std::string const& option, std::vector<std::string> words)
 {
   for (auto& word : words)
-    if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0)
+    if (is_number(word))
       word.insert(0, "sm_");
+    else if (!word.empty() && is_digit(word.front()))
+      refuse_spelling(option, word);
   return parse_targets(words);
 }
 
@@ -24,14 +57,40 @@ void add_bool(CLI::App& verb, std::string const& name, bool& value, std::string 
       verb, name, [&value](std::string const& text) { value = text == "1"; }, {"0", "1"}, help);
 }
 
+/// nvcc ignores such folders silently.
+void warn_of_missing_folders(std::vector<std::filesystem::path> const& folders)
+{
+  std::error_code ignored;
+  for (auto const& folder : folders)
+    if (!std::filesystem::is_directory(folder, ignored))
+      print_warnings(
+          {fmt::format("{} (-I) is {}: it is not searched for headers", folder.string(),
+                       std::filesystem::exists(folder, ignored) ? "not a folder" : "not there")});
+}
+
+/// @throws usage_error it is not a contract's name.
+void check_contract(std::string const& name)
+{
+  if (name.ends_with(".cuh") || name.ends_with(".h"))
+    fail_usage(fmt::format("--contract: '{}' is a header, not the name of a contract", name), name,
+               fmt::format("include it with --header {}", name));
+  if (auto const slash = name.find('/'); slash != std::string::npos)
+    fail_usage(fmt::format("--contract: '{}' is not the name of a contract; did you mean '{}'?",
+                           name, name.substr(0, slash)),
+               name, "name it without its version; fatlink list shows contracts");
+}
+
 }  // namespace
 
 compile_options compile_flags::make_options() const
 {
+  check_contract(options.contract);
+  warn_of_missing_folders(options.include_folders);
   auto made = options;
-  made.architectures = architectures.empty() && sass.empty() ? std::vector<target>{"sm_75"}
-                                                             : parse_architectures(architectures);
-  made.sass = parse_architectures(sass);
+  made.architectures = architectures.empty() && sass.empty()
+                           ? std::vector<target>{"sm_75"}
+                           : parse_architectures("--arch", architectures);
+  made.sass = parse_architectures("--sass", sass);
   if (use_fast_math)
     made.float_flags = {.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
   return made;
@@ -48,36 +107,39 @@ compiler compile_flags::compiler() const
 
 void add_source_flags(CLI::App& verb, compile_flags& flags)
 {
-  auto* contract =
-      verb.add_option("--contract", flags.options.contract,
-                      "of sources: the installed contract whose header is included before them");
+  auto* contract = verb.add_option(
+      "--contract", flags.options.contract,
+      "installed contract whose header is included before the source (sources only)");
   verb.add_option("--header", flags.options.header,
-                  "of sources: a header to include before them, instead of a contract's")
+                  "header to include before the source, instead of a contract's (sources only)")
       ->type_name("FILE")
       ->excludes(contract);
   verb.add_option("-I,--include-folder", flags.options.include_folders,
-                  "of sources: a folder in which #include searches; can be repeated")
+                  "folder searched by #include (sources only); can be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   verb.add_option("-D,--define", flags.options.definitions,
-                  "of sources: a macro, NAME or NAME=VALUE; can be repeated")
+                  "macro, NAME or NAME=VALUE (sources only); can be repeated")
       ->type_name("MACRO")
       ->allow_extra_args(false);
+  add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
+             "standard of C++ (sources only)");
+  add_seconds(verb, "--compile-timeout", flags.limit_s, 0.01, 600,
+              "time limit of the compile of a source in fatlink-linkd, 0.01 to 600");
 }
 
 void add_compile_flags(CLI::App& verb, compile_flags& flags)
 {
   add_source_flags(verb, flags);
-  verb.add_option("--arch", flags.architectures,
-                  "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas "
-                  "(default: 75)")
+  verb.add_option(
+          "--arch", flags.architectures,
+          "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas; native: "
+          "of this machine; all: every one (default: 75)")
       ->delimiter(',')
       ->allow_extra_args(false);
   verb.add_option("--sass", flags.sass, "architectures of cubins, which need no compiler later")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
-             "standard of C++");
   add_bool(verb, "--ftz", flags.options.float_flags.ftz, "flush denormal numbers to zero");
   add_bool(verb, "--prec-div", flags.options.float_flags.prec_div, "divisions round correctly");
   add_bool(verb, "--prec-sqrt", flags.options.float_flags.prec_sqrt,
@@ -88,8 +150,7 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
   for (auto const* name : {"--ftz", "--prec-div", "--prec-sqrt", "--fma"})
     verb.get_option(name)->excludes(fast);
   verb.add_flag("--line-info", flags.options.line_info, "add source lines for profilers");
-  add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600,
-              "time limit of the compile in fatlink-linkd, 0.01 to 600");
+  add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600, "the same as --compile-timeout");
   add_count(verb, "--memory-limit", flags.memory_mib, {64, 65536},
             "memory of the compile, MiB, 64 to 65536");
   verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");

@@ -18,12 +18,13 @@ struct compile_flags {
   bool allow_unconfined = false;
   compile_options options = {};  ///< of the other options
 
-  /// @throws usage_error an architecture that is none.
+  /// @throws usage_error not an architecture.
   [[nodiscard]] compile_options make_options() const;
   [[nodiscard]] fatlink::compiler compiler() const;
 };
 
-/// Adds --contract, --header, -I and -D: what a source that is an input of another verb needs.
+/// Adds --contract, --header, -I, -D, --std and --compile-timeout: what a source that is an input
+/// of another verb needs.
 void add_source_flags(CLI::App& verb, compile_flags& flags);
 
 /// Adds the options of add_source_flags, and those of the code and of the compiler.

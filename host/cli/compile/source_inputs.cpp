@@ -52,10 +52,20 @@ void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& 
     });
 }
 
+void add(compile_report& report, std::filesystem::path const& file, compiled_source const& result)
+{
+  report.sources.push_back({.file = file,
+                            .producer = result.producer,
+                            .cache = result.cache,
+                            .ms = result.times.open_ms + result.times.compile_ms});
+  report.headers.insert(report.headers.end(), result.headers.begin(), result.headers.end());
+  report.warnings.insert(report.warnings.end(), result.warnings.begin(), result.warnings.end());
+}
+
 }  // namespace
 
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
-                               compile_flags const& flags)
+                               compile_flags const& flags, compile_report* report)
 {
   std::vector<std::optional<input>> inputs(files.size());
   std::vector<job> jobs;
@@ -73,6 +83,7 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
   for (auto& done : jobs) {
     if (done.failure) std::rethrow_exception(done.failure);
     print_warnings(done.result->warnings);
+    if (report != nullptr) add(*report, files[done.index], *done.result);
     inputs[done.index] = input(done.result->code);
   }
   std::vector<input> all;
@@ -80,11 +91,27 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
   return all;
 }
 
-std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags)
+std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags,
+                               compile_report* report)
 {
   std::vector<std::filesystem::path> files;
   for (auto const& name : names) files.push_back(input_file(name));
-  return read_inputs(files, flags);
+  return read_inputs(files, flags, report);
+}
+
+std::vector<std::filesystem::path> find_headers(std::vector<std::filesystem::path> const& files,
+                                                compile_flags const& flags)
+{
+  auto tool = flags.compiler();
+  std::vector<std::filesystem::path> headers;
+  for (auto const& file : files) try {
+      if (!is_source_name(file)) continue;
+      auto const of_file = tool.find_headers(source::read(file), flags.make_options());
+      headers.insert(headers.end(), of_file.begin(), of_file.end());
+    } catch (error const&) {
+      continue;
+    }
+  return headers;
 }
 
 }  // namespace fatlink::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "compile/compile_flags.hpp"
@@ -10,14 +11,35 @@
 
 namespace fatlink::cli {
 
+/// A source that was compiled.
+struct compiled_input {
+  std::filesystem::path file = {};
+  std::string producer = {};  ///< "NVRTC 13.0"
+  cache_outcome cache = cache_outcome::off;
+  double ms = 0;  ///< wall time of the compile, with the start of the helper; 0 from the cache
+};
+
+/// What was compiled.
+struct compile_report {
+  std::vector<compiled_input> sources = {};
+  std::vector<std::filesystem::path> headers = {};  ///< that the sources include
+  std::vector<std::string> warnings = {};           ///< of all sources
+};
+
 /// Reads the files; sources (.cu, .ll, .bc) are compiled, several at once. A source's contract is
 /// that of --contract, otherwise the one that the first other input states. Prints the compilers'
-/// warnings.
+/// warnings, and adds to `report` unless it is null.
 /// @throws as input::read, source::read and compiler::compile.
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
-                               compile_flags const& flags);
+                               compile_flags const& flags, compile_report* report = nullptr);
 
 /// As above, of inputs by name or file. @throws also as input_file.
-std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags);
+std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags,
+                               compile_report* report = nullptr);
+
+/// What changes the sources among `files`: the headers that they include or, of names that are in
+/// no folder, would include. A source that cannot be read includes none.
+std::vector<std::filesystem::path> find_headers(std::vector<std::filesystem::path> const& files,
+                                                compile_flags const& flags);
 
 }  // namespace fatlink::cli

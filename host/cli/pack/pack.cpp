@@ -92,7 +92,8 @@ int pack(pack_arguments const& arguments)
   check_fatbin_output(arguments.output, inputs, arguments.json);
   auto packed = pack_fatbins(detail::modules_of(read_inputs(arguments.files, arguments.sources)),
                              {.name = arguments.output, .package = arguments.package});
-  write_fatbin_files(packed.contents, arguments.output, inputs, packed.warnings);
+  write_fatbin_files(packed.contents, arguments.output, inputs, sidecar_precedence::output,
+                     packed.warnings);
   print_warnings(packed.warnings);
   if (arguments.json)
     print_json("fatlink.pack/1", to_json(packed, arguments));

@@ -68,19 +68,24 @@ std::filesystem::path packed_sidecar(std::filesystem::path output)
 
 nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& output,
                             std::vector<std::filesystem::path> const& inputs,
-                            std::vector<std::string>& warnings)
+                            sidecar_precedence precedence, std::vector<std::string>& warnings)
 {
   auto const path = packed_sidecar(output);
   auto const digest = detail::to_hexadecimal(packed.digest());
   auto members = read_sidecar(path);
   auto const replaced = members.value(k_digest, nlohmann::json());
   members.erase(k_digest);
-  if (members.empty())
+  auto const of_inputs = precedence == sidecar_precedence::inputs
+                             ? merge_members(inputs, path, warnings)
+                             : nlohmann::json::object();
+  if (!of_inputs.empty())
+    members = of_inputs;
+  else if (members.empty())
     members = merge_members(inputs, path, warnings);
   else if (!replaced.is_null() && replaced != digest && !state(inputs, members))
     warnings.push_back(fmt::format(
         "{} keeps what it states about another {}, which is replaced; if the code computes "
-        "something else, remove {} and pack again",
+        "something else, remove {} and write it again",
         path.string(), output.string(), path.string()));
   members[k_digest] = digest;
   return members;

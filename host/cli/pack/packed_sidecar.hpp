@@ -15,12 +15,16 @@ namespace fatlink::cli {
 /// x.bin.json, because x.json may be that of an x.fatbin.
 std::filesystem::path packed_sidecar(std::filesystem::path output);
 
+/// Whose sidecar states the reference, if both have one.
+enum class sidecar_precedence { output, inputs };
+
 /// The sidecar of `packed`, which will be at `output`: its SHA-256, and the members of the sidecar
-/// that is there, else those of the sidecars of `inputs`. Adds a warning where these differ; it
-/// then has none of them. Adds a warning where the sidecar that is there states the digest of other
-/// bytes, and `inputs` do not have its members. @throws file_error a malformed sidecar.
+/// that is there or of those of `inputs`, by `precedence`. Adds a warning where those of `inputs`
+/// differ; it then has none of them. Adds a warning where the sidecar that is there is kept, states
+/// the digest of other bytes, and `inputs` do not have its members. @throws file_error a malformed
+/// sidecar.
 nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& output,
                             std::vector<std::filesystem::path> const& inputs,
-                            std::vector<std::string>& warnings);
+                            sidecar_precedence precedence, std::vector<std::string>& warnings);
 
 }  // namespace fatlink::cli

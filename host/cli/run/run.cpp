@@ -10,6 +10,7 @@
 
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
 #include "linker/check_arguments.hpp"
@@ -18,12 +19,12 @@
 #include "preflight/interface_queries.hpp"
 #include "resources_report.hpp"
 #include "run/device_choice.hpp"
+#include "run/run_arguments.hpp"
 #include "run/run_inputs.hpp"
 #include "run/run_kernel.hpp"
 #include "run/run_plan.hpp"
 #include "run/run_reference.hpp"
 #include "run/run_report.hpp"
-#include "run/watch.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/streams.hpp"
 #include "verbs.hpp"
@@ -33,26 +34,6 @@ namespace {
 
 constexpr std::size_t k_most_elements = std::size_t{1} << 40;
 constexpr std::size_t k_most_printed = std::size_t{1} << 20;
-
-struct run_arguments {
-  std::string library;
-  std::vector<std::string> transforms;
-  std::string watched;
-  std::string kernel;
-  std::string mode = "both";
-  std::string device;
-  cpu_options cpu;
-  std::size_t elements = 65536;
-  std::string input;   ///< of the only --input, without a plan
-  std::string output;  ///< of the only --output, without a plan
-  plan_texts plan;
-  bool compare_cpu = false;
-  std::uint64_t seed = 0;
-  std::size_t print = 0;
-  link_flags link;
-  bool resources = false;
-  bool json = false;
-};
 
 /// Inputs and outputs, read and checked without a device.
 struct prepared {
@@ -91,14 +72,25 @@ void summarize(prepared const& job, run_summary& summary)
   summary.elements = job.elements->size();
 }
 
-prepared prepare(run_arguments const& arguments, run_summary& summary)
+/// The flags of sources. The reference device names the lines of errors, so it gets them.
+compile_flags source_flags(run_arguments const& arguments, run_inputs const& files,
+                           device_choice& choice)
+{
+  auto flags = arguments.link.source_flags();
+  if (std::ranges::any_of(files.paths, is_source_name))
+    flags.options.line_info = choice.is_reference_device();
+  return flags;
+}
+
+prepared prepare(run_arguments const& arguments, device_choice& choice, run_summary& summary)
 {
   prepared job;
   job.files = find_run_inputs(arguments.library, arguments.transforms);
   job.modes = parse_modes(arguments.mode);
   job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
                                          : float_vector(open_npy(arguments.input));
-  summary.read_ms = read_run_inputs(job.files, arguments.link.source_flags());
+  summary.read_ms =
+      read_run_inputs(job.files, source_flags(arguments, job.files, choice), summary.compiles);
   select_run_modules(job.files, {.mode = job.modes.back(),
                                  .whole_archive = arguments.link.options.whole_archive,
                                  .kernels = requested_kernels(arguments)});
@@ -137,6 +129,7 @@ void refuse_sass_without_gpu(prepared const& job, device_choice& choice)
 preflight_request make_request(link_mode mode, prepared const& job, run_arguments const& arguments)
 {
   auto options = arguments.link.options;
+  if (arguments.link.has_sources) complete_float_flags(options, mode);
   options.mode = mode;
   options.kernels = {job.kernel.name};
   return detail::request_of(options);
@@ -200,6 +193,8 @@ void link_all(prepared const& job, run_arguments const& arguments, run_summary& 
         warnings.push_back(warning);
   }
   print_warnings(warnings);
+  summary.warnings = summary.compiles.warnings;
+  summary.warnings.insert(summary.warnings.end(), warnings.begin(), warnings.end());
 }
 
 /// Erases the progress line before it returns, so results start on a line of their own.
@@ -257,7 +252,9 @@ int run_by_plan(launch_plan plan, run_arguments const& arguments)
   return run_plan(std::move(plan), job);
 }
 
-int run(run_arguments const& arguments)
+}  // namespace
+
+int run(run_arguments const& arguments, run_summary& summary)
 {
   if (auto plan = plan_of_library(arguments.library))
     return run_by_plan(std::move(*plan), arguments);
@@ -266,9 +263,8 @@ int run(run_arguments const& arguments)
   auto const modes = parse_modes(arguments.mode);
   for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
     (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
-  run_summary summary;
-  auto job = prepare(arguments, summary);
   device_choice choice(arguments.device);
+  auto job = prepare(arguments, choice, summary);
   refuse_sass_without_gpu(job, choice);
   check_inputs(job, arguments);
   set_reference(job, summary);
@@ -286,19 +282,12 @@ int run(run_arguments const& arguments)
   return summary.verified() ? k_done : k_not_verified;
 }
 
-/// As run() with --transform of the watched file, again after each change of it, of its sidecar or
-/// of a header in an -I folder.
-int run_watching(run_arguments arguments)
+namespace {
+
+int run(run_arguments const& arguments)
 {
-  if (arguments.json)
-    fail_usage("--json: one object is printed, and --watch prints many results", "--json",
-               "leave out --json, or --watch");
-  std::filesystem::path const file = arguments.watched;
-  arguments.transforms.push_back(arguments.watched);
-  auto sidecar = file;
-  sidecar.replace_extension(".json");
-  run_on_changes({file, sidecar}, arguments.link.sources.options.include_folders,
-                 [&] { (void)run(arguments); });
+  run_summary summary;
+  return run(arguments, summary);
 }
 
 }  // namespace
@@ -313,10 +302,10 @@ void add_run(CLI::App& app, int& exit_status)
                    "transform: name, or file of any form (default: relu_poly); repeat it for "
                    "several\ntransforms")
       ->allow_extra_args(false);
-  verb->add_option(
-          "--watch", arguments->watched,
-          "a transform, source or other file: run again whenever it, its .json or a header "
-          "in a folder of -I changes")
+  verb->add_option("--watch", arguments->watched,
+                   "a transform, source or other file: run again whenever a file that the run "
+                   "reads changes: "
+                   "it, its .json, the headers that it includes, the library")
       ->type_name("FILE");
   verb->add_option("--kernel", arguments->kernel,
                    "kernel to execute, with parameters (const float*, float*, size_t) (default: "
@@ -373,6 +362,8 @@ void add_run(CLI::App& app, int& exit_status)
   verb->callback([arguments, &exit_status] {
     if (arguments->plan.inputs.size() == 1) arguments->input = arguments->plan.inputs.front();
     if (arguments->plan.outputs.size() == 1) arguments->output = arguments->plan.outputs.front();
+    arguments->link.note_inputs({arguments->library, arguments->watched});
+    arguments->link.note_inputs(arguments->transforms);
     exit_status = arguments->watched.empty() ? run(*arguments) : run_watching(*arguments);
   });
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "compile/source_inputs.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
 #include "util/process/stopwatch.hpp"
@@ -30,10 +29,10 @@ run_inputs find_run_inputs(std::string const& library, std::vector<std::string> 
   return job;
 }
 
-double read_run_inputs(run_inputs& job, compile_flags const& flags)
+double read_run_inputs(run_inputs& job, compile_flags const& flags, compile_report& report)
 {
   detail::stopwatch watch;
-  job.inputs = read_inputs(job.paths, flags);
+  job.inputs = read_inputs(job.paths, flags, &report);
   return watch.lap();
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compile/compile_flags.hpp"
+#include "compile/source_inputs.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
 
@@ -27,7 +27,7 @@ run_inputs find_run_inputs(std::string const& library, std::vector<std::string> 
 
 /// Reads the files of `job.paths`; sources are compiled. Returns the wall time, in milliseconds.
 /// @throws as read_inputs.
-double read_run_inputs(run_inputs& job, compile_flags const& flags);
+double read_run_inputs(run_inputs& job, compile_flags const& flags, compile_report& report);
 
 /// Selects `job.modules`, and counts those of the library, by the PTX, or else the SASS, that the
 /// inputs hold. For every mode alike, so `request.target` and `request.allow_calls` are ignored.

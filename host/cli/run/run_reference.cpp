@@ -9,6 +9,7 @@
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/preflight.hpp"
+#include "fatlink/source.hpp"
 #include "input/stated_digest.hpp"
 #include "preflight/interface_queries.hpp"
 
@@ -144,6 +145,8 @@ std::string explain_no_sidecar(std::span<std::filesystem::path const> owners)
       return fmt::format("{} states no reference for the hook", sidecar->string());
     if (auto const other = detail::sidecar_of(file); detail::is_sidecar(other))
       return fmt::format("{} is the .json of another file than {}", other.string(), file.string());
+    else if (is_source_name(file) && std::filesystem::exists(other))
+      return fmt::format("{} states no reference", other.string());
   }
   return "the transform has no .json";
 }

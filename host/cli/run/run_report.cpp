@@ -200,6 +200,27 @@ void print_agreement(run_summary const& run)
     print_failure("The modes disagree (f is lto, expected is ptx)", *run.results.between);
 }
 
+nlohmann::json describe_compiles(compile_report const& compiles)
+{
+  auto rows = nlohmann::json::array();
+  for (auto const& source : compiles.sources)
+    rows.push_back({{"file", source.file.string()},
+                    {"producer", source.producer},
+                    {"cache", to_string(source.cache)},
+                    {"ms", source.ms}});
+  return rows;
+}
+
+void print_compiles(compile_report const& compiles)
+{
+  for (auto const& source : compiles.sources)
+    if (source.cache == cache_outcome::hit)
+      fmt::print("Compiled {} with {}, from the cache\n", source.file.string(), source.producer);
+    else
+      fmt::print("Compiled {} with {} in {:.1f} ms\n", source.file.string(), source.producer,
+                 source.ms);
+}
+
 }  // namespace
 
 bool run_summary::verified() const
@@ -232,7 +253,9 @@ nlohmann::json to_json(run_summary const& run)
                              {"reference", nullptr},
                              {"not_verified", explain_not_verified(run)},
                              {"filled_hooks", run.filled_hooks},
-                             {"results", results_to_json(run)}};
+                             {"results", results_to_json(run)},
+                             {"compiles", describe_compiles(run.compiles)},
+                             {"warnings", run.warnings}};
   if (run.expected) json["reference"] = to_json(*run.expected);
   if (!run.no_gpu_reason.empty()) json["device"]["no_gpu_reason"] = run.no_gpu_reason;
   for (std::size_t i = 0; i < run.images.size(); ++i)
@@ -254,6 +277,7 @@ void print_text(run_summary const& run)
   fmt::print("Library {}{}, transform {}, {} elements\n", run.library,
              run.kernel == k_default_kernel ? "" : ", kernel " + run.kernel, run.transform,
              with_commas(run.elements));
+  print_compiles(run.compiles);
   for (std::size_t i = 0; i < run.images.size(); ++i) {
     auto const& result = run.results.images[i].against_reference;
     // The reference device links a set of PTX when it loads it.

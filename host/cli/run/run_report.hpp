@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/source_inputs.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/image.hpp"
 #include "verification/execute.hpp"
@@ -21,6 +22,7 @@ struct run_summary {
   std::string no_gpu_reason;  ///< empty with --device, or if a GPU was found
   double device_ms = 0;       ///< opening the device: the driver and its context
   double read_ms = 0;         ///< reading and checking the fatbins
+  compile_report compiles;    ///< of the inputs that are sources
   std::string library;        ///< stems of the file names
   std::string transform;
   std::vector<std::string> files;  ///< the library, then the transforms
@@ -31,6 +33,7 @@ struct run_summary {
   std::vector<std::string> filled_hooks;  ///< in order of name
   std::vector<linked_image> images;
   execution_report results;
+  std::vector<std::string> warnings;  ///< of the compiles and links
   bool resources = false;  ///< whether to report those of each image; all are cubins then
 
   /// Whether every mode agrees with the reference, if there is one, and the modes with each other.

@@ -2,100 +2,104 @@
 #include "run/watch.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/inotify.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include <array>
-#include <cerrno>
+#include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <system_error>
+#include <ctime>
+#include <thread>
 
 #include "error_report.hpp"
-#include "fatlink/error.hpp"
 #include "fatlink/linker.hpp"
+#include "terminal/standard_streams.hpp"
 
 namespace fatlink::cli {
 namespace {
 
-constexpr int k_quiet_ms = 50;
-constexpr std::uint32_t k_changes = IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE;
+constexpr std::chrono::milliseconds k_pause(100);
 
-std::filesystem::path folder_of(std::filesystem::path const& file)
+std::int64_t nanoseconds(timespec const& time)
 {
-  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+/// By the clock that file systems use.
+std::int64_t now_ns()
+{
+  timespec time{};
+  (void)::clock_gettime(CLOCK_REALTIME_COARSE, &time);
+  return nanoseconds(time);
 }
 
 }  // namespace
 
-file_watch::file_watch(std::vector<std::filesystem::path> const& files,
-                       std::vector<std::filesystem::path> const& folders)
-    : inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK))
+file_watch::file_watch() : start_ns_(now_ns()) {}
+
+file_watch::state file_watch::look_at(std::filesystem::path const& file)
+{
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return {};
+  if (S_ISDIR(status.st_mode)) return {.device = status.st_dev, .inode = status.st_ino};
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .size = status.st_size,
+          .modified_ns = nanoseconds(status.st_mtim)};
+}
+
+void file_watch::add(std::vector<std::filesystem::path> const& files)
+{
+  for (auto const& file : files) files_.try_emplace(file, look_at(file));
+}
+
+void file_watch::add_read(std::vector<std::filesystem::path> const& files)
 {
   for (auto const& file : files) {
-    names_.insert(file.filename().string());
-    add(folder_of(file));
-  }
-  for (auto const& folder : folders) {
-    add(folder);
-    whole_.insert(::inotify_add_watch(inotify_.get(), folder.c_str(), k_changes));
+    auto const [entry, is_new] = files_.try_emplace(file, look_at(file));
+    if (is_new && entry->second.modified_ns > start_ns_) entry->second = {};
   }
 }
 
-void file_watch::add(std::filesystem::path const& folder)
+std::filesystem::path file_watch::find_change()
 {
-  if (::inotify_add_watch(inotify_.get(), folder.c_str(), k_changes) >= 0) return;
-  auto const reason = std::generic_category().message(errno);
-  throw file_error(stage::input,
-                   {.message = fmt::format("{}: cannot be watched: {}", folder.string(), reason),
-                    .input = folder.string(),
-                    .code = error_code::unreadable_file,
-                    .hint = "name a folder that exists; raise fs.inotify.max_user_watches if it "
-                            "is too small"});
-}
-
-std::string file_watch::read_events(int timeout_ms)
-{
-  pollfd entry{.fd = inotify_.get(), .events = POLLIN, .revents = 0};
-  if (::poll(&entry, 1, timeout_ms) <= 0) return {};
-  alignas(inotify_event) std::array<char, 16384> buffer{};
-  auto const size = ::read(inotify_.get(), buffer.data(), buffer.size());
-  std::string name;
-  for (ssize_t offset = 0; offset + static_cast<ssize_t>(sizeof(inotify_event)) <= size;) {
-    inotify_event event{};
-    std::memcpy(&event, buffer.data() + offset, sizeof event);
-    std::string const file =
-        event.len == 0 ? std::string() : buffer.data() + offset + sizeof(inotify_event);
-    if (name.empty() && (names_.contains(file) || whole_.contains(event.wd))) name = file;
-    offset += static_cast<ssize_t>(sizeof event + event.len);
+  std::filesystem::path changed;
+  for (auto& [file, known] : files_) {
+    auto const current = look_at(file);
+    if (current == known) continue;
+    known = current;
+    if (changed.empty()) changed = file;
   }
-  return name;
+  return changed;
 }
 
-std::string file_watch::wait()
+std::filesystem::path file_watch::wait()
 {
-  std::string name;
-  while (name.empty()) name = read_events(-1);
-  while (!read_events(k_quiet_ms).empty()) continue;
-  return name;
+  auto changed = find_change();
+  while (changed.empty()) {
+    std::this_thread::sleep_for(k_pause);
+    changed = find_change();
+  }
+  do {
+    start_ns_ = now_ns();
+    std::this_thread::sleep_for(k_pause);
+  } while (!find_change().empty());
+  return changed;
 }
 
-void run_on_changes(std::vector<std::filesystem::path> const& files,
-                    std::vector<std::filesystem::path> const& folders,
-                    std::function<void()> const& work)
+void run_on_changes(std::filesystem::path const& file, std::function<void(file_watch&)> const& work)
 {
   fatlink::linker const keeps_helpers;
-  file_watch changes(files, folders);
+  file_watch watch;
   for (;;) {
     try {
-      work();
+      work(watch);
     } catch (std::exception const& failure) {
       (void)report_failure(failure, false);
     }
-    fmt::print("waiting for changes of {}\n", files.front().string());
+    fmt::print("waiting for changes of {}\n", file.string());
     std::fflush(stdout);
-    fmt::print("\n{} changed\n", changes.wait());
+    if (has_output_failed()) return;
+    fmt::print("\n{} changed\n", watch.wait().string());
+    std::fflush(stdout);  // before what standard error gets
   }
 }
 

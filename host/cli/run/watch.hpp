@@ -1,44 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for changes of files, with inotify: editors write files, or replace them. Threads: one at a
-// time.
+// Waits for changes of files, by looking at them: this also notices what is done to the target of a
+// symbolic link, to a folder that is removed and made again, and on file systems of a network.
+// Threads: one at a time.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
-
-#include "util/files/read_file.hpp"
 
 namespace fatlink::cli {
 
 class file_watch {
  public:
-  /// Watches `files`, which need not exist, and every file of `folders` (not those below them).
-  /// @throws file_error a folder cannot be watched.
-  file_watch(std::vector<std::filesystem::path> const& files,
-             std::vector<std::filesystem::path> const& folders);
+  file_watch();
 
-  /// Waits until one of them was written, replaced or removed, and then until nothing changes for
-  /// 50 ms. Returns the name of the first one. Changes since the last call count.
-  [[nodiscard]] std::string wait();
+  /// Also watches `files`, which need not exist and are not read yet.
+  void add(std::vector<std::filesystem::path> const& files);
+  /// Also watches `files`, which were read since wait() returned: one that is new to this watch and
+  /// was written since then counts as changed.
+  void add_read(std::vector<std::filesystem::path> const& files);
+
+  /// Waits until one of the files was written, replaced, made or removed, and then until nothing
+  /// changes for 100 ms. Returns the first one. Changes since the last call count.
+  [[nodiscard]] std::filesystem::path wait();
 
  private:
-  void add(std::filesystem::path const& folder);
-  /// The name of a watched file in the events that are there, waiting at most `timeout_ms` (-1: any
-  /// time); empty if there is none.
-  [[nodiscard]] std::string read_events(int timeout_ms);
+  /// What tells one content of a file from another; of a folder only that it is there.
+  struct state {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;  ///< 0: there is no file
+    std::int64_t size = 0;
+    std::int64_t modified_ns = 0;  ///< since 1970
+    bool operator==(state const&) const = default;
+  };
+  [[nodiscard]] static state look_at(std::filesystem::path const& file);
+  /// The first file whose state is another than before; empty: none. Updates the states.
+  [[nodiscard]] std::filesystem::path find_change();
 
-  detail::descriptor inotify_;
-  std::set<std::string> names_;  ///< of the files; in folders that are watched whole, all count
-  std::set<int> whole_;          ///< watches of `folders`
+  std::map<std::filesystem::path, state> files_;
+  std::int64_t start_ns_ = 0;  ///< when wait() returned
 };
 
-/// Calls `work`, reports what it throws, and calls it again after each change of `files` or of a
-/// file in `folders`, until a signal ends the process. Helpers stay warm meanwhile.
-[[noreturn]] void run_on_changes(std::vector<std::filesystem::path> const& files,
-                                 std::vector<std::filesystem::path> const& folders,
-                                 std::function<void()> const& work);
+/// Calls `work`, which adds the files that it reads to the watch, reports what it throws, and calls
+/// it again after each change, until a signal ends the process or standard output is closed.
+/// Helpers stay warm meanwhile. `file` is the one that the text names.
+void run_on_changes(std::filesystem::path const& file,
+                    std::function<void(file_watch&)> const& work);
 
 }  // namespace fatlink::cli

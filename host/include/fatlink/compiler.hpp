@@ -28,7 +28,9 @@ namespace FATLINK_API fatlink {
 struct compile_options {
   /// The installed contract that the source is for: "apply_transform". Its header is included
   /// before the source, so a hook of another type does not compile; the fatbin's ident states it.
-  /// NVRTC only needs it; LLVM IR is compared with it after the compile. Empty: none.
+  /// For CUDA C++ the header is included; LLVM IR is compared with it after the compile, and where its
+  /// types cannot be compared (other pointers than the contract's, classes, narrow integers), the
+  /// ident states no contract. Empty: none.
   std::string contract = {};
   /// A header to include before the source instead; the ident states no contract then.
   std::filesystem::path header = {};
@@ -42,7 +44,8 @@ struct compile_options {
   /// PTX and LTO-IR for each; at least one. Code for sm_75 links for every newer target.
   std::vector<target> architectures = {};
   std::vector<target> sass = {};  ///< also a relocatable cubin for each
-  /// How floating-point numbers are computed; recorded in the fatbin, and passed on by links.
+  /// How floating-point numbers are computed; recorded in the fatbin. An lto link of inputs that
+  /// record other flags is refused (float-contract) unless it states all of them (link_options).
   fatlink::float_flags float_flags = {};
   bool line_info = false;  ///< lines of the source for profilers, in PTX and cubins
 };
@@ -61,12 +64,15 @@ struct compiled_source {
   std::vector<std::string> warnings = {};    ///< the compiler's, and problems of the cache
   cache_outcome cache = cache_outcome::off;  ///< whether the cache had it
   std::string producer = {};                 ///< "NVRTC 13.0"
-  compile_times times = {};                  ///< of each step
+  /// The headers that were read: of folders, and compile_options::header. In no order.
+  std::vector<std::filesystem::path> headers = {};
+  compile_times times = {};  ///< of each step
 };
 
 /// How a compiler works. Every field has a default.
 struct compiler_settings {
-  /// Time limit for one compile, including the start of the helper. Must be above 0.
+  /// Time limit for one compile, including the start of the helper. Above 0, at most 600 s. Waiting
+  /// until another compile of the process ends its helper does not count; that has the same limit.
   std::chrono::milliseconds time_limit = std::chrono::seconds(30);
   unsigned memory_limit_mib = 2048;  ///< memory that one compile may use, 64 to 65536
   /// Searched before each compile; receives each compiled fatbin. Null: no cache. NVRTC 13.3 and
@@ -86,16 +92,26 @@ class compiler {
   explicit compiler(compiler_settings settings = {});
 
   /// Compiles `code` to a fatbin. Deterministic: the same source, headers, options and compiler
-  /// give the same bytes, whatever the folders. The cache key has the contents of every header.
+  /// give the same bytes, whatever the folders; except where a source uses __DATE__ or __TIME__,
+  /// which the cache keeps. The cache key has the contents of every header.
   /// @throws compile_error the compiler refuses the source (compile_failed, with its complete log
   ///   and the first error line in the message); header_not_found; missing-hook: the contract's
   ///   hook is neither defined nor called; compile_timeout; compile_memory; or the helper died
   ///   (SIGSEGV, …).
-  /// @throws unavailable_error there is no NVRTC, no libNVVM or no helper, or the compiler does not
-  ///   know an architecture; and the cache does not hold the result.
+  /// @throws unavailable_error there is no NVRTC or no libNVVM, also where the cache has a result
+  /// of
+  ///   another one; there is no helper, or all that this process may start are busy; or the
+  ///   compiler does not know an architecture.
   /// @throws file_error a contract or header that is missing or damaged.
   /// @throws usage_error an option out of range.
   compiled_source compile(source const& code, compile_options const& options);
+
+  /// The headers that compile() would read (compiled_source::headers) and, of names that are in no
+  /// folder, the files that would be read if they existed: what to watch for changes. Compiles
+  /// nothing; headers that only the compiler finds are missing.
+  /// @throws as compile(), of contracts, headers and options.
+  std::vector<std::filesystem::path> find_headers(source const& code,
+                                                  compile_options const& options);
 
   /// The folders in which <cuda_fp16.h> and the like are searched, after those of the
   /// options: of the toolkit or wheel that NVRTC belongs to; from 13.3 on, the headers that NVRTC

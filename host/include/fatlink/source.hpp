@@ -11,7 +11,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// The language of a source, by its content; whatever it is, a name that ends in .ll is LLVM IR.
+/// The language of a source, by its content; files named .ll are always LLVM IR.
 enum class source_language {
   cuda,    ///< CUDA C++, for NVRTC
   nvvm_ir  ///< LLVM IR as text or bitcode, for libNVVM

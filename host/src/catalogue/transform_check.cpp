@@ -161,7 +161,7 @@ finding not_judged(fatbin const& transform, std::string const& cause, std::strin
 finding lacks_ptx(fatbin const& transform)
 {
   return not_judged(transform, "holds no PTX, so the functions that it defines are not known",
-                    "compile it with nvcc -dlto -fatbin -arch=sm_75, or ");
+                    "compile it with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile, or ");
 }
 
 finding lacks_contract_library(fatbin const& transform)

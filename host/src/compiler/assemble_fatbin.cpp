@@ -9,6 +9,7 @@
 #include "fatbin/write_fatbin.hpp"
 #include "input/bare_entries.hpp"
 #include "input/cubin_module.hpp"
+#include "input/entry_flags.hpp"
 #include "util/bytes/base64.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
@@ -45,12 +46,15 @@ class assembler {
   {
   }
 
-  // `product` must outlive this.
-  void add(compile_product const& product)
+  // `product`, of a compile for `architecture`, must outlive this.
+  void add(compile_product const& product, target architecture)
   {
     if (!product.ptx.empty()) add_code(ptx_entry(read_ptx_text(product.ptx, name_)));
-    if (!product.ltoir.empty())
-      add_code(ltoir_entry(product.ltoir, read_ltoir_header(product.ltoir, name_)));
+    if (product.ltoir.empty()) return;
+    auto entry = ltoir_entry(product.ltoir, read_ltoir_header(product.ltoir, name_));
+    entry.target = architecture;  // its header does not tell sm_100f from sm_100
+    entry.flags = flags_of(architecture);
+    add_code(std::move(entry));
   }
   void add_cubin(compile_product const& product)
   {
@@ -107,9 +111,9 @@ byte_buffer assemble_fatbin(std::vector<compile_product> const& products,
   assembler image(options, ident_text(options, facts), name);
   std::size_t index = 0;
   for (auto const architecture : options.architectures) {
-    image.add(products.at(index));
+    image.add(products.at(index), architecture);
     if (is_in(options.sass, architecture)) image.add_cubin(products.at(index));
-    image.add(products.at(index + 1));
+    image.add(products.at(index + 1), architecture);
     index += 2;
   }
   for (; index < products.size(); ++index) image.add_cubin(products[index]);

@@ -47,8 +47,7 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
       return detail::format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
                             declaration);
   }
-  return detail::format("the contract {} declares: {}", contract.title(),
-                        contract.declaration_of(contract.hooks.front()));
+  return contract.declaration_hint(contract.hooks.front());
 }
 
 [[noreturn]] void refuse(compile_subject const& subject, code_text code, std::string const& cause,
@@ -65,11 +64,6 @@ code_text code_of(finding_id id)
   return vendor_code(to_string(id));
 }
 
-/// The data layout that the specification of NVVM IR 2.0 states for 64 bits.
-constexpr char const* k_layout_hint =
-    "add: target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-"
-    "i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"";
-
 /// Whether `text` has only white space and comments.
 bool is_blank(std::string_view text)
 {
@@ -82,8 +76,7 @@ bool is_blank(std::string_view text)
 
 std::string declaration_hint(compile_subject const& subject, std::string const& hook)
 {
-  return detail::format("the contract {} declares: {}", subject.contract->title(),
-                        subject.contract->declaration_of(hook));
+  return subject.contract->declaration_hint(hook);
 }
 
 void check_types(ptx_interface const& module, compile_subject const& subject,
@@ -123,7 +116,8 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
   }
 }
 
-void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types)
+void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types,
+                    ir_agreement agreement)
 {
   for (auto const& [hook, mangled] : types.mangled) {
     auto const definition = find_ir_definition(text, hook);
@@ -133,6 +127,11 @@ void check_ir_types(std::string_view text, compile_subject const& subject, hook_
                           to_string(*definition), subject.contract->title()),
            declaration_hint(subject, hook));
   }
+  if (agreement == ir_agreement::different)
+    refuse(subject, code_of(finding_id::signature_mismatch),
+           detail::format("has another type of a hook than the contract {}",
+                          subject.contract->title()),
+           declaration_hint(subject, subject.contract->hooks.front()));
 }
 
 void check_libdevice(fatbin const& code, compile_subject const& subject,
@@ -153,7 +152,7 @@ void check_libdevice(fatbin const& code, compile_subject const& subject,
                                      subject.name, function.name),
            .input = subject.name,
            .code = error_code::nvvm_unavailable,
-           .hint = "install all of libNVVM (Debian, Ubuntu: libnvvm-13-0; pip install "
+           .hint = "install all of libNVVM (NVIDIA's apt repository: libnvvm-13-0; pip install "
                    "nvidia-nvvm), which has nvvm/libdevice/libdevice.10.bc"});
     }
   }
@@ -169,7 +168,8 @@ void check_ir_text(std::string_view text, compile_subject const& subject)
            declaration_hint(subject, subject.contract->hooks.front()));
   }
   if (text.find("datalayout") == std::string_view::npos)
-    refuse(subject, error_code::compile_failed, "states no target datalayout", k_layout_hint);
+    refuse(subject, error_code::compile_failed, "states no target datalayout",
+           detail::format("add: target datalayout = \"{}\"", k_data_layout));
 }
 
 }  // namespace fatlink::detail

@@ -4,6 +4,7 @@
 
 #include "compiler/compile_messages.hpp"
 #include "compiler/contract_hooks.hpp"
+#include "compiler/ir_types.hpp"
 #include "fatlink/fatbin.hpp"
 
 namespace fatlink::detail {
@@ -14,10 +15,11 @@ namespace fatlink::detail {
 ///   (signature-mismatch) it defines one with parameters of other widths, which only LLVM IR can.
 void check_hooks(fatbin const& code, compile_subject const& subject, hook_types const& types);
 
-/// For LLVM IR, of which NVRTC has seen no contract; bitcode states nothing here.
+/// For LLVM IR, of which NVRTC has seen no contract. `agreement`: what libNVVM made of it.
 /// @throws compile_error (signature-mismatch) the text defines a hook of the contract with another
 ///   type of the same width: i32 for float.
-void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types);
+void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types,
+                    ir_agreement agreement);
 
 /// For LLVM IR. `libdevice`: its file; empty if there is none.
 /// @throws unavailable_error it is missing, and `code` calls a function of it.

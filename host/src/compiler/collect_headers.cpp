@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/collect_headers.hpp"
 
+#include <utility>
+
+#include "compiler/installed_contract.hpp"
+
 namespace fatlink::detail {
 namespace {
 
-header_set read_headers(header_request const& request,
-                        std::vector<std::filesystem::path> const& cuda_folders)
+collected_headers read_headers(header_request const& request,
+                               std::vector<std::filesystem::path> const& cuda_folders)
 {
   auto folders = request.options.include_folders;
+  for (auto& folder : data_include_folders()) folders.push_back(std::move(folder));
   folders.insert(folders.end(), cuda_folders.begin(), cuda_folders.end());
-  header_set headers(std::move(folders), request.options.headers);
-  if (request.forced != nullptr) {
-    headers.add_text(request.forced->name, request.forced->text);
-    headers.add_includes_of(request.forced->text);
-  }
-  for (auto const& [name, text] : request.options.headers) headers.add_includes_of(text);
-  headers.add_includes_of(request.code.text());
-  return headers;
+  collected_headers collected{header_set(folders, request.options.headers)};
+  auto& headers = collected.headers;
+  headers.add_definitions(request.options.definitions);
+  if (auto const* forced = request.forced)
+    collected.forced_name = headers.add_forced(forced->file_name, forced->text, forced->folder);
+  headers.add_includes_of(request.code);
+  return collected;
 }
 
 /// Returns why the headers cannot be unpacked; empty on success.
@@ -37,11 +41,13 @@ try {
 collected_headers collect_headers(header_request const& request, cuda_headers const& places,
                                   compiler_helpers& helpers)
 {
-  auto headers = read_headers(request, places.folders());
-  if (!headers.has_missing() || !places.must_unpack()) return {std::move(headers)};
+  auto collected = read_headers(request, places.folders());
+  if (!collected.headers.has_missing() || !places.must_unpack()) return collected;
   auto problem = unpack(places.unpacked(), helpers);
-  auto const folders = problem.empty() ? places.folders() : places.installed_folders();
-  return {read_headers(request, folders), std::move(problem)};
+  collected =
+      read_headers(request, problem.empty() ? places.folders() : places.installed_folders());
+  collected.problem = std::move(problem);
+  return collected;
 }
 
 }  // namespace fatlink::detail

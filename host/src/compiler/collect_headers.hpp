@@ -13,19 +13,28 @@
 
 namespace fatlink::detail {
 
+/// A header that is included before the source.
+struct forced_header {
+  std::string file_name = {};
+  std::string text = {};
+  std::filesystem::path folder = {};  ///< for files beside it; empty: none may be read
+};
+
 /// What includes headers.
 struct header_request {
-  source const& code;
+  std::string_view code = {};  ///< the source
   compile_options const& options;
-  memory_header const* forced = nullptr;  ///< included before the source; null: none
+  forced_header const* forced = nullptr;  ///< null: none
 };
 
 struct collected_headers {
   header_set headers;
-  std::string problem = {};  ///< why NVRTC could not unpack the headers that it brings
+  std::string forced_name = {};  ///< of the forced header in the set; empty: none
+  std::string problem = {};      ///< why NVRTC could not unpack the headers that it brings
 };
 
-/// The headers of `request`, from the folders of its options, then from `places`. Where NVRTC
+/// The headers of `request`, from the folders of its options, of data_include_folders(), then from
+/// `places`. Where NVRTC
 /// cannot unpack its headers, those of another toolkit may do, or none be needed.
 /// @throws file_error as header_set.
 collected_headers collect_headers(header_request const& request, cuda_headers const& places,

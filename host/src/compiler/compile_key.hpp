@@ -18,8 +18,15 @@ std::string digest_of(std::string_view text);
 struct compile_conditions {
   std::string const& compiler;                   ///< its identity (library_file::identity)
   installed_contract const* contract = nullptr;  ///< null: none
-  bool allow_unconfined = false;                 ///< whether it may run without the sandbox
+  /// What states the types of the contract's hooks, where the source does not include its header;
+  /// null: it does.
+  program const* hook_probe = nullptr;
+  std::string nvrtc = {};         ///< the identity of the compiler of `hook_probe`
+  bool allow_unconfined = false;  ///< whether it may run without the sandbox
 };
+
+/// Adds the name, the texts and the options of a program.
+void add_program(cache_key& key, program const& subject);
 
 /// Names of files are as the compiler sees them, without folders.
 cache_key compile_key(program const& subject, compile_options const& options,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
@@ -15,7 +16,8 @@ constexpr char const* k_headers_remedy =
     "the headers of CUDA come with NVRTC 13.3 and newer, with a toolkit (CUDA_HOME), or with the "
     "wheels nvidia-cuda-runtime and nvidia-cuda-cccl";
 
-constexpr std::size_t k_longest_line = 500;  ///< of a log, in a message; the log has it in full
+constexpr std::size_t k_most_warnings = 100;  ///< of a compile
+constexpr std::size_t k_longest_line = 500;   ///< of a log, in a message; the log has it in full
 
 std::vector<std::string_view> lines_of(std::string_view text)
 {
@@ -34,6 +36,16 @@ bool is_error(std::string_view line)
        {": error:", ": catastrophic error:", " error   :", "error:", "fatal   :"})
     if (line.find(mark) != std::string_view::npos) return true;
   return false;
+}
+
+/// Whether a line of a log states a warning: not a line of the source, which is indented, nor the
+/// remark how NVRTC's options hide warnings.
+bool is_warning(std::string_view line)
+{
+  if (line.starts_with(' ') || line.starts_with("Remark")) return false;
+  return line.starts_with("warning") || line.find("): warning") != std::string_view::npos ||
+         (line.starts_with("ptxas ") && line.find("warning") != std::string_view::npos) ||
+         line.find(": warning:") != std::string_view::npos;
 }
 
 /// At most k_longest_line bytes of `line`, cut before a character.
@@ -60,13 +72,15 @@ std::string with_user_name(std::string_view line, compile_subject const& subject
                         line.substr(close + 1));
 }
 
-/// Names of the C and C++ standard libraries, which NVRTC does not have.
+/// Names of the C and C++ standard libraries, which NVRTC does not have: <vector>, not <lib/core>.
 bool is_standard_header(std::string_view name)
 {
   constexpr std::string_view k_c_headers[] = {"assert.h", "float.h",  "limits.h",
                                               "math.h",   "stddef.h", "stdint.h",
                                               "stdio.h",  "stdlib.h", "string.h"};
-  return name.find('.') == std::string_view::npos || std::ranges::count(k_c_headers, name) > 0;
+  constexpr std::string_view k_not_in_names = "./-+ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  return name.find_first_of(k_not_in_names) == std::string_view::npos ||
+         std::ranges::count(k_c_headers, name) > 0;
 }
 
 std::string folders_text(compile_subject const& subject)
@@ -111,14 +125,23 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
                        .hint = std::move(hint)});
 }
 
-/// The contract's declaration of a hook that `line` names.
+/// Whether an error is about the type of a function, not about its body.
+bool is_about_types(std::string_view line, std::string const& hook)
+{
+  if (line.find('"' + hook) != std::string_view::npos) return true;
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"overload", "linkage", "incompatible"},
+      [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
+}
+
+/// The contract's declaration of a hook, if the first error is about its type.
 std::string contract_hint(std::string_view log, compile_subject const& subject)
 {
   if (subject.contract == nullptr) return {};
+  auto const line = first_compile_error(log);
   for (auto const& hook : subject.contract->hooks)
-    if (log.find(hook) != std::string_view::npos)
-      return detail::format("the contract {} declares: {}", subject.contract->title(),
-                            subject.contract->declaration_of(hook));
+    if (log.find(hook) != std::string_view::npos && is_about_types(line, hook))
+      return subject.contract->declaration_hint(hook);
   return {};
 }
 
@@ -153,16 +176,35 @@ bool is_unknown_architecture(compile_product const& product)
 
 }  // namespace
 
+/// Not a line of the source, which the log shows indented.
+std::string_view catastrophe_of(std::string_view line)
+{
+  constexpr std::string_view k_mark = "): catastrophic error: ";
+  auto const start = line.find(k_mark);
+  if (line.starts_with(' ') || start == std::string_view::npos) return {};
+  return line.substr(start + k_mark.size());
+}
+
 std::string missing_header_of(std::string_view log)
 {
-  for (std::string_view const mark :
-       {"could not open source file \"", "cannot open source file \""}) {
-    auto const start = log.find(mark);
-    if (start == std::string_view::npos) continue;
-    auto const name = log.substr(start + mark.size());
-    return std::string(name.substr(0, name.find('"')));
-  }
+  for (auto const line : lines_of(log))
+    for (std::string_view const mark :
+         {"could not open source file \"", "cannot open source file \""})
+      if (auto const text = catastrophe_of(line); text.starts_with(mark)) {
+        auto const name = text.substr(mark.size());
+        return std::string(name.substr(0, name.find('"')));
+      }
   return {};
+}
+
+bool is_out_of_memory(compile_product const& product)
+{
+  if (product.code.ends_with("_ERROR_OUT_OF_MEMORY")) return true;
+  return std::ranges::any_of(lines_of(product.log), [](std::string_view line) {
+    return catastrophe_of(line).starts_with("out of memory") ||
+           line.starts_with("LLVM ERROR: out of memory") ||
+           (line.starts_with("ptxas ") && line.ends_with("Memory allocation failure"));
+  });
 }
 
 std::string first_compile_error(std::string_view log)
@@ -172,13 +214,26 @@ std::string first_compile_error(std::string_view log)
   return std::string(log.substr(0, log.find('\n')));
 }
 
-std::vector<std::string> compile_warnings(std::string_view log, compile_subject const& subject)
+std::vector<std::string> compile_warnings(std::vector<compile_product> const& products)
 {
   std::vector<std::string> warnings;
-  for (auto const line : lines_of(log))
-    if (line.find("warning") != std::string_view::npos)
-      warnings.push_back(shortened(with_user_name(line, subject)));
+  std::set<std::string, std::less<>> known;
+  std::size_t left_out = 0;
+  for (auto const& product : products)
+    for (auto const line : lines_of(product.log)) {
+      if (!is_warning(line) || !known.emplace(line).second) continue;
+      if (warnings.size() < k_most_warnings)
+        warnings.push_back(shortened(std::string(line)));
+      else
+        ++left_out;
+    }
+  if (left_out > 0) warnings.push_back(detail::format("… and {} more warnings", left_out));
   return warnings;
+}
+
+std::string named_warning(std::string const& warning, compile_subject const& subject)
+{
+  return with_user_name(warning, subject);
 }
 
 void refuse_product(compile_product const& product, compile_subject const& subject,

@@ -27,8 +27,15 @@ std::string missing_header_of(std::string_view log);
 /// The first line of `log` that states an error: "half.cu(3): error: …"; empty if there is none.
 std::string first_compile_error(std::string_view log);
 
-/// The lines of `log` that state warnings, with the program's name as the user gave it.
-std::vector<std::string> compile_warnings(std::string_view log, compile_subject const& subject);
+/// Whether the compiler gave up because it got no more memory.
+bool is_out_of_memory(compile_product const& product);
+
+/// The lines of the logs that state warnings, each once, as the compiler names the file; at most
+/// 100, then how many more there are.
+std::vector<std::string> compile_warnings(std::vector<compile_product> const& products);
+
+/// A line of compile_warnings() with the file's name as the user gave it.
+std::string named_warning(std::string const& warning, compile_subject const& subject);
 
 /// @throws compile_error (compile_failed, header_not_found) or unavailable_error (an architecture
 ///   that the compiler does not know), for a product that failed. `refusal`: why a file that is

@@ -2,6 +2,7 @@
 #include "compiler/compile_session.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "util/files/read_file.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
+#include "util/text/printable.hpp"
 #include "vendor_compiler/nvvm.hpp"
 
 namespace fatlink::detail {
@@ -33,11 +35,24 @@ std::string read_text(fs::path const& file, char const* hint)
   return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 
-/// The name of the program: that of the file, without its folder, which LTO-IR would have.
+/// The name of the program: that of the file, without its folder, which LTO-IR would have, and
+/// without letters that options and PTX read otherwise.
 std::string program_name_of(std::string const& name)
 {
   auto file = fs::path(name).filename().string();
+  for (auto& letter : file) {
+    auto const value = static_cast<unsigned char>(letter);
+    if (value < 0x80 && std::isalnum(value) == 0 && letter != '.' && letter != '-') letter = '_';
+  }
+  if (file.starts_with('-')) file.front() = '_';
   return file.empty() ? "source.cu" : file;
+}
+
+/// `text` without the mark of UTF-8 at its start.
+std::string without_mark(std::string const& text)
+{
+  constexpr std::string_view k_mark = "\xEF\xBB\xBF";
+  return text.starts_with(k_mark) ? text.substr(k_mark.size()) : text;
 }
 
 }  // namespace
@@ -47,9 +62,9 @@ compile_session::compile_session(compiler_state& state, source const& code,
     : state_(state),
       code_(code),
       options_(options),
-      helpers_(state, code.name()),
+      helpers_(state, printable(code.name())),
       library_(state.locate(code.language())),
-      subject_{.name = code.name(), .program_name = program_name_of(code.name())}
+      subject_{.name = printable(code.name()), .program_name = program_name_of(code.name())}
 {
   producer_ = title_of(is_cuda() ? "NVRTC" : "libNVVM", version_of(library_.identity));
 }
@@ -58,61 +73,104 @@ compiled_source compile_session::run()
 {
   stopwatch watch;
   read_contract();
-  headers_ = is_cuda() ? collect_headers() : header_set({}, {});
+  read_headers();
   if (!is_cuda()) prepare_ir();
   for (auto const& folder : headers_->folders()) subject_.folders.push_back(folder.string());
   times_.read_ms = watch.lap();
   auto const entry = find_or_make();
-  auto code = fatbin::from_bytes(entry->bytes, code_.name());
-  warnings_.insert(warnings_.begin(), entry->warnings.begin(), entry->warnings.end());
+  auto code = fatbin::from_bytes(entry->bytes, subject_.name);
+  for (auto const& warning : entry->warnings) warnings_.push_back(named_warning(warning, subject_));
   times_.lookup_ms = watch.lap() - times_.open_ms - times_.compile_ms;
   if (code.ident()) producer_ = code.ident()->producer;
   return {.code = std::move(code),
           .warnings = std::move(warnings_),
           .cache = outcome_,
           .producer = std::move(producer_),
+          .headers = header_files(),
           .times = times_};
 }
 
-/// The fatbin, from the cache if it has it. An entry without bytes names headers for another
-/// attempt.
+void compile_session::read_headers()
+{
+  if (is_cuda())
+    headers_ = collect_headers();
+  else
+    headers_.emplace(std::vector<fs::path>{}, std::map<std::string, std::string>{});
+}
+
+std::vector<fs::path> compile_session::find_headers()
+{
+  read_contract();
+  read_headers();
+  auto files = header_files();
+  auto const missing = headers_->missing_files();
+  files.insert(files.end(), missing.begin(), missing.end());
+  return files;
+}
+
+std::vector<fs::path> compile_session::header_files() const
+{
+  auto files = headers_->files();
+  if (!options_.header.empty()) files.push_back(options_.header);
+  return files;
+}
+
+/// The fatbin, from the cache if it has it. A compile that names a header that the key does not
+/// have is not stored, and done again with that header.
 std::shared_ptr<cached_link const> compile_session::find_or_make()
 {
   auto const& cache = state_.settings.cache;
   for (int attempts = 0; attempts < k_most_attempts; ++attempts) {
+    has_new_header_ = false;
     std::shared_ptr<cached_link const> entry;
     auto subject = make_program();
     if (cache) {
-      auto const key = compile_key(subject, options_,
-                                   {.compiler = library_.identity,
-                                    .contract = subject_.contract,
-                                    .allow_unconfined = state_.settings.allow_unconfined});
-      auto result = cache->find_or_make(key, [&] { return make(subject); });
+      auto result = cache->find_or_make(key_of(subject), [&] { return make(subject); });
       entry = std::move(result.link);
       outcome_ = result.outcome;
       for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
     } else {
       entry = std::make_shared<cached_link const>(make(subject).link);
     }
-    if (!entry->bytes.empty()) return entry;
-    for (auto const& name : entry->warnings) (void)headers_->add(name);
+    if (!has_new_header_) return entry;
   }
   throw compile_error(
       stage::compiler,
-      {.message = detail::format("{}: more than {} headers are named by macros", code_.name(),
+      {.message = detail::format("{}: more than {} headers are named by macros", subject_.name,
                                  k_most_attempts),
-       .input = code_.name(),
+       .input = subject_.name,
        .code = error_code::above_limit,
        .hint = "name the headers in the #include directives, or compile it with nvcc"});
+}
+
+cache_key compile_session::key_of(program const& subject)
+{
+  compile_conditions conditions{.compiler = library_.identity,
+                                .contract = subject_.contract,
+                                .allow_unconfined = state_.settings.allow_unconfined};
+  if (!is_cuda() && contract_) {
+    conditions.hook_probe = &probe();
+    conditions.nvrtc = state_.locate(source_language::cuda).identity;
+  }
+  return compile_key(subject, options_, conditions);
+}
+
+/// The program that states the types of the contract's hooks.
+program const& compile_session::probe()
+{
+  if (!probe_) probe_ = find_hook_probe(*contract_, state_, helpers_);
+  return *probe_;
 }
 
 /// Adds libdevice, if the IR may call a function of it; check_libdevice tells if it lacks one.
 void compile_session::prepare_ir()
 {
   if (!code_.is_bitcode()) check_ir_text(code_.text(), subject_);
-  if (!options_.header.empty() || !options_.definitions.empty())
-    warnings_.push_back(
-        detail::format("{}: headers and macros have no effect on LLVM IR", code_.name()));
+  if (!options_.header.empty() || !options_.definitions.empty() ||
+      !options_.include_folders.empty() || options_.standard != compile_options().standard)
+    warnings_.push_back(detail::format(
+        "{}: headers, their folders, macros and the C++ standard have no effect on LLVM IR",
+        subject_.name));
   if (code_.text().find("__nv_") == std::string::npos && !code_.is_bitcode()) return;
   auto const file = libdevice_of(library_.path);
   if (!file.empty()) headers_->add_text("libdevice", read_text(file, "install libNVVM again"));
@@ -123,61 +181,70 @@ void compile_session::read_contract()
   if (!options_.contract.empty()) {
     contract_ = find_contract(options_.contract);
     subject_.contract = &*contract_;
-    forced_header_ = {contract_->header_name, contract_->header_text};
+    forced_header_ = forced_header_of(*contract_);
   } else if (!options_.header.empty()) {
-    forced_header_ = {options_.header.filename().string(),
-                      read_text(options_.header, "pass the header that declares the hooks")};
+    forced_header_ = {
+        .file_name = options_.header.filename().string(),
+        .text = read_text(options_.header, "pass the header that declares the hooks")};
   }
 }
 
 header_set compile_session::collect_headers()
 {
   cuda_headers const places(library_, state_.settings.cache.get());
-  auto [headers, problem] = detail::collect_headers(
-      {code_, options_, forced_header_ ? &*forced_header_ : nullptr}, places, helpers_);
-  if (!problem.empty())
-    warnings_.push_back(
-        detail::format("{} cannot unpack the headers that it brings: {}", producer_, problem));
-  subject_.headers_problem = std::move(problem);
-  return std::move(headers);
+  auto collected = detail::collect_headers({.code = code_.text(),
+                                            .options = options_,
+                                            .forced = forced_header_ ? &*forced_header_ : nullptr},
+                                           places, helpers_);
+  if (!collected.problem.empty())
+    warnings_.push_back(detail::format("{} cannot unpack the headers that it brings: {}", producer_,
+                                       collected.problem));
+  subject_.headers_problem = std::move(collected.problem);
+  forced_name_ = std::move(collected.forced_name);
+  return std::move(collected.headers);
 }
 
 /// Without headers, NVRTC is first asked to leave its own declarations out, which takes half the
 /// time.
 program compile_session::make_program() const
 {
-  program subject{
-      .name = subject_.program_name, .source = code_.text(), .headers = headers_->headers()};
-  subject.compiles = is_cuda() ? nvrtc_compiles(options_, forced_names(), is_minimal(subject))
-                               : nvvm_compiles(options_);
+  program subject{.name = subject_.program_name,
+                  .source = without_mark(code_.text()),
+                  .headers = headers_->headers()};
+  subject.compiles =
+      is_cuda() ? nvrtc_compiles(options_, forced_names(), is_minimal()) : nvvm_compiles(options_);
   return subject;
 }
 
 std::vector<std::string> compile_session::forced_names() const
 {
-  if (!forced_header_) return {};
-  return {forced_header_->name};
+  if (forced_name_.empty()) return {};
+  return {forced_name_};
 }
 
-bool compile_session::is_minimal(program const& subject) const
+bool compile_session::is_minimal() const
 {
-  return is_cuda() && subject.headers.size() == forced_names().size();
+  return is_cuda() && headers_->has_only_forced();
 }
 
-/// Compiles, or finds the name of a header for the next attempt.
-compile_session::attempt compile_session::make(program& subject)
+/// Compiles, or finds a header for the next attempt. The types of the hooks come first, from a
+/// helper that has not seen the source.
+link_cache::product compile_session::make(program& subject)
 {
+  if (is_cuda()) start(helper_tool::nvrtc);
+  hook_types types;
+  if (contract_) types = hook_types_of_contract();
   auto products = compile(subject);
-  if (is_minimal(subject) && !products.back().code.empty()) {
+  if (is_minimal() && !products.back().code.empty()) {
     subject.compiles = nvrtc_compiles(options_, forced_names(), false);
     products = compile(subject);
   }
   auto const& last = products.back();
-  if (last.code.empty()) return make_fatbin(products);
+  if (last.code.empty()) return {.link = make_fatbin(products, types)};
   auto const header = missing_header_of(last.log);
-  if (!header.empty() && headers_->add(header))
-    return {.link = {.bytes = {}, .warnings = {header}}};
-  if (is_out_of_memory(last)) refuse_memory(code_.name(), state_.settings);
+  has_new_header_ = !header.empty() && headers_->add(header);
+  if (has_new_header_) return {.keep = false};
+  if (is_out_of_memory(last)) refuse_memory(subject_.name, state_.settings);
   if (!is_cuda())
     refuse_ir_product(last, subject_,
                       {.target = options_.architectures.at((products.size() - 1) / 2),
@@ -186,50 +253,111 @@ compile_session::attempt compile_session::make(program& subject)
   refuse_product(last, subject_, headers_->refusal_of(header), producer_);
 }
 
-compile_session::attempt compile_session::make_fatbin(std::vector<compile_product> const& products)
+/// @throws compile_error (above_limit) the products are too large.
+void compile_session::check_size(std::vector<compile_product> const& products)
 {
+  constexpr std::size_t k_most_mib = 64;
+  std::size_t size = 0;
+  for (auto const& product : products)
+    size += product.ptx.size() + product.ltoir.size() +
+            (options_.sass.empty() ? 0 : product.cubin.size());
+  if (size <= k_most_mib << 20) return;
+  throw compile_error(
+      stage::compiler,
+      {.message = detail::format("{}: compiles to more than {} MiB", subject_.name, k_most_mib),
+       .input = subject_.name,
+       .code = error_code::above_limit,
+       .hint = "use smaller arrays with initial values, or fewer architectures"});
+}
+
+/// A compiler without its sandbox can read files: what names one is refused before it starts.
+/// @throws compile_error (header_not_found) as if the compiler had found no such file.
+void compile_session::check_confinement(helper_tool tool)
+{
+  auto const& layers = helpers_.hello(tool).layers;
+  auto const layer = std::ranges::find_if(
+      layers, [](std::string const& state) { return state.starts_with("seccomp: off"); });
+  if (layer == layers.end()) return;
+  auto warning = detail::format("{}: {} runs without its sandbox, which this compiler permits: {}",
+                                subject_.name, producer_, *layer);
+  if (std::ranges::count(warnings_, warning) == 0) warnings_.push_back(std::move(warning));
+  if (auto const name = headers_->outside(); !name.empty())
+    refuse_product(
+        {.log = detail::format("{}(1): catastrophic error: could not open source file \"{}\"",
+                               subject_.program_name, name)},
+        subject_, headers_->refusal_of(name), producer_);
+}
+
+cached_link compile_session::make_fatbin(std::vector<compile_product> const& products,
+                                         hook_types const& types)
+{
+  check_size(products);
   auto const version = version_of(library_.identity);
-  compile_facts facts{.contract = subject_.contract, .producer = producer_, .toolkit = version};
+  compile_facts facts{.contract = subject_.contract,
+                      .hooks = types.mangled,
+                      .producer = producer_,
+                      .toolkit = version};
   if (!is_known(version)) {
     facts.toolkit = stated_toolkit(products.front().ptx);
     facts.producer = title_of(producer_.c_str(), facts.toolkit);
   }
-  hook_types types;
-  if (contract_) {
-    types = hook_types_of_contract();
-    facts.hooks = types.mangled;
-  }
-  attempt made;
-  made.link.bytes = assemble_fatbin(products, options_, facts, code_.name());
-  for (auto const& product : products)
-    for (auto& warning : compile_warnings(product.log, subject_))
-      if (std::ranges::count(made.link.warnings, warning) == 0)
-        made.link.warnings.push_back(std::move(warning));
-  auto const module = fatbin::from_bytes(made.link.bytes, code_.name());
+  auto agreement = ir_agreement::same;
+  if (contract_ && !is_cuda()) agreement = compare_ir_types(products.front().ptx, types);
+  if (agreement == ir_agreement::unknown) facts.contract = nullptr;
+  cached_link link{.bytes = assemble_fatbin(products, options_, facts, subject_.name)};
+  link.warnings = compile_warnings(products);
+  auto const module = fatbin::from_bytes(link.bytes, subject_.name);
   if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
   if (contract_) check_hooks(module, subject_, types);
-  if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types);
-  return made;
+  if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types, agreement);
+  if (agreement == ir_agreement::unknown)
+    link.warnings.push_back(detail::format(
+        "{}: states no contract: whether its hooks have the types of the contract {} "
+        "cannot be established for LLVM IR",
+        subject_.program_name, contract_->title()));
+  return link;
+}
+
+void compile_session::start(helper_tool tool)
+{
+  stopwatch watch;
+  helpers_.start(tool);
+  times_.open_ms += watch.lap();
 }
 
 std::vector<compile_product> compile_session::compile(program const& subject)
 {
   auto const tool = is_cuda() ? helper_tool::nvrtc : helper_tool::libnvvm;
+  start(tool);
+  check_confinement(tool);
   stopwatch watch;
-  helpers_.start(tool);
-  times_.open_ms += watch.lap();
   auto reply = helpers_.compile(tool, subject);
   times_.compile_ms += watch.lap();
   return std::move(reply.products);
 }
 
+ir_agreement compile_session::compare_ir_types(byte_buffer const& ptx, hook_types const& types)
+{
+  auto const text_of = [](byte_buffer const& bytes) {
+    return std::string_view(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  };
+  auto const module = read_ptx_interface(text_of(ptx), subject_.name);
+  auto const subject = make_program();
+  auto const type_probe = ir_type_probe({subject, module, options_.architectures.front()}, types);
+  if (!type_probe) return ir_agreement::unknown;
+  if (type_probe->headers.empty()) return ir_agreement::same;
+  auto const product = std::move(compile(*type_probe).back());
+  if (!product.code.empty()) return ir_agreement::unknown;
+  return read_ir_agreement(text_of(product.ptx), types);
+}
+
 hook_types compile_session::hook_types_of_contract()
 try {
-  return find_hook_types(*contract_, state_, helpers_);
+  return find_hook_types(*contract_, probe(), state_, helpers_);
 } catch (unavailable_error const& missing) {
   if (is_cuda()) throw;
   auto details = missing.details();
-  details.message = detail::format("{}: NVRTC reads the contract {}: {}", code_.name(),
+  details.message = detail::format("{}: NVRTC reads the contract {}: {}", subject_.name,
                                    contract_->title(), details.message);
   throw unavailable_error(stage::compiler, std::move(details));
 }

@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "compiler/collect_headers.hpp"
 #include "compiler/compile_messages.hpp"
 #include "compiler/compiler_helpers.hpp"
 #include "compiler/contract_hooks.hpp"
 #include "compiler/header_set.hpp"
+#include "compiler/ir_types.hpp"
 #include "fatlink/compiler.hpp"
 
 namespace fatlink::detail {
@@ -21,24 +23,30 @@ class compile_session {
 
   /// See compiler::compile.
   compiled_source run();
+  /// See compiler::find_headers.
+  std::vector<std::filesystem::path> find_headers();
 
  private:
-  /// A result of one attempt, as the cache stores it: a fatbin, or the names of headers that only
-  /// the compiler could tell (an #include of a macro), for the next attempt.
-  using attempt = link_cache::product;
-
   [[nodiscard]] bool is_cuda() const { return code_.language() == source_language::cuda; }
   void read_contract();
+  std::vector<std::filesystem::path> header_files() const;
+  void read_headers();
   header_set collect_headers();
   void prepare_ir();
   std::shared_ptr<cached_link const> find_or_make();
   program make_program() const;
   std::vector<std::string> forced_names() const;
-  bool is_minimal(program const& subject) const;
-  attempt make(program& subject);
-  attempt make_fatbin(std::vector<compile_product> const& products);
+  bool is_minimal() const;
+  link_cache::product make(program& subject);
+  cached_link make_fatbin(std::vector<compile_product> const& products, hook_types const& types);
   std::vector<compile_product> compile(program const& subject);
+  void start(helper_tool tool);
+  void check_confinement(helper_tool tool);
+  void check_size(std::vector<compile_product> const& products);
+  program const& probe();
+  cache_key key_of(program const& subject);
   hook_types hook_types_of_contract();
+  ir_agreement compare_ir_types(byte_buffer const& ptx, hook_types const& types);
 
   compiler_state& state_;
   source const& code_;
@@ -46,7 +54,10 @@ class compile_session {
   compiler_helpers helpers_;
   library_file library_;  ///< of the compiler; empty: there is none
   std::optional<installed_contract> contract_;
-  std::optional<memory_header> forced_header_;
+  std::optional<forced_header> forced_header_;
+  std::string forced_name_;       ///< of forced_header_, in headers_
+  std::optional<program> probe_;  ///< of the contract
+  bool has_new_header_ = false;   ///< the compiler named one that the key does not have
   std::optional<header_set> headers_;
   compile_subject subject_;
   std::vector<std::string> warnings_;

@@ -23,6 +23,13 @@ compiled_source compiler::compile(source const& code, compile_options const& opt
   return detail::compile_session(*state_, code, options).run();
 }
 
+std::vector<std::filesystem::path> compiler::find_headers(source const& code,
+                                                          compile_options const& options)
+{
+  detail::check_compile_options(options);
+  return detail::compile_session(*state_, code, options).find_headers();
+}
+
 std::vector<std::filesystem::path> compiler::header_folders() const
 {
   return detail::cuda_headers(state_->locate(source_language::cuda), state_->settings.cache.get())

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "compiler/refuse_death.hpp"
+#include "link_helper/fail_without_helper.hpp"
 #include "toolkit/vendor_library.hpp"
+#include "util/text/format.hpp"
 #include "vendor_compiler/nvrtc.hpp"
 #include "vendor_compiler/nvvm.hpp"
 
@@ -16,8 +18,20 @@ compiler_helpers::compiler_helpers(compiler_state& state, std::string name)
 }
 
 compile_reply compiler_helpers::compile(helper_tool tool, program const& subject)
+{
+  auto& helper = lease(tool);
+  helper.end_after_this();
+  return compile_in(helper, subject);
+}
+
+compile_reply compiler_helpers::compile_trusted(helper_tool tool, program const& subject)
+{
+  return compile_in(lease(tool), subject);
+}
+
+compile_reply compiler_helpers::compile_in(helper_lease& helper, program const& subject)
 try {
-  auto reply = lease(tool).compile(subject, limit_);
+  auto reply = helper.compile(subject, limit_);
   if (reply.products.empty()) refuse_death({.reason = "EPROTO"}, name_, state_.settings);
   return reply;
 } catch (helper_death const& death) {
@@ -40,29 +54,39 @@ helper_settings compiler_helpers::settings_for(helper_tool tool) const
   if (!named.empty() && file.identity.empty())
     refuse_library(is_nvrtc ? nvrtc_library() : nvvm_library(),
                    {file.path, file.reason, "it is not readable, or not of CUDA 13"});
+  // Without search: the key and the fatbin state this file.
   return {.tool = tool,
           .file = file.path,
-          .may_search = named.empty(),
+          .may_search = file.path.empty(),
           .allow_unconfined = settings.allow_unconfined,
           .memory_mib = settings.memory_limit_mib};
 }
 
 helper_lease& compiler_helpers::lease(helper_tool tool)
 {
-  auto& opened = tool == helper_tool::nvrtc ? nvrtc_ : nvvm_;
-  if (!opened) {
-    auto const settings = settings_for(tool);
-    auto const language =
-        tool == helper_tool::nvrtc ? source_language::cuda : source_language::nvvm_ir;
-    auto const identity = state_.locate(language).identity;
-    try {
-      opened = std::make_unique<helper_lease>(settings, identity, helper_reuse::shared, limit_);
-    } catch (unavailable_error const& failure) {
-      if (failure.details().code.text() != "ETIMEDOUT") throw;
-      refuse_death({.reason = "ETIMEDOUT"}, name_, state_.settings);
-    }
-  }
-  return *opened;
+  if (helper_ && tool_ == tool) return *helper_;
+  helper_.reset();  // before another is waited for
+  helper_ = open(tool);
+  tool_ = tool;
+  return *helper_;
+}
+
+std::unique_ptr<helper_lease> compiler_helpers::open(helper_tool tool)
+{
+  auto const settings = settings_for(tool);
+  auto const language =
+      tool == helper_tool::nvrtc ? source_language::cuda : source_language::nvvm_ir;
+  auto const identity = state_.locate(language).identity;
+  auto const start = time_limit::clock::now();
+  auto place = std::make_unique<helper_place>(tool, time_limit(state_.settings.time_limit));
+  limit_.extend(time_limit::clock::now() - start);
+  auto helper = std::make_unique<helper_lease>(settings, identity, helper_reuse::shared, limit_,
+                                               std::move(place));
+  auto const& opened = (*helper)->hello();
+  if (identity.empty() || opened.identity == identity) return helper;
+  state_.forget(language);
+  fail_without_helper(tool, detail::format("{} was replaced meanwhile", settings.file),
+                      settings.file, "ESTALE", "try again");
 }
 
 }  // namespace fatlink::detail

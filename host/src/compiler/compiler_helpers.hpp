@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helpers that one compile uses, each leased when it is first needed. Threads: one at a time.
+// The helpers that one compile uses, each leased when it is first needed, one at a time: a compile
+// that held one while it waits for another could wait forever for compiles that do the same. A
+// helper that received the source serves no other compile. Threads: one at a time.
 #pragma once
 
 #include <memory>
@@ -12,27 +14,35 @@ namespace fatlink::detail {
 
 class compiler_helpers {
  public:
-  /// `name`: of the source, for messages. `state` must outlive it. The time limit counts from now.
+  /// `name`: of the source, for messages. `state` must outlive it. The time limit counts from now,
+  /// without the time that other compiles of this process take that hold all helpers.
   compiler_helpers(compiler_state& state, std::string name);
 
-  /// Compiles in the helper with `tool`.
+  /// Compiles the source in the helper with `tool`.
   /// @throws compile_error, unavailable_error as compiler::compile.
   compile_reply compile(helper_tool tool, program const& subject);
+  /// Compiles what cannot take a helper over: the header of an installed contract, which is as
+  /// trusted as fatlink. The helper may serve others afterwards. @throws as compile.
+  compile_reply compile_trusted(helper_tool tool, program const& subject);
   /// Starts the helper with `tool`, unless it runs. @throws as compile.
   void start(helper_tool tool) { (void)lease(tool); }
+  /// The hello of the helper with `tool`, which runs.
+  helper_hello const& hello(helper_tool tool) { return lease(tool)->hello(); }
   /// Unpacks the headers that NVRTC brings to `folder`, unless they are there.
   /// @throws unavailable_error there is no helper or no NVRTC, or it cannot write them.
   void unpack_headers(std::string const& folder);
 
  private:
   helper_lease& lease(helper_tool tool);
+  std::unique_ptr<helper_lease> open(helper_tool tool);
+  compile_reply compile_in(helper_lease& helper, program const& subject);
   [[nodiscard]] helper_settings settings_for(helper_tool tool) const;
 
   compiler_state& state_;
   std::string name_;
   time_limit limit_;
-  std::unique_ptr<helper_lease> nvrtc_;
-  std::unique_ptr<helper_lease> nvvm_;
+  std::unique_ptr<helper_lease> helper_;
+  helper_tool tool_ = helper_tool::nvrtc;  ///< of helper_
 };
 
 }  // namespace fatlink::detail

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array k_standards{"c++03", "c++11", "c++14", "c++17", "c++20"};
 constexpr unsigned k_least_mib = 64;
+constexpr long k_longest_ms = 600'000;  ///< after which the helper ends itself
 constexpr unsigned k_most_mib = 65536;
 
 [[noreturn]] void refuse(std::string const& message, std::string const& input, char const* hint)
@@ -75,8 +76,8 @@ void check_compile_options(compile_options const& options)
   check_targets(options.architectures);
   check_targets(options.sass);
   if (std::find(k_standards.begin(), k_standards.end(), options.standard) == k_standards.end())
-    refuse(detail::format("'{}' is no standard of C++ that NVRTC knows", options.standard),
-           options.standard, "use c++03, c++11, c++14, c++17 or c++20");
+    refuse(detail::format("unknown C++ standard '{}'", options.standard), options.standard,
+           "use c++03, c++11, c++14, c++17 or c++20");
   for (auto const& definition : options.definitions)
     if (!is_definition(definition))
       refuse(detail::format("'{}' does not define a macro", definition), definition,
@@ -89,11 +90,12 @@ void check_compile_options(compile_options const& options)
 void check_compiler_settings(compiler_settings const& settings)
 {
   auto const limit_ms = settings.time_limit.count();
-  if (limit_ms <= 0)
-    throw usage_error({.message = detail::format("a time limit of {} ms", limit_ms),
-                       .input = std::to_string(limit_ms),
-                       .code = error_code::invalid_time_limit,
-                       .hint = "set compiler_settings::time_limit to more than 0"});
+  if (limit_ms <= 0 || limit_ms > k_longest_ms)
+    throw usage_error(
+        {.message = detail::format("a time limit of {} ms", limit_ms),
+         .input = std::to_string(limit_ms),
+         .code = error_code::invalid_time_limit,
+         .hint = "set compiler_settings::time_limit to more than 0 and at most 600 s"});
   if (settings.memory_limit_mib < k_least_mib || settings.memory_limit_mib > k_most_mib)
     refuse(detail::format("a memory limit of {} MiB", settings.memory_limit_mib),
            std::to_string(settings.memory_limit_mib),
@@ -125,7 +127,7 @@ std::vector<std::vector<std::string>> nvrtc_compiles(compile_options const& opti
 std::vector<std::vector<std::string>> nvvm_compiles(compile_options const& options)
 {
   if (!options.sass.empty())
-    refuse("libNVVM makes no cubins", "sass", "compile LLVM IR without cubins");
+    refuse("libNVVM cannot generate cubins", "sass", "compile LLVM IR without cubins (--sass)");
   auto const& flags = options.float_flags;
   std::vector<std::vector<std::string>> compiles;
   for (auto const architecture : options.architectures) {

@@ -40,4 +40,10 @@ library_file compiler_state::locate(source_language language)
   return *libnvvm_;
 }
 
+void compiler_state::forget(source_language language)
+{
+  std::lock_guard const lock(mutex_);
+  (language == source_language::cuda ? nvrtc_ : libnvvm_).reset();
+}
+
 }  // namespace fatlink::detail

@@ -18,6 +18,8 @@ struct compiler_state {
 
   /// The file of the compiler for `language`; empty fields if there is none.
   library_file locate(source_language language);
+  /// Searches that file again at the next locate: it was replaced.
+  void forget(source_language language);
 
   compiler_settings const settings;
   std::shared_ptr<helper_pool> const helpers = helper_pool::shared();

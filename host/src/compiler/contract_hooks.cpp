@@ -2,6 +2,7 @@
 #include "compiler/contract_hooks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
@@ -35,14 +36,14 @@ std::string mangled_type(ptx_interface const& module, std::size_t index)
 
 }  // namespace
 
-program hook_probe(installed_contract const& contract)
+program hook_probe(installed_contract const& contract, std::vector<memory_header> headers,
+                   std::string const& forced)
 {
-  program probe{
-      .name = contract.name + "_hooks.cu",
-      .headers = {{contract.header_name, contract.header_text}},
-      .compiles = {{"--relocatable-device-code=true", "--std=c++17",
-                    "--gpu-architecture=compute_75", "--no-source-include",
-                    "--modify-stack-limit=false", "--pre-include=" + contract.header_name}}};
+  program probe{.name = contract.name + "_hooks.cu",
+                .headers = std::move(headers),
+                .compiles = {{"--relocatable-device-code=true", "--std=c++17",
+                              "--gpu-architecture=compute_75", "--no-source-include",
+                              "--modify-stack-limit=false", "--pre-include=" + forced}}};
   for (std::size_t i = 0; i < contract.hooks.size(); ++i)
     probe.source += detail::format(
         "__device__ void {0}{1}(decltype({2})*) {{}}\n"

@@ -22,25 +22,53 @@ constexpr char const* k_hooks_format = "1";
        .hint = "install the contract's package again"});
 }
 
+/// The probe with all declarations of CUDA; empty if it has them.
+std::optional<program> without_minimal(program const& probe)
+{
+  if (probe.compiles.front().back() != "--minimal") return std::nullopt;
+  auto full = probe;
+  full.compiles.front().pop_back();
+  return full;
+}
+
 cache_key hooks_key(installed_contract const& contract, program const& probe,
                     std::string const& compiler)
 {
   cache_key key;
   key.add("hooks", k_hooks_format);
-  key.add("header", digest_of(contract.header_text));
-  key.add("probe", digest_of(probe.source));
+  key.add("contract", contract.title());
+  add_program(key, probe);
   key.add("compiler", compiler);
   return key;
 }
 
 }  // namespace
 
-hook_types find_hook_types(installed_contract const& contract, compiler_state& state,
-                           compiler_helpers& helpers)
+forced_header forced_header_of(installed_contract const& contract)
 {
-  auto const probe = hook_probe(contract);
+  return {contract.header_name, contract.header_text,
+          std::filesystem::path(contract.header_path).parent_path()};
+}
+
+program find_hook_probe(installed_contract const& contract, compiler_state& state,
+                        compiler_helpers& helpers)
+{
+  auto const forced = forced_header_of(contract);
+  compile_options const options;
+  cuda_headers const places(state.locate(source_language::cuda), state.settings.cache.get());
+  auto const collected = collect_headers({.options = options, .forced = &forced}, places, helpers);
+  auto probe = hook_probe(contract, collected.headers.headers(), collected.forced_name);
+  if (collected.headers.has_only_forced()) probe.compiles.front().emplace_back("--minimal");
+  return probe;
+}
+
+hook_types find_hook_types(installed_contract const& contract, program const& probe,
+                           compiler_state& state, compiler_helpers& helpers)
+{
   auto const compile_probe = [&] {
-    auto reply = helpers.compile(helper_tool::nvrtc, probe);
+    auto reply = helpers.compile_trusted(helper_tool::nvrtc, probe);
+    if (!reply.products.back().code.empty() && without_minimal(probe))
+      reply = helpers.compile_trusted(helper_tool::nvrtc, *without_minimal(probe));
     auto& product = reply.products.back();
     if (!product.code.empty()) refuse_header(contract, product.log);
     return link_cache::product{.link = {.bytes = std::move(product.ptx)}};

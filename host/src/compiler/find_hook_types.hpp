@@ -3,15 +3,24 @@
 // Threads: one at a time for each compiler_helpers.
 #pragma once
 
+#include "compiler/collect_headers.hpp"
 #include "compiler/compiler_helpers.hpp"
 #include "compiler/contract_hooks.hpp"
 
 namespace fatlink::detail {
 
-/// Compiles the header of `contract` with NVRTC, unless the cache has the types.
+/// The header of `contract` as header_request takes it.
+forced_header forced_header_of(installed_contract const& contract);
+
+/// The program of hook_probe(), with the headers that the contract's header includes: files beside
+/// it, those of data_include_folders(), and CUDA's. @throws file_error as collect_headers.
+program find_hook_probe(installed_contract const& contract, compiler_state& state,
+                        compiler_helpers& helpers);
+
+/// Compiles `probe` of `contract` with NVRTC, unless the cache has the types.
 /// @throws file_error (invalid_contract) the header does not compile, or as read_hook_types.
 /// @throws compile_error, unavailable_error as compiler_helpers::compile.
-hook_types find_hook_types(installed_contract const& contract, compiler_state& state,
-                           compiler_helpers& helpers);
+hook_types find_hook_types(installed_contract const& contract, program const& probe,
+                           compiler_state& state, compiler_helpers& helpers);
 
 }  // namespace fatlink::detail

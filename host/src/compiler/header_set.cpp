@@ -2,11 +2,11 @@
 #include "compiler/header_set.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <utility>
 
 #include "compiler/include_lines.hpp"
 #include "fatlink/error.hpp"
-#include "fatlink/source.hpp"
-#include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_headers = 4096;
 constexpr std::uint64_t k_most_bytes = std::uint64_t{256} << 20;
+constexpr char const* k_forced_folder = "@contract";
 
 [[noreturn]] void refuse_above_limit(std::string const& cause)
 {
@@ -25,51 +26,77 @@ constexpr std::uint64_t k_most_bytes = std::uint64_t{256} << 20;
                                      .hint = "include fewer headers, or compile it with nvcc"});
 }
 
-bool is_below(fs::path const& file, fs::path const& folder)
+/// Whether the argument of a macro may be the name of a header.
+bool may_be_header(std::string_view name)
 {
-  auto const [end, ignored] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-  return end == folder.end();
+  return std::ranges::all_of(name, [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           std::string_view("_/.-+").find(letter) != std::string_view::npos;
+  });
+}
+
+/// Whether it is likely to be one, though none was found.
+bool is_header_name(std::string_view name)
+{
+  return name.ends_with(".h") || name.ends_with(".cuh") || name.ends_with(".hpp");
+}
+
+/// An #include of the file `name` of the set.
+std::string include_of(std::string const& name)
+{
+  return detail::format("#include \"{}\"\n", name);
 }
 
 }  // namespace
 
-header_set::header_set(std::vector<fs::path> folders,
+header_set::header_set(std::vector<fs::path> const& folders,
                        std::map<std::string, std::string> const& in_memory)
-    : texts_(in_memory)
+    : folders_(folders)
 {
   for (auto const& [name, text] : in_memory) memory_names_.insert(name);
-  for (auto const& folder : folders) {
-    std::error_code failure;
-    auto path = fs::canonical(folder, failure);
-    if (!failure) folders_.push_back(std::move(path));
-  }
+  for (auto const& [name, text] : in_memory) insert_text(name, text, std::nullopt);
+}
+
+std::string header_set::add_forced(std::string const& file_name, std::string text,
+                                   fs::path const& folder)
+{
+  forced_file_name_ = file_name;
+  forced_name_ = detail::format("{}/{}", k_forced_folder, file_name);
+  if (!folder.empty())
+    if (auto const number = folders_.add(folder)) forced_place_ = {*number, file_name};
+  if (forced_place_) names_.emplace(folders_.real(*forced_place_), forced_name_);
+  insert_text(forced_name_, std::move(text), forced_place_);
+  read_all();
+  return forced_name_;
 }
 
 void header_set::add_includes_of(std::string_view text)
 {
   auto const directives = find_directives(text);
-  for (auto const& include : directives.includes)
-    if (auto const place = find(std::string(include.name), include.is_quoted, nullptr))
-      (void)insert(*place);
+  for (auto const& include : directives.includes) resolve_for_source(include);
   macros_.add(directives);
   read_all();
+}
+
+void header_set::add_definitions(std::vector<std::string> const& definitions)
+{
+  for (auto const& definition : definitions) {
+    auto line = "#define " + definition;
+    if (auto const sign = line.find('='); sign != std::string::npos) line[sign] = ' ';
+    macros_.add(find_directives(line));
+  }
 }
 
 bool header_set::add(std::string const& name)
 {
   if (texts_.contains(name)) return false;
-  auto const place = find(name, false, nullptr);
-  if (!place) return false;
-  auto const size = texts_.size();
-  auto const inserted = insert(*place);
+  resolve_for_source({.name = name});
   read_all();
-  if (inserted != name) texts_.emplace(name, texts_.at(inserted));
-  return texts_.size() > size;
+  return texts_.contains(name);
 }
 
 void header_set::add_text(std::string name, std::string text)
 {
-  memory_names_.insert(name);
   texts_.insert_or_assign(std::move(name), std::move(text));
 }
 
@@ -80,89 +107,118 @@ std::vector<memory_header> header_set::headers() const
   return list;
 }
 
+bool header_set::has_only_forced() const noexcept
+{
+  return memory_names_.empty() && names_.size() == (forced_place_ ? 1U : 0U);
+}
+
+std::vector<fs::path> header_set::files() const
+{
+  std::vector<fs::path> files;
+  for (auto const& [file, name] : names_) files.push_back(file);
+  return files;
+}
+
+std::vector<fs::path> header_set::missing_files() const
+{
+  std::vector<fs::path> files;
+  auto const folders = folders_.paths();
+  for (auto const& [spelled, place] : found_places_)
+    if (!place)
+      for (auto const& folder : folders) files.push_back(folder / spelled.first);
+  return files;
+}
+
 std::string header_set::refusal_of(std::string const& name) const
 {
-  auto const refusal = refusals_.find(name);
-  return refusal == refusals_.end() ? std::string() : refusal->second;
+  return folders_.refusal_of(name);
 }
 
-/// The file that `spelled` names: relative to the file that includes it, or in the first folder.
-std::optional<header_set::location> header_set::find(std::string const& spelled, bool is_quoted,
-                                                     pending const* includer)
+/// The name in the set of the header that `line` names; empty: there is none.
+std::string header_set::resolve(include_line const& line, optional_place const& includer)
 {
-  if (memory_names_.contains(spelled)) return std::nullopt;
+  std::string const spelled(line.name);
+  if (!line.is_certain && !may_be_header(spelled)) return {};
   if (spelled.starts_with('/')) {
-    refusals_.emplace(spelled, "is outside of the folders");
-    return std::nullopt;
+    folders_.refuse(spelled, "is outside of the folders");
+    return {};
   }
-  if (is_quoted && includer != nullptr) {
-    auto const name =
-        (fs::path(includer->place.name).parent_path() / spelled).lexically_normal().string();
-    if (is_file(includer->place.folder, name, spelled))
-      return location{includer->place.folder, name};
-  }
-  auto const [known, is_new] = places_.try_emplace(spelled);
-  if (is_new) known->second = find_in_folders(spelled);
-  if (!known->second) has_missing_ = true;
-  return known->second;
+  if (line.is_quoted && includer && !line.is_next)
+    if (auto name = find_beside(spelled, *includer); !name.empty()) return name;
+  if (memory_names_.contains(spelled)) return spelled;
+  if (!includer && spelled == forced_file_name_) return forced_name_;
+  return find_in_folders(line, line.is_next && includer ? includer->folder + 1 : 0);
 }
 
-std::optional<header_set::location> header_set::find_in_folders(std::string const& spelled)
+std::string header_set::find_beside(std::string const& spelled, header_place const& includer)
 {
-  auto const name = fs::path(spelled).lexically_normal().string();
-  for (std::size_t folder = 0; folder < folders_.size(); ++folder)
-    if (is_file(folder, name, spelled)) return location{folder, name};
-  return std::nullopt;
+  header_place const place{
+      includer.folder,
+      (fs::path(includer.name).parent_path() / spelled).lexically_normal().string()};
+  return folders_.is_file(place, spelled) ? insert(place, spelled) : std::string();
 }
 
-/// Whether `name` is a regular file below the folder, also with symbolic links resolved.
-bool header_set::is_file(std::size_t folder, std::string const& name, std::string const& spelled)
+std::string header_set::find_in_folders(include_line const& line, std::size_t first)
 {
-  auto const kind = kind_of(folder, name);
-  if (kind == file_kind::outside) refusals_.emplace(spelled, "is outside of the folders");
-  if (kind == file_kind::irregular) refusals_.emplace(spelled, "is not a regular file");
-  return kind == file_kind::regular;
+  std::string const spelled(line.name);
+  auto const [known, is_new] = found_places_.try_emplace({spelled, first});
+  if (is_new) known->second = folders_.find(spelled, first);
+  if (known->second) return insert(*known->second, spelled);
+  auto const is_expected = line.is_certain || is_header_name(spelled);
+  if (is_expected && folders_.refusal_of(spelled).empty()) has_missing_ = true;
+  return {};
 }
 
-header_set::file_kind header_set::kind_of(std::size_t folder, std::string const& name)
+/// The name in the set of a file that is not in it.
+std::string header_set::name_of(header_place const& place)
 {
-  auto const [known, is_new] = kinds_.try_emplace({folder, name}, file_kind::missing);
-  if (is_new) known->second = read_kind(folder, name);
-  return known->second;
+  if (forced_place_ && place.folder == forced_place_->folder)
+    return detail::format("{}/{}", k_forced_folder, place.name);
+  auto const is_taken = memory_names_.contains(place.name) || place.name == forced_file_name_;
+  auto const first = folders_.find(place.name);
+  if (!is_taken && first && folders_.real(*first) == folders_.real(place)) return place.name;
+  return detail::format("@{}/{}", place.folder, place.name);
 }
 
-header_set::file_kind header_set::read_kind(std::size_t folder, std::string const& name) const
+/// The name in the set of the file at `place`; empty, with the reason for `spelled`, if it cannot
+/// be read.
+std::string header_set::insert(header_place const& place, std::string const& spelled)
 {
-  std::error_code failure;
-  auto const path = folders_[folder] / name;
-  auto const status = fs::status(path, failure);
-  if (failure || !fs::exists(status)) return file_kind::missing;
-  auto const real = fs::canonical(path, failure);
-  if (failure || !is_below(real, folders_[folder])) return file_kind::outside;
-  if (fs::is_regular_file(status)) return file_kind::regular;
-  return fs::is_directory(status) ? file_kind::folder : file_kind::irregular;
-}
-
-/// The name in the set of the file at `place`: its own, unless another file has that.
-std::string header_set::insert(location const& place)
-{
-  auto const [entry, is_new] = names_.try_emplace({place.folder, place.name}, place.name);
+  auto const [entry, is_new] = names_.try_emplace(folders_.real(place));
   if (!is_new) return entry->second;
-  if (texts_.contains(place.name))
-    entry->second = detail::format("{}/{}", place.folder, place.name);
-  if (texts_.size() == k_most_headers)
+  if (texts_.size() >= k_most_headers)
     refuse_above_limit(detail::format("more than {}", k_most_headers));
-  texts_.emplace(entry->second, std::string());
-  pending_.push_back({entry->second, place});
+  auto text = folders_.read(place);
+  if (!text) folders_.refuse(spelled, folders_.refusal_of(place.name));
+  if (!text) return {};
+  size_ += text->size();
+  if (size_ > k_most_bytes) refuse_above_limit("more than 256 MiB");
+  entry->second = name_of(place);
+  insert_text(entry->second, std::move(*text), place);
   return entry->second;
 }
 
-std::string header_set::read(fs::path const& file)
+void header_set::insert_text(std::string const& name, std::string text, optional_place place)
 {
-  auto const bytes = read_file(file, k_largest_source, "include another header");
-  size_ += bytes.size();
-  if (size_ > k_most_bytes) refuse_above_limit("more than 256 MiB");
-  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  texts_.insert_or_assign(name, std::move(text));
+  pending_.push_back({name, std::move(place)});
+}
+
+/// Adds what `line` of the source names, also by that name.
+void header_set::resolve_for_source(include_line const& line)
+{
+  auto const name = resolve(line, std::nullopt);
+  if (!name.empty() && name != line.name)
+    texts_.try_emplace(std::string(line.name), include_of(name));
+}
+
+/// Returns whether there are new headers to read.
+bool header_set::resolve_macros()
+{
+  for (auto const& name : macros_.header_names())
+    if (resolved_macros_.insert(name).second)
+      resolve_for_source({.name = name, .is_certain = false});
+  return !pending_.empty();
 }
 
 void header_set::read_pending()
@@ -170,39 +226,42 @@ void header_set::read_pending()
   while (!pending_.empty()) {
     auto const next = std::move(pending_.back());
     pending_.pop_back();
-    texts_[next.name] = rewrite(read(folders_[next.place.folder] / next.place.name), next);
+    auto text = rewrite(texts_.at(next.name), next.place);
+    texts_.insert_or_assign(next.name, std::move(text));
   }
-}
-
-/// Returns whether there are new headers to read.
-bool header_set::insert_named_by_macros()
-{
-  for (auto const& name : macros_.header_names())
-    if (auto const place = find(name, false, nullptr)) (void)insert(*place);
-  return !pending_.empty();
 }
 
 void header_set::read_all()
 {
   do read_pending();
-  while (insert_named_by_macros());
+  while (resolve_macros());
 }
 
-/// `text` with the name in the set for each #include that is spelled otherwise.
-std::string header_set::rewrite(std::string text, pending const& owner)
+/// `text` with the name in the set for each header that is spelled otherwise.
+std::string header_set::rewrite(std::string const& text, optional_place const& owner)
 {
+  constexpr std::string_view k_next = "include_next";
   auto const directives = find_directives(text);
   macros_.add(directives);
-  std::vector<std::pair<include_line, std::string>> changes;
+  std::string changed;
+  std::size_t copied = 0;
   for (auto const& include : directives.includes) {
-    auto const place = find(std::string(include.name), include.is_quoted, &owner);
-    if (!place) continue;
-    auto name = insert(*place);
-    if (name != include.name) changes.emplace_back(include, std::move(name));
+    auto const name = resolve(include, owner);
+    if (name.empty()) continue;
+    if (!include.is_certain) {  // the text may be another one's
+      if (name != include.name) texts_.try_emplace(std::string(include.name), include_of(name));
+      continue;
+    }
+    if (auto const word = text.rfind(k_next, include.offset);
+        include.is_next && word != std::string::npos && word >= copied) {
+      changed.append(text, copied, word - copied).append("include     ");
+      copied = word + k_next.size();
+    }
+    if (name == include.name) continue;
+    changed.append(text, copied, include.offset - copied).append(name);
+    copied = include.offset + include.name.size();
   }
-  for (auto change = changes.rbegin(); change != changes.rend(); ++change)
-    text.replace(change->first.offset, change->first.name.size(), change->second);
-  return text;
+  return changed.append(text, copied);
 }
 
 }  // namespace fatlink::detail

@@ -10,11 +10,14 @@
 
 namespace fatlink::detail {
 
-/// An #include, or a __has_include of a condition.
+/// An #include, or the name of a header that a line passes to __has_include or to a macro.
 struct include_line {
   std::string_view name = {};  ///< without quotes or brackets; points into the text
   bool is_quoted = false;      ///< "…", which also searches the folder of its own file
   std::size_t offset = 0;      ///< of the name in the text
+  bool is_condition = false;   ///< not an #include
+  bool is_certain = true;      ///< the argument of a macro may also be no header
+  bool is_next = false;        ///< of #include_next
 };
 
 /// A macro whose value may be the name of a header, or a part of one.
@@ -25,7 +28,8 @@ struct macro_definition {
 
 struct include_directives {
   std::vector<include_line> includes = {};
-  std::vector<std::string_view> macros = {};  ///< NAME of each #include NAME
+  /// NAME of each #include NAME, __has_include(NAME) and #if MACRO(NAME)
+  std::vector<std::string_view> macros = {};
   std::vector<macro_definition> definitions = {};
 };
 

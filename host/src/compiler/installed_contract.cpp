@@ -21,16 +21,31 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t k_most_header = std::uint64_t{1} << 20;
 constexpr int k_format = 1;
 
-std::vector<fs::path> contract_folders()
+/// The folder `name` of each folder of the search path and of installed data.
+std::vector<fs::path> folders_named(char const* name)
 {
   std::vector<fs::path> folders;
   auto const add = [&](fs::path const& folder) {
-    if (std::find(folders.begin(), folders.end(), folder / "contracts") == folders.end())
-      folders.push_back(folder / "contracts");
+    if (std::find(folders.begin(), folders.end(), folder / name) == folders.end())
+      folders.push_back(folder / name);
   };
   for (auto const& folder : default_search_path(installed_data_folder())) add(folder.path);
   for (auto const& folder : data_folders()) add(folder);
   return folders;
+}
+
+std::vector<fs::path> contract_folders()
+{
+  return folders_named("contracts");
+}
+
+/// Whether `name` is a name, not a path: it may come from the ident of a fatbin.
+bool is_contract_name(std::string const& name)
+{
+  return !name.empty() && name.front() != '.' && std::ranges::all_of(name, [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           std::string_view("_.-").find(letter) != std::string_view::npos;
+  });
 }
 
 [[noreturn]] void refuse(fs::path const& file, std::string const& cause)
@@ -85,6 +100,20 @@ try {
                    : detail::format("did you mean {}?", suggestion)});
 }
 
+/// `text` up to its ";", with one blank for each run of white space.
+std::string one_line(std::string_view text)
+{
+  constexpr std::size_t k_longest = 1000;
+  text = text.substr(0, std::min(text.find(';'), k_longest) + 1);
+  std::string line;
+  for (auto const letter : text)
+    if (std::isspace(static_cast<unsigned char>(letter)) == 0)
+      line += letter;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  return line;
+}
+
 }  // namespace
 
 std::string installed_contract::title() const
@@ -102,14 +131,23 @@ std::string installed_contract::declaration_of(std::string const& hook) const
     auto const is_comment =
         first != std::string_view::npos && (line[first] == '/' || line[first] == '*');
     if (!is_comment && line.find(hook + "(") != std::string_view::npos)
-      return std::string(line.substr(first));
+      return one_line(std::string_view(header_text).substr(start + first));
     start = end + 1;
   }
   return {};
 }
 
+std::string installed_contract::declaration_hint(std::string const& hook) const
+{
+  auto const declaration = declaration_of(hook);
+  if (declaration.empty())
+    return detail::format("the contract {} declares {} in {}", title(), hook, header_path);
+  return detail::format("the contract {} declares: {}", title(), declaration);
+}
+
 installed_contract find_contract(std::string const& name)
 {
+  if (!is_contract_name(name)) refuse_missing(name);
   for (auto const& folder : contract_folders()) {
     auto const file = folder / (name + ".json");
     std::error_code ignored;
@@ -120,6 +158,15 @@ installed_contract find_contract(std::string const& name)
     return contract;
   }
   refuse_missing(name);
+}
+
+std::vector<fs::path> data_include_folders()
+{
+  auto folders = folders_named("include");
+  std::error_code ignored;
+  std::erase_if(folders,
+                [&](fs::path const& folder) { return !fs::is_directory(folder, ignored); });
+  return folders;
 }
 
 std::vector<std::string> list_contracts()

@@ -7,6 +7,7 @@
 // "header" is relative to the .json, and stays below its folder. Threads: no shared state.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,14 +24,21 @@ struct installed_contract {
 
   /// "apply_transform/1"
   [[nodiscard]] std::string title() const;
-  /// The line of the header that declares `hook`; empty if a macro does.
+  /// The declaration of `hook` in the header, in one line, up to its ";"; empty if a macro or
+  /// another header declares it.
   [[nodiscard]] std::string declaration_of(std::string const& hook) const;
+  /// "the contract apply_transform/1 declares: …", or where the declaration is.
+  [[nodiscard]] std::string declaration_hint(std::string const& hook) const;
 };
 
 /// The first contract `name` on the search path.
 /// @throws file_error (not_installed) there is none: the log lists the folders, the hint names a
 ///   similar one; (invalid_contract) it is malformed; unreadable.
 installed_contract find_contract(std::string const& name);
+
+/// The folders DATA/include of the search path and of installed data, where there is one: headers
+/// of fatlink and of packages, for <fatlink/element.cuh>.
+std::vector<std::filesystem::path> data_include_folders();
 
 /// The names of all installed contracts, sorted.
 std::vector<std::string> list_contracts();

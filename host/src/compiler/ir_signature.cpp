@@ -108,6 +108,14 @@ std::string take_type(std::string_view& mangled)
   }
 }
 
+/// A pointer to what `mangled` begins with, for LLVM 7.
+std::string typed_pointer(std::string_view mangled)
+{
+  mangled.remove_prefix(std::min(mangled.find_first_not_of("PKV"), mangled.size()));
+  auto const pointee = take_type(mangled);
+  return (pointee == k_unknown || pointee == "void" ? "i8" : pointee) + "*";
+}
+
 /// Whether `type` of LLVM IR is one that is compared.
 bool is_compared(std::string_view type)
 {
@@ -155,6 +163,32 @@ bool agrees(ir_signature const& signature, std::string_view mangled)
   for (auto const& parameter : signature.parameters)
     if (!agree(parameter, take_type(mangled))) return false;
   return true;
+}
+
+std::optional<ir_signature> ir_signature_of(std::string_view mangled, bool is_opaque)
+{
+  if (!mangled.starts_with('F') || !mangled.ends_with('E')) return std::nullopt;
+  mangled = mangled.substr(1, mangled.size() - 2);
+  std::vector<std::string> types;
+  while (!mangled.empty()) {
+    auto const start = mangled;
+    auto type = take_type(mangled);
+    auto const is_double_pointer = start.starts_with("PP") || start.starts_with("PKP");
+    if (type == k_unknown || is_double_pointer || (mangled.empty() && start.size() > 4))
+      return std::nullopt;
+    if (type == "ptr" && !is_opaque) type = typed_pointer(start);
+    types.push_back(std::move(type));
+  }
+  if (types.empty()) return std::nullopt;
+  ir_signature signature{.result = types.front()};
+  if (types.size() != 2 || types[1] != "void")
+    signature.parameters.assign(types.begin() + 1, types.end());
+  return signature;
+}
+
+bool has_only_numbers(std::string_view mangled)
+{
+  return ir_signature_of(mangled, true) && mangled.find('P') == std::string_view::npos;
 }
 
 }  // namespace fatlink::detail

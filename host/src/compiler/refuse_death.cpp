@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/refuse_death.hpp"
 
-#include <algorithm>
-#include <string_view>
-
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -39,22 +36,12 @@ char const* hint_of(std::string const& reason)
            "nest them less, or simplify the source; the next compile is not affected";
   if (reason == "SIGABRT")
     return "compilers abort where they get no memory: raise compiler_settings::memory_limit_mib, "
-           "or use smaller arrays; the next compile is not affected";
+           "or "
+           "use smaller arrays; the next compile is not affected";
   return "simplify the source; the next compile is not affected";
 }
 
 }  // namespace
-
-bool is_out_of_memory(compile_product const& product)
-{
-  constexpr std::string_view k_marks[] = {"catastrophic error: out of memory",
-                                          "LLVM ERROR: out of memory",
-                                          "Memory allocation failure"};  // ptxas
-  return product.code.ends_with("_ERROR_OUT_OF_MEMORY") ||
-         std::ranges::any_of(k_marks, [&](std::string_view mark) {
-           return product.log.find(mark) != std::string::npos;
-         });
-}
 
 void refuse_memory(std::string const& name, compiler_settings const& settings)
 {

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the end of a compiler's process, or its lack of memory, into an error. Threads: no shared
-// state.
+// Turns the end of a compiler's process, or its lack of memory, into an error.
+// Threads: no shared state.
 #pragma once
 
 #include <string>
 
 #include "fatlink/compiler.hpp"
 #include "link_helper/link_helper.hpp"
-#include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
-
-/// Whether the compiler gave up because it got no more memory.
-bool is_out_of_memory(compile_product const& product);
 
 /// @throws compile_error (compile_memory) always. `name`: of the source.
 [[noreturn]] void refuse_memory(std::string const& name, compiler_settings const& settings);

@@ -68,8 +68,8 @@ char const* remedy(interpreter::failure const& failure) noexcept
       return "fix the loop, or raise cpu_options::instruction_budget (0: no limit)";
     default:
       return failure.location().empty()
-                 ? "fix the device code; compile with nvcc -lineinfo to see source lines (for lto "
-                   "mode, the library too)"
+                 ? "fix the device code; compile with line information (nvcc -lineinfo, fatlink "
+                   "compile --line-info) to see source lines (for lto mode, the library too)"
                  : "fix the device code";
   }
 }

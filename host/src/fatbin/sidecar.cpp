@@ -28,6 +28,15 @@ constexpr std::array k_own_keys{"sha256",    "hook",          "hooks",
                                     .hint = hint});
 }
 
+/// "line 3, column 5" of the byte `position` of `text`, which counts from 1.
+std::string place_of(std::string_view text, std::size_t position)
+{
+  auto const before = text.substr(0, position == 0 ? 0 : position - 1);
+  auto const line = before.rfind('\n');
+  return detail::format("line {}, column {}", std::ranges::count(before, '\n') + 1,
+                        before.size() - (line == std::string_view::npos ? 0 : line + 1) + 1);
+}
+
 }  // namespace
 
 std::filesystem::path sidecar_of(std::filesystem::path fatbin)
@@ -49,8 +58,8 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
       fail(name, "is not a JSON object", "write one object: {\"name\": \"…\", …}");
     return json;
   } catch (nlohmann::json::parse_error const& error) {
-    fail(name, detail::format("is not JSON (at byte {})", error.byte),
-         "correct the syntax at that byte, or build the fatbin again");
+    fail(name, detail::format("is not JSON ({})", place_of({text, bytes.size()}, error.byte)),
+         "correct the syntax there, or build the fatbin again");
   } catch (nlohmann::json::out_of_range const&) {
     fail(name, "holds a number that is out of range", "write a number in the range of float64");
   }
@@ -61,12 +70,16 @@ nlohmann::json read_json(std::filesystem::path const& path)
   return parse_json(read_file(path, limits::k_json_bytes, k_json_example), path.string());
 }
 
+bool has_sidecar_keys(nlohmann::json const& json)
+{
+  return std::ranges::any_of(k_own_keys, [&](char const* key) { return json.contains(key); });
+}
+
 bool is_sidecar(std::filesystem::path const& path)
 try {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return false;
-  auto const json = read_json(path);
-  return std::ranges::any_of(k_own_keys, [&](char const* key) { return json.contains(key); });
+  return has_sidecar_keys(read_json(path));
 } catch (file_error const&) {
   return false;
 }

@@ -17,7 +17,11 @@ std::filesystem::path sidecar_of(std::filesystem::path fatbin);
 
 /// The remedy for a malformed sidecar.
 constexpr char const* k_json_example =
-    R"(see share/fatlink/relu_poly.json: "name", "summary", "hook", "reference", "tolerance_ulp")";
+    R"(for example {"name": "half", "summary": "x / 2", "hook": "user_transform", )"
+    R"("reference": "x / 2", "tolerance_ulp": 1})";
+
+/// Whether `json` states a digest or a reference.
+bool has_sidecar_keys(nlohmann::json const& json);
 
 /// Whether the file `path` is a sidecar and not the JSON of another program, such as clang's
 /// -ftime-trace: an object with a member that states a digest, a reference or a launch plan.

@@ -96,6 +96,22 @@ std::optional<digest256> check_shared(fs::path const& path, bytes_view bytes)
                                name));
 }
 
+/// As is_sidecar, beside a source, whose author wrote the file: one that is not JSON is an error.
+bool is_sidecar_of_source(fs::path const& sidecar)
+{
+  return is_there(sidecar) && has_sidecar_keys(read_json(sidecar));
+}
+
+/// x.cu.json, or x.json.
+std::optional<fs::path> find_sidecar_of_source(fs::path const& path)
+{
+  auto own = with_ending(path, ".json");
+  if (!is_there(with_ending(path, ".fatbin")) && is_sidecar_of_source(own)) return own;
+  auto shared = sidecar_of(path);
+  if (is_sidecar_of_source(shared)) return shared;
+  return std::nullopt;
+}
+
 /// Whether x.cubin.json is the sidecar of x.cubin.
 bool has_own(fs::path const& path)
 {
@@ -109,10 +125,11 @@ std::optional<fs::path> find_sidecar(fs::path const& path)
   auto shared = sidecar_of(path);
   if (path.extension() == ".fatbin" || path == shared)
     return is_there(shared) ? std::optional(std::move(shared)) : std::nullopt;
+  if (is_source_name(path)) return find_sidecar_of_source(path);
   if (has_own(path)) return with_ending(path, ".json");
   if (!is_sidecar(shared)) return std::nullopt;
   auto const stated = sha256_in(shared);
-  if (stated && !is_source_name(path) && !has_digest(path, *stated)) return std::nullopt;
+  if (stated && !has_digest(path, *stated)) return std::nullopt;
   return shared;
 }
 

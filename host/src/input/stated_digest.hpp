@@ -12,7 +12,7 @@ namespace fatlink::detail {
 /// The sidecar of the file `path`; nothing if there is none. As stated_digest() says, but an x.json
 /// without a digest is for every file of the stem, and one with a digest also for the source
 /// (x.cu, x.ll, x.bc). That of a .json is itself. Beside other files than fatbins, JSON of other
-/// programs (is_sidecar) is none.
+/// programs (is_sidecar) is none. Beside a source, a .json that is not JSON is an error.
 /// @throws file_error the sidecar is malformed.
 std::optional<std::filesystem::path> find_sidecar(std::filesystem::path const& path);
 

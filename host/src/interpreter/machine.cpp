@@ -29,10 +29,9 @@ try {
 } catch (ptx::syntax_error const& error) {
   if (error.category() == ptx::syntax_error::kind::malformed)
     throw failure(fault::syntax, error.what(), error.source(), error.line());
-  throw failure(
-      fault::refused,
-      error.source() + ":" + std::to_string(error.line()) + ": " + unsupported(error.detail()),
-      error.source(), error.line());
+  throw failure(fault::refused,
+                line_in_ptx(error.source(), error.line()) + ": " + unsupported(error.detail()),
+                error.source(), error.line());
 }
 
 void check_shape(kernel const& kernel, launch_options const& options)
@@ -112,10 +111,10 @@ void program::refuse(unsigned module, syntax::variable const& variable,
                      std::string const& limit) const
 {
   auto const& source = modules_.modules[module].name;
-  throw failure(fault::refused,
-                source + ":" + std::to_string(variable.line) + ": " + variable.name + ": " +
-                    unsupported(limit),
-                source, variable.line);
+  throw failure(
+      fault::refused,
+      line_in_ptx(source, variable.line) + ": " + variable.name + ": " + unsupported(limit), source,
+      variable.line);
 }
 
 void program::allocate()

@@ -6,18 +6,30 @@
 
 namespace fatlink {
 
-void detail::fail_without_helper(std::string const& cause, std::string const& input,
-                                 std::string const& code, std::string const& hint)
+namespace {
+
+std::string install_hint(detail::helper_tool tool)
 {
-  auto const install = detail::format(
-      "install {} in libexec beside the program's bin (package fatlink-runtime), name it in "
-      "FATLINK_LINKD, or link with isolation::in_process",
-      k_helper_program);
+  auto const* const remedy = tool == detail::helper_tool::nvjitlink
+                                 ? "name it in FATLINK_LINKD, or link with isolation::in_process"
+                                 : "or name it in FATLINK_LINKD: sources are compiled nowhere else";
+  return detail::format(
+      "install {} in libexec beside the program's bin (package fatlink-runtime), {}",
+      detail::k_helper_program, remedy);
+}
+
+}  // namespace
+
+void detail::fail_without_helper(helper_tool tool, std::string const& cause,
+                                 std::string const& input, std::string const& code,
+                                 std::string const& hint)
+{
+  auto const* const name = tool == helper_tool::nvjitlink ? "link helper" : "compiler's helper";
   throw unavailable_error(
-      stage::linker, {.message = detail::format("the link helper cannot be used: {}", cause),
-                      .input = input,
-                      .code = code.empty() ? error_code::helper_unavailable : vendor_code(code),
-                      .hint = hint.empty() ? install : hint});
+      stage_of(tool), {.message = detail::format("the {} cannot be used: {}", name, cause),
+                       .input = input,
+                       .code = code.empty() ? error_code::helper_unavailable : vendor_code(code),
+                       .hint = hint.empty() ? install_hint(tool) : hint});
 }
 
 }  // namespace fatlink

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error for a link helper that is missing or does not start.
+// The error for a helper that is missing or does not start.
 #pragma once
 
+#include <filesystem>
 #include <string>
+
+#include "link_helper/helper_tool.hpp"
 
 namespace fatlink::detail {
 
 constexpr char const* k_helper_program = "fatlink-linkd";
 
-/// Reports that the helper cannot be used: `cause`, for `input`, with the error's `code` and
-/// `hint`. An empty `hint` says where to install the helper.
+/// Reports that the helper with `tool` cannot be used: `cause`, for `input`, with the error's
+/// `code` and `hint`. An empty `hint` says where to install the helper.
 /// @throws unavailable_error always.
-[[noreturn]] void fail_without_helper(std::string const& cause, std::string const& input,
-                                      std::string const& code = {}, std::string const& hint = {});
+[[noreturn]] void fail_without_helper(helper_tool tool, std::string const& cause,
+                                      std::string const& input, std::string const& code = {},
+                                      std::string const& hint = {});
+
+/// As fatlink::find_link_helper, for `tool`, which the error's hint is for.
+std::filesystem::path find_helper(helper_tool tool);
 
 }  // namespace fatlink::detail

@@ -37,11 +37,17 @@ std::vector<std::filesystem::path> helper_files()
 
 std::filesystem::path find_link_helper()
 {
+  return detail::find_helper(detail::helper_tool::nvjitlink);
+}
+
+std::filesystem::path detail::find_helper(helper_tool tool)
+{
   if (auto const named = detail::environment("FATLINK_LINKD"); !named.empty()) {
     if (::access(named.c_str(), X_OK) != 0)
-      detail::fail_without_helper(detail::format("{} (from $FATLINK_LINKD): {}", named,
-                                                 std::generic_category().message(errno)),
-                                  named);
+      fail_without_helper(tool,
+                          detail::format("{} (from $FATLINK_LINKD): {}", named,
+                                         std::generic_category().message(errno)),
+                          named);
     return named;
   }
   std::string tried;
@@ -49,8 +55,8 @@ std::filesystem::path find_link_helper()
     if (::access(file.c_str(), X_OK) == 0) return file;
     tried += (tried.empty() ? "" : ", ") + file.string();
   }
-  detail::fail_without_helper(detail::format("no {} at {}", k_helper_program, tried),
-                              k_helper_program);
+  fail_without_helper(tool, detail::format("no {} at {}", k_helper_program, tried),
+                      k_helper_program);
 }
 
 void set_default_link_helper(std::filesystem::path file)

@@ -57,14 +57,16 @@ class registry {
   }
 
   /// Counts a lease. @throws unavailable_error the time limit has passed.
-  void enter(time_limit const& limit)
+  void enter(helper_tool tool, time_limit const& limit)
   {
     std::unique_lock lock(mutex_);
     auto const has_place = [&] { return leases_ < most_leases(); };
     if (!has_lease_ended_->wait_until(lock, limit.end(), has_place))
-      fail_without_helper("all helpers that this process may start are busy", "fatlink-linkd",
-                          "ETIMEDOUT",
-                          "raise linker_settings::time_limit, or link in fewer threads at once");
+      fail_without_helper(
+          tool, "all helpers that this process may start are busy", k_helper_program, "ETIMEDOUT",
+          tool == helper_tool::nvjitlink
+              ? "raise linker_settings::time_limit, or link in fewer threads at once"
+              : "raise compiler_settings::time_limit, or compile in fewer threads at once");
     ++leases_;
   }
 
@@ -128,6 +130,16 @@ class registry {
     return idle_.size();
   }
 
+  /// Whether a helper shall be started for the next lease: not for the first one that ends, which
+  /// may have been the only one of the process, nor where one is idle.
+  bool shall_start_next(helper_tool tool)
+  {
+    std::lock_guard const lock(mutex_);
+    auto const has_tool = [&](idle_helper const& idle) { return idle.settings.tool == tool; };
+    auto const is_first = !std::exchange(has_ended_one_, true);
+    return !is_first && !pool_.expired() && std::none_of(idle_.begin(), idle_.end(), has_tool);
+  }
+
  private:
   static std::size_t most_leases()
   {
@@ -151,6 +163,7 @@ class registry {
   std::weak_ptr<helper_pool> pool_;
   std::vector<idle_helper> idle_;  ///< the one used last at the end
   std::size_t leases_ = 0;
+  bool has_ended_one_ = false;  ///< a helper that served one request only
   fork_guard fork_guard_{fork_order::helper_pool, mutex_, [this] { forget_parents_helpers(); }};
 };
 
@@ -180,33 +193,60 @@ std::size_t idle_helper_count()
   return registry::instance().idle_count();
 }
 
-helper_lease::helper_lease(helper_settings const& settings, std::string const& identity,
-                           helper_reuse reuse, time_limit const& limit)
-    : settings_(settings), reuse_(reuse)
+helper_place::helper_place(helper_tool tool, time_limit const& limit)
 {
-  auto& helpers = registry::instance();
-  helpers.enter(limit);
-  try {
-    auto const serves = [&](link_helper const& helper) {
-      return helper.is_ready() && (identity.empty() || helper.hello().identity == identity);
-    };
-    if (reuse == helper_reuse::shared) do
-        helper_ = helpers.take(settings);
-      while (helper_ && !serves(*helper_));
-    if (!helper_) helper_ = link_helper::start(settings, limit);
-  } catch (...) {
-    helpers.leave();
-    throw;
+  registry::instance().enter(tool, limit);
+}
+
+helper_place::~helper_place()
+{
+  registry::instance().leave();
+}
+
+helper_lease::helper_lease(helper_settings const& settings, std::string const& identity,
+                           helper_reuse reuse, time_limit const& limit,
+                           std::unique_ptr<helper_place> place)
+    : place_(place ? std::move(place) : std::make_unique<helper_place>(settings.tool, limit)),
+      settings_(settings),
+      reuse_(reuse)
+{
+  if (reuse == helper_reuse::shared) helper_ = take_idle(identity, limit);
+  if (!helper_) helper_ = link_helper::start(settings, limit);
+}
+
+std::unique_ptr<link_helper> helper_lease::take_idle(std::string const& identity,
+                                                     time_limit const& limit)
+{
+  while (auto helper = registry::instance().take(settings_)) {
+    try {
+      helper->wait_until_started(limit);
+    } catch (unavailable_error const&) {
+      continue;  // the start of another one tells why
+    }
+    if (helper->is_ready() && (identity.empty() || helper->hello().identity == identity))
+      return helper;
   }
+  return nullptr;
+}
+
+void helper_lease::end_after_this() noexcept
+{
+  starts_next_ = std::exchange(reuse_, helper_reuse::fresh) == helper_reuse::shared || starts_next_;
+}
+
+void helper_lease::start_next() noexcept
+try {
+  if (registry::instance().shall_start_next(settings_.tool))
+    registry::instance().keep({.helper = link_helper::launch(settings_), .settings = settings_});
+} catch (std::exception const&) {  // the next lease tells why
 }
 
 helper_lease::~helper_lease()
 {
-  auto& helpers = registry::instance();
   if (reuse_ == helper_reuse::shared && helper_->is_ready())
-    helpers.keep({.helper = std::move(helper_), .settings = std::move(settings_)});
+    registry::instance().keep({.helper = std::move(helper_), .settings = std::move(settings_)});
   helper_.reset();
-  helpers.leave();
+  if (starts_next_) start_next();
 }
 
 template <typename Work>
@@ -220,13 +260,14 @@ auto helper_lease::call(Work const& work, time_limit const& limit)
   helper_ = link_helper::start(settings_, limit);
   if (helper_->hello().identity != identity)
     fail_without_helper(
+        settings_.tool,
         detail::format("{} was replaced meanwhile",
                        std::filesystem::path(helper_->hello().path).filename().string()),
         helper_->hello().path, "ESTALE", "try again");
   try {
     return work(*helper_);
   } catch (helper_left const&) {
-    fail_without_helper("it ends itself instead of replying", helper_->hello().path,
+    fail_without_helper(settings_.tool, "it ends itself instead of replying", helper_->hello().path,
                         "exit status 0",
                         "raise FATLINK_HELPER_IDLE_SECONDS; the library that it opened may have "
                         "ended it");

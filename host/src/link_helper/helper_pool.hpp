@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link helpers of this process. After a link, a helper waits for the next one. Idle helpers end
-// with the last linker, after a minute without work (fatlink-linkd ends itself), and when there are
-// more than four. A helper that linked inputs without digest or contract serves no other link: such
-// inputs may have taken it over. A forked child starts its own helpers and never uses its parent's.
+// The helpers of this process. After a link, a helper waits for the next one. Idle helpers end
+// with the last linker or compiler, after a minute without work (fatlink-linkd ends itself), and
+// when there are more than four. A helper that linked inputs without digest or contract, or
+// compiled a source, serves no other: such inputs may have taken it over. A forked child starts its
+// own helpers and never uses its parent's.
 // Threads: safe; each lease has its own helper.
 #pragma once
 
@@ -33,20 +34,34 @@ std::size_t idle_helper_count();
 
 enum class helper_reuse { shared, fresh };
 
+/// One of the helpers that this process may have at once: twice the number of cores, at least four.
+class helper_place {
+ public:
+  /// Waits for the end of another lease if there is none. @throws unavailable_error (ETIMEDOUT) no
+  ///   lease ended within the time limit.
+  helper_place(helper_tool tool, time_limit const& limit);
+  ~helper_place();
+  helper_place(helper_place const&) = delete;
+  helper_place& operator=(helper_place const&) = delete;
+};
+
 /// Exclusive use of a helper, until the lease is destroyed.
 class helper_lease {
  public:
   /// Takes an idle helper or starts one. `identity` (library_file::identity), if not empty: ends
   /// idle helpers of the tool that opened another file. helper_reuse::fresh: a new helper, which
-  /// ends with the lease. If the process has as many helpers as it may (twice the number of cores,
-  /// at least four), waits for the end of another lease.
-  /// @throws unavailable_error as link_helper::start, or no lease ended within the time limit.
+  /// ends with the lease. Waits for a helper_place, within the time limit, unless `place` is one.
+  /// @throws unavailable_error as link_helper::start and helper_place.
   helper_lease(helper_settings const& settings, std::string const& identity, helper_reuse reuse,
-               time_limit const& limit);
+               time_limit const& limit, std::unique_ptr<helper_place> place = nullptr);
   ~helper_lease();
   helper_lease(helper_lease const&) = delete;
   helper_lease& operator=(helper_lease const&) = delete;
   link_helper* operator->() const noexcept { return helper_.get(); }
+  /// The helper serves no other lease: what it is about to receive may take it over. From the
+  /// second such helper of the process on, the end of the lease starts the next one, which is then
+  /// ready for a process that compiles now and then.
+  void end_after_this() noexcept;
   /// As link_helper::link. If the helper ended itself, tries once again with a new one.
   link_product link(link_request const& request, time_limit const& limit);
   /// As link_helper::compile. If the helper ended itself, tries once again with a new one.
@@ -57,8 +72,15 @@ class helper_lease {
   template <typename Work>
   auto call(Work const& work, time_limit const& limit);
 
+  /// An idle helper that serves `identity`, or null.
+  std::unique_ptr<link_helper> take_idle(std::string const& identity, time_limit const& limit);
+
+  void start_next() noexcept;
+
+  std::unique_ptr<helper_place> place_;  ///< until helper_ has ended
   helper_settings settings_;
   helper_reuse reuse_;
+  bool starts_next_ = false;
   std::unique_ptr<link_helper> helper_;
 };
 

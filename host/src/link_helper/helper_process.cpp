@@ -46,7 +46,8 @@ bool is_for_helper(std::string_view variable)
 {
   auto const lacks_descriptors = code == EMFILE || code == ENFILE;
   auto const lacks_processes = code == EAGAIN || code == ENOMEM;
-  fail_without_helper(detail::format("{}: {}", program, std::generic_category().message(code)),
+  fail_without_helper(helper_tool::nvjitlink,
+                      detail::format("{}: {}", program, std::generic_category().message(code)),
                       program, {},
                       lacks_descriptors ? "close some files, or raise the limit (ulimit -n)"
                       : lacks_processes ? "raise the limits of processes and memory (ulimit -u, -v)"

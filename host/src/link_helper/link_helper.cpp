@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <initializer_list>
+#include <utility>
 
-#include "fatlink/find_link_helper.hpp"
 #include "link_helper/fail_without_helper.hpp"
 #include "util/process/cancellation.hpp"
 #include "util/text/format.hpp"
@@ -25,6 +25,8 @@ constexpr char const* k_killed =
     "affected";
 constexpr char const* k_raise_limit =
     "raise linker_settings::time_limit; a damaged input can also make nvJitLink hang";
+constexpr char const* k_raise_compile_limit =
+    "raise compiler_settings::time_limit, or compile when the machine is less busy";
 
 constexpr char const* k_other_version =
     "install the fatlink-linkd of this version of fatlink, or name it in FATLINK_LINKD";
@@ -221,34 +223,47 @@ try {
   throw helper_death{.reason = "EPROTO", .cause = error.what()};
 }
 
-link_helper::link_helper(helper_settings const& settings, std::string const& program)
-    : process_(program, arguments_of(settings))
+link_helper::link_helper(helper_settings const& settings, std::string program)
+    : tool_(settings.tool), program_(std::move(program)), process_(program_, arguments_of(settings))
 {
+}
+
+std::unique_ptr<link_helper> link_helper::launch(helper_settings const& settings)
+{
+  return std::unique_ptr<link_helper>(
+      new link_helper(settings, find_helper(settings.tool).string()));
 }
 
 std::unique_ptr<link_helper> link_helper::start(helper_settings const& settings,
                                                 time_limit const& limit)
 {
-  auto const program = find_link_helper().string();
-  std::unique_ptr<link_helper> helper(new link_helper(settings, program));
-  try {
-    auto const hello = helper->receive({message_kind::hello, message_kind::unavailable}, {}, limit);
-    if (hello.header.kind == message_kind::unavailable)
-      throw unavailable_error(stage::linker, decode_failure(hello.body, hello.header.kind).details);
-    helper->hello_ = decode_hello(hello.body);
-  } catch (broken const& failure) {
-    auto const exit_reason = helper->process_.end();
-    if (failure.has_timed_out)
-      fail_without_helper(
-          detail::format("{} did not start within {} s", program, seconds(limit.length())), program,
-          "ETIMEDOUT", k_raise_limit);
-    fail_without_helper(detail::format("{} ended with {}", program, exit_reason), program,
-                        exit_reason);
-  } catch (protocol_error const& error) {
-    fail_without_helper(detail::format("{} sent no valid hello: {}", program, error.what()),
-                        program, "EPROTO", k_other_version);
-  }
+  auto helper = launch(settings);
+  helper->wait_until_started(limit);
   return helper;
+}
+
+void link_helper::wait_until_started(time_limit const& limit)
+try {
+  if (is_started_) return;
+  auto const hello = receive({message_kind::hello, message_kind::unavailable}, {}, limit);
+  if (hello.header.kind == message_kind::unavailable) {
+    auto const failure = decode_failure(hello.body, hello.header.kind);
+    throw unavailable_error(failure.where, failure.details);
+  }
+  hello_ = decode_hello(hello.body);
+  is_started_ = true;
+} catch (broken const& failure) {
+  auto const exit_reason = process_.end();
+  if (failure.has_timed_out)
+    fail_without_helper(
+        tool_, detail::format("{} did not start within {} s", program_, seconds(limit.length())),
+        program_, "ETIMEDOUT",
+        tool_ == helper_tool::nvjitlink ? k_raise_limit : k_raise_compile_limit);
+  fail_without_helper(tool_, detail::format("{} ended with {}", program_, exit_reason), program_,
+                      exit_reason);
+} catch (protocol_error const& error) {
+  fail_without_helper(tool_, detail::format("{} sent no valid hello: {}", program_, error.what()),
+                      program_, "EPROTO", k_other_version);
 }
 
 link_product link_helper::link(link_request const& request, time_limit const& limit)

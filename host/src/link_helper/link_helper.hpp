@@ -13,6 +13,7 @@
 #include <string>
 
 #include "link_helper/helper_process.hpp"
+#include "link_helper/helper_tool.hpp"
 #include "link_helper/protocol.hpp"
 
 namespace fatlink::detail {
@@ -29,16 +30,13 @@ class time_limit {
   }
   [[nodiscard]] std::chrono::milliseconds length() const noexcept { return length_; }
   [[nodiscard]] clock::time_point end() const noexcept { return end_; }
+  /// Moves the end, for time that shall not count.
+  void extend(clock::duration time) noexcept { end_ += time; }
 
  private:
   std::chrono::milliseconds length_;
   clock::time_point end_;
 };
-
-/// What a helper runs.
-enum class helper_tool { nvjitlink, nvrtc, libnvvm };
-/// "nvjitlink", "nvrtc" or "libnvvm".
-char const* to_string(helper_tool tool) noexcept;
 
 struct helper_settings {
   helper_tool tool = helper_tool::nvjitlink;
@@ -69,6 +67,11 @@ class link_helper {
   ///   the time limit has passed.
   static std::unique_ptr<link_helper> start(helper_settings const& settings,
                                             time_limit const& limit);
+  /// Starts a helper and does not wait: call wait_until_started() before anything else.
+  /// @throws unavailable_error there is no helper.
+  static std::unique_ptr<link_helper> launch(helper_settings const& settings);
+  /// Waits until it has opened its tool, unless that was done. @throws as start().
+  void wait_until_started(time_limit const& limit);
   link_helper(link_helper const&) = delete;
   link_helper& operator=(link_helper const&) = delete;
 
@@ -92,7 +95,7 @@ class link_helper {
   void abandon() noexcept { process_.abandon(); }
 
  private:
-  explicit link_helper(helper_settings const& settings, std::string const& program);
+  explicit link_helper(helper_settings const& settings, std::string program);
   struct message {
     message_header header;
     byte_buffer body;
@@ -107,8 +110,11 @@ class link_helper {
   /// As exchange(). @throws helper_left, helper_death
   message call(byte_buffer const& request, message_kind expected, time_limit const& limit);
 
+  helper_tool tool_;
+  std::string program_;
   helper_process process_;
   helper_hello hello_;
+  bool is_started_ = false;
   std::uint64_t last_request_ = 0;
   bool is_busy_ = false;
 };

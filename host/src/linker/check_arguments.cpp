@@ -118,7 +118,8 @@ void detail::check_reference_device(std::span<fatbin const> modules)
                                      module.name()),
            .input = module.name(),
            .code = error_code::needs_gpu,
-           .hint = "link for a GPU, or compile it to PTX: nvcc -dlto -fatbin -arch=sm_75"});
+           .hint = "link for a GPU, or compile it to PTX: nvcc -dlto -fatbin "
+                   "-arch=sm_75, or fatlink compile --arch 75"});
 }
 
 }  // namespace fatlink

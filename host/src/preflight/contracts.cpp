@@ -44,7 +44,8 @@ finding uncontracted(std::vector<std::string> names, preflight_inputs const& inp
           .severity = severity::warning,
           .files = std::move(names),
           .message = std::move(message),
-          .hint = detail::format("build {} with fatlink_add_fatbin(… CONTRACT …)",
+          .hint = detail::format("build {} with fatlink_add_fatbin(… CONTRACT …), or with "
+                                 "fatlink::compiler and compile_options::contract",
                                  is_one ? "it" : "them")};
 }
 
@@ -193,7 +194,8 @@ finding untyped(symbol_index const& symbols, preflight_input const& undeclared,
                                 "does not declare it; only widths and arity could be checked",
                                 undeclared.file->name(), is_definer ? "defines" : "calls", hook,
                                 contract_of(*declared.ident), contract_of(*undeclared.ident)),
-      .hint = detail::format("build that code with fatlink_add_fatbin(… CONTRACT {} …)",
+      .hint = detail::format("build that code with fatlink_add_fatbin(… CONTRACT {0} …), or with "
+                             "fatlink::compiler and compile_options::contract",
                              declared.ident->contract)};
 }
 

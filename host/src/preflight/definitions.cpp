@@ -50,14 +50,15 @@ bool has_kernel(preflight_inputs const& inputs)
 
 finding removed_functions(fatbin const& input, severity level)
 {
-  return {
-      .id = finding_id::removed_functions,
-      .severity = level,
-      .files = {input.name()},
-      .message = detail::format("{} defines no device function: the device functions were "
-                                "removed, because it was compiled without -rdc=true or -dlto",
-                                input.name()),
-      .hint = "compile with -dlto: nvcc -dlto -fatbin -arch=sm_75, or to PTX: nvcc -rdc=true -ptx"};
+  return {.id = finding_id::removed_functions,
+          .severity = level,
+          .files = {input.name()},
+          .message = detail::format("{} defines no device function: the device functions were "
+                                    "removed, because it was compiled without -rdc=true or -dlto",
+                                    input.name()),
+          .hint =
+              "compile with -dlto: nvcc -dlto -fatbin -arch=sm_75, with fatlink compile, or to "
+              "PTX: nvcc -rdc=true -ptx"};
 }
 
 finding no_definition(fatbin const& input, severity level)

@@ -2,6 +2,7 @@
 #include "preflight/double_arithmetic.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "ptx/double_arithmetic.hpp"
 #include "ptx/parser.hpp"
@@ -21,11 +22,25 @@ bool may_be_float(ptx_parameter const& parameter)
          (is_float || (parameter.type == "b32" && parameter.accessed_as.empty()));
 }
 
+bool is_float(ptx_parameter const& parameter)
+{
+  return may_be_float(parameter) && !parameter.accessed_as.empty();
+}
+
+bool is_double(ptx_parameter const& parameter)
+{
+  return parameter.accessed_as == "f64" || parameter.type == "f64";
+}
+
+/// Takes or returns a float, and no double.
 bool is_float_function(ptx_function const& function)
 {
-  return function.results.size() == 1 && !function.parameters.empty() &&
-         may_be_float(function.results.front()) &&
-         std::all_of(function.parameters.begin(), function.parameters.end(), may_be_float);
+  auto values = function.parameters;
+  values.insert(values.end(), function.results.begin(), function.results.end());
+  if (std::ranges::any_of(values, is_double)) return false;
+  auto const may_all_be = function.results.size() == 1 && !function.parameters.empty() &&
+                          std::ranges::all_of(values, may_be_float);
+  return may_all_be || std::ranges::any_of(values, is_float);
 }
 
 std::vector<std::string> float_functions(ptx_interface const& interface)
@@ -65,14 +80,14 @@ finding describe(ptx::double_arithmetic const& use, std::string const& file)
 std::vector<finding> find_double_arithmetic(fatbin const& module)
 {
   std::vector<finding> findings;
+  std::set<std::string> known;
   for (auto const& entry : module.entries()) {
     if (entry.kind != entry_kind::ptx || entry.uncompressed_size > k_most_text) continue;
     auto const names = float_functions(module.interface(entry));
     if (names.empty()) continue;
     for (auto const& use : read_uses(entry, module.name()))
       if (std::binary_search(names.begin(), names.end(), use.function) &&
-          std::none_of(findings.begin(), findings.end(),
-                       [&](finding const& known) { return known.symbol == use.function; }))
+          known.insert(use.function).second)
         findings.push_back(describe(use, module.name()));
   }
   return findings;

@@ -74,12 +74,14 @@ finding lacks_kind(preflight_inputs const& inputs, fatbin const& input, entry_ch
       .files = {input.name()},
       .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
                                 describe(kind_of(mode)), to_string(mode)),
-      .hint = alternatives(inputs, input, choice) +
-              (mode == link_mode::sass
-                   ? detail::format("compile its source with nvcc -cubin -rdc=true -arch={0}, or "
-                                    "get a build with SASS for {0} from its author",
-                                    choice.target.name())
-                   : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75"))};
+      .hint =
+          alternatives(inputs, input, choice) +
+          (mode == link_mode::sass
+               ? detail::format(
+                     "compile its source with nvcc -cubin -rdc=true -arch={0} or "
+                     "fatlink compile --sass {0}, or get a build with SASS for {0} from its author",
+                     choice.target.name())
+               : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile"))};
 }
 
 finding lacks_target(fatbin const& input, entry_kind kind, target link_target)
@@ -97,12 +99,12 @@ finding lacks_target(fatbin const& input, entry_kind kind, target link_target)
                      : detail::format("{} is compiled for {}, which does not link for {}",
                                       input.name(), fmt::join(names, ", "), link_target.name()),
       .hint = kind == entry_kind::elf
-                  ? detail::format("compile it with nvcc -rdc=true -cubin -arch={}, or with "
-                                   "fatlink_add_fatbin(… SASS {})",
+                  ? detail::format("compile it with nvcc -rdc=true -cubin -arch={0}, fatlink "
+                                   "compile --sass {0}, or fatlink_add_fatbin(… SASS {1})",
                                    link_target.name(), link_target.name().substr(3))
-                  : detail::format("compile it for {} or older: nvcc -arch=sm_{}, or "
-                                   "fatlink_add_fatbin(… ARCHITECTURES {})",
-                                   link_target.name(), link_target.number(), link_target.number())};
+                  : detail::format("compile it for {0} or older: nvcc -arch=sm_{1}, fatlink "
+                                   "compile --arch {1}, or fatlink_add_fatbin(… ARCHITECTURES {1})",
+                                   link_target.name(), link_target.number())};
 }
 
 std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)

@@ -34,10 +34,11 @@ std::string remedy(preflight_input const& input, preflight_request const& reques
   if (is_raw(input))
     return detail::format(
         "raw LTO-IR cannot state them; compile its source to a fatbin, whose PTX does: "
-        "nvcc -dlto -fatbin -arch={} FILE.cu -o FILE.fatbin",
+        "nvcc -dlto -fatbin -arch={0} FILE.cu -o FILE.fatbin, or fatlink compile",
         name);
   return detail::format(
-      "compile {1} with nvcc -dc -gencode 'arch=compute_{0},code=[compute_{0},lto_{0}]'",
+      "compile {1} with nvcc -dc -gencode 'arch=compute_{0},code=[compute_{0},lto_{0}]', or with "
+      "fatlink compile --arch {0}",
       name.substr(name.find('_') + 1), input.file->name());
 }
 

@@ -153,6 +153,19 @@ std::optional<library_file> locate(vendor_library const& library, identity_reade
   return std::nullopt;
 }
 
+namespace {
+
+/// The remedy if `candidate` is the only one.
+std::string remedy_of(vendor_library const& library, library_candidate const& candidate)
+{
+  if (candidate.reason != detail::format("${}", library.variable)) return library.remedy;
+  return detail::format(
+      "correct or unset {}: while it is set, no other file is tried; otherwise {}",
+      library.variable, library.remedy);
+}
+
+}  // namespace
+
 void refuse_library(vendor_library const& library, library_candidate const& candidate)
 {
   throw unavailable_error(library.origin, {.message = detail::format(
@@ -161,7 +174,7 @@ void refuse_library(vendor_library const& library, library_candidate const& cand
                                            .input = candidate.path,
                                            .code = library.unavailable,
                                            .log = outcomes_of({candidate}),
-                                           .hint = library.remedy});
+                                           .hint = remedy_of(library, candidate)});
 }
 
 void refuse_library(vendor_library const& library, std::vector<library_candidate> const& candidates)

@@ -32,8 +32,8 @@ class session {
     });
     for (auto const& library : subject.headers)
       step([&] {
-        return api_.add_lazily(handle_.get(), library.text.data(), library.text.size(),
-                               library.name.c_str());
+        auto const add = library.name.ends_with(".ll") ? api_.add : api_.add_lazily;
+        return add(handle_.get(), library.text.data(), library.text.size(), library.name.c_str());
       });
     step([&] { return api_.verify(handle_.get(), count, texts.data()); });
     step([&] { return api_.compile(handle_.get(), count, texts.data()); });

@@ -2,7 +2,9 @@
 #include "vendor_compiler/nvrtc.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <utility>
 
 #include "util/text/format.hpp"
 
@@ -54,6 +56,15 @@ void open_builtins(std::string const& file, int minor)
   (void)shared_library::open(builtins.string(), ignored);
 }
 
+/// N of "libnvrtc-builtins.so.13.N.88" after `prefix`; -1: the name does not begin with that.
+int minor_of(std::string_view name, std::string_view prefix)
+{
+  int minor = -1;
+  if (name.starts_with(prefix))
+    (void)std::from_chars(name.data() + prefix.size(), name.data() + name.size(), minor);
+  return minor;
+}
+
 }  // namespace
 
 vendor_library const& nvrtc_library()
@@ -69,7 +80,7 @@ vendor_library const& nvrtc_library()
       .wheel_folder = "lib",
       .functions = {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetLTOIR", "nvrtcGetCUBIN"},
       .remedy =
-          "install CUDA 13's NVRTC (Debian, Ubuntu: cuda-nvrtc-13-0; in an active Python "
+          "install CUDA 13's NVRTC (NVIDIA's apt repository: cuda-nvrtc-13-0; in an active Python "
           "environment: pip install nvidia-cuda-nvrtc), or set FATLINK_NVRTC to its "
           "libnvrtc.so.13",
       .unavailable = error_code::nvrtc_unavailable,
@@ -79,14 +90,19 @@ vendor_library const& nvrtc_library()
 
 std::string builtins_of(std::string const& file)
 {
-  std::string newest;
   std::error_code failure;
-  auto const folder = fs::canonical(file, failure).parent_path();
+  auto const real = fs::canonical(file, failure);
   if (failure) return {};
-  for (auto const& entry : fs::directory_iterator(folder, failure))
-    if (entry.path().filename().string().starts_with(k_builtins))
-      newest = std::max(newest, entry.path().string());
-  return newest;
+  auto const own = minor_of(real.filename().string(), "libnvrtc.so.13.");
+  std::pair<int, fs::path> newest{-1, {}};
+  fs::path own_file;
+  for (auto const& entry : fs::directory_iterator(real.parent_path(), failure)) {
+    auto const minor = minor_of(entry.path().filename().string(), k_builtins);
+    if (minor < 0) continue;
+    if (own >= 0 && minor == own) own_file = std::max(own_file, entry.path());
+    newest = std::max(newest, std::pair(minor, entry.path()));
+  }
+  return (own_file.empty() ? newest.second : own_file).string();
 }
 
 /// The builtins have the version in the names that they export, NVRTC itself has not.

@@ -45,7 +45,8 @@ vendor_library const& nvrtc_library();
 /// The file that nvrtc::open would open, with nvrtc_identity(). Empty if there is no NVRTC.
 std::optional<library_file> locate_nvrtc(identity_reader const& identify = library_identity);
 
-/// The newest libnvrtc-builtins.so.13.N beside the NVRTC in `file`; empty if there is none.
+/// The libnvrtc-builtins.so.13.N beside the NVRTC in `file`: of the version that the name of its
+/// real file states (libnvrtc.so.13.0.88), else the newest; empty if there is none.
 std::string builtins_of(std::string const& file);
 
 /// The identity of the NVRTC in the file `path` and of the library of builtins beside it:

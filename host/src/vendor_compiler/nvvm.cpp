@@ -42,7 +42,7 @@ vendor_library const& nvvm_library()
       .wheel_folder = "lib",
       .functions = {"nvvmCreateProgram", "nvvmCompileProgram", "nvvmLazyAddModuleToProgram"},
       .remedy =
-          "install CUDA 13's libNVVM (Debian, Ubuntu: libnvvm-13-0; in an active Python "
+          "install CUDA 13's libNVVM (NVIDIA's apt repository: libnvvm-13-0; in an active Python "
           "environment: pip install nvidia-nvvm), or set FATLINK_LIBNVVM to its libnvvm.so.4",
       .unavailable = error_code::nvvm_unavailable,
       .origin = stage::compiler};

@@ -96,7 +96,9 @@ std::string hint_for(ident const& stated, std::vector<std::string> const& defini
 void check_hook(fatbin const& input)
 {
   if (!input.ident() || input.ident()->contract.empty())
-    fail(input.name(), "states no contract", "build it with fatlink_add_fatbin(… CONTRACT …)");
+    fail(input.name(), "states no contract",
+         "build it with fatlink_add_fatbin(… CONTRACT …) or with fatlink::compiler and "
+         "compile_options::contract");
   auto const& stated = *input.ident();
   auto const names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
@@ -128,6 +130,8 @@ void check_stated_hook(fatbin const& input, std::string const& hook, std::string
                        char const* place)
 {
   auto const hooks = hooks_of(input);
+  auto const is_ptx = [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; };
+  if (std::ranges::none_of(input.entries(), is_ptx)) return;  // nothing to compare
   auto const own_names =
       names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
   auto const is_known = std::ranges::find(hooks, hook) != hooks.end();
@@ -187,9 +191,9 @@ void check_plan(fatbin const& input, build_expectations const& expected)
     throw refused_error(std::move(findings), detail::format("build {}", input.name()));
 }
 
-void check_reference(fatbin const& input, std::filesystem::path const& path)
+void check_reference(fatbin const& input, std::filesystem::path const& path, bool allows_digest)
 {
-  auto const source = transform_reference::read_source(path);
+  auto const source = transform_reference::read_source(path, allows_digest);
   if (!source) return;
   auto const* const place = source->states_hooks ? "hooks" : "hook";
   for (auto const& hook : source->hooks)
@@ -203,7 +207,8 @@ void check_build(fatbin const& input, build_expectations const& expected)
   check_entries(input, expected.entries);
   check_ident(input, expected.ident);
   if (expected.hook) check_hook(input);
-  if (!expected.reference.empty()) check_reference(input, expected.reference);
+  if (!expected.reference.empty())
+    check_reference(input, expected.reference, expected.allows_digest);
   if (!expected.plan.empty()) check_plan(input, expected);
 }
 

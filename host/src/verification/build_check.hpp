@@ -16,6 +16,7 @@ struct build_expectations {
   bool hook = false;                      ///< a hook of the stated contract is defined or called
   std::filesystem::path reference = {};   ///< a REFERENCE for this fatbin; empty: none
   std::filesystem::path plan = {};        ///< a PLAN for this fatbin; empty: none
+  bool allows_digest = false;  ///< the reference may be the sidecar of a product, with "sha256"
 };
 
 /// @throws file_error `input` does not meet `expected`; names the file, what is missing and the

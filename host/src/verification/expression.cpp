@@ -188,6 +188,19 @@ void check_size(std::string const& text)
 
 }  // namespace
 
+std::vector<std::string> const& expression_functions()
+{
+  static immortal<std::vector<std::string> const> const names([] {
+    std::vector<std::string> list{"sin",  "cos",  "tan",  "asin",  "acos", "atan", "sinh",
+                                  "cosh", "tanh", "log2", "log10", "log",  "ln",   "exp",
+                                  "sqrt", "sign", "sum",  "avg",   "fma"};
+    for (auto const& function : k_functions_1) list.emplace_back(function.name);
+    for (auto const& function : k_functions_2) list.emplace_back(function.name);
+    return list;
+  }());
+  return names.get();
+}
+
 expression::expression(std::string const& text) : parser_(muparser().create(muBASETYPE_FLOAT))
 {
   check_size(text);

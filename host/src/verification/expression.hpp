@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace fatlink::detail {
 
@@ -22,6 +23,9 @@ struct named_value {
   std::string name = {};    ///< letters, digits, "_" and "."; not beginning with a digit or "."
   double* value = nullptr;  ///< must outlive the expression
 };
+
+/// The functions that an expression may call.
+std::vector<std::string> const& expression_functions();
 
 class expression {
  public:

@@ -38,13 +38,27 @@ Value field(nlohmann::json const& json, char const* name, std::string const& fil
   }
 }
 
+/// The remedy for muParser's message, which quotes the word that it does not know.
+std::string expression_hint(std::string_view message)
+{
+  auto const begin = message.find('"');
+  auto const end = message.rfind('"');
+  auto const word = begin < end ? message.substr(begin + 1, end - begin - 1) : std::string_view();
+  auto const name = std::string(word.substr(0, word.find('(')));
+  auto const nearest = name.empty() ? name : detail::nearest(detail::expression_functions(), name);
+  return (nearest.empty() ? "" : detail::format("did you mean {}? ", nearest)) +
+         "It is an expression in x, for example \"max(0, x*x - 1)\", with the functions of "
+         "muParser "
+         "that the manual lists (man fatlink, FILES)";
+}
+
 void check_expression(reference const& read)
 {
   try {
     detail::expression(read.expression).evaluate(0.5);
   } catch (detail::expression_error const& error) {
     fail(read.file, detail::format("\"reference\": {}", error.what()),
-         "it is an expression in x, for example \"max(0, x*x - 1)\"");
+         expression_hint(error.what()).c_str());
   }
 }
 

@@ -76,8 +76,10 @@ struct transform_reference {
   static transform_reference read(std::filesystem::path const& path);
 
   /// Reads a REFERENCE of fatlink_add_fatbin. As read(), but refuses unknown members. Nothing where
-  /// the file has at most "name" and "summary". @throws file_error as read().
-  static std::optional<transform_reference> read_source(std::filesystem::path const& path);
+  /// the file has at most "name" and "summary". `allows_digest`: it may be the sidecar of a product,
+  /// with "sha256". @throws file_error as read().
+  static std::optional<transform_reference> read_source(std::filesystem::path const& path,
+                                                        bool allows_digest = false);
 
   /// Reads the sidecar of `file`, which input::read describes. Nothing where there is no sidecar,
   /// or it states none of hooks, element and state. @throws file_error as read().

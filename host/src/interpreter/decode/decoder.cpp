@@ -99,7 +99,7 @@ void decoding::lay_out_variables()
 
 std::string decoding::place() const
 {
-  return instruction_ == nullptr ? code_.source + ":" + std::to_string(function_.line)
+  return instruction_ == nullptr ? line_in_ptx(code_.source, function_.line)
                                  : place_of(code_, code_.instructions.back());
 }
 

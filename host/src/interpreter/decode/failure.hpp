@@ -25,6 +25,16 @@ enum class fault {
   race,        ///< two threads wrote the same address
 };
 
+/// "a.ptx:9", the line of a PTX module; "line 9 of the PTX of half.cu" of one that was compiled
+/// from a source, whose own lines are others.
+inline std::string line_in_ptx(std::string const& source, unsigned line)
+{
+  for (auto const* const ending : {".cu", ".ll", ".bc"})
+    if (source.ends_with(ending))
+      return "line " + std::to_string(line) + " of the PTX of " + source;
+  return source + ":" + std::to_string(line);
+}
+
 /// `what()` is one line. `source` and `line` locate the fault in a PTX module, if it is in one.
 /// `location` is the line of the source code, "wild.cu:7", if the compiler recorded it.
 class failure : public std::runtime_error {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "interpreter/decode/failure.hpp"
 #include "ptx/syntax.hpp"
 
 namespace fatlink::interpreter {
@@ -119,7 +120,7 @@ inline std::string location_of(code const& function, instruction_text const& ins
 /// The place of an instruction for messages: "wild.fatbin:24, wild.cu:7".
 inline std::string place_of(code const& function, instruction_text const& instruction)
 {
-  auto const place = function.source + ":" + std::to_string(instruction.line);
+  auto const place = line_in_ptx(function.source, instruction.line);
   auto const location = location_of(function, instruction);
   return location.empty() ? place : place + ", " + location;
 }

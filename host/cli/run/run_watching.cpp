@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink run --watch.
+#include <filesystem>
+
+#include "fatbin/sidecar.hpp"
+#include "installed.hpp"
+#include "options.hpp"
+#include "run/run_arguments.hpp"
+#include "run/run_inputs.hpp"
+#include "run/watch.hpp"
+#include "terminal/streams.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+/// The inputs, with the files that may be their sidecars, and what else a run reads; not headers.
+std::vector<std::filesystem::path> list_files(run_arguments const& arguments)
+{
+  auto const& sources = arguments.link.sources.options;
+  std::vector<std::filesystem::path> files(sources.include_folders);
+  for (auto const& input : find_run_inputs(arguments.library, arguments.transforms).paths) {
+    files.push_back(input);
+    files.push_back(detail::sidecar_of(input));
+    files.push_back(std::filesystem::path(input) += ".json");
+  }
+  for (std::filesystem::path const& file : {sources.header, std::filesystem::path(arguments.input)})
+    if (!file.empty() && !is_stream(file.string())) files.push_back(file);
+  return files;
+}
+
+void run_once(run_arguments const& arguments, file_watch& watch)
+{
+  watch.add(list_files(arguments));
+  run_summary summary;
+  try {
+    (void)run(arguments, summary);
+  } catch (...) {
+    watch.add_read(find_headers(find_run_inputs(arguments.library, arguments.transforms).paths,
+                                arguments.link.source_flags()));
+    watch.add_read(summary.compiles.headers);
+    throw;
+  }
+  watch.add_read(summary.compiles.headers);
+}
+
+}  // namespace
+
+int run_watching(run_arguments arguments)
+{
+  if (arguments.json)
+    fail_usage("--json: one object is printed, and --watch prints many results", "--json",
+               "leave out --json, or --watch");
+  arguments.transforms.push_back(arguments.watched);
+  auto const file = input_file(arguments.watched);
+  (void)detail::read_file(file, limits::k_file_bytes, "name a transform to watch");
+  run_on_changes(file, [&](file_watch& watch) { run_once(arguments, watch); });
+  return k_done;
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The .json beside a source: what `run` verifies with it, and what `compile` writes beside the fatbin."""
+import json
+
+from compile_case import CONTRACT, HALF, HALF_JSON, CompileCase
+
+RUN = ["run", "--device", "cpu", "--elements", "1000", "--transform", "half.cu"]
+COMPILE = ["compile", "half.cu", *CONTRACT, "-o"]
+BROKEN = HALF_JSON[:-1] + ",}"
+
+
+class SourceSidecars(CompileCase):
+    def setUp(self):
+        super().setUp()
+        self.file("half.cu", HALF)
+
+    def test_one_that_is_not_json_is_refused_with_line_and_column(self):
+        for name in ("half.json", "half.cu.json"):
+            path = self.file(name, BROKEN.replace('{"name"', '{\n"name"'))
+            for words in (RUN, [*COMPILE, "out.fatbin"]):
+                with self.subTest(name=name, verb=words[0]):
+                    self.assert_fails(3, *words, says=[f"{name}: is not JSON (line 2, column "], hint="correct the syntax there")
+            path.unlink()
+        self.file("half.json", "")
+        self.assert_fails(3, *RUN, says=["half.json: is not JSON (line 1, column 1)"])
+
+    def test_one_without_a_reference_is_named_as_the_reason(self):
+        self.need_nvjitlink()
+        self.file("half.json", '{"name": "half", "summary": "x / 2"}')
+        self.assertIn("not verified: half.json states no reference", self.fatlink(*RUN).stdout)
+
+    def test_the_fatbin_s_sidecar_gets_what_the_source_s_states_now(self):
+        for reference in ("x / 2", "x * 0.5"):
+            self.file("half.json", HALF_JSON.replace('"reference": "x / 2"', f'"reference": "{reference}"'))
+            done = self.fatlink(*COMPILE, "out.fatbin")
+            self.assertEqual(self.sidecar()["reference"], reference)
+            self.assertEqual(done.stderr, "")
+
+    def test_the_fatbin_s_sidecar_is_kept_where_the_source_has_none(self):
+        self.file("out.json", json.dumps({**json.loads(HALF_JSON), "sha256": 64 * "0"}))
+        done = self.fatlink(*COMPILE, "out.fatbin")
+        self.assertEqual(self.sidecar()["reference"], "x / 2")
+        self.assertIn("remove out.json and write it again", done.stderr)
+
+    def test_a_reference_that_cannot_be_is_refused_by_compile(self):
+        good = json.loads(HALF_JSON)
+        for change, says, hint in (({"reference": "sinn(x)"}, '"reference"', "did you mean sin?"),
+                                   ({"reference": "sqrtf(x)"}, '"reference"', "did you mean sqrt?"),
+                                   ({"hook": "user_transfrm"}, '"hook" is "user_transfrm"', 'did you mean "user_transform"?'),
+                                   ({"tolerance_ulp": "1"}, '"tolerance_ulp" is of the wrong type', "write a number"),
+                                   ({"tolerance_ulp": None}, '"tolerance_ulp" is missing', 'for example {"name"'),
+                                   ({"refrence": "x"}, 'unknown key "refrence"', 'did you mean "reference"?')):
+            with self.subTest(change=change):
+                stated = {name: value for name, value in {**good, **change}.items() if value is not None}
+                self.file("half.json", json.dumps(stated))
+                self.assert_fails(3, *COMPILE, "out.fatbin", says=["half.json: " + says], hint=hint)
+
+    def test_a_written_sidecar_is_a_source_s_again(self):
+        self.file("half.json", HALF_JSON)
+        for _ in range(2):
+            self.fatlink(*COMPILE, "half.fatbin")
+        self.assertEqual(json.loads(self.output("half.json"))["reference"], "x / 2")
+
+    def sidecar(self):
+        return json.loads(self.output("out.json"))
