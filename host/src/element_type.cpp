@@ -84,13 +84,13 @@ element_type scalar_type(scalar_kind kind)
   auto const& fact = fact_of(kind);
   if (fact.size == 0)
     refuse(std::string(fact.name) + " is not the type of a number", "use float32, for example");
-  return {.kind = kind, .size = fact.size, .alignment = fact.alignment};
+  return {.kind = kind, .size = fact.size, .alignment = fact.alignment, .fields = {}};
 }
 
 element_type bytes_type(std::size_t size)
 {
   check_size("bytes" + std::to_string(size), size);
-  return {.kind = scalar_kind::bytes, .size = size, .alignment = 1};
+  return {.kind = scalar_kind::bytes, .size = size, .alignment = 1, .fields = {}};
 }
 
 element_type record_type(std::string name, std::vector<std::string> const& names,
@@ -99,8 +99,11 @@ element_type record_type(std::string name, std::vector<std::string> const& names
   if (names.empty() || names.size() != types.size())
     refuse("struct '" + name + "' has no fields, or not one type for each",
            "state at least one field");
-  element_type record{
-      .kind = scalar_kind::record, .size = 0, .alignment = 1, .name = std::move(name)};
+  element_type record{.kind = scalar_kind::record,
+                      .size = 0,
+                      .alignment = 1,
+                      .name = std::move(name),
+                      .fields = {}};
   for (std::size_t i = 0; i < names.size(); ++i) {
     check_field(record, names[i], types[i]);
     auto const offset = rounded_up(record.size, types[i].alignment);

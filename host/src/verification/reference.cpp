@@ -93,7 +93,8 @@ std::optional<reference> reference::beside(std::filesystem::path const& file)
   if (!path) return std::nullopt;
   // A sidecar may state only the digest of its file, a launch plan, or several hooks.
   auto const json = detail::read_json(*path);
-  if (!json.contains("reference") && (states_other(json) || detail::states_plan(json))) return std::nullopt;
+  if (!json.contains("reference") && (states_other(json) || detail::states_plan(json)))
+    return std::nullopt;
   return read(*path);
 }
 
