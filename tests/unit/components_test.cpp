@@ -11,10 +11,10 @@ using namespace fatlink;
 
 namespace {
 
-constexpr std::array k_kinds{
-    scalar_kind::float16, scalar_kind::bfloat16, scalar_kind::float32, scalar_kind::float64,
-    scalar_kind::int8,    scalar_kind::int16,    scalar_kind::int32,   scalar_kind::int64,
-    scalar_kind::uint8,   scalar_kind::uint16,   scalar_kind::uint32,  scalar_kind::uint64};
+constexpr std::array k_kinds{scalar_kind::float16, scalar_kind::bfloat16, scalar_kind::float32,
+                             scalar_kind::float64, scalar_kind::int8,     scalar_kind::int16,
+                             scalar_kind::int32,   scalar_kind::int64,    scalar_kind::uint8,
+                             scalar_kind::uint16,  scalar_kind::uint32,   scalar_kind::uint64};
 
 detail::number through(scalar_kind kind, detail::number value)
 {
@@ -67,8 +67,8 @@ TEST(Components, OfFloatsAreTruncatedIntoTheRangeOfIntegers)
 
 TEST(Components, OfComplexNumbersAndRecordsHaveNamesAndPartners)
 {
-  auto const type = record_type("", {"id", "z"}, {scalar_type(scalar_kind::int8),
-                                                  scalar_type(scalar_kind::complex64)});
+  auto const type = record_type(
+      "", {"id", "z"}, {scalar_type(scalar_kind::int8), scalar_type(scalar_kind::complex64)});
   auto const parts = detail::components_of(type);
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_EQ(parts[0].name, "id");

@@ -67,8 +67,7 @@ class ErrorBounds : public testing::TestWithParam<char const*> {
   }
 
   /// The bound of an element: that of the failure where it is NaN, or not the integer.
-  [[nodiscard]] double bound_at(plan_reference const& reference, array out,
-                                std::size_t index) const
+  [[nodiscard]] double bound_at(plan_reference const& reference, array out, std::size_t index) const
   {
     if (detail::is_integer(kind_)) return 0;
     out.set(index, std::nan(""));
@@ -244,8 +243,7 @@ TEST_P(ErrorBounds, OfSegmentedSums)
       for (auto j = places[i]; j < places[i + 1]; ++j) sum = arithmetic_.add(sum, in.get(j));
       out.set(i, sum);
     }
-    plan_data const data{
-        .arguments = {{"in", in}, {"offsets", offsets}, {"init", init}}};
+    plan_data const data{.arguments = {{"in", in}, {"offsets", offsets}, {"init", init}}};
     expect_two_sided({plan_of(value), {transform}, data}, out, std::to_string(count));
   }
 }
@@ -260,7 +258,8 @@ TEST_P(ErrorBounds, OfFilters)
     array out(type_, 0);
     for (std::size_t i = 0; i < count; ++i)
       if (in.get(i).real > 1)
-        out.bytes.insert(out.bytes.end(), in.bytes.begin() + static_cast<std::ptrdiff_t>(i * type_.size),
+        out.bytes.insert(out.bytes.end(),
+                         in.bytes.begin() + static_cast<std::ptrdiff_t>(i * type_.size),
                          in.bytes.begin() + static_cast<std::ptrdiff_t>((i + 1) * type_.size));
     auto const reference = reference_for(value, transform, in);
     expect_two_sided(reference, out, std::to_string(count));
@@ -280,8 +279,8 @@ TEST_P(ErrorBounds, OfSorts)
 {
   auto const transform = transform_of({hook_of("less", {"a", "b"}, "a < b")});
   auto const value = node(operation::sort, "less", {argument("in")});
-  for (auto const count : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{1000},
-                           std::size_t{1} << 17}) {
+  for (auto const count :
+       {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{1000}, std::size_t{1} << 17}) {
     auto const in = generated(type_, count);
     auto values = numbers_of(in);
     std::ranges::stable_sort(values, [&](auto const& a, auto const& b) {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t k_count = 50'000;
 
-char const* const k_types[] = {"float16", "bfloat16", "float32", "float64", "int8",      "int16",
-                               "int32",   "int64",    "uint8",   "uint16",  "uint32",    "uint64",
+char const* const k_types[] = {"float16", "bfloat16", "float32",   "float64",   "int8",   "int16",
+                               "int32",   "int64",    "uint8",     "uint16",    "uint32", "uint64",
                                "bytes3",  "bytes16",  "complex64", "complex128"};
 
 }  // namespace
@@ -49,8 +49,8 @@ TEST(Generated, FloatsHaveSpecialValuesAndAreBelowEight)
 
 TEST(Generated, IntegersIncludeTheExtremesOfTheirType)
 {
-  for (auto const* name : {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-                           "uint64"}) {
+  for (auto const* name :
+       {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}) {
     auto const values = generated(type_of(name), k_count);
     auto const kind = values.type.kind;
     EXPECT_TRUE(values.get(6).whole == detail::truncated(kind, 1e30)) << name;

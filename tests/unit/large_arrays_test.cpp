@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verification of large arrays of float32, computed in float by loops as a CPU program has them, from both sides.
-// FATLINK_VERIFY_ELEMENTS: how many elements, 2^20 by default; ctest -C stress -L stress takes 2^28.
+// Verification of large arrays of float32, computed in float by loops as a CPU program has them,
+// from both sides. FATLINK_VERIFY_ELEMENTS: how many elements, 2^20 by default; ctest -C stress -L
+// stress takes 2^28.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,10 +67,10 @@ TEST_F(LargeArrays, AreMapped)
 {
   std::vector<float> out(in_.size());
   std::ranges::transform(in_, out.begin(), [](float x) { return std::fma(x, x, 1.0F); });
-  expect_two_sided(reference_of(node(operation::map, "f", {argument("in")}),
-                                hook_of("f", {"x"}, "x * x + 1", {.ulp = 0.5}), error_model::none,
-                                1),
-                   out, 1e-5F);
+  expect_two_sided(
+      reference_of(node(operation::map, "f", {argument("in")}),
+                   hook_of("f", {"x"}, "x * x + 1", {.ulp = 0.5}), error_model::none, 1),
+      out, 1e-5F);
 }
 
 TEST_F(LargeArrays, AreAddedPairwise)
@@ -98,8 +99,7 @@ TEST_F(LargeArrays, AreAddedByStridedThreadsAndThenPairwise)
     for (std::size_t i = 0; i < sums.size() / 2; ++i) sums[i] += sums[i + (sums.size() + 1) / 2];
     sums.resize((sums.size() + 1) / 2);
   }
-  auto const step =
-      2 * static_cast<float>(depth) * 0x1p-24F * 4 * static_cast<float>(in_.size());
+  auto const step = 2 * static_cast<float>(depth) * 0x1p-24F * 4 * static_cast<float>(in_.size());
   expect_two_sided(reference_of(node(operation::fold, "add", {argument("in")}), k_add,
                                 error_model::additive, depth),
                    sums, step);

@@ -48,14 +48,13 @@ auto const k_best = record_type("best", {"value", "index"}, {k_float, k_int});
 
 transform_reference best_transform()
 {
-  auto transform = transform_of({{.hook = "most",
-                                  .parameters = {"a", "b"},
-                                  .result = {{"index", "a.value >= b.value ? a.index : b.index"},
-                                             {"value", "max(a.value, b.value)"}}},
-                                 {.hook = "pair",
-                                  .parameters = {"x", "i"},
-                                  .result = {{"index", "i"}, {"value", "abs(x)"}}}},
-                                error_model::exact);
+  auto transform = transform_of(
+      {{.hook = "most",
+        .parameters = {"a", "b"},
+        .result = {{"index", "a.value >= b.value ? a.index : b.index"},
+                   {"value", "max(a.value, b.value)"}}},
+       {.hook = "pair", .parameters = {"x", "i"}, .result = {{"index", "i"}, {"value", "abs(x)"}}}},
+      error_model::exact);
   return transform;
 }
 
@@ -86,11 +85,10 @@ TEST(PlanReference, OfMapsPassesOperandsByPosition)
 TEST(PlanReference, OfNeighborsClampsAtBothEnds)
 {
   auto const in = floats({1, 2, 4, 8});
-  auto const reference =
-      reference_of(node(operation::map, "f",
-                        {neighbor(argument("in"), -1), argument("in"), neighbor(argument("in"), 2)}),
-                   transform_of({hook_of("f", {"l", "x", "r"}, "l + 10 * x + 100 * r")}),
-                   {{"in", in}});
+  auto const reference = reference_of(
+      node(operation::map, "f",
+           {neighbor(argument("in"), -1), argument("in"), neighbor(argument("in"), 2)}),
+      transform_of({hook_of("f", {"l", "x", "r"}, "l + 10 * x + 100 * r")}), {{"in", in}});
   expect_verified(reference, floats({411, 821, 842, 884}));
 }
 
@@ -214,8 +212,8 @@ TEST(PlanReference, OfFloatsToIntegersTruncatesAndSaturates)
   array out(type, std::vector<int>{1, -1, 127, -128});
   expect_verified(reference_of(value, transform_of({hook_of("f", {"x"}, "x")}), {{"in", in}}), out);
   out.set(0, 2.0);
-  auto const off_by_one = reference_of(
-      value, transform_of({hook_of("f", {"x"}, "x", {.ulp = 1})}), {{"in", in}});
+  auto const off_by_one =
+      reference_of(value, transform_of({hook_of("f", {"x"}, "x", {.ulp = 1})}), {{"in", in}});
   expect_verified(off_by_one, out);
   out.set(0, 3.0);
   EXPECT_EQ(off_by_one.verify("out", out).failures, 1U);
@@ -224,7 +222,8 @@ TEST(PlanReference, OfFloatsToIntegersTruncatesAndSaturates)
 TEST(PlanReference, PropagatesErrorsOfInnerMaps)
 {
   auto const in = floats({1, 100});
-  auto const value = node(operation::map, "outer", {node(operation::map, "inner", {argument("in")})});
+  auto const value =
+      node(operation::map, "outer", {node(operation::map, "inner", {argument("in")})});
   auto const reference =
       reference_of(value,
                    transform_of({hook_of("inner", {"x"}, "x + 1", {.absolute = 0.125}),
@@ -239,7 +238,8 @@ TEST(PlanReference, PropagatesErrorsOfInnerMaps)
 TEST(PlanReference, CountsElementsThatAnyValueWouldSatisfy)
 {
   auto const in = floats({1});
-  auto const value = node(operation::map, "outer", {node(operation::map, "inner", {argument("in")})});
+  auto const value =
+      node(operation::map, "outer", {node(operation::map, "inner", {argument("in")})});
   auto const reference = reference_of(value,
                                       transform_of({hook_of("inner", {"x"}, "x", {.absolute = 1}),
                                                     hook_of("outer", {"x"}, "1 / x")}),
@@ -269,12 +269,13 @@ TEST(PlanReference, KeepsTheOrderOfFoldsThatAreNotCommutative)
   for (std::size_t i = 0; i < in.count(); ++i) in.set(i, static_cast<double>(i));
   auto const value = node(operation::fold, "last", {argument("in"), argument("init")});
   array const init(k_int, std::vector<int>{-1});
-  auto const reference = reference_of(value, transform_of({hook_of("last", {"a", "b"}, "b + 0 * a")}),
-                                      {{"in", in}, {"init", init}});
+  auto const reference =
+      reference_of(value, transform_of({hook_of("last", {"a", "b"}, "b + 0 * a")}),
+                   {{"in", in}, {"init", init}});
   expect_verified(reference, array(k_int, std::vector<int>{4999}));
-  auto const first = reference_of(node(operation::fold, "first", {argument("in"), argument("init")}),
-                                  transform_of({hook_of("first", {"a", "b"}, "a + 0 * b")}),
-                                  {{"in", in}, {"init", init}});
+  auto const first = reference_of(
+      node(operation::fold, "first", {argument("in"), argument("init")}),
+      transform_of({hook_of("first", {"a", "b"}, "a + 0 * b")}), {{"in", in}, {"init", init}});
   expect_verified(first, array(k_int, std::vector<int>{-1}));
 }
 
@@ -338,8 +339,9 @@ TEST(PlanReference, SaysWhyAnOutputCannotBeVerified)
                 "fold within another operation is not supported");
   expect_reason(reference_of(node(operation::sort, "f", {map}), identity, {{"in", in}}), in,
                 "sort of computed elements cannot be verified, only of an argument");
-  expect_reason(reference_of(node(operation::filter, "f", {argument("in")}), identity, {{"in", in}}),
-                array(k_int, 2), "the output is int32, and its elements are copies of float32");
+  expect_reason(
+      reference_of(node(operation::filter, "f", {argument("in")}), identity, {{"in", in}}),
+      array(k_int, 2), "the output is int32, and its elements are copies of float32");
   expect_reason(reference_of(fold, add, {{"in", in}}), array(k_int, 1), "elements of another type");
   expect_reason(reference_of(argument("in"), add, {{"in", in}}), array(k_int, 2),
                 "the output is int32, and another type is computed");
@@ -359,7 +361,8 @@ TEST(PlanReference, SaysWhyFoldsHaveNoExpectedValue)
   auto const descending = offsets({0, 2, 1});
   expect_reason(with(descending), floats({0, 0}), "offsets[2] is 1, below the one before it");
   auto const beyond = offsets({0, 4});
-  expect_reason(with(beyond), floats({0}), "offsets[1] is 4, below the one before it or above the 3");
+  expect_reason(with(beyond), floats({0}),
+                "offsets[1] is 4, below the one before it or above the 3");
   auto const negative = offsets({-1, 2});
   expect_reason(with(negative), floats({0}), "offsets[0] is -1");
   auto const good = offsets({0, 1, 3});
@@ -386,7 +389,8 @@ TEST(PlanReference, RefusesReferencesThatDoNotFitTheTypes)
     expect_error<file_error>([&] { (void)reference.verify("out", out); },
                              "t.json: hook f: " + says);
   };
-  refuse(hook_of("f", {"a", "b"}, "a"), in, "has 2 parameters, and the plan's \"computes\" passes 1");
+  refuse(hook_of("f", {"a", "b"}, "a"), in,
+         "has 2 parameters, and the plan's \"computes\" passes 1");
   refuse(hook_of("f", {"x"}, "x"), in, "x is a struct or a complex number");
   refuse(hook_of("f", {"x"}, "x.vaule"), in, "x.vaule does not exist");
   refuse(hook_of("f", {"x"}, "x.value"), pairs, "states one expression for a result of several");

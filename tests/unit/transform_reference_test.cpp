@@ -168,7 +168,8 @@ TEST_F(TransformReference, RefusesNamesThatAreNone)
 {
   refuse("/hooks/load/parameters/0", "2x", "\"hooks.load.parameters[0]\" is \"2x\", which is not");
   refuse("/hooks/load/parameters/1", "x", "\"hooks.load.parameters[1]\" is \"x\", as another");
-  refuse("/hooks/load/parameters/0", "state", "\"hooks.load.parameters[0]\" is \"state\", which has");
+  refuse("/hooks/load/parameters/0", "state",
+         "\"hooks.load.parameters[0]\" is \"state\", which has");
   refuse("/hooks/a b", k_good["hooks"]["load"], "\"hooks.a b\" is not the name of a function");
   refuse("/state/0/name", "a.b", "\"state[0].name\" is \"a.b\", which is not a name");
   refuse("/state/1/name", "scale", "\"state\" is no struct: two fields are called 'scale'");
@@ -180,10 +181,11 @@ TEST_F(TransformReference, RefusesExpressionsThatCannotBeEvaluated)
   refuse("/hooks/load/result", "max(x", "\"hooks.load.result\" ");
   refuse("/hooks/load/result", "x + inxed", "\"hooks.load.result\" has the unknown name \"inxed\"",
          "did you mean \"index\"?");
-  refuse("/hooks/load/result", "x * state.scael", "\"hooks.load.result\" has the unknown name \"state.scael\"",
-         "state.scale");
+  refuse("/hooks/load/result", "x * state.scael",
+         "\"hooks.load.result\" has the unknown name \"state.scael\"", "state.scale");
   refuse("/hooks/load/result", "state", "\"hooks.load.result\" has the unknown name \"state\"");
-  refuse("/hooks/combine/result/index", "c.index", "\"hooks.combine.result.index\" has the unknown name");
+  refuse("/hooks/combine/result/index", "c.index",
+         "\"hooks.combine.result.index\" has the unknown name");
 }
 
 TEST_F(TransformReference, RefusesTolerancesThatWouldVerifyAnything)
@@ -223,8 +225,11 @@ TEST_F(TransformReference, OfASourceHasNoOtherMembers)
   };
   EXPECT_TRUE(read_source(k_good));
   EXPECT_FALSE(read_source({{"name", "t"}, {"summary", "s"}}));
-  expect_error<file_error>([&] { read_source({{"name", "t"}, {"tolerance", 1}}); },
-                           "unknown key \"tolerance\"");
+  expect_error<file_error>(
+      [&] {
+        read_source({{"name", "t"}, {"tolerance", 1}});
+      },
+      "unknown key \"tolerance\"");
   auto json = k_good;
   json["sha256"] = std::string(64, '0');
   expect_error<file_error>([&] { read_source(json); }, "unknown key \"sha256\"");

@@ -64,9 +64,9 @@ TEST(WholeExpression, IsExactBeyondDoubles)
 
 TEST(WholeExpression, LeavesFloatResultsAndFunctionsToMuParser)
 {
-  for (auto const* text : {"x", "a * x", "1.5", "a ? x : 1", "sqrt(a)", "a ^ 2", "unknown", "a +",
-                           "(a", "a b", "", "min(a", "18446744073709551616", "inf", "x && a",
-                           "x % 2 == 0", "min(x, 1)"})
+  for (auto const* text :
+       {"x", "a * x", "1.5", "a ? x : 1", "sqrt(a)", "a ^ 2", "unknown", "a +", "(a", "a b", "",
+        "min(a", "18446744073709551616", "inf", "x && a", "x % 2 == 0", "min(x, 1)"})
     EXPECT_FALSE(evaluate(text)) << text;
 }
 

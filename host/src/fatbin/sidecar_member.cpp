@@ -23,7 +23,8 @@ bool is_identifier(std::string_view text) noexcept
 
 void sidecar_member::fail(std::string const& cause, std::string hint) const
 {
-  auto const place = path_.empty() ? std::string() : detail::format("\"{}\" ", printable_line(path_));
+  auto const place =
+      path_.empty() ? std::string() : detail::format("\"{}\" ", printable_line(path_));
   throw file_error(stage::sidecar, {.message = detail::format("{}: {}{}", file_, place, cause),
                                     .input = file_,
                                     .code = error_code::invalid_sidecar,
@@ -34,7 +35,8 @@ void sidecar_member::fail_unknown(char const* what, std::string_view word,
                                   std::vector<std::string> const& known) const
 {
   auto const nearest = detail::nearest(known, word);
-  fail(detail::format("{}unknown {} \"{}\"", path_.empty() ? "" : "has the ", what, printable_line(word)),
+  fail(detail::format("{}unknown {} \"{}\"", path_.empty() ? "" : "has the ", what,
+                      printable_line(word)),
        nearest.empty() ? detail::format("known: {}", fmt::join(known, ", "))
                        : detail::format("did you mean \"{}\"?", nearest));
 }
@@ -48,7 +50,8 @@ void sidecar_member::check_size(std::size_t most) const
 {
   if (value_->empty()) fail("is empty", "state at least one, or remove it");
   if (value_->size() > most)
-    fail(detail::format("has {} members, above {}, the limit", value_->size(), most), "state fewer");
+    fail(detail::format("has {} members, above {}, the limit", value_->size(), most),
+         "state fewer");
 }
 
 sidecar_member sidecar_member::below(nlohmann::json const& value, std::string const& key) const

@@ -23,7 +23,8 @@ void add_scalar(std::vector<component>& list, std::string const& name, element_t
   auto const prefix = name.empty() ? name : name + ".";
   auto const part = is_64 ? scalar_kind::float32 : scalar_kind::float64;
   list.push_back({.name = prefix + "real", .kind = part, .offset = offset, .partner = 1});
-  list.push_back({.name = prefix + "imag", .kind = part, .offset = offset + type.size / 2, .partner = -1});
+  list.push_back(
+      {.name = prefix + "imag", .kind = part, .offset = offset + type.size / 2, .partner = -1});
 }
 
 template <typename Value>
@@ -71,7 +72,8 @@ std::vector<component> components_of(element_type const& type)
   std::vector<component> list;
   if (type.kind == scalar_kind::bytes) {
     for (std::size_t i = 0; i < type.size; ++i)
-      list.push_back({.name = detail::format("byte{}", i), .kind = scalar_kind::bytes, .offset = i});
+      list.push_back(
+          {.name = detail::format("byte{}", i), .kind = scalar_kind::bytes, .offset = i});
   } else if (type.kind == scalar_kind::record) {
     for (auto const& field : type.fields) add_scalar(list, field.name, field.type, field.offset);
   } else {
@@ -197,7 +199,8 @@ std::string to_text(scalar_kind kind, number const& value)
     if (value.whole < 0) return detail::format("{}", static_cast<std::int64_t>(value.whole));
     return detail::format("{}", static_cast<std::uint64_t>(value.whole));
   }
-  if (kind == scalar_kind::bytes) return detail::format("{:#04x}", static_cast<unsigned>(value.whole));
+  if (kind == scalar_kind::bytes)
+    return detail::format("{:#04x}", static_cast<unsigned>(value.whole));
   if (kind == scalar_kind::float64) return detail::format("{:.17g}", value.real);
   return detail::format("{:.9g}", value.real);
 }

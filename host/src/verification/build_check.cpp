@@ -196,8 +196,7 @@ void check_reference(fatbin const& input, std::filesystem::path const& path, boo
   auto const source = transform_reference::read_source(path, allows_digest);
   if (!source) return;
   auto const* const place = source->states_hooks ? "hooks" : "hook";
-  for (auto const& hook : source->hooks)
-    check_stated_hook(input, hook.hook, path.string(), place);
+  for (auto const& hook : source->hooks) check_stated_hook(input, hook.hook, path.string(), place);
 }
 
 }  // namespace

@@ -23,10 +23,9 @@ std::size_t end_of_word(std::string_view text, std::size_t begin) noexcept
 {
   auto const is_number = !begins_name(text[begin]);
   auto end = begin;
-  while (end < text.size() &&
-         (continues_name(text[end]) ||
-          (is_number && (text[end] == '+' || text[end] == '-') && end > begin &&
-           (text[end - 1] == 'e' || text[end - 1] == 'E'))))
+  while (end < text.size() && (continues_name(text[end]) ||
+                               (is_number && (text[end] == '+' || text[end] == '-') &&
+                                end > begin && (text[end - 1] == 'e' || text[end - 1] == 'E'))))
     ++end;
   return end;
 }

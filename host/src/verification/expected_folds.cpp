@@ -29,9 +29,10 @@ class fold_worker {
       return a.name == b.name && a.kind == b.kind;
     });
     if (!fits)
-      throw not_verifiable(detail::format("the output is {}, and elements of another type are "
-                                          "folded",
-                                          to_string(output.type)));
+      throw not_verifiable(
+          detail::format("the output is {}, and elements of another type are "
+                         "folded",
+                         to_string(output.type)));
   }
   fold_worker(fold_worker const&) = delete;
   fold_worker& operator=(fold_worker const&) = delete;
@@ -113,16 +114,17 @@ std::vector<std::size_t> read_offsets(expected_output const& output, std::size_t
   if (node.kind != operation::argument) throw not_verifiable("computed offsets are not supported");
   auto const& array = output.context.find_array(node.name);
   if (!is_integer(array.type.kind))
-    throw not_verifiable(detail::format("{} is {}, not integers", node.name,
-                                        to_string(array.type)));
+    throw not_verifiable(
+        detail::format("{} is {}, not integers", node.name, to_string(array.type)));
   std::vector<std::size_t> offsets(array.count());
   std::size_t previous = 0;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     auto const value = load(array.type.kind, array.bytes.data() + i * array.type.size).whole;
     if (value < static_cast<int128>(previous) || value > static_cast<int128>(count))
-      throw not_verifiable(detail::format("{}[{}] is {}, below the one before it or above the {} "
-                                          "elements",
-                                          node.name, i, static_cast<std::int64_t>(value), count));
+      throw not_verifiable(
+          detail::format("{}[{}] is {}, below the one before it or above the {} "
+                         "elements",
+                         node.name, i, static_cast<std::int64_t>(value), count));
     previous = offsets[i] = static_cast<std::size_t>(value);
   }
   return offsets;
@@ -144,8 +146,8 @@ void visit_scan(expected_output const& output, expected_visitor const& visitor)
 {
   auto const count = count_of(operand_of(output.node, 0, 1), output.context);
   if (count != output.count)
-    throw not_verifiable(detail::format("{} elements are scanned, and the output has {}", count,
-                                        output.count));
+    throw not_verifiable(
+        detail::format("{} elements are scanned, and the output has {}", count, output.count));
   auto const blocks = fold_blocks(output, count);
   parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     fold_worker worker(output, count);

@@ -15,9 +15,10 @@ array_view const& find_source(expected_output const& output)
 {
   auto const& node = operand_of(output.node, 0, 1);
   if (node.kind != operation::argument)
-    throw not_verifiable(detail::format("{} of computed elements cannot be verified, only of an "
-                                        "argument",
-                                        to_string(output.node.kind)));
+    throw not_verifiable(
+        detail::format("{} of computed elements cannot be verified, only of an "
+                       "argument",
+                       to_string(output.node.kind)));
   return output.context.find_array(node.name);
 }
 
@@ -103,8 +104,8 @@ void check_parts(components const& computed, element_type const& type)
 computation const& operand_of(computation const& node, std::size_t index, std::size_t most)
 {
   if (node.operands.size() > most || index >= node.operands.size())
-    throw not_verifiable(detail::format("{} has {} operands", to_string(node.kind),
-                                        node.operands.size()));
+    throw not_verifiable(
+        detail::format("{} has {} operands", to_string(node.kind), node.operands.size()));
   return node.operands[index];
 }
 
@@ -116,10 +117,8 @@ void visit_map(expected_output const& output, expected_visitor const& visitor)
     check_parts(program->parts(), output.type);
     for (auto i = begin; i < end; ++i) {
       program->evaluate(i);
-      visitor({.thread = thread,
-               .index = i,
-               .values = program->values(),
-               .bounds = program->bounds()});
+      visitor(
+          {.thread = thread, .index = i, .values = program->values(), .bounds = program->bounds()});
     }
   });
 }

@@ -11,8 +11,8 @@ namespace fatlink::detail {
 struct expected_output {
   computation const& node;
   program_context const& context;
-  element_type const& type;   ///< of the output
-  std::size_t count;          ///< elements of the output
+  element_type const& type;     ///< of the output
+  std::size_t count;            ///< elements of the output
   std::optional<double> depth;  ///< hook calls in a row; nothing: not stated
 };
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

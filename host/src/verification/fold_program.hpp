@@ -14,9 +14,9 @@ namespace fatlink::detail {
 
 /// The fold of some elements in a row; vectors have an item for each number of an element.
 struct partial {
-  std::size_t count = 0;             ///< elements; 0: the vectors mean nothing
-  std::vector<number> value = {};    ///< the fold
-  std::vector<double> low = {};      ///< of sums: what `value` lacks of the exact sum
+  std::size_t count = 0;               ///< elements; 0: the vectors mean nothing
+  std::vector<number> value = {};      ///< the fold
+  std::vector<double> low = {};        ///< of sums: what `value` lacks of the exact sum
   std::vector<double> magnitude = {};  ///< Σ|x|
   std::vector<double> error = {};      ///< Σ of the elements' bounds
   std::vector<double> largest = {};    ///< the largest of them

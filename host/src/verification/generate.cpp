@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "util/bytes/half_float.hpp"
 #include "plan/components.hpp"
+#include "util/bytes/half_float.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -116,8 +116,8 @@ void hook_program::add_variables(stated_hook const& stated, hook_types const& ty
   numbers_.resize(names_.size());
   auto const& own = stated.owner->types;
   if (own.state) {
-    auto const bytes = types.state.empty() ? std::span<std::byte const>(own.default_state)
-                                           : types.state;
+    auto const bytes =
+        types.state.empty() ? std::span<std::byte const>(own.default_state) : types.state;
     if (bytes.size() < own.state->size)
       refuse(stated,
              detail::format("the state has {} bytes, less than {}, the size of \"state\"",
@@ -137,8 +137,7 @@ void hook_program::add_evaluators(stated_hook const& stated, hook_types const& t
   std::vector<whole_variable> wholes;
   std::vector<named_value> reals;
   for (std::size_t i = 0; i < names_.size(); ++i) {
-    wholes.push_back(
-        {.name = names_[i], .is_integer = are_integers_[i], .value = &numbers_[i]});
+    wholes.push_back({.name = names_[i], .is_integer = are_integers_[i], .value = &numbers_[i]});
     reals.push_back({.name = names_[i], .value = &reals_[i]});
   }
   auto const& list = stated.hook->result;
@@ -147,10 +146,9 @@ void hook_program::add_evaluators(stated_hook const& stated, hook_types const& t
     check_fields(stated, result_);
   } else {
     for (auto const& result : list)
-      result_.push_back({.name = result.field,
-                         .kind = whole_expression::parse(result.text, wholes)
-                                     ? scalar_kind::int64
-                                     : types.real});
+      result_.push_back(
+          {.name = result.field,
+           .kind = whole_expression::parse(result.text, wholes) ? scalar_kind::int64 : types.real});
   }
   adds_ = true;
   for (auto const& part : result_) {

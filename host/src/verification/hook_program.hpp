@@ -27,10 +27,10 @@ struct stated_hook {
 
 /// What a program is prepared for.
 struct hook_types {
-  std::vector<components> operands = {};  ///< of each parameter
-  std::optional<components> result = {};  ///< nothing: as the expressions are
+  std::vector<components> operands = {};    ///< of each parameter
+  std::optional<components> result = {};    ///< nothing: as the expressions are
   scalar_kind real = scalar_kind::float32;  ///< of results whose type nothing states
-  std::span<std::byte const> state = {};  ///< empty: the defaults of the sidecar
+  std::span<std::byte const> state = {};    ///< empty: the defaults of the sidecar
 };
 
 class hook_program {
@@ -65,12 +65,12 @@ class hook_program {
   components result_;
   hook_tolerance tolerance_;
   bool adds_ = false;
-  std::vector<std::string> names_;      ///< of variables, then of the state's fields
-  std::vector<bool> are_integers_;      ///< for each name
-  std::vector<variable> variables_;     ///< for each name that is not of the state
-  std::vector<number> numbers_;         ///< the values of the names
-  std::vector<double> reals_;           ///< the same, for muParser
-  std::vector<evaluator> evaluators_;   ///< for each number of the result
+  std::vector<std::string> names_;     ///< of variables, then of the state's fields
+  std::vector<bool> are_integers_;     ///< for each name
+  std::vector<variable> variables_;    ///< for each name that is not of the state
+  std::vector<number> numbers_;        ///< the values of the names
+  std::vector<double> reals_;          ///< the same, for muParser
+  std::vector<evaluator> evaluators_;  ///< for each number of the result
 };
 
 /// How far a number of a result may be off after one call: docs/verification.md. `value` are the

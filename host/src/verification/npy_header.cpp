@@ -103,10 +103,11 @@ class literal_reader {
 
   [[noreturn]] void refuse(std::string const& expected) const
   {
-    fail(path_, rest_.empty()
-                    ? detail::format("its header is malformed: it ends where it should have {}", expected)
-                    : detail::format("its header is malformed: \"{}\" where it should have {}",
-                             printable_line(rest_.substr(0, 24)), expected));
+    fail(path_,
+         rest_.empty()
+             ? detail::format("its header is malformed: it ends where it should have {}", expected)
+             : detail::format("its header is malformed: \"{}\" where it should have {}",
+                              printable_line(rest_.substr(0, 24)), expected));
   }
 
   [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
@@ -143,7 +144,8 @@ element_type type_of(std::string_view dtype, npy_header& header, std::filesystem
          "convert it with x.astype(x.dtype.newbyteorder('<'))");
   auto const type = scalar_of(dtype);
   if (!type)
-    fail(path, detail::format("dtype is {:.64}, which fatlink does not read", printable_line(dtype)),
+    fail(path,
+         detail::format("dtype is {:.64}, which fatlink does not read", printable_line(dtype)),
          k_types);
   if (dtype.ends_with("b1")) header.note = "bool is read as uint8";
   return *type;
@@ -177,7 +179,8 @@ void add_field(element_type& record, std::string_view name, element_type type,
          "use letters, digits and _ for the names of fields");
   if (type.kind == scalar_kind::bytes && type.size != 2)  // two may be a bfloat16
     fail(path,
-         detail::format("field {:.64} is of dtype V{}, which has no meaning as a number", name, type.size),
+         detail::format("field {:.64} is of dtype V{}, which has no meaning as a number", name,
+                        type.size),
          k_types);
   for (auto const& field : record.fields)
     if (field.name == name)
@@ -187,8 +190,7 @@ void add_field(element_type& record, std::string_view name, element_type type,
 
 element_type read_record(literal_reader& reader, npy_header& header)
 {
-  element_type record{
-      .kind = scalar_kind::record, .size = 0, .alignment = 1, .name = {}, .fields = {}};
+  element_type record{.kind = scalar_kind::record, .size = 0, .alignment = 1, .fields = {}};
   constexpr char const* k_flat = "use a dtype whose fields are numbers, without arrays in it";
   while (!reader.accept(']')) {
     reader.expect('(');
@@ -286,11 +288,13 @@ std::string npy_dtype(element_type const& type)
   std::string list;
   std::size_t end = 0;
   auto const pad_to = [&](std::size_t offset) {
-    if (offset > end) list += detail::format("{}('', '|V{}')", list.empty() ? "" : ", ", offset - end);
+    if (offset > end)
+      list += detail::format("{}('', '|V{}')", list.empty() ? "" : ", ", offset - end);
   };
   for (auto const& field : type.fields) {
     pad_to(field.offset);
-    list += detail::format("{}('{}', {})", list.empty() ? "" : ", ", field.name, npy_dtype(field.type));
+    list +=
+        detail::format("{}('{}', {})", list.empty() ? "" : ", ", field.name, npy_dtype(field.type));
     end = field.offset + field.type.size;
   }
   pad_to(type.size);
@@ -300,14 +304,15 @@ std::string npy_dtype(element_type const& type)
 std::string npy_shape(std::span<std::size_t const> extents)
 {
   std::string list;
-  for (auto const extent : extents) list += detail::format("{}{}", list.empty() ? "" : ", ", extent);
+  for (auto const extent : extents)
+    list += detail::format("{}{}", list.empty() ? "" : ", ", extent);
   return "(" + list + (extents.size() == 1 ? ",)" : ")");
 }
 
 std::string npy_header_text(element_type const& type, std::span<std::size_t const> extents)
 {
   return detail::format("{{'descr': {}, 'fortran_order': False, 'shape': {}, }}", npy_dtype(type),
-                npy_shape(extents));
+                        npy_shape(extents));
 }
 
 }  // namespace fatlink::detail

@@ -20,8 +20,8 @@ class array_operand final : public operand_program {
 
   void evaluate(std::size_t index) override
   {
-    auto const* const element = array_.bytes.data() + (array_.count() == 1 ? 0 : index) *
-                                                          array_.type.size;
+    auto const* const element =
+        array_.bytes.data() + (array_.count() == 1 ? 0 : index) * array_.type.size;
     for (std::size_t i = 0; i < parts_.size(); ++i)
       values_[i] = load(parts_[i].kind, element + parts_[i].offset);
   }
@@ -111,10 +111,9 @@ class map_operand final : public operand_program {
     hook_.evaluate(pointers_, shifted_.data());
     pointers_[place] = original;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      auto const distance =
-          is_integer(parts_[i].kind)
-              ? static_cast<double>(shifted_[i].whole - values_[i].whole)
-              : shifted_[i].real - values_[i].real;
+      auto const distance = is_integer(parts_[i].kind)
+                                ? static_cast<double>(shifted_[i].whole - values_[i].whole)
+                                : shifted_[i].real - values_[i].real;
       // NaN: one of both is outside of the function's domain; the other side counts.
       if (!std::isnan(distance)) change_[i] = std::max(change_[i], std::abs(distance));
     }
@@ -161,8 +160,8 @@ class operand_compiler {
   {
     auto const& array = context_.find_array(name);
     if (array.count() != count_ && array.count() != 1)
-      throw not_verifiable(detail::format("{} has {} elements where {} are computed", name,
-                                          array.count(), count_));
+      throw not_verifiable(
+          detail::format("{} has {} elements where {} are computed", name, array.count(), count_));
     return std::make_unique<array_operand>(array);
   }
 

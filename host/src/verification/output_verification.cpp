@@ -107,14 +107,12 @@ void output_comparison::compare(std::size_t index, number const* expected, doubl
     if (std::isfinite(distance)) {
       summary_.max_abs_error = std::max(summary_.max_abs_error, distance);
       if (distance > 0)
-        summary_.max_ratio = std::max(summary_.max_ratio, bound > 0 ? distance / bound : k_infinity);
+        summary_.max_ratio =
+            std::max(summary_.max_ratio, bound > 0 ? distance / bound : k_infinity);
     }
     if (first.is_wrong || (distance <= bound && std::isfinite(distance))) continue;
-    first = {.part = i,
-             .expected = expected[i],
-             .actual = actual,
-             .bound = bounds[i],
-             .is_wrong = true};
+    first = {
+        .part = i, .expected = expected[i], .actual = actual, .bound = bounds[i], .is_wrong = true};
   }
   if (!is_bounded) ++summary_.unbounded;
   record(index, first);

@@ -127,8 +127,7 @@ try {
   return {.reason = reason.what()};
 }
 
-output_verification plan_reference::verify_between(std::string_view output,
-                                                   array_view const& first,
+output_verification plan_reference::verify_between(std::string_view output, array_view const& first,
                                                    array_view const& second) const
 try {
   auto const& result = find(output);

@@ -49,8 +49,7 @@ class plan_reference {
 
   /// Compares two results of one output, for instance of two link modes: each may be off by its
   /// bound, so they may differ by twice as much. As verify().
-  [[nodiscard]] output_verification verify_between(std::string_view output,
-                                                   array_view const& first,
+  [[nodiscard]] output_verification verify_between(std::string_view output, array_view const& first,
                                                    array_view const& second) const;
 
   /// The first `most` expected elements of an output like `actual`, as text; of structs as

@@ -12,6 +12,7 @@
 #include "input/stated_digest.hpp"
 #include "plan/read_plan.hpp"
 #include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
 #include "verification/expression.hpp"
 
 namespace fatlink {
@@ -107,7 +108,8 @@ std::optional<reference> reference::beside(std::filesystem::path const& file)
   if (!path) return std::nullopt;
   // A sidecar may state only the digest of its file, a launch plan, or several hooks.
   auto const json = detail::read_json(*path);
-  if (!json.contains("reference") && (states_other(json) || detail::states_plan(json))) return std::nullopt;
+  if (!json.contains("reference") && (states_other(json) || detail::states_plan(json)))
+    return std::nullopt;
   return read(*path);
 }
 

@@ -68,13 +68,12 @@ class whole_parser {
   // From the loosest level to the tightest; a token before those that it begins with.
   static constexpr std::array k_or{binary{"||", step::logical_or, step::none}};
   static constexpr std::array k_and{binary{"&&", step::logical_and, step::none}};
-  static constexpr std::array k_compare{
-      binary{"<=", step::less_equal, step::less_equal_real},
-      binary{">=", step::greater_equal, step::greater_equal_real},
-      binary{"==", step::equal, step::equal_real},
-      binary{"!=", step::not_equal, step::not_equal_real},
-      binary{"<", step::less, step::less_real},
-      binary{">", step::greater, step::greater_real}};
+  static constexpr std::array k_compare{binary{"<=", step::less_equal, step::less_equal_real},
+                                        binary{">=", step::greater_equal, step::greater_equal_real},
+                                        binary{"==", step::equal, step::equal_real},
+                                        binary{"!=", step::not_equal, step::not_equal_real},
+                                        binary{"<", step::less, step::less_real},
+                                        binary{">", step::greater, step::greater_real}};
   static constexpr std::array k_sum{binary{"+", step::add, step::add_real},
                                     binary{"-", step::subtract, step::subtract_real}};
   static constexpr std::array k_product{binary{"*", step::multiply, step::multiply_real},
@@ -437,7 +436,8 @@ std::optional<joined_operands> parse_joined(std::string_view text)
   text = without_spaces(text.substr(1));
   auto const right = name_at(text);
   auto const rest = without_spaces(text.substr(right.size()));
-  if (right.empty() || !rest.empty() || std::string_view("+*<>").find(operation) == std::string_view::npos)
+  if (right.empty() || !rest.empty() ||
+      std::string_view("+*<>").find(operation) == std::string_view::npos)
     return std::nullopt;
   return joined_operands{.left = left, .operation = operation, .right = right};
 }
