@@ -4,8 +4,8 @@
 #include "device_suite.hpp"
 #include "elementwise_suite.hpp"
 #include "interface_suite.hpp"
-#include "plan_suite.hpp"
 #include "kernels_suite.hpp"
+#include "plan_suite.hpp"
 
 namespace fatlink {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library whose plan uses every kind of argument: two launches, scratch memory, a struct by value,
-// a state, a size of 32 bits.
+// A library whose plan uses every kind of argument: two launches, scratch memory, a struct by
+// value, a state, a size of 32 bits.
 #include "weighted_sum.cuh"
 
 #include <cstddef>

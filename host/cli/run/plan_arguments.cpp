@@ -76,10 +76,9 @@ void set_value(plan_arguments& arguments, launch_plan const& plan, named_text co
   auto const dot = stated.name.find('.');
   auto const name = stated.name.substr(0, dot);
   auto const* const argument = plan.find(name);
-  auto const is_settable =
-      argument != nullptr &&
-      (argument->role == argument_role::size || argument->role == argument_role::value ||
-       argument->role == argument_role::state);
+  auto const is_settable = argument != nullptr && (argument->role == argument_role::size ||
+                                                   argument->role == argument_role::value ||
+                                                   argument->role == argument_role::state);
   if (!is_settable) {
     auto names = names_of(plan, argument_role::value);
     for (auto const role : {argument_role::size, argument_role::state})

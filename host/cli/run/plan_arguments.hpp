@@ -24,8 +24,8 @@ std::vector<named_text> parse_named(char const* option, std::vector<std::string>
 
 /// The arguments of a plan that the command line states.
 struct plan_arguments {
-  std::map<std::string, std::string> inputs = {};   ///< .npy files by argument
-  std::map<std::string, std::string> outputs = {};  ///< .npy files to write, by argument
+  std::map<std::string, std::string> inputs = {};    ///< .npy files by argument
+  std::map<std::string, std::string> outputs = {};   ///< .npy files to write, by argument
   std::map<std::string, std::string> expected = {};  ///< .npy files to compare with, by argument
   std::map<std::string, std::string> states = {};    ///< files of bytes, by argument
   /// Values and sizes by argument; of structs and states an object of the fields that are set.

@@ -57,8 +57,8 @@ detail::stated_sizes stated_sizes_of(plan_formulas const& formulas, plan_argumen
     auto const place = arguments.values.find(name);
     if (place == arguments.values.end()) continue;
     if (!place->second.is_number_integer())
-      fail_usage(fmt::format("--set {}: {} is not a whole number", name, place->second.dump()), name,
-                 "state a whole number");
+      fail_usage(fmt::format("--set {}: {} is not a whole number", name, place->second.dump()),
+                 name, "state a whole number");
     sizes[name] = place->second.get<std::int64_t>();
   }
   return sizes;
@@ -70,10 +70,11 @@ void add_generated_size(plan_formulas const& formulas, detail::array_extents con
 {
   for (auto const index : formulas.sizes) {
     auto const& size = formulas.plan.arguments[index];
-    auto const follows = std::ranges::any_of(formulas.plan.arguments, [&](plan_argument const& array) {
-      return arrays.contains(array.name) &&
-             std::ranges::find(array.shape, size.name) != array.shape.end();
-    });
+    auto const follows =
+        std::ranges::any_of(formulas.plan.arguments, [&](plan_argument const& array) {
+          return arrays.contains(array.name) &&
+                 std::ranges::find(array.shape, size.name) != array.shape.end();
+        });
     if (follows || sizes.contains(size.name) || size.default_value) continue;
     sizes[size.name] = static_cast<std::int64_t>(elements);
     return;
@@ -109,8 +110,9 @@ try {
   auto value = argument.default_value ? nlohmann::json::parse(*argument.default_value)
                                       : nlohmann::json::object();
   if (stated == arguments.values.end() && !argument.default_value)
-    fail_usage(fmt::format("argument {} has no value: {}", argument.name, to_string(*argument.type)),
-               argument.name, fmt::format("state it: --set {}=0", argument.name));
+    fail_usage(
+        fmt::format("argument {} has no value: {}", argument.name, to_string(*argument.type)),
+        argument.name, fmt::format("state it: --set {}=0", argument.name));
   if (stated != arguments.values.end()) value = merged(std::move(value), stated->second);
   return {.type = *argument.type, .bytes = detail::encode_value(*argument.type, value)};
 } catch (std::invalid_argument const& cause) {
@@ -123,8 +125,7 @@ void set_fields(std::vector<std::byte>& bytes, element_type const& type, std::st
 try {
   for (auto const& [key, value] : fields.items()) {
     auto const field = std::ranges::find(type.fields, key, &element_field::name);
-    if (field == type.fields.end())
-      fail_value(name, fmt::format("the state has no field {}", key));
+    if (field == type.fields.end()) fail_value(name, fmt::format("the state has no field {}", key));
     auto const encoded = detail::encode_value(field->type, value);
     std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(field->offset));
   }
@@ -136,7 +137,8 @@ std::vector<std::byte> state_of(plan_argument const& argument, plan_arguments co
                                 std::vector<transform_reference> const& transforms)
 {
   if (auto const file = arguments.states.find(argument.name); file != arguments.states.end())
-    return detail::read_file(file->second, limits::k_file_bytes, "pass a file with the state's bytes");
+    return detail::read_file(file->second, limits::k_file_bytes,
+                             "pass a file with the state's bytes");
   auto const* const owner = owner_of(argument, transforms);
   auto const fields = arguments.values.find(argument.name);
   if (owner == nullptr) {

@@ -38,7 +38,7 @@ struct host_array {
 struct run_data {
   std::map<std::string, std::int64_t> sizes = {};
   std::map<std::string, host_array> inputs = {};
-  std::map<std::string, host_array> values = {};             ///< of one element each
+  std::map<std::string, host_array> values = {};              ///< of one element each
   std::map<std::string, std::vector<std::byte>> states = {};  ///< empty: null
 };
 

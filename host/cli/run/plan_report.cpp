@@ -22,10 +22,11 @@ std::string describe(output_verification const& result)
   if (result.failures == 0)
     return fmt::format("verified, {} elements, largest error {:.3g} of the bound", result.elements,
                        result.max_ratio);
-  return fmt::format("WRONG: {} of {} elements; the first is element {}{}: {}, expected {} ± {:.3g}",
-                     result.failures, result.elements, result.first_failure,
-                     result.component.empty() ? "" : " (" + result.component + ")", result.actual,
-                     result.expected, result.bound);
+  return fmt::format(
+      "WRONG: {} of {} elements; the first is element {}{}: {}, expected {} ± {:.3g}",
+      result.failures, result.elements, result.first_failure,
+      result.component.empty() ? "" : " (" + result.component + ")", result.actual, result.expected,
+      result.bound);
 }
 
 void print_comparisons(char const* title, comparisons const& results)
@@ -49,9 +50,9 @@ std::string element_text(host_array const& array, std::size_t index)
   auto const* const place = array.bytes.data() + index * array.type.size;
   std::string text;
   for (auto const& part : parts)
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ",
-                        part.name.empty() ? "" : part.name + ": ",
-                        detail::to_text(part.kind, detail::load(part.kind, place + part.offset)));
+    text +=
+        fmt::format("{}{}{}", text.empty() ? "" : ", ", part.name.empty() ? "" : part.name + ": ",
+                    detail::to_text(part.kind, detail::load(part.kind, place + part.offset)));
   return parts.size() == 1 && parts[0].name.empty() ? text : "{" + text + "}";
 }
 

@@ -323,17 +323,17 @@ void add_run(CLI::App& app, int& exit_status)
   auto* elements =
       add_count(*verb, "--elements", arguments->elements, {1, k_most_elements},
                 "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki");
-  verb->add_option(
-          "--input", arguments->plan.inputs,
-          ".npy file with a one-dimensional float32 array to use instead; -: standard input; with a "
-          "launch plan NAME=FILE, of any type, for each input")
+  verb->add_option("--input", arguments->plan.inputs,
+                   ".npy file with a one-dimensional float32 array to use instead; -: standard "
+                   "input; with a "
+                   "launch plan NAME=FILE, of any type, for each input")
       ->type_name("[NAME=]FILE")
       ->allow_extra_args(false)
       ->excludes(elements);
-  verb->add_option(
-      "--output", arguments->plan.outputs,
-      ".npy file for the results of the last mode, if they are correct; -: standard output; with a "
-      "launch plan NAME=FILE for each output")
+  verb->add_option("--output", arguments->plan.outputs,
+                   ".npy file for the results of the last mode, if they are correct; -: standard "
+                   "output; with a "
+                   "launch plan NAME=FILE for each output")
       ->type_name("[NAME=]FILE")
       ->allow_extra_args(false);
   verb->add_option("--set", arguments->plan.values,

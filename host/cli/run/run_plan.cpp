@@ -118,7 +118,8 @@ class device_arrays {
   }
 
  private:
-  void upload(device const& destination, std::string const& name, std::vector<std::byte> const& bytes)
+  void upload(device const& destination, std::string const& name,
+              std::vector<std::byte> const& bytes)
   {
     auto buffer = destination.allocate<std::byte>(bytes.size());
     buffer.write(bytes);
@@ -247,12 +248,13 @@ void verify(prepared_job const& job, plan_summary& summary, std::size_t print)
     for (auto const& [name, array] : mode.outputs) {
       mode.verifications[name] = reference.verify(name, array.view());
       if (auto const file = job.arguments.expected.find(name); file != job.arguments.expected.end())
-        mode.expectations[name] = compare_outputs(read_expected(file->second).view(), array.view(), {});
+        mode.expectations[name] =
+            compare_outputs(read_expected(file->second).view(), array.view(), {});
     }
   if (summary.modes.size() == 2)
     for (auto const& [name, array] : summary.modes[0].outputs)
-      summary.between[name] = reference.verify_between(
-          name, array.view(), summary.modes[1].outputs.at(name).view());
+      summary.between[name] =
+          reference.verify_between(name, array.view(), summary.modes[1].outputs.at(name).view());
   if (print != 0)
     for (auto const& [name, array] : summary.modes.front().outputs)
       summary.expected_text[name] = reference.expected_text(name, array.view(), print);

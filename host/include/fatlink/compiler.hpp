@@ -28,9 +28,9 @@ namespace FATLINK_API fatlink {
 struct compile_options {
   /// The installed contract that the source is for: "apply_transform". Its header is included
   /// before the source, so a hook of another type does not compile; the fatbin's ident states it.
-  /// For CUDA C++ the header is included; LLVM IR is compared with it after the compile, and where its
-  /// types cannot be compared (other pointers than the contract's, classes, narrow integers), the
-  /// ident states no contract. Empty: none.
+  /// For CUDA C++ the header is included; LLVM IR is compared with it after the compile, and where
+  /// its types cannot be compared (other pointers than the contract's, classes, narrow integers),
+  /// the ident states no contract. Empty: none.
   std::string contract = {};
   /// A header to include before the source instead; the ident states no contract then.
   std::filesystem::path header = {};

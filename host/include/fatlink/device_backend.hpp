@@ -43,8 +43,8 @@ class device_backend {
   virtual device_address allocate(std::size_t bytes) = 0;
   /// Frees what allocate() returned.
   virtual void release(device_address address) noexcept = 0;
-  /// Uninitialised memory for work that is queued on `stream` from now on, from the memory pool of the
-  /// device (cuMemAllocAsync); also for 0 bytes.
+  /// Uninitialised memory for work that is queued on `stream` from now on, from the memory pool of
+  /// the device (cuMemAllocAsync); also for 0 bytes.
   virtual device_address allocate(std::size_t bytes, handle stream) = 0;
   /// Queues the release of what allocate() with a stream returned.
   virtual void release(device_address address, handle stream) noexcept = 0;

@@ -43,8 +43,8 @@ struct plan_argument {
   /// Of an element of an array, of a size or of a value. Empty: "element", the type that the
   /// transform binds, or the state.
   std::optional<element_type> type = {};
-  /// The hook whose transform binds the type of an element, or whose data a state is: for plans with
-  /// several hooks. Empty: of all transforms, which must agree.
+  /// The hook whose transform binds the type of an element, or whose data a state is: for plans
+  /// with several hooks. Empty: of all transforms, which must agree.
   std::string hook = {};
   /// Of an array: its extents, slowest first; one for an array without dimensions of its own.
   /// Empty for sizes, values and the state.

@@ -47,13 +47,16 @@ class call_argument {
   /// finished.
   template <typename T>
   call_argument(std::string_view name, device_buffer<T> const& buffer)
-      : name_(name), is_array_(true), address_(buffer.address()), count_(buffer.size()),
+      : name_(name),
+        is_array_(true),
+        address_(buffer.address()),
+        count_(buffer.size()),
         has_count_(true)
   {
     set_type<std::remove_cv_t<T>>();
   }
-  /// An array at a device address, of any size: a pointer of cudaMalloc. Null for a state that there
-  /// is not.
+  /// An array at a device address, of any size: a pointer of cudaMalloc. Null for a state that
+  /// there is not.
   template <typename T>
   call_argument(std::string_view name, T* address)
       : name_(name), is_array_(true), address_(reinterpret_cast<std::uintptr_t>(address))
@@ -64,8 +67,9 @@ class call_argument {
   call_argument(std::string_view name, std::nullptr_t) : name_(name), is_array_(true) {}
   /// A size or a value.
   template <typename T>
-    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>)
-  call_argument(std::string_view name, T const& value) : name_(name)
+  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>)
+      call_argument(std::string_view name, T const& value)
+      : name_(name)
   {
     set_type<T>();
     if constexpr (sizeof(T) <= k_inline_bytes)

@@ -61,7 +61,7 @@ enum class finding_id {
   float_contract,    ///< compiled with different floating-point flags
   unverified_bytes,  ///< neither the input nor a .json beside it states digests
   // launch plans
-  plan_mismatch,  ///< a launch plan that does not fit the kernels of its fatbin
+  plan_mismatch,     ///< a launch plan that does not fit the kernels of its fatbin
   element_mismatch,  ///< arrays whose elements are of another type than those of a hook
   // packing
   duplicate_entry,     ///< two entries of one kind and target

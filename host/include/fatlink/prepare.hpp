@@ -93,8 +93,7 @@ class prepared_plan {
   }
 
  private:
-  friend prepared_plan prepare(device const&, launch_plan, std::vector<input> const&,
-                               linked_image);
+  friend prepared_plan prepare(device const&, launch_plan, std::vector<input> const&, linked_image);
   struct FATLINK_PRIVATE state;
   explicit prepared_plan(std::shared_ptr<state const> contents) : state_(std::move(contents)) {}
   std::shared_ptr<state const> state_;
@@ -113,8 +112,8 @@ struct plan_request {
 [[nodiscard]] prepared_plan prepare(device const& destination, linker& linker,
                                     plan_request const& request);
 
-/// Loads `image`, which was linked from `inputs` (the library first) for `destination`, to run it by
-/// `plan`.
+/// Loads `image`, which was linked from `inputs` (the library first) for `destination`, to run it
+/// by `plan`.
 /// @throws refused_error plan-mismatch. @throws usage_error an element whose type no input states,
 ///   or that two bind differently. @throws as device::load.
 [[nodiscard]] prepared_plan prepare(device const& destination, launch_plan plan,

@@ -16,13 +16,14 @@ std::optional<element_type> common_type(launch_plan const& plan, std::string con
   for (auto const& [hook, other] : elements)
     if (!(other == type))
       throw usage_error(
-          {.message = detail::format("argument {} of plan {} is of the type of an element, which is "
-                                     "{} for {} and {} for {}",
-                                     argument, plan.name, to_string(type), first_hook,
-                                     to_string(other), hook),
+          {.message = detail::format(
+               "argument {} of plan {} is of the type of an element, which is "
+               "{} for {} and {} for {}",
+               argument, plan.name, to_string(type), first_hook, to_string(other), hook),
            .input = plan.file,
            .code = error_code::invalid_argument,
-           .hint = R"(state in the plan whose element it is: "hook": "NAME", or pass other transforms)"});
+           .hint =
+               R"(state in the plan whose element it is: "hook": "NAME", or pass other transforms)"});
   return type;
 }
 

@@ -56,20 +56,28 @@ Number number_of(call_argument const& given)
 std::int64_t signed_of(call_argument const& given)
 {
   switch (given.element_bytes()) {
-    case 1: return number_of<std::int8_t>(given);
-    case 2: return number_of<std::int16_t>(given);
-    case 4: return number_of<std::int32_t>(given);
-    default: return number_of<std::int64_t>(given);
+    case 1:
+      return number_of<std::int8_t>(given);
+    case 2:
+      return number_of<std::int16_t>(given);
+    case 4:
+      return number_of<std::int32_t>(given);
+    default:
+      return number_of<std::int64_t>(given);
   }
 }
 
 std::uint64_t unsigned_of(call_argument const& given)
 {
   switch (given.element_bytes()) {
-    case 1: return number_of<std::uint8_t>(given);
-    case 2: return number_of<std::uint16_t>(given);
-    case 4: return number_of<std::uint32_t>(given);
-    default: return number_of<std::uint64_t>(given);
+    case 1:
+      return number_of<std::uint8_t>(given);
+    case 2:
+      return number_of<std::uint16_t>(given);
+    case 4:
+      return number_of<std::uint32_t>(given);
+    default:
+      return number_of<std::uint64_t>(given);
   }
 }
 
@@ -115,7 +123,8 @@ std::int64_t integer_of(plan_argument const& argument, call_argument const& give
     if (!std::in_range<std::int64_t>(value) &&
         !(argument.role == argument_role::value && argument.type->kind == scalar_kind::uint64))
       fail_range(argument, std::to_string(value));
-    if (std::in_range<std::int64_t>(value) && !fits(static_cast<std::int64_t>(value), *argument.type))
+    if (std::in_range<std::int64_t>(value) &&
+        !fits(static_cast<std::int64_t>(value), *argument.type))
       fail_range(argument, std::to_string(value));
     return static_cast<std::int64_t>(value);
   }
@@ -135,12 +144,12 @@ void check_array_argument(plan_argument const& argument, call_argument const& gi
   if (!argument.type) return;  // a state
   if (!has_type(*argument.type, given)) fail_type(argument, given);
   if (given.address() % argument.type->alignment != 0)
-    fail_argument(argument.name,
-                  detail::format("is at address {:#x}, which is not a multiple of {} bytes, the "
-                                 "alignment of {}",
-                                 given.address(), argument.type->alignment,
-                                 to_string(*argument.type)),
-                  "pass memory of cudaMalloc, at a whole number of elements from its start");
+    fail_argument(
+        argument.name,
+        detail::format("is at address {:#x}, which is not a multiple of {} bytes, the "
+                       "alignment of {}",
+                       given.address(), argument.type->alignment, to_string(*argument.type)),
+        "pass memory of cudaMalloc, at a whole number of elements from its start");
 }
 
 void check_array_size(plan_argument const& argument, call_argument const& given, std::size_t count)
@@ -166,8 +175,9 @@ void check_overlap(plan_argument const& output, array_place const& output_place,
   auto const is_allowed = allows(output, other.name) || allows(other, output.name);
   if (is_allowed && output_place.address == other_place.address) return;
   fail_argument(output.name,
-                is_allowed ? detail::format("overlaps {} and is not the same array", other.name)
-                           : detail::format("overlaps {}, which the plan does not allow", other.name),
+                is_allowed
+                    ? detail::format("overlaps {} and is not the same array", other.name)
+                    : detail::format("overlaps {}, which the plan does not allow", other.name),
                 "pass arrays that do not overlap");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the arguments of a call with those of its plan. Each function throws usage_error that
-// names the argument, what is expected and what is given. Units: elements. Threads: no shared state.
+// names the argument, what is expected and what is given. Units: elements. Threads: no shared
+// state.
 #pragma once
 
 #include <cstddef>

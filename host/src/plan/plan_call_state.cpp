@@ -105,8 +105,7 @@ void plan_call_state::use_defaults()
     if (given_[i] != nullptr || argument.role == argument_role::size ||
         argument.role == argument_role::scratch || argument.role == argument_role::state)
       continue;
-    if (program_.defaults[i].empty())
-      fail_missing_argument(program_.formulas.plan, argument);
+    if (program_.defaults[i].empty()) fail_missing_argument(program_.formulas.plan, argument);
     std::ranges::copy(program_.defaults[i], values_[i].begin());
   }
 }
@@ -194,12 +193,11 @@ void plan_call_state::launch(stream_view stream) const
   for (std::size_t i = 0; i < pointers_.size(); ++i) {
     auto const& values = computed_.launches[i];
     if (!values.is_made()) continue;
-    program_.kernels[i].launch_raw(
-        stream,
-        {.grid = {values.grid[0], values.grid[1], values.grid[2]},
-         .block = {values.block[0], values.block[1], values.block[2]},
-         .shared_bytes = static_cast<unsigned>(values.shared_bytes)},
-        pointers_[i]);
+    program_.kernels[i].launch_raw(stream,
+                                   {.grid = {values.grid[0], values.grid[1], values.grid[2]},
+                                    .block = {values.block[0], values.block[1], values.block[2]},
+                                    .shared_bytes = static_cast<unsigned>(values.shared_bytes)},
+                                   pointers_[i]);
   }
 }
 

@@ -48,13 +48,13 @@ class plan_call_state {
   void check_overlaps() const;
 
   plan_program const& program_;
-  std::vector<call_argument const*> given_;           ///< by argument; null: not given
-  std::vector<std::int64_t> sizes_;                   ///< as formulas.sizes
-  std::vector<bool> has_size_;                        ///< as formulas.sizes
-  std::vector<device_address> addresses_;             ///< by argument
-  std::vector<std::vector<std::byte>> values_;        ///< by argument, of type.size bytes
+  std::vector<call_argument const*> given_;     ///< by argument; null: not given
+  std::vector<std::int64_t> sizes_;             ///< as formulas.sizes
+  std::vector<bool> has_size_;                  ///< as formulas.sizes
+  std::vector<device_address> addresses_;       ///< by argument
+  std::vector<std::vector<std::byte>> values_;  ///< by argument, of type.size bytes
   plan_values computed_;
-  std::vector<std::vector<void*>> pointers_;          ///< of each launch, as cuLaunchKernel takes them
+  std::vector<std::vector<void*>> pointers_;  ///< of each launch, as cuLaunchKernel takes them
 };
 
 }  // namespace fatlink::detail

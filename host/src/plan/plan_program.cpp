@@ -35,7 +35,8 @@ class remembered_occupancy {
   remembered_occupancy(std::vector<plan_launch> const& launches,
                        std::vector<untyped_kernel> const& kernels)
   {
-    for (std::size_t i = 0; i < launches.size(); ++i) kernels_.emplace(launches[i].kernel, kernels[i]);
+    for (std::size_t i = 0; i < launches.size(); ++i)
+      kernels_.emplace(launches[i].kernel, kernels[i]);
   }
 
   std::int64_t operator()(std::string const& kernel, unsigned threads, std::size_t shared_bytes)

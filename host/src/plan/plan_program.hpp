@@ -18,7 +18,8 @@
 namespace fatlink::detail {
 
 struct plan_program {
-  /// @throws usage_error an argument has no type. @throws file_error the image lacks a kernel, or as
+  /// @throws usage_error an argument has no type. @throws file_error the image lacks a kernel, or
+  /// as
   ///   plan_formulas.
   plan_program(device const& destination, launch_plan bound, linked_image linked);
 

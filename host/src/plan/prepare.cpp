@@ -64,7 +64,9 @@ void check_scratch(scratch_memory const& scratch, std::size_t needed)
 class stream_memory {
  public:
   stream_memory(device_backend& device, stream_view stream, std::size_t bytes)
-      : device_(device), stream_(stream.handle_on(device)), address_(device.allocate(bytes, stream_))
+      : device_(device),
+        stream_(stream.handle_on(device)),
+        address_(device.allocate(bytes, stream_))
   {
   }
   ~stream_memory() { device_.release(address_, stream_); }
@@ -185,8 +187,8 @@ prepared_plan prepare(device const& destination, launch_plan plan, std::vector<i
   auto bound = detail::bind_types(std::move(plan), detail::elements_of(modules));
   if (auto findings = detail::check_plan(bound, modules); !findings.empty())
     throw refused_error(std::move(findings), detail::format("run plan {}", bound.name));
-  return prepared_plan(std::make_shared<prepared_plan::state>(destination, std::move(bound),
-                                                              std::move(image)));
+  return prepared_plan(
+      std::make_shared<prepared_plan::state>(destination, std::move(bound), std::move(image)));
 }
 
 }  // namespace fatlink

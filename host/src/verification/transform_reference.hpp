@@ -76,8 +76,8 @@ struct transform_reference {
   static transform_reference read(std::filesystem::path const& path);
 
   /// Reads a REFERENCE of fatlink_add_fatbin. As read(), but refuses unknown members. Nothing where
-  /// the file has at most "name" and "summary". `allows_digest`: it may be the sidecar of a product,
-  /// with "sha256". @throws file_error as read().
+  /// the file has at most "name" and "summary". `allows_digest`: it may be the sidecar of a
+  /// product, with "sha256". @throws file_error as read().
   static std::optional<transform_reference> read_source(std::filesystem::path const& path,
                                                         bool allows_digest = false);
 
