@@ -162,8 +162,9 @@ void visit_scan(expected_output const& output, expected_visitor const& visitor)
       program.combine(row, element);
       prefix = before;
       program.combine(prefix, row);
-      auto const rows = static_cast<double>(i / k_row + k_row) + pairwise_depth(count);
-      worker.visit(prefix, {.thread = thread, .index = i}, calls_of(prefix), output.depth, rows,
+      std::size_t const rows = i / k_row + k_row;  // calls in a row: earlier rows and this one
+      auto const depth = static_cast<double>(rows) + pairwise_depth(count);
+      worker.visit(prefix, {.thread = thread, .index = i}, calls_of(prefix), output.depth, depth,
                    visitor);
       if (row.count < k_row) continue;
       std::swap(before, prefix);
