@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "fatlink/error.hpp"
-#include "util/limits.hpp"
 
 namespace fatlink {
 namespace {
@@ -40,7 +39,7 @@ scalar_fact const& fact_of(scalar_kind kind)
 
 void check_size(std::string const& type, std::size_t size)
 {
-  if (size >= 1 && size <= limits::k_element_bytes) return;
+  if (size >= 1 && size <= k_element_bytes) return;
   refuse(type + " has " + std::to_string(size) + " bytes", "an element has 1 to 4096 bytes");
 }
 
@@ -128,7 +127,7 @@ std::optional<element_type> parse_element_type(std::string_view text)
   std::size_t size = 0;
   auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), size);
   if (status != std::errc{} || end != text.data() + text.size() || text.starts_with('0') ||
-      size > limits::k_element_bytes)
+      size > k_element_bytes)
     return std::nullopt;
   return bytes_type(size);
 }

@@ -14,6 +14,9 @@
 
 namespace FATLINK_API fatlink {
 
+/// The most bytes of an element of an array, or of a value that is passed to a kernel.
+inline constexpr std::size_t k_element_bytes = 4096;
+
 /// What the bytes of an element mean. The text forms are those of NumPy: "float32".
 enum class scalar_kind : std::uint8_t {
   float16,

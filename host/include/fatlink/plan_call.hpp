@@ -81,18 +81,7 @@ class call_argument {
   /// A value of a type that is known at run time only. `value`: type.size bytes, which must live
   /// until the call returns if they are more than k_inline_bytes.
   static call_argument of_bytes(std::string_view name, element_type const& type,
-                                std::span<std::byte const> value)
-  {
-    call_argument argument(name, nullptr);
-    argument.is_array_ = false;
-    argument.kind_ = type.kind == scalar_kind::record ? scalar_kind::bytes : type.kind;
-    argument.element_bytes_ = value.size();
-    if (value.size() <= k_inline_bytes)
-      std::memcpy(argument.inline_.data(), value.data(), value.size());
-    else
-      argument.outside_ = value.data();
-    return argument;
-  }
+                                std::span<std::byte const> value);
 
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
   [[nodiscard]] bool is_array() const noexcept { return is_array_; }

@@ -101,7 +101,7 @@ ident from_json(nlohmann::json const& json)
 
 bool is_element_size(std::size_t size, std::size_t alignment) noexcept
 {
-  return size >= 1 && size <= limits::k_element_bytes && std::has_single_bit(alignment) &&
+  return size >= 1 && size <= k_element_bytes && std::has_single_bit(alignment) &&
          size % alignment == 0;
 }
 

@@ -93,9 +93,6 @@ constexpr std::size_t k_mangled_bytes = 128;
 constexpr std::size_t k_mangled_references = 16;
 /// A demangled type; longer ones are shown mangled.
 constexpr std::size_t k_demangled_bytes = 4096;
-/// An element of an array, or a value that is passed to a kernel.
-constexpr std::size_t k_element_bytes = 4096;
-
 // The reference device.
 
 /// Tokens of the PTX that is loaded: about 80 MB of text, 1.5 GB of memory.
