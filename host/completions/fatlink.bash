@@ -105,7 +105,8 @@ _fatlink_values() {
   case "$verb $1" in
     'run --library' | 'bench --library') _fatlink_names library; _fatlink_inputs ;;
     'run --transform' | 'run --watch' | 'bench --transform') _fatlink_names transform; _fatlink_inputs ;;
-    'run --input' | 'run --output') _fatlink_files '*.npy' ;;
+    'run --input' | 'run --output' | 'run --expect') _fatlink_files '*.npy' ;;
+    'run --state') _fatlink_files '*' ;;
     'link -o' | 'link --output') _fatlink_files '*' ;;
     'compile -o' | 'compile --output' | 'pack -o' | 'pack --output') _fatlink_files '*.fatbin' ;;
     *' --contract') _fatlink_contracts ;;
@@ -134,7 +135,7 @@ _fatlink_values() {
       _fatlink_targets
       _fatlink_offer "${targets//sm_/ptx:sm_} ${targets//sm_/ltoir:sm_} ${targets//sm_/elf:sm_}" ;;
     'list --kind') _fatlink_offer 'library transform' ;;
-    *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --link-timeout' | \
+    *' --kernel' | *' --instruction-budget' | *' --elements' | *' --seed' | *' --print' | *' --set' | *' --link-timeout' | \
       *' --nvjitlink' | *' --repeat' | *' --expect-ident' | *' --package' | \
       *' --keep-variable' | *' --max-registers' | *' --threads' | *' --ptxas' | *' --nvvm' | \
       *' -D' | *' --define' | *' --timeout' | *' --compile-timeout' | *' --memory-limit') ;;
