@@ -24,7 +24,7 @@ if(FATLINK_COMPILE_IN_GROUPS)
   set_target_properties(fatlink_linkd PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   set_target_properties(fatlink_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   foreach(folder IN ITEMS util verification device fatbin link_helper nvjitlink linker
-                      cubin input compiler toolkit catalogue cache)
+                      cubin input compiler toolkit catalogue cache plan)
     _fatlink_compile_in_group(${folder})
   endforeach()
 endif()

@@ -45,7 +45,7 @@ constexpr std::array k_option_names{
     option_name{"link_options::nvvm", "--nvvm"},
     option_name{" (compile_options::include_folders)", ""},
     option_name{"link_options::require_inlined", "--require-inlined"},
-    option_name{"compiler_settings::time_limit", "--compile-timeout"},
+    option_name{"compiler_settings::time_limit", "--compile-timeout (of fatlink compile: --timeout)"},
     option_name{"compiler_settings::allow_unconfined", "--allow-unconfined"},
     option_name{"compiler_settings::memory_limit_mib", "--memory-limit of fatlink compile"},
     option_name{"compiler and compile_options::contract", "fatlink compile --contract NAME"},

@@ -74,10 +74,13 @@ void check_contract(std::string const& name)
   if (name.ends_with(".cuh") || name.ends_with(".h"))
     fail_usage(fmt::format("--contract: '{}' is a header, not the name of a contract", name), name,
                fmt::format("include it with --header {}", name));
-  if (auto const slash = name.find('/'); slash != std::string::npos)
-    fail_usage(fmt::format("--contract: '{}' is not the name of a contract; did you mean '{}'?",
-                           name, name.substr(0, slash)),
-               name, "name it without its version; fatlink list shows contracts");
+  auto const slash = name.find('/');
+  if (slash == std::string::npos) return;
+  auto const stem = name.substr(0, slash);
+  auto const is_path = stem.empty() || stem.front() == '.';
+  fail_usage(fmt::format("--contract: '{}' is not the name of a contract{}", name,
+                         is_path ? "" : fmt::format("; did you mean '{}'?", stem)),
+             name, "name it without folder and version; fatlink list shows contracts");
 }
 
 }  // namespace

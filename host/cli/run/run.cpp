@@ -327,14 +327,14 @@ void add_run(CLI::App& app, int& exit_status)
                    ".npy file with a one-dimensional float32 array to use instead; -: standard "
                    "input; with a "
                    "launch plan NAME=FILE, of any type, for each input")
-      ->type_name("[NAME=]FILE")
+      ->type_name("FILE")
       ->allow_extra_args(false)
       ->excludes(elements);
   verb->add_option("--output", arguments->plan.outputs,
                    ".npy file for the results of the last mode, if they are correct; -: standard "
                    "output; with a "
                    "launch plan NAME=FILE for each output")
-      ->type_name("[NAME=]FILE")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   verb->add_option("--set", arguments->plan.values,
                    "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
@@ -343,11 +343,11 @@ void add_run(CLI::App& app, int& exit_status)
       ->allow_extra_args(false);
   verb->add_option("--state", arguments->plan.states,
                    "launch plan: a file with the bytes of a transform's state")
-      ->type_name("[NAME=]FILE")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   verb->add_option("--expect", arguments->plan.expected,
                    "launch plan: .npy file that an output must equal")
-      ->type_name("[NAME=]FILE")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   verb->add_flag("--compare-cpu", arguments->compare_cpu,
                  "launch plan: also run on the reference device, and compare the results");

@@ -53,10 +53,22 @@ std::string summary_of(std::filesystem::path const& fatbin)
                                                        : std::string{};
 }
 
+/// The hooks of its contract for which a library has a default definition.
+std::vector<ptx_function> default_hooks(fatbin const& input, ptx_interface const& interface)
+{
+  std::vector<ptx_function> defaults;
+  if (!input.ident()) return defaults;
+  for (auto const& function : interface.weak)
+    if (input.ident()->hooks.contains(function.name)) defaults.push_back(function);
+  return defaults;
+}
+
 void describe(installed_fatbin& description, fatbin const& input)
 {
   auto const& interface = interface_of_any(input);
-  auto const hooks = detail::hooks_of(interface);
+  auto hooks = detail::hooks_of(interface);
+  if (!interface.kernels.empty())
+    for (auto& hook : default_hooks(input, interface)) hooks.push_back(std::move(hook));
   if (!hooks.empty() && !interface.kernels.empty())
     description.role = fatbin_role::library;
   else if (!interface.definitions.empty() && interface.kernels.empty())

@@ -83,7 +83,7 @@ class assembler {
   std::vector<fatbin_entry> entries_;
 };
 
-bool is_in(std::vector<target> const& targets, target architecture)
+bool is_one_of(std::vector<target> const& targets, target architecture)
 {
   return std::find(targets.begin(), targets.end(), architecture) != targets.end();
 }
@@ -112,7 +112,7 @@ byte_buffer assemble_fatbin(std::vector<compile_product> const& products,
   std::size_t index = 0;
   for (auto const architecture : options.architectures) {
     image.add(products.at(index), architecture);
-    if (is_in(options.sass, architecture)) image.add_cubin(products.at(index));
+    if (is_one_of(options.sass, architecture)) image.add_cubin(products.at(index));
     image.add(products.at(index + 1), architecture);
     index += 2;
   }

@@ -17,7 +17,7 @@ constexpr std::array<bool, 256> table_of(std::string_view letters)
 }
 
 constexpr auto k_word = table_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
-constexpr auto k_blank = table_of(" \t\f\v\r");
+constexpr auto k_blanks = table_of(" \t\f\v\r");
 
 bool is_in(std::array<bool, 256> const& table, char letter)
 {
@@ -71,7 +71,7 @@ bool source_reader::skip_comment()
 void source_reader::skip_blank()
 {
   while (!is_at_end())
-    if (is_in(k_blank, text_[position_]))
+    if (is_in(k_blanks, text_[position_]))
       ++position_;
     else if (!skip_splice() && !skip_comment())
       return;

@@ -17,6 +17,8 @@
 namespace fatlink::detail {
 namespace {
 
+constexpr std::chrono::milliseconds k_least_start{10'000};  ///< for a compiler's helper to start
+
 constexpr std::size_t k_block = std::size_t{1} << 20;  // bytes; memory grows as they arrive
 constexpr char const* k_damaged =
     "an input may be damaged: build it again; the next link is not affected";
@@ -245,7 +247,10 @@ std::unique_ptr<link_helper> link_helper::start(helper_settings const& settings,
 void link_helper::wait_until_started(time_limit const& limit)
 try {
   if (is_started_) return;
-  auto const hello = receive({message_kind::hello, message_kind::unavailable}, {}, limit);
+  // The time of a compile does not begin before its helper is there.
+  auto const start_limit =
+      tool_ == helper_tool::nvjitlink ? limit : time_limit(std::max(limit.length(), k_least_start));
+  auto const hello = receive({message_kind::hello, message_kind::unavailable}, {}, start_limit);
   if (hello.header.kind == message_kind::unavailable) {
     auto const failure = decode_failure(hello.body, hello.header.kind);
     throw unavailable_error(failure.where, failure.details);

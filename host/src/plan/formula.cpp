@@ -10,7 +10,7 @@
 namespace fatlink::detail {
 namespace {
 
-using operation = formula::operation;
+using opcode = formula::operation;
 using instruction = formula::instruction;
 
 [[noreturn]] void fail(std::string const& cause, instruction const& at, char const* hint)
@@ -27,7 +27,7 @@ using instruction = formula::instruction;
 
 [[noreturn]] void fail_division(std::int64_t a, std::int64_t b, instruction const& at)
 {
-  auto const* const sign = at.code == operation::remainder ? "%" : "/";
+  auto const* const sign = at.code == opcode::remainder ? "%" : "/";
   if (b == 0)
     fail(detail::format("division by zero: {} {} 0", a, sign), at,
          "use max(1, …) as the divisor, or a condition: b == 0 ? 0 : a / b");
@@ -38,8 +38,8 @@ using instruction = formula::instruction;
 std::int64_t divide(std::int64_t a, std::int64_t b, instruction const& at)
 {
   if (a < 0 || b <= 0) fail_division(a, b, at);
-  if (at.code == operation::remainder) return a % b;
-  return a / b + (at.code == operation::ceiling_divide && a % b != 0 ? 1 : 0);
+  if (at.code == opcode::remainder) return a % b;
+  return a / b + (at.code == opcode::ceiling_divide && a % b != 0 ? 1 : 0);
 }
 
 std::int64_t add(std::int64_t a, std::int64_t b, instruction const& at)
@@ -67,31 +67,31 @@ std::int64_t multiply(std::int64_t a, std::int64_t b, instruction const& at)
 std::int64_t combine(std::int64_t a, std::int64_t b, instruction const& at)
 {
   switch (at.code) {
-    case operation::add:
+    case opcode::add:
       return add(a, b, at);
-    case operation::subtract:
+    case opcode::subtract:
       return subtract(a, b, at);
-    case operation::multiply:
+    case opcode::multiply:
       return multiply(a, b, at);
-    case operation::divide:
-    case operation::ceiling_divide:
-    case operation::remainder:
+    case opcode::divide:
+    case opcode::ceiling_divide:
+    case opcode::remainder:
       return divide(a, b, at);
-    case operation::less:
+    case opcode::less:
       return a < b ? 1 : 0;
-    case operation::less_equal:
+    case opcode::less_equal:
       return a <= b ? 1 : 0;
-    case operation::greater:
+    case opcode::greater:
       return a > b ? 1 : 0;
-    case operation::greater_equal:
+    case opcode::greater_equal:
       return a >= b ? 1 : 0;
-    case operation::equal:
+    case opcode::equal:
       return a == b ? 1 : 0;
-    case operation::not_equal:
+    case opcode::not_equal:
       return a != b ? 1 : 0;
-    case operation::minimum:
+    case opcode::minimum:
       return std::min(a, b);
-    case operation::maximum:
+    case opcode::maximum:
       return std::max(a, b);
     default:
       return 0;  // of one operand or none
@@ -102,7 +102,7 @@ std::vector<std::size_t> list_uses(std::vector<instruction> const& program)
 {
   std::vector<std::size_t> indices;
   for (auto const& step : program)
-    if (step.code == operation::load) indices.push_back(static_cast<std::size_t>(step.value));
+    if (step.code == opcode::load) indices.push_back(static_cast<std::size_t>(step.value));
   std::sort(indices.begin(), indices.end());
   indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
   return indices;
@@ -117,7 +117,7 @@ formula::formula(std::string text, formula_symbols const& symbols)
 
 bool formula::is_name() const noexcept
 {
-  return program_.size() == 1 && program_[0].code == operation::load;
+  return program_.size() == 1 && program_[0].code == opcode::load;
 }
 
 std::int64_t formula::run(std::int64_t const* values) const
@@ -127,19 +127,19 @@ std::int64_t formula::run(std::int64_t const* values) const
   for (std::size_t next = 0; next < program_.size();) {
     auto const& step = program_[next++];
     switch (step.code) {
-      case operation::number:
+      case opcode::number:
         *top++ = step.value;
         break;
-      case operation::load:
+      case opcode::load:
         *top++ = values[step.value];
         break;
-      case operation::negate:
+      case opcode::negate:
         top[-1] = subtract(0, top[-1], step);
         break;
-      case operation::jump:
+      case opcode::jump:
         next = static_cast<std::size_t>(step.value);
         break;
-      case operation::jump_if_zero:
+      case opcode::jump_if_zero:
         if (*--top == 0) next = static_cast<std::size_t>(step.value);
         break;
       default:

@@ -14,25 +14,25 @@
 namespace fatlink::detail {
 namespace {
 
-using operation = formula::operation;
+using opcode = formula::operation;
 
 static_assert(k_formula_stack >= 4 * (limits::k_expression_depth + 1));
 
 struct operator_word {
   char const* word;
-  operation code;
+  opcode code;
 };
 
 constexpr std::array k_comparisons{
-    operator_word{"<", operation::less},    operator_word{"<=", operation::less_equal},
-    operator_word{">", operation::greater}, operator_word{">=", operation::greater_equal},
-    operator_word{"==", operation::equal},  operator_word{"!=", operation::not_equal},
+    operator_word{"<", opcode::less},    operator_word{"<=", opcode::less_equal},
+    operator_word{">", opcode::greater}, operator_word{">=", opcode::greater_equal},
+    operator_word{"==", opcode::equal},  operator_word{"!=", opcode::not_equal},
 };
-constexpr std::array k_sums{operator_word{"+", operation::add},
-                            operator_word{"-", operation::subtract}};
-constexpr std::array k_products{operator_word{"*", operation::multiply},
-                                operator_word{"/", operation::divide},
-                                operator_word{"%", operation::remainder}};
+constexpr std::array k_sums{operator_word{"+", opcode::add},
+                            operator_word{"-", opcode::subtract}};
+constexpr std::array k_products{operator_word{"*", opcode::multiply},
+                                operator_word{"/", opcode::divide},
+                                operator_word{"%", opcode::remainder}};
 
 /// "n", "sizeof(in)".
 std::string key_of(std::string_view call, std::string_view name)
@@ -66,9 +66,9 @@ std::vector<std::string> list_names(formula_symbols const& symbols, std::string_
       similar.empty() ? hint : detail::format("did you mean {}?", key_of(call, similar)));
 }
 
-class parser {
+class formula_parser {
  public:
-  parser(std::string_view text, formula_symbols const& symbols) : words_(text), symbols_(symbols) {}
+  formula_parser(std::string_view text, formula_symbols const& symbols) : words_(text), symbols_(symbols) {}
 
   std::vector<formula::instruction> parse()
   {
@@ -79,9 +79,9 @@ class parser {
 
  private:
   /// The operation that is done last: that of the whole, if it is a division.
-  using root = operation;
+  using root = opcode;
 
-  std::size_t emit(operation code, std::int64_t value, std::size_t place)
+  std::size_t emit(opcode code, std::int64_t value, std::size_t place)
   {
     program_.push_back({code, static_cast<std::uint32_t>(place), value});
     return program_.size() - 1;
@@ -97,14 +97,14 @@ class parser {
     auto const code = parse_comparison();
     auto const place = words_.place();
     if (!words_.take_if("?")) return code;
-    auto const to_other = emit(operation::jump_if_zero, 0, place);
+    auto const to_other = emit(opcode::jump_if_zero, 0, place);
     parse_formula();
     words_.expect(":");
-    auto const to_end = emit(operation::jump, 0, place);
+    auto const to_end = emit(opcode::jump, 0, place);
     jump_here(to_other);
     parse_formula();
     jump_here(to_end);
-    return operation::jump;
+    return opcode::jump;
   }
 
   root parse_comparison()
@@ -119,11 +119,11 @@ class parser {
     return code;
   }
 
-  root parse_sum() { return parse_chain(k_sums, &parser::parse_product); }
-  root parse_product() { return parse_chain(k_products, &parser::parse_factor); }
+  root parse_sum() { return parse_chain(k_sums, &formula_parser::parse_product); }
+  root parse_product() { return parse_chain(k_products, &formula_parser::parse_factor); }
 
   template <typename Operators>
-  root parse_chain(Operators const& operators, root (parser::*parse_side)())
+  root parse_chain(Operators const& operators, root (formula_parser::*parse_side)())
   {
     auto code = (this->*parse_side)();
     while (auto const next = take_operator(operators)) {
@@ -151,16 +151,16 @@ class parser {
       signs.push_back(place);
     auto const code = parse_operand();
     for (auto sign = signs.rbegin(); sign != signs.rend(); ++sign)
-      emit(operation::negate, 0, *sign);
-    return signs.empty() ? code : operation::negate;
+      emit(opcode::negate, 0, *sign);
+    return signs.empty() ? code : opcode::negate;
   }
 
   root parse_operand()
   {
     auto const place = words_.place();
     if (words_.current_kind() == formula_words::kind::number) {
-      emit(operation::number, words_.take_number(), place);
-      return operation::number;
+      emit(opcode::number, words_.take_number(), place);
+      return opcode::number;
     }
     if (words_.take_if("(")) {
       auto const code = parse_formula();
@@ -177,8 +177,8 @@ class parser {
 
   root parse_call(std::string_view name, std::size_t place)
   {
-    if (name == "min") return parse_extreme(operation::minimum, place);
-    if (name == "max") return parse_extreme(operation::maximum, place);
+    if (name == "min") return parse_extreme(opcode::minimum, place);
+    if (name == "max") return parse_extreme(opcode::maximum, place);
     if (name == "ceil") return parse_ceiling(place);
     if (name == "sizeof")
       return emit_symbol(name, words_.take_name("an argument or a type"), place);
@@ -191,7 +191,7 @@ class parser {
                         : detail::format("did you mean {}?", similar));
   }
 
-  root parse_extreme(operation code, std::size_t place)
+  root parse_extreme(opcode code, std::size_t place)
   {
     parse_formula();
     while (words_.take_if(",")) {
@@ -203,11 +203,11 @@ class parser {
 
   root parse_ceiling(std::size_t place)
   {
-    if (parse_formula() != operation::divide)
+    if (parse_formula() != opcode::divide)
       throw formula_error(detail::format("ceil at character {} has no division", place),
                           "write it as ceil(a / b): it rounds the division up");
-    program_.back().code = operation::ceiling_divide;
-    return operation::ceiling_divide;
+    program_.back().code = opcode::ceiling_divide;
+    return opcode::ceiling_divide;
   }
 
   root emit_symbol(std::string_view call, std::string_view name, std::size_t place)
@@ -215,7 +215,7 @@ class parser {
     auto const key = key_of(call, name);
     auto const symbol = symbols_.find(key);
     if (symbol == symbols_.end()) fail_unknown(call, name, symbols_);
-    auto const code = symbol->second.is_constant ? operation::number : operation::load;
+    auto const code = symbol->second.is_constant ? opcode::number : opcode::load;
     emit(code, symbol->second.value, place);
     return code;
   }
@@ -231,7 +231,7 @@ class parser {
 std::vector<formula::instruction> parse_formula(std::string_view text,
                                                 formula_symbols const& symbols)
 {
-  return parser(text, symbols).parse();
+  return formula_parser(text, symbols).parse();
 }
 
 }  // namespace fatlink::detail

@@ -32,9 +32,9 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
                                        : list);
 }
 
-class parser {
+class computation_parser {
  public:
-  parser(std::string const& text, launch_plan const& plan) : words_(text), plan_(plan) {}
+  computation_parser(std::string const& text, launch_plan const& plan) : words_(text), plan_(plan) {}
 
   computation parse()
   {
@@ -165,7 +165,7 @@ class parser {
 
 computation read_computation(std::string const& text, launch_plan const& plan)
 {
-  return parser(text, plan).parse();
+  return computation_parser(text, plan).parse();
 }
 
 }  // namespace fatlink::detail

@@ -14,7 +14,7 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::size_t k_most_fields = 256;
+constexpr std::size_t k_most_members = 256;
 
 element_type read_type(sidecar_member const& member)
 {
@@ -32,7 +32,7 @@ element_type read_record(sidecar_member const& list, std::vector<std::string> co
 {
   std::vector<std::string> names;
   std::vector<element_type> types;
-  for (auto const& field : list.elements(k_most_fields)) {
+  for (auto const& field : list.elements(k_most_members)) {
     field.check_keys(keys);
     names.push_back(field.member("name").identifier());
     types.push_back(read_type(field.member("type")));
@@ -91,7 +91,7 @@ transform_types transform_types::read(sidecar_member const& sidecar)
   if (!state) return types;
   types.state = read_record(*state, {"name", "type", "default"});
   types.default_state.resize(types.state->size);
-  auto const list = state->elements(k_most_fields);
+  auto const list = state->elements(k_most_members);
   for (std::size_t i = 0; i < list.size(); ++i)
     if (auto const stated = list[i].find("default")) {
       auto const& field = types.state->fields[i];

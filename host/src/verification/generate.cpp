@@ -62,7 +62,7 @@ void put_half(std::byte* place, std::size_t index, std::uint64_t bits) noexcept
 }
 
 template <typename Whole>
-Whole whole_number(std::size_t index, std::uint64_t bits) noexcept
+Whole generated_integer(std::size_t index, std::uint64_t bits) noexcept
 {
   using range = std::numeric_limits<Whole>;
   constexpr std::array<Whole, 8> k_first{Whole(0),  Whole(1), Whole(-1),    Whole(2),
@@ -80,7 +80,7 @@ using writer = void (*)(std::byte*, std::size_t, std::uint64_t);
 template <typename Whole>
 void put_whole(std::byte* place, std::size_t index, std::uint64_t bits) noexcept
 {
-  put(place, whole_number<Whole>(index, bits));
+  put(place, generated_integer<Whole>(index, bits));
 }
 
 writer writer_of(scalar_kind kind)

@@ -29,7 +29,7 @@ constexpr std::size_t k_largest_size = std::numeric_limits<std::size_t>::max();
 }
 
 /// The number of elements; nothing if it exceeds 64 bits.
-std::optional<std::size_t> product(std::span<std::size_t const> extents)
+std::optional<std::size_t> checked_product(std::span<std::size_t const> extents)
 {
   std::size_t count = 1;
   if (std::ranges::find(extents, std::size_t{0}) != extents.end()) return 0;
@@ -77,7 +77,7 @@ struct npy_reader::state {
     read_bytes(8 + length_bytes, header);
     begin = 8 + length_bytes + size;
     content = detail::parse_npy_header(header, path);
-    auto const elements = product(content.extents);
+    auto const elements = checked_product(content.extents);
     if (elements == 0U) fail(path, "holds no elements");
     if (!elements || *elements > k_largest_size / content.type.size)
       fail(path, detail::format("its shape {} has more than 2^64 bytes",
@@ -164,7 +164,7 @@ npy_writer::npy_writer(std::unique_ptr<output_file> file, element_type const& ty
                        std::span<std::size_t const> extents)
     : state_(new state{.file = std::move(file),
                        .element_bytes = type.size,
-                       .missing_bytes = product(extents).value_or(0) * type.size})
+                       .missing_bytes = checked_product(extents).value_or(0) * type.size})
 {
   // <preamble> ::= magic, version 1.0 and the header's size in 2 bytes, or 2.0 and 4 bytes; the
   // data begins at a multiple of 64.

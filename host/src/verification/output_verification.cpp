@@ -15,20 +15,20 @@ namespace {
 
 using detail::number;
 
-constexpr double k_infinity = std::numeric_limits<double>::infinity();
+constexpr double k_infinite = std::numeric_limits<double>::infinity();
 
 /// |actual − expected| of floats of the format; infinite where no bound can cover it. An infinite
 /// actual value counts as the power of two after the greatest finite number.
 double distance_of_floats(detail::float_format const& format, double expected, double actual)
 {
   if (std::isnan(expected) || std::isnan(actual))
-    return std::isnan(expected) && std::isnan(actual) ? 0 : k_infinity;
+    return std::isnan(expected) && std::isnan(actual) ? 0 : k_infinite;
   auto const overflows = std::abs(expected) >= format.overflow();
   if (std::isinf(actual)) {
-    if (overflows) return std::signbit(actual) == std::signbit(expected) ? 0 : k_infinity;
+    if (overflows) return std::signbit(actual) == std::signbit(expected) ? 0 : k_infinite;
     actual = std::copysign(std::ldexp(2.0, format.most_exponent), actual);
   }
-  if (std::isinf(expected)) return k_infinity;
+  if (std::isinf(expected)) return k_infinite;
   return std::abs(actual - expected);
 }
 
@@ -42,7 +42,7 @@ double range_of(scalar_kind kind)
 
 double distance_of(scalar_kind kind, number const& expected, number const& actual)
 {
-  if (kind == scalar_kind::bytes) return expected.whole == actual.whole ? 0 : k_infinity;
+  if (kind == scalar_kind::bytes) return expected.whole == actual.whole ? 0 : k_infinite;
   if (!detail::is_integer(kind))
     return distance_of_floats(detail::format_of(kind), expected.real, actual.real);
   return std::abs(static_cast<double>(actual.whole - expected.whole));
@@ -102,13 +102,13 @@ void output_comparison::compare(std::size_t index, number const* expected, doubl
     auto const kind = parts_[i].kind;
     auto const actual = load(kind, element + parts_[i].offset);
     auto const distance = distance_of(kind, expected[i], actual);
-    auto const bound = std::isnan(bounds[i]) ? k_infinity : bounds[i];
+    auto const bound = std::isnan(bounds[i]) ? k_infinite : bounds[i];
     is_bounded = is_bounded && bound < range_of(kind);
     if (std::isfinite(distance)) {
       summary_.max_abs_error = std::max(summary_.max_abs_error, distance);
       if (distance > 0)
         summary_.max_ratio =
-            std::max(summary_.max_ratio, bound > 0 ? distance / bound : k_infinity);
+            std::max(summary_.max_ratio, bound > 0 ? distance / bound : k_infinite);
     }
     if (first.is_wrong || (distance <= bound && std::isfinite(distance))) continue;
     first = {

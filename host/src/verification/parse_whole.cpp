@@ -11,7 +11,7 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr unsigned k_most_depth = 256;
+constexpr unsigned k_most_nesting = 256;
 
 bool is_letter(char c) noexcept
 {
@@ -122,7 +122,7 @@ class whole_parser {
 
   bool read_choice()
   {
-    if (++depth_ > k_most_depth) throw not_whole{};
+    if (++depth_ > k_most_nesting) throw not_whole{};
     auto is_integer = read_level(0);
     if (accept("?")) {
       if (!is_integer) throw not_whole{};
