@@ -98,7 +98,7 @@ class Compile(CompileCase):
             with self.subTest(word=word):
                 self.assert_fails(2, *words, word, says=[f"unknown option '{word.partition('=')[0]}'; did you mean '{meant}'?"])
         self.assert_fails(2, *words, "--contract", "apply_transform/1", says=["did you mean 'apply_transform'?"],
-                          hint="name it without its version")
+                          hint="name it without folder and version")
         self.assert_fails(2, *words, "--contract", "hooks.cuh", says=["'hooks.cuh' is a header"], hint="include it with --header hooks.cuh")
         self.assert_fails(2, "compile", "-", "-o", "o.fatbin", says=["a source is not read from standard input"], hint="name a file: half.cu")
         self.assert_fails(2, *words, "--memory-limit", "1", says=["--memory-limit: '1' is not a whole number from 64 to 65536"],

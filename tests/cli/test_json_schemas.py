@@ -143,7 +143,7 @@ class Outputs(JsonTest):
             self.json("inspect", TESTS / f"fixtures/{name}.fatbin")
         shutil.copy(TESTS / "fixtures/library.fatbin", self.folder)
         self.file("library.json", json.dumps(PLAN))
-        self.json("inspect", self.folder / "library.fatbin")
+        self.json("inspect", self.folder / "library.fatbin", SHARE / "load_float16.fatbin")
         self.assert_every_field_seen("inspect")
 
     def test_pack(self):

@@ -54,6 +54,7 @@ struct element_type {
   friend bool operator==(element_type const& a, element_type const& b);
 };
 
+/// A member of a struct: a number at an offset.
 struct element_field {
   std::string name = {};   ///< an identifier
   element_type type = {};  ///< a number

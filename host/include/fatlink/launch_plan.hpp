@@ -38,8 +38,8 @@ using formula_text = std::string;
 
 /// One argument of a plan.
 struct plan_argument {
-  std::string name = {};  ///< an identifier, unique in the plan
-  argument_role role = argument_role::input;
+  std::string name = {};                      ///< an identifier, unique in the plan
+  argument_role role = argument_role::input;  ///< what a caller gives for it
   /// Of an element of an array, of a size or of a value. Empty: "element", the type that the
   /// transform binds, or the state.
   std::optional<element_type> type = {};
@@ -57,8 +57,8 @@ struct plan_argument {
 
 /// A name that stands for a formula.
 struct plan_let {
-  std::string name = {};
-  formula_text formula = {};
+  std::string name = {};      ///< an identifier
+  formula_text formula = {};  ///< over sizes, facts about the device and other lets
 };
 
 /// What a launch passes for one parameter of its kernel.
@@ -70,7 +70,7 @@ struct launch_argument {
 
 /// One launch of a kernel.
 struct plan_launch {
-  std::string kernel = {};
+  std::string kernel = {};                              ///< its name, as in the PTX
   std::array<formula_text, 3> grid = {"1", "1", "1"};   ///< blocks
   std::array<formula_text, 3> block = {"1", "1", "1"};  ///< threads
   formula_text shared_bytes = "0";                      ///< dynamic shared memory of a block
@@ -95,7 +95,7 @@ char const* to_string(operation kind) noexcept;
 
 /// A node of what an output is computed by: fold(combine, in, init).
 struct computation {
-  operation kind = operation::argument;
+  operation kind = operation::argument;    ///< what is done
   std::string name = {};                   ///< of the argument, or of the hook
   std::int64_t offset = 0;                 ///< of a neighbor
   std::vector<computation> operands = {};  ///< without the hook
@@ -105,19 +105,19 @@ std::string to_string(computation const& node);
 
 /// How an output follows from the inputs.
 struct plan_result {
-  std::string output = {};  ///< the name of an output argument
-  computation value = {};
+  std::string output = {};                 ///< the name of an output argument
+  computation value = {};                  ///< what it is computed by
   std::optional<formula_text> depth = {};  ///< hook calls in a row from an input to a result
 };
 
 /// A launch plan.
 struct launch_plan {
-  std::string name = {};
-  std::string summary = {};   ///< what it computes, for people
-  std::string contract = {};  ///< "reduce/1"; empty: not stated
-  std::vector<plan_argument> arguments = {};
-  std::vector<plan_let> lets = {};         ///< sorted so that each uses earlier ones only
-  std::vector<plan_launch> launches = {};  ///< made in this order, on one stream
+  std::string name = {};                      ///< of the plan: "reduce"
+  std::string summary = {};                   ///< what it computes, for people
+  std::string contract = {};                  ///< "reduce/1"; empty: not stated
+  std::vector<plan_argument> arguments = {};  ///< in the order of the file
+  std::vector<plan_let> lets = {};            ///< sorted so that each uses earlier ones only
+  std::vector<plan_launch> launches = {};     ///< made in this order, on one stream
   std::vector<plan_result> results =
       {};                 ///< of "computes"; outputs that it does not name are unknown
   std::string file = {};  ///< the file that it was read from, for messages

@@ -83,7 +83,9 @@ class call_argument {
   static call_argument of_bytes(std::string_view name, element_type const& type,
                                 std::span<std::byte const> value);
 
+  /// The argument of the plan.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
+  /// Whether it is an array or a state, and not a size or a value.
   [[nodiscard]] bool is_array() const noexcept { return is_array_; }
   /// Of an array.
   [[nodiscard]] device_address address() const noexcept { return address_; }

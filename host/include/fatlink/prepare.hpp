@@ -48,6 +48,7 @@ class bound_plan {
   std::shared_ptr<state const> state_;
 };
 
+/// A library that is linked, loaded and ready to be called by its plan.
 class prepared_plan {
  public:
   /// The plan, with the types that the transforms bind.
@@ -103,7 +104,7 @@ class prepared_plan {
 struct plan_request {
   std::string library = {};                  ///< a name or file, with a sidecar that states a plan
   std::vector<std::string> transforms = {};  ///< names or files; none: the library's defaults
-  link_mode mode = link_mode::lto;
+  link_mode mode = link_mode::lto;           ///< how to link them
 };
 
 /// Reads, checks and links the inputs, and loads the image.

@@ -28,8 +28,7 @@ constexpr std::array k_comparisons{
     operator_word{">", opcode::greater}, operator_word{">=", opcode::greater_equal},
     operator_word{"==", opcode::equal},  operator_word{"!=", opcode::not_equal},
 };
-constexpr std::array k_sums{operator_word{"+", opcode::add},
-                            operator_word{"-", opcode::subtract}};
+constexpr std::array k_sums{operator_word{"+", opcode::add}, operator_word{"-", opcode::subtract}};
 constexpr std::array k_products{operator_word{"*", opcode::multiply},
                                 operator_word{"/", opcode::divide},
                                 operator_word{"%", opcode::remainder}};
@@ -68,7 +67,10 @@ std::vector<std::string> list_names(formula_symbols const& symbols, std::string_
 
 class formula_parser {
  public:
-  formula_parser(std::string_view text, formula_symbols const& symbols) : words_(text), symbols_(symbols) {}
+  formula_parser(std::string_view text, formula_symbols const& symbols)
+      : words_(text), symbols_(symbols)
+  {
+  }
 
   std::vector<formula::instruction> parse()
   {
@@ -150,8 +152,7 @@ class formula_parser {
     for (auto place = words_.place(); words_.take_if("-"); place = words_.place())
       signs.push_back(place);
     auto const code = parse_operand();
-    for (auto sign = signs.rbegin(); sign != signs.rend(); ++sign)
-      emit(opcode::negate, 0, *sign);
+    for (auto sign = signs.rbegin(); sign != signs.rend(); ++sign) emit(opcode::negate, 0, *sign);
     return signs.empty() ? code : opcode::negate;
   }
 

@@ -34,7 +34,9 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 
 class computation_parser {
  public:
-  computation_parser(std::string const& text, launch_plan const& plan) : words_(text), plan_(plan) {}
+  computation_parser(std::string const& text, launch_plan const& plan) : words_(text), plan_(plan)
+  {
+  }
 
   computation parse()
   {
