@@ -112,7 +112,12 @@ std::vector<std::string> kernels_of(launch_plan const& plan)
 }  // namespace
 
 struct bound_plan::state {
-  std::shared_ptr<void const> program;
+  state(std::shared_ptr<void const> plan, detail::plan_program const& program)
+      : owner(std::move(plan)), call(program)
+  {
+  }
+
+  std::shared_ptr<void const> owner;  ///< of the program that the call uses
   detail::plan_call_state call;
 };
 
@@ -159,8 +164,7 @@ void prepared_plan::run(stream_view stream, std::span<call_argument const> argum
 bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
                                scratch_memory const& scratch) const
 {
-  auto bound = std::shared_ptr<bound_plan::state>(
-      new bound_plan::state{state_, detail::plan_call_state(state_->program)});
+  auto bound = std::make_shared<bound_plan::state>(state_, state_->program);
   bound->call.set(arguments);
   if (state_->program.has_scratch()) {
     check_scratch(scratch, bound->call.scratch_bytes());
