@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fatlink run` of libraries with a launch plan: data of every kind, verification, and what is refused."""
+import json
+import shutil
 import struct
 import unittest
 
@@ -7,6 +9,7 @@ from fatlink_cli import SHARE, TESTS, CliTest, nvjitlink
 
 CORPUS = TESTS / "corpus"
 SUM = ("--library", CORPUS / "weighted_sum.fatbin", "--transform", CORPUS / "scaled_add.fatbin")
+LOAD = ("--library", "convert", "--transform", "load_float32")
 
 
 def npy(dtype, shape, data):
@@ -23,6 +26,11 @@ def floats(*values):
 class RunPlan(CliTest):
     def run_plan(self, *words, **options):
         return self.fatlink_json("run", "--device", "cpu", *words, **options)
+
+    def copy(self, name):
+        for ending in (".fatbin", ".json"):
+            shutil.copyfile((CORPUS / name).with_suffix(ending), (self.folder / name).with_suffix(ending))
+        return self.folder / f"{name}.fatbin"
 
     def refuse(self, status, *words, says, hint="hint:"):
         return self.assert_fails(status, "run", "--device", "cpu", *words, says=[says], hint=hint)
@@ -70,6 +78,68 @@ class RunPlan(CliTest):
         self.assertIsNone(said["modes"][0]["reference"][0]["verified"])
         self.assertNotEqual(said["modes"][0]["reference"][0]["reason"], "")
         self.assertEqual(said["modes"][0]["expected"], [])
+
+    def test_a_file_of_state_is_refused_if_its_size_is_not_that_of_the_struct(self):
+        self.file("state", bytes(5))
+        self.refuse(2, *LOAD, "--state", "load_state=state",
+                    says="--state load_state: state has 5 bytes, and the state of load_float32 has 4")
+
+    def test_fields_of_a_state_replace_those_of_its_file(self):
+        self.file("in.npy", floats(1, 2, 3))
+        self.file("state", struct.pack("<f", 3))
+        for words, scale in (((), 3), (("--set", "load_state.scale=5"), 5)):
+            self.run_plan(*LOAD, "--input", "in.npy", "--output", "out.npy", "--state", "load_state=state", *words)
+            self.assertEqual(struct.unpack("<3f", (self.folder / "out.npy").read_bytes()[-12:]), (scale, 2 * scale, 3 * scale))
+
+    def test_outputs_have_the_extents_that_the_device_gives(self):
+        library = self.copy("weighted_sum")
+        plan = json.loads(library.with_suffix(".json").read_text())
+        plan["arguments"] = [argument for argument in plan["arguments"] if argument["name"] != "out"]
+        for argument in plan["arguments"]:
+            if argument["name"] == "partial":
+                argument["role"] = "output"
+        plan["let"]["blocks"] = "occupancy(weigh_tiles) * 2"
+        del plan["launches"][1]
+        library.with_suffix(".json").write_text(json.dumps(plan))
+        self.run_plan("--library", library, "--transform", CORPUS / "scaled_add.fatbin", "--output", "out.npy",
+                      "--elements", 5)
+        header = (self.folder / "out.npy").read_bytes()[:128].decode("latin-1")
+        count = int(header.split("'shape': (")[1].split(",")[0])
+        self.assertEqual(count, 2 * 64)  # the reference device's occupancy is 1
+
+    def test_an_output_never_replaces_a_file_that_the_run_reads(self):
+        self.file("in.npy", floats(1, 2, 3))
+        self.file("state", struct.pack("<f", 3))
+        self.file("right.npy", floats(6))
+        for output in ("in.npy", "state", "right.npy"):
+            with self.subTest(output=output):
+                before = (self.folder / output).read_bytes()
+                self.refuse(2, *SUM, "--input", "in.npy", "--state", "state", "--expect", "right.npy", "--output", output,
+                            says=output)
+                self.assertEqual((self.folder / output).read_bytes(), before)
+
+    def test_an_output_that_cannot_be_written_is_refused_before_the_run(self):
+        done = self.refuse(3, *SUM, "--output", "nowhere/out.npy", says="nowhere/out.npy")
+        self.assertEqual(done.stdout, "")
+
+    def test_what_needs_a_gpu_is_refused_on_the_reference_device(self):
+        self.refuse(5, *SUM, "--mode", "sass", says="the reference device runs PTX, not SASS", hint="needs-gpu")
+        self.refuse(2, *SUM, "--resources", says="--resources", hint="--device gpu")
+        self.refuse(5, *SUM, "--compare-cpu", says="the run is on the reference device itself", hint="needs-gpu")
+
+    def test_modes_are_compared_without_a_reference(self):
+        said = self.run_plan(*SUM, "--elements", 10)
+        self.assertTrue(said["between"][0]["verified"])
+        self.assertIn("up to 4 spacings", said["between"][0]["method"])
+
+    def test_an_expected_array_of_another_type_or_size_is_refused(self):
+        self.file("in.npy", floats(1, 2, 3))
+        self.file("double.npy", npy("<f8", "(1,)", bytes(8)))
+        self.file("two.npy", floats(1, 2))
+        self.refuse(4, *SUM, "--input", "in.npy", "--expect", "double.npy",
+                    says="double.npy has elements of float64; argument out has elements of float32", hint="[element-mismatch]")
+        self.refuse(2, *SUM, "--input", "in.npy", "--expect", "two.npy",
+                    says="--expect out: the array has 2 elements, and the output has 1")
 
     def test_an_expected_array_is_compared(self):
         self.file("in.npy", floats(1, 2, 3))

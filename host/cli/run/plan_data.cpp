@@ -19,7 +19,8 @@ namespace {
 
 using detail::plan_formulas;
 
-[[noreturn]] void refuse_elements(plan_argument const& argument, npy_reader const& file)
+[[noreturn]] void refuse_elements(char const* option, plan_argument const& argument,
+                                  npy_reader const& file)
 {
   auto const path = file.path().string();
   throw refused_error(
@@ -31,14 +32,15 @@ using detail::plan_formulas;
                                to_string(file.type()), argument.name, to_string(*argument.type)),
         .hint = fmt::format("convert the array, or pass a transform for elements of {}",
                             to_string(file.type()))}},
-      fmt::format("run with --input {}", argument.name));
+      fmt::format("run with {} {}", option, argument.name));
 }
 
-/// An input's file, opened and compared with the plan.
-std::unique_ptr<element_source> open_input(plan_argument const& argument, std::string const& file)
+/// An argument's file, opened and compared with the plan.
+std::unique_ptr<element_source> open_array(char const* option, plan_argument const& argument,
+                                           std::string const& file)
 {
   auto reader = open_npy(file);
-  if (!is_stored_as(*argument.type, reader.type())) refuse_elements(argument, reader);
+  if (!is_stored_as(*argument.type, reader.type())) refuse_elements(option, argument, reader);
   return npy_elements(std::move(reader));
 }
 
@@ -90,6 +92,12 @@ host_array load(plan_argument const& argument, element_source const& source,
   return array;
 }
 
+host_array read_expected(plan_argument const& argument, std::string const& file)
+{
+  auto const source = open_array("--expect", argument, file);
+  return load(argument, *source, source->extents());
+}
+
 [[noreturn]] void fail_value(std::string const& name, std::string const& cause)
 {
   fail_usage(fmt::format("--set {}: {}", name, cause), name,
@@ -133,22 +141,34 @@ try {
   fail_value(name, cause.what());
 }
 
+/// The bytes of a file of --state. Without an owner nothing says how many they are.
+std::vector<std::byte> read_state(std::string const& argument, std::string const& file,
+                                  transform_reference const* owner)
+{
+  auto bytes = detail::read_file(file, limits::k_file_bytes, "pass a file with the state's bytes");
+  if (owner != nullptr && bytes.size() != owner->types.state->size)
+    fail_usage(fmt::format("--state {}: {} has {} bytes, and the state of {} has {}", argument,
+                           file, bytes.size(), owner->name, owner->types.state->size),
+               file,
+               fmt::format("write the fields of {}'s \"state\" as its struct has them, padding too",
+                           owner->file));
+  return bytes;
+}
+
 std::vector<std::byte> state_of(plan_argument const& argument, plan_arguments const& arguments,
                                 std::vector<transform_reference> const& transforms)
 {
-  if (auto const file = arguments.states.find(argument.name); file != arguments.states.end())
-    return detail::read_file(file->second, limits::k_file_bytes,
-                             "pass a file with the state's bytes");
   auto const* const owner = owner_of(argument, transforms);
+  auto const file = arguments.states.find(argument.name);
   auto const fields = arguments.values.find(argument.name);
-  if (owner == nullptr) {
-    if (fields != arguments.values.end())
-      fail_value(argument.name, "no transform states the fields of its state");
-    return {};
-  }
-  auto bytes = owner->types.default_state;
-  if (fields != arguments.values.end())
-    set_fields(bytes, *owner->types.state, argument.name, fields->second);
+  std::vector<std::byte> bytes;
+  if (file != arguments.states.end())
+    bytes = read_state(argument.name, file->second, owner);
+  else if (owner != nullptr)
+    bytes = owner->types.default_state;
+  if (fields == arguments.values.end()) return bytes;
+  if (owner == nullptr) fail_value(argument.name, "no transform states the fields of its state");
+  set_fields(bytes, *owner->types.state, argument.name, fields->second);
   return bytes;
 }
 
@@ -163,40 +183,61 @@ transform_reference const* owner_of(plan_argument const& state,
   return nullptr;
 }
 
+namespace {
+
+/// The arrays of --input, with their extents as the plan counts them.
+struct input_files {
+  std::map<std::string, std::unique_ptr<element_source>> sources = {};
+  detail::array_extents extents = {};
+};
+
+input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments)
+{
+  input_files files;
+  for (auto const& [name, file] : arguments.inputs) {
+    auto& source = files.sources[name] = open_array("--input", *plan.find(name), file);
+    files.extents[name] = extents_for(*plan.find(name), *source);
+  }
+  return files;
+}
+
+host_array input_of(plan_argument const& argument, input_files const& files,
+                    std::vector<std::size_t> const& extents, std::uint64_t seed)
+{
+  if (auto const file = files.sources.find(argument.name); file != files.sources.end())
+    return load(argument, *file->second, extents);
+  return load(argument, *generated_elements(*argument.type, extents, seed), extents);
+}
+
+}  // namespace
+
 run_data read_run_data(plan_formulas const& formulas, plan_arguments const& arguments,
                        std::vector<transform_reference> const& transforms,
                        generated_inputs const& generated)
 {
   auto const& plan = formulas.plan;
-  std::map<std::string, std::unique_ptr<element_source>> files;
-  detail::array_extents arrays;
-  for (auto const& [name, file] : arguments.inputs) {
-    files[name] = open_input(*plan.find(name), file);
-    arrays[name] = extents_for(*plan.find(name), *files[name]);
-  }
+  auto const files = open_inputs(plan, arguments);
   auto stated = stated_sizes_of(formulas, arguments);
-  add_generated_size(formulas, arrays, stated, generated.elements);
-  auto const sizes = detail::find_sizes(formulas, arrays, stated);
-  run_data data;
-  for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
-    data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
+  add_generated_size(formulas, files.extents, stated, generated.elements);
+  auto const sizes = detail::find_sizes(formulas, files.extents, stated);
   // Inputs' extents use no facts of a device that a machine could lack here.
   auto const values = detail::compute_values(
       formulas, sizes, {.occupancy = [](auto const&...) { return std::int64_t{1}; }});
-  detail::check_extents(formulas, values, arrays);
+  detail::check_extents(formulas, values, files.extents);
+  run_data data;
+  for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
+    data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
+  for (auto const& [name, file] : arguments.expected)
+    data.expected[name] = read_expected(*plan.find(name), file);
   for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
     auto const& argument = plan.arguments[i];
+    auto const& name = argument.name;
     if (argument.role == argument_role::value)
-      data.values[argument.name] = value_of(argument, arguments);
+      data.values[name] = value_of(argument, arguments);
     else if (argument.role == argument_role::state)
-      data.states[argument.name] = state_of(argument, arguments, transforms);
-    else if (argument.role == argument_role::input && files.contains(argument.name))
-      data.inputs[argument.name] = load(argument, *files[argument.name], values.extents[i]);
+      data.states[name] = state_of(argument, arguments, transforms);
     else if (argument.role == argument_role::input)
-      data.inputs[argument.name] =
-          load(argument,
-               *generated_elements(*argument.type, values.extents[i], seed_of(generated.seed, i)),
-               values.extents[i]);
+      data.inputs[name] = input_of(argument, files, values.extents[i], seed_of(generated.seed, i));
   }
   return data;
 }

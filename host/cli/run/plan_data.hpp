@@ -40,11 +40,14 @@ struct run_data {
   std::map<std::string, host_array> inputs = {};
   std::map<std::string, host_array> values = {};              ///< of one element each
   std::map<std::string, std::vector<std::byte>> states = {};  ///< empty: null
+  std::map<std::string, host_array> expected = {};            ///< of --expect, by output
 };
 
 /// Reads, generates and checks what the plan needs. `formulas.plan` has types for all arguments.
-/// @throws usage_error an input of another type or extent than the plan's, sizes that contradict
-///   each other, a missing value; names the argument, what is expected and what is found.
+/// @throws usage_error an input of another extent than the plan's, sizes that contradict each
+///   other, a missing value, a state of another size than its struct; names the argument, what is
+///   expected and what is found.
+/// @throws refused_error (element-mismatch) an array of another type than the argument.
 /// @throws file_error as npy_reader.
 run_data read_run_data(detail::plan_formulas const& formulas, plan_arguments const& arguments,
                        std::vector<transform_reference> const& transforms,

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "fatlink/resources.hpp"
 #include "plan/components.hpp"
+#include "resources_report.hpp"
+#include "run/report_parts.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -15,13 +18,16 @@ bool has_failed(comparisons const& results)
   return std::ranges::any_of(results, [](auto const& entry) { return entry.second.failures != 0; });
 }
 
-/// "verified against its reference: …", "WRONG …", "not compared: …".
+/// "verified, …", "WRONG: …", "not verified: …".
 std::string describe(output_verification const& result)
 {
   if (!result.reason.empty()) return "not verified: " + result.reason;
-  if (result.failures == 0)
+  if (result.failures == 0 && result.unbounded == 0)
     return fmt::format("verified, {} elements, largest error {:.3g} of the bound", result.elements,
                        result.max_ratio);
+  if (result.failures == 0)
+    return fmt::format("not verified: of {} of {} elements the bound exceeds the type's range",
+                       result.unbounded, result.elements);
   return fmt::format(
       "WRONG: {} of {} elements; the first is element {}{}: {}, expected {} ± {:.3g}",
       result.failures, result.elements, result.first_failure,
@@ -33,15 +39,6 @@ void print_comparisons(char const* title, comparisons const& results)
 {
   for (auto const& [name, result] : results)
     fmt::print("  {:<12} {}: {}\n", title, name, describe(result));
-}
-
-std::string describe_hooks(linked_image const& image)
-{
-  std::string text;
-  for (auto const& hook : image.hooks)
-    if (image.mode == link_mode::lto)
-      text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
-  return text;
 }
 
 std::string element_text(host_array const& array, std::size_t index)
@@ -79,10 +76,12 @@ nlohmann::json to_json(comparisons const& results)
     if (!result.reason.empty()) {
       entry["reason"] = result.reason;
     } else {
-      entry["verified"] = result.failures == 0;
+      entry["verified"] = result.failures == 0 && result.unbounded == 0;
       entry["method"] = result.method;
       entry["elements"] = result.elements;
       entry["failures"] = result.failures;
+      entry["unbounded"] = result.unbounded;
+      entry["max_ratio"] = to_number(result.max_ratio);
     }
     if (result.failures != 0)
       entry["first_failure"] = {{"index", result.first_failure},
@@ -104,40 +103,55 @@ bool plan_summary::verified() const
   });
 }
 
+namespace {
+
+nlohmann::json to_json(plan_summary const& run, mode_result const& mode)
+{
+  nlohmann::json json{{"mode", to_string(mode.image.mode)},
+                      {"cache", to_string(mode.image.cache)},
+                      {"inlined", mode.image.inlined()},
+                      {"link_ms", mode.image.link_ms},
+                      {"load_ms", mode.load_ms},
+                      {"run_ms", mode.run_ms},
+                      {"reference", to_json(mode.verifications)},
+                      {"expected", to_json(mode.expectations)}};
+  if (run.resources) json["resources"] = describe_resources(resources(mode.image));
+  return json;
+}
+
+void print_mode(plan_summary const& run, mode_result const& mode)
+{
+  fmt::print("{}: {:.1f} ms{}; launches {:.4f} ms\n", title_of(mode.image.mode),
+             link_time(mode.image, mode.load_ms), describe_link(mode.image), mode.run_ms);
+  if (run.resources) print_resources(describe_resources(resources(mode.image)), "  ");
+  print_comparisons("reference", mode.verifications);
+  print_comparisons("--expect", mode.expectations);
+}
+
+}  // namespace
+
 nlohmann::json to_json(plan_summary const& run)
 {
   auto modes = nlohmann::json::array();
-  for (auto const& mode : run.modes)
-    modes.push_back({{"mode", to_string(mode.image.mode)},
-                     {"cache", to_string(mode.image.cache)},
-                     {"inlined", mode.image.inlined()},
-                     {"link_ms", mode.image.link_ms},
-                     {"run_ms", mode.run_ms},
-                     {"reference", to_json(mode.verifications)},
-                     {"expected", to_json(mode.expectations)}});
+  for (auto const& mode : run.modes) modes.push_back(to_json(run, mode));
   return {{"plan", run.plan.name},
           {"files", run.files},
-          {"device",
-           {{"kind", to_string(run.device.kind)},
-            {"name", run.device.name},
-            {"target", run.device.target.name()}}},
+          {"device", device_to_json(run.device, run.no_gpu_reason)},
           {"sizes", run.sizes},
           {"modes", std::move(modes)},
           {"between", to_json(run.between)},
-          {"reference_device", to_json(run.against_cpu)}};
+          {"reference_device", to_json(run.against_cpu)},
+          {"compiles", compiles_to_json(run.compiles)},
+          {"warnings", run.warnings}};
 }
 
 void print_text(plan_summary const& run, std::size_t print)
 {
+  fmt::print("Device: {}\n", describe_device(run.device, run.no_gpu_reason));
   fmt::print("{}: {}\n", run.plan.name, run.plan.summary);
   for (auto const& [name, size] : run.sizes) fmt::print("  {:<12} {}\n", name, size);
-  fmt::print("  {:<12} {} ({})\n", "device", run.device.name, run.device.target.name());
-  for (auto const& mode : run.modes) {
-    fmt::print("{} link: {:.3f} ms{}\n", to_string(mode.image.mode), mode.run_ms,
-               describe_hooks(mode.image));
-    print_comparisons("reference", mode.verifications);
-    print_comparisons("--expect", mode.expectations);
-  }
+  print_compiles(run.compiles);
+  for (auto const& mode : run.modes) print_mode(run, mode);
   print_comparisons("both modes", run.between);
   print_comparisons("cpu", run.against_cpu);
   print_elements(run, print);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/source_inputs.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/image.hpp"
 #include "fatlink/launch_plan.hpp"
@@ -22,14 +23,17 @@ using comparisons = std::map<std::string, output_verification>;
 
 struct mode_result {
   linked_image image = {};
-  double run_ms = 0;  ///< all launches, measured by the device's events
+  double load_ms = 0;  ///< wall time of loading; the reference device also links PTX then
+  double run_ms = 0;   ///< all launches, measured by the device's events
   std::map<std::string, host_array> outputs = {};
+  std::map<std::string, std::uint64_t> depths = {};  ///< as plan_extents
   comparisons verifications = {};  ///< with what "computes" and the references state
-  comparisons expectations = {};   ///< with the files of --expect
+  comparisons expectations = {};   ///< with the arrays of --expect
 };
 
 struct plan_summary {
-  device_info device;
+  device_info device = {};
+  std::string no_gpu_reason = {};  ///< empty with --device, or if a GPU was found
   launch_plan plan = {};
   std::vector<std::string> files = {};  ///< the library, then the transforms
   std::map<std::string, std::int64_t> sizes = {};
@@ -37,6 +41,9 @@ struct plan_summary {
   comparisons between = {};      ///< of two modes
   comparisons against_cpu = {};  ///< of the first mode with the reference device
   std::map<std::string, std::vector<std::string>> expected_text = {};
+  compile_report compiles = {};            ///< of the inputs that are sources
+  std::vector<std::string> warnings = {};  ///< of the compiles and links
+  bool resources = false;  ///< whether to report those of each image; all are cubins then
 
   /// Whether no comparison that was made failed.
   [[nodiscard]] bool verified() const;

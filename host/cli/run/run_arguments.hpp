@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "compile/source_inputs.hpp"
 #include "fatlink/device.hpp"
 #include "link_flags.hpp"
 #include "run/plan_arguments.hpp"
-#include "run/run_report.hpp"
+#include "verbs.hpp"
 
 namespace fatlink::cli {
 
@@ -33,10 +34,13 @@ struct run_arguments {
   bool json = false;
 };
 
-/// Links, executes and verifies. Returns the exit status; prints the report. `summary` has what was
-/// compiled, also if it throws later.
+/// Adds the options of the verb to it; `arguments` must live as long as `verb`.
+void add_run_arguments(CLI::App& verb, run_arguments& arguments);
+
+/// Links, executes and verifies. Returns the exit status; prints the report. `compiles` gets
+/// what was compiled, also if it throws later.
 /// @throws error the inputs, the links or the device.
-int run(run_arguments const& arguments, run_summary& summary);
+int run(run_arguments const& arguments, compile_report& compiles);
 
 /// As run() with --transform of the watched file, again after each change of a file that it reads.
 /// @throws file_error the file cannot be read at the start. @throws usage_error with --json.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
 #include "util/process/stopwatch.hpp"
@@ -27,6 +28,15 @@ run_inputs find_run_inputs(std::string const& library, std::vector<std::string> 
   for (auto const& transform : transforms) job.paths.push_back(input_file(transform));
   if (transforms.empty()) job.paths.push_back(fatbin_or_default({}, k_shipped_transform));
   return job;
+}
+
+compile_flags source_flags(run_arguments const& arguments,
+                           std::vector<std::filesystem::path> const& paths, device_choice& choice)
+{
+  auto flags = arguments.link.source_flags();
+  if (std::ranges::any_of(paths, is_source_name))
+    flags.options.line_info = choice.is_reference_device();
+  return flags;
 }
 
 double read_run_inputs(run_inputs& job, compile_flags const& flags, compile_report& report)

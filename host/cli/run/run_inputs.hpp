@@ -10,6 +10,8 @@
 #include "compile/source_inputs.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
+#include "run/device_choice.hpp"
+#include "run/run_arguments.hpp"
 
 namespace fatlink::cli {
 
@@ -24,6 +26,11 @@ struct run_inputs {
 /// fatlink ships. They are not read.
 /// @throws file_error a name or a default is not installed.
 run_inputs find_run_inputs(std::string const& library, std::vector<std::string> const& transforms);
+
+/// The flags of the sources among `paths`. The reference device names the lines of errors, so it
+/// gets them.
+compile_flags source_flags(run_arguments const& arguments,
+                           std::vector<std::filesystem::path> const& paths, device_choice& choice);
 
 /// Reads the files of `job.paths`; sources are compiled. Returns the wall time, in milliseconds.
 /// @throws as read_inputs.

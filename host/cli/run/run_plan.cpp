@@ -3,23 +3,23 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstdio>
 #include <span>
 
-#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
-#include "fatlink/prepare.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "plan/bind_types.hpp"
 #include "plan/check_plan.hpp"
-#include "preflight/interface_queries.hpp"
 #include "run/device_choice.hpp"
+#include "run/execute_plan.hpp"
+#include "run/plan_data.hpp"
 #include "run/plan_report.hpp"
+#include "run/run_inputs.hpp"
+#include "run/run_links.hpp"
+#include "run/verify_plan.hpp"
 #include "terminal/streams.hpp"
-#include "util/process/stopwatch.hpp"
-#include "verification/plan_reference.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -27,19 +27,44 @@ namespace {
 /// Everything that is known before a device is opened.
 struct prepared_job {
   launch_plan plan = {};
-  std::vector<input> inputs = {};
-  std::vector<fatbin> modules = {};
+  run_links links = {};
   std::vector<transform_reference> transforms = {};  ///< those of the library last
   plan_arguments arguments = {};
   run_data data = {};
 };
 
-std::vector<fatbin> modules_of(std::vector<input> const& inputs)
+/// @throws usage_error an option has no meaning with a plan.
+void check_arguments(launch_plan const& plan, run_arguments const& arguments)
 {
-  std::vector<fatbin> modules;
-  for (auto const& file : inputs)
-    modules.insert(modules.end(), file.modules().begin(), file.modules().end());
-  return modules;
+  if (!arguments.kernel.empty())
+    fail_usage(fmt::format("--kernel {}: the launch plan of {} names its kernels", arguments.kernel,
+                           plan.name),
+               arguments.kernel, "leave out --kernel");
+  auto const modes = parse_modes(arguments.mode);
+  for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
+    (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
+}
+
+std::vector<std::filesystem::path> paths_of(run_arguments const& arguments)
+{
+  std::vector<std::filesystem::path> paths{input_file(arguments.library)};
+  for (auto const& transform : arguments.transforms) paths.push_back(input_file(transform));
+  return paths;
+}
+
+/// Refuses outputs that would replace what the run reads, or that cannot be written.
+void check_outputs(plan_arguments const& arguments, std::vector<std::filesystem::path> files,
+                   bool json)
+{
+  for (auto const* const inputs : {&arguments.inputs, &arguments.expected, &arguments.states})
+    for (auto const& [name, file] : *inputs) files.emplace_back(file);
+  for (auto const& [name, file] : arguments.outputs) {
+    check_output(file, json);
+    if (is_standard_output(file)) continue;
+    must_not_overwrite(files, file);
+    (void)create_npy(file, scalar_type(scalar_kind::float32), {});
+    files.emplace_back(file);
+  }
 }
 
 std::vector<transform_reference> references_of(std::vector<std::filesystem::path> const& paths)
@@ -68,213 +93,62 @@ detail::hook_elements elements_of(std::span<fatbin const> modules,
   return elements;
 }
 
-prepared_job prepare_job(launch_plan plan, plan_job const& job)
+run_links read_links(launch_plan const& plan, run_arguments const& arguments, device_choice& choice,
+                     compile_report& compiles)
 {
-  prepared_job prepared{.arguments = match_arguments(plan, job.texts)};
-  prepared.inputs = read_inputs(job.paths, job.link.source_flags());
-  prepared.modules = modules_of(prepared.inputs);
-  prepared.transforms = references_of(job.paths);
-  prepared.plan =
-      detail::bind_types(std::move(plan), elements_of(prepared.modules, prepared.transforms));
-  if (auto findings = detail::check_plan(prepared.plan, prepared.modules); !findings.empty())
-    throw refused_error(std::move(findings), fmt::format("run plan {}", prepared.plan.name));
-  detail::require_types(prepared.plan);
-  prepared.data = read_run_data(detail::plan_formulas(prepared.plan), prepared.arguments,
-                                prepared.transforms, job.generated);
-  return prepared;
+  run_inputs files;
+  files.paths = paths_of(arguments);
+  (void)read_run_inputs(files, source_flags(arguments, files.paths, choice), compiles);
+  auto const modes = parse_modes(arguments.mode);
+  select_run_modules(files, {.mode = modes.back(),
+                             .whole_archive = arguments.link.options.whole_archive,
+                             .kernels = plan.kernels()});
+  return {.inputs = std::move(files.inputs),
+          .modules = std::move(files.modules),
+          .modes = modes,
+          .launched = plan.kernels(),
+          .kept = plan.kernels(),
+          .flags = arguments.link};
 }
 
-std::vector<std::string> kernels_of(launch_plan const& plan)
+prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, device_choice& choice,
+                         compile_report& compiles)
 {
-  std::vector<std::string> kernels;
-  for (auto const& launch : plan.launches)
-    if (std::ranges::find(kernels, launch.kernel) == kernels.end())
-      kernels.push_back(launch.kernel);
-  return kernels;
+  prepared_job job{.arguments = match_arguments(plan, arguments.plan)};
+  auto const paths = paths_of(arguments);
+  check_outputs(job.arguments, paths, arguments.json);
+  job.links = read_links(plan, arguments, choice, compiles);
+  job.transforms = references_of(paths);
+  job.plan = detail::bind_types(std::move(plan), elements_of(job.links.modules, job.transforms));
+  if (auto findings = detail::check_plan(job.plan, job.links.modules); !findings.empty())
+    throw refused_error(std::move(findings), fmt::format("run plan {}", job.plan.name));
+  detail::require_types(job.plan);
+  job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.transforms,
+                           {.elements = arguments.elements, .seed = arguments.seed});
+  return job;
 }
 
-/// The device's copies of what a run reads and writes.
-class device_arrays {
- public:
-  device_arrays(device const& destination, prepared_plan const& code, prepared_job const& job)
-  {
-    for (auto const& [name, array] : job.data.inputs) upload(destination, name, array.bytes);
-    for (auto const& [name, bytes] : job.data.states)
-      if (!bytes.empty()) upload(destination, name, bytes);
-    (void)code;
-  }
-
-  void add_output(device const& destination, std::string const& name, std::size_t bytes)
-  {
-    auto const place =
-        buffers_.insert_or_assign(name, destination.allocate<std::byte>(bytes)).first;
-    place->second.fill(std::byte{0xFF});  // NaN, so that elements that are not written show
-  }
-
-  [[nodiscard]] device_buffer<std::byte> const* find(std::string const& name) const
-  {
-    auto const place = buffers_.find(name);
-    return place == buffers_.end() ? nullptr : &place->second;
-  }
-
- private:
-  void upload(device const& destination, std::string const& name,
-              std::vector<std::byte> const& bytes)
-  {
-    auto buffer = destination.allocate<std::byte>(bytes.size());
-    buffer.write(bytes);
-    buffers_.insert_or_assign(name, std::move(buffer));
-  }
-
-  std::map<std::string, device_buffer<std::byte>> buffers_;
-};
-
-std::vector<call_argument> call_arguments(prepared_job const& job, device_arrays const& arrays)
+plan_summary summarize(prepared_job const& job, run_arguments const& arguments,
+                       device_choice const& choice, compile_report const& compiles)
 {
-  std::vector<call_argument> arguments;
-  for (auto const& argument : job.plan.arguments) {
-    if (auto const* const buffer = arrays.find(argument.name))
-      arguments.emplace_back(argument.name, reinterpret_cast<void*>(buffer->address()));
-    else if (argument.role == argument_role::size)
-      arguments.emplace_back(argument.name, job.data.sizes.at(argument.name));
-    else if (argument.role == argument_role::value)
-      arguments.push_back(call_argument::of_bytes(argument.name, *argument.type,
-                                                  job.data.values.at(argument.name).bytes));
-  }
-  return arguments;
+  plan_summary summary{.no_gpu_reason = choice.no_gpu_reason(),
+                       .plan = job.plan,
+                       .sizes = job.data.sizes,
+                       .compiles = compiles,
+                       .warnings = compiles.warnings,
+                       .resources = arguments.resources};
+  for (auto const& path : paths_of(arguments)) summary.files.push_back(path.string());
+  return summary;
 }
 
-/// The extents of the outputs, from the plan.
-std::map<std::string, std::vector<std::size_t>> output_extents(prepared_job const& job,
-                                                               device_info const& info)
+/// Runs the image of lto mode on the reference device, too.
+void compare_with_cpu(prepared_job const& job, cpu_options const& options, plan_summary& summary)
 {
-  detail::plan_formulas const formulas(job.plan);
-  std::vector<std::int64_t> sizes;
-  for (auto const index : formulas.sizes)
-    sizes.push_back(job.data.sizes.at(job.plan.arguments[index].name));
-  auto const values = detail::compute_values(
-      formulas, sizes,
-      {.multiprocessors = info.multiprocessors, .occupancy = [](auto const&...) { return 1; }});
-  std::map<std::string, std::vector<std::size_t>> extents;
-  for (std::size_t i = 0; i < job.plan.arguments.size(); ++i)
-    if (job.plan.arguments[i].role == argument_role::output)
-      extents[job.plan.arguments[i].name] = values.extents[i];
-  return extents;
-}
-
-std::size_t count_of(std::vector<std::size_t> const& extents)
-{
-  std::size_t count = 1;
-  for (auto const extent : extents) count *= extent;
-  return count;
-}
-
-/// Runs one image; returns what it wrote.
-mode_result run_image(device const& destination, prepared_job const& job, linked_image image)
-{
-  mode_result result{.image = image};
-  auto const code = prepare(destination, job.plan, job.inputs, std::move(image));
-  device_arrays arrays(destination, code, job);
-  auto const extents = output_extents(job, destination.info());
-  for (auto const& [name, extent] : extents)
-    arrays.add_output(destination, name, count_of(extent) * job.plan.find(name)->type->size);
-  auto stream = destination.create_stream();
-  auto start = destination.create_event();
-  auto stop = destination.create_event();
-  start.record(stream);
-  code.run(stream, call_arguments(job, arrays));
-  stop.record(stream);
-  stream.synchronize();
-  result.run_ms = stop.ms_since(start);
-  for (auto const& [name, extent] : extents) {
-    host_array array{.type = *job.plan.find(name)->type, .extents = extent};
-    array.bytes.resize(arrays.find(name)->size());
-    arrays.find(name)->read(array.bytes);
-    result.outputs[name] = std::move(array);
-  }
-  return result;
-}
-
-/// The references with the states of this run instead of their defaults.
-std::vector<transform_reference> with_states(prepared_job const& job)
-{
-  auto transforms = job.transforms;
-  for (auto const& argument : job.plan.arguments) {
-    if (argument.role != argument_role::state) continue;
-    auto const* const owner = owner_of(argument, job.transforms);
-    if (owner == nullptr) continue;
-    auto const& bytes = job.data.states.at(argument.name);
-    auto& types = transforms[static_cast<std::size_t>(owner - job.transforms.data())].types;
-    if (bytes.size() == types.default_state.size()) types.default_state = bytes;
-  }
-  return transforms;
-}
-
-plan_reference reference_of(prepared_job const& job, std::map<std::string, host_array> const& sizes)
-{
-  plan_data data;
-  for (auto const& [name, array] : job.data.inputs) data.arguments[name] = array.view();
-  for (auto const& [name, value] : job.data.values) data.arguments[name] = value.view();
-  for (auto const& [name, value] : sizes) data.arguments[name] = value.view();
-  return {job.plan, with_states(job), std::move(data)};
-}
-
-std::map<std::string, host_array> sizes_as_arrays(prepared_job const& job)
-{
-  std::map<std::string, host_array> arrays;
-  for (auto const& [name, size] : job.data.sizes) {
-    host_array array{.type = scalar_type(scalar_kind::int64)};
-    auto const bytes = std::as_bytes(std::span(&size, 1));
-    array.bytes.assign(bytes.begin(), bytes.end());
-    arrays[name] = std::move(array);
-  }
-  return arrays;
-}
-
-host_array read_expected(std::string const& file)
-{
-  auto const source = npy_elements(open_npy(file));
-  host_array array{.type = source->type(), .extents = source->extents()};
-  array.bytes.resize(source->size() * array.type.size);
-  source->fill(0, array.bytes);
-  return array;
-}
-
-void verify(prepared_job const& job, plan_summary& summary, std::size_t print)
-{
-  auto const sizes = sizes_as_arrays(job);
-  auto const reference = reference_of(job, sizes);
-  for (auto& mode : summary.modes)
-    for (auto const& [name, array] : mode.outputs) {
-      mode.verifications[name] = reference.verify(name, array.view());
-      if (auto const file = job.arguments.expected.find(name); file != job.arguments.expected.end())
-        mode.expectations[name] =
-            compare_outputs(read_expected(file->second).view(), array.view(), {});
-    }
-  if (summary.modes.size() == 2)
-    for (auto const& [name, array] : summary.modes[0].outputs)
-      summary.between[name] =
-          reference.verify_between(name, array.view(), summary.modes[1].outputs.at(name).view());
-  if (print != 0)
-    for (auto const& [name, array] : summary.modes.front().outputs)
-      summary.expected_text[name] = reference.expected_text(name, array.view(), print);
-}
-
-void compare_with_cpu(prepared_job const& job, plan_job const& options, plan_summary& summary)
-{
-  auto const reference_device = open_device("cpu", options.cpu);
-  auto linker = options.link.linker();
-  auto flags = options.link.for_mode(link_mode::lto, {link_mode::lto});
-  flags.options.kernels = kernels_of(job.plan);
-  auto image = linker.link(job.inputs,
-                           flags.make_options(reference_device->info().target, link_mode::lto,
-                                              reference_device->info().image_for(link_mode::lto)));
-  auto const result = run_image(*reference_device, job, std::move(image));
-  auto const sizes = sizes_as_arrays(job);
-  auto const reference = reference_of(job, sizes);
-  for (auto const& [name, array] : summary.modes.front().outputs)
-    summary.against_cpu[name] =
-        reference.verify_between(name, result.outputs.at(name).view(), array.view());
+  auto const reference_device = open_device("cpu", options);
+  auto linker = job.links.flags.linker();
+  auto const image = link_in_mode(linker, job.links, link_mode::lto, reference_device->info());
+  auto const result = execute_plan(*reference_device, job.plan, job.links.inputs, job.data, image);
+  verify_against_cpu({job.plan, job.data, job.transforms}, result, summary);
 }
 
 void write_outputs(prepared_job const& job, plan_summary const& summary)
@@ -296,31 +170,49 @@ std::optional<launch_plan> plan_of_library(std::string const& library)
   return launch_plan::beside(input_file(library));
 }
 
-int run_plan(launch_plan plan, plan_job const& options)
+void refuse_plan_options(run_arguments const& arguments)
 {
-  auto const job = prepare_job(std::move(plan), options);
-  for (auto const& [name, file] : job.arguments.outputs)
-    if (!is_standard_output(file)) must_not_overwrite(options.paths, file);
-  device_choice choice(options.device);
-  auto const destination = choice.open(options.cpu);
-  plan_summary summary{.device = destination->info(), .plan = job.plan, .sizes = job.data.sizes};
-  for (auto const& path : options.paths) summary.files.push_back(path.string());
-  auto linker = options.link.linker();
-  for (auto const mode : options.modes) {
-    auto flags = options.link.for_mode(mode, options.modes);
-    flags.options.kernels = kernels_of(job.plan);
-    auto image = linker.link(job.inputs, flags.make_options(summary.device.target, mode,
-                                                            summary.device.image_for(mode)));
-    print_warnings(image.warnings);
-    summary.modes.push_back(run_image(*destination, job, std::move(image)));
-  }
-  verify(job, summary, options.print);
-  if (options.compare_cpu) compare_with_cpu(job, options, summary);
+  auto const& plan = arguments.plan;
+  auto const refuse = [](char const* option) {
+    fail_usage(fmt::format("{}: the library has no launch plan", option), option,
+               "pass a library whose .json states one: fatlink inspect LIBRARY shows it");
+  };
+  if (plan.inputs.size() > 1) refuse("a second --input");
+  if (plan.outputs.size() > 1) refuse("a second --output");
+  if (!plan.expected.empty()) refuse("--expect");
+  if (!plan.states.empty()) refuse("--state");
+  if (!plan.values.empty()) refuse("--set");
+  if (arguments.compare_cpu) refuse("--compare-cpu");
+}
+
+int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& compiles)
+{
+  check_arguments(plan, arguments);
+  device_choice choice(arguments.device);
+  auto const job = prepare_job(std::move(plan), arguments, choice, compiles);
+  refuse_sass_without_gpu(job.links, choice);
+  check_inputs(job.links);
+  if (arguments.compare_cpu && choice.is_reference_device())
+    throw unavailable_error(stage::device,
+                            {.message = "--compare-cpu: the run is on the reference device itself",
+                             .input = "--compare-cpu",
+                             .code = error_code::needs_gpu,
+                             .hint = "run it on a GPU: --device gpu; or leave out --compare-cpu"});
+  auto const destination = choice.open(arguments.cpu);
+  auto summary = summarize(job, arguments, choice, compiles);
+  summary.device = destination->info();
+  check_options(job.links, summary.device, arguments.resources);
+  for (auto const& image : link_all(job.links, summary.device, summary.warnings))
+    summary.modes.push_back(
+        execute_plan(*destination, job.plan, job.links.inputs, job.data, image));
+  verify_modes({job.plan, job.data, job.transforms}, summary, arguments.print);
+  if (arguments.compare_cpu) compare_with_cpu(job, arguments.cpu, summary);
   write_outputs(job, summary);
-  if (options.json)
+  if (arguments.json)
     print_json("fatlink.run-plan/1", to_json(summary));
   else
-    print_text(summary, options.print);
+    print_text(summary, arguments.print);
+  std::fflush(stdout);  // closing the device takes time
   return summary.verified() ? k_done : k_not_verified;
 }
 

@@ -4,20 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "fatlink/resources.hpp"
 #include "installed.hpp"
 #include "resources_report.hpp"
+#include "run/report_parts.hpp"
 
 namespace fatlink::cli {
 namespace {
-
-nlohmann::json to_number(double value)
-{
-  if (std::isfinite(value)) return value;
-  return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";  // JSON has no such numbers
-}
 
 nlohmann::json to_json(extent const& size)
 {
@@ -87,15 +81,6 @@ std::string describe_verification(run_summary const& run, verification const& re
                      run.expected->tolerance_ulp);
 }
 
-std::string describe_inlining(linked_image const& image)
-{
-  std::string text;
-  if (image.mode == link_mode::lto)
-    for (auto const& hook : image.hooks)
-      text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
-  return text;
-}
-
 void print_failure(char const* title, verification const& result)
 {
   if (result.failures == 0) return;
@@ -115,19 +100,6 @@ std::string with_commas(std::size_t value)
     text += digits[i];
   }
   return text;
-}
-
-char const* title_of(link_mode mode)
-{
-  switch (mode) {
-    case link_mode::lto:
-      return "LTO link (link-time optimised)";
-    case link_mode::sass:
-      return "SASS link (no compiler)";
-    case link_mode::ptx:
-      break;
-  }
-  return "PTX link (no LTO)";
 }
 
 nlohmann::json to_json(reference const& stated)
@@ -200,27 +172,6 @@ void print_agreement(run_summary const& run)
     print_failure("The modes disagree (f is lto, expected is ptx)", *run.results.between);
 }
 
-nlohmann::json describe_compiles(compile_report const& compiles)
-{
-  auto rows = nlohmann::json::array();
-  for (auto const& source : compiles.sources)
-    rows.push_back({{"file", source.file.string()},
-                    {"producer", source.producer},
-                    {"cache", to_string(source.cache)},
-                    {"ms", source.ms}});
-  return rows;
-}
-
-void print_compiles(compile_report const& compiles)
-{
-  for (auto const& source : compiles.sources)
-    if (source.cache == cache_outcome::hit)
-      fmt::print("Compiled {} with {}, from the cache\n", source.file.string(), source.producer);
-    else
-      fmt::print("Compiled {} with {} in {:.1f} ms\n", source.file.string(), source.producer,
-                 source.ms);
-}
-
 }  // namespace
 
 bool run_summary::verified() const
@@ -235,10 +186,7 @@ bool run_summary::verified() const
 
 nlohmann::json to_json(run_summary const& run)
 {
-  auto json = nlohmann::json{{"device",
-                              {{"kind", to_string(run.device.kind)},
-                               {"name", run.device.name},
-                               {"target", run.device.target.name()}}},
+  auto json = nlohmann::json{{"device", device_to_json(run.device, run.no_gpu_reason)},
                              {"device_ms", run.device_ms},
                              {"verify_ms", run.results.verify_ms},
                              {"library", run.library},
@@ -254,10 +202,9 @@ nlohmann::json to_json(run_summary const& run)
                              {"not_verified", explain_not_verified(run)},
                              {"filled_hooks", run.filled_hooks},
                              {"results", results_to_json(run)},
-                             {"compiles", describe_compiles(run.compiles)},
+                             {"compiles", compiles_to_json(run.compiles)},
                              {"warnings", run.warnings}};
   if (run.expected) json["reference"] = to_json(*run.expected);
-  if (!run.no_gpu_reason.empty()) json["device"]["no_gpu_reason"] = run.no_gpu_reason;
   for (std::size_t i = 0; i < run.images.size(); ++i)
     json["modes"].push_back(mode_to_json(run, run.images[i], run.results.images[i]));
   if (!run.results.between) return json;
@@ -269,24 +216,16 @@ nlohmann::json to_json(run_summary const& run)
 
 void print_text(run_summary const& run)
 {
-  fmt::print("Device: {} ({}){}\n", run.device.name, run.device.target.name(),
-             run.no_gpu_reason.empty()
-                 ? ""
-                 : fmt::format(", as there is no GPU ({})",
-                               run.no_gpu_reason.substr(0, run.no_gpu_reason.find(':'))));
+  fmt::print("Device: {}\n", describe_device(run.device, run.no_gpu_reason));
   fmt::print("Library {}{}, transform {}, {} elements\n", run.library,
              run.kernel == k_default_kernel ? "" : ", kernel " + run.kernel, run.transform,
              with_commas(run.elements));
   print_compiles(run.compiles);
   for (std::size_t i = 0; i < run.images.size(); ++i) {
     auto const& result = run.results.images[i].against_reference;
-    // The reference device links a set of PTX when it loads it.
-    auto const is_set = run.images[i].kind == image_kind::ptx_set;
-    auto const ms = run.images[i].link_ms + (is_set ? run.results.images[i].load_ms : 0);
-    auto const from_cache = run.images[i].cache == cache_outcome::hit;
-    fmt::print("[{}] {:<32} {:>6.1f} ms   {}{}{}\n", i + 1, title_of(run.images[i].mode),
-               from_cache ? run.images[i].times.lookup_ms : ms, describe_verification(run, result),
-               describe_inlining(run.images[i]), from_cache ? ", from the cache" : "");
+    fmt::print("[{}] {:<32} {:>6.1f} ms   {}{}\n", i + 1, title_of(run.images[i].mode),
+               link_time(run.images[i], run.results.images[i].load_ms),
+               describe_verification(run, result), describe_link(run.images[i]));
     print_failure(to_string(run.images[i].mode), result);
     if (auto const rate = compute_bandwidth(run, run.results.images[i]))
       fmt::print("    kernel {:.4f} ms, {:.0f} GB/s read and written\n",

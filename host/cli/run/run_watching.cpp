@@ -16,6 +16,15 @@
 namespace fatlink::cli {
 namespace {
 
+/// `text`: FILE or NAME=FILE.
+void add_named(std::vector<std::filesystem::path>& files, std::string const& text)
+{
+  if (is_stream(text)) return;
+  files.emplace_back(text);
+  if (auto const equals = text.find('='); equals != std::string::npos)
+    files.emplace_back(text.substr(equals + 1));
+}
+
 /// The inputs, with the files that may be their sidecars, and what else a run reads; not headers.
 std::vector<std::filesystem::path> list_files(run_arguments const& arguments)
 {
@@ -26,24 +35,26 @@ std::vector<std::filesystem::path> list_files(run_arguments const& arguments)
     files.push_back(detail::sidecar_of(input));
     files.push_back(std::filesystem::path(input) += ".json");
   }
-  for (std::filesystem::path const& file : {sources.header, std::filesystem::path(arguments.input)})
-    if (!file.empty() && !is_stream(file.string())) files.push_back(file);
+  if (!sources.header.empty()) files.push_back(sources.header);
+  auto const& plan = arguments.plan;
+  for (auto const* const texts : {&plan.inputs, &plan.expected, &plan.states})
+    for (auto const& text : *texts) add_named(files, text);
   return files;
 }
 
 void run_once(run_arguments const& arguments, file_watch& watch)
 {
   watch.add(list_files(arguments));
-  run_summary summary;
+  compile_report compiles;
   try {
-    (void)run(arguments, summary);
+    (void)run(arguments, compiles);
   } catch (...) {
     watch.add_read(find_headers(find_run_inputs(arguments.library, arguments.transforms).paths,
                                 arguments.link.source_flags()));
-    watch.add_read(summary.compiles.headers);
+    watch.add_read(compiles.headers);
     throw;
   }
-  watch.add_read(summary.compiles.headers);
+  watch.add_read(compiles.headers);
 }
 
 }  // namespace

@@ -65,6 +65,9 @@ class device {
   ///   reported when a kernel is looked up: see loaded_module::kernel.
   [[nodiscard]] loaded_module load(linked_image const& image) const { return {backend_, image}; }
 
+  /// What its buffers, streams and modules are made of; null when moved from.
+  [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
+
   /// A new stream. @throws device_error the driver creates none.
   [[nodiscard]] stream create_stream() const { return stream(backend_); }
   /// A new event. @throws device_error the driver creates none.

@@ -135,6 +135,9 @@ struct launch_plan {
   /// or it states no plan. @throws file_error as read().
   static std::optional<launch_plan> beside(std::filesystem::path const& file);
 
+  /// The kernels that it launches, each once, in the order of their first launch.
+  [[nodiscard]] std::vector<std::string> kernels() const;
+
   /// The argument with this name; null if there is none.
   [[nodiscard]] plan_argument const* find(std::string_view argument) const noexcept;
 };

@@ -82,6 +82,9 @@ class call_argument {
   /// until the call returns if they are more than k_inline_bytes.
   static call_argument of_bytes(std::string_view name, element_type const& type,
                                 std::span<std::byte const> value);
+  /// An array of `count` elements of a type that is known at run time only.
+  static call_argument of_array(std::string_view name, element_type const& type,
+                                device_address address, std::size_t count);
 
   /// The argument of the plan.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }

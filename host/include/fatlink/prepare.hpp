@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +34,14 @@ namespace FATLINK_API fatlink {
 struct scratch_memory {
   device_address address = 0;  ///< aligned to 256 bytes, as cudaMalloc returns it
   std::size_t bytes = 0;       ///< at least prepared_plan::scratch_bytes
+};
+
+/// What a call with given sizes works on.
+struct plan_extents {
+  /// Extents of each array by the name of its argument, slowest first; scratch memory too.
+  std::map<std::string, std::vector<std::size_t>> arrays = {};
+  /// The hook calls in a row of each output for which the plan states a depth.
+  std::map<std::string, std::uint64_t> depths = {};
 };
 
 /// A call of a plan whose arguments are fixed: running it computes nothing.
@@ -55,6 +65,15 @@ class prepared_plan {
   [[nodiscard]] launch_plan const& plan() const noexcept;
   /// The image that runs.
   [[nodiscard]] linked_image const& image() const noexcept;
+
+  /// The extents of the plan's arrays for these sizes; other arguments may be left out.
+  /// @throws usage_error, file_error as run.
+  [[nodiscard]] plan_extents extents(std::span<call_argument const> sizes) const;
+  /// The same.
+  [[nodiscard]] plan_extents extents(std::initializer_list<call_argument> sizes) const
+  {
+    return extents(std::span(sizes.begin(), sizes.size()));
+  }
 
   /// The memory that the plan's scratch arrays take for these sizes; other arguments may be left
   /// out. 0: the plan has none.

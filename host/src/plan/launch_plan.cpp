@@ -61,6 +61,14 @@ std::string to_string(computation const& node)
   return std::string(to_string(node.kind)) + "(" + list + ")";
 }
 
+std::vector<std::string> launch_plan::kernels() const
+{
+  std::vector<std::string> names;
+  for (auto const& launch : launches)
+    if (std::ranges::find(names, launch.kernel) == names.end()) names.push_back(launch.kernel);
+  return names;
+}
+
 plan_argument const* launch_plan::find(std::string_view argument) const noexcept
 {
   auto const place = std::ranges::find(arguments, argument, &plan_argument::name);

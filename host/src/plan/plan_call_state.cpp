@@ -179,6 +179,18 @@ std::size_t plan_call_state::scratch_bytes() const
   return bytes;
 }
 
+plan_extents plan_call_state::extents() const
+{
+  plan_extents result;
+  for (std::size_t i = 0; i < given_.size(); ++i)
+    if (program_.is_array(i)) result.arrays[program_.argument(i).name] = computed_.extents[i];
+  auto const& results = program_.formulas.plan.results;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i].depth)
+      result.depths[results[i].output] = compute_depth(program_.formulas, i, computed_);
+  return result;
+}
+
 void plan_call_state::set_scratch(device_address address)
 {
   for (std::size_t i = 0; i < given_.size(); ++i) {

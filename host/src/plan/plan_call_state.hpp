@@ -31,6 +31,9 @@ class plan_call_state {
   /// The memory of all scratch arrays, each aligned to 256 bytes.
   [[nodiscard]] std::size_t scratch_bytes() const;
 
+  /// Of all arrays, and the depths that the plan states.
+  [[nodiscard]] plan_extents extents() const;
+
   /// Divides memory of at least scratch_bytes() among the scratch arrays.
   void set_scratch(device_address address);
 

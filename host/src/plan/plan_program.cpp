@@ -80,7 +80,7 @@ try {
 }  // namespace
 
 plan_program::plan_program(device const& destination, launch_plan bound, linked_image linked)
-    : backend(destination.create_stream().backend()),
+    : backend(destination.backend()),
       image(std::move(linked)),
       formulas(checked(std::move(bound))),
       module(destination.load(image)),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/prepare.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "plan/check_plan.hpp"
 #include "plan/plan_call_state.hpp"
 #include "plan/plan_program.hpp"
+#include "preflight/interface_queries.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -80,14 +80,6 @@ class stream_memory {
   device_address address_;
 };
 
-std::vector<fatbin> modules_of(std::vector<input> const& inputs)
-{
-  std::vector<fatbin> modules;
-  for (auto const& input : inputs)
-    modules.insert(modules.end(), input.modules().begin(), input.modules().end());
-  return modules;
-}
-
 launch_plan plan_of(input const& library)
 {
   if (auto plan = launch_plan::beside(library.name())) return std::move(*plan);
@@ -98,15 +90,6 @@ launch_plan plan_of(input const& library)
        .code = error_code::invalid_plan,
        .hint = "build the library with fatlink_add_fatbin(… PLAN file.json), or launch its kernels "
                "yourself: link_and_load"});
-}
-
-std::vector<std::string> kernels_of(launch_plan const& plan)
-{
-  std::vector<std::string> kernels;
-  for (auto const& launch : plan.launches)
-    if (std::ranges::find(kernels, launch.kernel) == kernels.end())
-      kernels.push_back(launch.kernel);
-  return kernels;
 }
 
 }  // namespace
@@ -134,6 +117,13 @@ launch_plan const& prepared_plan::plan() const noexcept
 linked_image const& prepared_plan::image() const noexcept
 {
   return state_->program.image;
+}
+
+plan_extents prepared_plan::extents(std::span<call_argument const> sizes) const
+{
+  call_lease const call(state_->program, state_->spare);
+  call->set_sizes(sizes);
+  return call->extents();
 }
 
 std::size_t prepared_plan::scratch_bytes(std::span<call_argument const> sizes) const
@@ -179,7 +169,7 @@ prepared_plan prepare(device const& destination, linker& linker, plan_request co
   auto plan = plan_of(inputs.front());
   for (auto const& transform : request.transforms) inputs.push_back(input::find(transform));
   auto options = destination.link_options(request.mode);
-  options.kernels = kernels_of(plan);
+  options.kernels = plan.kernels();
   auto image = linker.link(inputs, options);
   return prepare(destination, std::move(plan), inputs, std::move(image));
 }
@@ -187,7 +177,7 @@ prepared_plan prepare(device const& destination, linker& linker, plan_request co
 prepared_plan prepare(device const& destination, launch_plan plan, std::vector<input> const& inputs,
                       linked_image image)
 {
-  auto const modules = modules_of(inputs);
+  auto const modules = detail::modules_of(inputs);
   auto bound = detail::bind_types(std::move(plan), detail::elements_of(modules));
   if (auto findings = detail::check_plan(bound, modules); !findings.empty())
     throw refused_error(std::move(findings), detail::format("run plan {}", bound.name));

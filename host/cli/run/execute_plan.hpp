@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one linked image by a launch plan. Threads: one at a time for each device.
+#pragma once
+
+#include <vector>
+
+#include "fatlink/device.hpp"
+#include "fatlink/input.hpp"
+#include "fatlink/launch_plan.hpp"
+#include "run/plan_data.hpp"
+#include "run/plan_report.hpp"
+
+namespace fatlink::cli {
+
+/// Uploads `data`, makes the launches of `plan` and copies the outputs back. `image` was linked
+/// from `inputs`. @throws as prepare and prepared_plan::run.
+mode_result execute_plan(device const& destination, launch_plan const& plan,
+                         std::vector<input> const& inputs, run_data const& data,
+                         linked_image const& image);
+
+}  // namespace fatlink::cli

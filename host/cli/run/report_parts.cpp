@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/report_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace fatlink::cli {
+
+nlohmann::json to_number(double value)
+{
+  if (std::isfinite(value)) return value;
+  return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";  // JSON has no such numbers
+}
+
+std::string describe_device(device_info const& device, std::string const& no_gpu_reason)
+{
+  auto text = fmt::format("{} ({})", device.name, device.target.name());
+  if (no_gpu_reason.empty()) return text;
+  return text +
+         fmt::format(", as there is no GPU ({})", no_gpu_reason.substr(0, no_gpu_reason.find(':')));
+}
+
+nlohmann::json device_to_json(device_info const& device, std::string const& no_gpu_reason)
+{
+  nlohmann::json json{
+      {"kind", to_string(device.kind)}, {"name", device.name}, {"target", device.target.name()}};
+  if (!no_gpu_reason.empty()) json["no_gpu_reason"] = no_gpu_reason;
+  return json;
+}
+
+char const* title_of(link_mode mode)
+{
+  switch (mode) {
+    case link_mode::lto:
+      return "LTO link (link-time optimised)";
+    case link_mode::sass:
+      return "SASS link (no compiler)";
+    case link_mode::ptx:
+      break;
+  }
+  return "PTX link (no LTO)";
+}
+
+double link_time(linked_image const& image, double load_ms)
+{
+  if (image.cache == cache_outcome::hit) return image.times.lookup_ms;
+  return image.link_ms + (image.kind == image_kind::ptx_set ? load_ms : 0);
+}
+
+std::string describe_link(linked_image const& image)
+{
+  std::string text;
+  if (image.mode == link_mode::lto)
+    for (auto const& hook : image.hooks)
+      text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
+  return text + (image.cache == cache_outcome::hit ? ", from the cache" : "");
+}
+
+nlohmann::json compiles_to_json(compile_report const& compiles)
+{
+  auto rows = nlohmann::json::array();
+  for (auto const& source : compiles.sources)
+    rows.push_back({{"file", source.file.string()},
+                    {"producer", source.producer},
+                    {"cache", to_string(source.cache)},
+                    {"ms", source.ms}});
+  return rows;
+}
+
+void print_compiles(compile_report const& compiles)
+{
+  for (auto const& source : compiles.sources)
+    if (source.cache == cache_outcome::hit)
+      fmt::print("Compiled {} with {}, from the cache\n", source.file.string(), source.producer);
+    else
+      fmt::print("Compiled {} with {} in {:.1f} ms\n", source.file.string(), source.producer,
+                 source.ms);
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reports of all runs, by a plan or not, have in common.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "compile/source_inputs.hpp"
+#include "fatlink/device_info.hpp"
+#include "fatlink/image.hpp"
+
+namespace fatlink::cli {
+
+/// A finite number; "inf", "-inf" and "nan" for others, which JSON does not have.
+nlohmann::json to_number(double value);
+
+/// "H200 (sm_90), as there is no GPU (no driver)". `no_gpu_reason`: empty if a GPU was not looked
+/// for, or found.
+std::string describe_device(device_info const& device, std::string const& no_gpu_reason);
+/// As above: kind, name, target and, unless it is empty, no_gpu_reason.
+nlohmann::json device_to_json(device_info const& device, std::string const& no_gpu_reason);
+
+/// "LTO link (link-time optimised)".
+char const* title_of(link_mode mode);
+/// Time to the linked code, ms: of the link, or of its look-up in the cache. The reference device
+/// links a set of PTX when it loads it, in `load_ms`.
+double link_time(linked_image const& image, double load_ms);
+/// ", user_transform inlined" for each hook of a link in lto mode, and ", from the cache".
+std::string describe_link(linked_image const& image);
+
+nlohmann::json compiles_to_json(compile_report const& compiles);
+/// Prints a line for each source.
+void print_compiles(compile_report const& compiles);
+
+}  // namespace fatlink::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/run_arguments.hpp"
+
+#include "options.hpp"
+#include "resources_report.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+constexpr std::size_t k_most_elements = std::size_t{1} << 40;
+constexpr std::size_t k_most_printed = std::size_t{1} << 20;
+
+void add_modules(CLI::App& verb, run_arguments& arguments)
+{
+  verb.add_option("--library", arguments.library,
+                  "library: name, or file of any form (default: apply_transform)");
+  verb.add_option("--transform", arguments.transforms,
+                  "transform: name, or file of any form (default: relu_poly); repeat it for "
+                  "several\ntransforms")
+      ->allow_extra_args(false);
+  verb.add_option("--watch", arguments.watched,
+                  "a transform, source or other file: run again whenever a file that the run "
+                  "reads changes: "
+                  "it, its .json, the headers that it includes, the library")
+      ->type_name("FILE");
+  verb.add_option("--kernel", arguments.kernel,
+                  "kernel to execute, with parameters (const float*, float*, size_t) (default: "
+                  "apply_transform, or the library's only kernel)");
+  add_mode(verb, arguments.mode);
+}
+
+void add_device(CLI::App& verb, run_arguments& arguments)
+{
+  verb.add_option(
+          "--device", arguments.device,
+          "gpu, gpu:N, or cpu, the reference device, which links for sm_90; cpu:TARGET: for "
+          "TARGET (default: gpu, or cpu without a GPU)")
+      ->each(check_device);
+  add_count(verb, "--instruction-budget", arguments.cpu.instruction_budget, {},
+            "on cpu: maximum number of instructions of a warp; 0: no limit");
+  verb.add_flag("--check-races", arguments.cpu.check_races,
+                "on cpu: fail if two threads write to one address");
+}
+
+void add_data(CLI::App& verb, run_arguments& arguments)
+{
+  auto* elements =
+      add_count(verb, "--elements", arguments.elements, {1, k_most_elements},
+                "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki");
+  verb.add_option("--input", arguments.plan.inputs,
+                  ".npy file with a one-dimensional float32 array to use instead; -: standard "
+                  "input; with a "
+                  "launch plan NAME=FILE, of any type, for each input")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->excludes(elements);
+  verb.add_option("--output", arguments.plan.outputs,
+                  ".npy file for the results of the last mode, if they are correct; -: standard "
+                  "output; with a "
+                  "launch plan NAME=FILE for each output")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+void add_plan(CLI::App& verb, run_arguments& arguments)
+{
+  verb.add_option("--set", arguments.plan.values,
+                  "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
+                  "bounds.low=1")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  verb.add_option("--state", arguments.plan.states,
+                  "launch plan: a file with the bytes of a transform's state")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  verb.add_option("--expect", arguments.plan.expected,
+                  "launch plan: .npy file that an output must agree with")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  verb.add_flag("--compare-cpu", arguments.compare_cpu,
+                "launch plan: also run on the reference device, and compare the results");
+}
+
+}  // namespace
+
+void add_run_arguments(CLI::App& verb, run_arguments& arguments)
+{
+  add_modules(verb, arguments);
+  add_device(verb, arguments);
+  add_data(verb, arguments);
+  add_plan(verb, arguments);
+  add_count(verb, "--seed", arguments.seed, {}, "seed of the generated elements");
+  add_count(verb, "--print", arguments.print, {1, k_most_printed},
+            "show the first N results with their inputs and expected values")
+      ->default_str("");
+  add_link_flags(verb, arguments.link);
+  add_resources(verb, arguments.resources);
+  verb.add_flag("--json", arguments.json, k_json_help);
+}
+
+}  // namespace fatlink::cli

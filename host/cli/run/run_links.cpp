@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/run_links.hpp"
+
+#include <algorithm>
+
+#include "error_report.hpp"
+#include "fatlink/preflight.hpp"
+#include "linker/check_arguments.hpp"
+#include "linker/request_of.hpp"
+#include "preflight/interface_queries.hpp"
+#include "resources_report.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+preflight_request make_request(run_links const& job, link_mode mode)
+{
+  auto options = job.flags.options;
+  if (job.flags.has_sources) complete_float_flags(options, mode);
+  options.mode = mode;
+  options.kernels = job.launched;
+  return detail::request_of(options);
+}
+
+link_options make_options(run_links const& job, link_mode mode, device_info const& info)
+{
+  auto flags = job.flags.for_mode(mode, job.modes);
+  flags.options.kernels = job.kept;
+  return flags.make_options(info.target, mode, info.image_for(mode));
+}
+
+}  // namespace
+
+void refuse_sass_without_gpu(run_links const& job, device_choice& choice)
+{
+  auto const needs_sass = job.modes.front() == link_mode::sass;
+  if (!needs_sass && std::ranges::none_of(job.modules, detail::is_sass_only)) return;
+  if (!choice.is_reference_device()) return;
+  if (needs_sass)
+    throw unavailable_error(stage::device, {.message = "the reference device runs PTX, not SASS",
+                                            .input = job.modules.front().name(),
+                                            .code = error_code::needs_gpu,
+                                            .hint = "run it on a GPU: --device gpu"});
+  detail::check_reference_device(job.modules);
+}
+
+void check_inputs(run_links const& job)
+{
+  for (auto const mode : job.modes)
+    if (auto findings = preflight_any_target(job.modules, make_request(job, mode));
+        !findings.empty())
+      throw refused_error(std::move(findings));
+}
+
+void check_options(run_links const& job, device_info const& info, bool resources)
+try {
+  for (auto const mode : job.modes) (void)make_options(job, mode, info);
+  if (resources && info.kind == device_kind::cpu)
+    refuse_resources("on the reference device, which runs PTX", "run on a GPU: --device gpu");
+} catch (usage_error const& failure) {
+  auto details = failure.details();
+  if (details.code != error_code::option_has_no_effect || info.kind != device_kind::cpu) throw;
+  // The reference device takes PTX only, whatever the mode.
+  for (auto const* const remedy : {"emit a cubin for a GPU: image_kind::cubin", "link for a GPU"})
+    if (auto const position = details.hint.find(remedy); position != std::string::npos)
+      details.hint.replace(position, std::string::npos, "run on a GPU: --device gpu");
+  throw usage_error(details);
+}
+
+linked_image link_in_mode(linker& linker, run_links const& job, link_mode mode,
+                          device_info const& info)
+{
+  return linker.link(job.inputs, make_options(job, mode, info));
+}
+
+std::vector<linked_image> link_all(run_links const& job, device_info const& info,
+                                   std::vector<std::string>& warnings)
+{
+  auto linker = job.flags.linker();
+  std::vector<linked_image> images;
+  std::vector<std::string> own;
+  for (auto const mode : job.modes) {
+    images.push_back(link_in_mode(linker, job, mode, info));
+    for (auto const& warning : images.back().warnings)
+      if (std::ranges::find(own, warning) == own.end()) own.push_back(warning);
+  }
+  print_warnings(own);
+  warnings.insert(warnings.end(), own.begin(), own.end());
+  return images;
+}
+
+}  // namespace fatlink::cli
