@@ -23,8 +23,9 @@ a package is installed, the first run neither links nor loads nvJitLink.
 ``ARCHITECTURES``
   Compute capabilities of the GPUs, for example ``80;90a``. Default: every generic one that CUDA 13 supports.
 ``MODE``, ``EMIT``
-  The link modes, and the kinds of image: PTX of the LTO mode is for the reference device. Default: ``both``, that
-  is ``lto`` and ``ptx``; ``cubin ptx``. ``sass`` links cubins only, without a compiler: each input must have SASS
+  The link modes, and the kinds of image: PTX, which only ``lto`` mode emits, is for the reference device. Default:
+  ``both``, that is ``lto`` and ``ptx``, or ``lto`` with ``EMIT ptx``; ``cubin ptx``, or ``cubin`` with ``MODE ptx`` or
+  ``MODE sass``. ``sass`` links cubins only, without a compiler: each input must have SASS
   for exactly each of ``ARCHITECTURES``, as ``fatlink_add_fatbin(... SASS <cc>...)`` adds it.
 ``ALLOW_CALLS``, ``WHOLE_ARCHIVE``
   Also link inputs without LTO-IR (``lto``) or PTX (``ptx``) as they are, with real calls; link all members of

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -124,11 +125,36 @@ struct warm_arguments {
   bool json = false;
 };
 
+bool emits(warm_arguments const& arguments, std::string const& kind)
+{
+  return std::ranges::find(arguments.emit, kind) != arguments.emit.end();
+}
+
+[[noreturn]] void refuse_emit(std::string const& mode, char const* cause, char const* hint)
+{
+  throw usage_error({.message = fmt::format("--emit ptx with --mode {}: {}", mode, cause),
+                     .input = "ptx",
+                     .code = error_code::invalid_emit,
+                     .hint = hint});
+}
+
+/// @throws usage_error no link would have one of `modes`, or emit one of the kinds asked for.
+void check_emit(warm_arguments const& arguments, std::vector<link_mode> const& modes)
+{
+  auto const has_lto = std::ranges::find(modes, link_mode::lto) != modes.end();
+  if (!has_lto && emits(arguments, "ptx"))
+    refuse_emit(arguments.mode, "only lto mode emits PTX", "use --mode lto, or --emit cubin");
+  if (modes.size() > 1 && !emits(arguments, "cubin"))
+    refuse_emit(arguments.mode, "only lto mode emits PTX; nothing to link in ptx mode",
+                "use --mode lto, or --emit cubin,ptx");
+}
+
 /// The requested links; PTX is emitted in lto mode only.
 std::vector<link_options> make_requests(warm_arguments const& arguments)
 {
   std::vector<link_options> requests;
   auto const modes = parse_modes(arguments.mode);
+  check_emit(arguments, modes);
   for (auto const& target : parse_targets(arguments.targets))
     for (auto const mode : modes)
       for (auto const& emit : arguments.emit) {
@@ -137,12 +163,6 @@ std::vector<link_options> make_requests(warm_arguments const& arguments)
             arguments.link.for_mode(mode, modes)
                 .make_options(target, mode, emit == "ptx" ? image_kind::ptx : image_kind::cubin));
       }
-  if (requests.empty())
-    throw usage_error(
-        {.message = fmt::format("--emit ptx with --mode {}: nothing to link", arguments.mode),
-         .input = "ptx",
-         .code = error_code::invalid_emit,
-         .hint = "use --mode lto, or --emit cubin"});
   return requests;
 }
 
@@ -215,8 +235,10 @@ void add_warm(CLI::App& verb, int& exit_status)
   add_mode(*sub, arguments->mode);
   add_kernels(*sub, arguments->link.options.kernels,
               "keep only this kernel, which an input must have; can be repeated");
-  add_choices(*sub, "--emit", arguments->emit, {"cubin", "ptx"},
-              "kind of image; the reference device requires ptx (lto mode only); cubin,ptx: both");
+  add_choices(
+      *sub, "--emit", arguments->emit, {"cubin", "ptx"},
+      "kind of image; the reference device requires ptx (lto mode only: with ptx alone, lto is "
+      "the default mode); cubin,ptx: both");
   sub->add_option("--layer", arguments->layer,
                   "fill this folder, to be shipped as a read-only layer for machines with the same "
                   "nvJitLink or without nvJitLink");
@@ -226,7 +248,8 @@ void add_warm(CLI::App& verb, int& exit_status)
       "Example: fatlink cache warm --target sm_80,sm_90 --emit cubin,ptx --layer "
       "share/fatlink/cache "
       "apply_transform.fatbin relu_poly.fatbin");
-  sub->callback([arguments, &exit_status] {
+  sub->callback([arguments, sub, &exit_status] {
+    if (sub->count("--mode") == 0 && !emits(*arguments, "cubin")) arguments->mode = "lto";
     arguments->link.note_inputs(arguments->inputs);
     exit_status = warm(*arguments);
   });

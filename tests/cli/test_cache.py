@@ -157,6 +157,21 @@ class Tends(CacheTest):
         self.fatlink("cache", "warm", *PAIR, "--target", "sm_90", "--mode", "lto")
         self.assertEqual(self.link_json()["cache"], "hit")
 
+    def test_warm_with_emitted_ptx_only_links_in_lto_mode(self):
+        done = self.fatlink_json("cache", "warm", *PAIR, "--target", "sm_90", "--emit", "ptx")
+        self.assertEqual([(one["mode"], one["kind"]) for one in done["links"]], [("lto", "ptx")])
+        self.assertEqual(self.link_json(*PAIR, "--emit", "ptx")["cache"], "hit")
+
+    def test_warm_refuses_a_mode_or_kind_of_image_that_no_link_would_have(self):
+        warm = ["cache", "warm", *PAIR, "--target", "sm_90"]
+        self.assert_fails(2, *warm, "--mode", "both", "--emit", "ptx", hint="use --mode lto, or --emit cubin,ptx",
+                          says=["--emit ptx with --mode both: only lto mode emits PTX; nothing to link in ptx mode"])
+        for mode in ("ptx", "sass"):
+            for emit in ("ptx", "cubin,ptx"):
+                self.assert_fails(2, *warm, "--mode", mode, "--emit", emit, hint="use --mode lto, or --emit cubin",
+                                  says=[f"--emit ptx with --mode {mode}: only lto mode emits PTX"])
+        self.assertEqual(self.entries(), [])
+
     def test_verify_names_the_damaged_and_prune_removes_them(self):
         self.link_json()
         entry = self.entries()[0]

@@ -55,8 +55,6 @@ class NeverInTheWay(CacheTest):
         done = self.fatlink("cache", "warm", *PAIR, "--target", "sm_90", status=3)
         self.assertIn("did not store the ptx link for sm_90", done.stderr)
         self.assert_fails(2, "cache", "warm", *PAIR, "--target", "sm_90", "--no-cache", says=["nothing to fill"])
-        self.assert_fails(2, "cache", "warm", *PAIR, "--target", "sm_90", "--mode", "ptx", "--emit", "ptx",
-                          says=["nothing to link"])
 
     def test_a_name_that_is_no_utf8(self):
         env = {"FATLINK_CACHE_DIR": os.fsdecode(bytes(self.cache) + b"/\xff")}

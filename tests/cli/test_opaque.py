@@ -23,6 +23,11 @@ extern "C" __global__ void k(double* p) { *p = user_transform(*p); }
 LIBRARY_SOURCE = """extern "C" __device__ %s user_transform(%s);
 extern "C" __global__ void k(%s* p) { *p = user_transform(*p); }
 """
+# A transform that calls a hook of its own, and its definition.
+MIDDLE = """extern "C" __device__ float last(float);
+extern "C" __device__ float user_transform(float x) { return last(x) + 1; }
+"""
+LAST = 'extern "C" __device__ __noinline__ float last(float x) { return 2 * x; }\n'
 # The hook is called through a pointer alone.
 BY_POINTER = """extern "C" __device__ double user_transform(double);
 typedef double function(double);
@@ -101,6 +106,24 @@ class Opaque(CliTest):
         # A readable input that states nothing of the hook does not help.
         kernel = self.compile("kernel", 'extern "C" __global__ void other() {}')
         self.assert_refused("unchecked-types", library, transform, kernel)
+
+    def test_a_hook_that_one_ltoir_calls_and_another_defines_needs_an_input_that_states_its_type(self):
+        made = self.compile_all({"middle": MIDDLE, "last": LAST}, *LTO_ONLY)
+        self.assert_fails(4, "link", "--target", "sm_90", "--no-cache", "-o", "out.cubin", LIBRARY, *made.values(),
+                          says=[f"{made['middle']} calls last, which no input with readable types declares or defines",
+                                "[unchecked-types]"],
+                          hint="compile the input that defines last with code=[compute_NN,lto_NN]")
+        declares = self.compile("declares", 'extern "C" __device__ float last(float);\n'
+                                'extern "C" __global__ void other(float* p) { *p = last(*p); }')
+        done = self.fatlink_json("link", "--target", "sm_90", "-o", "o", LIBRARY, *made.values(), declares)
+        self.assertEqual({hook["name"]: hook["inlined"] for hook in done["hooks"]},
+                         {"user_transform": True, "last": False})
+
+    def test_a_hook_that_ltoir_calls_and_nothing_defines_is_refused(self):
+        middle = self.compile("middle", MIDDLE, *LTO_ONLY)
+        self.assert_fails(4, "link", "--target", "sm_90", "--no-cache", "-o", "out.cubin", LIBRARY, middle,
+                          says=[f"{middle} calls last, which is defined by no input", "[missing-hook]"],
+                          hint="pass a transform that defines last")
 
     def test_variables_that_the_ltoir_does_not_define_alike_are_refused(self):
         library = self.compile("library", 'extern __device__ float scale;\n'

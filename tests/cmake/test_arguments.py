@@ -131,6 +131,8 @@ class CacheLayer(Arguments):
                 ("EMIT cubin sass", "EMIT sass is not one of cubin, ptx"),
                 ("EMIT ptx MODE ptx", "EMIT ptx has no effect with MODE ptx"),
                 ("EMIT cubin ptx MODE sass", "EMIT ptx has no effect with MODE sass: only lto mode emits PTX"),
+                ("EMIT ptx MODE both", "EMIT ptx with MODE both: only lto mode emits PTX; nothing to link in ptx mode: "
+                                       "choose MODE lto, or EMIT cubin ptx"),
                 ("EMIT cubin cubin", "EMIT lists cubin twice"),
                 ("EMIT cubin MAX_REGISTERS 16", "MAX_REGISTERS 16 is not a number from 24 to 255"),
                 ("EMIT cubin MAX_REGISTERS 256", "MAX_REGISTERS 256 is not a number from 24 to 255"),

@@ -59,6 +59,12 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin", *options, "--emit", "ptx"), 0)
         self.assertNotEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
 
+    def test_a_layer_of_ptx_has_lto_links_with_their_options(self):
+        self.built(self.layer("both", "EMIT ptx FTZ 1"))
+        inputs = ["b/l.fatbin", "b/both.fatbin", "--ftz", "1"]
+        self.assertEqual(self.linked(*inputs, "--emit", "ptx"), 0)
+        self.assertNotEqual(self.linked(*inputs), 0)
+
     def test_a_layer_of_sass_links_takes_the_options_of_sass_mode(self):
         self.fatbins = self.fatbins.replace(" CONTRACT c)", " CONTRACT c SASS 90)")
         self.built(self.layer("t+p", "MODE sass KERNELS k NO_DRIVER_CACHE"))

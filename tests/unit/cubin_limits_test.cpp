@@ -27,22 +27,6 @@ void expect_above_limit(byte_buffer const& bytes, std::string const& says)
   }
 }
 
-/// `bytes` with other content of the section `name`, at the end of the file.
-byte_buffer with_content(byte_buffer bytes, std::string const& name, byte_buffer const& content)
-{
-  put(bytes, header(bytes, name, offsetof(Elf64_Shdr, sh_offset)), std::uint64_t{bytes.size()});
-  put(bytes, header(bytes, name, offsetof(Elf64_Shdr, sh_size)), std::uint64_t{content.size()});
-  bytes.insert(bytes.end(), content.begin(), content.end());
-  return bytes;
-}
-
-byte_buffer content_of(byte_buffer const& cubin, std::string const& name)
-{
-  elf_reader const elf(cubin);
-  auto const content = elf.view(elf.section(section(cubin, name)));
-  return {content.begin(), content.end()};
-}
-
 /// types() with `count` more symbols like `model`, each called `name`.
 byte_buffer with_symbols(std::string const& model, std::string const& name, std::size_t count)
 {
@@ -78,6 +62,18 @@ TEST(CubinReader, RefusesNamesThatAreAboveTheLimitTogether)
   auto const bytes = with_symbols("hook_of_any", std::string(limits::k_name_bytes, 'n'),
                                   limits::k_cubin_name_bytes / limits::k_name_bytes);
   expect_above_limit(bytes, "has names of more than 67108864 bytes together, the limit");
+}
+
+TEST(CubinReader, RefusesMoreParametersOfAFunctionThanTheLimit)
+{
+  auto bytes = types();
+  auto names = content_of(bytes, ".strtab");
+  auto const prototype = static_cast<std::uint32_t>(names.size());
+  for (auto const letter : "#v" + std::string(limits::k_parameters + 1, 'i') + '\0')
+    names.push_back(static_cast<std::byte>(letter));
+  bytes = with_content(bytes, ".strtab", names);
+  put(bytes, offset_of(bytes, ".nv.prototype") + 4, prototype);
+  expect_above_limit(bytes, "has a function of more than 4096 parameters, the limit, at byte");
 }
 
 TEST(CubinReader, RefusesMoreParametersOfAKernelThanTheLimit)

@@ -159,3 +159,24 @@ TEST(CubinStructure, RefusesAttributesInASectionOfAnotherName)
   expect_corrupt_with(header(types(), ".nv.constant0.kernel", offsetof(Elf64_Shdr, sh_type)),
                       std::uint32_t{0x70000000}, "attributes of a function that is not there");
 }
+
+TEST(CubinStructure, RefusesAttributesOfOneFunctionInTwoSections)
+{
+  auto bytes = types();
+  auto names = content_of(bytes, ".shstrtab");
+  auto const name = static_cast<std::uint32_t>(names.size());
+  for (auto const letter : std::string(".nv.info.kernel") + '\0')
+    names.push_back(static_cast<std::byte>(letter));
+  auto const other = header(bytes, ".nv.info.fixed_block", 0);
+  bytes = with_content(bytes, ".shstrtab", names);
+  put(bytes, other + offsetof(Elf64_Shdr, sh_name), name);
+  put(bytes, other + offsetof(Elf64_Shdr, sh_info), section(bytes, ".text.kernel"));
+  expect_corrupt(bytes, "a function has attributes twice");
+}
+
+TEST(CubinStructure, TakesAbsoluteSymbolsThatAreNeitherFunctionsNorVariables)
+{
+  auto bytes = types();
+  put(bytes, symbol(bytes, "__UDT", offsetof(Elf64_Sym, st_shndx)), std::uint16_t{SHN_ABS});
+  EXPECT_NO_THROW(read_cubin(bytes, "x"));
+}

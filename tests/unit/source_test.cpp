@@ -43,6 +43,20 @@ TEST(Source, IsRecognizedByItsContentOrAnEndingOfLlvmIr)
     EXPECT_EQ(source::from_text(text, "x.cu").language(), source_language::nvvm_ir) << text;
 }
 
+TEST(Source, IsBitcodeIfItBeginsSoWhateverItsName)
+{
+  for (std::string const text : {"BC\xC0\xDE\x35\x14", "\xDE\xC0\x17\x0B\x01"})
+    EXPECT_TRUE(source::from_text(text, "x.ll").is_bitcode());
+  EXPECT_FALSE(source::from_text("; ModuleID = 'x'\n", "x.ll").is_bitcode());
+  EXPECT_FALSE(source::from_text("BC", "x.cu").is_bitcode());
+}
+
+TEST(Source, LanguagesHaveNames)
+{
+  EXPECT_STREQ(to_string(source_language::cuda), "cuda");
+  EXPECT_STREQ(to_string(source_language::nvvm_ir), "nvvm-ir");
+}
+
 TEST(Source, IsLlvmIrIfItsNameEndsSo)
 {
   for (std::string const text : {"", "define float @f(float %x) {", "; a comment\n"})

@@ -94,12 +94,10 @@ kernel_sections::kernel_sections(cubin_file const& file)
 
 elf_section const& kernel_sections::take(std::uint32_t index)
 {
-  auto const symbol = file_.symbols()[index];
-  auto const place = file_.symbols().offset_of(index);
-  if (symbol.section >= sections_.size())
-    throw elf_error{place, "a kernel outside of all sections"};
-  auto const* const section = std::exchange(sections_[symbol.section], nullptr);
-  if (section == nullptr) throw elf_error{place, "a kernel without attributes"};
+  auto const code = file_.symbols()[index].section;  // in the file, as check_symbols() requires
+  auto const* const section = std::exchange(sections_[code], nullptr);
+  if (section == nullptr)
+    throw elf_error{file_.symbols().offset_of(index), "a kernel without attributes"};
   return *section;
 }
 

@@ -3,8 +3,11 @@
 
 #include <elf.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "cubin/architecture.hpp"
 #include "cubin/attributes.hpp"
@@ -41,19 +44,17 @@ class resources_reader {
       if (section.type == cuda_elf::k_info && section.info == 0) read_shared_attributes(section);
       add_memory(section);
     }
-    std::vector<kernel_resources> kernels;
-    kernels.reserve(kernels_.size());
-    for (auto& [symbol, kernel] : kernels_) kernels.push_back(std::move(kernel));
-    return kernels;
+    return std::move(kernels_);
   }
 
  private:
   void add_kernel(std::uint32_t index, elf_symbol const& symbol)
   {
     auto const& attributes = kernel_sections_.take(index);
-    auto& kernel = kernels_[index];
+    by_symbol_.emplace(index, kernels_.size());
+    by_section_.emplace(symbol.section, kernels_.size());
+    auto& kernel = kernels_.emplace_back();
     kernel.name = names_.read(index);
-    kernels_by_section_.emplace(symbol.section, &kernel);
     read_own_attributes(attributes, kernel);
     auto const code = file_.content(file_.sections()[symbol.section]);
     auto const accesses = count_local_accesses(byte_reader(code).view(symbol.value, symbol.size),
@@ -86,12 +87,13 @@ class resources_reader {
           a.id != attribute_id::min_stack_size)
         continue;
       auto const value = a.number(1);
-      auto const kernel = kernels_.find(a.number(0));
-      if (kernel == kernels_.end()) continue;
-      if (a.id == attribute_id::register_count) kernel->second.registers = value;
-      if (a.id == attribute_id::frame_size) kernel->second.frame_bytes = value;
+      auto const position = by_symbol_.find(a.number(0));
+      if (position == by_symbol_.end()) continue;
+      auto& kernel = kernels_[position->second];
+      if (a.id == attribute_id::register_count) kernel.registers = value;
+      if (a.id == attribute_id::frame_size) kernel.frame_bytes = value;
       if (a.id == attribute_id::min_stack_size && value != k_unknown_stack)
-        kernel->second.stack_bytes = value;
+        kernel.stack_bytes = value;
     }
   }
 
@@ -99,9 +101,9 @@ class resources_reader {
   void add_memory(elf_section const& section)
   {
     if ((section.flags & SHF_INFO_LINK) == 0) return;
-    auto const position = kernels_by_section_.find(section.info);
-    if (position == kernels_by_section_.end()) return;
-    auto& kernel = *position->second;
+    auto const position = by_section_.find(section.info);
+    if (position == by_section_.end()) return;
+    auto& kernel = kernels_[position->second];
     if (file_.elf().name_starts_with(section, ".nv.shared."))
       kernel.static_shared_bytes += shared_bytes(section);
     if (file_.elf().name_starts_with(section, ".nv.constant"))
@@ -119,8 +121,9 @@ class resources_reader {
   cubin_file const& file_;
   kernel_sections kernel_sections_;
   symbol_names names_;
-  std::map<std::uint32_t, kernel_resources> kernels_;  ///< by symbol
-  std::map<std::uint32_t, kernel_resources*> kernels_by_section_;
+  std::vector<kernel_resources> kernels_;
+  std::map<std::uint32_t, std::size_t> by_symbol_;   ///< positions in kernels_
+  std::map<std::uint32_t, std::size_t> by_section_;  ///< positions in kernels_
 };
 
 }  // namespace

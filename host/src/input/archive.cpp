@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/archive.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "input/refuse.hpp"
@@ -148,11 +149,11 @@ class archive_reader {
     auto const size = read_decimal_digits(name.substr(k_bsd_long_name.size()));
     if (!size || *size > member.bytes.size() || *size > limits::k_name_bytes)
       refuse_damaged(file_, header, "a member's name is longer than the member");
-    auto text = byte_reader(member.bytes).text(0, *size);
+    auto const bytes = byte_reader(member.bytes).view(0, *size);
+    std::string_view const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
     member.offset += *size;
-    member.bytes = member.bytes.subspan(static_cast<std::size_t>(*size));
-    text.erase(std::min(text.find('\0'), text.size()));
-    return text;
+    member.bytes = member.bytes.subspan(bytes.size());
+    return std::string(text.substr(0, text.find('\0')));
   }
 
   byte_reader bytes_;
