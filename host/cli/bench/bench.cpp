@@ -10,6 +10,7 @@
 #include "bench/bench_report.hpp"
 #include "bench/kernel_times.hpp"
 #include "bench/link_times.hpp"
+#include "bench/plan_times.hpp"
 #include "bench/reference_device_rate.hpp"
 #include "bench/start_up.hpp"
 #include "error_report.hpp"
@@ -72,7 +73,8 @@ target measure_gpu(nlohmann::json& report, bench_job const& job,
   }
   auto const gpu = open_device("gpu");
   report["device"] = {{"name", gpu->info().name}, {"target", gpu->info().target.name()}};
-  report["kernels"] = measure_kernels(*gpu, job, elements);
+  report["kernels"] =
+      job.plan ? measure_plan(*gpu, job, elements) : measure_kernels(*gpu, job, elements);
   return gpu->info().target;
 }
 
@@ -106,13 +108,14 @@ void add_bench(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<bench_arguments>();
   auto* verb = app.add_subcommand("bench", "Measure kernels, links and start-up.");
   add_counts(*verb, "--elements", arguments->elements, {1, std::uint64_t{1} << 36},
-             "floats of a launch, for example 65536, 1e6 or 256Mi; separate several by commas "
+             "elements of a launch, for example 65536, 1e6 or 256Mi; separate several by commas "
              "(default: 256Mi)");
   verb->add_option("--library", arguments->library,
                    "library: name, or file of any form (default: apply_transform)");
-  verb->add_option("--transform", arguments->transforms,
-                   "transform: name, or file of any form (default: relu_poly, the only one with "
-                   "single-source rows); repeat it for several transforms")
+  verb->add_option(
+          "--transform", arguments->transforms,
+          "transform: name, or file of any form (default: relu_poly, or none for a library "
+          "with a launch plan); repeat it for several transforms")
       ->allow_extra_args(false);
   add_mode(*verb, arguments->mode);
   add_kernels(*verb, arguments->link.options.kernels,

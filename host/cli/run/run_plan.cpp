@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <span>
 
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "plan/bind_types.hpp"
-#include "plan/check_plan.hpp"
+#include "run/bind_plan.hpp"
 #include "run/device_choice.hpp"
 #include "run/execute_plan.hpp"
 #include "run/plan_data.hpp"
@@ -31,6 +29,7 @@ struct prepared_job {
   std::vector<transform_reference> transforms = {};  ///< those of the library last
   plan_arguments arguments = {};
   run_data data = {};
+  double read_ms = 0;  ///< reading the inputs, compiles too
 };
 
 /// @throws usage_error an option has no meaning with a plan.
@@ -67,38 +66,12 @@ void check_outputs(plan_arguments const& arguments, std::vector<std::filesystem:
   }
 }
 
-std::vector<transform_reference> references_of(std::vector<std::filesystem::path> const& paths)
-{
-  std::vector<transform_reference> references;
-  for (std::size_t i = 1; i <= paths.size(); ++i)  // the library last
-    if (auto stated = transform_reference::beside(paths[i % paths.size()]))
-      references.push_back(std::move(*stated));
-  return references;
-}
-
-/// Of the idents, and where they state none, of the sidecars.
-detail::hook_elements elements_of(std::span<fatbin const> modules,
-                                  std::vector<transform_reference> const& transforms)
-{
-  auto elements = detail::elements_of(modules);
-  for (auto const& transform : transforms)
-    if (transform.types.element)
-      for (auto const& hook : transform.hooks) {
-        auto const place = elements.find(hook.hook);
-        // A struct whose fields only the sidecar knows.
-        if (place == elements.end() || (place->second.kind == scalar_kind::bytes &&
-                                        place->second.size == transform.types.element->size))
-          elements.insert_or_assign(hook.hook, *transform.types.element);
-      }
-  return elements;
-}
-
 run_links read_links(launch_plan const& plan, run_arguments const& arguments, device_choice& choice,
-                     compile_report& compiles)
+                     compile_report& compiles, double& read_ms)
 {
   run_inputs files;
   files.paths = paths_of(arguments);
-  (void)read_run_inputs(files, source_flags(arguments, files.paths, choice), compiles);
+  read_ms = read_run_inputs(files, source_flags(arguments, files.paths, choice), compiles);
   auto const modes = parse_modes(arguments.mode);
   select_run_modules(files, {.mode = modes.back(),
                              .whole_archive = arguments.link.options.whole_archive,
@@ -117,12 +90,10 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
   prepared_job job{.arguments = match_arguments(plan, arguments.plan)};
   auto const paths = paths_of(arguments);
   check_outputs(job.arguments, paths, arguments.json);
-  job.links = read_links(plan, arguments, choice, compiles);
-  job.transforms = references_of(paths);
-  job.plan = detail::bind_types(std::move(plan), elements_of(job.links.modules, job.transforms));
-  if (auto findings = detail::check_plan(job.plan, job.links.modules); !findings.empty())
-    throw refused_error(std::move(findings), fmt::format("run plan {}", job.plan.name));
-  detail::require_types(job.plan);
+  job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
+  auto bound = bind_plan(std::move(plan), paths, job.links.modules);
+  job.plan = std::move(bound.plan);
+  job.transforms = std::move(bound.transforms);
   job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.transforms,
                            {.elements = arguments.elements, .seed = arguments.seed});
   return job;
@@ -132,6 +103,7 @@ plan_summary summarize(prepared_job const& job, run_arguments const& arguments,
                        device_choice const& choice, compile_report const& compiles)
 {
   plan_summary summary{.no_gpu_reason = choice.no_gpu_reason(),
+                       .read_ms = job.read_ms,
                        .plan = job.plan,
                        .sizes = job.data.sizes,
                        .compiles = compiles,
@@ -201,6 +173,7 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   auto const destination = choice.open(arguments.cpu);
   auto summary = summarize(job, arguments, choice, compiles);
   summary.device = destination->info();
+  summary.device_ms = choice.ms();
   check_options(job.links, summary.device, arguments.resources);
   for (auto const& image : link_all(job.links, summary.device, summary.warnings))
     summary.modes.push_back(

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/bind_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fatlink/preflight.hpp"
+#include "plan/bind_types.hpp"
+#include "plan/check_plan.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+std::vector<transform_reference> references_of(std::vector<std::filesystem::path> const& paths)
+{
+  std::vector<transform_reference> references;
+  for (std::size_t i = 1; i <= paths.size(); ++i)  // the library last
+    if (auto stated = transform_reference::beside(paths[i % paths.size()]))
+      references.push_back(std::move(*stated));
+  return references;
+}
+
+/// Of the idents, and where they state none, of the sidecars.
+detail::hook_elements elements_of(std::span<fatbin const> modules,
+                                  std::vector<transform_reference> const& transforms)
+{
+  auto elements = detail::elements_of(modules);
+  for (auto const& transform : transforms)
+    if (transform.types.element)
+      for (auto const& hook : transform.hooks) {
+        auto const place = elements.find(hook.hook);
+        // A struct whose fields only the sidecar knows.
+        if (place == elements.end() || (place->second.kind == scalar_kind::bytes &&
+                                        place->second.size == transform.types.element->size))
+          elements.insert_or_assign(hook.hook, *transform.types.element);
+      }
+  return elements;
+}
+
+}  // namespace
+
+bound_types bind_plan(launch_plan plan, std::vector<std::filesystem::path> const& paths,
+                      std::span<fatbin const> modules)
+{
+  bound_types bound{.transforms = references_of(paths)};
+  bound.plan = detail::bind_types(std::move(plan), elements_of(modules, bound.transforms));
+  if (auto findings = detail::check_plan(bound.plan, modules); !findings.empty())
+    throw refused_error(std::move(findings), fmt::format("run plan {}", bound.plan.name));
+  detail::require_types(bound.plan);
+  return bound;
+}
+
+}  // namespace fatlink::cli
