@@ -34,6 +34,20 @@ class BenchTest(CliTest):
         return self.fatlink_json("bench", *SHORT, *words, **options)
 
 
+class Parts(BenchTest):
+    def test_only_the_parts_that_are_asked_for_are_measured(self):
+        report = self.bench("--only", "preflight,links")
+        self.assertGreater(report["preflight_ms"], 0)
+        self.assertEqual(modes_of(report), ["ptx", "lto"])
+        self.assertEqual((report["kernels"], report["starts"], report["nvcc"], report["reference_device"]), ([], [], None, None))
+        text = self.fatlink("bench", *SHORT, "--only", "preflight").stdout
+        self.assertIn("Preflight of the pair", text)
+        self.assertNotIn("| link |", text)
+
+    def test_a_part_that_there_is_not_is_refused(self):
+        self.assert_fails(2, "bench", "--only", "kernel", says=["--only"], hint="kernels")
+
+
 class Plans(BenchTest):
     def kernels_of(self, file):
         return self.fatlink_json("inspect", file)["files"][0]["entries"][0]["kernels"]

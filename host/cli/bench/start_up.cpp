@@ -193,6 +193,7 @@ void measure_starts(nlohmann::json& report, bench_job const& job, target target)
 
 void print_starts(nlohmann::json const& report)
 {
+  if (report["starts"].empty()) return;
   fmt::print("\n| start, ms | cache | whole process | processor |");
   for (auto const* phase : k_phases) fmt::print(" {} |", phase);
   fmt::print(" times faster |\n|---|---|---:|---:|");
