@@ -8,6 +8,7 @@
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "catalogue/installed_library.hpp"
 #include "catalogue/transform_check.hpp"
@@ -22,6 +23,7 @@
 #include "option_flags.hpp"
 #include "options.hpp"
 #include "plan/check_plan.hpp"
+#include "preflight/default_hooks.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
 #include "preflight/linked_entry.hpp"
@@ -53,6 +55,7 @@ struct check_result {
   installed_library const* library = nullptr;  ///< the installed library of the check; null: none
   /// Modules whose symbols only the link reads.
   std::vector<std::string> unseen = {};
+  std::set<std::string> defaults = {};  ///< hooks that the library defines and no transform fills
 
   [[nodiscard]] bool links() const
   {
@@ -110,6 +113,7 @@ nlohmann::json to_json(std::vector<check_result> const& results)
                                {"library", library_to_json(result.library)},
                                {"findings", findings},
                                {"open_hooks", open_hooks(result)},
+                               {"default_hooks", result.defaults},
                                {"unseen", result.unseen},
                                {"links", result.links()}});
     if (!result.links()) json["links"] = false;
@@ -132,9 +136,11 @@ std::string describe(check_result const& result)
           ? std::string{}
           : fmt::format(", as far as can be seen: only the link reads the symbols of {}",
                         detail::list_names(result.unseen));
-  return hooks.empty()
-             ? "links" + unseen
-             : fmt::format("links if another input defines {}{}", fmt::join(hooks, ", "), unseen);
+  std::string defaults;
+  for (auto const& hook : result.defaults) defaults += fmt::format(", {} default", hook);
+  return hooks.empty() ? "links" + defaults + unseen
+                       : fmt::format("links if another input defines {}{}{}",
+                                     fmt::join(hooks, ", "), defaults, unseen);
 }
 
 void print_text(std::vector<check_result> const& results)
@@ -187,6 +193,16 @@ std::vector<std::string> list_unseen(std::vector<input> const& files,
   return names;
 }
 
+/// Of the modules that a link takes of `files`, with the installed `library` if there is one.
+std::set<std::string> list_defaults(std::vector<input> const& files,
+                                    installed_library const* library,
+                                    preflight_request const& request)
+{
+  auto modules = select_modules(files, request);
+  if (library != nullptr) modules.insert(modules.begin(), library->contents);
+  return detail::default_hooks(modules, detail::choice_of(request));
+}
+
 /// A launch plan, and the modules of the file that it is beside.
 struct stated_plan {
   launch_plan plan;
@@ -231,14 +247,15 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
   for (auto const& library : selected)
     for (auto const& request : requests)
       results.push_back({request.target, request.mode, preflight_with(library, files, request),
-                         &library, list_unseen(files, request)});
+                         &library, list_unseen(files, request),
+                         list_defaults(files, &library, request)});
   if (!selected.empty()) return results;
   auto const lacks_kernels = lacks_library(detail::modules_of(files));
   for (auto const& request : requests)
     results.push_back(
         {request.target, request.mode,
          lacks_kernels ? preflight_without(installed, files, request) : preflight(files, request),
-         nullptr, list_unseen(files, request)});
+         nullptr, list_unseen(files, request), list_defaults(files, nullptr, request)});
   return results;
 }
 

@@ -73,5 +73,48 @@ class UnpassedArguments(CliTest):
         self.assertIn("[unpassed-argument]", done.stderr)
 
 
+class Defaults(CliTest):
+    """The library convert has a default for its loader and its storer."""
+
+    def checked(self, *inputs):
+        return [target["default_hooks"] for target in self.fatlink_json("check", *inputs)["targets"]]
+
+    def test_check_names_the_hooks_that_no_transform_fills(self):
+        self.assertEqual(self.checked("convert"), 2 * [["load_element", "store_element"]])
+        self.assertEqual(self.checked("convert", "load_int8"), 2 * [["store_element"]])
+        self.assertEqual(self.checked("convert", "load_int8", "store_int8"), [[], []])
+        text = self.fatlink("check", "convert", "load_int8").stdout
+        self.assertIn("sm_90    ptx  links, store_element default\n", text)
+
+    def test_check_of_a_transform_names_those_of_the_installed_library(self):
+        self.assertEqual(self.checked("load_int8"), 2 * [["store_element"]])
+
+    def test_check_names_none_of_a_hook_that_has_no_default(self):
+        self.assertEqual(self.checked("stencil", "smooth"), [[], []])
+
+    def test_check_names_none_beside_an_input_whose_symbols_only_the_link_reads(self):
+        self.compile("opaque", 'extern "C" __device__ void other() {}\n', "-gencode", "arch=compute_75,code=lto_75")
+        said = self.fatlink_json("check", "--mode", "lto", "convert", "opaque.fatbin")
+        self.assertEqual(said["targets"][0]["default_hooks"], [])
+
+    def link_json(self, *words):
+        return self.fatlink_json("link", "--target", "sm_90", "-o", "out.cubin", *words)
+
+    @unittest.skipUnless(nvjitlink(), "no nvJitLink on this machine")
+    def test_link_reports_them_and_does_not_require_them_to_be_inlined(self):
+        said = self.link_json("--require-inlined", "convert", "load_int8")
+        self.assertEqual([(hook["name"], hook["default"]) for hook in said["hooks"]],
+                         [("load_element", False), ("store_element", True)])
+        self.assertEqual((said["inlined"], said["warnings"]), (True, []))
+        text = self.fatlink("link", "--target", "sm_90", "-o", "out.cubin", "convert", "load_int8").stdout
+        self.assertIn(", load_element inlined, store_element default", text)
+
+    @unittest.skipUnless(nvjitlink(), "no nvJitLink on this machine")
+    def test_a_link_of_defaults_only_inlines_no_hook(self):
+        said = self.link_json("convert")
+        self.assertEqual([hook["default"] for hook in said["hooks"]], [True, True])
+        self.assertFalse(said["inlined"])
+
+
 if __name__ == "__main__":
     unittest.main()
