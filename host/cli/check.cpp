@@ -22,6 +22,7 @@
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
+#include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
 #include "preflight/default_hooks.hpp"
 #include "preflight/finding_limit.hpp"
@@ -207,8 +208,18 @@ std::set<std::string> list_defaults(std::vector<input> const& files,
 struct stated_plan {
   launch_plan plan;
   std::vector<fatbin> modules;
+  std::vector<fatbin> all;                     ///< `modules`, then those of the other inputs
   installed_library const* library = nullptr;  ///< whose plan it is; null: that of an input
 };
+
+/// `modules`, then those of all `files` but `owner`.
+std::vector<fatbin> with_others(std::vector<fatbin> modules, std::vector<input> const& files,
+                                input const* owner)
+{
+  for (auto const& file : files)
+    if (&file != owner) modules.insert(modules.end(), file.modules().begin(), file.modules().end());
+  return modules;
+}
 
 std::vector<stated_plan> read_plans(std::vector<input> const& files,
                                     std::vector<installed_library> const& libraries)
@@ -216,10 +227,14 @@ std::vector<stated_plan> read_plans(std::vector<input> const& files,
   std::vector<stated_plan> plans;
   for (auto const& file : files)
     if (auto plan = launch_plan::beside(file.name()))
-      plans.push_back({std::move(*plan), file.modules()});
+      plans.push_back(
+          {std::move(*plan), file.modules(), with_others(file.modules(), files, &file)});
   for (auto const& library : libraries)
     if (auto plan = launch_plan::beside(library.contents.name()))
-      plans.push_back({std::move(*plan), {library.contents}, &library});
+      plans.push_back({std::move(*plan),
+                       {library.contents},
+                       with_others({library.contents}, files, nullptr),
+                       &library});
   return plans;
 }
 
@@ -228,10 +243,12 @@ void check_plans(std::vector<check_result>& results, std::vector<stated_plan> co
                  bool allow_calls)
 {
   for (auto& result : results)
-    for (auto const& [plan, modules, library] : plans) {
+    for (auto const& [plan, modules, all, library] : plans) {
       if (library != nullptr && library != result.library) continue;
-      auto const findings = detail::check_plan(
+      auto findings = detail::check_plan(
           plan, modules, {.choice = entry_choice{result.target, result.mode, allow_calls}});
+      for (auto& problem : detail::check_elements(plan, all))
+        findings.push_back(std::move(problem));
       result.findings.insert(result.findings.begin(), findings.begin(), findings.end());
     }
 }
