@@ -14,7 +14,6 @@
 #include "catalogue/transform_check.hpp"
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
-#include "fatlink/launch_plan.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/source.hpp"
@@ -22,8 +21,7 @@
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
-#include "plan/check_hooks.hpp"
-#include "plan/check_plan.hpp"
+#include "plan_checks.hpp"
 #include "preflight/default_hooks.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
@@ -204,51 +202,14 @@ std::set<std::string> list_defaults(std::vector<input> const& files,
   return detail::default_hooks(modules, detail::choice_of(request));
 }
 
-/// A launch plan, and the modules of the file that it is beside.
-struct stated_plan {
-  launch_plan plan;
-  std::vector<fatbin> modules;
-  std::vector<fatbin> all;                     ///< `modules`, then those of the other inputs
-  installed_library const* library = nullptr;  ///< whose plan it is; null: that of an input
-};
-
-/// `modules`, then those of all `files` but `owner`.
-std::vector<fatbin> with_others(std::vector<fatbin> modules, std::vector<input> const& files,
-                                input const* owner)
-{
-  for (auto const& file : files)
-    if (&file != owner) modules.insert(modules.end(), file.modules().begin(), file.modules().end());
-  return modules;
-}
-
-std::vector<stated_plan> read_plans(std::vector<input> const& files,
-                                    std::vector<installed_library> const& libraries)
-{
-  std::vector<stated_plan> plans;
-  for (auto const& file : files)
-    if (auto plan = launch_plan::beside(file.name()))
-      plans.push_back(
-          {std::move(*plan), file.modules(), with_others(file.modules(), files, &file)});
-  for (auto const& library : libraries)
-    if (auto plan = launch_plan::beside(library.contents.name()))
-      plans.push_back({std::move(*plan),
-                       {library.contents},
-                       with_others({library.contents}, files, nullptr),
-                       &library});
-  return plans;
-}
-
 /// Adds the findings about plans to each result; they are errors, which come first.
 void check_plans(std::vector<check_result>& results, std::vector<stated_plan> const& plans,
                  bool allow_calls)
 {
   for (auto& result : results)
-    for (auto const& [plan, modules, all, library] : plans) {
-      if (library != nullptr && library != result.library) continue;
-      auto findings = detail::check_plan(
-          plan, modules, {.choice = entry_choice{result.target, result.mode, allow_calls}});
-      for (auto& problem : detail::check_elements(plan, all))
-        findings.push_back(std::move(problem));
+    for (auto const& plan : plans) {
+      if (plan.library != nullptr && plan.library != result.library) continue;
+      auto const findings = judge_plan(plan, {result.target, result.mode, allow_calls});
       result.findings.insert(result.findings.begin(), findings.begin(), findings.end());
     }
 }

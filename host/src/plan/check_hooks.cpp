@@ -148,9 +148,9 @@ std::vector<recorded_element> records_of(std::span<fatbin const> modules)
 {
   std::vector<recorded_element> records;
   for (auto const& module : modules)
-    for (auto const& [hook, type] : elements_of(std::span(&module, 1))) {
-      std::erase_if(records, [&](recorded_element const& earlier) { return earlier.hook == hook; });
-      records.push_back({&module, hook, type});
+    for (auto const& element : elements_of(std::span(&module, 1))) {
+      std::erase_if(records, [&](auto const& earlier) { return earlier.hook == element.first; });
+      records.push_back({&module, element.first, element.second});
     }
   return records;
 }

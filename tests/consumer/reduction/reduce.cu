@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library: *out = combine over init and in[0] to in[n - 1], in two launches of 512 threads a block.
+// The library: *out = combine over init and in[0] to in[n - 1], in two launches of 512 threads a
+// block.
 #include <cstddef>
 
 namespace {
