@@ -266,7 +266,7 @@ class Defaults(ContractsCase):
         return json.loads(done.stdout)["targets"]
 
     def test_a_default_that_leaves_an_argument_unused_is_a_warning_in_ptx_mode(self):
-        in_ptx_mode, in_lto_mode = self.check("return 1;")
+        in_ptx_mode, in_lto_mode = self.check("return threadIdx.x;")
         (finding,) = in_ptx_mode["findings"]
         self.assertEqual((finding["id"], finding["severity"]), ("unpassed-argument", "warning"))
         self.assertIn("passes nothing for argument 1 (b32) of hook, because its default does not use it; a transform that "
