@@ -42,7 +42,7 @@ class MakerTest(CliTest):
     def assert_inlined(self, maker):
         said = self.link_json(self.transform(maker))
         self.assertTrue(said["inlined"])
-        self.assertEqual(said["hooks"], [{"name": "user_transform", "inlined": True}])
+        self.assertEqual(said["hooks"], [{"name": "user_transform", "inlined": True, "default": False}])
 
     def assert_verifies(self, transform, device):
         said = self.fatlink_json("run", "--device", device, "--mode", "lto", "--library", LIBRARY,
