@@ -7,6 +7,7 @@
 
 #include "fatlink/preflight.hpp"
 #include "plan/bind_types.hpp"
+#include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
 
 namespace fatlink::cli {
@@ -43,6 +44,8 @@ detail::hook_elements elements_of(std::span<fatbin const> modules,
 bound_types bind_plan(launch_plan plan, std::vector<std::filesystem::path> const& paths,
                       std::span<fatbin const> modules)
 {
+  if (auto findings = detail::check_elements(plan, modules); !findings.empty())
+    throw refused_error(std::move(findings), fmt::format("run plan {}", plan.name));
   bound_types bound{.transforms = references_of(paths)};
   bound.plan = detail::bind_types(std::move(plan), elements_of(modules, bound.transforms));
   if (auto findings = detail::check_plan(bound.plan, modules); !findings.empty())
