@@ -352,6 +352,25 @@ class SourcesAsInputs(CompileCase):
                 found = self.fatlink_json(*RUN, "--transform", f"./{path.name}")
                 self.assertEqual([mode["verified"] for mode in found["modes"]], [True, True])
 
+    def test_shipped_transforms_link_to_the_same_code_whether_nvrtc_or_nvcc_compiled_them(self):
+        """So the one is as fast as the other on a GPU, whatever a GPU measures."""
+        self.need_nvjitlink()
+        nvrtc = doctor()["nvrtc"]["version"]
+        (shipped,) = self.fatlink_json("inspect", LIBRARY)["files"]
+        toolkit = shipped["entries"][0]["ident"]["toolkit"]
+        if not f"{toolkit}.".startswith(f"{nvrtc}."):
+            self.skipTest(f"the transforms were compiled by nvcc {toolkit}, this NVRTC is {nvrtc}")
+        folder = self.source_folder() / "kernels/transforms"
+        for path in folder.glob("*.cu"):
+            self.fatlink("compile", path, *CONTRACT, "--arch", "75", "-o", "own.fatbin")
+            for mode, target in (("lto", "sm_90"), ("ptx", "sm_90"), ("lto", "sm_80"), ("lto", "sm_120")):
+                with self.subTest(transform=path.stem, mode=mode, target=target):
+                    cubins = []
+                    for transform in ("./own.fatbin", SHARE / f"{path.stem}.fatbin"):
+                        self.link(LIBRARY, transform, mode=mode, target=target)
+                        cubins.append(self.output("out.cubin"))
+                    self.assertEqual(cubins[0], cubins[1])
+
     def source_folder(self):
         if not os.environ.get("FATLINK_SOURCE"):
             self.skipTest("FATLINK_SOURCE is not set: the source is not there")
