@@ -2,7 +2,8 @@
 // Times the kernel of apply_transform with every shipped transform, compiled by NVRTC at run time
 // and by nvcc with the build, both linked in lto mode. The two are launched by turns, and medians
 // are compared, so that the ratio does not depend on the clock of the GPU. Needs a GPU and NVRTC.
-//   nvrtc_kernel_bench [ROUNDS [ELEMENTS [DEVICE]]]      default: 300 rounds, 67108864 elements, gpu
+//   nvrtc_kernel_bench [ROUNDS [ELEMENTS [DEVICE]]]      default: 300 rounds, 67108864 elements,
+//   gpu
 #include <fmt/format.h>
 
 #include <algorithm>
