@@ -125,7 +125,7 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
     std::shared_ptr<cached_link const> entry;
     auto subject = make_program();
     if (cache) {
-      auto result = cache->find_or_make(key_of(subject), [&] { return make(subject); });
+      auto result = helpers_.find_or_make(key_of(subject), [&] { return make(subject); });
       entry = std::move(result.link);
       outcome_ = result.outcome;
       for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));

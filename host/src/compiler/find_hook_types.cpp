@@ -77,7 +77,7 @@ hook_types find_hook_types(installed_contract const& contract, program const& pr
   auto const find_ptx = [&] {
     if (!cache) return compile_probe().link.bytes;
     auto const identity = state.locate(source_language::cuda).identity;
-    return cache->find_or_make(hooks_key(contract, probe, identity), compile_probe).link->bytes;
+    return helpers.find_or_make(hooks_key(contract, probe, identity), compile_probe).link->bytes;
   };
   auto const ptx = find_ptx();
   return read_hook_types({reinterpret_cast<char const*>(ptx.data()), ptx.size()}, contract);
