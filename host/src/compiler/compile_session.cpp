@@ -259,8 +259,7 @@ void compile_session::check_size(std::vector<compile_product> const& products)
   constexpr std::size_t k_most_mib = 64;
   std::size_t size = 0;
   for (auto const& product : products)
-    size += product.ptx.size() + product.ltoir.size() +
-            (options_.sass.empty() ? 0 : product.cubin.size());
+    size += product.ptx.size() + product.ltoir.size() + product.cubin.size();
   if (size <= k_most_mib << 20) return;
   throw compile_error(
       stage::compiler,
