@@ -184,8 +184,13 @@ class Compile(CompileCase):
     def test_an_error_in_a_header_names_the_header(self):
         (self.folder / "include").mkdir()
         self.file("include/bad.h", "\n\nint 3;\n")
-        self.assert_compile_fails(4, "half.cu", '#include "bad.h"\n' + HALF, "-I", "include", says=["bad.h", "3", "error"],
-                                  hint="hint:")
+        self.assert_compile_fails(4, "half.cu", '#include "bad.h"\n' + HALF, "-I", "include",
+                                  says=["include/bad.h:3: error: ", "half.cu)"], hint="correct the source")
+        outside = self.folder.parent / f"{self.folder.name}.include"
+        (self.folder / "include").rename(outside)
+        self.addCleanup(shutil.rmtree, outside)
+        self.assert_compile_fails(4, "half.cu", '#include "bad.h"\n' + HALF, "-I", outside,
+                                  says=[f"{outside}/bad.h:3: error: "], hint="correct the source")
 
     def test_shows_where_the_time_went(self):
         done = self.compile_source("half.cu", HALF, "--timing")

@@ -30,6 +30,16 @@ std::vector<std::string> defined_names(ptx_interface const& module)
   return names;
 }
 
+/// "no function", "the kernel half" or "gelu": what may have been meant as the hook.
+std::string describe_definitions(ptx_interface const& module)
+{
+  constexpr std::size_t k_longest_name = 100;
+  if (!module.kernels.empty())
+    return "the kernel " + module.kernels.front().name.substr(0, k_longest_name);
+  auto const names = defined_names(module);
+  return names.empty() ? "no function" : names.front().substr(0, k_longest_name);
+}
+
 std::string hint_for(ptx_interface const& module, installed_contract const& contract)
 {
   auto const names = defined_names(module);
@@ -47,7 +57,11 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
       return detail::format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
                             declaration);
   }
-  return contract.declaration_hint(contract.hooks.front());
+  auto const hint = contract.declaration_hint(contract.hooks.front());
+  if (!module.kernels.empty())
+    return detail::format("define a __device__ function, which the library's kernel calls; {}",
+                          hint);
+  return names.empty() ? hint + " (a static or inline definition does not count)" : hint;
 }
 
 [[noreturn]] void refuse(compile_subject const& subject, code_text code, std::string const& cause,
@@ -108,10 +122,10 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
              find_function(module.hooks, hook) != nullptr;
     };
     if (std::none_of(contract.hooks.begin(), contract.hooks.end(), fills_or_calls))
-      refuse(
-          subject, code_of(finding_id::missing_hook),
-          detail::format("neither defines nor calls a hook of the contract {}", contract.title()),
-          hint_for(module, contract));
+      refuse(subject, code_of(finding_id::missing_hook),
+             detail::format("neither defines nor calls a hook of the contract {}; it defines {}",
+                            contract.title(), describe_definitions(module)),
+             hint_for(module, contract));
     check_types(module, subject, types);
   }
 }

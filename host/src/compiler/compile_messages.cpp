@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <optional>
 #include <set>
 
 #include "fatlink/error.hpp"
@@ -58,18 +60,63 @@ std::string shortened(std::string line)
   return line + "…";
 }
 
+/// Not of a line of the source, which the log shows indented.
+std::string_view catastrophe_of(std::string_view line)
+{
+  constexpr std::string_view k_mark = "): catastrophic error: ";
+  auto const start = line.find(k_mark);
+  if (line.starts_with(' ') || start == std::string_view::npos) return {};
+  return line.substr(start + k_mark.size());
+}
+
+/// "NAME(LINE): …" of a log.
+struct log_line {
+  std::string_view name = {};
+  std::string_view number = {};
+  std::string_view rest = {};  ///< ": …"
+};
+
+std::optional<log_line> split(std::string_view line)
+{
+  auto const close = line.find("): ");
+  if (close == std::string_view::npos) return std::nullopt;
+  auto const open = line.rfind('(', close);
+  if (open == std::string_view::npos) return std::nullopt;
+  return log_line{line.substr(0, open), line.substr(open + 1, close - open - 1),
+                  line.substr(close + 1)};
+}
+
+/// The file that the compiler knows as `name`; empty if it is none that was passed.
+std::string file_of(std::string_view name, compile_subject const& subject)
+{
+  if (name == subject.program_name) return subject.name;
+  auto const header = subject.header_files.find(std::string(name));
+  return header == subject.header_files.end() ? std::string() : header->second;
+}
+
 /// "src/half.cu:3: error: …" of "half.cu(3): error: …".
 std::string with_user_name(std::string_view line, compile_subject const& subject)
 {
   auto const& name = subject.program_name;
   if (line.starts_with("ptxas ")) return detail::format("{}: {}", subject.name, line);
-  if (!line.starts_with(name) || line.size() == name.size()) return std::string(line);
-  if (line[name.size()] != '(') return subject.name + std::string(line.substr(name.size()));
-  auto const close = line.find(')', name.size());
-  if (close == std::string_view::npos) return std::string(line);
-  return detail::format("{}:{}{}", subject.name,
-                        line.substr(name.size() + 1, close - name.size() - 1),
-                        line.substr(close + 1));
+  if (auto const parts = split(line))
+    if (auto const file = file_of(parts->name, subject); !file.empty())
+      return detail::format("{}:{}{}", file, parts->number, parts->rest);
+  if (line.starts_with(name) && line.size() > name.size() && line[name.size()] != '(')
+    return subject.name + std::string(line.substr(name.size()));
+  return std::string(line);
+}
+
+/// "src/half.cu:3" of the catastrophic error of a log; of line 0, which the host states, the file.
+std::string place_of_catastrophe(std::string_view log, compile_subject const& subject)
+{
+  for (auto const line : lines_of(log)) {
+    auto const parts = split(line);
+    if (!parts || catastrophe_of(line).empty()) continue;
+    auto const file = file_of(parts->name, subject);
+    if (!file.empty() && parts->number != "0") return detail::format("{}:{}", file, parts->number);
+  }
+  return subject.name;
 }
 
 /// Names of the C and C++ standard libraries, which NVRTC does not have: <vector>, not <lib/core>.
@@ -91,8 +138,34 @@ std::string folders_text(compile_subject const& subject)
   return text;
 }
 
+/// The folder of the source, if it has the header `name`, which is not searched there; else empty.
+std::string own_folder_with(std::string const& name, compile_subject const& subject)
+{
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  fs::path const header(name);
+  auto const is_below = header.is_relative() && std::ranges::count(header, fs::path("..")) == 0;
+  if (!is_below || !fs::is_regular_file(subject.name, ignored)) return {};
+  auto const folder = fs::path(subject.name).parent_path();
+  if (!fs::is_regular_file(folder / header, ignored)) return {};
+  return folder.empty() ? "." : folder.string();
+}
+
+bool has_headers_of_cuda(compile_subject const& subject)
+{
+  return std::ranges::any_of(subject.folders, [](std::string const& folder) {
+    std::error_code ignored;
+    return std::filesystem::exists(std::filesystem::path(folder) / "cuda_fp16.h", ignored);
+  });
+}
+
 std::string header_hint(std::string const& name, compile_subject const& subject)
 {
+  if (auto const folder = own_folder_with(name, subject); !folder.empty())
+    return detail::format(
+        "it is beside the source, whose folder is not searched: add it with -I {} "
+        "(compile_options::include_folders)",
+        folder);
   if (is_standard_header(name))
     return detail::format(
         "NVRTC has no C++ standard library: remove the line, or include <cuda/std/...> of CCCL; "
@@ -104,8 +177,18 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
         "another folder (FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder "
         "with -I (compile_options::include_folders); {}",
         subject.headers_problem, folders_text(subject));
-  return detail::format("add its folder with -I (compile_options::include_folders); {}; {}",
-                        folders_text(subject), k_headers_remedy);
+  auto hint = detail::format("add its folder with -I (compile_options::include_folders); {}",
+                             folders_text(subject));
+  return has_headers_of_cuda(subject) ? hint : detail::format("{}; {}", hint, k_headers_remedy);
+}
+
+/// `log` without the compiler's list of folders: it has none, the host searches.
+std::string without_search_list(std::string log)
+{
+  constexpr std::string_view k_list = " (no directories in search list)";
+  if (auto const start = log.find(k_list); start != std::string::npos)
+    log.erase(start, k_list.size());
+  return log;
 }
 
 [[noreturn]] void refuse_header(std::string const& name, compile_product const& product,
@@ -117,12 +200,14 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
                                     "include a regular file in a folder of -I "
                                     "(compile_options::include_folders); {}",
                                     folders_text(subject));
-  throw compile_error(stage::compiler,
-                      {.message = detail::format("{}: the header {} {}", subject.name, name, cause),
-                       .input = subject.name,
-                       .code = error_code::header_not_found,
-                       .log = refusal.empty() ? product.log : std::string(),
-                       .hint = std::move(hint)});
+  throw compile_error(
+      stage::compiler,
+      {.message = detail::format("{}: the header {} {}", place_of_catastrophe(product.log, subject),
+                                 name, cause),
+       .input = subject.name,
+       .code = error_code::header_not_found,
+       .log = refusal.empty() ? without_search_list(product.log) : std::string(),
+       .hint = std::move(hint)});
 }
 
 /// Whether an error is about the type of a function, not about its body.
@@ -134,14 +219,21 @@ bool is_about_types(std::string_view line, std::string const& hook)
       [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
 }
 
-/// The contract's declaration of a hook, if the first error is about its type.
+/// What "more than one instance of overloaded function "x" has "C" linkage" means.
+std::string other_type(std::string_view line, std::string const& hook)
+{
+  if (line.find("overload") == std::string_view::npos) return {};
+  return detail::format("{} has another type here than in the contract: ", hook);
+}
+
+/// That the hook has another type, and the contract's declaration, if the first error is about it.
 std::string contract_hint(std::string_view log, compile_subject const& subject)
 {
   if (subject.contract == nullptr) return {};
   auto const line = first_compile_error(log);
   for (auto const& hook : subject.contract->hooks)
     if (log.find(hook) != std::string_view::npos && is_about_types(line, hook))
-      return subject.contract->declaration_hint(hook);
+      return other_type(line, hook) + subject.contract->declaration_hint(hook);
   return {};
 }
 
@@ -161,10 +253,13 @@ std::string assembly_hint(compile_product const& product)
                         printable(lines[number - 1]));
 }
 
-/// "half.cu: " before a message that does not name the file.
+/// Names the source in a message that does not: before it, or after it where a header comes first.
 std::string with_file(std::string message, compile_subject const& subject)
 {
   if (message.starts_with(subject.name)) return message;
+  for (auto const& [name, file] : subject.header_files)
+    if (message.starts_with(file + ':'))
+      return detail::format("{} (compiling {})", message, subject.name);
   return detail::format("{}: {}", subject.name, message);
 }
 
@@ -175,15 +270,6 @@ bool is_unknown_architecture(compile_product const& product)
 }
 
 }  // namespace
-
-/// Not a line of the source, which the log shows indented.
-std::string_view catastrophe_of(std::string_view line)
-{
-  constexpr std::string_view k_mark = "): catastrophic error: ";
-  auto const start = line.find(k_mark);
-  if (line.starts_with(' ') || start == std::string_view::npos) return {};
-  return line.substr(start + k_mark.size());
-}
 
 std::string missing_header_of(std::string_view log)
 {

@@ -3,6 +3,7 @@
 // Threads: no shared state.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ struct compile_subject {
   std::string program_name = {};                 ///< as the compiler knows it: "half.cu"
   installed_contract const* contract = nullptr;  ///< null: none
   std::vector<std::string> folders = {};         ///< that #include searches
+  /// The file of each header, for editors, by its name in the set (header_set); filled before
+  /// messages are made.
+  std::map<std::string, std::string> header_files = {};
   std::string headers_problem = {};  ///< why NVRTC could not unpack its headers; empty: it did
 };
 
@@ -34,7 +38,7 @@ bool is_out_of_memory(compile_product const& product);
 /// 100, then how many more there are.
 std::vector<std::string> compile_warnings(std::vector<compile_product> const& products);
 
-/// A line of compile_warnings() with the file's name as the user gave it.
+/// A line of compile_warnings() with the file's name as the user gave it; of a header, its file.
 std::string named_warning(std::string const& warning, compile_subject const& subject);
 
 /// @throws compile_error (compile_failed, header_not_found) or unavailable_error (an architecture

@@ -79,6 +79,7 @@ compiled_source compile_session::run()
   times_.read_ms = watch.lap();
   auto const entry = find_or_make();
   auto code = fatbin::from_bytes(entry->bytes, subject_.name);
+  if (!entry->warnings.empty()) name_header_files();
   for (auto const& warning : entry->warnings) warnings_.push_back(named_warning(warning, subject_));
   times_.lookup_ms = watch.lap() - times_.open_ms - times_.compile_ms;
   if (code.ident()) producer_ = code.ident()->producer;
@@ -88,6 +89,18 @@ compiled_source compile_session::run()
           .producer = std::move(producer_),
           .headers = header_files(),
           .times = times_};
+}
+
+/// Relative to the working folder, if they are below it.
+void compile_session::name_header_files()
+{
+  std::error_code failure;
+  auto const here = fs::current_path(failure);
+  for (auto const& [name, file] : headers_->files_by_name()) {
+    auto const relative = failure ? fs::path() : file.lexically_relative(here);
+    auto const is_below = !relative.empty() && *relative.begin() != "..";
+    subject_.header_files[name] = printable((is_below ? relative : file).string());
+  }
 }
 
 void compile_session::read_headers()
@@ -244,6 +257,7 @@ link_cache::product compile_session::make(program& subject)
   auto const header = missing_header_of(last.log);
   has_new_header_ = !header.empty() && headers_->add(header);
   if (has_new_header_) return {.keep = false};
+  name_header_files();
   if (is_out_of_memory(last)) refuse_memory(subject_.name, state_.settings);
   if (!is_cuda())
     refuse_ir_product(last, subject_,
@@ -282,7 +296,7 @@ void compile_session::check_confinement(helper_tool tool)
   if (std::ranges::count(warnings_, warning) == 0) warnings_.push_back(std::move(warning));
   if (auto const name = headers_->outside(); !name.empty())
     refuse_product(
-        {.log = detail::format("{}(1): catastrophic error: could not open source file \"{}\"",
+        {.log = detail::format("{}(0): catastrophic error: could not open source file \"{}\"",
                                subject_.program_name, name)},
         subject_, headers_->refusal_of(name), producer_);
 }

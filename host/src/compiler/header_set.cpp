@@ -120,6 +120,13 @@ std::vector<fs::path> header_set::files() const
   return files;
 }
 
+std::map<std::string, fs::path> header_set::files_by_name() const
+{
+  std::map<std::string, fs::path> files;
+  for (auto const& [file, name] : names_) files.emplace(name, file);
+  return files;
+}
+
 std::vector<fs::path> header_set::missing_files() const
 {
   std::vector<fs::path> files;

@@ -61,6 +61,8 @@ class header_set {
   [[nodiscard]] bool has_only_forced() const noexcept;
   /// The files that were read.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
+  /// The file of each name in the set that is of a file.
+  [[nodiscard]] std::map<std::string, std::filesystem::path> files_by_name() const;
   /// Where the files would be that directives name and that are in none of the folders.
   [[nodiscard]] std::vector<std::filesystem::path> missing_files() const;
   /// Whether a directive names a file that is in none of the folders.
