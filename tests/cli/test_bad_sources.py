@@ -132,6 +132,9 @@ class BadSources(CompileCase):
                             says=["a hook of the contract apply_transform/1; it defines the kernel half"])
         self.assert_refused("", says=["a hook of the contract apply_transform/1; it defines no function"], hint=DECLARATION)
 
+    def test_cuda_that_is_named_as_llvm_ir(self):
+        self.assert_refused(HALF, name="bad.ll", says=["bad.ll: is not LLVM IR"], hint="name a file of CUDA C++ .cu", code="compile-failed")
+
     def test_bad_inline_ptx(self):
         text = HALF.replace("return", 'asm("garbage %0;" : "+f"(x)); return')
         done = self.assert_refused(text, says=["bad.cu: ", "ptxas", "line", "garbage"], hint="correct the asm statement; line",

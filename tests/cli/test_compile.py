@@ -27,6 +27,21 @@ class Compile(CompileCase):
         sidecar = json.loads(self.output("out.json"))
         self.assertEqual(sidecar["sha256"], hashlib.sha256(self.output()).hexdigest())
 
+    def test_inspect_shows_the_compiler_and_its_flags(self):
+        self.compile_source("half.cu", HALF, "--sass", "90", "--arch", "75", "--ftz", "1")
+        for entry in self.fatlink_json("inspect", "out.fatbin")["files"][0]["entries"]:
+            self.assertRegex(entry["ident"]["producer"], r"^NVRTC 13\.\d+$")
+        text = self.fatlink("inspect", "out.fatbin").stdout
+        for line in (r"    compiler    NVRTC 13\.\d+", r"    float       -ftz=1 -prec_div=1 -prec_sqrt=1 -fmad=1"):
+            self.assertEqual(len(re.findall(f"(?m)^{line}$", text)), 3, text)
+
+    def test_inspect_shows_that_a_source_was_compiled(self):
+        self.file("half.cu", HALF)
+        self.assertRegex(self.fatlink("inspect", "half.cu").stdout, r"^half\.cu: compiled by NVRTC 13\.\d+ to \d+ bytes, verified\n")
+        self.assertRegex(self.fatlink_json("inspect", "half.cu")["files"][0]["producer"], r"^NVRTC 13\.\d+$")
+        self.compile_source("half.cu", HALF)
+        self.assertNotIn("producer", self.fatlink_json("inspect", "out.fatbin")["files"][0])
+
     def test_without_a_contract_states_none(self):
         self.file("half.cu", HALF)
         done = self.fatlink("compile", "half.cu", "-o", "out.fatbin")

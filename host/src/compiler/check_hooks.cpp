@@ -88,6 +88,21 @@ bool is_blank(std::string_view text)
   }
 }
 
+/// Whether a line of `text` begins as one of LLVM IR does, at its top level.
+bool is_ir(std::string_view text)
+{
+  constexpr std::string_view k_starts[] = {
+      "define ",    "declare ", "target ", "module asm ", "source_filename",
+      "attributes", "@",        "%",       "!",           "$"};
+  for (std::size_t start = 0; start < text.size();) {
+    auto const line = text.substr(std::min(text.find_first_not_of(" \t", start), text.size()));
+    if (std::ranges::any_of(k_starts, [&](auto word) { return line.starts_with(word); }))
+      return true;
+    start = std::min(text.find('\n', start), text.size() - 1) + 1;
+  }
+  return false;
+}
+
 std::string declaration_hint(compile_subject const& subject, std::string const& hook)
 {
   return subject.contract->declaration_hint(hook);
@@ -181,6 +196,9 @@ void check_ir_text(std::string_view text, compile_subject const& subject)
     refuse(subject, code_of(finding_id::missing_hook), k_cause,
            declaration_hint(subject, subject.contract->hooks.front()));
   }
+  if (!is_ir(text))
+    refuse(subject, error_code::compile_failed, "is not LLVM IR",
+           "name a file of CUDA C++ .cu; LLVM IR has lines such as: define float @f(float %x) {");
   if (text.find("datalayout") == std::string_view::npos)
     refuse(subject, error_code::compile_failed, "states no target datalayout",
            detail::format("add: target datalayout = \"{}\"", k_data_layout));
