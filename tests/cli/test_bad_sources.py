@@ -132,6 +132,14 @@ class BadSources(CompileCase):
                             says=["a hook of the contract apply_transform/1; it defines the kernel half"])
         self.assert_refused("", says=["a hook of the contract apply_transform/1; it defines no function"], hint=DECLARATION)
 
+    def test_a_source_without_code_and_without_a_contract(self):
+        for text in ("", HALF.replace('extern "C"', "static")):
+            self.file("bad.cu", text)
+            done = self.fatlink("compile", "bad.cu", "-o", "x.fatbin")
+            self.assertIn("fatlink: warning: bad.cu: defines no function that a link sees", done.stderr)
+        self.file("data.cu", "__device__ int number;\n")
+        self.assertEqual(self.fatlink("compile", "data.cu", "-o", "x.fatbin").stderr, "")
+
     def test_cuda_that_is_named_as_llvm_ir(self):
         self.assert_refused(HALF, name="bad.ll", says=["bad.ll: is not LLVM IR"], hint="name a file of CUDA C++ .cu", code="compile-failed")
 

@@ -21,7 +21,7 @@ ptx_function const* find_function(std::vector<ptx_function> const& functions,
   return function == functions.end() ? nullptr : &*function;
 }
 
-std::vector<std::string> defined_names(ptx_interface const& module)
+std::vector<std::string> names_in(ptx_interface const& module)
 {
   std::vector<std::string> names;
   for (auto const* functions : {&module.definitions, &module.weak, &module.kernels})
@@ -36,13 +36,13 @@ std::string describe_definitions(ptx_interface const& module)
   constexpr std::size_t k_longest_name = 100;
   if (!module.kernels.empty())
     return "the kernel " + module.kernels.front().name.substr(0, k_longest_name);
-  auto const names = defined_names(module);
+  auto const names = names_in(module);
   return names.empty() ? "no function" : names.front().substr(0, k_longest_name);
 }
 
 std::string hint_for(ptx_interface const& module, installed_contract const& contract)
 {
-  auto const names = defined_names(module);
+  auto const names = names_in(module);
   for (auto const& hook : contract.hooks) {
     auto const declaration = contract.declaration_of(hook);
     auto const holds = [&](auto const& test) {
@@ -143,6 +143,17 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
              hint_for(module, contract));
     check_types(module, subject, types);
   }
+}
+
+bool is_empty(fatbin const& code)
+{
+  for (auto const& entry : code.entries()) {
+    if (entry.kind != entry_kind::ptx) continue;
+    auto const& module = code.interface(entry);
+    return names_in(module).empty() && module.hooks.empty() && module.variables.empty() &&
+           module.external_variables.empty();
+  }
+  return false;
 }
 
 void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types,

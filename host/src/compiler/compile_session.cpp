@@ -322,6 +322,10 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
   auto const module = fatbin::from_bytes(link.bytes, subject_.name);
   if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
   if (contract_) check_hooks(module, subject_, types);
+  if (is_empty(module))
+    link.warnings.push_back(detail::format(
+        "{}: defines no function that a link sees (a static or inline one does not count)",
+        subject_.program_name));
   if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types, agreement);
   if (agreement == ir_agreement::unknown)
     link.warnings.push_back(detail::format(
