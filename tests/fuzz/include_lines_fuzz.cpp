@@ -2,6 +2,7 @@
 // Any bytes as CUDA C++ whose headers are searched: a source, then up to three headers in memory,
 // separated by NULs. What the scanner finds must be parts of the text, and each header that a
 // directive of the source names must be found; the texts of the set are rewritten and read again.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>

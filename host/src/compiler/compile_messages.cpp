@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <optional>
 #include <set>
 
+#include "compiler/missing_header.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
@@ -14,23 +13,8 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr char const* k_headers_remedy =
-    "the headers of CUDA come with NVRTC 13.3 and newer, with a toolkit (CUDA_HOME), or with the "
-    "wheels nvidia-cuda-runtime and nvidia-cuda-cccl";
-
 constexpr std::size_t k_most_warnings = 100;  ///< of a compile
 constexpr std::size_t k_longest_line = 500;   ///< of a log, in a message; the log has it in full
-
-std::vector<std::string_view> lines_of(std::string_view text)
-{
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    auto const end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 bool is_error(std::string_view line)
 {
@@ -58,156 +42,6 @@ std::string shortened(std::string line)
   while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
   line.resize(end);
   return line + "…";
-}
-
-/// Not of a line of the source, which the log shows indented.
-std::string_view catastrophe_of(std::string_view line)
-{
-  constexpr std::string_view k_mark = "): catastrophic error: ";
-  auto const start = line.find(k_mark);
-  if (line.starts_with(' ') || start == std::string_view::npos) return {};
-  return line.substr(start + k_mark.size());
-}
-
-/// "NAME(LINE): …" of a log.
-struct log_line {
-  std::string_view name = {};
-  std::string_view number = {};
-  std::string_view rest = {};  ///< ": …"
-};
-
-std::optional<log_line> split(std::string_view line)
-{
-  auto const close = line.find("): ");
-  if (close == std::string_view::npos) return std::nullopt;
-  auto const open = line.rfind('(', close);
-  if (open == std::string_view::npos) return std::nullopt;
-  return log_line{line.substr(0, open), line.substr(open + 1, close - open - 1),
-                  line.substr(close + 1)};
-}
-
-/// The file that the compiler knows as `name`; empty if it is none that was passed.
-std::string file_of(std::string_view name, compile_subject const& subject)
-{
-  if (name == subject.program_name) return subject.name;
-  auto const header = subject.header_files.find(std::string(name));
-  return header == subject.header_files.end() ? std::string() : header->second;
-}
-
-/// "src/half.cu:3: error: …" of "half.cu(3): error: …".
-std::string with_user_name(std::string_view line, compile_subject const& subject)
-{
-  auto const& name = subject.program_name;
-  if (line.starts_with("ptxas ")) return detail::format("{}: {}", subject.name, line);
-  if (auto const parts = split(line))
-    if (auto const file = file_of(parts->name, subject); !file.empty())
-      return detail::format("{}:{}{}", file, parts->number, parts->rest);
-  if (line.starts_with(name) && line.size() > name.size() && line[name.size()] != '(')
-    return subject.name + std::string(line.substr(name.size()));
-  return std::string(line);
-}
-
-/// "src/half.cu:3" of the catastrophic error of a log; of line 0, which the host states, the file.
-std::string place_of_catastrophe(std::string_view log, compile_subject const& subject)
-{
-  for (auto const line : lines_of(log)) {
-    auto const parts = split(line);
-    if (!parts || catastrophe_of(line).empty()) continue;
-    auto const file = file_of(parts->name, subject);
-    if (!file.empty() && parts->number != "0") return detail::format("{}:{}", file, parts->number);
-  }
-  return subject.name;
-}
-
-/// Names of the C and C++ standard libraries, which NVRTC does not have: <vector>, not <lib/core>.
-bool is_standard_header(std::string_view name)
-{
-  constexpr std::string_view k_c_headers[] = {"assert.h", "float.h",  "limits.h",
-                                              "math.h",   "stddef.h", "stdint.h",
-                                              "stdio.h",  "stdlib.h", "string.h"};
-  constexpr std::string_view k_not_in_names = "./-+ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  return name.find_first_of(k_not_in_names) == std::string_view::npos ||
-         std::ranges::count(k_c_headers, name) > 0;
-}
-
-std::string folders_text(compile_subject const& subject)
-{
-  if (subject.folders.empty()) return "no folders were searched";
-  std::string text;
-  for (auto const& folder : subject.folders) text += (text.empty() ? "searched: " : ", ") + folder;
-  return text;
-}
-
-/// The folder of the source, if it has the header `name`, which is not searched there; else empty.
-std::string own_folder_with(std::string const& name, compile_subject const& subject)
-{
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  fs::path const header(name);
-  auto const is_below = header.is_relative() && std::ranges::count(header, fs::path("..")) == 0;
-  if (!is_below || !fs::is_regular_file(subject.name, ignored)) return {};
-  auto const folder = fs::path(subject.name).parent_path();
-  if (!fs::is_regular_file(folder / header, ignored)) return {};
-  return folder.empty() ? "." : folder.string();
-}
-
-bool has_headers_of_cuda(compile_subject const& subject)
-{
-  return std::ranges::any_of(subject.folders, [](std::string const& folder) {
-    std::error_code ignored;
-    return std::filesystem::exists(std::filesystem::path(folder) / "cuda_fp16.h", ignored);
-  });
-}
-
-std::string header_hint(std::string const& name, compile_subject const& subject)
-{
-  if (auto const folder = own_folder_with(name, subject); !folder.empty())
-    return detail::format(
-        "it is beside the source, whose folder is not searched: add it with -I {} "
-        "(compile_options::include_folders)",
-        folder);
-  if (is_standard_header(name))
-    return detail::format(
-        "NVRTC has no C++ standard library: remove the line, or include <cuda/std/...> of CCCL; "
-        "CUDA's own functions (sqrtf, printf) need no header; {}",
-        folders_text(subject));
-  if (!subject.headers_problem.empty())
-    return detail::format(
-        "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "
-        "another folder (FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder "
-        "with -I (compile_options::include_folders); {}",
-        subject.headers_problem, folders_text(subject));
-  auto hint = detail::format("add its folder with -I (compile_options::include_folders); {}",
-                             folders_text(subject));
-  return has_headers_of_cuda(subject) ? hint : detail::format("{}; {}", hint, k_headers_remedy);
-}
-
-/// `log` without the compiler's list of folders: it has none, the host searches.
-std::string without_search_list(std::string log)
-{
-  constexpr std::string_view k_list = " (no directories in search list)";
-  if (auto const start = log.find(k_list); start != std::string::npos)
-    log.erase(start, k_list.size());
-  return log;
-}
-
-[[noreturn]] void refuse_header(std::string const& name, compile_product const& product,
-                                compile_subject const& subject, std::string const& refusal)
-{
-  auto const cause = refusal.empty() ? std::string("is in none of the folders") : refusal;
-  auto hint = refusal.empty() ? header_hint(name, subject)
-                              : detail::format(
-                                    "include a regular file in a folder of -I "
-                                    "(compile_options::include_folders); {}",
-                                    folders_text(subject));
-  throw compile_error(
-      stage::compiler,
-      {.message = detail::format("{}: the header {} {}", place_of_catastrophe(product.log, subject),
-                                 name, cause),
-       .input = subject.name,
-       .code = error_code::header_not_found,
-       .log = refusal.empty() ? without_search_list(product.log) : std::string(),
-       .hint = std::move(hint)});
 }
 
 /// Whether an error is about the type of a function, not about its body.
@@ -270,18 +104,6 @@ bool is_unknown_architecture(compile_product const& product)
 }
 
 }  // namespace
-
-std::string missing_header_of(std::string_view log)
-{
-  for (auto const line : lines_of(log))
-    for (std::string_view const mark :
-         {"could not open source file \"", "cannot open source file \""})
-      if (auto const text = catastrophe_of(line); text.starts_with(mark)) {
-        auto const name = text.substr(mark.size());
-        return std::string(name.substr(0, name.find('"')));
-      }
-  return {};
-}
 
 bool is_out_of_memory(compile_product const& product)
 {

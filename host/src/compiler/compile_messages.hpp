@@ -3,30 +3,15 @@
 // Threads: no shared state.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "compiler/installed_contract.hpp"
+#include "compiler/compile_log.hpp"
+#include "compiler/compile_subject.hpp"
 #include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
-
-/// The source of a compile, for messages.
-struct compile_subject {
-  std::string name = {};                         ///< as the user gave it: "src/half.cu"
-  std::string program_name = {};                 ///< as the compiler knows it: "half.cu"
-  installed_contract const* contract = nullptr;  ///< null: none
-  std::vector<std::string> folders = {};         ///< that #include searches
-  /// The file of each header, for editors, by its name in the set (header_set); filled before
-  /// messages are made.
-  std::map<std::string, std::string> header_files = {};
-  std::string headers_problem = {};  ///< why NVRTC could not unpack its headers; empty: it did
-};
-
-/// The name of the file in "could not open source file "NAME"" of the log; empty if there is none.
-std::string missing_header_of(std::string_view log);
 
 /// The first line of `log` that states an error: "half.cu(3): error: …"; empty if there is none.
 std::string first_compile_error(std::string_view log);
