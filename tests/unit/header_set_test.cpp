@@ -221,3 +221,15 @@ TEST_F(HeaderSet, AddsAHeaderThatTheCompilerNames)
   EXPECT_FALSE(headers.add("z.h"));
   EXPECT_EQ(headers.headers().size(), 2U);
 }
+
+TEST_F(HeaderSet, ChecksBeforeItReadsOrSearchesAHeader)
+{
+  write("one/a.h", "#include <b.h>\n");
+  write("one/b.h", "#include <none.h>\n");
+  int checks = 0;
+  header_set headers({folder_.path() / "one"}, {}, [&] { ++checks; });
+  headers.add_includes_of("#include <a.h>\n");
+  EXPECT_GE(checks, 5);  // three names, two texts
+  header_set stopped({folder_.path() / "one"}, {}, [] { throw 1; });
+  EXPECT_THROW(stopped.add_includes_of("#include <a.h>\n"), int);
+}

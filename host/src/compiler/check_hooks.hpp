@@ -15,6 +15,9 @@ namespace fatlink::detail {
 ///   (signature-mismatch) it defines one with parameters of other widths, which only LLVM IR can.
 void check_hooks(fatbin const& code, compile_subject const& subject, hook_types const& types);
 
+/// Whether the PTX of `code` has no function and no variable, nor needs one; false without PTX.
+bool is_empty(fatbin const& code);
+
 /// For LLVM IR, of which NVRTC has seen no contract. `agreement`: what libNVVM made of it.
 /// @throws compile_error (signature-mismatch) the text defines a hook of the contract with another
 ///   type of the same width: i32 for float.
@@ -29,7 +32,7 @@ void check_libdevice(fatbin const& code, compile_subject const& subject,
 
 /// For text of LLVM IR: what libNVVM reports in other ways for each target, or ends the process
 /// for. @throws compile_error (missing-hook, compile_failed without a contract) `text` has only
-///   white space and comments; (compile_failed) it states no data layout.
+///   white space and comments; (compile_failed) it is not LLVM IR, or states no data layout.
 void check_ir_text(std::string_view text, compile_subject const& subject);
 
 }  // namespace fatlink::detail

@@ -9,12 +9,14 @@ namespace fatlink::detail {
 namespace {
 
 collected_headers read_headers(header_request const& request,
-                               std::vector<std::filesystem::path> const& cuda_folders)
+                               std::vector<std::filesystem::path> const& cuda_folders,
+                               compiler_helpers const& helpers)
 {
   auto folders = request.options.include_folders;
   for (auto& folder : data_include_folders()) folders.push_back(std::move(folder));
   folders.insert(folders.end(), cuda_folders.begin(), cuda_folders.end());
-  collected_headers collected{header_set(folders, request.options.headers)};
+  collected_headers collected{
+      header_set(folders, request.options.headers, [&helpers] { helpers.check_time_limit(); })};
   auto& headers = collected.headers;
   headers.add_definitions(request.options.definitions);
   if (auto const* forced = request.forced)
@@ -41,11 +43,11 @@ try {
 collected_headers collect_headers(header_request const& request, cuda_headers const& places,
                                   compiler_helpers& helpers)
 {
-  auto collected = read_headers(request, places.folders());
+  auto collected = read_headers(request, places.folders(), helpers);
   if (!collected.headers.has_missing() || !places.must_unpack()) return collected;
   auto problem = unpack(places.unpacked(), helpers);
-  collected =
-      read_headers(request, problem.empty() ? places.folders() : places.installed_folders());
+  collected = read_headers(request, problem.empty() ? places.folders() : places.installed_folders(),
+                           helpers);
   collected.problem = std::move(problem);
   return collected;
 }

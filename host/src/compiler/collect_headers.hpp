@@ -36,7 +36,8 @@ struct collected_headers {
 /// The headers of `request`, from the folders of its options, of data_include_folders(), then from
 /// `places`. Where NVRTC
 /// cannot unpack its headers, those of another toolkit may do, or none be needed.
-/// @throws file_error as header_set.
+/// The result uses `helpers`, which must outlive it.
+/// @throws file_error as header_set. @throws compile_error as compiler_helpers::check_time_limit.
 collected_headers collect_headers(header_request const& request, cuda_headers const& places,
                                   compiler_helpers& helpers);
 

@@ -79,6 +79,7 @@ compiled_source compile_session::run()
   times_.read_ms = watch.lap();
   auto const entry = find_or_make();
   auto code = fatbin::from_bytes(entry->bytes, subject_.name);
+  if (!entry->warnings.empty()) name_header_files();
   for (auto const& warning : entry->warnings) warnings_.push_back(named_warning(warning, subject_));
   times_.lookup_ms = watch.lap() - times_.open_ms - times_.compile_ms;
   if (code.ident()) producer_ = code.ident()->producer;
@@ -88,6 +89,18 @@ compiled_source compile_session::run()
           .producer = std::move(producer_),
           .headers = header_files(),
           .times = times_};
+}
+
+/// Relative to the working folder, if they are below it.
+void compile_session::name_header_files()
+{
+  std::error_code failure;
+  auto const here = fs::current_path(failure);
+  for (auto const& [name, file] : headers_->files_by_name()) {
+    auto const relative = failure ? fs::path() : file.lexically_relative(here);
+    auto const is_below = !relative.empty() && *relative.begin() != "..";
+    subject_.header_files[name] = printable((is_below ? relative : file).string());
+  }
 }
 
 void compile_session::read_headers()
@@ -125,7 +138,7 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
     std::shared_ptr<cached_link const> entry;
     auto subject = make_program();
     if (cache) {
-      auto result = cache->find_or_make(key_of(subject), [&] { return make(subject); });
+      auto result = helpers_.find_or_make(key_of(subject), [&] { return make(subject); });
       entry = std::move(result.link);
       outcome_ = result.outcome;
       for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
@@ -244,6 +257,7 @@ link_cache::product compile_session::make(program& subject)
   auto const header = missing_header_of(last.log);
   has_new_header_ = !header.empty() && headers_->add(header);
   if (has_new_header_) return {.keep = false};
+  name_header_files();
   if (is_out_of_memory(last)) refuse_memory(subject_.name, state_.settings);
   if (!is_cuda())
     refuse_ir_product(last, subject_,
@@ -259,8 +273,7 @@ void compile_session::check_size(std::vector<compile_product> const& products)
   constexpr std::size_t k_most_mib = 64;
   std::size_t size = 0;
   for (auto const& product : products)
-    size += product.ptx.size() + product.ltoir.size() +
-            (options_.sass.empty() ? 0 : product.cubin.size());
+    size += product.ptx.size() + product.ltoir.size() + product.cubin.size();
   if (size <= k_most_mib << 20) return;
   throw compile_error(
       stage::compiler,
@@ -283,7 +296,7 @@ void compile_session::check_confinement(helper_tool tool)
   if (std::ranges::count(warnings_, warning) == 0) warnings_.push_back(std::move(warning));
   if (auto const name = headers_->outside(); !name.empty())
     refuse_product(
-        {.log = detail::format("{}(1): catastrophic error: could not open source file \"{}\"",
+        {.log = detail::format("{}(0): catastrophic error: could not open source file \"{}\"",
                                subject_.program_name, name)},
         subject_, headers_->refusal_of(name), producer_);
 }
@@ -309,6 +322,10 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
   auto const module = fatbin::from_bytes(link.bytes, subject_.name);
   if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
   if (contract_) check_hooks(module, subject_, types);
+  if (is_empty(module))
+    link.warnings.push_back(detail::format(
+        "{}: defines no function that a link sees (a static or inline one does not count)",
+        subject_.program_name));
   if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types, agreement);
   if (agreement == ir_agreement::unknown)
     link.warnings.push_back(detail::format(

@@ -41,6 +41,7 @@ class compile_session {
   cached_link make_fatbin(std::vector<compile_product> const& products, hook_types const& types);
   std::vector<compile_product> compile(program const& subject);
   void start(helper_tool tool);
+  void name_header_files();
   void check_confinement(helper_tool tool);
   void check_size(std::vector<compile_product> const& products);
   program const& probe();

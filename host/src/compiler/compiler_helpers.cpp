@@ -38,6 +38,23 @@ try {
   refuse_death(death, name_, state_.settings);
 }
 
+link_cache::result compiler_helpers::find_or_make(cache_key const& key,
+                                                  std::function<link_cache::product()> const& make)
+{
+  auto const start = time_limit::clock::now();
+  auto const make_in_full_time = [&] {
+    limit_.extend(time_limit::clock::now() - start);
+    return make();
+  };
+  auto const& settings = state_.settings;
+  return settings.cache->find_or_make(key, make_in_full_time, nullptr, settings.time_limit);
+}
+
+void compiler_helpers::check_time_limit() const
+{
+  if (time_limit::clock::now() >= limit_.end()) refuse_slow_headers(name_, state_.settings);
+}
+
 void compiler_helpers::unpack_headers(std::string const& folder)
 {
   auto settings = settings_for(helper_tool::nvrtc);

@@ -25,9 +25,9 @@ constexpr char const* k_hooks_format = "1";
 /// The probe with all declarations of CUDA; empty if it has them.
 std::optional<program> without_minimal(program const& probe)
 {
-  if (probe.compiles.front().back() != "--minimal") return std::nullopt;
+  if (probe.compiles.front().options.back() != "--minimal") return std::nullopt;
   auto full = probe;
-  full.compiles.front().pop_back();
+  full.compiles.front().options.pop_back();
   return full;
 }
 
@@ -58,7 +58,7 @@ program find_hook_probe(installed_contract const& contract, compiler_state& stat
   cuda_headers const places(state.locate(source_language::cuda), state.settings.cache.get());
   auto const collected = collect_headers({.options = options, .forced = &forced}, places, helpers);
   auto probe = hook_probe(contract, collected.headers.headers(), collected.forced_name);
-  if (collected.headers.has_only_forced()) probe.compiles.front().emplace_back("--minimal");
+  if (collected.headers.has_only_forced()) probe.compiles.front().options.emplace_back("--minimal");
   return probe;
 }
 
@@ -77,7 +77,7 @@ hook_types find_hook_types(installed_contract const& contract, program const& pr
   auto const find_ptx = [&] {
     if (!cache) return compile_probe().link.bytes;
     auto const identity = state.locate(source_language::cuda).identity;
-    return cache->find_or_make(hooks_key(contract, probe, identity), compile_probe).link->bytes;
+    return helpers.find_or_make(hooks_key(contract, probe, identity), compile_probe).link->bytes;
   };
   auto const ptx = find_ptx();
   return read_hook_types({reinterpret_cast<char const*>(ptx.data()), ptx.size()}, contract);

@@ -50,8 +50,9 @@ std::string include_of(std::string const& name)
 }  // namespace
 
 header_set::header_set(std::vector<fs::path> const& folders,
-                       std::map<std::string, std::string> const& in_memory)
-    : folders_(folders)
+                       std::map<std::string, std::string> const& in_memory,
+                       std::function<void()> check)
+    : folders_(folders), check_(check ? std::move(check) : [] {})
 {
   for (auto const& [name, text] : in_memory) memory_names_.insert(name);
   for (auto const& [name, text] : in_memory) insert_text(name, text, std::nullopt);
@@ -119,6 +120,13 @@ std::vector<fs::path> header_set::files() const
   return files;
 }
 
+std::map<std::string, fs::path> header_set::files_by_name() const
+{
+  std::map<std::string, fs::path> files;
+  for (auto const& [file, name] : names_) files.emplace(name, file);
+  return files;
+}
+
 std::vector<fs::path> header_set::missing_files() const
 {
   std::vector<fs::path> files;
@@ -162,7 +170,10 @@ std::string header_set::find_in_folders(include_line const& line, std::size_t fi
 {
   std::string const spelled(line.name);
   auto const [known, is_new] = found_places_.try_emplace({spelled, first});
-  if (is_new) known->second = folders_.find(spelled, first);
+  if (is_new) {
+    check_();
+    known->second = folders_.find(spelled, first);
+  }
   if (known->second) return insert(*known->second, spelled);
   auto const is_expected = line.is_certain || is_header_name(spelled);
   if (is_expected && folders_.refusal_of(spelled).empty()) has_missing_ = true;
@@ -226,6 +237,7 @@ void header_set::read_pending()
   while (!pending_.empty()) {
     auto const next = std::move(pending_.back());
     pending_.pop_back();
+    check_();
     auto text = rewrite(texts_.at(next.name), next.place);
     texts_.insert_or_assign(next.name, std::move(text));
   }

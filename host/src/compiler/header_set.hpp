@@ -16,6 +16,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,9 +32,10 @@ namespace fatlink::detail {
 
 class header_set {
  public:
-  /// `folders`: in the order of search. `in_memory`: name and text; searched first.
+  /// `folders`: in the order of search. `in_memory`: name and text; searched first. `check`: called
+  /// before each header is searched or read, by every member function that adds some; it may throw.
   header_set(std::vector<std::filesystem::path> const& folders,
-             std::map<std::string, std::string> const& in_memory);
+             std::map<std::string, std::string> const& in_memory, std::function<void()> check = {});
 
   /// Adds a header that is included before the source, and what it includes; the source may also
   /// include it by `file_name`. `folder`: its own, for "…" in it and in files beside it; empty: it
@@ -59,6 +61,8 @@ class header_set {
   [[nodiscard]] bool has_only_forced() const noexcept;
   /// The files that were read.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
+  /// The file of each name in the set that is of a file.
+  [[nodiscard]] std::map<std::string, std::filesystem::path> files_by_name() const;
   /// Where the files would be that directives name and that are in none of the folders.
   [[nodiscard]] std::vector<std::filesystem::path> missing_files() const;
   /// Whether a directive names a file that is in none of the folders.
@@ -89,6 +93,7 @@ class header_set {
   std::string rewrite(std::string const& text, optional_place const& owner);
 
   header_folders folders_;
+  std::function<void()> check_;
   std::set<std::string> memory_names_;                  ///< of headers that are in memory only
   std::map<std::string, std::string> texts_;            ///< by name in the set
   std::map<std::filesystem::path, std::string> names_;  ///< in the set, of files
