@@ -77,10 +77,10 @@ nlohmann::json measure(device const& gpu, std::vector<named_kernel> const& kerne
   fill_with_elements(input, count);
   std::vector<variant> variants;
   variants.push_back({k_copy, [&](auto const& stream) { gpu.copy(output, input, count, stream); }});
-  for (auto const& [name, code, kernel] : kernels)
-    variants.push_back({name, [&, count](auto const& stream) {
-                          code.launch(stream, shape_of(kernel, count), input.data(), output.data(),
-                                      count);
+  for (auto const& named : kernels)
+    variants.push_back({named.variant, [&, count](auto const& stream) {
+                          named.code.launch(stream, shape_of(named.kernel, count), input.data(),
+                                            output.data(), count);
                         }});
   return time_variants(
       gpu, variants, {.elements = count, .bytes = k_bytes_per_element * static_cast<double>(count)},
