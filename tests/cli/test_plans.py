@@ -116,6 +116,9 @@ class Plans(CliTest):
         self.assertEqual(plan["computes"], PLAN["computes"])
         self.assertEqual(plan["depth"], PLAN["depth"])
 
+    def test_inspect_shows_the_elements_as_text(self):
+        self.assertIn("elements    load_element: float, 4 bytes", self.fatlink("inspect", "load_float32").stdout)
+
     def test_inspect_shows_the_plan_as_text(self):
         self.write()
         text = self.fatlink("inspect", "reduce.fatbin").stdout

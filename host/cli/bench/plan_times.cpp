@@ -82,7 +82,7 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
 
 run_data generate_data(bench_job const& job, std::size_t elements)
 {
-  return read_run_data(detail::plan_formulas(job.plan->plan), {}, job.plan->transforms,
+  return read_run_data(detail::plan_formulas(job.plan->plan), {}, job.plan->references.list,
                        {.elements = elements});
 }
 

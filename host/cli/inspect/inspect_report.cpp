@@ -150,7 +150,8 @@ void print_list(char const* title, nlohmann::json const& entry, char const* key)
 
 void print_elements(nlohmann::json const& ident)
 {
-  for (auto const& [hook, element] : ident.value("elements", nlohmann::json::object()).items())
+  auto const elements = ident.value("elements", nlohmann::json::object());
+  for (auto const& [hook, element] : elements.items())
     fmt::print("    {:<11} {}: {}, {} bytes\n", "elements", hook,
                element["type"].get<std::string>(), element["size"].get<std::size_t>());
 }

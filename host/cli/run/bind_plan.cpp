@@ -13,12 +13,14 @@
 namespace fatlink::cli {
 namespace {
 
-std::vector<transform_reference> references_of(std::vector<std::filesystem::path> const& paths)
+plan_references references_of(std::vector<std::filesystem::path> const& paths)
 {
-  std::vector<transform_reference> references;
+  plan_references references;
   for (std::size_t i = 1; i <= paths.size(); ++i)  // the library last
-    if (auto stated = transform_reference::beside(paths[i % paths.size()]))
-      references.push_back(std::move(*stated));
+    if (auto stated = transform_reference::beside(paths[i % paths.size()])) {
+      references.list.push_back(std::move(*stated));
+      references.has_library = i == paths.size();
+    }
   return references;
 }
 
@@ -46,8 +48,8 @@ bound_types bind_plan(launch_plan plan, std::vector<std::filesystem::path> const
 {
   if (auto findings = detail::check_elements(plan, modules); !findings.empty())
     throw refused_error(std::move(findings), fmt::format("run plan {}", plan.name));
-  bound_types bound{.transforms = references_of(paths)};
-  bound.plan = detail::bind_types(std::move(plan), elements_of(modules, bound.transforms));
+  bound_types bound{.references = references_of(paths)};
+  bound.plan = detail::bind_types(std::move(plan), elements_of(modules, bound.references.list));
   if (auto findings = detail::check_plan(bound.plan, modules); !findings.empty())
     throw refused_error(std::move(findings), fmt::format("run plan {}", bound.plan.name));
   detail::require_types(bound.plan);

@@ -12,9 +12,16 @@
 
 namespace fatlink::cli {
 
+/// What the inputs state in their sidecars.
+struct plan_references {
+  std::vector<transform_reference> list = {};  ///< of the transforms, in their order
+  /// Whether the last one is the library's: of the hooks that it defines itself.
+  bool has_library = false;
+};
+
 struct bound_types {
-  launch_plan plan = {};                             ///< with types for all arguments
-  std::vector<transform_reference> transforms = {};  ///< those of the library last
+  launch_plan plan = {};  ///< with types for all arguments
+  plan_references references = {};
 };
 
 /// `paths`: the library, then the transforms; `modules`: those that a link takes of them.

@@ -8,13 +8,13 @@ namespace fatlink::cli {
 
 mode_result execute_plan(device const& destination, launch_plan const& plan,
                          std::vector<input> const& inputs, run_data const& data,
-                         linked_image const& image)
+                         linked_image const& image, std::byte unwritten)
 {
   detail::stopwatch watch;
   auto const code = prepare(destination, plan, inputs, image);
   auto const load_ms = watch.lap();
   auto const extents = code.extents(size_arguments(data));
-  plan_arrays const arrays(destination, plan, data, extents);
+  plan_arrays const arrays(destination, plan, data, extents, unwritten);
   auto stream = destination.create_stream();
   auto start = destination.create_event();
   auto stop = destination.create_event();
@@ -30,6 +30,7 @@ mode_result execute_plan(device const& destination, launch_plan const& plan,
           .launch_ms = launch_ms,
           .run_ms = stop.ms_since(start),
           .outputs = arrays.read_outputs(),
+          .unwritten = unwritten,
           .depths = extents.depths};
 }
 

@@ -23,14 +23,14 @@ std::vector<call_argument> size_arguments(run_data const& data)
 }
 
 plan_arrays::plan_arrays(device const& destination, launch_plan const& plan, run_data const& data,
-                         plan_extents const& extents)
+                         plan_extents const& extents, std::byte unwritten)
     : plan_(plan), data_(data), extents_(extents)
 {
   for (auto const& [name, array] : data.inputs) upload(destination, name, array.bytes);
   for (auto const& [name, bytes] : data.states)
     if (!bytes.empty()) upload(destination, name, bytes);
   for (auto const& argument : plan.arguments)
-    if (argument.role == argument_role::output) add_output(destination, argument);
+    if (argument.role == argument_role::output) add_output(destination, argument, unwritten);
 }
 
 void plan_arrays::upload(device const& destination, std::string const& name,
@@ -41,11 +41,12 @@ void plan_arrays::upload(device const& destination, std::string const& name,
   arrays_.insert_or_assign(name, std::move(buffer));
 }
 
-void plan_arrays::add_output(device const& destination, plan_argument const& argument)
+void plan_arrays::add_output(device const& destination, plan_argument const& argument,
+                             std::byte unwritten)
 {
   auto const count = count_of(extents_.arrays.at(argument.name));
   auto buffer = destination.allocate<std::byte>(buffer_bytes(count, argument.type->size));
-  buffer.fill(std::byte{0xFF});
+  buffer.fill(unwritten);
   arrays_.insert_or_assign(argument.name, std::move(buffer));
 }
 

@@ -17,11 +17,11 @@ std::vector<call_argument> size_arguments(run_data const& data);
 
 class plan_arrays {
  public:
-  /// Uploads the inputs and states, and allocates the outputs, with bytes 0xFF: NaN as floats, so
-  /// that elements that are not written show. All of them must outlive the object.
+  /// Uploads the inputs and states, and allocates the outputs, filled with the byte `unwritten`.
+  /// All references must outlive the object.
   /// @throws device_error the device has not enough memory.
   plan_arrays(device const& destination, launch_plan const& plan, run_data const& data,
-              plan_extents const& extents);
+              plan_extents const& extents, std::byte unwritten = std::byte{0xFF});
 
   /// All arguments of a call.
   [[nodiscard]] std::vector<call_argument> arguments() const;
@@ -31,7 +31,7 @@ class plan_arrays {
  private:
   void upload(device const& destination, std::string const& name,
               std::vector<std::byte> const& bytes);
-  void add_output(device const& destination, plan_argument const& argument);
+  void add_output(device const& destination, plan_argument const& argument, std::byte unwritten);
 
   launch_plan const& plan_;
   run_data const& data_;

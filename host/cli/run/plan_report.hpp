@@ -27,6 +27,7 @@ struct mode_result {
   double launch_ms = 0;  ///< from the first launch to the end of the last, wall time
   double run_ms = 0;     ///< all launches, measured by the device's events
   std::map<std::string, host_array> outputs = {};
+  std::byte unwritten = {};  ///< the byte that elements hold which no kernel wrote
   std::map<std::string, std::uint64_t> depths = {};  ///< as plan_extents
   comparisons verifications = {};  ///< with what "computes" and the references state
   comparisons expectations = {};   ///< with the arrays of --expect

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 
 #include "error_report.hpp"
@@ -22,11 +23,15 @@
 namespace fatlink::cli {
 namespace {
 
+/// What outputs hold before the run of the first mode, of the second, and on the reference device.
+/// 0xFF: NaN as floats.
+constexpr std::array k_unwritten{std::byte{0xFF}, std::byte{0x5A}, std::byte{0xA5}};
+
 /// Everything that is known before a device is opened.
 struct prepared_job {
   launch_plan plan = {};
   run_links links = {};
-  std::vector<transform_reference> transforms = {};  ///< those of the library last
+  plan_references references = {};
   plan_arguments arguments = {};
   run_data data = {};
   double read_ms = 0;  ///< reading the inputs, compiles too
@@ -93,8 +98,8 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
   job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
   auto bound = bind_plan(std::move(plan), paths, job.links.modules);
   job.plan = std::move(bound.plan);
-  job.transforms = std::move(bound.transforms);
-  job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.transforms,
+  job.references = std::move(bound.references);
+  job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.references.list,
                            {.elements = arguments.elements, .seed = arguments.seed});
   return job;
 }
@@ -119,8 +124,9 @@ void compare_with_cpu(prepared_job const& job, cpu_options const& options, plan_
   auto const reference_device = open_device("cpu", options);
   auto linker = job.links.flags.linker();
   auto const image = link_in_mode(linker, job.links, link_mode::lto, reference_device->info());
-  auto const result = execute_plan(*reference_device, job.plan, job.links.inputs, job.data, image);
-  verify_against_cpu({job.plan, job.data, job.transforms}, result, summary);
+  auto const result = execute_plan(*reference_device, job.plan, job.links.inputs, job.data, image,
+                                   k_unwritten.back());
+  verify_against_cpu({job.plan, job.data, job.references}, result, summary);
 }
 
 void write_outputs(prepared_job const& job, plan_summary const& summary)
@@ -175,10 +181,11 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   summary.device = destination->info();
   summary.device_ms = choice.ms();
   check_options(job.links, summary.device, arguments.resources);
+  auto unwritten = k_unwritten.begin();
   for (auto const& image : link_all(job.links, summary.device, summary.warnings))
     summary.modes.push_back(
-        execute_plan(*destination, job.plan, job.links.inputs, job.data, image));
-  verify_modes({job.plan, job.data, job.transforms}, summary, arguments.print);
+        execute_plan(*destination, job.plan, job.links.inputs, job.data, image, *unwritten++));
+  verify_modes({job.plan, job.data, job.references}, summary, arguments.print);
   if (arguments.compare_cpu) compare_with_cpu(job, arguments.cpu, summary);
   write_outputs(job, summary);
   if (arguments.json)
