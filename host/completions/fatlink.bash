@@ -52,7 +52,7 @@ _fatlink_options() {
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
     'cache warm') options+=" --target --mode --kernel --emit --layer $linking" ;;
-    bench) options+=" --elements --library --transform --mode --kernel --only --repeat --resources $common" ;;
+    bench) options+=" --elements --library --transform --mode --kernel --set --only --repeat --resources $common" ;;
   esac
 }
 

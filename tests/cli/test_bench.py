@@ -60,6 +60,13 @@ class Plans(BenchTest):
         self.assertEqual(verbs_of(report), ["link", "run"])
         self.assertGreater(report["reference_device"]["instructions_per_s_and_core"], 0)
 
+    def test_its_values_are_set(self):
+        words = ["--library", "convert", "--transform", "load_float32", "--only", "starts,reference-device"]
+        self.assertEqual(verbs_of(self.bench(*words, "--set", "load_state.scale=3", "--set", "n=100")), ["link", "run"])
+        self.assert_fails(2, "bench", "--library", "convert", "--set", "m=1",
+                          says=["--set m: plan convert has no value of this name"])
+        self.assert_fails(2, "bench", "--set", "n=1", says=["--set: the library has no launch plan"])
+
     def test_it_needs_no_transform(self):
         self.assertEqual(self.bench("--library", "convert")["transform"], "")
 

@@ -35,6 +35,7 @@ struct bench_arguments {
   std::string library;
   std::vector<std::string> transforms;
   std::string mode = "both";
+  std::vector<std::string> values;
   link_flags link{.no_cache = true};
   unsigned repeat = 30;
   std::vector<std::string> parts = k_parts;
@@ -108,7 +109,8 @@ void measure_parts(nlohmann::json& report, bench_job const& job, bench_arguments
 
 int bench(bench_arguments const& arguments)
 {
-  auto job = read_job(arguments.library, arguments.transforms, arguments.mode, arguments.link);
+  auto job = read_job(arguments.library, arguments.transforms, arguments.mode, arguments.values,
+                      arguments.link);
   job.rounds = arguments.repeat;
   nlohmann::json report{{"version", FATLINK_VERSION},
                         {"driver", describe_driver()},
@@ -146,6 +148,11 @@ void add_bench(CLI::App& app, int& exit_status)
               "measure this kernel and keep no other; repeat it to keep several, of which the "
               "first is measured (default: apply_transform, or the library's only kernel)");
   add_common_link_flags(*verb, arguments->link);
+  verb->add_option("--set", arguments->values,
+                   "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
+                   "bounds.low=1")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   add_choices(*verb, "--only", arguments->parts, k_parts,
               "measure these parts only; separate several by commas");
   add_count(*verb, "--repeat", arguments->repeat, {1, 10000}, "number of rounds");

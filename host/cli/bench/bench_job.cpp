@@ -72,14 +72,20 @@ link_options bench_job::make_options(target target, link_mode mode) const
 }
 
 bench_job read_job(std::string const& library, std::vector<std::string> const& transforms,
-                   std::string const& mode, link_flags flags)
+                   std::string const& mode, std::vector<std::string> const& values,
+                   link_flags flags)
 {
   auto plan = plan_of_library(library);
   if (plan) {
     refuse_kernels(*plan, flags.options.kernels);
     flags.options.kernels = plan->kernels();
   }
+  if (!plan && !values.empty())
+    fail_usage("--set: the library has no launch plan", "--set",
+               "pass a library whose .json states one: fatlink inspect LIBRARY shows it");
+  if (plan) (void)match_arguments(*plan, {.values = values});
   bench_job job;
+  job.values = values;
   job.modes = parse_modes(mode);
   job.flags = std::move(flags);
   for (auto const link_mode : job.modes) (void)job.make_options({}, link_mode);

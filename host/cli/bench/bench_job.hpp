@@ -21,6 +21,7 @@ struct bench_job {
   std::vector<link_mode> modes;              ///< to measure, in order
   run_kernel kernel;                         ///< to measure; of a plan, its first
   std::optional<bound_types> plan;           ///< the library's launch plan, if it states one
+  std::vector<std::string> values;           ///< of --set: "width=100"
   link_flags flags;                          ///< without the cache
   unsigned rounds = 30;                      ///< times are medians over them
 
@@ -38,11 +39,12 @@ struct bench_job {
 
 /// Reads the files of the names `library` and `transforms`, or the shipped ones where there are
 /// none; a library with a launch plan needs no transform. The kernel is the first of --kernel;
-/// without one it is selected as `fatlink run` does.
+/// without one it is selected as `fatlink run` does. `values`: of --set.
 /// @throws usage_error an option has no effect in one of the modes, or with a launch plan; or as
 ///   select_kernel, bind_plan.
 /// @throws file_error, format_error as input_file and input::read.
 bench_job read_job(std::string const& library, std::vector<std::string> const& transforms,
-                   std::string const& mode, link_flags flags);
+                   std::string const& mode, std::vector<std::string> const& values,
+                   link_flags flags);
 
 }  // namespace fatlink::cli

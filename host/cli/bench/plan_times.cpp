@@ -82,8 +82,9 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
 
 run_data generate_data(bench_job const& job, std::size_t elements)
 {
-  return read_run_data(detail::plan_formulas(job.plan->plan), {}, job.plan->references.list,
-                       {.elements = elements});
+  return read_run_data(detail::plan_formulas(job.plan->plan),
+                       match_arguments(job.plan->plan, {.values = job.values}),
+                       job.plan->references.list, {.elements = elements});
 }
 
 nlohmann::json measure_plan(device const& gpu, bench_job const& job,

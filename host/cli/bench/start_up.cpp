@@ -158,6 +158,7 @@ std::vector<std::string> run_command(bench_job const& job)
   words.push_back("--library=" + job.files.front().string());
   for (auto file = job.files.begin() + 1; file != job.files.end(); ++file)
     words.push_back("--transform=" + file->string());
+  for (auto const& value : job.values) words.push_back("--set=" + value);
   return words;
 }
 
