@@ -140,6 +140,17 @@ class RunPlan(CliTest):
         library.with_suffix(".json").write_text(json.dumps(plan))
         return "--library", library, "--transform", CORPUS / "scaled_add.fatbin"
 
+    def test_the_first_elements_are_shown(self):
+        self.file("in.npy", floats(1, 2, 3))
+        said = self.run_plan(*LOAD, "--input", "in.npy", "--print", 2)
+        self.assertEqual(said["results"], [{"output": "out", "index": "0", "ptx": "1", "lto": "1", "expected": "1"},
+                                           {"output": "out", "index": "1", "ptx": "2", "lto": "2", "expected": "2"}])
+        text = self.fatlink("run", "--device", "cpu", *LOAD, "--input", "in.npy", "--print", 2).stdout
+        self.assertIn("  out[1]  ptx 2  lto 2  expected 2\n", text)
+
+    def test_an_unknown_field_of_a_state_is_named_with_the_known_ones(self):
+        self.refuse(2, *LOAD, "--set", "load_state.scael=1", says="the state has no field 'scael'", hint="its fields: scale")
+
     def test_outputs_that_no_kernel_wrote_are_not_verified(self):
         def launch_nothing(plan):
             plan["launches"][1]["grid"] = 0

@@ -30,8 +30,9 @@ using detail::plan_formulas;
         .symbol = argument.hook,
         .message = fmt::format("{} has elements of {}; argument {} has elements of {}", path,
                                to_string(file.type()), argument.name, to_string(*argument.type)),
-        .hint = fmt::format("convert the array, or pass a transform for elements of {}",
-                            to_string(file.type()))}},
+        .hint = fmt::format("convert the array to {}; or, if the transform states the type, pass "
+                            "one for elements of {}",
+                            to_string(*argument.type), to_string(file.type()))}},
       fmt::format("run with {} {}", option, argument.name));
 }
 
@@ -127,13 +128,22 @@ try {
   fail_value(argument.name, cause.what());
 }
 
+std::string field_names(element_type const& type)
+{
+  std::string names;
+  for (auto const& field : type.fields) names += (names.empty() ? "" : ", ") + field.name;
+  return names;
+}
+
 /// Sets the fields of a state that --set names.
 void set_fields(std::vector<std::byte>& bytes, element_type const& type, std::string const& name,
                 nlohmann::json const& fields)
 try {
   for (auto const& [key, value] : fields.items()) {
     auto const field = std::ranges::find(type.fields, key, &element_field::name);
-    if (field == type.fields.end()) fail_value(name, fmt::format("the state has no field {}", key));
+    if (field == type.fields.end())
+      fail_usage(fmt::format("--set {}: the state has no field '{}'", name, key), name,
+                 fmt::format("its fields: {}", field_names(type)));
     auto const encoded = detail::encode_value(field->type, value);
     std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(field->offset));
   }

@@ -54,18 +54,43 @@ std::string element_text(host_array const& array, std::size_t index)
   return parts.size() == 1 && parts[0].name.empty() ? text : "{" + text + "}";
 }
 
-void print_elements(plan_summary const& run, std::size_t print)
+/// "53", or of an array with several extents "1, 0".
+std::string index_text(host_array const& array, std::size_t index)
 {
+  std::string text;
+  for (auto extent = array.extents.rbegin(); extent != array.extents.rend(); ++extent) {
+    auto const part = *extent == 0 ? 0 : index % *extent;
+    text = fmt::format("{}{}{}", part, text.empty() ? "" : ", ", text);
+    index /= std::max<std::size_t>(*extent, 1);
+  }
+  return text;
+}
+
+/// The first elements of each output, as texts.
+nlohmann::json first_elements(plan_summary const& run)
+{
+  auto rows = nlohmann::json::array();
   for (auto const& [name, array] : run.modes.front().outputs) {
     auto const expected = run.expected_text.find(name);
-    for (std::size_t i = 0; i < std::min(print, array.count()); ++i) {
-      fmt::print("  {}[{}]", name, i);
+    for (std::size_t i = 0; i < std::min(run.printed, array.count()); ++i) {
+      nlohmann::json row{{"output", name}, {"index", index_text(array, i)}};
       for (auto const& mode : run.modes)
-        fmt::print("  {} {}", to_string(mode.image.mode), element_text(mode.outputs.at(name), i));
+        row[to_string(mode.image.mode)] = element_text(mode.outputs.at(name), i);
       if (expected != run.expected_text.end() && i < expected->second.size())
-        fmt::print("  expected {}", expected->second[i]);
-      fmt::print("\n");
+        row["expected"] = expected->second[i];
+      rows.push_back(std::move(row));
     }
+  }
+  return rows;
+}
+
+void print_elements(plan_summary const& run)
+{
+  for (auto const& row : first_elements(run)) {
+    fmt::print("  {}[{}]", row["output"].get<std::string>(), row["index"].get<std::string>());
+    for (auto const* const key : {"ptx", "lto", "sass", "expected"})
+      if (row.contains(key)) fmt::print("  {} {}", key, row[key].get<std::string>());
+    fmt::print("\n");
   }
 }
 
@@ -146,11 +171,12 @@ nlohmann::json to_json(plan_summary const& run)
           {"modes", std::move(modes)},
           {"between", to_json(run.between)},
           {"reference_device", to_json(run.against_cpu)},
+          {"results", first_elements(run)},
           {"compiles", compiles_to_json(run.compiles)},
           {"warnings", run.warnings}};
 }
 
-void print_text(plan_summary const& run, std::size_t print)
+void print_text(plan_summary const& run)
 {
   fmt::print("Device: {}\n", describe_device(run.device, run.no_gpu_reason));
   fmt::print("{}: {}\n", run.plan.name, run.plan.summary);
@@ -159,7 +185,7 @@ void print_text(plan_summary const& run, std::size_t print)
   for (auto const& mode : run.modes) print_mode(run, mode);
   print_comparisons("both modes", run.between);
   print_comparisons("cpu", run.against_cpu);
-  print_elements(run, print);
+  print_elements(run);
 }
 
 }  // namespace fatlink::cli

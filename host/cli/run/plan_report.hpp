@@ -45,7 +45,8 @@ struct plan_summary {
   comparisons between = {};      ///< of two modes
   comparisons against_cpu = {};  ///< of the first mode with the reference device
   std::map<std::string, std::vector<std::string>> expected_text = {};
-  compile_report compiles = {};            ///< of the inputs that are sources
+  std::size_t printed = 0;       ///< how many of the first elements of each output to show
+  compile_report compiles = {};  ///< of the inputs that are sources
   std::vector<std::string> warnings = {};  ///< of the compiles and links
   bool resources = false;  ///< whether to report those of each image; all are cubins then
 
@@ -54,7 +55,6 @@ struct plan_summary {
 };
 
 nlohmann::json to_json(plan_summary const& run);
-/// Shows the first `print` elements of each output.
-void print_text(plan_summary const& run, std::size_t print);
+void print_text(plan_summary const& run);
 
 }  // namespace fatlink::cli

@@ -111,6 +111,7 @@ plan_summary summarize(prepared_job const& job, run_arguments const& arguments,
                        .read_ms = job.read_ms,
                        .plan = job.plan,
                        .sizes = job.data.sizes,
+                       .printed = arguments.print,
                        .compiles = compiles,
                        .warnings = compiles.warnings,
                        .resources = arguments.resources};
@@ -191,7 +192,7 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   if (arguments.json)
     print_json("fatlink.run-plan/1", to_json(summary));
   else
-    print_text(summary, arguments.print);
+    print_text(summary);
   std::fflush(stdout);  // closing the device takes time
   return summary.verified() ? k_done : k_not_verified;
 }
