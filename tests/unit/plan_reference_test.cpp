@@ -84,6 +84,18 @@ TEST(PlanReference, OfMapsPassesOperandsByPosition)
   EXPECT_EQ(wrong.method, "map(f, b, a, scale, index)");
 }
 
+TEST(PlanReference, OfMapsWithASizeKnowsRowAndColumn)
+{
+  auto const in = floats({1, 2, 3, 4, 5, 6});
+  array const width(type_of("int64"), std::vector<int>{3});
+  auto const reference = reference_of(
+      node(operation::map, "f", {argument("in"), index_operand(), argument("width")}),
+      transform_of(
+          {hook_of("f", {"x", "i", "w"}, "x + 10 * floor(i / w) + 100 * (i - w * floor(i / w))")}),
+      {{"in", in}, {"width", width}});
+  expect_verified(reference, floats({1, 102, 203, 14, 115, 216}));
+}
+
 TEST(PlanReference, OfNeighborsClampsAtBothEnds)
 {
   auto const in = floats({1, 2, 4, 8});
