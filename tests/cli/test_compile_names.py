@@ -47,8 +47,8 @@ class SourceTexts(CompileCase):
 
     def test_a_source_of_too_much_code_is_refused(self):
         text = "__device__ unsigned char numbers[1 << 25] = {1};\n" + HALF
-        self.assert_fails(4, "compile", self.file("large.cu", text), "-o", "x.fatbin", "--no-cache", "--arch", "75,80", "--timeout", 300,
-                          says=["large.cu: compiles to more than 64 MiB"], hint="use smaller arrays")
+        self.assert_fails(4, "compile", self.file("large.cu", text), "-o", "x.fatbin", "--no-cache", "--arch", "75,80",
+                          "--timeout", 300, says=["large.cu: compiles to more than 64 MiB"], hint="use smaller arrays")
 
 
 class Warnings(CompileCase):

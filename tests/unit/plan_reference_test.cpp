@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "expect_error.hpp"
 #include "plan_fixture.hpp"
 
@@ -80,6 +82,18 @@ TEST(PlanReference, OfMapsPassesOperandsByPosition)
   EXPECT_EQ(wrong.bound, 0);
   EXPECT_EQ(wrong.max_abs_error, 1);
   EXPECT_EQ(wrong.method, "map(f, b, a, scale, index)");
+}
+
+TEST(PlanReference, OfMapsWithASizeKnowsRowAndColumn)
+{
+  auto const in = floats({1, 2, 3, 4, 5, 6});
+  array const width(type_of("int64"), std::vector<int>{3});
+  auto const reference = reference_of(
+      node(operation::map, "f", {argument("in"), index_operand(), argument("width")}),
+      transform_of(
+          {hook_of("f", {"x", "i", "w"}, "x + 10 * floor(i / w) + 100 * (i - w * floor(i / w))")}),
+      {{"in", in}, {"width", width}});
+  expect_verified(reference, floats({1, 102, 203, 14, 115, 216}));
 }
 
 TEST(PlanReference, OfNeighborsClampsAtBothEnds)
@@ -439,4 +453,91 @@ TEST(CompareOutputs, FindsTheFirstFailureOnAnyCore)
     b.set(299'999, 100.0);
     EXPECT_EQ(compare_outputs(a, b, {}).first_failure, index);
   }
+}
+
+namespace {
+
+/// 0.1·a − 0.1·b of operands near `scale` that differ by a thousandth, in float, with `error`
+/// added.
+array differences(array const& a, array const& b, double error)
+{
+  array out(k_float, a.count());
+  for (std::size_t i = 0; i < a.count(); ++i) {
+    auto const x = static_cast<float>(a.get(i).real);
+    auto const y = static_cast<float>(b.get(i).real);
+    out.set(i, static_cast<double>(0.1F * x - 0.1F * y) + error);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST(PlanReference, BoundsSumsThatCancelByTheirOperandsAtEveryScale)
+{
+  constexpr auto k_roundoff = 0x1p-24;
+  auto const transform = transform_of(
+      {hook_of("f", {"a", "b", "unused"}, "0.1 * a - 0.1 * b", {.operands = k_roundoff})});
+  for (auto const scale : {1e-6, 1.0, 1e6}) {
+    array a(k_float, 1000);
+    array b(k_float, 1000);
+    for (std::size_t i = 0; i < a.count(); ++i) {
+      a.set(i, scale * (1 + 1e-3 * static_cast<double>(i)));
+      b.set(i, scale * (1.001 + 1e-3 * static_cast<double>(i)));
+    }
+    auto const huge = floats({1e30});
+    auto const reference =
+        reference_of(node(operation::map, "f", {argument("a"), argument("b"), argument("huge")}),
+                     transform, {{"a", a}, {"b", b}, {"huge", huge}});
+    expect_verified(reference, differences(a, b, 0));
+    EXPECT_EQ(reference.verify("out", differences(a, b, 3 * k_roundoff * scale)).failures > 0, true)
+        << scale;
+  }
+}
+
+TEST(PlanReference, DoesNotCountInfiniteOperandsAndThoseOfTheState)
+{
+  auto transform =
+      transform_of({hook_of("f", {"a", "b"}, "min(a, b) + 0 * state.s", {.operands = 0.5})});
+  transform.types.state = record_type("", {"s"}, {k_float});
+  array state(*transform.types.state, 1);
+  state.set(0, 1e6, 0);
+  transform.types.default_state = state.bytes;
+  auto const a = floats({2, 2, -3});
+  auto const b = floats({INFINITY, 1, 1});
+  auto const reference = reference_of(node(operation::map, "f", {argument("a"), argument("b")}),
+                                      transform, {{"a", a}, {"b", b}});
+  expect_verified(reference, floats({3, 2, -1.5}));
+  EXPECT_EQ(reference.verify("out", floats({3.1, 2.1, -1.4})).failures, 3U);
+}
+
+TEST(PlanReference, AddsTheBoundOfANestedOperandToItsMagnitude)
+{
+  auto const inner = hook_of("g", {"x"}, "x", {.absolute = 1});
+  auto const outer = hook_of("f", {"y"}, "y", {.operands = 0.5});
+  auto const in = floats({8});
+  auto const reference =
+      reference_of(node(operation::map, "f", {node(operation::map, "g", {argument("in")})}),
+                   transform_of({outer, inner}), {{"in", in}});
+  expect_verified(reference, floats({8 + 0.5 * (8 + 1) + 1}));
+  EXPECT_EQ(reference.verify("out", floats({8 + 0.5 * (8 + 1) + 1.01})).failures, 1U);
+}
+
+TEST(PlanReference, AddsTheOperandsToTheErrorOfEachSum)
+{
+  auto const in = floats({1, 1, -1, -1});
+  auto const value = node(operation::fold, "f", {argument("in"), argument("init")});
+  auto const init = floats({0});
+  auto const of = [&](std::string const& text, error_model model) {
+    return reference_of(
+        value, transform_of({hook_of("f", {"a", "b"}, text, {.operands = 0x1p-10})}, model),
+        {{"in", in}, {"init", init}});
+  };
+  auto const bound = 4 * (std::pow(1 + 0x1p-10, 4) - 1);
+  expect_verified(of("a + b", error_model::additive), floats({0.99 * bound}));
+  EXPECT_EQ(of("a + b", error_model::additive).verify("out", floats({1.01 * bound})).failures, 1U);
+  auto const* const cause =
+      "hook f of t.json has a tolerance of its \"operands\", which folds have "
+      "for sums only";
+  expect_reason(of("a * b", error_model::relative), floats({0}), cause);
+  expect_reason(of("a + 2 * b", error_model::additive), floats({0}), cause);
 }

@@ -107,6 +107,7 @@ TEST(PlanReader, SortsLetsByWhatTheyUse)
 TEST(PlanReader, ExpandsComputations)
 {
   EXPECT_EQ(computed("map(f, in, init, index)"), "map(f, in, init, index)");
+  EXPECT_EQ(computed("map(f, map(g, in, index, width), n)"), "map(f, map(g, in, index, width), n)");
   EXPECT_EQ(computed("map(f, window(in, -1, 1))"),
             "map(f, neighbor(in, -1), neighbor(in, 0), neighbor(in, 1))");
   EXPECT_EQ(computed("fold(f, map(g, map(h, in), index), init)"),
@@ -279,7 +280,7 @@ TEST(PlanReader, RefusesComputationsOfAnotherForm)
   expect_message("fold(combine, in, image)", "image is no value", "write one of init, win");
   expect_message("fold(combine, in)", "expected ',' at character 17; found ')'");
   expect_message("folds(combine, in, init)", "folds is no operation", "did you mean fold?");
-  expect_message("map(f, out)", "out is no input or value");
+  expect_message("map(f, out)", "out is no input or value or size");
   expect_message("map(f, wimdow(in, 0, 1))", "wimdow is no operand", "did you mean window?");
   expect_message("map(f, window(in, 1, 0))", "a window from 1 to 0 is empty");
   expect_message("map(f, window(in, 0, 5000))", "more than 4096 operands");

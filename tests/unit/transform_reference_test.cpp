@@ -16,7 +16,8 @@ namespace {
 nlohmann::json const k_good = nlohmann::json::parse(R"json({
   "name": "scaled_load", "summary": "scale * x",
   "hooks": {"load": {"parameters": ["x", "index"], "result": "state.scale * x + index",
-                     "type": "float32", "tolerance": {"ulp": 2, "absolute": 0.5, "relative": 0.25}},
+                     "type": "float32", "tolerance": {"ulp": 2, "absolute": 0.5, "relative": 0.25,
+                                                        "operands": 0.125}},
             "combine": {"parameters": ["a", "b"],
                         "result": {"value": "max(a.value, b.value)", "index": "a.index"}}},
   "state": [{"name": "scale", "type": "float32", "default": 2},
@@ -71,6 +72,7 @@ TEST_F(TransformReference, ReadsHooksStateElementAndErrorModel)
   EXPECT_EQ(load->tolerance.ulp, 2);
   EXPECT_EQ(load->tolerance.absolute, 0.5);
   EXPECT_EQ(load->tolerance.relative, 0.25);
+  EXPECT_EQ(load->tolerance.operands, 0.125);
   auto const* const combine = transform.find("combine");
   ASSERT_EQ(combine->result.size(), 2U);
   EXPECT_EQ(combine->result[0].field, "index");
@@ -194,6 +196,10 @@ TEST_F(TransformReference, RefusesTolerancesThatWouldVerifyAnything)
   refuse("/hooks/load/tolerance/absolute", -1, "\"hooks.load.tolerance.absolute\" is not a");
   refuse("/hooks/load/tolerance/ulp", 1048577, "\"hooks.load.tolerance.ulp\" is 1048577, above");
   refuse("/hooks/load/tolerance/relative", 0.75, "\"hooks.load.tolerance.relative\" is 0.75");
+  refuse("/hooks/load/tolerance/operands", 0.75,
+         "\"hooks.load.tolerance.operands\" is 0.75, above 0.5: it would verify anything");
+  refuse("/hooks/load/tolerance/operands", -1, "\"hooks.load.tolerance.operands\" is not a");
+  refuse("/hooks/load/tolerance/operands", "1", "\"hooks.load.tolerance.operands\" is of the");
 }
 
 TEST_F(TransformReference, RefusesTypesAndModelsThatItDoesNotKnow)

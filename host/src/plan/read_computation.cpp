@@ -94,7 +94,8 @@ class computation_parser {
     auto const word = words_.take_name("an operand");
     if (!words_.is("("))
       add(operands, word == "index" ? computation{.kind = operation::index}
-                                    : argument(word, {argument_role::input, argument_role::value}));
+                                    : argument(word, {argument_role::input, argument_role::value,
+                                                      argument_role::size}));
     else if (word == "map")
       add(operands, parse_operation(operation::map));
     else if (word == "neighbor")

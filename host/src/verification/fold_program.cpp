@@ -31,7 +31,9 @@ struct call_error {
 call_error error_of_call(hook_tolerance const& tolerance, scalar_kind kind) noexcept
 {
   auto const format = format_of(kind);
-  return {.relative = tolerance.ulp * 2 * format.unit_roundoff() + tolerance.relative,
+  // Of a sum's operands, because |a| and |b| are at most what Σ|x| bounds: docs/verification.md.
+  return {.relative =
+              tolerance.ulp * 2 * format.unit_roundoff() + tolerance.relative + tolerance.operands,
           .absolute = tolerance.ulp * format.least_denormal() + tolerance.absolute};
 }
 
@@ -64,6 +66,12 @@ fold_program::fold_program(stated_hook const& stated, components const& parts,
     throw not_verifiable(detail::format(
         "{} states no \"error_model\" (exact, additive or relative), which folds of floats need",
         stated.owner->file));
+  auto const multiplies_operands = hook_.tolerance().operands > 0;
+  if (has_floats && multiplies_operands && !(model_ == error_model::additive && adds()))
+    throw not_verifiable(detail::format(
+        "hook {} of {} has a tolerance of its \"operands\", which folds have for sums only (a + b, "
+        "\"error_model\": \"additive\")",
+        stated.hook->hook, stated.owner->file));
 }
 
 void fold_program::start(partial& result, number const* value, double const* bounds) const

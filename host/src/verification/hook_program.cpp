@@ -155,9 +155,31 @@ void hook_program::add_evaluators(stated_hook const& stated, hook_types const& t
     auto const& text = expression_for(stated, part.name);
     evaluator prepared{.whole = whole_expression::parse(text, wholes)};
     if (!prepared.whole) prepared.real = std::make_unique<expression>(text, reals);
+    if (tolerance_.operands > 0) prepared.floats = floats_in(text);
     evaluators_.push_back(std::move(prepared));
     adds_ = adds_ && adds_part(text, stated.hook->parameters, part.name);
   }
+}
+
+std::vector<std::size_t> hook_program::floats_in(std::string const& text) const
+{
+  std::vector<std::size_t> list;
+  for (auto const& name : variables_in(text)) {
+    auto const place = static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
+    if (place < variables_.size() && !are_integers_[place]) list.push_back(place);
+  }
+  return list;
+}
+
+double hook_program::largest_operand(std::size_t index, std::span<double const* const> bounds) const
+{
+  double largest = 0;
+  for (auto const place : evaluators_[index].floats) {
+    auto const& [operand, part] = variables_[place];
+    auto const magnitude = std::abs(numbers_[place].real) + bounds[operand][part];
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  }
+  return largest;
 }
 
 void hook_program::evaluate(std::span<number const* const> operands, number* result)
@@ -193,13 +215,14 @@ double magnitude_of(components const& parts, std::size_t index, number const* va
 }
 
 double tolerance_at(hook_tolerance const& tolerance, components const& parts, std::size_t index,
-                    number const* value) noexcept
+                    number const* value, double largest_operand) noexcept
 {
   auto const magnitude = magnitude_of(parts, index, value);
   if (!std::isfinite(magnitude)) return 0;  // NaN and infinity are compared without a bound
   auto const kind = parts[index].kind;
   auto const spacing = is_integer(kind) ? 1.0 : format_of(kind).spacing_at(magnitude);
-  return std::max({tolerance.ulp * spacing, tolerance.absolute, tolerance.relative * magnitude});
+  return std::max({tolerance.ulp * spacing, tolerance.absolute, tolerance.relative * magnitude,
+                   tolerance.operands * largest_operand});
 }
 
 }  // namespace fatlink::detail

@@ -47,6 +47,11 @@ class hook_program {
 
   /// `operands[i]` are the numbers of operand i; writes those of the result.
   void evaluate(std::span<number const* const> operands, number* result);
+  /// Of the last call, the largest magnitude among the floats of the operands that the expression
+  /// for number `index` of the result names. `bounds[i]`: how far the numbers of operand i may be
+  /// off, which adds to their magnitudes. Infinities and NaN do not count; 0 if there is none.
+  [[nodiscard]] double largest_operand(std::size_t index,
+                                       std::span<double const* const> bounds) const;
   /// Whether the first number of a result is not 0.
   [[nodiscard]] bool is_true(number const* result) const noexcept;
 
@@ -58,9 +63,11 @@ class hook_program {
   struct evaluator {
     std::optional<whole_expression> whole = {};
     std::unique_ptr<expression> real = {};  ///< without `whole`
+    std::vector<std::size_t> floats = {};   ///< the variables of floats that it names
   };
   void add_variables(stated_hook const& stated, hook_types const& types);
   void add_evaluators(stated_hook const& stated, hook_types const& types);
+  [[nodiscard]] std::vector<std::size_t> floats_in(std::string const& text) const;
 
   components result_;
   hook_tolerance tolerance_;
@@ -74,9 +81,9 @@ class hook_program {
 };
 
 /// How far a number of a result may be off after one call: docs/verification.md. `value` are the
-/// numbers of the whole result.
+/// numbers of the whole result, `largest_operand` what `operands` of the tolerance multiplies.
 double tolerance_at(hook_tolerance const& tolerance, components const& parts, std::size_t index,
-                    number const* value) noexcept;
+                    number const* value, double largest_operand = 0) noexcept;
 
 /// |value|, of a complex number the modulus.
 double magnitude_of(components const& parts, std::size_t index, number const* value) noexcept;

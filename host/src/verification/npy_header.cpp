@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
-#include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
+#include "verification/npy_literals.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -32,96 +31,6 @@ constexpr std::array k_codes{
     scalar_code{"u8", scalar_kind::uint64},     scalar_code{"c8", scalar_kind::complex64},
     scalar_code{"c16", scalar_kind::complex128}};
 
-[[noreturn]] void fail(std::filesystem::path const& path, std::string const& reason,
-                       std::string hint = "write it with numpy.save")
-{
-  throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), reason),
-                                  .input = path.string(),
-                                  .code = error_code::invalid_npy,
-                                  .hint = std::move(hint)});
-}
-
-/// Reads a header from left to right.
-class literal_reader {
- public:
-  literal_reader(std::string_view text, std::filesystem::path const& path)
-      : rest_(text), path_(path)
-  {
-  }
-
-  /// Whether `letter` comes next, after spaces; consumes it.
-  bool accept(char letter)
-  {
-    skip_spaces();
-    if (!rest_.starts_with(letter)) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-
-  void expect(char letter)
-  {
-    if (!accept(letter)) refuse(detail::format("'{}'", letter));
-  }
-
-  bool accept_word(std::string_view word)
-  {
-    skip_spaces();
-    if (!rest_.starts_with(word)) return false;
-    rest_.remove_prefix(word.size());
-    return true;
-  }
-
-  /// A string without escapes.
-  std::string_view read_string()
-  {
-    skip_spaces();
-    auto const quote = rest_.empty() ? '\0' : rest_.front();
-    if (quote != '\'' && quote != '"') refuse("a string");
-    auto const end = rest_.find(quote, 1);
-    if (end == std::string_view::npos) refuse("the end of a string");
-    auto const text = rest_.substr(1, end - 1);
-    rest_.remove_prefix(end + 1);
-    return text;
-  }
-
-  std::size_t read_number()
-  {
-    skip_spaces();
-    std::size_t number = 0;
-    auto const [end, status] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-    if (status != std::errc{}) refuse("a number below 2^64");
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return number;
-  }
-
-  void expect_end()
-  {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n'))
-      rest_.remove_prefix(1);
-    if (!rest_.empty()) refuse("nothing more");
-  }
-
-  [[noreturn]] void refuse(std::string const& expected) const
-  {
-    fail(path_,
-         rest_.empty()
-             ? detail::format("its header is malformed: it ends where it should have {}", expected)
-             : detail::format("its header is malformed: \"{}\" where it should have {}",
-                              printable_line(rest_.substr(0, 24)), expected));
-  }
-
-  [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
-
- private:
-  void skip_spaces()
-  {
-    while (rest_.starts_with(' ')) rest_.remove_prefix(1);
-  }
-
-  std::string_view rest_;
-  std::filesystem::path const& path_;
-};
-
 /// The type of a dtype without fields; nothing for other text.
 std::optional<element_type> scalar_of(std::string_view dtype)
 {
@@ -140,13 +49,13 @@ std::optional<element_type> scalar_of(std::string_view dtype)
 element_type type_of(std::string_view dtype, npy_header& header, std::filesystem::path const& path)
 {
   if (dtype.starts_with('>'))
-    fail(path, detail::format("dtype is {:.64}, which is big-endian", printable_line(dtype)),
-         "convert it with x.astype(x.dtype.newbyteorder('<'))");
+    fail_npy(path, detail::format("dtype is {:.64}, which is big-endian", printable_line(dtype)),
+             "convert it with x.astype(x.dtype.newbyteorder('<'))");
   auto const type = scalar_of(dtype);
   if (!type)
-    fail(path,
-         detail::format("dtype is {:.64}, which fatlink does not read", printable_line(dtype)),
-         k_types);
+    fail_npy(path,
+             detail::format("dtype is {:.64}, which fatlink does not read", printable_line(dtype)),
+             k_types);
   if (dtype.ends_with("b1")) header.note = "bool is read as uint8";
   return *type;
 }
@@ -169,22 +78,23 @@ void add_field(element_type& record, std::string_view name, element_type type,
   auto const offset = record.size;
   record.size += type.size;
   if (record.size > k_most_bytes)
-    fail(path, "an element has more than 4096 bytes", "use smaller structs");
+    fail_npy(path, "an element has more than 4096 bytes", "use smaller structs");
   if (name.empty()) return;
   auto const is_valid = [](char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   };
   if (!std::ranges::all_of(name, is_valid) || (name.front() >= '0' && name.front() <= '9'))
-    fail(path, detail::format("the name of a field is \"{}\"", printable_line(name)),
-         "use letters, digits and _ for the names of fields");
+    fail_npy(path, detail::format("the name of a field is \"{}\"", printable_line(name)),
+             "use letters, digits and _ for the names of fields");
   if (type.kind == scalar_kind::bytes && type.size != 2)  // two may be a bfloat16
-    fail(path,
-         detail::format("field {:.64} is of dtype V{}, which has no meaning as a number", name,
-                        type.size),
-         k_types);
+    fail_npy(path,
+             detail::format("field {:.64} is of dtype V{}, which has no meaning as a number", name,
+                            type.size),
+             k_types);
   for (auto const& field : record.fields)
     if (field.name == name)
-      fail(path, detail::format("two fields are called {:.64}", name), "rename one of the fields");
+      fail_npy(path, detail::format("two fields are called {:.64}", name),
+               "rename one of the fields");
   record.fields.push_back({.name = std::string(name), .type = std::move(type), .offset = offset});
 }
 
@@ -195,19 +105,19 @@ element_type read_record(literal_reader& reader, npy_header& header)
   while (!reader.accept(']')) {
     reader.expect('(');
     if (reader.accept('('))
-      fail(reader.path(), "a field of its dtype has a title", "use a dtype without titles");
+      fail_npy(reader.path(), "a field of its dtype has a title", "use a dtype without titles");
     auto const name = reader.read_string();
     reader.expect(',');
-    if (reader.accept('[')) fail(reader.path(), "its dtype has a struct in a struct", k_flat);
+    if (reader.accept('[')) fail_npy(reader.path(), "its dtype has a struct in a struct", k_flat);
     auto type = type_of(reader.read_string(), header, reader.path());
-    if (reader.accept(',')) fail(reader.path(), "a field of its dtype is an array", k_flat);
+    if (reader.accept(',')) fail_npy(reader.path(), "a field of its dtype is an array", k_flat);
     reader.expect(')');
     add_field(record, name, std::move(type), reader.path());
     if (reader.accept(',')) continue;
     reader.expect(']');
     break;
   }
-  if (record.fields.empty()) fail(reader.path(), "its dtype has no fields", k_types);
+  if (record.fields.empty()) fail_npy(reader.path(), "its dtype has no fields", k_types);
   set_alignment(record);
   return record;
 }
@@ -224,7 +134,7 @@ std::vector<std::size_t> read_extents(literal_reader& reader)
   reader.expect('(');
   while (!reader.accept(')')) {
     if (extents.size() == k_most_extents)
-      fail(reader.path(), "its array has more than 64 dimensions", "write x.ravel()");
+      fail_npy(reader.path(), "its array has more than 64 dimensions", "write x.ravel()");
     extents.push_back(reader.read_number());
     if (reader.accept(',')) continue;
     // Python: (3) is a number and not a tuple.
@@ -256,9 +166,9 @@ npy_header parse_npy_header(std::string_view text, std::filesystem::path const& 
     auto const key = reader.read_string();
     auto const place = std::ranges::find(k_keys, key);
     if (place == k_keys.end())
-      fail(path, detail::format("its header has the unknown key '{}'", printable_line(key)));
+      fail_npy(path, detail::format("its header has the unknown key '{}'", printable_line(key)));
     auto const index = static_cast<std::size_t>(place - k_keys.begin());
-    if (is_known.at(index)) fail(path, detail::format("its header has '{}' twice", key));
+    if (is_known.at(index)) fail_npy(path, detail::format("its header has '{}' twice", key));
     is_known.at(index) = true;
     reader.expect(':');
     if (index == 0) header.type = read_type(reader, header);
@@ -270,10 +180,10 @@ npy_header parse_npy_header(std::string_view text, std::filesystem::path const& 
   }
   reader.expect_end();
   for (std::size_t i = 0; i < k_keys.size(); ++i)
-    if (!is_known.at(i)) fail(path, detail::format("its header has no '{}'", k_keys.at(i)));
+    if (!is_known.at(i)) fail_npy(path, detail::format("its header has no '{}'", k_keys.at(i)));
   if (fortran_order && header.extents.size() > 1)
-    fail(path, "its array is in Fortran order (column-major)",
-         "write numpy.ascontiguousarray(x), which is row-major");
+    fail_npy(path, "its array is in Fortran order (column-major)",
+             "write numpy.ascontiguousarray(x), which is row-major");
   return header;
 }
 

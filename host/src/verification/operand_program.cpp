@@ -66,7 +66,10 @@ class map_operand final : public operand_program {
   {
     set_parts(hook_.result());
     shifted_.resize(values_.size());
-    for (auto const& operand : operands_) pointers_.push_back(operand->values());
+    for (auto const& operand : operands_) {
+      pointers_.push_back(operand->values());
+      operand_bounds_.push_back(operand->bounds());
+    }
   }
 
   void evaluate(std::size_t index) override
@@ -74,7 +77,8 @@ class map_operand final : public operand_program {
     for (auto const& operand : operands_) operand->evaluate(index);
     hook_.evaluate(pointers_, values_.data());
     for (std::size_t i = 0; i < parts_.size(); ++i)
-      bounds_[i] = tolerance_at(hook_.tolerance(), parts_, i, values_.data());
+      bounds_[i] = tolerance_at(hook_.tolerance(), parts_, i, values_.data(),
+                                hook_.largest_operand(i, operand_bounds_));
     for (std::size_t i = 0; i < operands_.size(); ++i) add_propagated(i);
   }
 
@@ -122,6 +126,7 @@ class map_operand final : public operand_program {
   hook_program hook_;
   std::vector<std::unique_ptr<operand_program>> operands_;
   std::vector<number const*> pointers_;
+  std::vector<double const*> operand_bounds_;
   std::vector<number> shifted_;
   std::vector<number> copy_;
   std::vector<double> change_;

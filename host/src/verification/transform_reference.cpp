@@ -131,10 +131,11 @@ hook_tolerance read_tolerance(sidecar_member const& hook)
 {
   auto const tolerance = hook.find("tolerance");
   if (!tolerance) return {};
-  tolerance->check_keys({"ulp", "absolute", "relative"});
+  tolerance->check_keys({"ulp", "absolute", "relative", "operands"});
   return {.ulp = read_limit(*tolerance, "ulp", k_largest_ulp),
           .absolute = read_limit(*tolerance, "absolute", std::numeric_limits<double>::max()),
-          .relative = read_limit(*tolerance, "relative", 0.5)};
+          .relative = read_limit(*tolerance, "relative", 0.5),
+          .operands = read_limit(*tolerance, "operands", 0.5)};
 }
 
 std::optional<element_type> read_type(sidecar_member const& hook,

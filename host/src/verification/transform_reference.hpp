@@ -4,7 +4,7 @@
 //   {"name": "scaled_load", "summary": "scale * x",
 //    "hooks": {"load": {"parameters": ["x", "index"], "result": "state.scale * x",
 //                       "type": "float32",
-//                       "tolerance": {"ulp": 2, "absolute": 0, "relative": 0}}},
+//                       "tolerance": {"ulp": 2, "absolute": 0, "relative": 0, "operands": 0}}},
 //    "state": [{"name": "scale", "type": "float32", "default": 2}],
 //    "element": [{"name": "value", "type": "float32"}, {"name": "index", "type": "int32"}],
 //    "error_model": "additive"}
@@ -36,11 +36,12 @@ enum class error_model : std::uint8_t {
 /// "none", "exact", "additive", "relative".
 char const* to_string(error_model model) noexcept;
 
-/// How far a result may be from the expression: the largest of the three.
+/// How far a result may be from the expression: the largest of the four.
 struct hook_tolerance {
   double ulp = 0;       ///< spacings of the result's type; of an integer: 1 each
   double absolute = 0;  ///< in the unit of the result
   double relative = 0;  ///< of the expected value
+  double operands = 0;  ///< of the largest magnitude among the floats that the expression names
 };
 
 /// An expression for one number of a result.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes float, limited to the state's scale in both directions: gradient clipping.
+// Writes float, limited to the state's scale in both directions: gradient clipping. NaN stays NaN.
 #include <fatlink/element.cuh>
 
 #include "state.cuh"
@@ -10,5 +10,7 @@ extern "C" __device__ void store_element(void* out, std::size_t index, float val
                                          void const* state)
 {
   auto const limit = scale_of(state);
-  static_cast<float*>(out)[index] = fminf(fmaxf(value, -limit), limit);
+  // fminf and fmaxf return the number of a number and NaN.
+  auto const is_number = !isnan(value) && !isnan(limit);
+  static_cast<float*>(out)[index] = is_number ? fmaxf(-limit, fminf(limit, value)) : value + limit;
 }

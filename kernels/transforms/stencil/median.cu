@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The median of three points: removes single outliers.
+// The median of three points: removes single outliers. NaN where one of them is NaN.
 extern "C" __device__ float stencil_point(float const* center, void const* /*state*/)
 {
-  auto const low = fminf(center[-1], center[1]);
-  auto const high = fmaxf(center[-1], center[1]);
-  return fmaxf(low, fminf(high, center[0]));
+  auto const left = center[-1];
+  auto const middle = center[0];
+  auto const right = center[1];
+  // fminf and fmaxf return the number of a number and NaN.
+  if (isnan(left) || isnan(middle) || isnan(right)) return left + middle + right;
+  return fmaxf(fminf(left, right), fminf(fmaxf(left, right), middle));
 }
