@@ -121,6 +121,9 @@ struct launch_plan {
   std::vector<plan_result> results =
       {};                 ///< of "computes"; outputs that it does not name are unknown
   std::string file = {};  ///< the file that it was read from, for messages
+  /// The type that the transforms bind to "element", which prepare() sets. Empty: none yet, or
+  /// several different ones.
+  std::optional<element_type> element = {};
 
   /// Reads and checks the plan in a sidecar.
   /// @throws file_error (code invalid-plan) names the file, the path within the JSON, the cause and

@@ -2,6 +2,10 @@
 #include "plan/plan_formulas.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
 
 #include "plan/launch_limits.hpp"
 #include "plan/order_values.hpp"
@@ -10,6 +14,9 @@
 
 namespace fatlink::detail {
 namespace {
+
+/// Stands for a value that no formula may use.
+constexpr std::int64_t k_several_elements = std::numeric_limits<std::int64_t>::max();
 
 /// Parses the formulas of a plan.
 class formula_reader {
@@ -62,6 +69,10 @@ class formula_reader {
 
   void add_types()
   {
+    if (plan_.element)
+      add_constant("element", *plan_.element);
+    else if (has_several_elements())
+      symbols_["sizeof(element)"] = {.value = k_several_elements};
     for (auto kind = scalar_kind::float16; kind != scalar_kind::bytes;
          kind = static_cast<scalar_kind>(static_cast<int>(kind) + 1))
       add_constant(to_string(kind), scalar_type(kind));
@@ -76,11 +87,23 @@ class formula_reader {
     }
   }
 
+  /// Whether the arguments are of the elements of different hooks, and so may differ.
+  [[nodiscard]] bool has_several_elements() const
+  {
+    std::set<std::string> hooks;
+    for (auto const& argument : plan_.arguments)
+      if (!argument.type && argument.role != argument_role::state) hooks.insert(argument.hook);
+    return hooks.size() > 1 && !hooks.contains({});
+  }
+
   /// `check` is called with the value of a constant.
   template <typename Check>
   formula parse(std::string const& text, std::string const& path, Check const& check)
   try {
     formula parsed(text, symbols_);
+    if (!parsed.uses().empty() && parsed.uses().back() == k_several_elements)
+      throw formula_error("sizeof(element) has no meaning where several hooks bind types",
+                          "write sizeof(ARGUMENT), with the name of an argument of that type");
     if (parsed.uses().empty()) check(parsed.evaluate(nullptr));
     return parsed;
   } catch (formula_error const& error) {
