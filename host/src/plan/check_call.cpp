@@ -181,4 +181,28 @@ void check_overlap(plan_argument const& output, array_place const& output_place,
                 "pass arrays that do not overlap");
 }
 
+void check_scratch(device_address address, std::size_t bytes, std::size_t needed)
+{
+  if (bytes < needed)
+    fail_argument("scratch", detail::format("has {} bytes; the plan needs {}", bytes, needed),
+                  "pass as many bytes as scratch_bytes() returns");
+  if (address == 0 && needed != 0)
+    fail_argument("scratch", "is a null pointer", "pass the address of device memory");
+  if (address % k_scratch_alignment != 0)
+    fail_argument("scratch",
+                  detail::format("is at address {:#x}, which is not a multiple of {} bytes",
+                                 address, k_scratch_alignment),
+                  "pass memory of cudaMalloc, from its start");
+}
+
+void check_scratch_overlap(array_place const& scratch, plan_argument const& argument,
+                           array_place const& place)
+{
+  if (scratch.count == 0 || place.count == 0) return;
+  auto const end = place.address + place.count * argument.type->size;
+  if (scratch.address + scratch.count <= place.address || end <= scratch.address) return;
+  fail_argument("scratch", detail::format("overlaps {}", argument.name),
+                "pass memory that no argument of the call uses");
+}
+
 }  // namespace fatlink::detail
