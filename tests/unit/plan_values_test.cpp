@@ -126,8 +126,9 @@ TEST(PlanValues, KnowTheSizeOfTheElementThatATransformBinds)
 {
   auto plan = plan_text::example();
   plan["launches"][0]["shared"] = "16 * sizeof(element)";
-  plan_formulas const formulas(detail::bind_types(detail::read_plan(plan, "reduce.json", {}),
-                                                  {{"combine", scalar_type(scalar_kind::float64)}}));
+  plan_formulas const formulas(
+      detail::bind_types(detail::read_plan(plan, "reduce.json", {}),
+                         {{"combine", scalar_type(scalar_kind::float64)}}));
   auto facts = gpu();
   facts.element_bytes = 0;
   std::vector<std::int64_t> const sizes{1, 1, 1};

@@ -90,8 +90,8 @@ class prepared_plan {
   /// once, by name; sizes may follow from the buffers, and a state may be left out. Without
   /// `scratch`, memory is allocated and released on the stream.
   /// @throws usage_error an argument is missing, unknown, of another type or size, not aligned, or
-  ///   overlaps one that the plan does not allow, or `scratch` is too small, not aligned or overlaps
-  ///   an argument; the message states what is expected and what is given.
+  ///   overlaps one that the plan does not allow, or `scratch` is too small, not aligned or
+  ///   overlaps an argument; the message states what is expected and what is given.
   /// @throws file_error (code invalid-plan) a formula of the plan cannot be evaluated, or the
   ///   scratch arrays have more than 2^63 - 1 bytes.
   /// @throws device_error the driver refuses a launch, or there is not enough memory.

@@ -88,6 +88,21 @@ std::uint64_t unsigned_of(call_argument const& given)
                 "pass a value in the range of the type");
 }
 
+/// A state has no type of its own.
+void check_alignment(plan_argument const& argument, call_argument const& given)
+{
+  auto const own = argument.type ? argument.type->alignment : 1;
+  auto const bytes = std::max(own, argument.alignment);
+  if (given.address() % bytes == 0) return;
+  fail_argument(
+      argument.name,
+      detail::format(
+          "is at address {:#x}, which is not a multiple of {} bytes, the alignment {}",
+          given.address(), bytes,
+          argument.alignment > own ? "that the plan states" : "of " + to_string(*argument.type)),
+      detail::format("pass memory of cudaMalloc, at a multiple of {} bytes from its start", bytes));
+}
+
 }  // namespace
 
 void fail_argument(std::string_view name, std::string const& cause, std::string hint)
@@ -140,16 +155,9 @@ void check_value_argument(plan_argument const& argument, call_argument const& gi
 
 void check_array_argument(plan_argument const& argument, call_argument const& given)
 {
-  if (!given.is_array()) fail_type(argument, given);
-  if (!argument.type) return;  // a state
-  if (!has_type(*argument.type, given)) fail_type(argument, given);
-  if (given.address() % argument.type->alignment != 0)
-    fail_argument(
-        argument.name,
-        detail::format("is at address {:#x}, which is not a multiple of {} bytes, the "
-                       "alignment of {}",
-                       given.address(), argument.type->alignment, to_string(*argument.type)),
-        "pass memory of cudaMalloc, at a whole number of elements from its start");
+  if (!given.is_array() || (argument.type && !has_type(*argument.type, given)))
+    fail_type(argument, given);
+  check_alignment(argument, given);
 }
 
 void check_array_size(plan_argument const& argument, call_argument const& given, std::size_t count)

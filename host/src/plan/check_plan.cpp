@@ -189,10 +189,11 @@ std::optional<finding> check_loaded_launch(launch_plan const& plan, std::size_t 
   if (difference.empty()) return std::nullopt;
   return mismatch(
       plan, launch.kernel, plan.name,
-      detail::format("{}: launches[{}] passes {}, but the linked {} takes parameters of [{}] bytes: "
-                     "{}",
-                     plan.file, index, launch_signature(plan, launch), launch.kernel,
-                     fmt::join(sizes, ", "), difference),
+      detail::format(
+          "{}: launches[{}] passes {}, but the linked {} takes parameters of [{}] bytes: "
+          "{}",
+          plan.file, index, launch_signature(plan, launch), launch.kernel, fmt::join(sizes, ", "),
+          difference),
       k_correct_arguments);
 }
 
