@@ -39,7 +39,8 @@ ssize_t write_output(void* /*cookie*/, char const* text, std::size_t size)
 void record_output_errors()
 {
   auto* const stream = ::fopencookie(
-      nullptr, "w", {.read = nullptr, .write = write_output, .seek = nullptr, .close = nullptr});
+      nullptr, "w",
+      {.read = nullptr, .write = write_output, .seek = nullptr, .close = nullptr});
   if (stream == nullptr) return;
   if (::isatty(STDOUT_FILENO) == 1) std::setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
   stdout = stream;
