@@ -132,6 +132,20 @@ TEST(PlanReader, RefusesUnknownKeys)
   expect_refusal("/arguments/5/count", "1", "arguments[5]: \"count\" has no meaning");
 }
 
+TEST(PlanReader, RefusesKeysThatAreStatedTwice)
+{
+  fixtures::folder const folder;
+  auto const refuse = [&](char const* key, char const* twice, char const* says) {
+    auto text = plan_text::example().dump();
+    text.insert(text.find(key), twice);
+    auto const path = folder.write("reduce.json", text);
+    for (auto* read : {&launch_plan::read, &launch_plan::read_source})
+      expect_error<file_error>([&] { read(path); }, says);
+  };
+  refuse("\"name\":\"reduce\"", "\"name\":\"a\",", "reduce.json: name: is stated twice");
+  refuse("\"kernel\"", "\"kernel\":\"a\",", "reduce.json: launches[0].kernel: is stated twice");
+}
+
 TEST(PlanReader, RefusesMissingKeys)
 {
   for (auto const* key : {"name", "summary", "arguments", "launches"})
@@ -235,6 +249,46 @@ TEST(PlanReader, RefusesConstantsOutOfRange)
   expect_refusal("/arguments/0/count", -4, "arguments[0].count: \"-4\": an array cannot have -4");
   expect_refusal("/launches/0/arguments/4", {{"value", 256}, {"type", "uint8"}},
                  "launches[0].arguments[4]: \"256\": 256 is out of the range of uint8");
+}
+
+TEST(PlanReader, RefusesConstantsOutOfRangeThroughLets)
+{
+  auto const refuse = [](json const& lets, char const* key, json const& value, char const* says) {
+    expect_error<file_error>(
+        [&] {
+          read_changed([&](json& plan) {
+            plan["let"].update(lets);
+            plan["launches"][0][key] = value;
+          });
+        },
+        says);
+  };
+  refuse({{"a", "0"}}, "grid", "1 / a", "launches[0].grid: \"1 / a\": division by zero");
+  refuse({{"a", "2 * b"}, {"b", "2048"}}, "block", "a",
+         "launches[0].block: \"a\": a block has 1 to 1024 threads in x, not 4096");
+  refuse({{"a", "64"}}, "block", {"a", "a"},
+         "launches[0].block: a block has at most 1024 threads, not 64 x 64 x 1 = 4096");
+  refuse({{"a", "0"}, {"b", "1 / a"}}, "shared", "0", "let.b: \"1 / a\": division by zero");
+}
+
+TEST(PlanReader, ReadsTheAlignmentOfArraysAndStates)
+{
+  auto const plan = read_changed([](json& changed) {
+    changed["arguments"][0]["alignment"] = 16;
+    changed["arguments"][7]["alignment"] = 4096;
+  });
+  EXPECT_EQ(plan.find("in")->alignment, 16U);
+  EXPECT_EQ(plan.find("state")->alignment, 4096U);
+  EXPECT_EQ(plan.find("out")->alignment, 0U);
+}
+
+TEST(PlanReader, RefusesAlignmentsThatAreNone)
+{
+  for (json const& value : {json(0), json(24), json(8192), json(-4), json(1.5), json("16")})
+    expect_refusal("/arguments/0/alignment", value,
+                   "arguments[0].alignment: ", "write a power of two from 1 to 4096, in bytes");
+  expect_refusal("/arguments/0/alignment", 24, "arguments[0].alignment: 24 is not an alignment");
+  expect_refusal("/arguments/4/alignment", 16, "arguments[4]: \"alignment\" has no meaning");
 }
 
 TEST(PlanReader, RefusesOtherKindsOfJson)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "expect_error.hpp"
+#include "plan/bind_types.hpp"
 #include "plan/find_sizes.hpp"
 #include "plan/read_plan.hpp"
 #include "plan_text.hpp"
@@ -119,6 +120,33 @@ TEST(PlanValues, KnowTheSizeOfAnElement)
   facts.element_bytes = 0;
   expect_error<usage_error>([&] { compute_values(formulas, sizes, facts); },
                             "plan reduce needs the size of an element");
+}
+
+TEST(PlanValues, KnowTheSizeOfTheElementThatATransformBinds)
+{
+  auto plan = plan_text::example();
+  plan["launches"][0]["shared"] = "16 * sizeof(element)";
+  plan_formulas const formulas(
+      detail::bind_types(detail::read_plan(plan, "reduce.json", {}),
+                         {{"combine", scalar_type(scalar_kind::float64)}}));
+  auto facts = gpu();
+  facts.element_bytes = 0;
+  std::vector<std::int64_t> const sizes{1, 1, 1};
+  EXPECT_EQ(compute_values(formulas, sizes, facts).launches[0].shared_bytes, 128U);
+}
+
+TEST(PlanValues, RefuseTheSizeOfAnElementOfSeveralHooks)
+{
+  auto plan = plan_text::example();
+  plan["launches"][0]["shared"] = "16 * sizeof(element)";
+  for (auto& argument : plan["arguments"])
+    if (argument.value("type", "") == "element")
+      argument["hook"] = argument["name"] == "in" ? "load" : "combine";
+  expect_error<file_error>([&] { detail::read_plan(plan, "reduce.json", {}); },
+                           "launches[0].shared: \"16 * sizeof(element)\": sizeof(element) has no "
+                           "meaning where several hooks bind types");
+  plan["launches"][0]["shared"] = "16 * sizeof(in)";
+  EXPECT_NO_THROW(detail::read_plan(plan, "reduce.json", {}));
 }
 
 TEST(PlanValues, ComputeTheDepth)

@@ -22,6 +22,7 @@ nlohmann::json describe_argument(plan_argument const& argument)
   nlohmann::json json{
       {"name", argument.name}, {"role", to_string(argument.role)}, {"type", type_of(argument)}};
   if (!argument.shape.empty()) json["shape"] = argument.shape;
+  if (argument.alignment != 0) json["alignment"] = argument.alignment;
   if (!argument.may_overlap.empty()) json["may_overlap"] = argument.may_overlap;
   if (argument.default_value) json["default"] = *argument.default_value;
   return json;

@@ -49,6 +49,9 @@ struct plan_argument {
   /// Of an array: its extents, slowest first; one for an array without dimensions of its own.
   /// Empty for sizes, values and the state.
   std::vector<formula_text> shape = {};
+  /// Of an array or a state: its address is a multiple of this many bytes, a power of two to 4,096,
+  /// if that is more than its type needs. 0: as the type.
+  std::size_t alignment = 0;
   /// Of an output: arguments whose array may be the same one.
   std::vector<std::string> may_overlap = {};
   /// Of a value or size: what is used if the caller gives none, as a JSON text: "0", "1.5".
@@ -121,6 +124,9 @@ struct launch_plan {
   std::vector<plan_result> results =
       {};                 ///< of "computes"; outputs that it does not name are unknown
   std::string file = {};  ///< the file that it was read from, for messages
+  /// The type that the transforms bind to "element", which prepare() sets. Empty: none yet, or
+  /// several different ones.
+  std::optional<element_type> element = {};
 
   /// Reads and checks the plan in a sidecar.
   /// @throws file_error (code invalid-plan) names the file, the path within the JSON, the cause and

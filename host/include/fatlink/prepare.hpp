@@ -32,8 +32,9 @@ namespace FATLINK_API fatlink {
 
 /// Device memory that a caller provides for the scratch arrays of a plan.
 struct scratch_memory {
-  device_address address = 0;  ///< aligned to 256 bytes, as cudaMalloc returns it
-  std::size_t bytes = 0;       ///< at least prepared_plan::scratch_bytes
+  /// A multiple of 256 bytes, as cudaMalloc returns it. Not memory of an input or output.
+  device_address address = 0;
+  std::size_t bytes = 0;  ///< at least prepared_plan::scratch_bytes; 0 without memory
 };
 
 /// What a call with given sizes works on.
@@ -88,9 +89,11 @@ class prepared_plan {
   /// Queues the launches of the plan on `stream` and returns. Each argument of the plan is given
   /// once, by name; sizes may follow from the buffers, and a state may be left out. Without
   /// `scratch`, memory is allocated and released on the stream.
-  /// @throws usage_error an argument is missing, unknown, of another type or size, or overlaps one
-  ///   that the plan does not allow; the message states what is expected and what is given.
-  /// @throws file_error (code invalid-plan) a formula of the plan cannot be evaluated.
+  /// @throws usage_error an argument is missing, unknown, of another type or size, not aligned, or
+  ///   overlaps one that the plan does not allow, or `scratch` is too small, not aligned or
+  ///   overlaps an argument; the message states what is expected and what is given.
+  /// @throws file_error (code invalid-plan) a formula of the plan cannot be evaluated, or the
+  ///   scratch arrays have more than 2^63 - 1 bytes.
   /// @throws device_error the driver refuses a launch, or there is not enough memory.
   void run(stream_view stream, std::span<call_argument const> arguments,
            scratch_memory const& scratch = {}) const;

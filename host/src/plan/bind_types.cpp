@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/bind_types.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 
@@ -36,6 +40,19 @@ std::optional<element_type> type_of(launch_plan const& plan, plan_argument const
   return place->second;
 }
 
+/// The one type of all elements in the plan; of a plan without, that of all hooks. Nothing if there
+/// are several.
+std::optional<element_type> element_of(std::vector<element_type> const& bound,
+                                       hook_elements const& elements)
+{
+  auto types = bound;
+  if (types.empty())
+    for (auto const& [hook, type] : elements) types.push_back(type);
+  auto const is_one = [&](element_type const& type) { return type == types.front(); };
+  if (types.empty() || !std::ranges::all_of(types, is_one)) return std::nullopt;
+  return types.front();
+}
+
 }  // namespace
 
 hook_elements elements_of(std::span<fatbin const> modules)
@@ -50,9 +67,13 @@ hook_elements elements_of(std::span<fatbin const> modules)
 
 launch_plan bind_types(launch_plan plan, hook_elements const& elements)
 {
-  for (auto& argument : plan.arguments)
-    if (!argument.type && argument.role != argument_role::state)
-      argument.type = type_of(plan, argument, elements);
+  std::vector<element_type> bound;
+  for (auto& argument : plan.arguments) {
+    if (argument.type || argument.role == argument_role::state) continue;
+    argument.type = type_of(plan, argument, elements);
+    if (argument.type) bound.push_back(*argument.type);
+  }
+  plan.element = element_of(bound, elements);
   return plan;
 }
 

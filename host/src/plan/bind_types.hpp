@@ -20,6 +20,7 @@ using hook_elements = std::map<std::string, element_type, std::less<>>;
 hook_elements elements_of(std::span<fatbin const> modules);
 
 /// `plan` with a type for each "element" for which `elements` has one; others keep none.
+/// Its `element` is the type that all of them have.
 /// @throws usage_error an argument names no hook, and the hooks have elements of different types.
 launch_plan bind_types(launch_plan plan, hook_elements const& elements);
 

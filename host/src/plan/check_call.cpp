@@ -88,6 +88,21 @@ std::uint64_t unsigned_of(call_argument const& given)
                 "pass a value in the range of the type");
 }
 
+/// A state has no type of its own.
+void check_alignment(plan_argument const& argument, call_argument const& given)
+{
+  auto const own = argument.type ? argument.type->alignment : 1;
+  auto const bytes = std::max(own, argument.alignment);
+  if (given.address() % bytes == 0) return;
+  fail_argument(
+      argument.name,
+      detail::format(
+          "is at address {:#x}, which is not a multiple of {} bytes, the alignment {}",
+          given.address(), bytes,
+          argument.alignment > own ? "that the plan states" : "of " + to_string(*argument.type)),
+      detail::format("pass memory of cudaMalloc, at a multiple of {} bytes from its start", bytes));
+}
+
 }  // namespace
 
 void fail_argument(std::string_view name, std::string const& cause, std::string hint)
@@ -140,16 +155,9 @@ void check_value_argument(plan_argument const& argument, call_argument const& gi
 
 void check_array_argument(plan_argument const& argument, call_argument const& given)
 {
-  if (!given.is_array()) fail_type(argument, given);
-  if (!argument.type) return;  // a state
-  if (!has_type(*argument.type, given)) fail_type(argument, given);
-  if (given.address() % argument.type->alignment != 0)
-    fail_argument(
-        argument.name,
-        detail::format("is at address {:#x}, which is not a multiple of {} bytes, the "
-                       "alignment of {}",
-                       given.address(), argument.type->alignment, to_string(*argument.type)),
-        "pass memory of cudaMalloc, at a whole number of elements from its start");
+  if (!given.is_array() || (argument.type && !has_type(*argument.type, given)))
+    fail_type(argument, given);
+  check_alignment(argument, given);
 }
 
 void check_array_size(plan_argument const& argument, call_argument const& given, std::size_t count)
@@ -179,6 +187,30 @@ void check_overlap(plan_argument const& output, array_place const& output_place,
                     ? detail::format("overlaps {} and is not the same array", other.name)
                     : detail::format("overlaps {}, which the plan does not allow", other.name),
                 "pass arrays that do not overlap");
+}
+
+void check_scratch(device_address address, std::size_t bytes, std::size_t needed)
+{
+  if (bytes < needed)
+    fail_argument("scratch", detail::format("has {} bytes; the plan needs {}", bytes, needed),
+                  "pass as many bytes as scratch_bytes() returns");
+  if (address == 0 && needed != 0)
+    fail_argument("scratch", "is a null pointer", "pass the address of device memory");
+  if (address % k_scratch_alignment != 0)
+    fail_argument("scratch",
+                  detail::format("is at address {:#x}, which is not a multiple of {} bytes",
+                                 address, k_scratch_alignment),
+                  "pass memory of cudaMalloc, from its start");
+}
+
+void check_scratch_overlap(array_place const& scratch, plan_argument const& argument,
+                           array_place const& place)
+{
+  if (scratch.count == 0 || place.count == 0) return;
+  auto const end = place.address + place.count * argument.type->size;
+  if (scratch.address + scratch.count <= place.address || end <= scratch.address) return;
+  fail_argument("scratch", detail::format("overlaps {}", argument.name),
+                "pass memory that no argument of the call uses");
 }
 
 }  // namespace fatlink::detail

@@ -41,4 +41,14 @@ struct array_place {
 void check_overlap(plan_argument const& output, array_place const& output_place,
                    plan_argument const& other, array_place const& other_place);
 
+/// The start of scratch memory, and of each array in it, is a multiple of this; cudaMalloc's is.
+constexpr std::size_t k_scratch_alignment = 256;  // bytes
+
+/// `bytes` of the caller's memory for scratch arrays that take `needed` bytes.
+void check_scratch(device_address address, std::size_t bytes, std::size_t needed);
+
+/// Scratch memory (`count` bytes) shares nothing with an array.
+void check_scratch_overlap(array_place const& scratch, plan_argument const& argument,
+                           array_place const& place);
+
 }  // namespace fatlink::detail

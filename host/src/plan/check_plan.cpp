@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/check_plan.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -15,6 +17,8 @@ namespace fatlink::detail {
 namespace {
 
 constexpr std::size_t k_pointer_bytes = 8;
+constexpr char const* k_correct_arguments =
+    "correct \"arguments\" of this launch: what the kernel takes, in its order";
 
 /// A kernel and the module that has it.
 struct module_kernel {
@@ -75,22 +79,29 @@ std::string describe_argument(launch_plan const& plan, launch_argument const& pa
   return detail::format("{}: {}", argument->name, type);
 }
 
-/// How arguments and parameters differ: "5 arguments for 4 parameters"; empty if they do not.
+/// How arguments and parameters of `sizes` bytes differ: "5 arguments for 4 parameters"; empty if
+/// they do not.
 std::string describe_difference(launch_plan const& plan, plan_launch const& launch,
-                                ptx_function const& kernel,
+                                std::span<std::size_t const> sizes,
                                 std::optional<element_type> const& element)
 {
   auto const count = launch.arguments.size();
-  if (count != kernel.parameters.size())
+  if (count != sizes.size())
     return detail::format("{} argument{} for {} parameter{}", count, count == 1 ? "" : "s",
-                          kernel.parameters.size(), kernel.parameters.size() == 1 ? "" : "s");
+                          sizes.size(), sizes.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < count; ++i) {
     auto const bytes = passed_bytes(plan, launch.arguments[i], element);
-    auto const expected = parameter_bytes(kernel.parameters[i]);
-    if (bytes && *bytes != expected)
-      return detail::format("argument {} has {} bytes, the parameter {}", i, *bytes, expected);
+    if (bytes && *bytes != sizes[i])
+      return detail::format("argument {} has {} bytes, the parameter {}", i, *bytes, sizes[i]);
   }
   return {};
+}
+
+std::vector<std::size_t> sizes_of(ptx_function const& kernel)
+{
+  std::vector<std::size_t> sizes;
+  for (auto const& parameter : kernel.parameters) sizes.push_back(parameter_bytes(parameter));
+  return sizes;
 }
 
 finding mismatch(launch_plan const& plan, std::string const& kernel, std::string const& module,
@@ -128,13 +139,13 @@ std::optional<finding> check_launch(launch_plan const& plan, std::size_t index,
   for (auto const& [kernel, module] : list.kernels) {
     if (kernel->name != launch.kernel) continue;
     has_kernel = true;
-    auto const difference = describe_difference(plan, launch, *kernel, element);
+    auto const difference = describe_difference(plan, launch, sizes_of(*kernel), element);
     if (difference.empty()) continue;
     return mismatch(plan, launch.kernel, module->name(),
                     detail::format("{}: launches[{}] passes {}, but {} has {}: {}", plan.file,
                                    index, launch_signature(plan, launch), module->name(),
                                    to_string(*kernel), difference),
-                    "correct \"arguments\" of this launch: what the kernel takes, in its order");
+                    k_correct_arguments);
   }
   if (has_kernel || !list.is_complete) return std::nullopt;
   return mismatch(plan, launch.kernel, files,
@@ -168,6 +179,22 @@ std::vector<finding> check_plan(launch_plan const& plan, std::span<fatbin const>
       findings.push_back(std::move(*problem));
   for (auto& problem : check_plan_hooks(plan, modules)) findings.push_back(std::move(problem));
   return findings;
+}
+
+std::optional<finding> check_loaded_launch(launch_plan const& plan, std::size_t index,
+                                           std::span<std::size_t const> sizes)
+{
+  auto const& launch = plan.launches[index];
+  auto const difference = describe_difference(plan, launch, sizes, {});
+  if (difference.empty()) return std::nullopt;
+  return mismatch(
+      plan, launch.kernel, plan.name,
+      detail::format(
+          "{}: launches[{}] passes {}, but the linked {} takes parameters of [{}] bytes: "
+          "{}",
+          plan.file, index, launch_signature(plan, launch), launch.kernel, fmt::join(sizes, ", "),
+          difference),
+      k_correct_arguments);
 }
 
 }  // namespace fatlink::detail

@@ -3,6 +3,7 @@
 // Threads: no shared state.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,6 +28,12 @@ struct plan_check {
 /// @throws format_error an entry is damaged.
 std::vector<finding> check_plan(launch_plan const& plan, std::span<fatbin const> modules,
                                 plan_check const& request = {});
+
+/// A finding plan-mismatch, if launches[index] does not pass what the loaded kernel takes: as many
+/// arguments as `sizes`, of these bytes. For kernels whose parameters no module shows, as those of
+/// LTO-IR. Arguments whose type is not bound are not compared.
+std::optional<finding> check_loaded_launch(launch_plan const& plan, std::size_t index,
+                                           std::span<std::size_t const> sizes);
 
 /// "reduce_tiles(in: pointer, n: uint64, init: element, uint32)".
 std::string launch_signature(launch_plan const& plan, plan_launch const& launch);

@@ -9,12 +9,11 @@
 #include "plan/check_call.hpp"
 #include "plan/find_sizes.hpp"
 #include "plan/launch_limits.hpp"
+#include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {
-
-constexpr std::size_t k_scratch_alignment = 256;
 
 std::size_t aligned(std::size_t bytes)
 {
@@ -172,11 +171,29 @@ void plan_call_state::set_sizes(std::span<call_argument const> arguments)
 
 std::size_t plan_call_state::scratch_bytes() const
 {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < given_.size(); ++i)
-    if (program_.argument(i).role == argument_role::scratch)
-      bytes += aligned(computed_.counts[i] * program_.argument(i).type->size);
-  return bytes;
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    auto const& argument = program_.argument(i);
+    if (argument.role != argument_role::scratch) continue;
+    if (__builtin_add_overflow(bytes, aligned(computed_.counts[i] * argument.type->size), &bytes))
+      fail_plan(program_.formulas.plan.file, detail::format("arguments[{}]", i),
+                detail::format("the scratch arrays up to {} have more than 2^63 - 1 bytes",
+                               argument.name),
+                "use smaller sizes");
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+void plan_call_state::check_scratch(scratch_memory const& scratch) const
+{
+  auto const needed = scratch_bytes();
+  detail::check_scratch(scratch.address, scratch.bytes, needed);
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    auto const& argument = program_.argument(i);
+    if (argument.role == argument_role::input || argument.role == argument_role::output)
+      check_scratch_overlap({scratch.address, needed}, argument,
+                            {addresses_[i], computed_.counts[i]});
+  }
 }
 
 plan_extents plan_call_state::extents() const

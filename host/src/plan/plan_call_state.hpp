@@ -29,10 +29,15 @@ class plan_call_state {
   void set_sizes(std::span<call_argument const> arguments);
 
   /// The memory of all scratch arrays, each aligned to 256 bytes.
+  /// @throws file_error (code invalid-plan) more than 2^63 - 1 bytes.
   [[nodiscard]] std::size_t scratch_bytes() const;
 
   /// Of all arrays, and the depths that the plan states.
   [[nodiscard]] plan_extents extents() const;
+
+  /// @throws usage_error `scratch` is too small, null, not aligned, or overlaps an array of the
+  ///   call.
+  void check_scratch(scratch_memory const& scratch) const;
 
   /// Divides memory of at least scratch_bytes() among the scratch arrays.
   void set_scratch(device_address address);

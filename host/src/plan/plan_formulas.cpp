@@ -2,14 +2,21 @@
 #include "plan/plan_formulas.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
 
-#include "plan/launch_limits.hpp"
+#include "plan/check_constants.hpp"
 #include "plan/order_values.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {
+
+/// Stands for a value that no formula may use.
+constexpr std::int64_t k_several_elements = std::numeric_limits<std::int64_t>::max();
 
 /// Parses the formulas of a plan.
 class formula_reader {
@@ -21,7 +28,7 @@ class formula_reader {
     name_values();
     add_types();
     for (auto const& let : plan_.lets)
-      result_.lets.push_back(parse(let.formula, "let." + let.name, [](std::int64_t) {}));
+      result_.lets.push_back(parse(let.formula, "let." + let.name));
     for (std::size_t i = 0; i < plan_.arguments.size(); ++i) result_.shapes.push_back(shape_of(i));
     for (std::size_t i = 0; i < plan_.launches.size(); ++i)
       result_.launches.push_back(launch_of(i));
@@ -62,6 +69,10 @@ class formula_reader {
 
   void add_types()
   {
+    if (plan_.element)
+      add_constant("element", *plan_.element);
+    else if (has_several_elements())
+      symbols_["sizeof(element)"] = {.value = k_several_elements};
     for (auto kind = scalar_kind::float16; kind != scalar_kind::bytes;
          kind = static_cast<scalar_kind>(static_cast<int>(kind) + 1))
       add_constant(to_string(kind), scalar_type(kind));
@@ -76,12 +87,21 @@ class formula_reader {
     }
   }
 
-  /// `check` is called with the value of a constant.
-  template <typename Check>
-  formula parse(std::string const& text, std::string const& path, Check const& check)
+  /// Whether the arguments are of the elements of different hooks, and so may differ.
+  [[nodiscard]] bool has_several_elements() const
+  {
+    std::set<std::string> hooks;
+    for (auto const& argument : plan_.arguments)
+      if (!argument.type && argument.role != argument_role::state) hooks.insert(argument.hook);
+    return hooks.size() > 1 && !hooks.contains({});
+  }
+
+  formula parse(std::string const& text, std::string const& path)
   try {
     formula parsed(text, symbols_);
-    if (parsed.uses().empty()) check(parsed.evaluate(nullptr));
+    if (!parsed.uses().empty() && parsed.uses().back() == k_several_elements)
+      throw formula_error("sizeof(element) has no meaning where several hooks bind types",
+                          "write sizeof(ARGUMENT), with the name of an argument of that type");
     return parsed;
   } catch (formula_error const& error) {
     fail_formula(plan_.file, path, text, error);
@@ -91,7 +111,7 @@ class formula_reader {
   {
     std::vector<formula> shape;
     for (auto const& extent : plan_.arguments[argument].shape)
-      shape.push_back(parse(extent, shape_path(plan_, argument, shape.size()), check_extent));
+      shape.push_back(parse(extent, shape_path(plan_, argument, shape.size())));
     return shape;
   }
 
@@ -100,43 +120,26 @@ class formula_reader {
     auto const& launch = plan_.launches[index];
     launch_formulas parsed;
     for (std::size_t i = 0; i < 3; ++i) {
-      parsed.grid.at(i) = parse(launch.grid.at(i), launch_path(plan_, index, "grid", i),
-                                [&](std::int64_t value) { check_grid(value, i); });
-      parsed.block.at(i) = parse(launch.block.at(i), launch_path(plan_, index, "block", i),
-                                 [&](std::int64_t value) { check_block(value, i); });
+      parsed.grid.at(i) = parse(launch.grid.at(i), launch_path(plan_, index, "grid", i));
+      parsed.block.at(i) = parse(launch.block.at(i), launch_path(plan_, index, "block", i));
     }
-    check_constant_block(index, parsed);
-    parsed.shared_bytes = parse(launch.shared_bytes, detail::format("launches[{}].shared", index),
-                                check_shared_bytes);
+    parsed.shared_bytes = parse(launch.shared_bytes, detail::format("launches[{}].shared", index));
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
       parsed.arguments.push_back(argument_of(index, i));
     return parsed;
-  }
-
-  void check_constant_block(std::size_t index, launch_formulas const& launch) const
-  try {
-    std::array<unsigned, 3> block{};
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (!launch.block.at(i).uses().empty()) return;
-      block.at(i) = static_cast<unsigned>(launch.block.at(i).evaluate(nullptr));
-    }
-    check_block_threads(block);
-  } catch (formula_error const& error) {
-    fail_plan(plan_.file, detail::format("launches[{}].block", index), error.what(), error.hint());
   }
 
   std::optional<formula> argument_of(std::size_t launch, std::size_t index)
   {
     auto const& argument = plan_.launches[launch].arguments[index];
     if (!argument.argument.empty()) return std::nullopt;
-    return parse(argument.formula, launch_argument_path(launch, index),
-                 [&](std::int64_t value) { check_fits(value, argument.type); });
+    return parse(argument.formula, launch_argument_path(launch, index));
   }
 
   std::optional<formula> depth_of(plan_result const& result)
   {
     if (!result.depth) return std::nullopt;
-    return parse(*result.depth, "depth." + result.output, check_extent);
+    return parse(*result.depth, "depth." + result.output);
   }
 
   plan_formulas& result_;
@@ -150,6 +153,7 @@ plan_formulas::plan_formulas(launch_plan stated) : plan(std::move(stated))
 {
   formula_reader(*this).read();
   order = order_values(*this);
+  check_constants(*this);
   for_each_formula(*this, [&](formula const& each) {
     if (std::ranges::binary_search(each.uses(), k_element_bytes)) uses_element_bytes = true;
   });

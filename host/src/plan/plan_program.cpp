@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "plan/bind_types.hpp"
+#include "plan/check_plan.hpp"
 #include "plan/encode_value.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
@@ -27,6 +28,18 @@ std::vector<untyped_kernel> kernels_of(loaded_module const& module, launch_plan 
   std::vector<untyped_kernel> kernels;
   for (auto const& launch : plan.launches) kernels.push_back(module.find_kernel(launch.kernel));
   return kernels;
+}
+
+/// @throws refused_error a launch does not pass what its kernel takes: the driver would read beyond
+///   what is passed.
+void check_parameters(launch_plan const& plan, std::vector<untyped_kernel> const& kernels)
+{
+  std::vector<finding> findings;
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (auto problem = check_loaded_launch(plan, i, kernels[i].parameter_sizes()))
+      findings.push_back(std::move(*problem));
+  if (!findings.empty())
+    throw refused_error(std::move(findings), detail::format("run plan {}", plan.name));
 }
 
 /// Asks the driver once for each shape of block.
@@ -88,6 +101,7 @@ plan_program::plan_program(device const& destination, launch_plan bound, linked_
       facts(facts_of(destination, formulas.plan, kernels)),
       size_numbers(formulas.plan.arguments.size())
 {
+  check_parameters(formulas.plan, kernels);
   for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i)
     defaults.push_back(default_of(formulas.plan, i));
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i) size_numbers[formulas.sizes[i]] = i;

@@ -19,8 +19,8 @@ namespace fatlink::detail {
 
 struct plan_program {
   /// @throws usage_error an argument has no type. @throws file_error the image lacks a kernel, or
-  /// as
-  ///   plan_formulas.
+  ///   as plan_formulas. @throws refused_error (plan-mismatch) a launch passes another number of
+  ///   arguments than its kernel takes, or one of another size.
   plan_program(device const& destination, launch_plan bound, linked_image linked);
 
   /// The index of the argument `name`; nothing if there is none.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "plan/bind_types.hpp"
-#include "plan/check_call.hpp"
 #include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
 #include "plan/plan_call_state.hpp"
@@ -52,14 +51,6 @@ class call_lease {
   std::atomic<detail::plan_call_state*>& spare_;
   std::unique_ptr<detail::plan_call_state> call_;
 };
-
-void check_scratch(scratch_memory const& scratch, std::size_t needed)
-{
-  if (scratch.bytes >= needed) return;
-  detail::fail_argument("scratch",
-                        detail::format("has {} bytes; the plan needs {}", scratch.bytes, needed),
-                        "pass as many bytes as scratch_bytes() returns");
-}
 
 /// Memory from the pool of the stream, released on the stream behind the work that uses it.
 class stream_memory {
@@ -141,8 +132,8 @@ void prepared_plan::run(stream_view stream, std::span<call_argument const> argum
   call->set(arguments);
   if (!state_->program.has_scratch()) {
     call->launch(stream);
-  } else if (scratch.address != 0) {
-    check_scratch(scratch, call->scratch_bytes());
+  } else if (scratch.address != 0 || scratch.bytes != 0) {
+    call->check_scratch(scratch);
     call->set_scratch(scratch.address);
     call->launch(stream);
   } else {
@@ -158,7 +149,7 @@ bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
   auto bound = std::make_shared<bound_plan::state>(state_, state_->program);
   bound->call.set(arguments);
   if (state_->program.has_scratch()) {
-    check_scratch(scratch, bound->call.scratch_bytes());
+    bound->call.check_scratch(scratch);
     bound->call.set_scratch(scratch.address);
   }
   return bound_plan(std::move(bound));

@@ -2,6 +2,8 @@
 // "arguments" and "let" of a plan.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 
 #include "plan/launch_limits.hpp"
 #include "plan/read_default.hpp"
@@ -15,6 +17,7 @@ namespace {
 constexpr std::array k_roles{argument_role::input, argument_role::output, argument_role::scratch,
                              argument_role::size,  argument_role::value,  argument_role::state};
 constexpr std::size_t k_most_dimensions = 8;
+constexpr std::uint64_t k_largest_alignment = 4096;  // bytes
 
 argument_role read_role(json_place const& place)
 {
@@ -40,6 +43,8 @@ std::vector<std::string> keys_of(argument_role role)
   if (role != argument_role::state) keys.emplace_back("type");
   if (role != argument_role::size) keys.emplace_back("hook");
   if (is_array(role)) keys.insert(keys.end(), {"count", "shape"});
+  if (role == argument_role::input || role == argument_role::output || role == argument_role::state)
+    keys.emplace_back("alignment");
   if (role == argument_role::output) keys.emplace_back("may_overlap");
   if (role == argument_role::value || role == argument_role::size) keys.emplace_back("default");
   return keys;
@@ -47,8 +52,8 @@ std::vector<std::string> keys_of(argument_role role)
 
 void check_keys(json_place const& place, argument_role role)
 {
-  static std::vector<std::string> const all{"name",  "role",        "type",    "count",
-                                            "shape", "may_overlap", "default", "hook"};
+  static std::vector<std::string> const all{"name",        "role",    "type", "count",    "shape",
+                                            "may_overlap", "default", "hook", "alignment"};
   place.check_keys(all);
   auto const keys = keys_of(role);
   for (auto const& [key, ignored] : place.value().items())
@@ -118,6 +123,19 @@ std::string read_hook(json_place const& place, plan_argument const& argument)
   return hook->identifier();
 }
 
+/// 0 where it is not stated.
+std::size_t read_alignment(json_place const& argument)
+{
+  auto const place = argument.find("alignment");
+  if (!place) return 0;
+  auto const& value = place->value();
+  auto const bytes = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+  if (!std::has_single_bit(bytes) || bytes > k_largest_alignment)
+    place->fail(detail::format("{} is not an alignment", value.is_number() ? value.dump() : "it"),
+                "write a power of two from 1 to 4096, in bytes");
+  return bytes;
+}
+
 plan_argument read_argument(json_place const& place, plan_types const& types)
 {
   if (!place.value().is_object()) place.check_keys({});
@@ -133,6 +151,7 @@ plan_argument read_argument(json_place const& place, plan_types const& types)
   else if (argument.role != argument_role::state)
     argument.type = read_type(place.member("type"), types);
   argument.hook = read_hook(place, argument);
+  argument.alignment = read_alignment(place);
   if (is_array(argument.role)) argument.shape = read_shape(place, argument.role);
   if (auto const stated = place.find("default"))
     argument.default_value = read_default(*stated, argument);

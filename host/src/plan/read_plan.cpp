@@ -6,10 +6,13 @@
 
 #include "fatbin/sidecar.hpp"
 #include "input/stated_digest.hpp"
+#include "plan/check_unique_keys.hpp"
 #include "plan/json_place.hpp"
 #include "plan/plan_error.hpp"
 #include "plan/plan_formulas.hpp"
 #include "plan/read_parts.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -63,6 +66,14 @@ void check_source_keys(json_place const& plan)
       member->fail("describes a transform, not a plan", "state it in the REFERENCE, another file");
 }
 
+nlohmann::json read_plan_json(std::filesystem::path const& path)
+{
+  auto const bytes = read_file(path, limits::k_json_bytes, k_json_example);
+  auto json = parse_json(bytes, path.string());
+  check_unique_keys(bytes, path.string());
+  return json;
+}
+
 }  // namespace
 
 std::vector<std::string> const& plan_keys()
@@ -104,12 +115,12 @@ launch_plan launch_plan::read(std::filesystem::path const& sidecar)
 {
   auto other_keys = detail::reference_keys();
   other_keys.emplace_back("sha256");
-  return detail::read_plan(detail::read_json(sidecar), sidecar.string(), other_keys);
+  return detail::read_plan(detail::read_plan_json(sidecar), sidecar.string(), other_keys);
 }
 
 launch_plan launch_plan::read_source(std::filesystem::path const& path)
 {
-  auto const json = detail::read_json(path);
+  auto const json = detail::read_plan_json(path);
   auto const file = path.string();
   detail::check_source_keys({json, file});
   return detail::read_plan(json, file, {});
