@@ -193,6 +193,39 @@ class Contracts(HeaderCase):
                           says=["the contract .hidden is not installed"], env=env)
 
 
+    def assert_changes_the_contract(self, env, source, *words):
+        self.file("scale.cu", source)
+        self.assert_fails(4, "compile", "scale.cu", "-o", "out.fatbin", "--contract", "scale", *words,
+                          says=["scale.cu: macros (-D) or folders (-I) of the compile change what the contract scale/1 declares"],
+                          hint="rename the macro, or the file that hides a header which the contract includes", env=env)
+
+    def test_a_folder_cannot_change_the_types(self):
+        env = self.install('#include <types.h>\nextern "C" __device__ real user_transform(real);\n',
+                           include__types_h="typedef float real;\n")
+        self.write("own/types.h", "typedef int real;\n")
+        self.assert_changes_the_contract(env, 'extern "C" __device__ int user_transform(int x) { return x + x; }\n', "-I", "own")
+
+    def test_a_macro_cannot_change_the_types(self):
+        env = self.install("#ifndef ELEMENT\n#define ELEMENT float\n#endif\n"
+                           'extern "C" __device__ ELEMENT user_transform(ELEMENT);\n')
+        self.assert_changes_the_contract(env, 'extern "C" __device__ int user_transform(int x) { return x + x; }\n',
+                                         "-D", "ELEMENT=int")
+        self.compile_for(env, "#define FACTOR 3.0F\n" + FACTOR, "-D", "ELEMENT=float")
+
+    def test_a_macro_cannot_rename_the_hook(self):
+        env = self.install('extern "C" __device__ float user_transform(float);\n')
+        source = '#undef user_transform\nextern "C" __device__ int user_transform(int) { return 5; }\n'
+        self.assert_changes_the_contract(env, source, "-D", "user_transform=other")
+
+    def test_what_they_include_is_part_of_the_key(self):
+        env = self.install('#include <types.h>\nextern "C" __device__ real user_transform(real);\n',
+                           include__types_h="typedef float real;\n")
+        self.write("own/types.h", "typedef float real;\n")
+        self.compile_for(env, "#define FACTOR 3.0F\n" + FACTOR, "-I", "own")
+        self.write("data/include/types.h", "typedef double real;\n")
+        self.assert_changes_the_contract(env, "#define FACTOR 3.0F\n" + FACTOR, "-I", "own")
+
+
 class Keys(HeaderCase):
     def test_a_header_that_a_macro_named_and_that_is_gone_is_reported(self):
         header = self.write("include/factor.h", "#define FACTOR 3.0F\n")
@@ -203,3 +236,17 @@ class Keys(HeaderCase):
         header.unlink()
         for _ in range(2):
             self.assert_fails(4, *words, says=["the header factor.h is in none of the folders"])
+
+    def test_headers_that_only_the_compiler_finds_are_found_in_the_cache(self):
+        steps = "".join(f"#define M{i}(a) M{i + 1}(a)\n" for i in range(20))
+        uses = "".join(f"#include M0(part{i})\n" for i in range(3))
+        for i, factor in enumerate(("1.0F", "2.0F", "3.0F")):
+            self.write(f"include/part{i}.h", f"#undef FACTOR\n#define FACTOR {factor}\n")
+        self.file("factor.cu", f"{steps}#define M20(a) <a.h>\n{uses}{FACTOR}")
+        words = ["compile", "factor.cu", "-I", "include", "-o", "out.fatbin"]
+        self.assertEqual(self.fatlink_json(*words)["cache"], "miss")
+        self.assertEqual(self.fatlink_json(*words, env={"FATLINK_LINKD": "/nowhere"})["cache"], "hit")
+        self.assertIn(THREE, self.ptx())
+        self.write("include/part2.h", "#undef FACTOR\n#define FACTOR 5.0F\n")
+        self.assertEqual(self.fatlink_json(*words)["cache"], "miss")
+        self.assertNotIn(THREE, self.ptx())

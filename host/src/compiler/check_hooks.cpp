@@ -116,6 +116,17 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
   }
 }
 
+void refuse_declarations(compile_subject const& subject)
+{
+  refuse(subject, code_of(finding_id::signature_mismatch),
+         detail::format("macros (-D) or folders (-I) of the compile change what the contract {} "
+                        "declares",
+                        subject.contract->title()),
+         detail::format("rename the macro, or the file that hides a header which the contract "
+                        "includes; {}",
+                        declaration_hint(subject, subject.contract->hooks.front())));
+}
+
 void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types,
                     ir_agreement agreement)
 {

@@ -9,11 +9,14 @@
 
 namespace fatlink::detail {
 
-/// @throws compile_error (missing-hook) `code` neither defines nor calls a hook of the contract;
-/// the
+/// @throws compile_error (missing-hook) `code` neither defines nor calls a hook of the contract; the
 ///   hint names a similar function, the C++ name of the hook, or the declaration;
 ///   (signature-mismatch) it defines one with parameters of other widths, which only LLVM IR can.
 void check_hooks(fatbin const& code, compile_subject const& subject, hook_types const& types);
+
+/// @throws compile_error (signature-mismatch) always: the options of the compile change what the
+///   header of the contract declares.
+[[noreturn]] void refuse_declarations(compile_subject const& subject);
 
 /// For LLVM IR, of which NVRTC has seen no contract. `agreement`: what libNVVM made of it.
 /// @throws compile_error (signature-mismatch) the text defines a hook of the contract with another

@@ -6,6 +6,7 @@
 #include "compiler/refuse_death.hpp"
 #include "link_helper/fail_without_helper.hpp"
 #include "toolkit/vendor_library.hpp"
+#include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 #include "vendor_compiler/nvrtc.hpp"
 #include "vendor_compiler/nvvm.hpp"
@@ -66,7 +67,9 @@ helper_lease& compiler_helpers::lease(helper_tool tool)
 {
   if (helper_ && tool_ == tool) return *helper_;
   helper_.reset();  // before another is waited for
+  stopwatch watch;
   helper_ = open(tool);
+  open_ms_ += watch.lap();
   tool_ = tool;
   return *helper_;
 }
