@@ -118,6 +118,7 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
   auto const paths = paths_of(arguments);
   check_outputs(job.arguments, paths, arguments.json);
   job.links = read_links(plan, arguments, choice, compiles);
+  for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
   job.transforms = references_of(paths);
   job.plan = detail::bind_types(std::move(plan), elements_of(job.links.modules, job.transforms));
   if (auto findings = detail::check_plan(job.plan, job.links.modules); !findings.empty())
