@@ -102,7 +102,7 @@ void compile_session::read_headers()
   if (is_cuda())
     headers_ = collect_headers();
   else
-    headers_.emplace(std::vector<fs::path>{}, std::map<std::string, std::string>{});
+    headers_.emplace(header_sources());
 }
 
 std::vector<fs::path> compile_session::find_headers()

@@ -39,6 +39,11 @@ try {
   refuse_death(death, name_, state_.settings);
 }
 
+void compiler_helpers::check_time() const
+{
+  if (time_limit::clock::now() > limit_.end()) refuse_time(name_, state_.settings);
+}
+
 void compiler_helpers::unpack_headers(std::string const& folder)
 {
   auto settings = settings_for(helper_tool::nvrtc);

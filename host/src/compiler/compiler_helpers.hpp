@@ -27,6 +27,8 @@ class compiler_helpers {
   /// Gives the helper back, if there is one. Call it before you wait for another compile: that one
   /// may wait for a helper.
   void release() noexcept { helper_.reset(); }
+  /// @throws compile_error (compile_timeout) the time limit has passed, before the compile began.
+  void check_time() const;
   /// Wall time of starting helpers so far, milliseconds.
   [[nodiscard]] double open_ms() const noexcept { return open_ms_; }
   /// The hello of the helper with `tool`, which runs.

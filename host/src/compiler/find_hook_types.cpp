@@ -83,8 +83,7 @@ bool is_same(program const& left, program const& right)
 
 forced_header forced_header_of(installed_contract const& contract)
 {
-  return {contract.header_name, contract.header_text,
-          std::filesystem::path(contract.header_path).parent_path()};
+  return {contract.header_name, contract.header_text, contract.folder, contract.header_below};
 }
 
 program find_hook_probe(installed_contract const& contract, compiler_state& state,

@@ -52,6 +52,15 @@ void refuse_memory(std::string const& name, compiler_settings const& settings)
          "look for endless templates or macros, or raise compiler_settings::memory_limit_mib");
 }
 
+void refuse_time(std::string const& name, compiler_settings const& settings)
+{
+  refuse(name,
+         detail::format("reading its headers took longer than the time limit of {} s",
+                        static_cast<double>(settings.time_limit.count()) / 1000),
+         error_code::compile_timeout,
+         "include fewer headers, or raise compiler_settings::time_limit");
+}
+
 void refuse_death(helper_death const& death, std::string const& name,
                   compiler_settings const& settings)
 {
