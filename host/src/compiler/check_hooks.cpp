@@ -140,7 +140,7 @@ void check_ir_types(std::string_view text, compile_subject const& subject, hook_
   }
   if (agreement == ir_agreement::different)
     refuse(subject, code_of(finding_id::signature_mismatch),
-           detail::format("has another type of a hook than the contract {}",
+           detail::format("defines or calls a hook with another type than the contract {}",
                           subject.contract->title()),
            declaration_hint(subject, subject.contract->hooks.front()));
 }

@@ -95,8 +95,9 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
 {
   if (is_standard_header(name))
     return detail::format(
-        "NVRTC has no C++ standard library: remove the line, or include <cuda/std/...> of CCCL; "
-        "CUDA's own functions (sqrtf, printf) need no header; {}",
+        "NVRTC has no C++ standard library, and CCCL in these folders has no <cuda/std/{}>: remove "
+        "the line; CUDA's own functions (sqrtf, printf) need no header; {}",
+        name.substr(0, name.find('.')),
         folders_text(subject));
   if (!subject.headers_problem.empty())
     return detail::format(
@@ -176,13 +177,16 @@ bool is_unknown_architecture(compile_product const& product)
 
 }  // namespace
 
-/// Not a line of the source, which the log shows indented.
+/// The text of a catastrophic error; empty: the line states none. The name of the file before it may
+/// be any text, by #line. Not a line of the source, which the log shows indented.
 std::string_view catastrophe_of(std::string_view line)
 {
-  constexpr std::string_view k_mark = "): catastrophic error: ";
-  auto const start = line.find(k_mark);
+  constexpr std::string_view k_mark = "): ";
+  constexpr std::string_view k_kind = "catastrophic error: ";
+  auto const start = line.rfind(k_mark);
   if (line.starts_with(' ') || start == std::string_view::npos) return {};
-  return line.substr(start + k_mark.size());
+  line.remove_prefix(start + k_mark.size());
+  return line.starts_with(k_kind) ? line.substr(k_kind.size()) : std::string_view();
 }
 
 std::string missing_header_of(std::string_view log)
@@ -192,7 +196,9 @@ std::string missing_header_of(std::string_view log)
          {"could not open source file \"", "cannot open source file \""})
       if (auto const text = catastrophe_of(line); text.starts_with(mark)) {
         auto const name = text.substr(mark.size());
-        return std::string(name.substr(0, name.find('"')));
+        auto const end = std::min(name.rfind('"'), name.size());
+        if (auto const rest = name.substr(end); rest == "\"" || rest.starts_with("\" ("))
+          return std::string(name.substr(0, end));
       }
   return {};
 }
@@ -201,7 +207,7 @@ bool is_out_of_memory(compile_product const& product)
 {
   if (product.code.ends_with("_ERROR_OUT_OF_MEMORY")) return true;
   return std::ranges::any_of(lines_of(product.log), [](std::string_view line) {
-    return catastrophe_of(line).starts_with("out of memory") ||
+    return catastrophe_of(line) == "out of memory" ||
            line.starts_with("LLVM ERROR: out of memory") ||
            (line.starts_with("ptxas ") && line.ends_with("Memory allocation failure"));
   });

@@ -388,12 +388,13 @@ ir_agreement compile_session::compare_ir_types(byte_buffer const& ptx)
   };
   auto const module = read_ptx_interface(text_of(ptx), subject_.name);
   auto const subject = make_program();
-  auto const type_probe = ir_type_probe({subject, module, options_.architectures.front()}, types_);
+  ir_subject const code{subject, module, options_.architectures.front()};
+  auto const type_probe = ir_type_probe(code, types_);
   if (!type_probe) return ir_agreement::unknown;
   if (type_probe->headers.empty()) return ir_agreement::same;
   auto const product = std::move(compile(*type_probe).back());
   if (!product.code.empty()) return ir_agreement::unknown;
-  return read_ir_agreement(text_of(product.ptx), types_);
+  return read_ir_agreement(text_of(product.ptx), text_of(ptx), code, types_);
 }
 
 hook_types compile_session::hook_types_of_contract()
