@@ -295,8 +295,8 @@ TEST_F(NvvmContract, CompilesBesideSourcesThatNeedTheSameTypes)
 {
   if (!detail::locate_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
   fixtures::folder const folder;
-  compiler cached({.cache = std::make_shared<link_cache>(
-                       cache_settings{.folder = folder.path() / "cache"})});
+  compiler cached(
+      {.cache = std::make_shared<link_cache>(cache_settings{.folder = folder.path() / "cache"})});
   auto const ir = text_of("half.ll");
   std::string const cuda =
       "extern \"C\" __device__ float user_transform(float x) { return 0.5F * x; }\n";

@@ -23,8 +23,8 @@ class HeaderSet : public testing::Test {
   void write(std::string const& name, std::string const& text) { (void)folder_.write(name, text); }
   [[nodiscard]] header_set make(std::map<std::string, std::string> const& in_memory = {}) const
   {
-    return header_set({.folders = {folder_.path() / "one", folder_.path() / "two"},
-                       .in_memory = in_memory});
+    return header_set(
+        {.folders = {folder_.path() / "one", folder_.path() / "two"}, .in_memory = in_memory});
   }
   static std::vector<std::pair<std::string, std::string>> texts(header_set const& headers)
   {
@@ -221,4 +221,68 @@ TEST_F(HeaderSet, AddsAHeaderThatTheCompilerNames)
   EXPECT_FALSE(headers.add("x.h"));
   EXPECT_FALSE(headers.add("z.h"));
   EXPECT_EQ(headers.headers().size(), 2U);
+}
+
+TEST_F(HeaderSet, ChangesAMacroThatNamesTheFileBesideItsHeader)
+{
+  write("one/a/x.h", "#define T \"y.h\"\n#include T\n");
+  write("one/a/y.h", "int beside;\n");
+  write("one/y.h", "int other;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/x.h", "#define T \"y.h\"\n#include \"a/y.h\"\n"),
+                                          Pair("a/y.h", "int beside;\n")));
+}
+
+TEST_F(HeaderSet, ChangesAConditionOfAMacroInItsHeaderOnly)
+{
+  write("one/a/x.h", "#define HAS(x) __has_include(x)\n#if HAS(\"y.h\")\n#endif\n");
+  write("one/a/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(
+      texts(headers),
+      ElementsAre(Pair("a/x.h", "#define HAS(x) __has_include(x)\n#if HAS(\"a/y.h\")\n#endif\n"),
+                  Pair("a/y.h", "int y;\n")));
+}
+
+TEST_F(HeaderSet, KeepsTheNumbersOfLines)
+{
+  write("one/a/x.h", "#include \"y\\\n.h\"\nint x;\n");
+  write("one/a/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(texts(headers), testing::Contains(Pair("a/x.h", "#include \"a/y.h\\\n\"\nint x;\n")));
+}
+
+TEST_F(HeaderSet, FindsAFileOfAnotherFolderByItsRelativePath)
+{
+  write("one/a/x.h", "#include \"../../two/y.h\"\n");
+  write("two/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(texts(headers),
+              ElementsAre(Pair("a/x.h", "#include \"y.h\"\n"), Pair("y.h", "int y;\n")));
+}
+
+TEST_F(HeaderSet, HasStandardHeadersForFilesThatAreNotOfCuda)
+{
+  write("one/x.h", "#include <cstdint>\n");
+  write("two/cuda.h", "#include <cstddef>\n#include <limits>\n");
+  std::filesystem::create_directories(folder_.path() / "two/cuda/std");
+  write("two/cuda/std/limits", "int limits;\n");
+  header_set headers(
+      {.folders = {folder_.path() / "one"}, .cuda_folders = {folder_.path() / "two"}});
+  headers.add_includes_of("#include <x.h>\n#include <cuda.h>\n#include <limits>\n");
+  std::vector<std::string> names;
+  for (auto const& header : headers.headers()) names.push_back(header.name);
+  EXPECT_THAT(names, ElementsAre("cstdint", "cuda.h", "cuda/std/limits", "limits", "x.h"));
+}
+
+TEST_F(HeaderSet, StopsWhenTheTimeIsOver)
+{
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "#include <n" + std::to_string(i) + ">\n";
+  header_set headers({.check_time = [] { throw std::runtime_error("late"); }});
+  EXPECT_THROW(headers.add_includes_of(text), std::runtime_error);
 }

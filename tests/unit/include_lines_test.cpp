@@ -141,13 +141,12 @@ TEST(IncludeLines, HaveTheDefinitionsThatMayNameHeaders)
       "#define E(x) <x>\n#define F 1 + 2\n#define G <a> > b\n// #define H h\n"
       "#define I(a, b) a && __has_include(b)\n#define J() K(j.h)\n#define L(x) { x; }\n");
   for (auto const& definition : directives.definitions)
-    definitions.push_back(std::string(definition.name) +
-                          (definition.is_function ? "(" + std::string(definition.parameters) + ")"
-                                                  : "") +
-                          '=' + std::string(definition.value));
-  EXPECT_THAT(definitions,
-              ElementsAre("A=<a.h>", "B=\"b.h\"", "C=c/d-e.h", "E(x)=<x>",
-                          "I(a, b)=a && __has_include(b)", "J()=K(j.h)"));
+    definitions.push_back(
+        std::string(definition.name) +
+        (definition.is_function ? "(" + std::string(definition.parameters) + ")" : "") + '=' +
+        std::string(definition.value));
+  EXPECT_THAT(definitions, ElementsAre("A=<a.h>", "B=\"b.h\"", "C=c/d-e.h", "E(x)=<x>",
+                                       "I(a, b)=a && __has_include(b)", "J()=K(j.h)"));
 }
 
 TEST(IncludeLines, MayBeSpelledWithDigraphs)

@@ -90,8 +90,7 @@ TEST(IncludeMacros, TakeArguments)
               ElementsAre("y.h"));
   EXPECT_THAT(headers_in("#define J(a, b) <a##_##b.h>\n#define Y y\n#include J( x , Y )\n"),
               ElementsAre("x_Y.h"));
-  EXPECT_THAT(headers_in("#define Q(...) #__VA_ARGS__\n#include Q(a,b.h)\n"),
-              ElementsAre("a,b.h"));
+  EXPECT_THAT(headers_in("#define Q(...) #__VA_ARGS__\n#include Q(a,b.h)\n"), ElementsAre("a,b.h"));
   EXPECT_THAT(headers_in("#define E() <e.h>\n#include E()\n#include E\n"), ElementsAre("e.h"));
 }
 
@@ -138,8 +137,7 @@ TEST(IncludeMacros, OfManyLevelsAreUnresolved)
 {
   include_macros macros;
   std::string text = "#if HAS(M0(x))\n#define HAS(x) __has_include(x)\n";
-  for (int i = 0; i < 20; ++i)
-    text += fatlink::detail::format("#define M{}(x) M{}(x)\n", i, i + 1);
+  for (int i = 0; i < 20; ++i) text += fatlink::detail::format("#define M{}(x) M{}(x)\n", i, i + 1);
   macros.add(find_directives(text + "#define M20(x) <x.h>\n"));
   (void)macros.expand();
   EXPECT_EQ(macros.unresolved(), "HAS(M0(x))");

@@ -37,7 +37,8 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
 std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags,
                                compile_report* report = nullptr);
 
-/// @throws usage_error one of `outputs`, files to write, is one of `headers`. Standard output is not
+/// @throws usage_error one of `outputs`, files to write, is one of `headers`. Standard output is
+/// not
 ///   a file.
 void keep_headers(std::vector<std::filesystem::path> const& headers,
                   std::vector<std::string> const& outputs);

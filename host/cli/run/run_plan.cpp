@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <set>
 #include <span>
 
 #include "error_report.hpp"
@@ -76,6 +77,31 @@ std::vector<transform_reference> references_of(std::vector<std::filesystem::path
   return references;
 }
 
+/// The hooks that the transforms define, by their PTX.
+std::set<std::string> defined_hooks(std::span<input const> transforms)
+{
+  std::set<std::string> names;
+  for (auto const& transform : transforms)
+    for (auto const& module : transform.modules())
+      for (auto const& entry : module.entries()) {
+        if (entry.kind != entry_kind::ptx) continue;
+        auto const& functions = module.interface(entry);
+        for (auto const* const list : {&functions.definitions, &functions.weak})
+          for (auto const& function : *list) names.insert(function.name);
+      }
+  return names;
+}
+
+/// What the library states of its own hooks does not hold for those of a transform.
+void leave_out_replaced(std::vector<transform_reference>& references,
+                        std::filesystem::path const& library, std::span<input const> inputs)
+{
+  if (references.empty() || !transform_reference::beside(library)) return;
+  auto const replaced = defined_hooks(inputs.subspan(1));
+  std::erase_if(references.back().hooks,
+                [&](hook_reference const& stated) { return replaced.contains(stated.hook); });
+}
+
 /// Of the idents, and where they state none, of the sidecars.
 detail::hook_elements elements_of(std::span<fatbin const> modules,
                                   std::vector<transform_reference> const& transforms)
@@ -120,6 +146,7 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
   job.links = read_links(plan, arguments, choice, compiles);
   for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
   job.transforms = references_of(paths);
+  leave_out_replaced(job.transforms, paths.front(), job.links.inputs);
   job.plan = detail::bind_types(std::move(plan), elements_of(job.links.modules, job.transforms));
   if (auto findings = detail::check_plan(job.plan, job.links.modules); !findings.empty())
     throw refused_error(std::move(findings), fmt::format("run plan {}", job.plan.name));

@@ -9,7 +9,8 @@
 
 namespace fatlink::detail {
 
-/// @throws compile_error (missing-hook) `code` neither defines nor calls a hook of the contract; the
+/// @throws compile_error (missing-hook) `code` neither defines nor calls a hook of the contract;
+/// the
 ///   hint names a similar function, the C++ name of the hook, or the declaration;
 ///   (signature-mismatch) it defines one with parameters of other widths, which only LLVM IR can.
 void check_hooks(fatbin const& code, compile_subject const& subject, hook_types const& types);

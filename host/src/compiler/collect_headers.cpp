@@ -22,7 +22,8 @@ collected_headers read_headers(header_request const& request,
   auto& headers = collected.headers;
   headers.add_definitions(request.options.definitions);
   if (auto const* forced = request.forced)
-    collected.forced_name = headers.add_forced(forced->file_name, forced->text, forced->folder, forced->path);
+    collected.forced_name =
+        headers.add_forced(forced->file_name, forced->text, forced->folder, forced->path);
   headers.add_includes_of(request.code);
   return collected;
 }
@@ -49,8 +50,8 @@ collected_headers collect_headers(header_request const& request, cuda_headers co
   auto collected = read_headers(request, places.folders(), check_time);
   if (!collected.headers.has_missing() || !places.must_unpack()) return collected;
   auto problem = unpack(places.unpacked(), helpers);
-  collected = read_headers(
-      request, problem.empty() ? places.folders() : places.installed_folders(), check_time);
+  collected = read_headers(request, problem.empty() ? places.folders() : places.installed_folders(),
+                           check_time);
   collected.problem = std::move(problem);
   return collected;
 }

@@ -97,8 +97,7 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
     return detail::format(
         "NVRTC has no C++ standard library, and CCCL in these folders has no <cuda/std/{}>: remove "
         "the line; CUDA's own functions (sqrtf, printf) need no header; {}",
-        name.substr(0, name.find('.')),
-        folders_text(subject));
+        name.substr(0, name.find('.')), folders_text(subject));
   if (!subject.headers_problem.empty())
     return detail::format(
         "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "
@@ -177,8 +176,8 @@ bool is_unknown_architecture(compile_product const& product)
 
 }  // namespace
 
-/// The text of a catastrophic error; empty: the line states none. The name of the file before it may
-/// be any text, by #line. Not a line of the source, which the log shows indented.
+/// The text of a catastrophic error; empty: the line states none. The name of the file before it
+/// may be any text, by #line. Not a line of the source, which the log shows indented.
 std::string_view catastrophe_of(std::string_view line)
 {
   constexpr std::string_view k_mark = "): ";

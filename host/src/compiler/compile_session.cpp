@@ -148,7 +148,8 @@ cache_key compile_session::add_known_headers(link_cache& cache)
   for (int rounds = 0; is_cuda() && rounds < k_most_late_headers; ++rounds) {
     auto const names_key = late_headers_key(key);
     if (!cache.has(names_key)) break;
-    auto const entry = cache.find_or_make(names_key, [] { return link_cache::product{.keep = false}; });
+    auto const entry =
+        cache.find_or_make(names_key, [] { return link_cache::product{.keep = false}; });
     bool is_changed = false;
     for (auto const& name : entry.link->warnings) is_changed = headers_->add(name) || is_changed;
     if (!is_changed) break;
@@ -161,7 +162,8 @@ cache_key compile_session::add_known_headers(link_cache& cache)
 /// and by `key` the names of those.
 void compile_session::store_late(link_cache& cache, cache_key const& key, cached_link const& link)
 {
-  (void)cache.find_or_make(key_of(make_program()), [&] { return link_cache::product{.link = link}; });
+  (void)cache.find_or_make(key_of(make_program()),
+                           [&] { return link_cache::product{.link = link}; });
   (void)cache.find_or_make(late_headers_key(key), [&] {
     return link_cache::product{.link = {.warnings = late_headers_}};
   });

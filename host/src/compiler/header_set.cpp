@@ -212,8 +212,7 @@ std::string header_set::resolve(include_line const& line, optional_place const& 
 std::string header_set::find_beside(std::string const& spelled, header_place const& includer)
 {
   auto const path = fs::path(includer.name).parent_path() / spelled;
-  auto const place =
-      folders_.find_at({includer.folder, path.lexically_normal().string()}, spelled);
+  auto const place = folders_.find_at({includer.folder, path.lexically_normal().string()}, spelled);
   return place ? insert(*place, spelled) : std::string();
 }
 
@@ -354,10 +353,9 @@ void header_set::settle_macros()
       settle(use);
       continue;
     }
-    auto const original = std::string_view(headers_.at(use.owner).text)
-                              .substr(use.range.offset, use.range.size);
-    use.change = {use.range,
-                  with_lines_of(original, '"' + use.beside.begin()->second + '"')};
+    auto const original =
+        std::string_view(headers_.at(use.owner).text).substr(use.range.offset, use.range.size);
+    use.change = {use.range, with_lines_of(original, '"' + use.beside.begin()->second + '"')};
   }
 }
 

@@ -12,8 +12,8 @@
 //   @contract/x the header that is included before the source, and files beside it
 //   cstdint     a header of the C++ standard library, if it is in no folder (standard_headers.hpp)
 // The source is not changed: where it spells a name otherwise, a header of that name includes the
-// file. So "x.h" in a file finds the file beside it, and no file is in the set twice. Where "x.h" is
-// one of several values of a macro, or in the value of a macro, the compiler takes the file that
+// file. So "x.h" in a file finds the file beside it, and no file is in the set twice. Where "x.h"
+// is one of several values of a macro, or in the value of a macro, the compiler takes the file that
 // has that name for all; if it is another one than the one beside the file, this is refused.
 // Threads: one at a time.
 #pragma once
@@ -138,7 +138,7 @@ class header_set {
   std::string forced_name_;
   optional_place forced_place_;
   include_macros macros_;
-  std::vector<macro_place> uses_;  ///< by number of macros_
+  std::vector<macro_place> uses_;     ///< by number of macros_
   std::vector<std::string> pending_;  ///< names of headers whose directives are to be read
   std::uint64_t size_ = 0;
   bool has_missing_ = false;

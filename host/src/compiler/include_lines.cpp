@@ -28,7 +28,8 @@ bool is_digit(char letter)
 
 bool is_call_letter(char letter)
 {
-  return is_value_letter(letter) || std::string_view("<>\"#(), \t").find(letter) != std::string_view::npos;
+  return is_value_letter(letter) ||
+         std::string_view("<>\"#(), \t").find(letter) != std::string_view::npos;
 }
 
 /// `text` without blanks at its ends.
@@ -63,9 +64,7 @@ std::string_view rest_of_line(std::string_view text, std::size_t position)
 class scanner {
  public:
   explicit scanner(std::string_view text)
-      : joined_(std::make_shared<joined_text const>(text)),
-        text_(joined_->view()),
-        reader_(text_)
+      : joined_(std::make_shared<joined_text const>(text)), text_(joined_->view()), reader_(text_)
   {
   }
 
@@ -201,8 +200,8 @@ class scanner {
     if (!kind.is_condition) return false;
     auto copy = reader_;
     auto const name = copy.read_word();
-    return !name.empty() && !is_digit(name.front()) &&
-           name != "defined" && !name.starts_with(k_has_include);
+    return !name.empty() && !is_digit(name.front()) && name != "defined" &&
+           !name.starts_with(k_has_include);
   }
 
   /// Returns the word of the argument, which may be the name of a macro with arguments.

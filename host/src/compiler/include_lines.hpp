@@ -55,7 +55,8 @@ struct include_directives {
 /// At most so many directives of each kind are read of a text.
 inline constexpr std::size_t k_most_directives = 262'144;
 
-/// The directives of `text`, each kind in order, except those in comments. `text` must outlive them.
+/// The directives of `text`, each kind in order, except those in comments. `text` must outlive
+/// them.
 include_directives find_directives(std::string_view text);
 
 }  // namespace fatlink::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers that directives like #include NAME and #if HAS(NAME) may mean, where these are macros.
-// Conditions are not evaluated: each definition of a macro counts, wherever it is, so there may be
-// several headers, of which the compiler takes one. Thrust names headers so:
+// The headers that directives like #include NAME and #if HAS(NAME) may mean, where these are
+// macros. Conditions are not evaluated: each definition of a macro counts, wherever it is, so there
+// may be several headers, of which the compiler takes one. Thrust names headers so:
 //   #define ROOT thrust/system/cuda
 //   #define HEADER <ROOT/vector.h>
 //   #include HEADER
@@ -82,7 +82,8 @@ class include_macros {
   std::unordered_map<std::string, std::set<std::size_t>> dependents_;
   std::set<std::size_t> waiting_;
   std::unordered_set<std::string> testing_;  ///< macros that expand to __has_include
-  std::unordered_map<std::string, std::vector<std::string>> users_;  ///< by word, macros that have it
+  std::unordered_map<std::string, std::vector<std::string>>
+      users_;  ///< by word, macros that have it
 };
 
 }  // namespace fatlink::detail

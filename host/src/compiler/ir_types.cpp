@@ -112,8 +112,7 @@ ir_agreement read_ir_agreement(std::string_view ptx, std::string_view own_ptx,
   auto agreement = ir_agreement::same;
   for (auto const& [hook, mangled] : types.mangled) {
     auto const is_defined = has(module.definitions, hook) || has(module.weak, hook);
-    auto const text =
-        is_defined ? body_of(ptx, caller_name(hook, subject.source.source)) : ptx;
+    auto const text = is_defined ? body_of(ptx, caller_name(hook, subject.source.source)) : ptx;
     if (!takes_address(text, hook)) continue;
     // The source may take the address of what it calls.
     if (!has_only_numbers(mangled) || (!is_defined && takes_address(own_ptx, hook)))

@@ -18,7 +18,8 @@ namespace fatlink::detail {
 enum class ir_agreement {
   same,       ///< of each hook that the source defines or calls
   different,  ///< of a hook whose parameters are all numbers
-  unknown  ///< pointers to other types, classes, narrow integers; or a called hook's address is taken
+  unknown     ///< pointers to other types, classes, narrow integers; or a called hook's address is
+              ///< taken
 };
 
 /// What the source defines and calls, by its PTX `module`, and for which target.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A text without the line ends that a backslash before them removes, and where its letters are in
-// the original. Raw strings, which keep such line ends, are joined, too. Source: C++20, [lex.phases].
-// Threads: no shared state.
+// the original. Raw strings, which keep such line ends, are joined, too. Source: C++20,
+// [lex.phases]. Threads: no shared state.
 #pragma once
 
 #include <cstddef>

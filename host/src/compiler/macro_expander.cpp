@@ -102,8 +102,8 @@ bool macro_expander::add(macro_definition const& definition)
 {
   auto& all = definitions_[std::string(definition.name)];
   macro entry{.is_function = definition.is_function,
-                                   .parameters = split_parameters(definition.parameters),
-                                   .value = std::string(definition.value)};
+              .parameters = split_parameters(definition.parameters),
+              .value = std::string(definition.value)};
   if (std::ranges::find(all, entry) != all.end()) return false;
   all.push_back(std::move(entry));
   ++count_;

@@ -21,9 +21,9 @@ namespace fatlink::detail {
 
 class helper_process {
  public:
-  /// Starts `program`, the helper with `tool`, with a socket as standard input and output, the null device as standard
-  /// error, the status pipe as descriptor 3, no other descriptors, default signal actions, and
-  /// helper_environment().
+  /// Starts `program`, the helper with `tool`, with a socket as standard input and output, the null
+  /// device as standard error, the status pipe as descriptor 3, no other descriptors, default
+  /// signal actions, and helper_environment().
   /// @throws unavailable_error it cannot be started.
   helper_process(std::string const& program, helper_tool tool,
                  std::vector<std::string> const& arguments);
