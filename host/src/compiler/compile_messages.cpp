@@ -196,7 +196,8 @@ std::string missing_header_of(std::string_view log)
       if (auto const text = catastrophe_of(line); text.starts_with(mark)) {
         auto const name = text.substr(mark.size());
         auto const end = std::min(name.rfind('"'), name.size());
-        if (auto const rest = name.substr(end); rest == "\"" || rest.starts_with("\" ("))
+        if (auto const rest = name.substr(end);
+            rest == "\"" || rest.starts_with("\" (") || rest.starts_with("\": "))
           return std::string(name.substr(0, end));
       }
   return {};

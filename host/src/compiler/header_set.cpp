@@ -42,14 +42,6 @@ std::string include_of(std::string const& name)
   return detail::format("#include \"{}\"\n", name);
 }
 
-/// `text` with as many ends of lines as `original` has, so that the lines after it keep their
-/// numbers.
-std::string with_lines_of(std::string_view original, std::string text)
-{
-  for (auto i = std::ranges::count(original, '\n'); i > 0; --i) text += "\\\n";
-  return text;
-}
-
 [[noreturn]] void refuse_nul(std::string const& name)
 {
   throw file_error(stage::compiler, {.message = detail::format("{} has a NUL byte", name),
@@ -138,7 +130,7 @@ void header_set::add_text(std::string const& name, std::string text)
 
 std::vector<memory_header> header_set::headers() const
 {
-  std::map<std::string_view, std::vector<edit>> changes;
+  std::map<std::string_view, std::vector<text_edit>> changes;
   for (auto const& use : uses_)
     if (use.change) changes[use.owner].push_back(*use.change);
   std::vector<memory_header> list;
@@ -146,15 +138,7 @@ std::vector<memory_header> header_set::headers() const
     auto edits = subject.edits;
     if (auto const own = changes.find(name); own != changes.end())
       edits.insert(edits.end(), own->second.begin(), own->second.end());
-    std::ranges::sort(edits, {}, [](edit const& entry) { return entry.range.offset; });
-    std::string text;
-    std::size_t copied = 0;
-    for (auto const& [range, replacement] : edits) {
-      if (range.offset < copied) continue;
-      text.append(subject.text, copied, range.offset - copied).append(replacement);
-      copied = range.offset + range.size;
-    }
-    list.push_back({name, std::move(text.append(subject.text, copied))});
+    list.push_back({name, edited(subject.text, std::move(edits))});
   }
   return list;
 }
@@ -353,9 +337,7 @@ void header_set::settle_macros()
       settle(use);
       continue;
     }
-    auto const original =
-        std::string_view(headers_.at(use.owner).text).substr(use.range.offset, use.range.size);
-    use.change = {use.range, with_lines_of(original, '"' + use.beside.begin()->second + '"')};
+    use.change = {use.range, '"' + use.beside.begin()->second + '"'};
   }
 }
 
@@ -403,12 +385,9 @@ void header_set::edit_directive(header& subject, include_line const& line)
   auto const name = resolve(sought, subject.place);
   if (name.empty()) return;
   if (is_text) return add_alias(std::string(line.name), name);
-  auto const add = [&](text_range range, std::string text) {
-    auto const original = std::string_view(subject.text).substr(range.offset, range.size);
-    subject.edits.push_back({range, with_lines_of(original, std::move(text))});
-  };
-  if (line.is_next) add(line.word, line.is_condition ? "__has_include" : "include");
-  if (name != line.name) add(line.range, name);
+  if (line.is_next)
+    subject.edits.push_back({line.word, line.is_condition ? "__has_include" : "include"});
+  if (name != line.name) subject.edits.push_back({line.range, name});
 }
 
 }  // namespace fatlink::detail

@@ -29,6 +29,7 @@
 
 #include "compiler/header_folders.hpp"
 #include "compiler/include_macros.hpp"
+#include "compiler/text_edits.hpp"
 #include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
@@ -87,15 +88,10 @@ class header_set {
 
  private:
   using optional_place = std::optional<header_place>;  ///< of the includer; empty: in memory
-  /// A part of a text that the compiler gets otherwise.
-  struct edit {
-    text_range range;
-    std::string text;
-  };
   struct header {
     std::string text = {};
     optional_place place = {};
-    std::vector<edit> edits = {};
+    std::vector<text_edit> edits = {};
     std::string alias_of = {};  ///< the name in the set that it includes; empty: it is none
   };
   /// Where a macro names a header.
@@ -103,7 +99,7 @@ class header_set {
     std::string owner = {};  ///< the header, by its name in the set; empty: the source
     text_range range = {};
     std::map<std::string, std::string> beside = {};  ///< of "…" values: names in the set
-    std::optional<edit> change = {};
+    std::optional<text_edit> change = {};
   };
 
   std::string resolve(include_line const& line, optional_place const& includer);

@@ -123,33 +123,31 @@ std::string types_text()
 {
   std::string text;
   for (auto const* const list : {&k_signed, &k_unsigned})
-    for (auto const& [bits, type, limits] : *list)
-      for (auto const& [kind, upper] : k_kinds)
-        text += detail::format("typedef {} {}int{}{}_t;\n", type, list == &k_signed ? "" : "u",
-                               kind, bits);
+    for (auto const& entry : *list)
+      for (auto const& kind : k_kinds)
+        text += detail::format("typedef {} {}int{}{}_t;\n", entry.type,
+                               list == &k_signed ? "" : "u", kind.lower, entry.name);
   return text +
          "typedef int64_t intptr_t;\ntypedef uint64_t uintptr_t;\n"
          "typedef int64_t intmax_t;\ntypedef uint64_t uintmax_t;\n";
 }
 
+/// INT8_MIN, INT8_MAX and UINT8_MAX of each kind.
 std::string limits_text()
 {
   std::string text;
   for (std::size_t i = 0; i < std::size(k_signed); ++i)
-    for (auto const& [kind, upper] : k_kinds) {
-      std::string const bits = k_signed[i].name;
-      auto const is_exact = *upper == '\0';
-      auto const limit = [&](bool is_unsigned, char const* end) {
-        auto const* const limits = is_unsigned ? k_unsigned[i].limits : k_signed[i].limits;
+    for (auto const& kind : k_kinds)
+      for (std::string_view const limit : {"INT_MIN", "INT_MAX", "UINT_MAX"}) {
+        auto const is_unsigned = limit.starts_with('U');
+        auto const end = limit.substr(limit.size() - 4);  // "_MIN"
         auto const* const sign = is_unsigned ? "U" : "";
-        text += detail::format("#define {}INT{}{}_{} {}\n", sign, upper, bits, end,
-                               is_exact ? detail::format("{}_{}", limits, end)
-                                        : detail::format("{}INT{}_{}", sign, bits, end));
-      };
-      limit(false, "MIN");
-      limit(false, "MAX");
-      limit(true, "MAX");
-    }
+        auto const* const bits = k_signed[i].name;
+        auto const* const limits = is_unsigned ? k_unsigned[i].limits : k_signed[i].limits;
+        auto const value = *kind.upper == '\0' ? detail::format("{}{}", limits, end)
+                                               : detail::format("{}INT{}{}", sign, bits, end);
+        text += detail::format("#define {}INT{}{}{} {}\n", sign, kind.upper, bits, end, value);
+      }
   return text + R"(#define INTPTR_MIN INT64_MIN
 #define INTPTR_MAX INT64_MAX
 #define UINTPTR_MAX UINT64_MAX
@@ -190,8 +188,8 @@ std::string cstdint_text(std::string_view cccl_text)
               "#ifndef FATLINK_CSTDINT\n#define FATLINK_CSTDINT\nnamespace std {\n";
   for (auto const* const sign : {"", "u"}) {
     for (auto const& entry : k_signed)
-      for (auto const& [kind, upper] : k_kinds)
-        text += detail::format("using ::{}int{}{}_t;\n", sign, kind, entry.name);
+      for (auto const& kind : k_kinds)
+        text += detail::format("using ::{}int{}{}_t;\n", sign, kind.lower, entry.name);
     text += detail::format("using ::{0}intptr_t;\nusing ::{0}intmax_t;\n", sign);
   }
   return text + "}\n#endif\n";
