@@ -6,26 +6,30 @@ The target ``main_job``: what scripts/demo runs, namely the program, its helper,
 two transforms. The preset ``demo`` builds it without tests, install rules and other fatbins.
 
 ``FATLINK_COMPILE_IN_GROUPS``
-  Option, default off. Compiles the sources of the helper, and those of the library's folders below, in one step per
+  Option, default off. Compiles the sources of the helper, and those of the folders below, in one step per
   group, which takes fewer steps and less time. Other folders have sources with local names of the same spelling,
   which cannot be compiled together. tests/cmake/test_demo.py checks that the groups compile.
 #]=======================================================================]
 option(FATLINK_COMPILE_IN_GROUPS "Compile some sources in groups instead of one by one" OFF)
 
-# Makes a group of the library's sources in host/src/<folder>.
-function(_fatlink_compile_in_group folder)
-  get_target_property(sources fatlink_objects SOURCES)
-  list(FILTER sources INCLUDE REGEX "^src/${folder}/")
+# Makes a group of the target's sources in host/<folder>.
+function(_fatlink_compile_in_group target folder)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^${folder}/")
   list(TRANSFORM sources PREPEND "${PROJECT_SOURCE_DIR}/host/")
-  set_source_files_properties(${sources} TARGET_DIRECTORY fatlink_objects PROPERTIES UNITY_GROUP ${folder})
+  string(REPLACE "/" "_" group "${folder}")
+  set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
 endfunction()
 
 if(FATLINK_COMPILE_IN_GROUPS)
   set_target_properties(fatlink_linkd PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  set_target_properties(fatlink_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_target_properties(fatlink_objects fatlink_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   foreach(folder IN ITEMS util verification device fatbin link_helper nvjitlink linker
                       cubin input compiler toolkit catalogue cache plan)
-    _fatlink_compile_in_group(${folder})
+    _fatlink_compile_in_group(fatlink_objects src/${folder})
+  endforeach()
+  foreach(folder IN ITEMS bench compile doctor inspect terminal)
+    _fatlink_compile_in_group(fatlink_program cli/${folder})
   endforeach()
 endif()
 

@@ -8,12 +8,12 @@
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "catalogue/installed_library.hpp"
 #include "catalogue/transform_check.hpp"
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
-#include "fatlink/launch_plan.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/source.hpp"
@@ -21,7 +21,8 @@
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
-#include "plan/check_plan.hpp"
+#include "plan_checks.hpp"
+#include "preflight/default_hooks.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
 #include "preflight/linked_entry.hpp"
@@ -53,6 +54,7 @@ struct check_result {
   installed_library const* library = nullptr;  ///< the installed library of the check; null: none
   /// Modules whose symbols only the link reads.
   std::vector<std::string> unseen = {};
+  std::set<std::string> defaults = {};  ///< hooks that the library defines and no transform fills
 
   [[nodiscard]] bool links() const
   {
@@ -110,6 +112,7 @@ nlohmann::json to_json(std::vector<check_result> const& results)
                                {"library", library_to_json(result.library)},
                                {"findings", findings},
                                {"open_hooks", open_hooks(result)},
+                               {"default_hooks", result.defaults},
                                {"unseen", result.unseen},
                                {"links", result.links()}});
     if (!result.links()) json["links"] = false;
@@ -132,9 +135,11 @@ std::string describe(check_result const& result)
           ? std::string{}
           : fmt::format(", as far as can be seen: only the link reads the symbols of {}",
                         detail::list_names(result.unseen));
-  return hooks.empty()
-             ? "links" + unseen
-             : fmt::format("links if another input defines {}{}", fmt::join(hooks, ", "), unseen);
+  std::string defaults;
+  for (auto const& hook : result.defaults) defaults += fmt::format(", {} default", hook);
+  return hooks.empty() ? "links" + defaults + unseen
+                       : fmt::format("links if another input defines {}{}{}",
+                                     fmt::join(hooks, ", "), defaults, unseen);
 }
 
 void print_text(std::vector<check_result> const& results)
@@ -187,24 +192,14 @@ std::vector<std::string> list_unseen(std::vector<input> const& files,
   return names;
 }
 
-/// A launch plan, and the modules of the file that it is beside.
-struct stated_plan {
-  launch_plan plan;
-  std::vector<fatbin> modules;
-  installed_library const* library = nullptr;  ///< whose plan it is; null: that of an input
-};
-
-std::vector<stated_plan> read_plans(std::vector<input> const& files,
-                                    std::vector<installed_library> const& libraries)
+/// Of the modules that a link takes of `files`, with the installed `library` if there is one.
+std::set<std::string> list_defaults(std::vector<input> const& files,
+                                    installed_library const* library,
+                                    preflight_request const& request)
 {
-  std::vector<stated_plan> plans;
-  for (auto const& file : files)
-    if (auto plan = launch_plan::beside(file.name()))
-      plans.push_back({std::move(*plan), file.modules()});
-  for (auto const& library : libraries)
-    if (auto plan = launch_plan::beside(library.contents.name()))
-      plans.push_back({std::move(*plan), {library.contents}, &library});
-  return plans;
+  auto modules = select_modules(files, request);
+  if (library != nullptr) modules.insert(modules.begin(), library->contents);
+  return detail::default_hooks(modules, detail::choice_of(request));
 }
 
 /// Adds the findings about plans to each result; they are errors, which come first.
@@ -212,10 +207,9 @@ void check_plans(std::vector<check_result>& results, std::vector<stated_plan> co
                  bool allow_calls)
 {
   for (auto& result : results)
-    for (auto const& [plan, modules, library] : plans) {
-      if (library != nullptr && library != result.library) continue;
-      auto const findings = detail::check_plan(
-          plan, modules, {.choice = entry_choice{result.target, result.mode, allow_calls}});
+    for (auto const& plan : plans) {
+      if (plan.library != nullptr && plan.library != result.library) continue;
+      auto const findings = judge_plan(plan, {result.target, result.mode, allow_calls});
       result.findings.insert(result.findings.begin(), findings.begin(), findings.end());
     }
 }
@@ -231,14 +225,15 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
   for (auto const& library : selected)
     for (auto const& request : requests)
       results.push_back({request.target, request.mode, preflight_with(library, files, request),
-                         &library, list_unseen(files, request)});
+                         &library, list_unseen(files, request),
+                         list_defaults(files, &library, request)});
   if (!selected.empty()) return results;
   auto const lacks_kernels = lacks_library(detail::modules_of(files));
   for (auto const& request : requests)
     results.push_back(
         {request.target, request.mode,
          lacks_kernels ? preflight_without(installed, files, request) : preflight(files, request),
-         nullptr, list_unseen(files, request)});
+         nullptr, list_unseen(files, request), list_defaults(files, nullptr, request)});
   return results;
 }
 

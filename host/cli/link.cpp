@@ -42,7 +42,7 @@ nlohmann::json to_json(linked_image const& image, double read_ms, std::string co
 {
   nlohmann::json hooks = nlohmann::json::array();
   for (auto const& hook : image.hooks)
-    hooks.push_back({{"name", hook.name}, {"inlined", hook.inlined}});
+    hooks.push_back({{"name", hook.name}, {"inlined", hook.inlined}, {"default", hook.is_default}});
   return {{"output", output},
           {"kind", to_string(image.kind)},
           {"target", image.target.name()},
@@ -67,8 +67,7 @@ void print_text(linked_image const& image, std::string const& output)
 {
   fmt::print("{}: {} for {}, {} link, {} bytes", output, to_string(image.kind), image.target.name(),
              to_string(image.mode), image.bytes.size());
-  for (auto const& hook : image.hooks)
-    fmt::print(", {} {}", hook.name, hook.inlined ? "inlined" : "called");
+  for (auto const& hook : image.hooks) fmt::print(", {} {}", hook.name, to_string(hook));
   if (image.cache == cache_outcome::hit) fmt::print(", from the cache");
   fmt::print("\n");
 }

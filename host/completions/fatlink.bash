@@ -52,7 +52,7 @@ _fatlink_options() {
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
     'cache warm') options+=" --target --mode --kernel --emit --layer $linking" ;;
-    bench) options+=" --elements --library --transform --mode --kernel --repeat --resources $common" ;;
+    bench) options+=" --elements --library --transform --mode --kernel --only --repeat --resources $common" ;;
   esac
 }
 
@@ -127,6 +127,7 @@ _fatlink_values() {
       [[ $current == cpu:* ]] && _fatlink_targets && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
     'link --emit') _fatlink_offer 'cubin ptx' ;;
     'cache warm --emit') _fatlink_list 'cubin ptx' ;;
+    'bench --only') _fatlink_list 'kernels links starts preflight reference-device' ;;
     'link --target' | 'check --target' | 'inspect --target' | 'cache warm --target')
       _fatlink_targets
       _fatlink_list "$targets native all" ;;

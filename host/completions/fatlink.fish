@@ -151,4 +151,5 @@ complete -c fatlink -n '__fatlink_at pack' -l package -x -d 'Package that ships 
 complete -c fatlink -n '__fatlink_at list' -l kind -xa 'library transform' -d 'Show only this kind'
 complete -c fatlink -n '__fatlink_at list' -l names -d 'Print only the names'
 complete -c fatlink -n '__fatlink_at cache/warm' -l layer -xa '(__fish_complete_directories)' -d 'Fill this folder'
+complete -c fatlink -n '__fatlink_at bench' -l only -xa '(__fatlink_list kernels links starts preflight reference-device)' -d 'What is measured'
 complete -c fatlink -n '__fatlink_at bench' -l repeat -x -d 'Number of rounds'

@@ -31,10 +31,21 @@ char const* to_string(image_kind kind) noexcept
   return "unknown";
 }
 
+char const* to_string(hook_fact const& hook) noexcept
+{
+  if (hook.is_default) return "default";
+  return hook.inlined ? "inlined" : "called";
+}
+
 bool linked_image::inlined() const noexcept
 {
-  return !hooks.empty() && std::all_of(hooks.begin(), hooks.end(),
-                                       [](hook_fact const& hook) { return hook.inlined; });
+  auto has_hook = false;
+  for (auto const& hook : hooks) {
+    if (hook.is_default) continue;
+    if (!hook.inlined) return false;
+    has_hook = true;
+  }
+  return has_hook;
 }
 
 }  // namespace fatlink

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that `fatlink bench` compares a link with: kernel and relu_poly compiled as one
-// source, and the kernel calling relu_poly through a function pointer.
+// The kernel of apply_transform that calls relu_poly through a function pointer, which
+// `fatlink bench` compares with a link.
 #define user_transform bench_transform
 #include "../transforms/relu_poly.cu"
 #undef user_transform
@@ -11,11 +11,6 @@ using transform_pointer = float (*)(float);
 
 // Read through volatile, so that the compiler cannot call the function directly.
 __device__ transform_pointer transform_address = bench_transform;
-
-extern "C" __global__ void apply_transform_single(float const* in, float* out, std::size_t n)
-{
-  elementwise(in, out, n, [](float x) { return bench_transform(x); });
-}
 
 extern "C" __global__ void apply_transform_pointer(float const* in, float* out, std::size_t n)
 {

@@ -3,8 +3,11 @@
 // Any grid and block size. The arrays are aligned to 16 bytes and do not overlap.
 #include "convert.cuh"
 
+// A single source defines the hooks itself.
+#ifndef FATLINK_SINGLE_SOURCE
 #include "default_load.cuh"
 #include "default_store.cuh"
+#endif
 
 namespace {
 

@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from compile_case import CONTRACT, DECLARATION, HALF, CompileCase
-from fatlink_cli import NVCC, CliTest
+from fatlink_cli import NVCC, CliTest, doctor
 
 CONTRACT_HINT = f"the contract apply_transform/1 declares: {DECLARATION}"
 
@@ -34,7 +34,8 @@ class BadSources(CompileCase):
         text = "\n" + HALF.replace("float user", "double user")
         self.assert_refused(text, says=["bad.cu:2: error: "], hint=CONTRACT_HINT, code="compile-failed")
         self.assert_refused(HALF.replace("float x", "int x").replace("user", "user").replace('extern "C" ', 'extern "C"\n'),
-                            says=["bad.cu:2: error: ", "overload"], hint=CONTRACT_HINT)
+                            says=["bad.cu:2: error: ", "overload"],
+                            hint=f"user_transform has another type here than in the contract: {CONTRACT_HINT}")
 
     def test_a_second_definition(self):
         self.assert_refused(HALF + HALF, says=["bad.cu:2: error: ", '"user_transform" has already been defined'],
@@ -54,10 +55,17 @@ class BadSources(CompileCase):
     def test_a_header_that_is_in_no_folder(self):
         (self.folder / "include").mkdir()
         done = self.assert_refused('#include "missing.h"\n' + HALF, "-I", "include",
-                                   says=["bad.cu: the header missing.h is in none of the folders"], hint="add its folder with -I",
+                                   says=["bad.cu:1: the header missing.h is in none of the folders"], hint="add its folder with -I",
                                    code="header-not-found")
         self.assertIn(f"searched: {self.folder}/include", done.stderr)
-        self.assertIn("the headers of CUDA come with NVRTC 13.3 and newer", done.stderr)
+        self.assertNotIn("no directories in search list", done.stderr)
+        self.assertEqual("the headers of CUDA come with NVRTC 13.3 and newer" in done.stderr, not doctor()["nvrtc"]["headers"])
+
+    def test_a_header_that_a_header_includes(self):
+        (self.folder / "include").mkdir()
+        self.file("include/middle.h", '\n#include "missing.h"\n')
+        self.assert_refused('#include "middle.h"\n' + HALF, "-I", "include",
+                            says=["include/middle.h:2: the header missing.h is in none of the folders"], hint="add its folder with -I")
 
     def test_a_header_of_the_standard_library(self):
         self.assert_refused("#include <vector>\n" + HALF, says=["the header vector is in none"],
@@ -71,14 +79,15 @@ class BadSources(CompileCase):
             for form in ('"{}"', "<{}>"):
                 with self.subTest(name=name, form=form):
                     done = self.assert_refused(f"#include {form.format(name)}\n" + HALF, "-I", "include",
-                                               says=["bad.cu: the header ", "is outside of the folders"], hint="-I",
+                                               says=["bad.cu:1: the header ", "is outside of the folders"], hint="-I",
                                                code="header-not-found")
                     self.assertNotIn("31337", done.stderr)
                     self.assertNotIn("root:", done.stderr)
 
     def test_a_header_beside_the_source_is_not_read_without_a_folder(self):
         self.file("near.h", "#define SECRET 31337\n")
-        done = self.assert_refused('#include "near.h"\n' + HALF, says=["near.h is in none of the folders"], hint="-I")
+        done = self.assert_refused('#include "near.h"\n' + HALF, says=["near.h is in none of the folders"],
+                                   hint="it is beside the source, whose folder is not searched: add it with -I .")
         self.assertNotIn("31337", done.stderr)
 
     def test_a_header_that_is_a_fifo_or_a_device(self):
@@ -106,13 +115,33 @@ class BadSources(CompileCase):
 
     def test_a_source_without_the_hook(self):
         kernel = 'extern "C" __global__ void user_transform_kernel(float* x) { *x = 1; }\n'
+        unlinked = HALF.replace('extern "C"', "static")
         for text, hint in (("", CONTRACT_HINT), ("// nothing\n", CONTRACT_HINT), (kernel, DECLARATION),
+                           (unlinked, f"{CONTRACT_HINT} (a static or inline definition does not count)"),
+                           (kernel.replace("user_transform_kernel", "half"),
+                            f"define a __device__ function, which the library's kernel calls; {CONTRACT_HINT}"),
                            (HALF.replace("user_transform", "user_transfrom"), "did you mean user_transform?"),
                            (f"namespace a {{ {HALF.replace(chr(34) + 'C' + chr(34), '').replace('extern', '')} }}",
                             f'declare it extern "C": {DECLARATION}')):
             with self.subTest(text=text):
                 self.assert_refused(text, says=["bad.cu: ", "neither defines nor calls a hook of the contract apply_transform/1"],
                                     hint=hint, code="missing-hook")
+
+    def test_a_kernel_is_named_where_a_hook_is_missing(self):
+        self.assert_refused('extern "C" __global__ void half(float* x) { *x = 1; }\n', hint=DECLARATION,
+                            says=["a hook of the contract apply_transform/1; it defines the kernel half"])
+        self.assert_refused("", says=["a hook of the contract apply_transform/1; it defines no function"], hint=DECLARATION)
+
+    def test_a_source_without_code_and_without_a_contract(self):
+        for text in ("", HALF.replace('extern "C"', "static")):
+            self.file("bad.cu", text)
+            done = self.fatlink("compile", "bad.cu", "-o", "x.fatbin")
+            self.assertIn("fatlink: warning: bad.cu: defines no function that a link sees", done.stderr)
+        self.file("data.cu", "__device__ int number;\n")
+        self.assertEqual(self.fatlink("compile", "data.cu", "-o", "x.fatbin").stderr, "")
+
+    def test_cuda_that_is_named_as_llvm_ir(self):
+        self.assert_refused(HALF, name="bad.ll", says=["bad.ll: is not LLVM IR"], hint="name a file of CUDA C++ .cu", code="compile-failed")
 
     def test_bad_inline_ptx(self):
         text = HALF.replace("return", 'asm("garbage %0;" : "+f"(x)); return')

@@ -34,6 +34,51 @@ class BenchTest(CliTest):
         return self.fatlink_json("bench", *SHORT, *words, **options)
 
 
+class Parts(BenchTest):
+    def test_only_the_parts_that_are_asked_for_are_measured(self):
+        report = self.bench("--only", "preflight,links")
+        self.assertGreater(report["preflight_ms"], 0)
+        self.assertEqual(modes_of(report), ["ptx", "lto"])
+        self.assertEqual((report["kernels"], report["starts"], report["nvcc"], report["reference_device"]), ([], [], None, None))
+        text = self.fatlink("bench", *SHORT, "--only", "preflight").stdout
+        self.assertIn("Preflight of the pair", text)
+        self.assertNotIn("| link |", text)
+
+    def test_a_part_that_there_is_not_is_refused(self):
+        self.assert_fails(2, "bench", "--only", "kernel", says=["--only"], hint="kernels")
+
+
+class Plans(BenchTest):
+    def kernels_of(self, file):
+        return self.fatlink_json("inspect", file)["files"][0]["entries"][0]["kernels"]
+
+    def test_a_library_with_a_launch_plan_is_measured(self):
+        report = self.bench("--library", "convert", "--transform", "load_int8", "--transform", "store_float16")
+        self.assertEqual((report["library"], report["transform"], report["kernel"]),
+                         ("convert", "load_int8 + store_float16", "convert"))
+        self.assertEqual(modes_of(report), ["ptx", "lto"])
+        self.assertEqual(verbs_of(report), ["link", "run"])
+        self.assertGreater(report["reference_device"]["instructions_per_s_and_core"], 0)
+
+    def test_it_needs_no_transform(self):
+        self.assertEqual(self.bench("--library", "convert")["transform"], "")
+
+    def test_its_kernels_are_named_by_the_plan(self):
+        self.assert_fails(2, "bench", "--library", "stencil", "--transform", "smooth", "--kernel", "stencil",
+                          says=["--kernel stencil: the launch plan of stencil names its kernels"])
+
+    def test_every_shipped_transform_has_a_single_source(self):
+        names = [file.stem for file in (SHARE / "bench").glob("*+*.fatbin")]
+        compiled = {part for name in names for part in name.split("+")}
+        shipped = {file.stem for file in SHARE.glob("*.fatbin")}
+        self.assertEqual(compiled, shipped)
+        for name in names:
+            library = name.split("+")[0]
+            kernels = self.kernels_of(SHARE / f"{library}.fatbin")
+            single = self.kernels_of(SHARE / "bench" / f"{name}.fatbin")
+            self.assertEqual(single, kernels, name)
+
+
 class Forms(BenchTest):
     @classmethod
     def setUpClass(cls):

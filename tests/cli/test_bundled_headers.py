@@ -40,7 +40,7 @@ class BundledHeaders(CliTest):
         for name in LIBRARIES:
             file = next(pathlib.Path(NEWEST).rglob(f"nvidia/cu13/lib/{name}"), None)
             if file is None:
-                raise unittest.SkipTest(f"{NEWEST} holds no newest makers: make_maker_fixtures was skipped")
+                raise unittest.SkipTest(f"{NEWEST} holds no {name} of a wheel: make_maker_fixtures could not download it")
             os.link(file, cls.wheels / "lib" / file.name)
 
     def environment(self, changes):

@@ -16,7 +16,7 @@ class Serves(CacheTest):
         again = self.link_json()
         self.assertEqual((first["cache"], again["cache"]), ("miss", "hit"))
         self.assertEqual(self.image(), image)
-        self.assertEqual(again["hooks"], [{"name": "user_transform", "inlined": True}])
+        self.assertEqual(again["hooks"], [{"name": "user_transform", "inlined": True, "default": False}])
         self.assertEqual(again["link_ms"], 0)
         self.assertGreater(first["start_ms"]["link"], 0)
         self.assertEqual(sorted(first["start_ms"]),

@@ -27,6 +27,21 @@ class Compile(CompileCase):
         sidecar = json.loads(self.output("out.json"))
         self.assertEqual(sidecar["sha256"], hashlib.sha256(self.output()).hexdigest())
 
+    def test_inspect_shows_the_compiler_and_its_flags(self):
+        self.compile_source("half.cu", HALF, "--sass", "90", "--arch", "75", "--ftz", "1")
+        for entry in self.fatlink_json("inspect", "out.fatbin")["files"][0]["entries"]:
+            self.assertRegex(entry["ident"]["producer"], r"^NVRTC 13\.\d+$")
+        text = self.fatlink("inspect", "out.fatbin").stdout
+        for line in (r"    compiler    NVRTC 13\.\d+", r"    float       -ftz=1 -prec_div=1 -prec_sqrt=1 -fmad=1"):
+            self.assertEqual(len(re.findall(f"(?m)^{line}$", text)), 3, text)
+
+    def test_inspect_shows_that_a_source_was_compiled(self):
+        self.file("half.cu", HALF)
+        self.assertRegex(self.fatlink("inspect", "half.cu").stdout, r"^half\.cu: compiled by NVRTC 13\.\d+ to \d+ bytes, verified\n")
+        self.assertRegex(self.fatlink_json("inspect", "half.cu")["files"][0]["producer"], r"^NVRTC 13\.\d+$")
+        self.compile_source("half.cu", HALF)
+        self.assertNotIn("producer", self.fatlink_json("inspect", "out.fatbin")["files"][0])
+
     def test_without_a_contract_states_none(self):
         self.file("half.cu", HALF)
         done = self.fatlink("compile", "half.cu", "-o", "out.fatbin")
@@ -198,8 +213,13 @@ class Compile(CompileCase):
     def test_an_error_in_a_header_names_the_header(self):
         (self.folder / "include").mkdir()
         self.file("include/bad.h", "\n\nint 3;\n")
-        self.assert_compile_fails(4, "half.cu", '#include "bad.h"\n' + HALF, "-I", "include", says=["bad.h", "3", "error"],
-                                  hint="hint:")
+        self.assert_compile_fails(4, "half.cu", '#include "bad.h"\n' + HALF, "-I", "include",
+                                  says=["include/bad.h:3: error: ", "half.cu)"], hint="correct the source")
+        outside = self.folder.parent / f"{self.folder.name}.include"
+        (self.folder / "include").rename(outside)
+        self.addCleanup(shutil.rmtree, outside)
+        self.assert_compile_fails(4, "half.cu", '#include "bad.h"\n' + HALF, "-I", outside,
+                                  says=[f"{outside}/bad.h:3: error: "], hint="correct the source")
 
     def test_shows_where_the_time_went(self):
         done = self.compile_source("half.cu", HALF, "--timing")
@@ -365,6 +385,25 @@ class SourcesAsInputs(CompileCase):
             with self.subTest(transform=path.stem):
                 found = self.fatlink_json(*RUN, "--transform", f"./{path.name}")
                 self.assertEqual([mode["verified"] for mode in found["modes"]], [True, True])
+
+    def test_shipped_transforms_link_to_the_same_code_whether_nvrtc_or_nvcc_compiled_them(self):
+        """So the one is as fast as the other on a GPU, whatever a GPU measures."""
+        self.need_nvjitlink()
+        nvrtc = doctor()["nvrtc"]["version"]
+        (shipped,) = self.fatlink_json("inspect", LIBRARY)["files"]
+        toolkit = shipped["entries"][0]["ident"]["toolkit"]
+        if not f"{toolkit}.".startswith(f"{nvrtc}."):
+            self.skipTest(f"the transforms were compiled by nvcc {toolkit}, this NVRTC is {nvrtc}")
+        folder = self.source_folder() / "kernels/transforms"
+        for path in folder.glob("*.cu"):
+            self.fatlink("compile", path, *CONTRACT, "--arch", "75", "-o", "own.fatbin")
+            for mode, target in (("lto", "sm_90"), ("ptx", "sm_90"), ("lto", "sm_80"), ("lto", "sm_120")):
+                with self.subTest(transform=path.stem, mode=mode, target=target):
+                    cubins = []
+                    for transform in ("./own.fatbin", SHARE / f"{path.stem}.fatbin"):
+                        self.link(LIBRARY, transform, mode=mode, target=target)
+                        cubins.append(self.output("out.cubin"))
+                    self.assertEqual(cubins[0], cubins[1])
 
     def source_folder(self):
         if not os.environ.get("FATLINK_SOURCE"):

@@ -164,7 +164,7 @@ class Names(HeaderCase):
 class Unreadable(HeaderCase):
     def assert_refused(self, name, says, *words):
         source = self.file("bad.cu", f"#include <{name}>\n{FACTOR}")
-        self.assert_fails(4, "compile", source, "-o", "out.fatbin", "--no-cache", *words, says=[f"bad.cu: the header {name} {says}"],
+        self.assert_fails(4, "compile", source, "-o", "out.fatbin", "--no-cache", *words, says=[f"bad.cu:1: the header {name} {says}"],
                           hint="include a regular file in a folder of -I")
 
     def test_a_header_with_a_nul_is_refused(self):

@@ -144,6 +144,9 @@ class Outputs(JsonTest):
         shutil.copy(TESTS / "fixtures/library.fatbin", self.folder)
         self.file("library.json", json.dumps(PLAN))
         self.json("inspect", self.folder / "library.fatbin", SHARE / "load_float16.fatbin")
+        if not has_nvrtc():
+            self.skipTest("no NVRTC on this machine: fields of sources are not checked")
+        self.json("inspect", self.file("half.cu", HALF))
         self.assert_every_field_seen("inspect")
 
     def test_pack(self):

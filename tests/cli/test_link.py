@@ -29,7 +29,7 @@ class Links(CliTest):
         for mode, inlined in (("ptx", False), ("lto", True)):
             said = self.fatlink_json("link", "--target", "sm_90", "--mode", mode, "-o", "o", *pair)
             self.assertEqual(said["inlined"], inlined)
-            self.assertEqual(said["hooks"], [{"name": "user_transform", "inlined": inlined}])
+            self.assertEqual(said["hooks"], [{"name": "user_transform", "inlined": inlined, "default": False}])
 
     def test_a_call_left_by_an_lto_link_is_said_loudly(self):
         kept = self.compile("kept", HOOK.replace("float user", "__noinline__ float user"))

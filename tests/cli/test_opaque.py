@@ -71,7 +71,7 @@ class Opaque(CliTest):
         for name, options in (("only", LTO_ONLY), ("newer", PTX_75_LTO_90)):
             right = self.compile(name, HOOK, *options)
             said = self.fatlink_json("link", "--target", "sm_90", "--require-inlined", "-o", "o", LIBRARY, right)
-            self.assertEqual(said["hooks"], [{"name": "user_transform", "inlined": True}])
+            self.assertEqual(said["hooks"], [{"name": "user_transform", "inlined": True, "default": False}])
 
     def test_a_library_that_declares_another_type_is_refused(self):
         sources = {"double": LIBRARY_SOURCE % ("double", "double", "double"), "default": DEFAULT,

@@ -2,9 +2,10 @@
 """Launch plans beside a library's fatbin: check compares them with the kernels, inspect shows them."""
 import copy
 import json
+import shutil
 import unittest
 
-from fatlink_cli import CliTest
+from fatlink_cli import SHARE, CliTest
 
 LIBRARY = """extern "C" __device__ float combine(float, float);
 extern "C" __global__ void reduce_tiles(float const* in, float* out, unsigned long n, float init)
@@ -70,6 +71,13 @@ class Plans(CliTest):
         self.assertIn("has no kernel reduce_tile", found[0]["message"])
         self.assertIn("did you mean reduce_tiles?", found[0]["hint"])
 
+    def test_check_refuses_a_plan_that_names_an_unknown_hook(self):
+        self.write(lambda plan: plan["computes"].update(out="fold(combines, in, init)"))
+        found = self.findings("reduce.fatbin", "sum.fatbin", status=4)[0]
+        self.assertEqual([finding["symbol"] for finding in found], ["combines"])
+        self.assertEqual(found[0]["message"], "reduce.json: computes.out: combines is no hook of reduce.fatbin")
+        self.assertEqual(found[0]["hint"], "did you mean combine? hooks there are: combine")
+
     def test_check_of_a_transform_uses_the_plan_of_the_installed_library(self):
         self.write(lambda plan: plan["launches"][0]["arguments"].pop())
         env = {"FATLINK_PATH": str(self.folder)}
@@ -108,6 +116,9 @@ class Plans(CliTest):
         self.assertEqual(plan["computes"], PLAN["computes"])
         self.assertEqual(plan["depth"], PLAN["depth"])
 
+    def test_inspect_shows_the_elements_as_text(self):
+        self.assertIn("elements    load_element: float, 4 bytes", self.fatlink("inspect", "load_float32").stdout)
+
     def test_inspect_shows_the_plan_as_text(self):
         self.write()
         text = self.fatlink("inspect", "reduce.fatbin").stdout
@@ -138,6 +149,48 @@ class Plans(CliTest):
         text = self.fatlink("inspect", "--ptx", "reduce.fatbin").stdout
         self.file("reduce.ptx", text)
         self.assertEqual(self.fatlink_json("inspect", "reduce.ptx")["files"][0]["plan"]["file"], "reduce.ptx.json")
+
+
+class Elements(CliTest):
+    """The transforms of convert record the types of their elements."""
+
+    def library(self, change):
+        shutil.copy(SHARE / "convert.fatbin", self.folder)
+        sidecar = json.loads((SHARE / "convert.json").read_text())
+        change({argument["name"]: argument for argument in sidecar["arguments"]})
+        self.file("convert.json", json.dumps(sidecar))
+
+    def mismatches(self, *inputs, status=4):
+        said = self.fatlink_json("check", *inputs, status=status)
+        return [[finding for finding in target["findings"] if finding["id"] == "element-mismatch"]
+                for target in said["targets"]]
+
+    def test_a_transform_for_another_type_than_the_plan_states_is_refused(self):
+        def state_types(arguments):
+            for name, kind in (("in", "float32"), ("out", "float16")):
+                arguments[name].pop("hook")
+                arguments[name]["type"] = kind
+        self.library(state_types)
+        for found in self.mismatches("convert.fatbin", "load_float32", "store_int8"):
+            self.assertEqual([finding["symbol"] for finding in found], ["store_element"])
+            self.assertIn("records int8 for the elements of store_element, and convert.json states float16 for out",
+                          found[0]["message"])
+        (found, _) = self.mismatches("convert.fatbin", "load_float16", "store_float16")
+        self.assertIn("load_float16.fatbin records float16 for the elements of load_element, and convert.json states "
+                      "float32 for in", found[0]["message"])
+        self.assertEqual(self.mismatches("convert.fatbin", "load_float32", "store_float16", status=0), [[], []])
+
+    def test_transforms_for_different_types_are_refused_where_the_plan_has_one(self):
+        self.library(lambda arguments: [arguments[name].pop("hook") for name in ("in", "out")])
+        for found in self.mismatches("convert.fatbin", "load_float16", "store_int8"):
+            self.assertEqual(len(found), 1)
+            self.assertRegex(found[0]["message"], "load_float16.fatbin records float16 for the elements of load_element, "
+                             "and .*store_int8.fatbin records int8 for those of store_element")
+
+    def test_every_pair_of_the_installed_transforms_is_accepted(self):
+        for loader in ("float32", "float16", "int8"):
+            for storer in ("float32", "float16", "int8"):
+                self.assertEqual(self.mismatches("convert", f"load_{loader}", f"store_{storer}", status=0), [[], []])
 
 
 if __name__ == "__main__":

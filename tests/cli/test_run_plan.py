@@ -130,7 +130,41 @@ class RunPlan(CliTest):
     def test_modes_are_compared_without_a_reference(self):
         said = self.run_plan(*SUM, "--elements", 10)
         self.assertTrue(said["between"][0]["verified"])
-        self.assertIn("up to 4 spacings", said["between"][0]["method"])
+        self.assertIn("floats up to 4 spacings", said["between"][0]["method"])
+
+    def with_plan(self, change):
+        """weighted_sum with another plan: returns the words for it and its transform."""
+        library = self.copy("weighted_sum")
+        plan = json.loads(library.with_suffix(".json").read_text())
+        change(plan)
+        library.with_suffix(".json").write_text(json.dumps(plan))
+        return "--library", library, "--transform", CORPUS / "scaled_add.fatbin"
+
+    def test_outputs_that_no_kernel_wrote_are_not_verified(self):
+        def launch_nothing(plan):
+            plan["launches"][1]["grid"] = 0
+        said = self.run_plan(*self.with_plan(launch_nothing), "--elements", 10)
+        self.assertEqual((said["between"][0]["verified"], said["between"][0]["reason"]),
+                         (None, "no kernel wrote an element of it"))
+
+    def test_nothing_is_verified_where_there_is_nothing(self):
+        said = self.run_plan(*LOAD, "--set", "n=0")
+        self.assertEqual((said["between"][0]["verified"], said["between"][0]["reason"]), (None, "there are no elements"))
+
+    def test_the_librarys_reference_is_not_that_of_a_transform_without_one(self):
+        for name in ("load_ramp", "load_int8"):
+            shutil.copyfile(SHARE / f"{name}.fatbin", self.folder / f"{name}.fatbin")
+            said = self.run_plan("--library", "convert", "--transform", f"{name}.fatbin", "--elements", 1000)
+            self.assertIsNone(said["modes"][0]["reference"][0]["verified"], name)
+            self.assertIn("load_element", said["modes"][0]["reference"][0]["reason"])
+
+    def test_integers_without_a_bound_are_compared_exactly(self):
+        shutil.copyfile(SHARE / "store_int8.fatbin", self.folder / "store.fatbin")
+        self.file("in.npy", floats(1, 2, 3, 4))
+        self.file("near.npy", npy("|i1", "(4,)", bytes((1, 2, 3, 5))))
+        done = self.fatlink("run", "--device", "cpu", "--library", "convert", "--transform", "store.fatbin",
+                            "--input", "in.npy", "--expect", "near.npy", status=1)
+        self.assertIn("WRONG: 1 of 4 elements; the first is element 3: 4, expected 5", done.stdout)
 
     def test_an_expected_array_of_another_type_or_size_is_refused(self):
         self.file("in.npy", floats(1, 2, 3))
@@ -139,7 +173,7 @@ class RunPlan(CliTest):
         self.refuse(4, *SUM, "--input", "in.npy", "--expect", "double.npy",
                     says="double.npy has elements of float64; argument out has elements of float32", hint="[element-mismatch]")
         self.refuse(2, *SUM, "--input", "in.npy", "--expect", "two.npy",
-                    says="--expect out: the array has 2 elements, and the output has 1")
+                    says="--expect out: the array has the shape (2), and the output has (1)")
 
     def test_an_expected_array_is_compared(self):
         self.file("in.npy", floats(1, 2, 3))
@@ -161,7 +195,8 @@ class RunPlan(CliTest):
                 (("--input", "inn=in.npy"), "--input inn: plan weighted_sum has no input of this name"),
                 (("--output", "in=out.npy"), "--output in: plan weighted_sum has no output of this name"),
                 (("--set", "inti=1"), "--set inti: plan weighted_sum has no value of this name"),
-                (("--set", "init"), "--set init: has no name"),
+                (("--set", "init"), "--set init: has no value"), (("--set", "=1"), "--set =1: has no name"),
+                (("--set", "init=1", "--set", "init.low=2"), "--set init.low: init is stated before, as a whole"),
                 (("--set", "init=x"), "--set init: 'x' is not a number"),
                 (("--set", "bounds.up=1"), "is not a value of range"),
                 (("--set", "n=5", "--input", "in.npy"), "argument in"),

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from fatlink_cli import LIBRARY, PROGRAM, SHARE, CliTest
+from fatlink_cli import LIBRARY, PROGRAM, SHARE, CliTest, nvjitlink
 
 RELU = SHARE / "relu_poly.fatbin"
 LINK = ["link", "--target", "sm_90", "-o", "o.cubin", LIBRARY, RELU]
@@ -129,6 +129,14 @@ class StandardError(Redirected):
         for redirection in ("2>&-", "2> /dev/full"):
             done = self.shell(words, redirection)
             self.assertEqual(done.returncode, 0, done.stdout)
+
+
+@unittest.skipUnless(nvjitlink(), "no nvJitLink on this machine")
+class AfterTheEnd(CliTest):
+    def test_libraries_that_flush_at_exit_find_the_stream_alive(self):
+        """A plugin's C++ run-time flushes the stream that was standard output when it was opened."""
+        self.fatlink("run", "--device", "cpu", "--library", "convert", "--elements", 10,
+                     env={"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0", "MALLOC_PERTURB_": "165"})
 
 
 if __name__ == "__main__":

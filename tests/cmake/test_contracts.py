@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from build_side import CONTRACT, FATBIN, HEADER, LIBRARY, NVCC, TRANSFORM, ContractsCase, plain
+from build_side import BUILD, CONTRACT, FATBIN, HEADER, LIBRARY, NVCC, TRANSFORM, ContractsCase, plain
 
 
 class Hooks(ContractsCase):
@@ -254,6 +254,28 @@ class References(ContractsCase):
     def test_no_json_is_refused(self):
         self.write("r.json", "[]")
         self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: is not a JSON object")
+
+
+class Defaults(ContractsCase):
+    def check(self, default):
+        self.write("t.cu", 'extern "C" inline __device__ __noinline__ float hook(float x) { ' + default + " }\n"
+                   'extern "C" __global__ void k(float* x) { *x = hook(*x); }\n')
+        self.built(CONTRACT + "fatlink_add_fatbin(t SOURCES t.cu CONTRACT c)\n")
+        done = subprocess.run([BUILD / "bin/fatlink", "check", "--json", self.folder / "b/t.fatbin"], text=True,
+                              capture_output=True)
+        return json.loads(done.stdout)["targets"]
+
+    def test_a_default_that_leaves_an_argument_unused_is_a_warning_in_ptx_mode(self):
+        in_ptx_mode, in_lto_mode = self.check("return threadIdx.x;")
+        (finding,) = in_ptx_mode["findings"]
+        self.assertEqual((finding["id"], finding["severity"]), ("unpassed-argument", "warning"))
+        self.assertIn("passes nothing for argument 1 (b32) of hook, because its default does not use it; a transform that "
+                      "reads it will not link in this mode", finding["message"])
+        self.assertEqual(in_lto_mode["findings"], [])
+        self.assertEqual(in_ptx_mode["default_hooks"], ["hook"])
+
+    def test_a_default_that_uses_its_arguments_is_not(self):
+        self.assertEqual([target["findings"] for target in self.check("return x;")], [[], []])
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ class Plans(ContractsCase):
 
     def test_the_example_of_the_documentation_is_built(self):
         example = re.search(r"```json\n(.*?)```", (SOURCE / "docs/launch_plans.md").read_text(), re.DOTALL)[1]
-        self.write("p.json", example.replace("reduce/1", "c/3"))
+        self.write("p.json", example.replace("reduce/1", "c/3").replace("combine", "hook"))
         self.write("library.cu", """struct window { float low; int count; };
 extern "C" __global__ void reduce_tiles(float const* in, float* out, unsigned long n, float init, window, void*)
 {
@@ -96,6 +96,13 @@ extern "C" __global__ void reduce_tiles(float const* in, float* out, unsigned lo
         self.write("library.cu", LIBRARY.replace("hook(in[threadIdx.x])", "in[threadIdx.x]"))
         self.refuse('"contract" is "c/3"; ', "t.fatbin states no contract",
                     lists=self.LISTS.replace("CONTRACT c ", ""))
+
+    def test_a_plan_that_names_an_unknown_hook_is_refused(self):
+        self.refuse(f"{self.folder}/p.json: computes.out: hooks is no hook of ", "t.fatbin [plan-mismatch]",
+                    "did you mean hook? hooks there are: hook",
+                    change=lambda plan: plan["computes"].update(out="map(hooks, map(hook, in))"))
+        self.refuse(f"{self.folder}/p.json: arguments[0].hook: load is no hook of ",
+                    change=lambda plan: plan["arguments"][0].update(hook="load", type="element"))
 
     def test_a_plan_that_does_not_fit_the_kernel_is_refused(self):
         self.refuse(f"{self.folder}/p.json: launches[0] passes scale(in: pointer, out: pointer), but ",

@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <future>
+#include <thread>
 
 #include "compile_fixture.hpp"
 #include "hostile_scale.hpp"
@@ -60,6 +62,36 @@ TEST_F(HostileSources, StopsAtTheTimeLimitAndGoesOn)
     EXPECT_THAT(failure.what(), HasSubstr("bomb.cu: the compile"));
   }
   EXPECT_NO_THROW((void)compile(k_half));
+}
+
+TEST_F(HostileSources, DoNotKeepTheSameCompileLongerThanItsOwnTimeLimit)
+{
+  auto const shared = std::make_shared<link_cache>(cache_settings{});
+  auto const compile_bomb = [&](std::chrono::milliseconds limit) {
+    compiler limited({.time_limit = limit, .cache = shared});
+    (void)limited.compile(source::from_text(macro_bomb("", " "), "endless.cu"), contract());
+  };
+  auto const first = std::async(std::launch::async, compile_bomb, std::chrono::seconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // so that it has begun
+  auto const limit = std::chrono::milliseconds(700);
+  EXPECT_THROW(compile_bomb(limit), compile_error);
+  EXPECT_EQ(first.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+}
+
+TEST_F(HostileSources, StopAtTheTimeLimitWhileTheirHeadersAreSearched)
+{
+  std::string text;
+  for (int i = 0; i < 500'000; ++i) text += "#include <" + std::to_string(i) + ">\n";
+  compiler limited({.time_limit = std::chrono::milliseconds(200)});
+  try {
+    (void)limited.compile(source::from_text(text, "many.cu"), contract());
+    ADD_FAILURE();
+  } catch (compile_error const& failure) {
+    EXPECT_EQ(failure.details().code, error_code::compile_timeout);
+    EXPECT_THAT(failure.what(), HasSubstr("many.cu: finding and reading its headers took longer "
+                                          "than the time limit of 0.2 s"));
+    EXPECT_THAT(failure.details().hint, HasSubstr("include fewer headers"));
+  }
 }
 
 TEST_F(HostileSources, LeavesTheHostIntactAfterHostileSources)

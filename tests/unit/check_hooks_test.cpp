@@ -50,6 +50,11 @@ TEST(CheckIrText, RefusesTextWithoutCodeOrDataLayout)
   for (auto const* text : {"", "; a\n ; b"})
     expect_error<compile_error>([&] { check_ir_text(text, k_subject); },
                                 "src/sine.ll: is empty: it defines no function");
+  for (auto const* text : {"extern \"C\" __device__ float f(float x);", "int x;\n\n", "\n x"})
+    expect_error<compile_error>([&] { check_ir_text(text, k_subject); },
+                                "src/sine.ll: is not LLVM IR");
+  expect_error<compile_error>([] { check_ir_text("; a\n\tdefine void @f() {", k_subject); },
+                              "src/sine.ll: states no target datalayout");
   expect_error<compile_error>([] { check_ir_text("define void @f() {", k_subject); },
                               "src/sine.ll: states no target datalayout");
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "fatlink/error.hpp"
+#include "fixtures.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;
@@ -51,7 +52,8 @@ TEST(CompileMessages, NameTheUsersFileAndLine)
   EXPECT_TRUE(details.code == error_code::compile_failed);
   EXPECT_EQ(details.log, k_log);
   EXPECT_EQ(details.hint,
-            "the contract apply_transform/1 declares: "
+            "user_transform has another type here than in the contract: the contract "
+            "apply_transform/1 declares: "
             "extern \"C\" __device__ float user_transform(float x);");
 }
 
@@ -89,7 +91,7 @@ TEST(CompileMessages, NameAMissingHeaderAndTheFolders)
       .code = "NVRTC_ERROR_COMPILATION",
       .log = "half.cu(1): catastrophic error: could not open source file \"x.h\" (no directories)"};
   auto const details = refusal(product, subject);
-  EXPECT_EQ(details.message, "half.cu: the header x.h is in none of the folders");
+  EXPECT_EQ(details.message, "half.cu:1: the header x.h is in none of the folders");
   EXPECT_TRUE(details.code == error_code::header_not_found);
   EXPECT_THAT(details.hint, HasSubstr("searched: /a, /b"));
 }
@@ -101,7 +103,7 @@ TEST(CompileMessages, OfARefusedHeaderShowNothingOfIt)
       .code = "NVRTC_ERROR_COMPILATION",
       .log = "half.cu(1): catastrophic error: could not open source file \"/etc/passwd\""};
   auto const details = refusal(product, subject, "is outside of the folders");
-  EXPECT_EQ(details.message, "half.cu: the header /etc/passwd is outside of the folders");
+  EXPECT_EQ(details.message, "half.cu:1: the header /etc/passwd is outside of the folders");
   EXPECT_EQ(details.log, "");
 }
 
@@ -129,6 +131,39 @@ TEST(CompileMessages, NameTheSourceBesideAHeader)
                     subject)
                 .message,
             "src/half.cu: include/bad.h(3): error: expected an identifier");
+}
+
+TEST(CompileMessages, NameTheFileOfAHeader)
+{
+  compile_subject const subject{.name = "src/half.cu",
+                                .program_name = "half.cu",
+                                .header_files = {{"bad.h", "inc/bad.h"}, {"@1/b.h", "/x/b.h"}}};
+  auto const message_of = [&](char const* log) {
+    return refusal({.code = "NVRTC_ERROR_COMPILATION", .log = log}, subject).message;
+  };
+  EXPECT_EQ(message_of("bad.h(3): error: expected an identifier"),
+            "inc/bad.h:3: error: expected an identifier (compiling src/half.cu)");
+  EXPECT_EQ(message_of("@1/b.h(3): error: x"), "/x/b.h:3: error: x (compiling src/half.cu)");
+  EXPECT_EQ(message_of("@1/b.h(2): catastrophic error: could not open source file \"c.h\""),
+            "/x/b.h:2: the header c.h is in none of the folders");
+  EXPECT_EQ(named_warning("bad.h(4): warning: y", subject), "inc/bad.h:4: warning: y");
+}
+
+TEST(CompileMessages, FindTheHeaderBesideTheSource)
+{
+  fixtures::folder const folder;
+  compile_subject const subject{.name = folder.write("half.cu", "").string(),
+                                .program_name = "half.cu"};
+  (void)folder.write("x.h", "");
+  std::string const line = "half.cu(1): catastrophic error: could not open source file \"";
+  auto const hint_for = [&](std::string const& name) {
+    return refusal({.code = "NVRTC_ERROR_COMPILATION", .log = line + name + "\""}, subject).hint;
+  };
+  EXPECT_EQ(hint_for("x.h"),
+            "it is beside the source, whose folder is not searched: add it with -I " +
+                folder.path().string() + " (compile_options::include_folders)");
+  EXPECT_THAT(hint_for("../" + folder.path().filename().string() + "/x.h"),
+              HasSubstr("add its folder with -I"));
 }
 
 TEST(CompileMessages, CutLongLinesBeforeACharacter)

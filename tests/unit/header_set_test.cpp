@@ -286,3 +286,15 @@ TEST_F(HeaderSet, StopsWhenTheTimeIsOver)
   header_set headers({.check_time = [] { throw std::runtime_error("late"); }});
   EXPECT_THROW(headers.add_includes_of(text), std::runtime_error);
 }
+
+TEST_F(HeaderSet, ChecksBeforeItReadsOrSearchesAHeader)
+{
+  write("one/a.h", "#include <b.h>\n");
+  write("one/b.h", "#include <none.h>\n");
+  int checks = 0;
+  header_set headers({.folders = {folder_.path() / "one"}, .check_time = [&] { ++checks; }});
+  headers.add_includes_of("#include <a.h>\n");
+  EXPECT_GE(checks, 5);  // three names, two texts
+  header_set stopped({.folders = {folder_.path() / "one"}, .check_time = [] { throw 1; }});
+  EXPECT_THROW(stopped.add_includes_of("#include <a.h>\n"), int);
+}

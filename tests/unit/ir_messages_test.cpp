@@ -115,6 +115,28 @@ TEST(IrMessages, SayHowToStateTheTriple)
       HasSubstr("target triple = \"nvptx64-nvidia-cuda\""));
 }
 
+TEST(IrMessages, SayHowToStateTheTripleInsteadOfAnotherOne)
+{
+  auto const details =
+      refusal(invalid("error: Error: Invalid target triple (x86_64-pc-linux-gnu), must be one "
+                      "of:\nError: 32-bit: nvptx-*-cuda\n"));
+  EXPECT_EQ(details.message, "src/half.ll: error: Invalid target triple (x86_64-pc-linux-gnu)");
+  EXPECT_THAT(details.hint, HasSubstr("target triple = \"nvptx64-nvidia-cuda\""));
+}
+
+TEST(IrMessages, SayHowToWriteAConstant)
+{
+  EXPECT_THAT(
+      refusal(invalid("half.ll (4, 22): parse floating point constant invalid for type")).hint,
+      HasSubstr("0x3FB99999A0000000 is 0.1F"));
+}
+
+TEST(IrMessages, SayHowToDeclareAFunction)
+{
+  EXPECT_THAT(refusal(invalid("half.ll (4, 18): parse use of undefined value '@__nv_sinf'")).hint,
+              HasSubstr("declare it with its types, such as: declare float @__nv_sinf(float)"));
+}
+
 TEST(IrMessages, OfAnUnknownArchitectureSayWhatToInstall)
 {
   compile_product const product{

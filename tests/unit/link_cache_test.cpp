@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "cache/entry.hpp"
@@ -78,6 +79,46 @@ TEST_F(LinkCache, GivesNobodyElseWhatIsNotToBeKept)
   });
   while (!making) std::this_thread::yield();
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+}
+
+namespace {
+
+/// Asks `second` for a link that `first` is making, with a limit of the wait.
+link_cache::result ask_meanwhile(link_cache& first, link_cache& second)
+{
+  std::promise<void> started;
+  std::promise<void> release;
+  std::jthread const other([&] {
+    first.find_or_make(key_of("a"), [&]() -> link_cache::product {
+      started.set_value();
+      release.get_future().wait();
+      return {{bytes_of("first"), {}}};
+    });
+  });
+  started.get_future().wait();
+  auto const make = [] { return link_cache::product{{bytes_of("second"), {}}}; };
+  auto result = second.find_or_make(key_of("a"), make, nullptr, std::chrono::milliseconds(20));
+  release.set_value();
+  return result;
+}
+
+}  // namespace
+
+TEST_F(LinkCache, MakesTheLinkWhereAnotherThreadTakesLongerThanTheWaitLimit)
+{
+  link_cache cache(settings());
+  auto const result = ask_meanwhile(cache, cache);
+  EXPECT_EQ(result.link->bytes, bytes_of("second"));
+  EXPECT_EQ(result.outcome, cache_outcome::miss);
+  auto const kept = cache.find_or_make(key_of("a"), []() -> link_cache::product { throw 1; });
+  EXPECT_EQ(kept.link->bytes, bytes_of("first"));
+}
+
+TEST_F(LinkCache, MakesTheLinkWhereAnotherProcessTakesLongerThanTheWaitLimit)
+{
+  link_cache first(settings());
+  link_cache second(settings());  // locks of two open files exclude each other as two processes do
+  EXPECT_EQ(ask_meanwhile(first, second).link->bytes, bytes_of("second"));
 }
 
 TEST_F(LinkCache, LinksOnceForAllThreadsThatAskMeanwhile)

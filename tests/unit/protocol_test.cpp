@@ -44,6 +44,24 @@ TEST(Protocol, CarriesARequest)
                          input.end()));
 }
 
+TEST(Protocol, CarriesAProgram)
+{
+  auto const got = decode_program(body_of(
+      encode(program{.name = "x.cu",
+                     .source = "int x;",
+                     .headers = {{"a.h", "int a;"}},
+                     .compiles = {{.options = {"-a", "-b"}}, {.options = {}, .wants_cubin = true}}},
+             1)));
+  EXPECT_EQ(got.name, "x.cu");
+  EXPECT_EQ(got.source, "int x;");
+  ASSERT_EQ(got.headers.size(), 1U);
+  EXPECT_EQ(got.headers[0].text, "int a;");
+  ASSERT_EQ(got.compiles.size(), 2U);
+  EXPECT_THAT(got.compiles[0].options, testing::ElementsAre("-a", "-b"));
+  EXPECT_FALSE(got.compiles[0].wants_cubin);
+  EXPECT_TRUE(got.compiles[1].wants_cubin);
+}
+
 TEST(Protocol, CarriesProductsFailuresAndHellos)
 {
   auto const product = decode_product(

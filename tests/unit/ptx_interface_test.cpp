@@ -138,6 +138,57 @@ TEST(PtxInterface, ReadsWhatInstructionsTellOfParameters)
   EXPECT_EQ(narrow.parameters[2].accessed_as, "");  // read as both
 }
 
+TEST(PtxInterface, FindsArgumentsThatCallsLeaveOutAndParametersThatNothingReads)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.weak .func (.param .b32 func_retval0) preset(.param .b32 p0, .param .b64 p1, .param .align 4 .b8 p2[8], .param .b64 p3)
+{
+	ld.param.f32 %f1, [p0];
+	mov.b64 %rd1, p3;
+	ret;
+}
+.visible .entry kernel(.param .u64 kernel_param_0)
+{
+	{ // callseq 0, 0
+	.reg .b32 temp_param_reg;
+	.param .b32 param0;
+	st.param.f32 [param0+0], %f1;
+	.param .b64 param1;
+	.param .align 4 .b8 param2[8];
+	st.param::func.v2.f32 [param2+0], {%f1, %f2};
+	.param .b64 param3;
+	mov.b64 %rd9, param3;
+	.param .b32 retval0;
+	call.uni (retval0), preset, (param0, param1, param2, param3);
+	}
+	ret;
+}
+)");
+  std::vector<bool> unpassed;
+  std::vector<bool> unread;
+  for (auto const& parameter : module.weak.at(0).parameters) {
+    unpassed.push_back(parameter.is_unpassed);
+    unread.push_back(parameter.is_unread);
+  }
+  EXPECT_EQ(unpassed, (std::vector{false, true, false, false}));
+  EXPECT_EQ(unread, (std::vector{false, true, true, false}));
+}
+
+TEST(PtxInterface, FindsAnArgumentThatOneOfSeveralCallsLeavesOut)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.weak .func preset(.param .b32 p0) { ld.param.f32 %f1, [p0]; ret; }
+.visible .func caller()
+{
+	{ .param .b32 param0; st.param.f32 [param0], %f1; call.uni preset, (param0); }
+	{ .param .b32 param0; call.uni preset, (param0); }
+	{ .param .b32 param0; st.param.f32 [param0], %f1; call.uni preset, (param0); }
+	ret;
+}
+)");
+  EXPECT_TRUE(module.weak.at(0).parameters.at(0).is_unpassed);
+}
+
 TEST(PtxInterface, TakesNoB32ForAnIntegerWhereFloatsAreWrittenSoToo)
 {
   auto const module = read_ptx_interface(R"(.version 9.0

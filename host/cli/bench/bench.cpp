@@ -3,6 +3,7 @@
 // start-up time of the program with an empty and with a filled cache.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "bench/bench_report.hpp"
 #include "bench/kernel_times.hpp"
 #include "bench/link_times.hpp"
+#include "bench/plan_times.hpp"
 #include "bench/reference_device_rate.hpp"
 #include "bench/start_up.hpp"
 #include "error_report.hpp"
@@ -24,6 +26,10 @@
 namespace fatlink::cli {
 namespace {
 
+/// What --only selects, in the order of the report.
+std::vector<std::string> const k_parts{"kernels", "links", "starts", "preflight",
+                                       "reference-device"};
+
 struct bench_arguments {
   std::vector<std::size_t> elements{std::size_t{1} << 28};
   std::string library;
@@ -31,6 +37,7 @@ struct bench_arguments {
   std::string mode = "both";
   link_flags link{.no_cache = true};
   unsigned repeat = 30;
+  std::vector<std::string> parts = k_parts;
   bool resources = false;
   bool json = false;
 };
@@ -59,21 +66,44 @@ std::string describe_transforms(bench_job const& job)
   return text;
 }
 
+bool is_measured(bench_arguments const& arguments, char const* part)
+{
+  return std::ranges::find(arguments.parts, part) != arguments.parts.end();
+}
+
 /// Adds "device" and "kernels"; returns the target to link for, sm_90 without a GPU.
-target measure_gpu(nlohmann::json& report, bench_job const& job,
-                   std::vector<std::size_t> const& elements)
+target measure_gpu(nlohmann::json& report, bench_job const& job, bench_arguments const& arguments)
 {
   report["device"] = nullptr;
   report["kernels"] = nlohmann::json::array();
   std::string reason;
   if (list_gpus(reason).empty()) {
-    print_warnings({fmt::format("kernel times are skipped: {}", reason)});
+    if (is_measured(arguments, "kernels"))
+      print_warnings({fmt::format("kernel times are skipped: {}", reason)});
     return target("sm_90");
   }
   auto const gpu = open_device("gpu");
   report["device"] = {{"name", gpu->info().name}, {"target", gpu->info().target.name()}};
-  report["kernels"] = measure_kernels(*gpu, job, elements);
+  if (is_measured(arguments, "kernels"))
+    report["kernels"] = job.plan ? measure_plan(*gpu, job, arguments.elements)
+                                 : measure_kernels(*gpu, job, arguments.elements);
   return gpu->info().target;
+}
+
+/// Adds the parts of --only; of the others an empty array or null.
+void measure_parts(nlohmann::json& report, bench_job const& job, bench_arguments const& arguments)
+{
+  auto const target = measure_gpu(report, job, arguments);
+  report["links"] = nlohmann::json::array();
+  report["starts"] = nlohmann::json::array();
+  for (auto const* const part : {"nvcc", "preflight_ms", "reference_device"})
+    report[part] = nullptr;
+  if (is_measured(arguments, "links"))
+    report["links"] = measure_links(job, target, arguments.resources);
+  if (is_measured(arguments, "starts")) measure_starts(report, job, target);
+  if (is_measured(arguments, "preflight")) report["preflight_ms"] = measure_preflight(job, target);
+  if (is_measured(arguments, "reference-device"))
+    report["reference_device"] = measure_reference_device(job);
 }
 
 int bench(bench_arguments const& arguments)
@@ -87,11 +117,7 @@ int bench(bench_arguments const& arguments)
                         {"transform", describe_transforms(job)},
                         {"kernel", job.kernel.name},
                         {"rounds", job.rounds}};
-  auto const target = measure_gpu(report, job, arguments.elements);
-  report["links"] = measure_links(job, target, arguments.resources);
-  measure_starts(report, job, target);
-  report["preflight_ms"] = measure_preflight(job, target);
-  report["reference_device"] = measure_reference_device(job);
+  measure_parts(report, job, arguments);
   if (arguments.json)
     print_json("fatlink.bench/1", report);
   else
@@ -106,19 +132,22 @@ void add_bench(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<bench_arguments>();
   auto* verb = app.add_subcommand("bench", "Measure kernels, links and start-up.");
   add_counts(*verb, "--elements", arguments->elements, {1, std::uint64_t{1} << 36},
-             "floats of a launch, for example 65536, 1e6 or 256Mi; separate several by commas "
+             "elements of a launch, for example 65536, 1e6 or 256Mi; separate several by commas "
              "(default: 256Mi)");
   verb->add_option("--library", arguments->library,
                    "library: name, or file of any form (default: apply_transform)");
-  verb->add_option("--transform", arguments->transforms,
-                   "transform: name, or file of any form (default: relu_poly, the only one with "
-                   "single-source rows); repeat it for several transforms")
+  verb->add_option(
+          "--transform", arguments->transforms,
+          "transform: name, or file of any form (default: relu_poly, or none for a library "
+          "with a launch plan); repeat it for several transforms")
       ->allow_extra_args(false);
   add_mode(*verb, arguments->mode);
   add_kernels(*verb, arguments->link.options.kernels,
               "measure this kernel and keep no other; repeat it to keep several, of which the "
               "first is measured (default: apply_transform, or the library's only kernel)");
   add_common_link_flags(*verb, arguments->link);
+  add_choices(*verb, "--only", arguments->parts, k_parts,
+              "measure these parts only; separate several by commas");
   add_count(*verb, "--repeat", arguments->repeat, {1, 10000}, "number of rounds");
   add_resources(*verb, arguments->resources);
   verb->add_flag("--json", arguments->json, k_json_help);

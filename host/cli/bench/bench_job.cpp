@@ -1,17 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_job.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
 #include "compile/source_inputs.hpp"
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
+#include "options.hpp"
 #include "preflight/interface_queries.hpp"
+#include "run/run_plan.hpp"
 
 namespace fatlink::cli {
 
-bool bench_job::has_single_source() const
+namespace {
+
+bool is_shipped(std::filesystem::path const& file)
 {
-  return files.size() == 2 && files[0].stem() == k_default_library &&
-         files[1].stem() == k_default_transform;
+  std::error_code error;
+  return std::filesystem::equivalent(file.parent_path(), installed_data_folder(), error);
+}
+
+/// @throws usage_error --kernel: the plan names its kernels.
+void refuse_kernels(launch_plan const& plan, std::vector<std::string> const& kernels)
+{
+  if (kernels.empty()) return;
+  fail_usage(fmt::format("--kernel {}: the launch plan of {} names its kernels", kernels.front(),
+                         plan.name),
+             kernels.front(), "leave out --kernel");
+}
+
+/// The files of the names, or the shipped ones where there are none.
+std::vector<std::filesystem::path> find_files(std::string const& library,
+                                              std::vector<std::string> const& transforms,
+                                              bool has_plan)
+{
+  std::vector<std::filesystem::path> files{fatbin_or_default(library, k_shipped_library)};
+  for (auto const& transform : transforms) files.push_back(input_file(transform));
+  if (transforms.empty() && !has_plan) files.push_back(fatbin_or_default({}, k_shipped_transform));
+  return files;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> bench_job::single_source() const
+{
+  if (!std::ranges::all_of(files, is_shipped)) return std::nullopt;
+  std::string stems;
+  for (auto const& file : files) stems += (stems.empty() ? "" : "+") + file.stem().string();
+  auto path = installed_data_folder() / "bench" / (stems + ".fatbin");
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  return path;
 }
 
 std::vector<fatbin> bench_job::modules(target target) const
@@ -33,17 +74,25 @@ link_options bench_job::make_options(target target, link_mode mode) const
 bench_job read_job(std::string const& library, std::vector<std::string> const& transforms,
                    std::string const& mode, link_flags flags)
 {
+  auto plan = plan_of_library(library);
+  if (plan) {
+    refuse_kernels(*plan, flags.options.kernels);
+    flags.options.kernels = plan->kernels();
+  }
   bench_job job;
   job.modes = parse_modes(mode);
   job.flags = std::move(flags);
   for (auto const link_mode : job.modes) (void)job.make_options({}, link_mode);
-  job.files = {fatbin_or_default(library, k_shipped_library)};
-  for (auto const& transform : transforms) job.files.push_back(input_file(transform));
-  if (transforms.empty()) job.files.push_back(fatbin_or_default({}, k_shipped_transform));
+  job.files = find_files(library, transforms, plan.has_value());
   job.inputs = read_inputs(job.files, job.flags.source_flags());
   auto const& kernels = job.flags.options.kernels;
-  job.kernel = select_kernel(job.modules(detail::newest_target()),
-                             kernels.empty() ? std::string() : kernels.front());
+  if (plan) {
+    job.kernel.name = kernels.front();
+    job.plan = bind_plan(std::move(*plan), job.files, job.modules(detail::newest_target()));
+  } else {
+    job.kernel = select_kernel(job.modules(detail::newest_target()),
+                               kernels.empty() ? std::string() : kernels.front());
+  }
   return job;
 }
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
 #include "fatlink/input.hpp"
 #include "link_flags.hpp"
+#include "run/bind_plan.hpp"
 #include "run/run_kernel.hpp"
 
 namespace fatlink::cli {
@@ -17,12 +19,14 @@ struct bench_job {
   std::vector<std::filesystem::path> files;  ///< the library, then the transforms
   std::vector<input> inputs;                 ///< of `files`
   std::vector<link_mode> modes;              ///< to measure, in order
-  run_kernel kernel;                         ///< to measure
+  run_kernel kernel;                         ///< to measure; of a plan, its first
+  std::optional<bound_types> plan;           ///< the library's launch plan, if it states one
   link_flags flags;                          ///< without the cache
   unsigned rounds = 30;                      ///< times are medians over them
 
-  /// Whether `files` are the library and the transform that bench.fatbin holds as single source.
-  [[nodiscard]] bool has_single_source() const;
+  /// The fatbin of the library and the transforms compiled as one source; nothing unless `files`
+  /// are fatlink's own.
+  [[nodiscard]] std::optional<std::filesystem::path> single_source() const;
 
   /// The modules that a link for `target` in the last mode takes.
   [[nodiscard]] std::vector<fatbin> modules(target target) const;
@@ -33,8 +37,10 @@ struct bench_job {
 };
 
 /// Reads the files of the names `library` and `transforms`, or the shipped ones where there are
-/// none. The kernel is the first of --kernel; without one it is selected as `fatlink run` does.
-/// @throws usage_error an option has no effect in one of the modes, or as select_kernel.
+/// none; a library with a launch plan needs no transform. The kernel is the first of --kernel;
+/// without one it is selected as `fatlink run` does.
+/// @throws usage_error an option has no effect in one of the modes, or with a launch plan; or as
+///   select_kernel, bind_plan.
 /// @throws file_error, format_error as input_file and input::read.
 bench_job read_job(std::string const& library, std::vector<std::string> const& transforms,
                    std::string const& mode, link_flags flags);

@@ -42,6 +42,7 @@ void print_kernels(json const& rows)
 
 void print_links(json const& rows)
 {
+  if (rows.empty()) return;
   fmt::print(
       "\n| link | first, ms | median, ms | in fatlink-linkd, ms | overhead, ms |\n"
       "|---|---:|---:|---:|---:|\n");
@@ -75,7 +76,8 @@ void print_bench(json const& report)
   print_kernels(report["kernels"]);
   print_links(report["links"]);
   print_starts(report);
-  fmt::print("\nPreflight of the pair: {:.3f} ms\n", report["preflight_ms"].get<double>());
+  if (auto const& ms = report["preflight_ms"]; !ms.is_null())
+    fmt::print("\nPreflight of the pair: {:.3f} ms\n", ms.get<double>());
   print_reference_device(report["reference_device"]);
 }
 

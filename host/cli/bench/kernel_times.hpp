@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel times on a GPU: a linked transform in each mode, compared with a device-to-device copy
 // and, where there is one, with the same source compiled as one and with a call through a function
-// pointer. Rounds are interleaved and medians are taken, so ratios within one run are reliable.
+// pointer.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ namespace fatlink::cli {
 launch_shape shape_of(run_kernel const& kernel, std::size_t count);
 
 /// Rows for each number of `elements` (floats of a launch) and variant, as docs/schemas/bench.json
-/// describes them.
+/// describes them. `job` has no launch plan.
 nlohmann::json measure_kernels(device const& gpu, bench_job const& job,
                                std::vector<std::size_t> const& elements);
 

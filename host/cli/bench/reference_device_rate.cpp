@@ -3,14 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/kernel_times.hpp"
 #include "bench/median.hpp"
+#include "bench/plan_times.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/prepare.hpp"
+#include "run/plan_arrays.hpp"
 #include "verification/execute.hpp"
 
 namespace fatlink::cli {
@@ -18,24 +23,46 @@ namespace {
 
 constexpr std::size_t k_count = std::size_t{1} << 20;
 
-/// Instructions per second of each round; the first, which warms up, is left out.
-std::vector<double> measure_rates(device& cpu,
-                                  kernel<void(float const*, float*, std::size_t)> const& code,
-                                  bench_job const& job)
+/// A launch on a stream, and the memory that it uses.
+using launch_function = std::function<void(stream const&)>;
+
+launch_function kernel_launch(device const& cpu, linked_image const& image, bench_job const& job)
 {
   std::vector<float> values(k_count);
   generated_elements(k_count, 0)->fill(0, values);
   auto input = cpu.allocate<float>(k_count);
   auto output = cpu.allocate<float>(k_count);
   input.write(values);
+  auto const code =
+      cpu.load(image).kernel<void(float const*, float*, std::size_t)>(job.kernel.name);
+  return [=, kernel = job.kernel](stream const& stream) {
+    code.launch(stream, shape_of(kernel, k_count), input.data(), output.data(), k_count);
+  };
+}
+
+launch_function plan_launch(device const& cpu, linked_image const& image, bench_job const& job)
+{
+  auto const code = prepare(cpu, job.plan->plan, job.inputs, image);
+  auto const data = std::make_shared<run_data>(generate_data(job, k_count));
+  auto const extents = std::make_shared<plan_extents>(code.extents(size_arguments(*data)));
+  auto const arrays = std::make_shared<plan_arrays>(cpu, job.plan->plan, *data, *extents);
+  return [=](stream const& stream) {
+    (void)data, (void)extents;  // which the arrays refer to
+    code.run(stream, arrays->arguments());
+  };
+}
+
+/// Instructions per second of each round; the first, which warms up, is left out.
+std::vector<double> measure_rates(device& cpu, launch_function const& launch, unsigned rounds)
+{
   auto const stream = cpu.create_stream();
   std::vector<double> rates;
-  for (unsigned round = 0; round <= job.rounds; ++round) {
+  for (unsigned round = 0; round <= rounds; ++round) {
     auto start = cpu.create_event();
     auto stop = cpu.create_event();
     auto const instructions_before = cpu.instructions();
     start.record(stream);
-    code.launch(stream, shape_of(job.kernel, k_count), input.data(), output.data(), k_count);
+    launch(stream);
     stop.record(stream);
     auto const executed = static_cast<double>(cpu.instructions() - instructions_before);
     if (round > 0) rates.push_back(executed / stop.ms_since(start) * 1e3);
@@ -77,10 +104,9 @@ nlohmann::json measure_reference_device(bench_job const& job)
   auto const cpu = open_device("cpu");
   auto const image = link_for(*cpu, job);
   if (!image) return nullptr;
-  auto const code =
-      cpu->load(*image).kernel<void(float const*, float*, std::size_t)>(job.kernel.name);
+  auto const launch = job.plan ? plan_launch(*cpu, *image, job) : kernel_launch(*cpu, *image, job);
   auto const cores = cpu->info().multiprocessors;
-  auto const rate = median(measure_rates(*cpu, code, job)) / cores;
+  auto const rate = median(measure_rates(*cpu, launch, job.rounds)) / cores;
   auto const instructions_per_element =
       static_cast<double>(cpu->instructions()) / (static_cast<double>(k_count) * (job.rounds + 1));
   return {{"mode", to_string(image->mode)},

@@ -153,7 +153,8 @@ std::vector<std::string> link_command(bench_job const& job, target target,
 std::vector<std::string> run_command(bench_job const& job)
 {
   auto words = base_command("run", job);
-  if (!job.flags.options.kernels.empty()) words.push_back("--kernel=" + job.kernel.name);
+  if (!job.flags.options.kernels.empty() && !job.plan)
+    words.push_back("--kernel=" + job.kernel.name);
   words.push_back("--library=" + job.files.front().string());
   for (auto file = job.files.begin() + 1; file != job.files.end(); ++file)
     words.push_back("--transform=" + file->string());
@@ -192,6 +193,7 @@ void measure_starts(nlohmann::json& report, bench_job const& job, target target)
 
 void print_starts(nlohmann::json const& report)
 {
+  if (report["starts"].empty()) return;
   fmt::print("\n| start, ms | cache | whole process | processor |");
   for (auto const* phase : k_phases) fmt::print(" {} |", phase);
   fmt::print(" times faster |\n|---|---|---:|---:|");

@@ -46,7 +46,10 @@ std::vector<std::string> expand_expected(std::string const& expected)
 
 loaded_file load(std::filesystem::path const& path, compile_flags const& sources)
 try {
-  return {read_inputs(std::vector{path}, sources).front(), {}};
+  compile_report compiled;
+  loaded_file file{read_inputs(std::vector{path}, sources, &compiled).front(), {}};
+  if (!compiled.sources.empty()) file.producer = compiled.sources.front().producer;
+  return file;
 } catch (format_error const& failed) {
   if (failed.details().code != error_code::digest_mismatch) throw;
   return {input::read_unverified(path), failed};

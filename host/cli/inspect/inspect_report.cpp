@@ -53,8 +53,8 @@ nlohmann::json to_json(ident const& stated)
   if (!stated.contract.empty()) json["version"] = stated.version;
   for (auto const& [key, value] :
        {std::pair("contract", &stated.contract), std::pair("header_sha256", &stated.header_sha256),
-        std::pair("toolkit", &stated.toolkit), std::pair("float", &stated.float_flags),
-        std::pair("package", &stated.package),
+        std::pair("toolkit", &stated.toolkit), std::pair("producer", &stated.producer),
+        std::pair("float", &stated.float_flags), std::pair("package", &stated.package),
         std::pair("contract_package", &stated.contract_package)})
     if (!value->empty()) json[key] = *value;
   if (!stated.elements.empty()) json["elements"] = describe_elements(stated);
@@ -150,7 +150,8 @@ void print_list(char const* title, nlohmann::json const& entry, char const* key)
 
 void print_elements(nlohmann::json const& ident)
 {
-  for (auto const& [hook, element] : ident.value("elements", nlohmann::json::object()).items())
+  auto const elements = ident.value("elements", nlohmann::json::object());
+  for (auto const& [hook, element] : elements.items())
     fmt::print("    {:<11} {}: {}, {} bytes\n", "elements", hook,
                element["type"].get<std::string>(), element["size"].get<std::size_t>());
 }
@@ -158,6 +159,8 @@ void print_elements(nlohmann::json const& ident)
 void print_ident(nlohmann::json const& ident)
 {
   print_elements(ident);
+  if (ident.contains("producer"))
+    fmt::print("    {:<11} {}\n", "compiler", ident["producer"].get<std::string>());
   if (!ident.contains("contract")) {
     fmt::print("    {:<11} none\n", "contract");
     return;
@@ -166,6 +169,13 @@ void print_ident(nlohmann::json const& ident)
              ident["contract"].get<std::string>(), ident["version"].get<int>(),
              ident.value("header_sha256", ""), ident.value("toolkit", "unknown"));
   print_list("declares", ident, "hooks");
+}
+
+/// Of a cubin, those that its ident states.
+std::string float_flags_of(nlohmann::json const& entry)
+{
+  auto const ident = entry.value("ident", nlohmann::json::object());
+  return entry.value("float_flags", ident.value("float", ""));
 }
 
 void print_entry(nlohmann::json const& entry)
@@ -177,8 +187,8 @@ void print_entry(nlohmann::json const& entry)
              entry.contains("offset")
                  ? fmt::format(" at byte {}", entry["offset"].get<std::size_t>())
                  : std::string{});
-  if (entry.contains("float_flags"))
-    fmt::print("    {:<11} {}\n", "float", entry["float_flags"].get<std::string>());
+  if (auto const flags = float_flags_of(entry); !flags.empty())
+    fmt::print("    {:<11} {}\n", "float", flags);
   if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
   if (!entry.value("relocatable", true))
     fmt::print("    {:<11} whole program: it cannot be linked\n", "linked");
@@ -200,6 +210,7 @@ nlohmann::json to_json(loaded_file const& file)
       {"file", file.contents.name()},          {"form", to_string(file.contents.form())},
       {"bytes", file.contents.bytes().size()}, {"verified", file.contents.is_verified()},
       {"findings", describe_findings(file)},   {"entries", nlohmann::json::array()}};
+  if (!file.producer.empty()) json["producer"] = file.producer;
   if (file.damage) json["damage"] = file.damage->what();
   // Of a damaged file, the .json may be that of another one.
   if (!file.damage)
@@ -213,9 +224,11 @@ nlohmann::json to_json(loaded_file const& file)
 void print_text(nlohmann::json const& file)
 {
   auto const form = file["form"].get<std::string>();
-  fmt::print("{}: {}{} bytes, {}\n", file["file"].get<std::string>(),
-             form == "fatbin" ? "" : form + ", ", file["bytes"].get<std::size_t>(),
-             describe_integrity(file));
+  auto kind = form == "fatbin" ? std::string() : form + ", ";
+  if (file.contains("producer"))
+    kind = fmt::format("compiled by {} to ", file["producer"].get<std::string>());
+  fmt::print("{}: {}{} bytes, {}\n", file["file"].get<std::string>(), kind,
+             file["bytes"].get<std::size_t>(), describe_integrity(file));
   std::string module;
   for (auto const& entry : file["entries"]) {
     auto const owner = entry.value("module", "");

@@ -13,6 +13,7 @@ namespace fatlink::cli {
 struct loaded_file {
   input contents;
   std::optional<format_error> damage;
+  std::string producer = {};  ///< of a source, the compiler that compiled it; empty: it is none
 };
 
 /// An element of "files" in docs/schemas/inspect.json.

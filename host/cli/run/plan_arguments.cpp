@@ -87,7 +87,11 @@ void set_value(plan_arguments& arguments, launch_plan const& plan, named_text co
   }
   auto value = parse_value(stated.name, stated.text);
   auto& member = arguments.values[name];
-  if (dot != std::string::npos)
+  auto const is_field = dot != std::string::npos;
+  if (!member.is_null() && (!is_field || !member.is_object()))
+    fail_usage(fmt::format("--set {}: {} is stated before, as a whole", stated.name, name), name,
+               "state a value once: all of it, or fields of it");
+  if (is_field)
     member[stated.name.substr(dot + 1)] = std::move(value);
   else
     member = std::move(value);
@@ -101,8 +105,8 @@ std::vector<named_text> parse_named(char const* option, std::vector<std::string>
   for (auto const& text : texts) {
     auto const equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      fail_usage(fmt::format("{} {}: has no name", option, text), text,
-                 fmt::format("write {} NAME=VALUE", option));
+      fail_usage(fmt::format("{} {}: has no {}", option, text, equals == 0 ? "name" : "value"),
+                 text, fmt::format("write {} NAME=VALUE", option));
     parsed.push_back({text.substr(0, equals), text.substr(equals + 1)});
     for (std::size_t i = 0; i + 1 < parsed.size(); ++i)
       if (parsed[i].name == parsed.back().name)

@@ -9,6 +9,7 @@
 #include "plan/components.hpp"
 #include "resources_report.hpp"
 #include "run/report_parts.hpp"
+#include "run/run_report.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -115,6 +116,9 @@ nlohmann::json to_json(plan_summary const& run, mode_result const& mode)
                       {"run_ms", mode.run_ms},
                       {"reference", to_json(mode.verifications)},
                       {"expected", to_json(mode.expectations)}};
+  json["start_ms"] = describe_start(mode.image, run.read_ms);
+  json["start_ms"]["load"] = mode.load_ms;
+  json["start_ms"]["launch"] = mode.launch_ms;
   if (run.resources) json["resources"] = describe_resources(resources(mode.image));
   return json;
 }
@@ -137,6 +141,7 @@ nlohmann::json to_json(plan_summary const& run)
   return {{"plan", run.plan.name},
           {"files", run.files},
           {"device", device_to_json(run.device, run.no_gpu_reason)},
+          {"device_ms", run.device_ms},
           {"sizes", run.sizes},
           {"modes", std::move(modes)},
           {"between", to_json(run.between)},

@@ -23,9 +23,11 @@ using comparisons = std::map<std::string, output_verification>;
 
 struct mode_result {
   linked_image image = {};
-  double load_ms = 0;  ///< wall time of loading; the reference device also links PTX then
-  double run_ms = 0;   ///< all launches, measured by the device's events
+  double load_ms = 0;    ///< wall time of loading; the reference device also links PTX then
+  double launch_ms = 0;  ///< from the first launch to the end of the last, wall time
+  double run_ms = 0;     ///< all launches, measured by the device's events
   std::map<std::string, host_array> outputs = {};
+  std::byte unwritten = {};  ///< the byte that elements hold which no kernel wrote
   std::map<std::string, std::uint64_t> depths = {};  ///< as plan_extents
   comparisons verifications = {};  ///< with what "computes" and the references state
   comparisons expectations = {};   ///< with the arrays of --expect
@@ -34,6 +36,8 @@ struct mode_result {
 struct plan_summary {
   device_info device = {};
   std::string no_gpu_reason = {};  ///< empty with --device, or if a GPU was found
+  double device_ms = 0;            ///< opening the device: the driver and its context
+  double read_ms = 0;              ///< reading and checking the inputs
   launch_plan plan = {};
   std::vector<std::string> files = {};  ///< the library, then the transforms
   std::map<std::string, std::int64_t> sizes = {};

@@ -51,8 +51,10 @@ double link_time(linked_image const& image, double load_ms)
 std::string describe_link(linked_image const& image)
 {
   std::string text;
-  if (image.mode == link_mode::lto)
-    for (auto const& hook : image.hooks)
+  for (auto const& hook : image.hooks)
+    if (hook.is_default)
+      text += fmt::format(", {} default", hook.name);
+    else if (image.mode == link_mode::lto)
       text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
   return text + (image.cache == cache_outcome::hit ? ", from the cache" : "");
 }

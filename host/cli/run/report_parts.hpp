@@ -25,7 +25,8 @@ char const* title_of(link_mode mode);
 /// Time to the linked code, ms: of the link, or of its look-up in the cache. The reference device
 /// links a set of PTX when it loads it, in `load_ms`.
 double link_time(linked_image const& image, double load_ms);
-/// ", user_transform inlined" for each hook of a link in lto mode, and ", from the cache".
+/// ", user_transform inlined" for each hook of a link in lto mode, ", load default" for those that
+/// the library defines itself, and ", from the cache".
 std::string describe_link(linked_image const& image);
 
 nlohmann::json compiles_to_json(compile_report const& compiles);

@@ -3,16 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
-#include <set>
-#include <span>
 
+#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "plan/bind_types.hpp"
-#include "plan/check_plan.hpp"
+#include "run/bind_plan.hpp"
 #include "run/device_choice.hpp"
 #include "run/execute_plan.hpp"
 #include "run/plan_data.hpp"
@@ -25,13 +24,18 @@
 namespace fatlink::cli {
 namespace {
 
+/// What outputs hold before the run of the first mode, of the second, and on the reference device.
+/// 0xFF: NaN as floats.
+constexpr std::array k_unwritten{std::byte{0xFF}, std::byte{0x5A}, std::byte{0xA5}};
+
 /// Everything that is known before a device is opened.
 struct prepared_job {
   launch_plan plan = {};
   run_links links = {};
-  std::vector<transform_reference> transforms = {};  ///< those of the library last
+  plan_references references = {};
   plan_arguments arguments = {};
   run_data data = {};
+  double read_ms = 0;  ///< reading the inputs, compiles too
 };
 
 /// @throws usage_error an option has no meaning with a plan.
@@ -68,63 +72,12 @@ void check_outputs(plan_arguments const& arguments, std::vector<std::filesystem:
   }
 }
 
-std::vector<transform_reference> references_of(std::vector<std::filesystem::path> const& paths)
-{
-  std::vector<transform_reference> references;
-  for (std::size_t i = 1; i <= paths.size(); ++i)  // the library last
-    if (auto stated = transform_reference::beside(paths[i % paths.size()]))
-      references.push_back(std::move(*stated));
-  return references;
-}
-
-/// The hooks that the transforms define, by their PTX.
-std::set<std::string> defined_hooks(std::span<input const> transforms)
-{
-  std::set<std::string> names;
-  for (auto const& transform : transforms)
-    for (auto const& module : transform.modules())
-      for (auto const& entry : module.entries()) {
-        if (entry.kind != entry_kind::ptx) continue;
-        auto const& functions = module.interface(entry);
-        for (auto const* const list : {&functions.definitions, &functions.weak})
-          for (auto const& function : *list) names.insert(function.name);
-      }
-  return names;
-}
-
-/// What the library states of its own hooks does not hold for those of a transform.
-void leave_out_replaced(std::vector<transform_reference>& references,
-                        std::filesystem::path const& library, std::span<input const> inputs)
-{
-  if (references.empty() || !transform_reference::beside(library)) return;
-  auto const replaced = defined_hooks(inputs.subspan(1));
-  std::erase_if(references.back().hooks,
-                [&](hook_reference const& stated) { return replaced.contains(stated.hook); });
-}
-
-/// Of the idents, and where they state none, of the sidecars.
-detail::hook_elements elements_of(std::span<fatbin const> modules,
-                                  std::vector<transform_reference> const& transforms)
-{
-  auto elements = detail::elements_of(modules);
-  for (auto const& transform : transforms)
-    if (transform.types.element)
-      for (auto const& hook : transform.hooks) {
-        auto const place = elements.find(hook.hook);
-        // A struct whose fields only the sidecar knows.
-        if (place == elements.end() || (place->second.kind == scalar_kind::bytes &&
-                                        place->second.size == transform.types.element->size))
-          elements.insert_or_assign(hook.hook, *transform.types.element);
-      }
-  return elements;
-}
-
 run_links read_links(launch_plan const& plan, run_arguments const& arguments, device_choice& choice,
-                     compile_report& compiles)
+                     compile_report& compiles, double& read_ms)
 {
   run_inputs files;
   files.paths = paths_of(arguments);
-  (void)read_run_inputs(files, source_flags(arguments, files.paths, choice), compiles);
+  read_ms = read_run_inputs(files, source_flags(arguments, files.paths, choice), compiles);
   auto const modes = parse_modes(arguments.mode);
   select_run_modules(files, {.mode = modes.back(),
                              .whole_archive = arguments.link.options.whole_archive,
@@ -143,15 +96,12 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
   prepared_job job{.arguments = match_arguments(plan, arguments.plan)};
   auto const paths = paths_of(arguments);
   check_outputs(job.arguments, paths, arguments.json);
-  job.links = read_links(plan, arguments, choice, compiles);
+  job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
   for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
-  job.transforms = references_of(paths);
-  leave_out_replaced(job.transforms, paths.front(), job.links.inputs);
-  job.plan = detail::bind_types(std::move(plan), elements_of(job.links.modules, job.transforms));
-  if (auto findings = detail::check_plan(job.plan, job.links.modules); !findings.empty())
-    throw refused_error(std::move(findings), fmt::format("run plan {}", job.plan.name));
-  detail::require_types(job.plan);
-  job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.transforms,
+  auto bound = bind_plan(std::move(plan), paths, job.links.modules);
+  job.plan = std::move(bound.plan);
+  job.references = std::move(bound.references);
+  job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.references.list,
                            {.elements = arguments.elements, .seed = arguments.seed});
   return job;
 }
@@ -160,6 +110,7 @@ plan_summary summarize(prepared_job const& job, run_arguments const& arguments,
                        device_choice const& choice, compile_report const& compiles)
 {
   plan_summary summary{.no_gpu_reason = choice.no_gpu_reason(),
+                       .read_ms = job.read_ms,
                        .plan = job.plan,
                        .sizes = job.data.sizes,
                        .compiles = compiles,
@@ -175,8 +126,9 @@ void compare_with_cpu(prepared_job const& job, cpu_options const& options, plan_
   auto const reference_device = open_device("cpu", options);
   auto linker = job.links.flags.linker();
   auto const image = link_in_mode(linker, job.links, link_mode::lto, reference_device->info());
-  auto const result = execute_plan(*reference_device, job.plan, job.links.inputs, job.data, image);
-  verify_against_cpu({job.plan, job.data, job.transforms}, result, summary);
+  auto const result = execute_plan(*reference_device, job.plan, job.links.inputs, job.data, image,
+                                   k_unwritten.back());
+  verify_against_cpu({job.plan, job.data, job.references}, result, summary);
 }
 
 void write_outputs(prepared_job const& job, plan_summary const& summary)
@@ -229,11 +181,13 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   auto const destination = choice.open(arguments.cpu);
   auto summary = summarize(job, arguments, choice, compiles);
   summary.device = destination->info();
+  summary.device_ms = choice.ms();
   check_options(job.links, summary.device, arguments.resources);
+  auto unwritten = k_unwritten.begin();
   for (auto const& image : link_all(job.links, summary.device, summary.warnings))
     summary.modes.push_back(
-        execute_plan(*destination, job.plan, job.links.inputs, job.data, image));
-  verify_modes({job.plan, job.data, job.transforms}, summary, arguments.print);
+        execute_plan(*destination, job.plan, job.links.inputs, job.data, image, *unwritten++));
+  verify_modes({job.plan, job.data, job.references}, summary, arguments.print);
   if (arguments.compare_cpu) compare_with_cpu(job, arguments.cpu, summary);
   write_outputs(job, summary);
   if (arguments.json)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "run/bind_plan.hpp"
 #include "run/plan_data.hpp"
 #include "run/plan_report.hpp"
 #include "verification/transform_reference.hpp"
@@ -16,7 +17,7 @@ namespace fatlink::cli {
 struct plan_expectations {
   launch_plan const& plan;
   run_data const& data;
-  std::vector<transform_reference> const& transforms;  ///< those of the library last
+  plan_references const& references;
 };
 
 /// Compares the outputs of every mode in `summary` with the references and the arrays of --expect,

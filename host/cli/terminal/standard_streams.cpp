@@ -15,12 +15,13 @@ namespace {
 
 bool is_sigpipe_ignored = false;
 int text_descriptor = STDOUT_FILENO;
-int first_error = 0;  ///< errno of the first write to standard output that failed
+bool is_finished = false;  ///< nothing is written any more
+int first_error = 0;       ///< errno of the first write to standard output that failed
 
 /// The write function for fopencookie; 0 reports to stdio that nothing could be written.
 ssize_t write_output(void* /*cookie*/, char const* text, std::size_t size)
 {
-  for (std::size_t count = 0; count < size;) {
+  for (std::size_t count = 0; count < size && !is_finished;) {
     auto const written = ::write(text_descriptor, text + count, size - count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
@@ -33,19 +34,12 @@ ssize_t write_output(void* /*cookie*/, char const* text, std::size_t size)
   return static_cast<ssize_t>(size);
 }
 
-int close_output(void* /*cookie*/)
-{
-  if (::close(STDOUT_FILENO) != 0 && first_error == 0) first_error = errno;
-  return 0;
-}
-
 /// stdio loses errno of a failed write when it flushes, so this stream for standard output records
 /// it.
 void record_output_errors()
 {
   auto* const stream = ::fopencookie(
-      nullptr, "w",
-      {.read = nullptr, .write = write_output, .seek = nullptr, .close = close_output});
+      nullptr, "w", {.read = nullptr, .write = write_output, .seek = nullptr, .close = nullptr});
   if (stream == nullptr) return;
   if (::isatty(STDOUT_FILENO) == 1) std::setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
   stdout = stream;
@@ -116,7 +110,10 @@ bool has_output_failed()
 
 void finish_standard_output()
 {
-  std::fclose(stdout);
+  // Not fclose: a C++ run-time that a plugin brought flushes its copy of `stdout` at exit.
+  std::fflush(stdout);
+  is_finished = true;
+  if (::close(STDOUT_FILENO) != 0 && first_error == 0) first_error = errno;
   if (first_error == 0) return;
   if (first_error == EPIPE && !is_sigpipe_ignored) end_by_sigpipe();
   fail(first_error);

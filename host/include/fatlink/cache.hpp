@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,10 +132,13 @@ class link_cache {
 
   /// The link of `key`, from memory, the folder or a layer. If none has it, calls `make` and stores
   /// its product; other threads and processes that need the same link wait for it. `preferred`: a
-  /// second key whose stored link may be returned as well, and is searched first.
+  /// second key whose stored link may be returned as well, and is searched first. `wait_limit`: how
+  /// long to wait for other threads and processes, at most cache_settings::wait_limit for those;
+  /// then this call makes the link, too. Without it, waits for other threads until they are done.
   /// @throws what `make` throws; nothing is stored then, and one of those waiting makes the link.
   result find_or_make(cache_key const& key, std::function<product()> const& make,
-                      cache_key const* preferred = nullptr);
+                      cache_key const* preferred = nullptr,
+                      std::optional<std::chrono::milliseconds> wait_limit = {});
 
   /// Whether the folder or a layer holds the link of `key`.
   [[nodiscard]] bool has(cache_key const& key);

@@ -74,7 +74,8 @@ struct compiled_source {
 /// How a compiler works. Every field has a default.
 struct compiler_settings {
   /// Time limit for one compile, including the start of the helper. Above 0, at most 600 s. Waiting
-  /// until another compile of the process ends its helper does not count; that has the same limit.
+  /// until another compile of the process ends its helper, or for the same compile of another
+  /// thread or process, does not count; each has the same limit.
   std::chrono::milliseconds time_limit = std::chrono::seconds(30);
   unsigned memory_limit_mib = 2048;  ///< memory that one compile may use, 64 to 65536
   /// Searched before each compile; receives each compiled fatbin. Null: no cache. NVRTC 13.3 and

@@ -23,9 +23,12 @@ char const* to_string(cache_outcome outcome) noexcept;
 
 /// A hook, and whether all calls to it were inlined.
 struct hook_fact {
-  std::string name = {};  ///< name of the hook
-  bool inlined = false;   ///< no call of the hook is left
+  std::string name = {};    ///< name of the hook
+  bool inlined = false;     ///< no call of the hook is left
+  bool is_default = false;  ///< no transform fills it: the library's own weak definition is called
 };
+/// "inlined", "called", or "default" of a hook that no transform fills.
+char const* to_string(hook_fact const& hook) noexcept;
 
 /// An input's PTX.
 struct ptx_part {
@@ -55,7 +58,7 @@ struct linked_image {
   double link_ms = 0;     ///< wall time of the link itself; 0 for an image from the cache
   link_times times = {};  ///< of the other steps
 
-  /// Whether there are hooks and every one was inlined.
+  /// Whether transforms fill hooks and every one of these was inlined.
   [[nodiscard]] bool inlined() const noexcept;
 };
 

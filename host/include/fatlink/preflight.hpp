@@ -48,6 +48,7 @@ enum class finding_id {
   uncertain_type,      ///< types whose agreement PTX does not prove
   unreadable_types,    ///< types that only the link compares, by count and width
   unchecked_types,     ///< types that no input states
+  unpassed_argument,   ///< an argument that calls leave out because a default does not use it
   compared_by_link,    ///< a replaced inline function, whose type only the link can compare
   // inputs without effect
   removed_functions,  ///< nvcc removed every device function

@@ -134,7 +134,8 @@ struct plan_request {
 
 /// Loads `image`, which was linked from `inputs` (the library first) for `destination`, to run it
 /// by `plan`.
-/// @throws refused_error plan-mismatch. @throws usage_error an element whose type no input states,
+/// @throws refused_error plan-mismatch, element-mismatch. @throws usage_error an element whose type
+/// no input states,
 ///   or that two bind differently. @throws as device::load.
 [[nodiscard]] prepared_plan prepare(device const& destination, launch_plan plan,
                                     std::vector<input> const& inputs, linked_image image);

@@ -37,6 +37,11 @@ struct ptx_parameter {
   /// or "u8" if the body uses only those bits. "b32" is an integer: it is set only if the module's
   /// compiler writes "f32" for floats.
   std::string accessed_as = {};
+  /// Of a definition: no instruction of the body mentions the parameter. Not known for a cubin.
+  bool is_unread = false;
+  /// Of a weak definition: a call of it in the same module stores no value for the parameter. nvcc
+  /// 13.0 leaves out what the definition does not use, although another one may replace it.
+  bool is_unpassed = false;
 
   /// Compares the declarations, without `accessed_as`.
   friend bool operator==(ptx_parameter const& a, ptx_parameter const& b)

@@ -26,7 +26,7 @@ constexpr std::uint64_t k_largest_source = std::uint64_t{16} << 20;
 class source {
  public:
   /// Reads a regular file of at most k_largest_source bytes.
-  /// @throws file_error missing, not a regular file, unreadable, too large, empty; or
+  /// @throws file_error missing, not a regular file, unreadable, too large; or
   ///   (invalid_source) text that is not UTF-8 or has a NUL, or a .bc that is no bitcode.
   static source read(std::filesystem::path const& path);
   /// Takes text, or bitcode, in memory. `name` is for messages: "half.cu".

@@ -20,6 +20,7 @@ namespace fatlink {
 namespace {
 
 using cache::fault;
+using clock = cache::memory_layer::clock;
 using cache::folder;
 
 constexpr char const* k_folder_is_missing = "it has no folder: it keeps links in memory only";
@@ -145,16 +146,16 @@ struct link_cache::state {
   };
 
   /// Waits until this process may make the entry, or another process has made it.
-  claimed_entry claim(std::string const& name, std::string const& parts)
+  claimed_entry claim(std::string const& name, std::string const& parts, clock::time_point wait_end)
   {
     constexpr auto k_longest_pause = std::chrono::milliseconds(10);
-    auto const end = std::chrono::steady_clock::now() + settings.wait_limit;
+    auto const end = std::min(wait_end, clock::now() + settings.wait_limit);
     claimed_entry entry;
     for (std::chrono::microseconds pause(100);;
          pause = std::min<std::chrono::microseconds>(2 * pause, k_longest_pause)) {
       entry.lock = user.claim(name);
       entry.link = user.find(name, parts);
-      if (entry.lock || entry.link || std::chrono::steady_clock::now() >= end) return entry;
+      if (entry.lock || entry.link || clock::now() >= end) return entry;
       std::this_thread::sleep_for(pause);
     }
   }
@@ -163,6 +164,7 @@ struct link_cache::state {
   cache::memory_layer::product find_or_make_stored(cache_key const& key,
                                                    std::function<product()> const& make,
                                                    cache_key const* preferred,
+                                                   clock::time_point wait_end,
                                                    cache_outcome& outcome)
   {
     auto const share = [](cached_link link) {
@@ -173,7 +175,8 @@ struct link_cache::state {
     auto const& parts = key.parts();
     auto const name = key.name();
     auto const has_folder = !settings.folder.empty();
-    auto entry = has_folder ? attempt([&] { return claim(name, parts); }) : claimed_entry{};
+    auto entry =
+        has_folder ? attempt([&] { return claim(name, parts, wait_end); }) : claimed_entry{};
     if (entry.link) return {share(std::move(*entry.link))};
     outcome = cache_outcome::miss;
     auto product = make();
@@ -215,11 +218,15 @@ void link_cache::write_figures()
 
 link_cache::result link_cache::find_or_make(cache_key const& key,
                                             std::function<product()> const& make,
-                                            cache_key const* preferred)
+                                            cache_key const* preferred,
+                                            std::optional<std::chrono::milliseconds> wait_limit)
 {
+  auto const wait_end = wait_limit ? clock::now() + *wait_limit : clock::time_point::max();
   auto outcome = cache_outcome::hit;
   auto memory_result = state_->memory.find_or_make(
-      key.parts(), [&] { return state_->find_or_make_stored(key, make, preferred, outcome); });
+      key.parts(),
+      [&] { return state_->find_or_make_stored(key, make, preferred, wait_end, outcome); },
+      wait_end);
   if (memory_result.is_hit) outcome = cache_outcome::hit;
   ++(outcome == cache_outcome::hit ? state_->hits : state_->misses);
   return {std::move(memory_result.link), outcome};

@@ -2,13 +2,26 @@
 #include "cache/memory_layer.hpp"
 
 namespace fatlink::cache {
+namespace {
+
+/// Returns whether `link` is ready at `end`. The largest time point would overflow in wait_until.
+bool wait(std::shared_future<memory_layer::value> const& link, memory_layer::clock::time_point end)
+{
+  if (end == memory_layer::clock::time_point::max()) return true;
+  return link.wait_until(end) == std::future_status::ready;
+}
+
+}  // namespace
 
 memory_layer::result memory_layer::find_or_make(std::string const& parts,
-                                                std::function<product()> const& make)
+                                                std::function<product()> const& make,
+                                                clock::time_point wait_end)
 {
   std::promise<value> promise;
-  while (auto const pending = find_or_claim(parts, promise))
+  while (auto const pending = find_or_claim(parts, promise)) {
+    if (!wait(*pending, wait_end)) return {make().link, false};
     if (auto link = pending->get()) return {std::move(link), true};
+  }
   // No link: it does not exist, or the thread that was making it failed or did not keep it.
   product made_link;
   try {

@@ -5,6 +5,7 @@
 // Threads: safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -22,6 +23,7 @@ namespace fatlink::cache {
 class memory_layer {
  public:
   using value = std::shared_ptr<cached_link const>;
+  using clock = std::chrono::steady_clock;
 
   /// `limit`: bytes of all links together. The link used last is kept even if it is larger.
   explicit memory_layer(std::uint64_t limit) : limit_(limit) {}
@@ -35,9 +37,11 @@ class memory_layer {
     bool is_hit = false;  ///< another call made the link
   };
   /// The link of the key `parts`; if there is none, calls `make` and keeps its product. Callers
-  /// that wait for another thread's `make` call their own if that one throws or is not to be kept.
+  /// that wait for another thread's `make` call their own if that one throws, is not to be kept, or
+  /// has not ended at `wait_end`; what they make then is not kept.
   /// @throws what `make` throws.
-  result find_or_make(std::string const& parts, std::function<product()> const& make);
+  result find_or_make(std::string const& parts, std::function<product()> const& make,
+                      clock::time_point wait_end = clock::time_point::max());
 
  private:
   struct slot {

@@ -21,7 +21,7 @@ ptx_function const* find_function(std::vector<ptx_function> const& functions,
   return function == functions.end() ? nullptr : &*function;
 }
 
-std::vector<std::string> defined_names(ptx_interface const& module)
+std::vector<std::string> names_in(ptx_interface const& module)
 {
   std::vector<std::string> names;
   for (auto const* functions : {&module.definitions, &module.weak, &module.kernels})
@@ -30,9 +30,19 @@ std::vector<std::string> defined_names(ptx_interface const& module)
   return names;
 }
 
+/// "no function", "the kernel half" or "gelu": what may have been meant as the hook.
+std::string describe_definitions(ptx_interface const& module)
+{
+  constexpr std::size_t k_longest_name = 100;
+  if (!module.kernels.empty())
+    return "the kernel " + module.kernels.front().name.substr(0, k_longest_name);
+  auto const names = names_in(module);
+  return names.empty() ? "no function" : names.front().substr(0, k_longest_name);
+}
+
 std::string hint_for(ptx_interface const& module, installed_contract const& contract)
 {
-  auto const names = defined_names(module);
+  auto const names = names_in(module);
   for (auto const& hook : contract.hooks) {
     auto const declaration = contract.declaration_of(hook);
     auto const holds = [&](auto const& test) {
@@ -47,7 +57,11 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
       return detail::format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
                             declaration);
   }
-  return contract.declaration_hint(contract.hooks.front());
+  auto const hint = contract.declaration_hint(contract.hooks.front());
+  if (!module.kernels.empty())
+    return detail::format("define a __device__ function, which the library's kernel calls; {}",
+                          hint);
+  return names.empty() ? hint + " (a static or inline definition does not count)" : hint;
 }
 
 [[noreturn]] void refuse(compile_subject const& subject, code_text code, std::string const& cause,
@@ -72,6 +86,21 @@ bool is_blank(std::string_view text)
     if (!text.starts_with(';')) return text.empty();
     text.remove_prefix(std::min(text.find('\n'), text.size()));
   }
+}
+
+/// Whether a line of `text` begins as one of LLVM IR does, at its top level.
+bool is_ir(std::string_view text)
+{
+  constexpr std::string_view k_starts[] = {
+      "define ",    "declare ", "target ", "module asm ", "source_filename",
+      "attributes", "@",        "%",       "!",           "$"};
+  for (std::size_t start = 0; start < text.size();) {
+    auto const line = text.substr(std::min(text.find_first_not_of(" \t", start), text.size()));
+    if (std::ranges::any_of(k_starts, [&](auto word) { return line.starts_with(word); }))
+      return true;
+    start = std::min(text.find('\n', start), text.size() - 1) + 1;
+  }
+  return false;
 }
 
 std::string declaration_hint(compile_subject const& subject, std::string const& hook)
@@ -108,10 +137,10 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
              find_function(module.hooks, hook) != nullptr;
     };
     if (std::none_of(contract.hooks.begin(), contract.hooks.end(), fills_or_calls))
-      refuse(
-          subject, code_of(finding_id::missing_hook),
-          detail::format("neither defines nor calls a hook of the contract {}", contract.title()),
-          hint_for(module, contract));
+      refuse(subject, code_of(finding_id::missing_hook),
+             detail::format("neither defines nor calls a hook of the contract {}; it defines {}",
+                            contract.title(), describe_definitions(module)),
+             hint_for(module, contract));
     check_types(module, subject, types);
   }
 }
@@ -125,6 +154,17 @@ void refuse_declarations(compile_subject const& subject)
          detail::format("rename the macro, or the file that hides a header which the contract "
                         "includes; {}",
                         declaration_hint(subject, subject.contract->hooks.front())));
+}
+
+bool is_empty(fatbin const& code)
+{
+  for (auto const& entry : code.entries()) {
+    if (entry.kind != entry_kind::ptx) continue;
+    auto const& module = code.interface(entry);
+    return names_in(module).empty() && module.hooks.empty() && module.variables.empty() &&
+           module.external_variables.empty();
+  }
+  return false;
 }
 
 void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types,
@@ -178,6 +218,9 @@ void check_ir_text(std::string_view text, compile_subject const& subject)
     refuse(subject, code_of(finding_id::missing_hook), k_cause,
            declaration_hint(subject, subject.contract->hooks.front()));
   }
+  if (!is_ir(text))
+    refuse(subject, error_code::compile_failed, "is not LLVM IR",
+           "name a file of CUDA C++ .cu; LLVM IR has lines such as: define float @f(float %x) {");
   if (text.find("datalayout") == std::string_view::npos)
     refuse(subject, error_code::compile_failed, "states no target datalayout",
            detail::format("add: target datalayout = \"{}\"", k_data_layout));

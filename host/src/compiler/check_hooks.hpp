@@ -18,6 +18,8 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
 /// @throws compile_error (signature-mismatch) always: the options of the compile change what the
 ///   header of the contract declares.
 [[noreturn]] void refuse_declarations(compile_subject const& subject);
+/// Whether the PTX of `code` has no function and no variable, nor needs one; false without PTX.
+bool is_empty(fatbin const& code);
 
 /// For LLVM IR, of which NVRTC has seen no contract. `agreement`: what libNVVM made of it.
 /// @throws compile_error (signature-mismatch) the text defines a hook of the contract with another
@@ -33,7 +35,7 @@ void check_libdevice(fatbin const& code, compile_subject const& subject,
 
 /// For text of LLVM IR: what libNVVM reports in other ways for each target, or ends the process
 /// for. @throws compile_error (missing-hook, compile_failed without a contract) `text` has only
-///   white space and comments; (compile_failed) it states no data layout.
+///   white space and comments; (compile_failed) it is not LLVM IR, or states no data layout.
 void check_ir_text(std::string_view text, compile_subject const& subject);
 
 }  // namespace fatlink::detail

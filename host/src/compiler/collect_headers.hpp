@@ -36,6 +36,7 @@ struct collected_headers {
 
 /// The headers of `request`, from the folders of its options, of data_include_folders(), then from
 /// `places`. Where NVRTC cannot unpack its headers, those of another toolkit may suffice, or none.
+/// The result uses `helpers`, which must outlive it.
 /// @throws as header_set; compile_error (compile_timeout) the time limit of `helpers` has passed.
 collected_headers collect_headers(header_request const& request, cuda_headers const& places,
                                   compiler_helpers& helpers);

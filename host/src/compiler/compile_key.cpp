@@ -22,8 +22,8 @@ void add_program(cache_key& key, program const& subject)
   key.add("source", digest_of(subject.source));
   for (auto const& header : subject.headers)
     key.add("header", header.name + ' ' + digest_of(header.text));
-  for (auto const& compile : subject.compiles)
-    for (auto const& option : compile) key.add("option", option);
+  for (auto const& call : subject.compiles)
+    for (auto const& option : call.options) key.add("option", option);
 }
 
 cache_key compile_key(program const& subject, compile_options const& options,

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 
+#include "compiler/missing_header.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
@@ -12,23 +13,8 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr char const* k_headers_remedy =
-    "the headers of CUDA come with NVRTC 13.3 and newer, with a toolkit (CUDA_HOME), or with the "
-    "wheels nvidia-cuda-runtime and nvidia-cuda-cccl";
-
 constexpr std::size_t k_most_warnings = 100;  ///< of a compile
 constexpr std::size_t k_longest_line = 500;   ///< of a log, in a message; the log has it in full
-
-std::vector<std::string_view> lines_of(std::string_view text)
-{
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    auto const end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 bool is_error(std::string_view line)
 {
@@ -58,73 +44,6 @@ std::string shortened(std::string line)
   return line + "…";
 }
 
-/// "src/half.cu:3: error: …" of "half.cu(3): error: …".
-std::string with_user_name(std::string_view line, compile_subject const& subject)
-{
-  auto const& name = subject.program_name;
-  if (line.starts_with("ptxas ")) return detail::format("{}: {}", subject.name, line);
-  if (!line.starts_with(name) || line.size() == name.size()) return std::string(line);
-  if (line[name.size()] != '(') return subject.name + std::string(line.substr(name.size()));
-  auto const close = line.find(')', name.size());
-  if (close == std::string_view::npos) return std::string(line);
-  return detail::format("{}:{}{}", subject.name,
-                        line.substr(name.size() + 1, close - name.size() - 1),
-                        line.substr(close + 1));
-}
-
-/// Names of the C and C++ standard libraries, which NVRTC does not have: <vector>, not <lib/core>.
-bool is_standard_header(std::string_view name)
-{
-  constexpr std::string_view k_c_headers[] = {"assert.h", "float.h",  "limits.h",
-                                              "math.h",   "stddef.h", "stdint.h",
-                                              "stdio.h",  "stdlib.h", "string.h"};
-  constexpr std::string_view k_not_in_names = "./-+ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  return name.find_first_of(k_not_in_names) == std::string_view::npos ||
-         std::ranges::count(k_c_headers, name) > 0;
-}
-
-std::string folders_text(compile_subject const& subject)
-{
-  if (subject.folders.empty()) return "no folders were searched";
-  std::string text;
-  for (auto const& folder : subject.folders) text += (text.empty() ? "searched: " : ", ") + folder;
-  return text;
-}
-
-std::string header_hint(std::string const& name, compile_subject const& subject)
-{
-  if (is_standard_header(name))
-    return detail::format(
-        "NVRTC has no C++ standard library, and CCCL in these folders has no <cuda/std/{}>: remove "
-        "the line; CUDA's own functions (sqrtf, printf) need no header; {}",
-        name.substr(0, name.find('.')), folders_text(subject));
-  if (!subject.headers_problem.empty())
-    return detail::format(
-        "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "
-        "another folder (FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder "
-        "with -I (compile_options::include_folders); {}",
-        subject.headers_problem, folders_text(subject));
-  return detail::format("add its folder with -I (compile_options::include_folders); {}; {}",
-                        folders_text(subject), k_headers_remedy);
-}
-
-[[noreturn]] void refuse_header(std::string const& name, compile_product const& product,
-                                compile_subject const& subject, std::string const& refusal)
-{
-  auto const cause = refusal.empty() ? std::string("is in none of the folders") : refusal;
-  auto hint = refusal.empty() ? header_hint(name, subject)
-                              : detail::format(
-                                    "include a regular file in a folder of -I "
-                                    "(compile_options::include_folders); {}",
-                                    folders_text(subject));
-  throw compile_error(stage::compiler,
-                      {.message = detail::format("{}: the header {} {}", subject.name, name, cause),
-                       .input = subject.name,
-                       .code = error_code::header_not_found,
-                       .log = refusal.empty() ? product.log : std::string(),
-                       .hint = std::move(hint)});
-}
-
 /// Whether an error is about the type of a function, not about its body.
 bool is_about_types(std::string_view line, std::string const& hook)
 {
@@ -134,14 +53,21 @@ bool is_about_types(std::string_view line, std::string const& hook)
       [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
 }
 
-/// The contract's declaration of a hook, if the first error is about its type.
+/// What "more than one instance of overloaded function "x" has "C" linkage" means.
+std::string other_type(std::string_view line, std::string const& hook)
+{
+  if (line.find("overload") == std::string_view::npos) return {};
+  return detail::format("{} has another type here than in the contract: ", hook);
+}
+
+/// That the hook has another type, and the contract's declaration, if the first error is about it.
 std::string contract_hint(std::string_view log, compile_subject const& subject)
 {
   if (subject.contract == nullptr) return {};
   auto const line = first_compile_error(log);
   for (auto const& hook : subject.contract->hooks)
     if (log.find(hook) != std::string_view::npos && is_about_types(line, hook))
-      return subject.contract->declaration_hint(hook);
+      return other_type(line, hook) + subject.contract->declaration_hint(hook);
   return {};
 }
 
@@ -161,10 +87,13 @@ std::string assembly_hint(compile_product const& product)
                         printable(lines[number - 1]));
 }
 
-/// "half.cu: " before a message that does not name the file.
+/// Names the source in a message that does not: before it, or after it where a header comes first.
 std::string with_file(std::string message, compile_subject const& subject)
 {
   if (message.starts_with(subject.name)) return message;
+  for (auto const& [name, file] : subject.header_files)
+    if (message.starts_with(file + ':'))
+      return detail::format("{} (compiling {})", message, subject.name);
   return detail::format("{}: {}", subject.name, message);
 }
 
@@ -175,33 +104,6 @@ bool is_unknown_architecture(compile_product const& product)
 }
 
 }  // namespace
-
-/// The text of a catastrophic error; empty: the line states none. The name of the file before it
-/// may be any text, by #line. Not a line of the source, which the log shows indented.
-std::string_view catastrophe_of(std::string_view line)
-{
-  constexpr std::string_view k_mark = "): ";
-  constexpr std::string_view k_kind = "catastrophic error: ";
-  auto const start = line.rfind(k_mark);
-  if (line.starts_with(' ') || start == std::string_view::npos) return {};
-  line.remove_prefix(start + k_mark.size());
-  return line.starts_with(k_kind) ? line.substr(k_kind.size()) : std::string_view();
-}
-
-std::string missing_header_of(std::string_view log)
-{
-  for (auto const line : lines_of(log))
-    for (std::string_view const mark :
-         {"could not open source file \"", "cannot open source file \""})
-      if (auto const text = catastrophe_of(line); text.starts_with(mark)) {
-        auto const name = text.substr(mark.size());
-        auto const end = std::min(name.rfind('"'), name.size());
-        if (auto const rest = name.substr(end);
-            rest == "\"" || rest.starts_with("\" (") || rest.starts_with("\": "))
-          return std::string(name.substr(0, end));
-      }
-  return {};
-}
 
 bool is_out_of_memory(compile_product const& product)
 {

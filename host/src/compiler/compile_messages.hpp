@@ -7,22 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/installed_contract.hpp"
+#include "compiler/compile_log.hpp"
+#include "compiler/compile_subject.hpp"
 #include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
-
-/// The source of a compile, for messages.
-struct compile_subject {
-  std::string name = {};                         ///< as the user gave it: "src/half.cu"
-  std::string program_name = {};                 ///< as the compiler knows it: "half.cu"
-  installed_contract const* contract = nullptr;  ///< null: none
-  std::vector<std::string> folders = {};         ///< that #include searches
-  std::string headers_problem = {};  ///< why NVRTC could not unpack its headers; empty: it did
-};
-
-/// The name of the file in "could not open source file "NAME"" of the log; empty if there is none.
-std::string missing_header_of(std::string_view log);
 
 /// The first line of `log` that states an error: "half.cu(3): error: …"; empty if there is none.
 std::string first_compile_error(std::string_view log);
@@ -34,7 +23,7 @@ bool is_out_of_memory(compile_product const& product);
 /// 100, then how many more there are.
 std::vector<std::string> compile_warnings(std::vector<compile_product> const& products);
 
-/// A line of compile_warnings() with the file's name as the user gave it.
+/// A line of compile_warnings() with the file's name as the user gave it; of a header, its file.
 std::string named_warning(std::string const& warning, compile_subject const& subject);
 
 /// @throws compile_error (compile_failed, header_not_found) or unavailable_error (an architecture

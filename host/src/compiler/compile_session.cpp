@@ -85,6 +85,7 @@ compiled_source compile_session::run()
   times_.read_ms = watch.lap();
   auto const entry = find_or_make();
   auto code = fatbin::from_bytes(entry->bytes, subject_.name);
+  if (!entry->warnings.empty()) name_header_files();
   for (auto const& warning : entry->warnings) warnings_.push_back(named_warning(warning, subject_));
   times_.open_ms = helpers_.open_ms();
   times_.lookup_ms = std::max(watch.lap() - times_.open_ms - times_.compile_ms, 0.0);
@@ -95,6 +96,18 @@ compiled_source compile_session::run()
           .producer = std::move(producer_),
           .headers = header_files(),
           .times = times_};
+}
+
+/// Relative to the working folder, if they are below it.
+void compile_session::name_header_files()
+{
+  std::error_code failure;
+  auto const here = fs::current_path(failure);
+  for (auto const& [name, file] : headers_->files_by_name()) {
+    auto const relative = failure ? fs::path() : file.lexically_relative(here);
+    auto const is_below = !relative.empty() && *relative.begin() != "..";
+    subject_.header_files[name] = printable((is_below ? relative : file).string());
+  }
 }
 
 void compile_session::read_headers()
@@ -129,13 +142,13 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
   auto const& cache = state_.settings.cache;
   if (!cache) return std::make_shared<cached_link const>(make());
   auto const key = add_known_headers(*cache);
-  auto result = cache->find_or_make(key, [&] {
+  auto result = helpers_.find_or_make(key, [&] {
     auto link = make();
     return link_cache::product{.link = std::move(link), .keep = late_headers_.empty()};
   });
   helpers_.release();
   outcome_ = result.outcome;
-  if (!late_headers_.empty()) store_late(*cache, key, *result.link);
+  if (!late_headers_.empty()) store_late(key, *result.link);
   for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
   return std::move(result.link);
 }
@@ -149,7 +162,7 @@ cache_key compile_session::add_known_headers(link_cache& cache)
     auto const names_key = late_headers_key(key);
     if (!cache.has(names_key)) break;
     auto const entry =
-        cache.find_or_make(names_key, [] { return link_cache::product{.keep = false}; });
+        helpers_.find_or_make(names_key, [] { return link_cache::product{.keep = false}; });
     bool is_changed = false;
     for (auto const& name : entry.link->warnings) is_changed = headers_->add(name) || is_changed;
     if (!is_changed) break;
@@ -160,11 +173,11 @@ cache_key compile_session::add_known_headers(link_cache& cache)
 
 /// Stores `link`, which is not the one of `key`, by the key with the headers that were found late,
 /// and by `key` the names of those.
-void compile_session::store_late(link_cache& cache, cache_key const& key, cached_link const& link)
+void compile_session::store_late(cache_key const& key, cached_link const& link)
 {
-  (void)cache.find_or_make(key_of(make_program()),
-                           [&] { return link_cache::product{.link = link}; });
-  (void)cache.find_or_make(late_headers_key(key), [&] {
+  (void)helpers_.find_or_make(key_of(make_program()),
+                              [&] { return link_cache::product{.link = link}; });
+  (void)helpers_.find_or_make(late_headers_key(key), [&] {
     return link_cache::product{.link = {.warnings = late_headers_}};
   });
 }
@@ -299,6 +312,7 @@ bool compile_session::is_final(std::vector<compile_product> const& products)
     late_headers_.push_back(header);
     return false;
   }
+  name_header_files();
   if (is_out_of_memory(last)) refuse_memory(subject_.name, state_.settings);
   if (!is_cuda())
     refuse_ir_product(last, subject_,
@@ -314,8 +328,7 @@ void compile_session::check_size(std::vector<compile_product> const& products)
   constexpr std::size_t k_most_mib = 64;
   std::size_t size = 0;
   for (auto const& product : products)
-    size += product.ptx.size() + product.ltoir.size() +
-            (options_.sass.empty() ? 0 : product.cubin.size());
+    size += product.ptx.size() + product.ltoir.size() + product.cubin.size();
   if (size <= k_most_mib << 20) return;
   throw compile_error(
       stage::compiler,
@@ -338,7 +351,7 @@ void compile_session::check_confinement(helper_tool tool)
   if (std::ranges::count(warnings_, warning) == 0) warnings_.push_back(std::move(warning));
   if (auto const name = headers_->outside(); !name.empty())
     refuse_product(
-        {.log = detail::format("{}(1): catastrophic error: could not open source file \"{}\"",
+        {.log = detail::format("{}(0): catastrophic error: could not open source file \"{}\"",
                                subject_.program_name, name)},
         subject_, headers_->refusal_of(name), producer_);
 }
@@ -364,6 +377,10 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
   auto const module = fatbin::from_bytes(link.bytes, subject_.name);
   if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
   if (contract_) check_hooks(module, subject_, types_);
+  if (is_empty(module))
+    link.warnings.push_back(detail::format(
+        "{}: defines no function that a link sees (a static or inline one does not count)",
+        subject_.program_name));
   if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types_, agreement);
   if (agreement == ir_agreement::unknown)
     link.warnings.push_back(detail::format(

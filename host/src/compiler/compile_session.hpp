@@ -39,13 +39,14 @@ class compile_session {
   std::vector<std::string> forced_names() const;
   bool is_minimal() const;
   cache_key add_known_headers(link_cache& cache);
-  void store_late(link_cache& cache, cache_key const& key, cached_link const& link);
+  void store_late(cache_key const& key, cached_link const& link);
   cached_link make();
   void find_types();
   std::vector<compile_product> compile_all();
   bool is_final(std::vector<compile_product> const& products);
   cached_link make_fatbin(std::vector<compile_product> const& products);
   std::vector<compile_product> compile(program const& subject);
+  void name_header_files();
   void check_confinement(helper_tool tool);
   void check_size(std::vector<compile_product> const& products);
   program const& probe();

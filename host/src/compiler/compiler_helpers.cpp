@@ -39,9 +39,28 @@ try {
   refuse_death(death, name_, state_.settings);
 }
 
+link_cache::result compiler_helpers::find_or_make(cache_key const& key,
+                                                  std::function<link_cache::product()> const& make)
+{
+  auto const start = time_limit::clock::now();
+  bool is_waiting = true;
+  auto const end_wait = [&] {
+    if (is_waiting) limit_.extend(time_limit::clock::now() - start);
+    is_waiting = false;
+  };
+  auto const make_in_full_time = [&] {
+    end_wait();
+    return make();
+  };
+  auto const& settings = state_.settings;
+  auto result = settings.cache->find_or_make(key, make_in_full_time, nullptr, settings.time_limit);
+  end_wait();
+  return result;
+}
+
 void compiler_helpers::check_time() const
 {
-  if (time_limit::clock::now() > limit_.end()) refuse_time(name_, state_.settings);
+  if (time_limit::clock::now() >= limit_.end()) refuse_slow_headers(name_, state_.settings);
 }
 
 void compiler_helpers::unpack_headers(std::string const& folder)

@@ -4,6 +4,7 @@
 // helper that received the source serves no other compile. Threads: one at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,8 @@ namespace fatlink::detail {
 class compiler_helpers {
  public:
   /// `name`: of the source, for messages. `state` must outlive it. The time limit counts from now,
-  /// without the time that other compiles of this process take that hold all helpers.
+  /// without the time that other compiles of this process take that hold all helpers, nor that of
+  /// find_or_make.
   compiler_helpers(compiler_state& state, std::string name);
 
   /// Compiles the source in the helper with `tool`.
@@ -27,12 +29,17 @@ class compiler_helpers {
   /// Gives the helper back, if there is one. Call it before you wait for another compile: that one
   /// may wait for a helper.
   void release() noexcept { helper_.reset(); }
-  /// @throws compile_error (compile_timeout) the time limit has passed, before the compile began.
-  void check_time() const;
   /// Wall time of starting helpers so far, milliseconds.
   [[nodiscard]] double open_ms() const noexcept { return open_ms_; }
   /// The hello of the helper with `tool`, which runs.
   helper_hello const& hello(helper_tool tool) { return lease(tool)->hello(); }
+  /// What the cache has for `key`, otherwise the product of `make`. Waits for other compiles of the
+  /// same as long as a compile may take; that does not count. There is a cache.
+  link_cache::result find_or_make(cache_key const& key,
+                                  std::function<link_cache::product()> const& make);
+  /// For steps of the host, the headers.
+  /// @throws compile_error (compile_timeout) the time limit has passed.
+  void check_time() const;
   /// Unpacks the headers that NVRTC brings to `folder`, unless they are there.
   /// @throws unavailable_error there is no helper or no NVRTC, or it cannot write them.
   void unpack_headers(std::string const& folder);

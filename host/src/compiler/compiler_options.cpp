@@ -102,17 +102,17 @@ void check_compiler_settings(compiler_settings const& settings)
            "set compiler_settings::memory_limit_mib to a number from 64 to 65536");
 }
 
-std::vector<std::vector<std::string>> nvrtc_compiles(compile_options const& options,
-                                                     std::vector<std::string> const& forced,
-                                                     bool is_minimal)
+std::vector<compile_call> nvrtc_compiles(compile_options const& options,
+                                         std::vector<std::string> const& forced, bool is_minimal)
 {
   auto const common = common_options(options, forced, is_minimal);
-  std::vector<std::vector<std::string>> compiles;
+  std::vector<compile_call> compiles;
   auto const add = [&](target architecture, bool is_lto) {
     auto list = common;
     list.push_back("--gpu-architecture=" + architecture.name());
     if (is_lto) list.emplace_back("--dlink-time-opt");
-    compiles.push_back(std::move(list));
+    auto const is_sass = std::ranges::count(options.sass, architecture) != 0;
+    compiles.push_back({.options = std::move(list), .wants_cubin = is_sass && !is_lto});
   };
   for (auto const architecture : options.architectures) {
     add(architecture, false);
@@ -124,12 +124,12 @@ std::vector<std::vector<std::string>> nvrtc_compiles(compile_options const& opti
   return compiles;
 }
 
-std::vector<std::vector<std::string>> nvvm_compiles(compile_options const& options)
+std::vector<compile_call> nvvm_compiles(compile_options const& options)
 {
   if (!options.sass.empty())
     refuse("libNVVM cannot generate cubins", "sass", "compile LLVM IR without cubins (--sass)");
   auto const& flags = options.float_flags;
-  std::vector<std::vector<std::string>> compiles;
+  std::vector<compile_call> compiles;
   for (auto const architecture : options.architectures) {
     std::vector<std::string> list{"-arch=compute_" + architecture.name().substr(3),
                                   detail::format("-ftz={:d}", flags.ftz),
@@ -137,9 +137,9 @@ std::vector<std::vector<std::string>> nvvm_compiles(compile_options const& optio
                                   detail::format("-prec-sqrt={:d}", flags.prec_sqrt),
                                   detail::format("-fma={:d}", flags.fmad)};
     if (options.line_info) list.emplace_back("-generate-line-info");
-    compiles.push_back(list);
+    compiles.push_back({.options = list});
     list.emplace_back("-gen-lto");
-    compiles.push_back(std::move(list));
+    compiles.push_back({.options = std::move(list)});
   }
   return compiles;
 }

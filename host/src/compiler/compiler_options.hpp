@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fatlink/compiler.hpp"
+#include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
 
@@ -17,16 +18,15 @@ void check_compile_options(compile_options const& options);
 /// @throws usage_error a setting out of range.
 void check_compiler_settings(compiler_settings const& settings);
 
-/// The option lists of NVRTC: for each architecture one that makes PTX and assembles it, one that
-/// makes LTO-IR; for each further one of `sass` one that makes a cubin. `forced`: the names of the
+/// The calls of NVRTC: for each architecture one that makes PTX and assembles it, one that makes
+/// LTO-IR; for each further one of `sass` one that makes a cubin. `forced`: the names of the
 /// headers to include before the source. `is_minimal`: leaves textures, launches and CUDA's runtime
 /// types out, which halves the time.
-std::vector<std::vector<std::string>> nvrtc_compiles(compile_options const& options,
-                                                     std::vector<std::string> const& forced,
-                                                     bool is_minimal);
+std::vector<compile_call> nvrtc_compiles(compile_options const& options,
+                                         std::vector<std::string> const& forced, bool is_minimal);
 
-/// The option lists of libNVVM: for each architecture PTX, then LTO-IR.
+/// The calls of libNVVM: for each architecture PTX, then LTO-IR.
 /// @throws usage_error cubins, which libNVVM does not make.
-std::vector<std::vector<std::string>> nvvm_compiles(compile_options const& options);
+std::vector<compile_call> nvvm_compiles(compile_options const& options);
 
 }  // namespace fatlink::detail

@@ -39,11 +39,12 @@ std::string mangled_type(ptx_interface const& module, std::size_t index)
 program hook_probe(installed_contract const& contract, std::vector<memory_header> headers,
                    std::string const& forced)
 {
-  program probe{.name = contract.name + "_hooks.cu",
-                .headers = std::move(headers),
-                .compiles = {{"--relocatable-device-code=true", "--std=c++17",
-                              "--gpu-architecture=compute_75", "--no-source-include",
-                              "--modify-stack-limit=false", "--pre-include=" + forced}}};
+  program probe{
+      .name = contract.name + "_hooks.cu",
+      .headers = std::move(headers),
+      .compiles = {{.options = {"--relocatable-device-code=true", "--std=c++17",
+                                "--gpu-architecture=compute_75", "--no-source-include",
+                                "--modify-stack-limit=false", "--pre-include=" + forced}}}};
   for (std::size_t i = 0; i < contract.hooks.size(); ++i)
     probe.source += detail::format(
         "__device__ void {0}{1}(decltype({2})*) {{}}\n"

@@ -28,9 +28,9 @@ constexpr char const* k_hooks_format = "1";
 /// The probe with all declarations of CUDA; empty if it has them.
 std::optional<program> without_minimal(program const& probe)
 {
-  if (probe.compiles.front().back() != "--minimal") return std::nullopt;
+  if (probe.compiles.front().options.back() != "--minimal") return std::nullopt;
   auto full = probe;
-  full.compiles.front().pop_back();
+  full.compiles.front().options.pop_back();
   return full;
 }
 
@@ -47,12 +47,12 @@ cache_key hooks_key(installed_contract const& contract, program const& probe,
 
 /// The PTX of `probe`, from the cache or by `compile`.
 byte_buffer find_ptx(installed_contract const& contract, program const& probe,
-                     compiler_state& state, std::function<link_cache::product()> const& compile)
+                     compiler_state& state, compiler_helpers& helpers,
+                     std::function<link_cache::product()> const& compile)
 {
-  auto const& cache = state.settings.cache;
-  if (!cache) return compile().link.bytes;
+  if (!state.settings.cache) return compile().link.bytes;
   auto const identity = state.locate(source_language::cuda).identity;
-  return cache->find_or_make(hooks_key(contract, probe, identity), compile).link->bytes;
+  return helpers.find_or_make(hooks_key(contract, probe, identity), compile).link->bytes;
 }
 
 /// The probe with the macros, the headers and the folders of `options`.
@@ -64,9 +64,9 @@ program probe_under(compile_options const& options, installed_contract const& co
   auto const collected = collect_headers({.options = options, .forced = &forced}, places, helpers);
   auto probe = hook_probe(contract, collected.headers.headers(), collected.forced_name);
   for (auto const& definition : options.definitions)
-    probe.compiles.front().push_back("--define-macro=" + definition);
+    probe.compiles.front().options.push_back("--define-macro=" + definition);
   if (collected.headers.has_only_forced() && options.definitions.empty())
-    probe.compiles.front().emplace_back("--minimal");
+    probe.compiles.front().options.emplace_back("--minimal");
   return probe;
 }
 
@@ -103,7 +103,7 @@ hook_types find_hook_types(installed_contract const& contract, program const& pr
     if (!product.code.empty()) refuse_header(contract, product.log);
     return link_cache::product{.link = {.bytes = std::move(product.ptx)}};
   };
-  auto const ptx = find_ptx(contract, probe, state, compile_probe);
+  auto const ptx = find_ptx(contract, probe, state, helpers, compile_probe);
   helpers.release();
   return read_hook_types({reinterpret_cast<char const*>(ptx.data()), ptx.size()}, contract);
 }
@@ -122,7 +122,7 @@ declaration_state compare_declarations(installed_contract const& contract, progr
         .link = {.bytes = is_compiled ? std::move(product.ptx) : byte_buffer()},
         .keep = is_compiled};
   };
-  auto const ptx = find_ptx(contract, own, state, compile_probe);
+  auto const ptx = find_ptx(contract, own, state, helpers, compile_probe);
   if (ptx.empty()) return declaration_state::unknown;
   try {
     auto const declared =

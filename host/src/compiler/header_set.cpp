@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t k_most_headers = 4096;  ///< with other names of them
 constexpr std::size_t k_most_names = 65'536;  ///< that are searched
 constexpr std::uint64_t k_most_bytes = std::uint64_t{256} << 20;
-constexpr unsigned k_steps_between_checks = 64;
 constexpr char const* k_forced_folder = "@contract";
 
 /// Whether the argument of a macro may be the name of a header.
@@ -155,6 +154,13 @@ std::vector<fs::path> header_set::files() const
   return files;
 }
 
+std::map<std::string, fs::path> header_set::files_by_name() const
+{
+  std::map<std::string, fs::path> files;
+  for (auto const& [file, name] : names_) files.emplace(name, file);
+  return files;
+}
+
 std::vector<fs::path> header_set::missing_files() const
 {
   std::vector<fs::path> files;
@@ -172,7 +178,7 @@ std::string header_set::refusal_of(std::string const& name) const
 
 void header_set::check_time()
 {
-  if (check_time_ && ++steps_ % k_steps_between_checks == 0) check_time_();
+  if (check_time_) check_time_();
 }
 
 /// The name in the set of the header that `line` names; empty: there is none.

@@ -39,7 +39,7 @@ struct header_sources {
   std::vector<std::filesystem::path> folders = {};       ///< in the order of search
   std::vector<std::filesystem::path> cuda_folders = {};  ///< after these
   std::map<std::string, std::string> in_memory = {};     ///< name and text; searched first
-  /// Called now and then while headers are searched; throws to stop that. Empty: nothing is called.
+  /// Called before each header is searched or read; throws to stop that. Empty: nothing is called.
   std::function<void()> check_time = {};
 };
 
@@ -77,6 +77,8 @@ class header_set {
   [[nodiscard]] bool has_only_forced() const noexcept;
   /// The files that were read.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
+  /// The file of each name in the set that is of a file.
+  [[nodiscard]] std::map<std::string, std::filesystem::path> files_by_name() const;
   /// Where the files would be that directives name and that are in none of the folders.
   [[nodiscard]] std::vector<std::filesystem::path> missing_files() const;
   /// Whether a directive names a file that is in none of the folders.
@@ -124,7 +126,6 @@ class header_set {
 
   header_folders folders_;
   std::function<void()> check_time_;
-  unsigned steps_ = 0;
   std::set<std::string> memory_names_;                  ///< of headers that are in memory only
   std::set<std::string> standard_names_;                ///< of those of fatlink
   std::map<std::string, header> headers_;               ///< by name in the set

@@ -20,6 +20,11 @@ constexpr char const* k_version_hint =
     "state the version of NVVM IR that the code is written for: !nvvmir.version = !{!0} and "
     "!0 = !{i32 2, i32 0} (another number where !0 is taken)";
 constexpr char const* k_triple_hint = "state the target: target triple = \"nvptx64-nvidia-cuda\"";
+constexpr char const* k_constant_hint =
+    "write a value that float holds exactly, or the hexadecimal digits of the double of that "
+    "value: "
+    "0x3FB99999A0000000 is 0.1F";
+constexpr std::string_view k_undefined = "use of undefined value '@";
 
 /// An error of a log. Line and column count from 1; 0: it states none.
 struct ir_error {
@@ -138,17 +143,35 @@ std::string dialect_hint(ir_error const& error, ir_compile const& compile)
   return rule + ", for sm_100 and newer current LLVM IR; correct the line for this target";
 }
 
+/// The types are those of most functions: the log does not state them.
+std::string undefined_hint(std::string_view text)
+{
+  auto const name = text.substr(text.find(k_undefined) + k_undefined.size());
+  return detail::format(
+      "declare it with its types, such as: declare float @{}(float); libNVVM adds functions of "
+      "libdevice (__nv_...), others must be defined by another input",
+      printable(name.substr(0, name.find('\''))));
+}
+
 std::string hint_for(ir_error const& error, compile_product const& product,
                      ir_compile const& compile)
 {
   if (product.code == "NVVM_ERROR_IR_VERSION_MISMATCH") return k_version_hint;
-  if (error.text.find("contain a triple") != std::string_view::npos) return k_triple_hint;
+  auto const has = [&](std::string_view part) {
+    return error.text.find(part) != std::string_view::npos;
+  };
+  if (has("contain a triple") || has("Invalid target triple")) return k_triple_hint;
+  if (has("floating point constant invalid for type")) return k_constant_hint;
+  if (has(k_undefined)) return undefined_hint(error.text);
   return dialect_hint(error, compile);
 }
 
 std::string describe(ir_error const& error, compile_subject const& subject)
 {
-  auto const text = printable(error.text);
+  constexpr std::string_view k_list = ", must be one of:";  // in lines that follow
+  auto line = error.text;
+  if (line.ends_with(k_list)) line.remove_suffix(k_list.size());
+  auto const text = printable(line);
   if (error.line == 0) return detail::format("{}: error: {}", subject.name, text);
   return detail::format("{}:{}:{}: error: {}", subject.name, error.line, error.column, text);
 }

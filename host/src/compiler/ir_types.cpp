@@ -101,7 +101,8 @@ std::optional<program> ir_type_probe(ir_subject const& subject, hook_types const
   program probe{.name = subject.source.name, .source = subject.source.source};
   if (text.empty()) return probe;
   probe.headers = {{k_module, module_head() + text}};
-  probe.compiles = {{"-arch=compute_" + subject.architecture.name().substr(3), "-opt=0"}};
+  probe.compiles = {
+      {.options = {"-arch=compute_" + subject.architecture.name().substr(3), "-opt=0"}}};
   return probe;
 }
 

@@ -24,6 +24,11 @@ bool is_near_limit(std::uint64_t peak_kib, unsigned limit_mib)
   return peak_kib > k_idle_kib + (std::uint64_t{limit_mib} << 10) / 4 * 3;
 }
 
+double seconds_of(std::chrono::milliseconds time)
+{
+  return static_cast<double>(time.count()) / 1000;
+}
+
 bool is_crash(std::string const& reason)
 {
   return reason.starts_with("SIG") && reason != "SIGKILL";
@@ -52,13 +57,13 @@ void refuse_memory(std::string const& name, compiler_settings const& settings)
          "look for endless templates or macros, or raise compiler_settings::memory_limit_mib");
 }
 
-void refuse_time(std::string const& name, compiler_settings const& settings)
+void refuse_slow_headers(std::string const& name, compiler_settings const& settings)
 {
   refuse(name,
-         detail::format("reading its headers took longer than the time limit of {} s",
-                        static_cast<double>(settings.time_limit.count()) / 1000),
+         detail::format("finding and reading its headers took longer than the time limit of {} s",
+                        seconds_of(settings.time_limit)),
          error_code::compile_timeout,
-         "include fewer headers, or raise compiler_settings::time_limit");
+         "include fewer headers, name fewer folders, or raise compiler_settings::time_limit");
 }
 
 void refuse_death(helper_death const& death, std::string const& name,
@@ -69,7 +74,7 @@ void refuse_death(helper_death const& death, std::string const& name,
            detail::format(
                "the compile took longer than its time limit of {} s; the compiler's process was "
                "stopped",
-               static_cast<double>(settings.time_limit.count()) / 1000),
+               seconds_of(settings.time_limit)),
            error_code::compile_timeout,
            "look for endless templates or macros, or raise compiler_settings::time_limit");
   if (is_near_limit(death.peak_kib, settings.memory_limit_mib)) refuse_memory(name, settings);

@@ -13,8 +13,8 @@ namespace fatlink::detail {
 /// @throws compile_error (compile_memory) always. `name`: of the source.
 [[noreturn]] void refuse_memory(std::string const& name, compiler_settings const& settings);
 
-/// @throws compile_error (compile_timeout) always: reading the headers took all of the time.
-[[noreturn]] void refuse_time(std::string const& name, compiler_settings const& settings);
+/// @throws compile_error (compile_timeout) always: the headers took all the time.
+[[noreturn]] void refuse_slow_headers(std::string const& name, compiler_settings const& settings);
 
 /// @throws compile_error always: compile_timeout; compile_memory, if the process had used most of
 ///   its memory limit; otherwise the code is the reason ("SIGSEGV").

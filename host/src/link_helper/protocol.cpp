@@ -101,7 +101,10 @@ byte_buffer encode(program const& request, std::uint64_t number)
     message.bytes(as_bytes(header.text));
   }
   message.number(static_cast<std::uint32_t>(request.compiles.size()));
-  for (auto const& options : request.compiles) message.texts(options);
+  for (auto const& call : request.compiles) {
+    message.texts(call.options);
+    message.number(static_cast<std::uint32_t>(call.wants_cubin));
+  }
   message.set_digest_of_body();
   return message.finish();
 }
@@ -203,7 +206,10 @@ program decode_program(bytes_view body)
     header.text = text_of(reader.bytes());
   }
   request.compiles.resize(reader.count());
-  for (auto& options : request.compiles) options = reader.texts();
+  for (auto& call : request.compiles) {
+    call.options = reader.texts();
+    call.wants_cubin = reader.number<std::uint32_t>() != 0;
+  }
   reader.expect_end();
   return request;
 }

@@ -11,6 +11,7 @@
 #include "fatlink/preflight.hpp"
 #include "linker/image_calls.hpp"
 #include "linker/image_functions.hpp"
+#include "preflight/default_hooks.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
@@ -80,7 +81,7 @@ std::set<std::string> find_called(linked_image const& image, definers const& inp
   return called;
 }
 
-/// The hooks of all inputs that another input defines.
+/// The hooks of all inputs that another input defines, and those that have a default.
 std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, entry_choice const& choice)
 {
   std::set<std::string> hook_names;
@@ -88,6 +89,7 @@ std::set<std::string> filled_hooks(std::vector<fatbin> const& inputs, entry_choi
   for (auto const& input : inputs) {
     auto const& interface = interface_of(input, choice);
     for (auto const& hook : interface.hooks) hook_names.insert(hook.name);
+    hook_names.merge(detail::weak_hooks(input, choice));
     for (auto const& function : interface.definitions) defined.insert(function.name);
     for (auto const& function : interface.weak) defined.insert(function.name);
   }
@@ -108,10 +110,12 @@ void detail::record_inlining(linked_image& image, std::vector<fatbin> const& inp
   detail::linked_functions const functions(detail::functions_in(image));
   auto hooks = filled_hooks(inputs, choice);
   if (has_opaque(inputs, choice)) hooks.merge(find_called(image, definers(inputs, choice)));
+  auto const defaults = detail::default_hooks(inputs, choice);
   for (auto const& hook : hooks) {
     auto const inlined = functions.inlined(hook);
-    image.hooks.push_back({hook, inlined});
-    if (image.mode == link_mode::lto && !inlined)
+    auto const is_default = defaults.contains(hook);
+    image.hooks.push_back({hook, inlined, is_default});
+    if (image.mode == link_mode::lto && !inlined && !is_default)
       image.warnings.push_back(
           detail::format("{} was not inlined: the LTO link left a call to it", hook));
   }
@@ -120,7 +124,7 @@ void detail::record_inlining(linked_image& image, std::vector<fatbin> const& inp
 void detail::check_inlined(linked_image const& image, std::vector<fatbin> const& inputs)
 {
   for (auto const& hook : image.hooks) {
-    if (hook.inlined) continue;
+    if (hook.inlined || hook.is_default) continue;
     std::string names;
     for (auto const& input : inputs) names += (names.empty() ? "" : ", ") + input.name();
     throw link_error(

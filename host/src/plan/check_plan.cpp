@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/check_hooks.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/function_types.hpp"
 #include "preflight/interface_queries.hpp"
@@ -165,6 +166,7 @@ std::vector<finding> check_plan(launch_plan const& plan, std::span<fatbin const>
   for (std::size_t i = 0; i < plan.launches.size(); ++i)
     if (auto problem = check_launch(plan, i, list, list_names(files), request.element))
       findings.push_back(std::move(*problem));
+  for (auto& problem : check_plan_hooks(plan, modules)) findings.push_back(std::move(problem));
   return findings;
 }
 

@@ -22,7 +22,8 @@ struct plan_check {
 
 /// Findings plan-mismatch (errors): a launch whose kernel none of `modules` has, or which passes
 /// another number of arguments than the kernel takes, or one of another size. At most one for each
-/// launch. A kernel that is not found is no finding if a module has LTO-IR without PTX.
+/// launch. A kernel that is not found is no finding if a module has LTO-IR without PTX. And those
+/// of check_plan_hooks.
 /// @throws format_error an entry is damaged.
 std::vector<finding> check_plan(launch_plan const& plan, std::span<fatbin const> modules,
                                 plan_check const& request = {});

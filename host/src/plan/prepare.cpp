@@ -6,6 +6,7 @@
 
 #include "plan/bind_types.hpp"
 #include "plan/check_call.hpp"
+#include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
 #include "plan/plan_call_state.hpp"
 #include "plan/plan_program.hpp"
@@ -178,9 +179,13 @@ prepared_plan prepare(device const& destination, launch_plan plan, std::vector<i
                       linked_image image)
 {
   auto const modules = detail::modules_of(inputs);
-  auto bound = detail::bind_types(std::move(plan), detail::elements_of(modules));
-  if (auto findings = detail::check_plan(bound, modules); !findings.empty())
-    throw refused_error(std::move(findings), detail::format("run plan {}", bound.name));
+  auto const refuse = [&](std::vector<finding> findings) {
+    if (!findings.empty())
+      throw refused_error(std::move(findings), detail::format("run plan {}", plan.name));
+  };
+  refuse(detail::check_elements(plan, modules));
+  auto bound = detail::bind_types(plan, detail::elements_of(modules));
+  refuse(detail::check_plan(bound, modules));
   return prepared_plan(
       std::make_shared<prepared_plan::state>(destination, std::move(bound), std::move(image)));
 }

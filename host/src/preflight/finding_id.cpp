@@ -33,6 +33,7 @@ constexpr std::array k_ids{
     named_id{finding_id::uncertain_type, "uncertain-type"},
     named_id{finding_id::unreadable_types, "unreadable-types"},
     named_id{finding_id::unchecked_types, "unchecked-types"},
+    named_id{finding_id::unpassed_argument, "unpassed-argument"},
     named_id{finding_id::compared_by_link, "compared-by-link"},
     named_id{finding_id::removed_functions, "removed-functions"},
     named_id{finding_id::no_definition, "no-definition"},

@@ -94,6 +94,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_types(described, request, findings);
   detail::check_hooks(described, symbols, findings);
   detail::check_function_types(symbols, findings);
+  detail::check_unpassed_arguments(described, symbols, request, findings);
   detail::check_variables(described, symbols, findings);
   detail::check_variable_types(symbols, findings);
   detail::check_definitions(described, findings);

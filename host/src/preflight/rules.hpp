@@ -95,6 +95,13 @@ finding duplicate_symbol(std::string const& name, std::string const& a, std::str
 /// name, weak or not, whatever the order of the inputs.
 void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
 
+// unpassed_arguments.cpp: their arguments
+
+/// unpassed-argument: calls of a weak definition leave out an argument that it does not use, so
+/// another definition that replaces it gets no value there. An error if that one reads it.
+void check_unpassed_arguments(preflight_inputs const& inputs, symbol_index const& symbols,
+                              preflight_request const& request, std::vector<finding>& findings);
+
 // variables.cpp: variables
 
 /// missing-variable.

@@ -13,6 +13,14 @@ bool is_directive(std::string_view word)
   return word.starts_with('.');
 }
 
+/// Whether `word` may name a parameter: it is no register, directive, number or punctuation.
+bool may_be_name(std::string_view word)
+{
+  auto const first = word.empty() ? '%' : word.front();
+  return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_' ||
+         first == '$';
+}
+
 /// The names between the parentheses that open at `index`; moves `index` past the closing one.
 std::vector<std::string_view> read_list(std::vector<std::string_view> const& words,
                                         std::size_t& index)
@@ -56,6 +64,7 @@ void ptx_accesses::begin_body(named_function const& head)
   declared_.clear();
   stored_.clear();
   returned_.clear();
+  unset_.clear();
   for (auto const& names : {head.result_names, head.parameter_names})
     for (auto const name : names) declared_[name];
 }
@@ -64,22 +73,33 @@ void ptx_accesses::end_body(named_function& head) const
 {
   auto const describe = [this](auto& parameters, auto const& names) {
     for (std::size_t i = 0; i < parameters.size() && i < names.size(); ++i)
-      if (parameters[i].count == 0) parameters[i].accessed_as = declared_.at(names[i]).text();
+      if (parameters[i].count == 0) parameters[i].accessed_as = declared_.at(names[i]).type.text();
   };
   describe(head.function.results, head.result_names);
-  describe(head.function.parameters, head.parameter_names);
+  auto& parameters = head.function.parameters;
+  describe(parameters, head.parameter_names);
+  for (std::size_t i = 0; i < parameters.size() && i < head.parameter_names.size(); ++i)
+    parameters[i].is_unread = !declared_.at(head.parameter_names[i]).is_mentioned;
 }
 
 void ptx_accesses::describe_callee(ptx_function& hook) const
 {
   auto const call = called_.find(hook.name);
   if (call == called_.end()) return;
-  auto const describe = [](auto& parameters, auto const& types) {
-    for (std::size_t i = 0; i < parameters.size() && i < types.size(); ++i)
-      if (parameters[i].count == 0) parameters[i].accessed_as = types[i].text();
-  };
-  describe(hook.results, call->second.results);
-  describe(hook.parameters, call->second.parameters);
+  auto const& [results, parameters] = call->second;
+  for (std::size_t i = 0; i < hook.results.size() && i < results.size(); ++i)
+    if (hook.results[i].count == 0) hook.results[i].accessed_as = results[i].text();
+  for (std::size_t i = 0; i < hook.parameters.size() && i < parameters.size(); ++i)
+    if (hook.parameters[i].count == 0) hook.parameters[i].accessed_as = parameters[i].type.text();
+}
+
+void ptx_accesses::describe_calls(ptx_function& definition) const
+{
+  auto const call = called_.find(definition.name);
+  if (call == called_.end()) return;
+  auto const& parameters = call->second.parameters;
+  for (std::size_t i = 0; i < definition.parameters.size() && i < parameters.size(); ++i)
+    definition.parameters[i].is_unpassed = parameters[i].is_unpassed;
 }
 
 void ptx_accesses::drop_untyped(std::vector<ptx_function>& functions) const
@@ -103,7 +123,8 @@ void ptx_accesses::read_statement(words const& statement)
   else if (word == "call")
     read_call(statement, index);
   else if (word == ".param")
-    declare(statement, index);
+    return declare(statement, index);
+  note_names(statement);
 }
 
 // ld.param.f32 %f1, [NAME+OFFSET] or st.param.f32 [NAME+OFFSET], %f1
@@ -121,7 +142,7 @@ void ptx_accesses::read_move(words const& statement, std::size_t index)
   is_typed_ = is_typed_ || type == "f32" || type == "f64" || type == "u32" || type == "u64" ||
               type == "s32" || type == "s64";
   if (auto const declared = declared_.find(name); declared != declared_.end())
-    declared->second.observe(type);
+    declared->second.type.observe(type);
   else if (!is_load)
     stored_[name] = type;
   else if (auto const result = returned_.find(name); result != returned_.end())
@@ -144,9 +165,11 @@ void ptx_accesses::read_call(words const& statement, std::size_t index)
   }
   if (callee.results.empty()) ++called_size_;
   if (callee.results.empty()) callee.results.resize(1);  // never moved again: returned_ points here
-  for (std::size_t i = 0; i < parameters.size(); ++i)
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (auto const type = stored_.find(parameters[i]); type != stored_.end())
-      callee.parameters[i].observe(type->second);
+      callee.parameters[i].type.observe(type->second);
+    if (unset_.contains(parameters[i])) callee.parameters[i].is_unpassed = true;
+  }
   if (results.size() == 1) returned_[results[0]] = &callee.results[0];
 }
 
@@ -164,6 +187,18 @@ void ptx_accesses::declare(words const& statement, std::size_t index)
   if (index >= statement.size()) return;
   stored_.erase(statement[index]);
   returned_.erase(statement[index]);
+  unset_.insert(statement[index]);
+}
+
+/// Whatever mentions a name may read or write it: ld.param, mov of its address, call.
+void ptx_accesses::note_names(std::vector<std::string_view> const& part)
+{
+  for (auto const word : part) {
+    if (!may_be_name(word)) continue;
+    if (!unset_.empty()) unset_.erase(word);
+    if (auto const name = declared_.find(word); name != declared_.end())
+      name->second.is_mentioned = true;
+  }
 }
 
 }  // namespace fatlink::detail

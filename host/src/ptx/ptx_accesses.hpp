@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,16 +32,21 @@ class ptx_accesses {
   void begin_body(named_function const& head);
   /// Reads one instruction or directive of a body, without its ";".
   void read_statement(std::vector<std::string_view> const& words);
+  /// Notes the names of a part of a statement other than a call or a declaration: before
+  /// the braces of a vector, for one.
+  void note_names(std::vector<std::string_view> const& part);
   /// Sets accessed_as of `head`'s parameters and results from the body's instructions.
   void end_body(named_function& head) const;
   /// Sets accessed_as of `hook`'s parameters and results from the module's calls.
   void describe_callee(ptx_function& hook) const;
+  /// Sets is_unpassed of `definition`'s parameters from the module's calls.
+  void describe_calls(ptx_function& definition) const;
   /// Clears integer types if the module's compiler writes b32 also for floats. Call it last.
   void drop_untyped(std::vector<ptx_function>& functions) const;
   /// Number of names, parameters and results kept; memory grows with it.
   [[nodiscard]] std::size_t size() const noexcept
   {
-    return stored_.size() + returned_.size() + called_size_;
+    return stored_.size() + returned_.size() + unset_.size() + called_size_;
   }
 
  private:
@@ -54,9 +60,17 @@ class ptx_accesses {
     std::string type_;
     bool disagree_ = false;
   };
+  struct called_parameter {
+    observed_type type;
+    bool is_unpassed = false;  // a call stores nothing for it
+  };
   struct called_function {
     std::vector<observed_type> results;
-    std::vector<observed_type> parameters;
+    std::vector<called_parameter> parameters;
+  };
+  struct declared_name {
+    observed_type type;
+    bool is_mentioned = false;  // after the head of the function
   };
   using words = std::vector<std::string_view>;
 
@@ -64,9 +78,10 @@ class ptx_accesses {
   void read_call(words const& statement, std::size_t index);
   void declare(words const& statement, std::size_t index);
 
-  std::map<std::string_view, observed_type> declared_;   // of the body's function, by name
+  std::map<std::string_view, declared_name> declared_;   // of the body's function, by name
   std::map<std::string_view, std::string_view> stored_;  // arguments of the next call, by name
   std::map<std::string_view, observed_type*> returned_;  // results of calls, by name
+  std::set<std::string_view> unset_;  // declared for the next call, and not mentioned since
   std::map<std::string, called_function, std::less<>> called_;
   std::size_t called_size_ = 0;  // functions in called_ and their parameters
   bool is_typed_ = false;        // f32, u32 etc. were observed, so b32 is not a float

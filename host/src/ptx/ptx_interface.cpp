@@ -150,6 +150,7 @@ class interface_reader {
         accesses_.read_statement(statement);
         check_declarations();
       }
+      if (word == "{") accesses_.note_names(statement);
       if (word == ";" || word == "{" || word == "}" || word == ":")
         statement.clear();
       else
@@ -265,6 +266,7 @@ class interface_reader {
   void describe_accesses()
   {
     for (auto& hook : interface_.hooks) accesses_.describe_callee(hook);
+    for (auto& function : interface_.weak) accesses_.describe_calls(function);
     for (auto* list : {&interface_.definitions, &interface_.weak, &interface_.hooks})
       accesses_.drop_untyped(*list);
     for (auto& kernel : interface_.kernels)  // kernels declare the types of their parameters

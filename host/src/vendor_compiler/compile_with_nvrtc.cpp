@@ -53,12 +53,12 @@ program_handle create(nvrtc_functions const& api, program const& subject, int& c
 }
 
 compile_product compile(nvrtc_functions const& api, program const& subject,
-                        std::vector<std::string> const& options)
+                        compile_call const& call)
 {
   compile_product product;
   int code = 0;
   auto const handle = create(api, subject, code);
-  auto const texts = pointers_to(options);
+  auto const texts = pointers_to(call.options);
   if (code == 0) code = api.compile(handle.get(), static_cast<int>(texts.size()), texts.data());
   if (handle) product.log = read_log(handle, api);
   if (code != 0) product.code = api.error_name(code);
@@ -67,7 +67,7 @@ compile_product compile(nvrtc_functions const& api, program const& subject,
   while (!product.ptx.empty() && product.ptx.back() == std::byte{0}) product.ptx.pop_back();
   if (code != 0) return product;
   product.ltoir = read(handle, api.ltoir_size, api.ltoir);
-  product.cubin = read(handle, api.cubin_size, api.cubin);
+  if (call.wants_cubin) product.cubin = read(handle, api.cubin_size, api.cubin);
   return product;
 }
 
@@ -76,8 +76,8 @@ compile_product compile(nvrtc_functions const& api, program const& subject,
 std::vector<compile_product> compile_with_nvrtc(nvrtc const& compiler, program const& subject)
 {
   std::vector<compile_product> products;
-  for (auto const& options : subject.compiles) {
-    products.push_back(compile(compiler.functions(), subject, options));
+  for (auto const& call : subject.compiles) {
+    products.push_back(compile(compiler.functions(), subject, call));
     if (!products.back().code.empty()) break;
   }
   return products;
@@ -102,10 +102,11 @@ void install_headers(nvrtc const& compiler, std::string const& folder)
 
 void warm_up(nvrtc const& compiler)
 {
-  program const line{.name = "warm_up.cu",
-                     .source = "__device__ int fatlink_warm_up;",
-                     .compiles = {{"--gpu-architecture=sm_75", "--relocatable-device-code=true",
-                                   "--minimal", "--modify-stack-limit=false"}}};
+  program const line{
+      .name = "warm_up.cu",
+      .source = "__device__ int fatlink_warm_up;",
+      .compiles = {{.options = {"--gpu-architecture=sm_75", "--relocatable-device-code=true",
+                                "--minimal", "--modify-stack-limit=false"}}}};
   auto const products = compile_with_nvrtc(compiler, line);
   if (products.back().code.empty()) return;
   throw unavailable_error(

@@ -82,8 +82,8 @@ class session {
 std::vector<compile_product> compile_with_nvvm(nvvm const& compiler, program const& subject)
 {
   std::vector<compile_product> products;
-  for (auto const& options : subject.compiles) {
-    products.push_back(session(compiler.functions()).compile(subject, options));
+  for (auto const& call : subject.compiles) {
+    products.push_back(session(compiler.functions()).compile(subject, call.options));
     if (!products.back().code.empty()) break;
   }
   return products;

@@ -47,15 +47,6 @@ std::string bind_all(shared_library const& file, nvrtc_functions& api)
   return {};
 }
 
-/// Opens the builtins beside the NVRTC in `file`, if they are there. The loader takes a library
-/// that is loaded for each later request of its name.
-void open_builtins(std::string const& file, int minor)
-{
-  auto const builtins = fs::path(file).replace_filename(detail::format("{}{}", k_builtins, minor));
-  std::string ignored;
-  (void)shared_library::open(builtins.string(), ignored);
-}
-
 /// N of "libnvrtc-builtins.so.13.N.88" after `prefix`; -1: the name does not begin with that.
 int minor_of(std::string_view name, std::string_view prefix)
 {
@@ -63,6 +54,36 @@ int minor_of(std::string_view name, std::string_view prefix)
   if (name.starts_with(prefix))
     (void)std::from_chars(name.data() + prefix.size(), name.data() + name.size(), minor);
   return minor;
+}
+
+/// The builtins of version 13.`minor` in the folder of the real file `real`, else the newest;
+/// empty: there are none.
+std::string builtins_beside(fs::path const& real, int minor)
+{
+  std::error_code failure;
+  std::pair<int, fs::path> newest{-1, {}};
+  fs::path own;
+  for (auto const& entry : fs::directory_iterator(real.parent_path(), failure)) {
+    auto const entry_minor = minor_of(entry.path().filename().string(), k_builtins);
+    if (entry_minor < 0) continue;
+    if (entry_minor == minor) own = std::max(own, entry.path());
+    newest = std::max(newest, std::pair(entry_minor, entry.path()));
+  }
+  return (own.empty() ? newest.second : own).string();
+}
+
+/// Opens the builtins of the NVRTC 13.`minor` in `file`: those that builtins_of states, whatever
+/// their file is named. Toolkits name it libnvrtc-builtins.so.13.0.88, and wheels
+/// libnvrtc-builtins.so.13.0. For each later request of its SONAME, which NVRTC makes, the loader
+/// takes the library that is loaded.
+void open_builtins(std::string const& file, int minor)
+{
+  std::error_code failure;
+  auto const real = fs::canonical(file, failure);
+  if (failure) return;
+  std::string ignored;
+  auto const builtins = builtins_beside(real, minor);
+  if (!builtins.empty()) (void)shared_library::open(builtins, ignored);
 }
 
 }  // namespace
@@ -93,16 +114,7 @@ std::string builtins_of(std::string const& file)
   std::error_code failure;
   auto const real = fs::canonical(file, failure);
   if (failure) return {};
-  auto const own = minor_of(real.filename().string(), "libnvrtc.so.13.");
-  std::pair<int, fs::path> newest{-1, {}};
-  fs::path own_file;
-  for (auto const& entry : fs::directory_iterator(real.parent_path(), failure)) {
-    auto const minor = minor_of(entry.path().filename().string(), k_builtins);
-    if (minor < 0) continue;
-    if (own >= 0 && minor == own) own_file = std::max(own_file, entry.path());
-    newest = std::max(newest, std::pair(minor, entry.path()));
-  }
-  return (own_file.empty() ? newest.second : own_file).string();
+  return builtins_beside(real, minor_of(real.filename().string(), "libnvrtc.so.13."));
 }
 
 /// The builtins have the version in the names that they export, NVRTC itself has not.

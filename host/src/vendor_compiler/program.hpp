@@ -15,12 +15,20 @@ struct memory_header {
   std::string text = {};
 };
 
-/// A program, and the options of each compile of it.
+/// One compile of a program.
+struct compile_call {
+  std::vector<std::string> options = {};  ///< the compiler's own
+  /// Whether the product has the cubin, which NVRTC makes wherever it assembles PTX.
+  bool wants_cubin = false;
+  friend bool operator==(compile_call const& a, compile_call const& b) = default;
+};
+
+/// A program, and how to compile it.
 struct program {
   std::string name = {};    ///< of the source in messages: "half.cu"
   std::string source = {};  ///< CUDA C++; LLVM IR as text or bitcode
   std::vector<memory_header> headers = {};
-  std::vector<std::vector<std::string>> compiles = {};  ///< the compiler's own options
+  std::vector<compile_call> compiles = {};  ///< one after the other
 };
 
 /// The result of one compile. A compiler makes one or several forms, by its options.

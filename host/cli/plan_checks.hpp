@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launch plans of the inputs of `fatlink check`, compared with libraries and transforms.
+// Threads: no shared state.
+#pragma once
+
+#include <vector>
+
+#include "catalogue/installed_library.hpp"
+#include "fatlink/input.hpp"
+#include "fatlink/launch_plan.hpp"
+#include "fatlink/preflight.hpp"
+
+namespace fatlink::cli {
+
+/// A launch plan, and the modules of the file that it is beside.
+struct stated_plan {
+  launch_plan plan;
+  std::vector<fatbin> modules;
+  std::vector<fatbin> all;                     ///< `modules`, then those of the other inputs
+  installed_library const* library = nullptr;  ///< whose plan it is; null: that of an input
+};
+
+/// The plans beside `files` and `libraries`. @throws file_error a plan that cannot be read.
+std::vector<stated_plan> read_plans(std::vector<input> const& files,
+                                    std::vector<installed_library> const& libraries);
+
+/// plan-mismatch and element-mismatch: errors. @throws format_error an entry is damaged.
+std::vector<finding> judge_plan(stated_plan const& stated, entry_choice const& choice);
+
+}  // namespace fatlink::cli
