@@ -165,6 +165,7 @@ int link(link_arguments const& arguments)
   auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags(), &compiles);
   auto const read_ms = watch.lap();
   auto files = open_files(arguments);
+  for (auto const& file : files) keep_headers(compiles.headers, {file.path});
   auto linker = arguments.link.linker();
   for (auto& file : files) {
     file.image = linker.link(inputs, make_options(file.target, arguments));

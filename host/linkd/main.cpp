@@ -62,14 +62,14 @@ detail::helper_settings read_arguments(int count, char** words)
   return settings;
 }
 
-int fail_to_fork(int error)
+int fail_to_fork(int error, detail::helper_tool tool)
 {
   error_details const details{
       .message = "fatlink-linkd cannot start the process of its tool: " +
                  std::generic_category().message(error),
       .code = error_code::helper_unavailable,
       .hint = "raise the limit of the user's processes (ulimit -u) or of the container"};
-  (void)write_message(encode(detail::helper_failure{stage::linker, details, true}, {}));
+  (void)write_message(encode(detail::helper_failure{detail::stage_of(tool), details, true}, {}));
   return k_unavailable;
 }
 
@@ -84,7 +84,7 @@ int main(int argc, char** argv)
   guardian guard(host, status_pipe);
   auto const guardian_process = ::getpid();
   auto const tool_process = guard.start_tool_process();
-  if (tool_process < 0) return fail_to_fork(errno);
+  if (tool_process < 0) return fail_to_fork(errno, settings.tool);
   // Both processes end without destructors and without code of the tool.
   if (tool_process == 0) ::_exit(run_tool_process(guard, guardian_process, limits_error, settings));
   ::_exit(guard.wait());

@@ -89,6 +89,20 @@ class Compile(CompileCase):
         self.assertEqual((header.read_text(), hooks.read_text()), ("#define K 0.5F\n", DECLARATION + "\n"))
         self.fatlink(*words, "inc/deep/half.fatbin")
 
+    def test_no_command_overwrites_a_header_that_a_source_includes(self):
+        self.need_nvjitlink()
+        (self.folder / "inc").mkdir()
+        headers = [self.file("inc/k.h", "#define K 0.5F\n"), self.file("inc/j.json", "#define J 1.0F\n")]
+        self.file("half.cu", '#include <k.h>\n#include <j.json>\n' + HALF.replace("0.5F", "K * J"))
+        pack = ["pack", "half.cu", *CONTRACT, "-o"]
+        for words, kept in (([*pack, "inc/k.h"], "inc/k.h"), ([*pack, "inc/j.fatbin"], "inc/j.json"),
+                            (["link", LIBRARY, "half.cu", "--target", "sm_90", "-o", "inc/k.h"], "inc/k.h"),
+                            ([*RUN, "--transform", "./half.cu", "--output", "inc/k.h"], "inc/k.h")):
+            with self.subTest(words=words):
+                self.assert_fails(2, *words, "-I", "inc", says=[f"{kept} is a header of the source"],
+                                  hint="name another file with --output")
+                self.assertEqual([header.read_text() for header in headers], ["#define K 0.5F\n", "#define J 1.0F\n"])
+
     def test_several_architectures_and_cubins(self):
         self.compile_source("half.cu", HALF, "--arch", "75,90a", "--sass", "sm_80,90a")
         self.assertEqual(self.entries(), ["ptx:sm_75", "ltoir:sm_75", "elf:sm_80", "elf:sm_90a", "ptx:sm_90a", "ltoir:sm_90a"])

@@ -54,6 +54,34 @@ class Conditions(HeaderCase):
     def test_after_a_raw_string_with_the_start_of_a_comment(self):
         self.assert_is_found("__has_include(<factor.h>)", '__device__ char const* text = R"x(\n/*\n)x";\n')
 
+    def test_by_macros_that_make_the_name(self):
+        self.assert_is_found("__has_include(H(factor))", "#define Q(x) #x\n#define H(x) Q(x.h)\n")
+        self.assert_is_found("__has_include(A(factor.h))", "#define A(x) <x>\n")
+        self.assert_is_found("HAS(factor)", "#define HAS(x) __has_include(<x.h>)\n")
+
+    def test_with_digraphs_and_joined_words(self):
+        self.assert_factor_is_three(f"%: if __has_include(<factor.h>)\n{HAS_FACTOR}", "-I", "include")
+        self.assert_factor_is_three(f"#i\\\nf __has_\\\ninclude(<fac\\\ntor.h>)\n{HAS_FACTOR}", "-I", "include")
+
+    def test_by_a_macro_of_many_values(self):
+        names = [f"h{i}.h" for i in range(20)]
+        for name in names:
+            self.write("include/" + name, "")
+        uses = "".join(f"#define H <{name}>\n#if __has_include(H)\n#define N{i} 1\n#endif\n#undef H\n" for i, name in enumerate(names))
+        self.assert_is_found(" && ".join(f"defined(N{i})" for i in range(20)), uses)
+
+    def test_beyond_the_limits_are_refused(self):
+        steps = "".join(f"#define M{i}(a) M{i + 1}(a)\n" for i in range(20))
+        self.file("factor.cu", f"{steps}#define M20(a) <a.h>\n#if __has_include(M0(factor))\n{HAS_FACTOR}")
+        self.assert_fails(4, "compile", "factor.cu", "-o", "out.fatbin", "-I", "include", "--no-cache",
+                          says=["the condition of M0(factor) cannot be decided"], hint="write the name of the header in __has_include")
+
+    def test_a_header_beside_another_is_not_there_for_all(self):
+        self.write("include/sub/s.h", '#define HAS(x) __has_include(x)\n#if HAS("cfg.h")\n#define BESIDE 1\n#endif\n')
+        self.write("include/sub/cfg.h", "#define FACTOR 99.0F\n")
+        self.assert_factor_is_three('#include <sub/s.h>\n#if __has_include("cfg.h")\n#include "cfg.h"\n#elif BESIDE\n'
+                                    "#define FACTOR 3.0F\n#endif\n" + FACTOR, "-I", "include")
+
     def test_of_cccl_which_looks_for_cuda_headers(self):
         header = "cuda/std/__cccl/extended_data_types.h"
         folders = self.fatlink_json("doctor").get("nvrtc", {}).get("headers", [])
@@ -79,6 +107,40 @@ class Names(HeaderCase):
         self.write("k/y.h", '#include "x.h"\n')
         self.assert_factor_is_three("#define NAME <x.h>\n#include <y.h>\n#undef X\n#include NAME\n#define FACTOR X\n" + FACTOR,
                                     "-I", "j", "-I", "k")
+
+    def test_a_macro_in_a_header_names_the_file_beside_it(self):
+        self.write("i/s/t.h", "#define FACTOR 3.0F\n")
+        self.write("i/t.h", "#define FACTOR 99.0F\n")
+        for header in ('#define T "t.h"\n#include T\n', '%:include "t.h"\n', '#inc\\\nlude "t.h"\n'):
+            with self.subTest(header=header):
+                self.write("i/s/u.h", header)
+                self.assert_factor_is_three("#include <s/u.h>\n" + FACTOR, "-I", "i")
+        (self.folder / "i/t.h").unlink()
+        self.write("i/s/u.h", '#define T "t.h"\n#include T\n')
+        self.assert_factor_is_three("#include <s/u.h>\n" + FACTOR, "-I", "i")
+
+    def test_a_macro_that_may_name_two_files_is_refused(self):
+        self.write("i/s/t.h", "#define FACTOR 3.0F\n")
+        self.write("i/t.h", "#define FACTOR 99.0F\n")
+        self.write("i/s/u.h", '#ifdef X\n#define T "v.h"\n#else\n#define T "t.h"\n#endif\n#include T\n')
+        self.write("i/s/v.h", "")
+        self.file("factor.cu", "#include <t.h>\n#undef FACTOR\n#include <s/u.h>\n" + FACTOR)
+        self.assert_fails(4, "compile", "factor.cu", "-o", "out.fatbin", "-I", "i", "--no-cache",
+                          says=["t.h is named by a macro in s/u.h, and is another file beside it than elsewhere"],
+                          hint="name the header in the directive, without a macro")
+
+    def test_a_header_may_include_one_of_the_folder_above_if_that_is_searched(self):
+        self.write("lib/b.h", "#define FACTOR 3.0F\n")
+        self.write("lib/sub/a.h", '#include "../b.h"\n')
+        for folders in (["-I", "lib/sub", "-I", "lib"], ["-I", "lib", "-I", "lib/sub"]):
+            self.assert_factor_is_three("#include <a.h>\n" + FACTOR, *folders)
+        (self.folder / "other").mkdir()
+        (self.folder / "other/link.h").symlink_to("../lib/b.h")
+        self.assert_factor_is_three("#include <link.h>\n" + FACTOR, "-I", "other", "-I", "lib")
+
+    def test_a_mark_of_utf8_at_the_start_of_a_header_is_skipped(self):
+        self.write("include/factor.h", b"\xef\xbb\xbf#define FACTOR 3.0F\n")
+        self.assert_factor_is_three("#include <factor.h>\n" + FACTOR, "-I", "include")
 
     def test_a_file_in_two_folders_is_included_once(self):
         self.write("include/sub/u.h", '#include "t.h"\n')
@@ -108,6 +170,27 @@ class Unreadable(HeaderCase):
     def test_a_header_with_a_nul_is_refused(self):
         self.write("include/f.h", b"#define FACTOR 2.0F\n\0\n#undef FACTOR\n#define FACTOR 3.0F\n")
         self.assert_refused("f.h", "has a NUL byte", "-I", "include")
+
+    def test_a_nul_in_the_forced_header_is_refused(self):
+        self.write("nul.h", b"#define FACTOR 2.0F\n\0\n#undef FACTOR\n#define FACTOR 3.0F\n")
+        self.file("factor.cu", FACTOR)
+        self.assert_fails(3, "compile", "factor.cu", "-o", "out.fatbin", "--header", "nul.h", says=["nul.h has a NUL byte"],
+                          hint="save it as UTF-8 text")
+
+    def test_more_names_than_the_limits_are_refused(self):
+        many = "".join(f"#include <n{i}>\n" for i in range(1 << 17))
+        names = "".join(f"#include <x{i}/../a.h>\n" for i in range(5000))
+        self.write("include/a.h", "")
+        for text, says in ((many, "the headers of the source: more than 131072 places to look at"),
+                           (names, "the headers of the source: more than 4096 with their other names"),
+                           ("#define A B\n" * (1 << 19), "the headers of the source: more than 262144 directives")):
+            self.file("many.cu", text)
+            self.assert_fails(3, "compile", "many.cu", "-o", "out.fatbin", "-I", "include", "--no-cache", says=[says],
+                              hint="include fewer headers, or compile it with nvcc")
+
+    def test_a_name_that_fatlink_uses_itself_is_refused(self):
+        self.write("include/@1/x.h", "")
+        self.assert_refused("@1/x.h", "begins with @, which fatlink uses itself", "-I", "include")
 
     def test_a_header_that_is_too_large_is_refused(self):
         self.write("include/f.h", b" " * ((1 << 24) + 1))
@@ -150,6 +233,69 @@ class Unreadable(HeaderCase):
             thread.join()
 
 
+class StandardHeaders(HeaderCase):
+    """The headers of the standard library that sources for nvcc include."""
+    OWN = ("cstddef", "cstdint", "climits", "cfloat", "stddef.h", "stdint.h", "limits.h", "float.h")
+    CCCL = "#include <cuda/std/cstdint>\n#include <cuda/std/cstddef>\n#include <cuda/std/cfloat>\n"
+
+    def folders(self):
+        return self.fatlink_json("doctor").get("nvrtc", {}).get("headers", [])
+
+    def need_cccl(self):
+        if not any(pathlib.Path(folder, "cuda/std/limits").exists() for folder in self.folders()):
+            self.skipTest("no CCCL")
+
+    def test_have_the_names_that_nvcc_knows(self):
+        includes = "".join(f"#include <{name}>\n" for name in self.OWN)
+        self.assert_factor_is_three(includes + "__device__ std::size_t a = SIZE_MAX; __device__ std::ptrdiff_t b = PTRDIFF_MIN;\n"
+                                    "__device__ std::nullptr_t c; __device__ ::uint32_t d = UINT32_MAX, e = UINT32_C(1);\n"
+                                    "__device__ std::int_fast16_t f = INT_FAST16_MIN; __device__ std::uintmax_t g = UINTMAX_C(2);\n"
+                                    "static_assert(sizeof(std::int64_t) == CHAR_BIT && INT64_MIN < LONG_MAX && FLT_MAX < DBL_MAX, \"\");\n"
+                                    "struct pair { int x, y; }; __device__ std::size_t second() { return offsetof(pair, y); }\n"
+                                    "#define FACTOR 3.0F\n" + FACTOR)
+
+    def test_are_known_in_every_standard(self):
+        for standard in ("c++03", "c++11", "c++14", "c++17", "c++20"):
+            self.assert_factor_is_three("#include <cstdint>\n#include <cstddef>\n__device__ std::size_t a; __device__ std::int8_t b;\n"
+                                        "#define FACTOR 3.0F\n" + FACTOR, "--std", standard)
+
+    def test_agree_with_those_of_cccl(self):
+        self.need_cccl()
+        own = "".join(f"#include <{name}>\n" for name in self.OWN)
+        for text in (own + self.CCCL, self.CCCL + own):
+            done = self.compile_source("both.cu", text + "#define FACTOR 3.0F\n" + FACTOR)
+            self.assertEqual(done.stderr, "")
+
+    def test_that_fatlink_lacks_are_those_of_cccl(self):
+        self.need_cccl()
+        self.assert_factor_is_three("#include <limits>\n#include <type_traits>\n#include <version>\n"
+                                    'static_assert(std::numeric_limits<float>::is_iec559 && std::is_same<int, int>::value, "");\n'
+                                    "#define FACTOR 3.0F\n" + FACTOR)
+
+    def test_of_a_folder_come_first(self):
+        self.write("include/cstdint", "#define FACTOR 3.0F\n")
+        self.assert_factor_is_three("#include <cstdint>\n" + FACTOR, "-I", "include")
+
+    def assert_shipped_is_verified(self, file, contract):
+        self.fatlink("compile", str(file), "-o", file.stem + ".fatbin", "--contract", contract, "-I", str(file.parent))
+        report = self.fatlink_json("run", "--device", "cpu", "--library", contract, "--transform", file.stem + ".fatbin",
+                                   "--elements", "1000")
+        self.assertEqual([mode["mode"] for mode in report["modes"]], ["ptx", "lto"])
+        for mode in report["modes"]:
+            results = mode["reference"]
+            self.assertTrue(results)
+            self.assertEqual([result["verified"] for result in results], [True] * len(results), mode)
+
+    def test_shipped_transforms_for_launch_plans_are_verified(self):
+        self.need_nvjitlink()
+        for contract in ("convert", "stencil"):
+            files = sorted(pathlib.Path(os.environ["FATLINK_SOURCE"], "kernels/transforms", contract).glob("*.cu"))
+            self.assertTrue(files)
+            for file in files:
+                with self.subTest(file=file.name):
+                    self.assert_shipped_is_verified(file, contract)
+
+
 class Contracts(HeaderCase):
     """Installed contracts whose headers include others."""
 
@@ -177,6 +323,12 @@ class Contracts(HeaderCase):
         self.compile_for(env, "#define FACTOR 3.0F\n" + FACTOR)
         self.assertIn("float user_transform(float)", self.fatlink("inspect", "out.fatbin").stdout)
 
+    def test_a_file_in_the_folder_of_contracts(self):
+        env = self.install('#include "../common.h"\nextern "C" __device__ number user_transform(number);\n',
+                           contracts__common_h="typedef float number;\n")
+        self.compile_for(env, "#define FACTOR 3.0F\n" + FACTOR)
+        self.assertIn("float user_transform(float)", self.fatlink("inspect", "out.fatbin").stdout)
+
     def test_a_header_of_the_data_folder(self):
         env = self.install('#include <scale/types.h>\nextern "C" __device__ number user_transform(number);\n',
                            include__scale__types_h="typedef float number;\n#define FACTOR 3.0F\n")
@@ -193,6 +345,39 @@ class Contracts(HeaderCase):
                           says=["the contract .hidden is not installed"], env=env)
 
 
+    def assert_changes_the_contract(self, env, source, *words):
+        self.file("scale.cu", source)
+        self.assert_fails(4, "compile", "scale.cu", "-o", "out.fatbin", "--contract", "scale", *words,
+                          says=["scale.cu: macros (-D) or folders (-I) of the compile change what the contract scale/1 declares"],
+                          hint="rename the macro, or the file that hides a header which the contract includes", env=env)
+
+    def test_a_folder_cannot_change_the_types(self):
+        env = self.install('#include <types.h>\nextern "C" __device__ real user_transform(real);\n',
+                           include__types_h="typedef float real;\n")
+        self.write("own/types.h", "typedef int real;\n")
+        self.assert_changes_the_contract(env, 'extern "C" __device__ int user_transform(int x) { return x + x; }\n', "-I", "own")
+
+    def test_a_macro_cannot_change_the_types(self):
+        env = self.install("#ifndef ELEMENT\n#define ELEMENT float\n#endif\n"
+                           'extern "C" __device__ ELEMENT user_transform(ELEMENT);\n')
+        self.assert_changes_the_contract(env, 'extern "C" __device__ int user_transform(int x) { return x + x; }\n',
+                                         "-D", "ELEMENT=int")
+        self.compile_for(env, "#define FACTOR 3.0F\n" + FACTOR, "-D", "ELEMENT=float")
+
+    def test_a_macro_cannot_rename_the_hook(self):
+        env = self.install('extern "C" __device__ float user_transform(float);\n')
+        source = '#undef user_transform\nextern "C" __device__ int user_transform(int) { return 5; }\n'
+        self.assert_changes_the_contract(env, source, "-D", "user_transform=other")
+
+    def test_what_they_include_is_part_of_the_key(self):
+        env = self.install('#include <types.h>\nextern "C" __device__ real user_transform(real);\n',
+                           include__types_h="typedef float real;\n")
+        self.write("own/types.h", "typedef float real;\n")
+        self.compile_for(env, "#define FACTOR 3.0F\n" + FACTOR, "-I", "own")
+        self.write("data/include/types.h", "typedef double real;\n")
+        self.assert_changes_the_contract(env, "#define FACTOR 3.0F\n" + FACTOR, "-I", "own")
+
+
 class Keys(HeaderCase):
     def test_a_header_that_a_macro_named_and_that_is_gone_is_reported(self):
         header = self.write("include/factor.h", "#define FACTOR 3.0F\n")
@@ -203,3 +388,17 @@ class Keys(HeaderCase):
         header.unlink()
         for _ in range(2):
             self.assert_fails(4, *words, says=["the header factor.h is in none of the folders"])
+
+    def test_headers_that_only_the_compiler_finds_are_found_in_the_cache(self):
+        steps = "".join(f"#define M{i}(a) M{i + 1}(a)\n" for i in range(20))
+        uses = "".join(f"#include M0(part{i})\n" for i in range(3))
+        for i, factor in enumerate(("1.0F", "2.0F", "3.0F")):
+            self.write(f"include/part{i}.h", f"#undef FACTOR\n#define FACTOR {factor}\n")
+        self.file("factor.cu", f"{steps}#define M20(a) <a.h>\n{uses}{FACTOR}")
+        words = ["compile", "factor.cu", "-I", "include", "-o", "out.fatbin"]
+        self.assertEqual(self.fatlink_json(*words)["cache"], "miss")
+        self.assertEqual(self.fatlink_json(*words, env={"FATLINK_LINKD": "/nowhere"})["cache"], "hit")
+        self.assertIn(THREE, self.ptx())
+        self.write("include/part2.h", "#undef FACTOR\n#define FACTOR 5.0F\n")
+        self.assertEqual(self.fatlink_json(*words)["cache"], "miss")
+        self.assertNotIn(THREE, self.ptx())

@@ -139,7 +139,7 @@ class LlvmIr(CliTest):
         source = self.source("half.bc")
         for architecture in ("75", "100"):
             done = self.compile_ir(source, "--contract", "scale", "--arch", architecture, status=4, **options)
-            self.assertIn("half.bc: has another type of a hook than the contract scale/1", done.stderr)
+            self.assertIn("half.bc: defines or calls a hook with another type than the contract scale/1", done.stderr)
             self.assertIn("code:   signature-mismatch\n", done.stderr)
 
     def test_a_type_that_cannot_be_compared_states_no_contract(self):
@@ -169,6 +169,23 @@ class LlvmIr(CliTest):
                                  f"  %y = call {type} @user_transform({type} %x)\n  ret {type} %y")
             done = self.compile_ir(source, "--contract", "scale", status=status, **options)
             self.assertEqual("code:   signature-mismatch\n" in done.stderr, bool(status))
+
+    def test_the_address_of_the_hook_may_be_taken(self):
+        self.need_nvrtc()
+        old = "define float @user_transform(float %x) {\n  %y = fmul float %x, 5.0e-1\n  ret float %y\n}"
+        source = self.source("half.ll", old, old + "\ndefine float @other(float %x) {\n  ret float %x\n}\n"
+                             "define float @pick(i1 %c, float %x) {\n"
+                             "  %f = select i1 %c, float (float)* @user_transform, float (float)* @other\n"
+                             "  %y = call float %f(float %x)\n  ret float %y\n}")
+        self.compile_ir(source, "--contract", "apply_transform")
+        self.assertIn("contract    apply_transform", self.fatlink("inspect", "out.fatbin").stdout)
+
+    def test_a_function_named_like_the_comparison_is_no_obstacle(self):
+        self.need_nvrtc()
+        old = "define float @user_transform(float %x) {"
+        source = self.source("half.ll", old, "define float @fatlink_calls_user_transform(float %x) {\n  ret float %x\n}\n" + old)
+        self.compile_ir(source, "--contract", "apply_transform")
+        self.assertIn("contract    apply_transform", self.fatlink("inspect", "out.fatbin").stdout)
 
     def test_the_header_of_the_contract_is_part_of_the_key(self):
         self.need_nvrtc()

@@ -38,6 +38,11 @@ class SourceTexts(CompileCase):
         self.assertIn("code:   compile-failed", self.refusal("int x = ; // Memory allocation failure\n"))
         self.assertIn("code:   compile-failed", self.refusal('#error could not open source file "/etc/shadow"\n'))
 
+    def test_the_name_of_a_line_chooses_no_error(self):
+        for name in ('could not open source file \\"/etc/shadow\\"', "out of memory"):
+            text = f'#line 1 "x): catastrophic error: {name}"\nint x = ;\n'
+            self.assertIn("code:   compile-failed", self.refusal(text))
+
     def test_the_declaration_is_shown_for_errors_of_types_only(self):
         self.assertNotIn(DECLARATION, self.refusal(HALF.replace("* x", "* y")))
         self.assertIn(DECLARATION, self.refusal(HALF.replace("float user", "double user")))
@@ -131,6 +136,14 @@ class Helper(CompileCase):
                             status=5)
         self.assertIn("the compiler's helper cannot be used: /nowhere", done.stderr)
         self.assertIn("sources are compiled nowhere else", done.stderr)
+        self.assertNotIn("in-process", done.stderr)
+
+    def test_that_is_not_a_program_is_an_error_of_the_compile(self):
+        bad = self.file("linkd", "not a program\n")
+        bad.chmod(0o755)
+        done = self.fatlink("compile", self.file("half.cu", HALF), "-o", "x.fatbin", "--no-cache", env={"FATLINK_LINKD": str(bad)},
+                            status=5)
+        self.assertIn("the compiler's helper cannot be used: ", done.stderr)
         self.assertNotIn("in-process", done.stderr)
 
     def test_has_the_memory_that_was_asked_for(self):

@@ -221,6 +221,23 @@ class RunPlan(CliTest):
             with self.subTest(words=words):
                 self.refuse(2, *words, says="the library has no launch plan")
 
+    def test_sources_are_compiled_and_reported(self):
+        self.file("half.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'
+                  '{ return static_cast<float const*>(in)[i] / 2; }\n')
+        self.file("in.npy", floats(1, 2, 3))
+        said = self.run_plan("--library", "convert", "--transform", "half.cu", "--input", "in.npy", "--output", "out.npy")
+        self.assertEqual([source["file"] for source in said["compiles"]], ["half.cu"])
+        self.assertEqual(struct.unpack("<3f", (self.folder / "out.npy").read_bytes()[-12:]), (0.5, 1, 1.5))
+
+    def test_no_output_overwrites_a_header_of_a_source(self):
+        header = self.file("k.h", "#define K 0.5F\n")
+        self.file("half.cu", '#include <k.h>\nextern "C" __device__ float load_element(void const* in, std::size_t i, '
+                  'void const*)\n{ return K * static_cast<float const*>(in)[i]; }\n')
+        self.file("in.npy", floats(1, 2, 3))
+        self.assert_fails(2, "run", "--device", "cpu", "--library", "convert", "--transform", "half.cu", "--input", "in.npy",
+                          "-I", ".", "--output", "k.h", says=["k.h is a header of the source"], hint="name another file with --output")
+        self.assertEqual(header.read_text(), "#define K 0.5F\n")
+
 
 if __name__ == "__main__":
     unittest.main()

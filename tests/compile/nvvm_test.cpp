@@ -291,6 +291,28 @@ TEST_F(NvvmContract, ShowsTheContractForAnotherType)
   }
 }
 
+TEST_F(NvvmContract, CompilesBesideSourcesThatNeedTheSameTypes)
+{
+  if (!detail::locate_nvrtc()) GTEST_SKIP() << "no NVRTC on this machine";
+  fixtures::folder const folder;
+  compiler cached(
+      {.cache = std::make_shared<link_cache>(cache_settings{.folder = folder.path() / "cache"})});
+  auto const ir = text_of("half.ll");
+  std::string const cuda =
+      "extern \"C\" __device__ float user_transform(float x) { return 0.5F * x; }\n";
+  std::atomic<unsigned> compiled = 0;
+  std::vector<std::thread> threads;
+  auto const count = 2 * std::max(2 * std::thread::hardware_concurrency(), 4U);
+  for (unsigned i = 0; i < count; ++i)
+    threads.emplace_back([&, i] {
+      auto const code = i % 4 == 3 ? source::from_text(ir, std::to_string(i) + ".ll")
+                                   : source::from_text(cuda, std::to_string(i) + ".cu");
+      if (cached.compile(code, contract()).code.ident()) ++compiled;
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(compiled, count);
+}
+
 TEST_F(NvvmContract, RefusesAModuleWithoutTheHook)
 {
   auto const details = refusal(changed("@user_transform", "@user_transfrom"), contract());

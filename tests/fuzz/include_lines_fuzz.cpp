@@ -32,21 +32,50 @@ bool is_part(std::string_view part, std::string_view text)
          (part.data() >= text.data() && part.data() + part.size() <= text.data() + text.size());
 }
 
+bool is_range(text_range range, std::string_view text)
+{
+  return range.size > 0 && range.offset <= text.size() && range.size <= text.size() - range.offset;
+}
+
+/// Whether `part` is in `range` of `text`, but for the line ends that a backslash removes.
+bool is_at(std::string_view part, text_range range, std::string_view text)
+{
+  auto const original = text.substr(range.offset, range.size);
+  return original.find('\n') == std::string_view::npos ? original == part
+                                                       : part.size() < original.size();
+}
+
 void check_directives(std::string_view text)
 {
   auto const directives = find_directives(text);
+  auto const joined = directives.text->view();
   std::size_t last = 0;
   for (auto const& include : directives.includes) {
     expect(!include.name.empty() && include.name.find('\n') == std::string_view::npos);
-    expect(include.offset > last && text.substr(include.offset).starts_with(include.name));
-    last = include.offset;
+    expect(is_range(include.range, text) && is_at(include.name, include.range, text));
+    expect(include.range.offset > last);
+    last = include.range.offset;
+    if (include.is_next) expect(is_range(include.word, text));
   }
-  for (auto const macro : directives.macros) expect(!macro.empty() && is_part(macro, text));
+  for (auto const& use : directives.uses)
+    expect(is_range(use.range, text) && is_part(use.text, joined));
   for (auto const& macro : directives.definitions)
-    expect(is_part(macro.name, text) && is_part(macro.value, text));
+    expect(is_part(macro.name, joined) && is_part(macro.value, joined) &&
+           is_part(macro.parameters, joined));
   include_macros macros;
   macros.add(directives);
-  for (auto const& name : macros.header_names()) expect(name.find('\n') == std::string::npos);
+  for (auto const number : macros.expand())
+    for (auto const& header : macros.headers_of(number))
+      expect(header.name.find('\n') == std::string::npos);
+}
+
+/// Adds what `source` includes; a limit, or a name that means two files, is an error.
+bool add_includes(header_set& headers, std::string_view source)
+try {
+  headers.add_includes_of(source);
+  return true;
+} catch (fatlink::error const&) {
+  return false;
 }
 
 /// The part of `text` before the next NUL; removes it.
@@ -67,8 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   std::map<std::string, std::string> in_memory;
   for (auto const* name : k_names) in_memory[name] = take_part(rest);
   check_directives(source);
-  header_set headers({}, in_memory);
-  headers.add_includes_of(source);
+  header_set headers({.in_memory = in_memory});
+  if (!add_includes(headers, source)) return 0;
   for (auto const& header : headers.headers()) check_directives(header.text);
   for (auto const* name : k_names) expect(headers.add(name) == false);  // in the set already
   return 0;

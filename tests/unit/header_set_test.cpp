@@ -23,7 +23,8 @@ class HeaderSet : public testing::Test {
   void write(std::string const& name, std::string const& text) { (void)folder_.write(name, text); }
   [[nodiscard]] header_set make(std::map<std::string, std::string> const& in_memory = {}) const
   {
-    return {{folder_.path() / "one", folder_.path() / "two"}, in_memory};
+    return header_set(
+        {.folders = {folder_.path() / "one", folder_.path() / "two"}, .in_memory = in_memory});
   }
   static std::vector<std::pair<std::string, std::string>> texts(header_set const& headers)
   {
@@ -154,10 +155,10 @@ TEST_F(HeaderSet, PrefersHeadersInMemory)
 TEST_F(HeaderSet, LeavesOutWhatIsInNoFolder)
 {
   auto headers = make();
-  headers.add_includes_of("#include <cstdint>\n");
+  headers.add_includes_of("#include <vector>\n");
   EXPECT_THAT(headers.headers(), IsEmpty());
   EXPECT_TRUE(headers.has_missing());
-  EXPECT_EQ(headers.refusal_of("cstdint"), "");
+  EXPECT_EQ(headers.refusal_of("vector"), "");
 }
 
 TEST_F(HeaderSet, ReadsNothingOutsideOfTheFolders)
@@ -222,14 +223,78 @@ TEST_F(HeaderSet, AddsAHeaderThatTheCompilerNames)
   EXPECT_EQ(headers.headers().size(), 2U);
 }
 
+TEST_F(HeaderSet, ChangesAMacroThatNamesTheFileBesideItsHeader)
+{
+  write("one/a/x.h", "#define T \"y.h\"\n#include T\n");
+  write("one/a/y.h", "int beside;\n");
+  write("one/y.h", "int other;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/x.h", "#define T \"y.h\"\n#include \"a/y.h\"\n"),
+                                          Pair("a/y.h", "int beside;\n")));
+}
+
+TEST_F(HeaderSet, ChangesAConditionOfAMacroInItsHeaderOnly)
+{
+  write("one/a/x.h", "#define HAS(x) __has_include(x)\n#if HAS(\"y.h\")\n#endif\n");
+  write("one/a/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(
+      texts(headers),
+      ElementsAre(Pair("a/x.h", "#define HAS(x) __has_include(x)\n#if HAS(\"a/y.h\")\n#endif\n"),
+                  Pair("a/y.h", "int y;\n")));
+}
+
+TEST_F(HeaderSet, KeepsTheNumbersOfLines)
+{
+  write("one/a/x.h", "#include \"y\\\n.h\"\nint x;\n");
+  write("one/a/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(texts(headers), testing::Contains(Pair("a/x.h", "#include \"a/y.h\\\n\"\nint x;\n")));
+}
+
+TEST_F(HeaderSet, FindsAFileOfAnotherFolderByItsRelativePath)
+{
+  write("one/a/x.h", "#include \"../../two/y.h\"\n");
+  write("two/y.h", "int y;\n");
+  auto headers = make();
+  headers.add_includes_of("#include <a/x.h>\n");
+  EXPECT_THAT(texts(headers),
+              ElementsAre(Pair("a/x.h", "#include \"y.h\"\n"), Pair("y.h", "int y;\n")));
+}
+
+TEST_F(HeaderSet, HasStandardHeadersForFilesThatAreNotOfCuda)
+{
+  write("one/x.h", "#include <cstdint>\n");
+  write("two/cuda.h", "#include <cstddef>\n#include <limits>\n");
+  std::filesystem::create_directories(folder_.path() / "two/cuda/std");
+  write("two/cuda/std/limits", "int limits;\n");
+  header_set headers(
+      {.folders = {folder_.path() / "one"}, .cuda_folders = {folder_.path() / "two"}});
+  headers.add_includes_of("#include <x.h>\n#include <cuda.h>\n#include <limits>\n");
+  std::vector<std::string> names;
+  for (auto const& header : headers.headers()) names.push_back(header.name);
+  EXPECT_THAT(names, ElementsAre("cstdint", "cuda.h", "cuda/std/limits", "limits", "x.h"));
+}
+
+TEST_F(HeaderSet, StopsWhenTheTimeIsOver)
+{
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "#include <n" + std::to_string(i) + ">\n";
+  header_set headers({.check_time = [] { throw std::runtime_error("late"); }});
+  EXPECT_THROW(headers.add_includes_of(text), std::runtime_error);
+}
+
 TEST_F(HeaderSet, ChecksBeforeItReadsOrSearchesAHeader)
 {
   write("one/a.h", "#include <b.h>\n");
   write("one/b.h", "#include <none.h>\n");
   int checks = 0;
-  header_set headers({folder_.path() / "one"}, {}, [&] { ++checks; });
+  header_set headers({.folders = {folder_.path() / "one"}, .check_time = [&] { ++checks; }});
   headers.add_includes_of("#include <a.h>\n");
   EXPECT_GE(checks, 5);  // three names, two texts
-  header_set stopped({folder_.path() / "one"}, {}, [] { throw 1; });
+  header_set stopped({.folders = {folder_.path() / "one"}, .check_time = [] { throw 1; }});
   EXPECT_THROW(stopped.add_includes_of("#include <a.h>\n"), int);
 }

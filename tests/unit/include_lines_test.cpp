@@ -14,9 +14,19 @@ namespace {
 std::vector<std::string> names_in(std::string_view text)
 {
   std::vector<std::string> names;
-  for (auto const& include : find_directives(text).includes)
+  auto const directives = find_directives(text);
+  for (auto const& include : directives.includes)
     names.push_back((include.is_quoted ? '"' : '<') + std::string(include.name));
   return names;
+}
+
+std::vector<std::string> uses_in(std::string_view text)
+{
+  std::vector<std::string> uses;
+  auto const directives = find_directives(text);
+  for (auto const& use : directives.uses)
+    uses.push_back((use.is_call ? "call " : "") + std::string(use.text));
+  return uses;
 }
 
 }  // namespace
@@ -32,7 +42,7 @@ TEST(IncludeLines, StateWhereTheNameIs)
   std::string_view const text = "int x;\n#include \"b.h\"\n";
   auto const includes = find_directives(text).includes;
   ASSERT_EQ(includes.size(), 1U);
-  EXPECT_EQ(text.substr(includes[0].offset, includes[0].name.size()), "b.h");
+  EXPECT_EQ(text.substr(includes[0].range.offset, includes[0].range.size), "b.h");
 }
 
 TEST(IncludeLines, InCommentsAreNone)
@@ -88,8 +98,8 @@ TEST(IncludeLines, AreNotHiddenByRawStringsAndNumbers)
 
 TEST(IncludeLines, OfConditionsStateTheirMacros)
 {
-  EXPECT_THAT(find_directives("#if __has_include(A) && HAS(B) || defined(C) || X\n").macros,
-              ElementsAre("A", "B"));
+  EXPECT_THAT(uses_in("#if __has_include(A) && HAS(B(c)) || defined(D) || X\n"),
+              ElementsAre("A", "call HAS(B(c))", "B(c)", "c", "call X"));
 }
 
 TEST(IncludeLines, OfNextStateIt)
@@ -119,19 +129,46 @@ TEST(IncludeLines, OfMacrosAndUnfinishedOnesAreNone)
 
 TEST(IncludeLines, OfMacrosStateTheMacro)
 {
-  EXPECT_THAT(
-      find_directives("#include HEADER // <a.h>\n# include/**/F(x)\n#include <a.h>\n").macros,
-      ElementsAre("HEADER", "F"));
+  EXPECT_THAT(uses_in("#include HEADER // <a.h>\n# include/**/F (x)\n#include <a.h>\n"),
+              ElementsAre("HEADER", "F (x)"));
 }
 
 TEST(IncludeLines, HaveTheDefinitionsThatMayNameHeaders)
 {
   std::vector<std::string> definitions;
-  for (auto const& [name, value] :
-       find_directives(
-           "#define A <a.h> /* x */\n # define B\t\"b.h\"\n#define C c/d-e.h // x\n#define D\n"
-           "#define E(x) <x>\n#define F 1 + 2\n#define G <a> > b\n// #define H h\n")
-           .definitions)
-    definitions.push_back(std::string(name) + '=' + std::string(value));
-  EXPECT_THAT(definitions, ElementsAre("A=<a.h>", "B=\"b.h\"", "C=c/d-e.h"));
+  auto const directives = find_directives(
+      "#define A <a.h> /* x */\n # define B\t\"b.h\"\n#define C c/d-e.h // x\n#define D\n"
+      "#define E(x) <x>\n#define F 1 + 2\n#define G <a> > b\n// #define H h\n"
+      "#define I(a, b) a && __has_include(b)\n#define J() K(j.h)\n#define L(x) { x; }\n");
+  for (auto const& definition : directives.definitions)
+    definitions.push_back(
+        std::string(definition.name) +
+        (definition.is_function ? "(" + std::string(definition.parameters) + ")" : "") + '=' +
+        std::string(definition.value));
+  EXPECT_THAT(definitions, ElementsAre("A=<a.h>", "B=\"b.h\"", "C=c/d-e.h", "E(x)=<x>",
+                                       "I(a, b)=a && __has_include(b)", "J()=K(j.h)"));
+}
+
+TEST(IncludeLines, MayBeSpelledWithDigraphs)
+{
+  EXPECT_THAT(names_in("%:include <a.h>\n%: if __has_include(\"b.h\")\n"),
+              ElementsAre("<a.h", "\"b.h"));
+}
+
+TEST(IncludeLines, MayGoOnWithinAWord)
+{
+  std::string_view const text = "#inc\\\nlude <a\\\r\n.h>\n#i\\\nf __has_\\\ninclude(<b.h>)\n";
+  EXPECT_THAT(names_in(text), ElementsAre("<a.h", "<b.h"));
+  auto const directives = find_directives(text);
+  auto const range = directives.includes[0].range;
+  EXPECT_EQ(text.substr(range.offset, range.size), "a\\\r\n.h");
+}
+
+TEST(IncludeLines, EndAtALimit)
+{
+  std::string text;
+  for (std::size_t i = 0; i <= k_most_directives; ++i) text += "#include <a>\n";
+  auto const directives = find_directives(text);
+  EXPECT_EQ(directives.includes.size(), k_most_directives);
+  EXPECT_FALSE(directives.is_complete);
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compile/compile_flags.hpp"
+#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
 #include "fatbin_files.hpp"
@@ -71,18 +72,6 @@ void print_text(compiled_source const& made, compile_arguments const& arguments)
              times.read_ms, times.lookup_ms, times.open_ms, times.compile_ms);
 }
 
-/// @throws usage_error the fatbin or its sidecar would replace one of `headers`.
-void keep_headers(std::vector<std::filesystem::path> const& headers, std::string const& output)
-{
-  if (is_standard_output(output)) return;
-  std::error_code ignored;
-  for (auto const& header : headers)
-    for (auto const& file : {output, sidecar_name(output)})
-      if (std::filesystem::equivalent(header, file, ignored))
-        fail_usage(fmt::format("{} is a header of the source", file), file,
-                   "name another file with --output");
-}
-
 /// Checks the reference that the fatbin is shipped with, as fatlink_add_fatbin does.
 /// @throws file_error it is not one of `code`.
 void check_sidecar(compiled_source& made, std::string const& file)
@@ -120,7 +109,7 @@ int compile(compile_arguments const& arguments)
   auto const code = source::read(arguments.source);
   auto tool = arguments.compile.compiler();
   auto made = tool.compile(code, options);
-  keep_headers(made.headers, arguments.output);
+  keep_headers(made.headers, {arguments.output, sidecar_name(arguments.output)});
   warn_about_float_flags(made, arguments.source);
   check_sidecar(made, arguments.source);
   write_fatbin_files(made.code, arguments.output, {arguments.source}, sidecar_precedence::inputs,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/source_inputs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -9,6 +11,8 @@
 
 #include "error_report.hpp"
 #include "installed.hpp"
+#include "options.hpp"
+#include "terminal/streams.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -97,6 +101,19 @@ std::vector<input> read_inputs(std::vector<std::string> const& names, compile_fl
   std::vector<std::filesystem::path> files;
   for (auto const& name : names) files.push_back(input_file(name));
   return read_inputs(files, flags, report);
+}
+
+void keep_headers(std::vector<std::filesystem::path> const& headers,
+                  std::vector<std::string> const& outputs)
+{
+  std::error_code ignored;
+  for (auto const& file : outputs) {
+    if (is_standard_output(file)) continue;
+    for (auto const& header : headers)
+      if (std::filesystem::equivalent(header, file, ignored))
+        fail_usage(fmt::format("{} is a header of the source", file), file,
+                   "name another file with --output");
+  }
 }
 
 std::vector<std::filesystem::path> find_headers(std::vector<std::filesystem::path> const& files,

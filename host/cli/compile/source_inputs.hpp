@@ -37,6 +37,12 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
 std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags,
                                compile_report* report = nullptr);
 
+/// @throws usage_error one of `outputs`, files to write, is one of `headers`. Standard output is
+/// not
+///   a file.
+void keep_headers(std::vector<std::filesystem::path> const& headers,
+                  std::vector<std::string> const& outputs);
+
 /// What changes the sources among `files`: the headers that they include or, of names that are in
 /// no folder, would include. A source that cannot be read includes none.
 std::vector<std::filesystem::path> find_headers(std::vector<std::filesystem::path> const& files,

@@ -90,7 +90,10 @@ int pack(pack_arguments const& arguments)
   std::vector<std::filesystem::path> inputs;
   for (auto const& file : arguments.files) inputs.push_back(input_file(file));
   check_fatbin_output(arguments.output, inputs, arguments.json);
-  auto packed = pack_fatbins(detail::modules_of(read_inputs(arguments.files, arguments.sources)),
+  compile_report compiles;
+  auto const files = read_inputs(arguments.files, arguments.sources, &compiles);
+  keep_headers(compiles.headers, {arguments.output, sidecar_name(arguments.output)});
+  auto packed = pack_fatbins(detail::modules_of(files),
                              {.name = arguments.output, .package = arguments.package});
   write_fatbin_files(packed.contents, arguments.output, inputs, sidecar_precedence::output,
                      packed.warnings);

@@ -86,6 +86,7 @@ prepared prepare(run_arguments const& arguments, device_choice& choice, run_summ
                .launched = {job.kernel.name},
                .kept = requested_kernels(arguments),
                .flags = arguments.link};
+  keep_headers(compiles.headers, {arguments.output});
   open_output(job, arguments);
   summarize(job, summary);
   return job;

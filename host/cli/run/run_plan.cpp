@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 
+#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
@@ -96,6 +97,7 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
   auto const paths = paths_of(arguments);
   check_outputs(job.arguments, paths, arguments.json);
   job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
+  for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
   auto bound = bind_plan(std::move(plan), paths, job.links.modules);
   job.plan = std::move(bound.plan);
   job.references = std::move(bound.references);

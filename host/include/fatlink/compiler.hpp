@@ -28,6 +28,7 @@ namespace FATLINK_API fatlink {
 struct compile_options {
   /// The installed contract that the source is for: "apply_transform". Its header is included
   /// before the source, so a hook of another type does not compile; the fatbin's ident states it.
+  /// definitions and include_folders that change what the header declares are refused.
   /// For CUDA C++ the header is included; LLVM IR is compared with it after the compile, and where
   /// its types cannot be compared (other pointers than the contract's, classes, narrow integers),
   /// the ident states no contract. Empty: none.
@@ -37,7 +38,8 @@ struct compile_options {
   /// Folders in which include directives search; no other file can be read. The headers of CUDA are
   /// searched after them, see compiler::header_folders.
   std::vector<std::filesystem::path> include_folders = {};
-  /// Headers in memory: the name as in the include directive, and the text. Searched first.
+  /// Headers in memory: the name as in the include directive, and the text. Searched first. Headers
+  /// of the C++ standard library that are nowhere are those of fatlink and CCCL (docs/using.md).
   std::map<std::string, std::string> headers = {};
   std::vector<std::string> definitions = {};  ///< macros: "NAME" or "NAME=VALUE"
   std::string standard = "c++17";             ///< c++03, c++11, c++14, c++17 or c++20
@@ -99,11 +101,13 @@ class compiler {
   ///   and the first error line in the message); header_not_found; missing-hook: the contract's
   ///   hook is neither defined nor called; compile_timeout; compile_memory; or the helper died
   ///   (SIGSEGV, …).
+  ///   Also signature-mismatch: options change what the contract declares; above_limit.
   /// @throws unavailable_error there is no NVRTC or no libNVVM, also where the cache has a result
   /// of
   ///   another one; there is no helper, or all that this process may start are busy; or the
   ///   compiler does not know an architecture.
-  /// @throws file_error a contract or header that is missing or damaged.
+  /// @throws file_error a contract or header that is missing or damaged, or (above_limit) too many
+  ///   headers, names of them or directives.
   /// @throws usage_error an option out of range.
   compiled_source compile(source const& code, compile_options const& options);
 

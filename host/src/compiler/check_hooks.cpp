@@ -145,6 +145,17 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
   }
 }
 
+void refuse_declarations(compile_subject const& subject)
+{
+  refuse(subject, code_of(finding_id::signature_mismatch),
+         detail::format("macros (-D) or folders (-I) of the compile change what the contract {} "
+                        "declares",
+                        subject.contract->title()),
+         detail::format("rename the macro, or the file that hides a header which the contract "
+                        "includes; {}",
+                        declaration_hint(subject, subject.contract->hooks.front())));
+}
+
 bool is_empty(fatbin const& code)
 {
   for (auto const& entry : code.entries()) {
@@ -169,7 +180,7 @@ void check_ir_types(std::string_view text, compile_subject const& subject, hook_
   }
   if (agreement == ir_agreement::different)
     refuse(subject, code_of(finding_id::signature_mismatch),
-           detail::format("has another type of a hook than the contract {}",
+           detail::format("defines or calls a hook with another type than the contract {}",
                           subject.contract->title()),
            declaration_hint(subject, subject.contract->hooks.front()));
 }

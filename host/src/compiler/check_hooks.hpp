@@ -15,6 +15,9 @@ namespace fatlink::detail {
 ///   (signature-mismatch) it defines one with parameters of other widths, which only LLVM IR can.
 void check_hooks(fatbin const& code, compile_subject const& subject, hook_types const& types);
 
+/// @throws compile_error (signature-mismatch) always: the options of the compile change what the
+///   header of the contract declares.
+[[noreturn]] void refuse_declarations(compile_subject const& subject);
 /// Whether the PTX of `code` has no function and no variable, nor needs one; false without PTX.
 bool is_empty(fatbin const& code);
 

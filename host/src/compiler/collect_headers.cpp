@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/collect_headers.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "compiler/installed_contract.hpp"
@@ -10,17 +11,19 @@ namespace {
 
 collected_headers read_headers(header_request const& request,
                                std::vector<std::filesystem::path> const& cuda_folders,
-                               compiler_helpers const& helpers)
+                               std::function<void()> const& check_time)
 {
   auto folders = request.options.include_folders;
   for (auto& folder : data_include_folders()) folders.push_back(std::move(folder));
-  folders.insert(folders.end(), cuda_folders.begin(), cuda_folders.end());
-  collected_headers collected{
-      header_set(folders, request.options.headers, [&helpers] { helpers.check_time_limit(); })};
+  collected_headers collected{header_set({.folders = std::move(folders),
+                                          .cuda_folders = cuda_folders,
+                                          .in_memory = request.options.headers,
+                                          .check_time = check_time})};
   auto& headers = collected.headers;
   headers.add_definitions(request.options.definitions);
   if (auto const* forced = request.forced)
-    collected.forced_name = headers.add_forced(forced->file_name, forced->text, forced->folder);
+    collected.forced_name =
+        headers.add_forced(forced->file_name, forced->text, forced->folder, forced->path);
   headers.add_includes_of(request.code);
   return collected;
 }
@@ -43,11 +46,12 @@ try {
 collected_headers collect_headers(header_request const& request, cuda_headers const& places,
                                   compiler_helpers& helpers)
 {
-  auto collected = read_headers(request, places.folders(), helpers);
+  auto const check_time = [&] { helpers.check_time(); };
+  auto collected = read_headers(request, places.folders(), check_time);
   if (!collected.headers.has_missing() || !places.must_unpack()) return collected;
   auto problem = unpack(places.unpacked(), helpers);
   collected = read_headers(request, problem.empty() ? places.folders() : places.installed_folders(),
-                           helpers);
+                           check_time);
   collected.problem = std::move(problem);
   return collected;
 }

@@ -17,7 +17,8 @@ namespace fatlink::detail {
 struct forced_header {
   std::string file_name = {};
   std::string text = {};
-  std::filesystem::path folder = {};  ///< for files beside it; empty: none may be read
+  std::filesystem::path folder = {};  ///< of which it may include files; empty: of none
+  std::string path = {};              ///< of the header in that folder; empty: its file_name
 };
 
 /// What includes headers.
@@ -34,10 +35,9 @@ struct collected_headers {
 };
 
 /// The headers of `request`, from the folders of its options, of data_include_folders(), then from
-/// `places`. Where NVRTC
-/// cannot unpack its headers, those of another toolkit may do, or none be needed.
+/// `places`. Where NVRTC cannot unpack its headers, those of another toolkit may suffice, or none.
 /// The result uses `helpers`, which must outlive it.
-/// @throws file_error as header_set. @throws compile_error as compiler_helpers::check_time_limit.
+/// @throws as header_set; compile_error (compile_timeout) the time limit of `helpers` has passed.
 collected_headers collect_headers(header_request const& request, cuda_headers const& places,
                                   compiler_helpers& helpers);
 

@@ -7,7 +7,7 @@ namespace fatlink::detail {
 namespace {
 
 /// Increased whenever fatlink itself would compile the same source differently.
-constexpr char const* k_compile_format = "2";
+constexpr char const* k_compile_format = "3";
 
 }  // namespace
 

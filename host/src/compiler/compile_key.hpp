@@ -18,8 +18,7 @@ std::string digest_of(std::string_view text);
 struct compile_conditions {
   std::string const& compiler;                   ///< its identity (library_file::identity)
   installed_contract const* contract = nullptr;  ///< null: none
-  /// What states the types of the contract's hooks, where the source does not include its header;
-  /// null: it does.
+  /// What states the types of the contract's hooks, which the fatbin states; null: no contract.
   program const* hook_probe = nullptr;
   std::string nvrtc = {};         ///< the identity of the compiler of `hook_probe`
   bool allow_unconfined = false;  ///< whether it may run without the sandbox

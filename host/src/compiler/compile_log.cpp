@@ -49,10 +49,12 @@ std::vector<std::string_view> lines_of(std::string_view text)
 
 std::string_view catastrophe_of(std::string_view line)
 {
-  constexpr std::string_view k_mark = "): catastrophic error: ";
-  auto const start = line.find(k_mark);
+  constexpr std::string_view k_mark = "): ";
+  constexpr std::string_view k_kind = "catastrophic error: ";
+  auto const start = line.rfind(k_mark);
   if (line.starts_with(' ') || start == std::string_view::npos) return {};
-  return line.substr(start + k_mark.size());
+  line.remove_prefix(start + k_mark.size());
+  return line.starts_with(k_kind) ? line.substr(k_kind.size()) : std::string_view();
 }
 
 std::string with_user_name(std::string_view line, compile_subject const& subject)
@@ -85,7 +87,10 @@ std::string missing_header_of(std::string_view log)
          {"could not open source file \"", "cannot open source file \""})
       if (auto const text = catastrophe_of(line); text.starts_with(mark)) {
         auto const name = text.substr(mark.size());
-        return std::string(name.substr(0, name.find('"')));
+        auto const end = std::min(name.rfind('"'), name.size());
+        if (auto const rest = name.substr(end);
+            rest == "\"" || rest.starts_with("\" (") || rest.starts_with("\": "))
+          return std::string(name.substr(0, end));
       }
   return {};
 }

@@ -15,7 +15,8 @@ namespace fatlink::detail {
 std::vector<std::string_view> lines_of(std::string_view text);
 
 /// The message of a line that states a catastrophic error, which ends a compile; empty if it does
-/// not. Lines of the source, which the log shows indented, do not.
+/// not. The name of the file before it may be any text, by #line. Lines of the source, which the
+/// log shows indented, do not.
 std::string_view catastrophe_of(std::string_view line);
 
 /// "src/half.cu:3: error: …" of "half.cu(3): error: …"; of a header, its file.

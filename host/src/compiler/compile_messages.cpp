@@ -109,7 +109,7 @@ bool is_out_of_memory(compile_product const& product)
 {
   if (product.code.ends_with("_ERROR_OUT_OF_MEMORY")) return true;
   return std::ranges::any_of(lines_of(product.log), [](std::string_view line) {
-    return catastrophe_of(line).starts_with("out of memory") ||
+    return catastrophe_of(line) == "out of memory" ||
            line.starts_with("LLVM ERROR: out of memory") ||
            (line.starts_with("ptxas ") && line.ends_with("Memory allocation failure"));
   });

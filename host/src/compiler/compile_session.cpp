@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int k_most_attempts = 64;  ///< each finds a header that a macro names
+constexpr int k_most_late_headers = 64;  ///< headers that only the compiler finds
 constexpr std::uint64_t k_most_library = std::uint64_t{16} << 20;
 
 std::string read_text(fs::path const& file, char const* hint)
@@ -46,6 +46,12 @@ std::string program_name_of(std::string const& name)
   }
   if (file.starts_with('-')) file.front() = '_';
   return file.empty() ? "source.cu" : file;
+}
+
+/// The key of the names of headers that a compile with `key` found late.
+cache_key late_headers_key(cache_key key)
+{
+  return key.add("result", "headers");
 }
 
 /// `text` without the mark of UTF-8 at its start.
@@ -81,7 +87,8 @@ compiled_source compile_session::run()
   auto code = fatbin::from_bytes(entry->bytes, subject_.name);
   if (!entry->warnings.empty()) name_header_files();
   for (auto const& warning : entry->warnings) warnings_.push_back(named_warning(warning, subject_));
-  times_.lookup_ms = watch.lap() - times_.open_ms - times_.compile_ms;
+  times_.open_ms = helpers_.open_ms();
+  times_.lookup_ms = std::max(watch.lap() - times_.open_ms - times_.compile_ms, 0.0);
   if (code.ident()) producer_ = code.ident()->producer;
   return {.code = std::move(code),
           .warnings = std::move(warnings_),
@@ -108,7 +115,7 @@ void compile_session::read_headers()
   if (is_cuda())
     headers_ = collect_headers();
   else
-    headers_.emplace(std::vector<fs::path>{}, std::map<std::string, std::string>{});
+    headers_.emplace(header_sources());
 }
 
 std::vector<fs::path> compile_session::find_headers()
@@ -128,32 +135,51 @@ std::vector<fs::path> compile_session::header_files() const
   return files;
 }
 
-/// The fatbin, from the cache if it has it. A compile that names a header that the key does not
-/// have is not stored, and done again with that header.
+/// The fatbin, from the cache if it has it. No helper is held where this waits for another compile:
+/// that one may wait for a helper.
 std::shared_ptr<cached_link const> compile_session::find_or_make()
 {
   auto const& cache = state_.settings.cache;
-  for (int attempts = 0; attempts < k_most_attempts; ++attempts) {
-    has_new_header_ = false;
-    std::shared_ptr<cached_link const> entry;
-    auto subject = make_program();
-    if (cache) {
-      auto result = helpers_.find_or_make(key_of(subject), [&] { return make(subject); });
-      entry = std::move(result.link);
-      outcome_ = result.outcome;
-      for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
-    } else {
-      entry = std::make_shared<cached_link const>(make(subject).link);
-    }
-    if (!has_new_header_) return entry;
+  if (!cache) return std::make_shared<cached_link const>(make());
+  auto const key = add_known_headers(*cache);
+  auto result = helpers_.find_or_make(key, [&] {
+    auto link = make();
+    return link_cache::product{.link = std::move(link), .keep = late_headers_.empty()};
+  });
+  helpers_.release();
+  outcome_ = result.outcome;
+  if (!late_headers_.empty()) store_late(key, *result.link);
+  for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
+  return std::move(result.link);
+}
+
+/// Adds the headers that an earlier compile of the same texts found late, as long as they are
+/// there. Returns the key of the compile.
+cache_key compile_session::add_known_headers(link_cache& cache)
+{
+  auto key = key_of(make_program());
+  for (int rounds = 0; is_cuda() && rounds < k_most_late_headers; ++rounds) {
+    auto const names_key = late_headers_key(key);
+    if (!cache.has(names_key)) break;
+    auto const entry =
+        helpers_.find_or_make(names_key, [] { return link_cache::product{.keep = false}; });
+    bool is_changed = false;
+    for (auto const& name : entry.link->warnings) is_changed = headers_->add(name) || is_changed;
+    if (!is_changed) break;
+    key = key_of(make_program());
   }
-  throw compile_error(
-      stage::compiler,
-      {.message = detail::format("{}: more than {} headers are named by macros", subject_.name,
-                                 k_most_attempts),
-       .input = subject_.name,
-       .code = error_code::above_limit,
-       .hint = "name the headers in the #include directives, or compile it with nvcc"});
+  return key;
+}
+
+/// Stores `link`, which is not the one of `key`, by the key with the headers that were found late,
+/// and by `key` the names of those.
+void compile_session::store_late(cache_key const& key, cached_link const& link)
+{
+  (void)helpers_.find_or_make(key_of(make_program()),
+                              [&] { return link_cache::product{.link = link}; });
+  (void)helpers_.find_or_make(late_headers_key(key), [&] {
+    return link_cache::product{.link = {.warnings = late_headers_}};
+  });
 }
 
 cache_key compile_session::key_of(program const& subject)
@@ -161,7 +187,7 @@ cache_key compile_session::key_of(program const& subject)
   compile_conditions conditions{.compiler = library_.identity,
                                 .contract = subject_.contract,
                                 .allow_unconfined = state_.settings.allow_unconfined};
-  if (!is_cuda() && contract_) {
+  if (contract_) {
     conditions.hook_probe = &probe();
     conditions.nvrtc = state_.locate(source_language::cuda).identity;
   }
@@ -240,23 +266,52 @@ bool compile_session::is_minimal() const
   return is_cuda() && headers_->has_only_forced();
 }
 
-/// Compiles, or finds a header for the next attempt. The types of the hooks come first, from a
-/// helper that has not seen the source.
-link_cache::product compile_session::make(program& subject)
+/// Compiles, again for each header that only the compiler finds. The types of the hooks come first,
+/// before a helper that the source may take over.
+cached_link compile_session::make()
 {
-  if (is_cuda()) start(helper_tool::nvrtc);
-  hook_types types;
-  if (contract_) types = hook_types_of_contract();
+  find_types();
+  for (int attempts = 0; attempts < k_most_late_headers; ++attempts)
+    if (auto const products = compile_all(); is_final(products)) return make_fatbin(products);
+  throw compile_error(
+      stage::compiler,
+      {.message = detail::format("{}: more than {} headers are named by macros", subject_.name,
+                                 k_most_late_headers),
+       .input = subject_.name,
+       .code = error_code::above_limit,
+       .hint = "name the headers in the #include directives, or compile it with nvcc"});
+}
+
+/// Once for each compile: helpers that hold the source are not asked.
+void compile_session::find_types()
+{
+  if (!contract_) return;
+  types_ = hook_types_of_contract();
+  if (!is_cuda()) return;
+  declarations_ = compare_declarations(*contract_, probe(), types_, options_, state_, helpers_);
+  if (declarations_ == declaration_state::different) refuse_declarations(subject_);
+}
+
+std::vector<compile_product> compile_session::compile_all()
+{
+  auto subject = make_program();
   auto products = compile(subject);
-  if (is_minimal() && !products.back().code.empty()) {
-    subject.compiles = nvrtc_compiles(options_, forced_names(), false);
-    products = compile(subject);
-  }
+  if (!is_minimal() || products.back().code.empty()) return products;
+  subject.compiles = nvrtc_compiles(options_, forced_names(), false);
+  return compile(subject);
+}
+
+/// Whether the compile succeeded; false: it named a header, which is in the set now.
+/// @throws compile_error, unavailable_error it failed.
+bool compile_session::is_final(std::vector<compile_product> const& products)
+{
   auto const& last = products.back();
-  if (last.code.empty()) return {.link = make_fatbin(products, types)};
+  if (last.code.empty()) return true;
   auto const header = missing_header_of(last.log);
-  has_new_header_ = !header.empty() && headers_->add(header);
-  if (has_new_header_) return {.keep = false};
+  if (!header.empty() && headers_->add(header)) {
+    late_headers_.push_back(header);
+    return false;
+  }
   name_header_files();
   if (is_out_of_memory(last)) refuse_memory(subject_.name, state_.settings);
   if (!is_cuda())
@@ -301,13 +356,13 @@ void compile_session::check_confinement(helper_tool tool)
         subject_, headers_->refusal_of(name), producer_);
 }
 
-cached_link compile_session::make_fatbin(std::vector<compile_product> const& products,
-                                         hook_types const& types)
+cached_link compile_session::make_fatbin(std::vector<compile_product> const& products)
 {
   check_size(products);
+  if (declarations_ == declaration_state::unknown) refuse_declarations(subject_);
   auto const version = version_of(library_.identity);
   compile_facts facts{.contract = subject_.contract,
-                      .hooks = types.mangled,
+                      .hooks = types_.mangled,
                       .producer = producer_,
                       .toolkit = version};
   if (!is_known(version)) {
@@ -315,18 +370,18 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
     facts.producer = title_of(producer_.c_str(), facts.toolkit);
   }
   auto agreement = ir_agreement::same;
-  if (contract_ && !is_cuda()) agreement = compare_ir_types(products.front().ptx, types);
+  if (contract_ && !is_cuda()) agreement = compare_ir_types(products.front().ptx);
   if (agreement == ir_agreement::unknown) facts.contract = nullptr;
   cached_link link{.bytes = assemble_fatbin(products, options_, facts, subject_.name)};
   link.warnings = compile_warnings(products);
   auto const module = fatbin::from_bytes(link.bytes, subject_.name);
   if (!is_cuda()) check_libdevice(module, subject_, libdevice_of(library_.path));
-  if (contract_) check_hooks(module, subject_, types);
+  if (contract_) check_hooks(module, subject_, types_);
   if (is_empty(module))
     link.warnings.push_back(detail::format(
         "{}: defines no function that a link sees (a static or inline one does not count)",
         subject_.program_name));
-  if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types, agreement);
+  if (contract_ && !is_cuda()) check_ir_types(code_.text(), subject_, types_, agreement);
   if (agreement == ir_agreement::unknown)
     link.warnings.push_back(detail::format(
         "{}: states no contract: whether its hooks have the types of the contract {} "
@@ -335,17 +390,9 @@ cached_link compile_session::make_fatbin(std::vector<compile_product> const& pro
   return link;
 }
 
-void compile_session::start(helper_tool tool)
-{
-  stopwatch watch;
-  helpers_.start(tool);
-  times_.open_ms += watch.lap();
-}
-
 std::vector<compile_product> compile_session::compile(program const& subject)
 {
   auto const tool = is_cuda() ? helper_tool::nvrtc : helper_tool::libnvvm;
-  start(tool);
   check_confinement(tool);
   stopwatch watch;
   auto reply = helpers_.compile(tool, subject);
@@ -353,19 +400,20 @@ std::vector<compile_product> compile_session::compile(program const& subject)
   return std::move(reply.products);
 }
 
-ir_agreement compile_session::compare_ir_types(byte_buffer const& ptx, hook_types const& types)
+ir_agreement compile_session::compare_ir_types(byte_buffer const& ptx)
 {
   auto const text_of = [](byte_buffer const& bytes) {
     return std::string_view(reinterpret_cast<char const*>(bytes.data()), bytes.size());
   };
   auto const module = read_ptx_interface(text_of(ptx), subject_.name);
   auto const subject = make_program();
-  auto const type_probe = ir_type_probe({subject, module, options_.architectures.front()}, types);
+  ir_subject const code{subject, module, options_.architectures.front()};
+  auto const type_probe = ir_type_probe(code, types_);
   if (!type_probe) return ir_agreement::unknown;
   if (type_probe->headers.empty()) return ir_agreement::same;
   auto const product = std::move(compile(*type_probe).back());
   if (!product.code.empty()) return ir_agreement::unknown;
-  return read_ir_agreement(text_of(product.ptx), types);
+  return read_ir_agreement(text_of(product.ptx), text_of(ptx), code, types_);
 }
 
 hook_types compile_session::hook_types_of_contract()

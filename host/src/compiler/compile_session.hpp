@@ -10,6 +10,7 @@
 #include "compiler/compile_messages.hpp"
 #include "compiler/compiler_helpers.hpp"
 #include "compiler/contract_hooks.hpp"
+#include "compiler/find_hook_types.hpp"
 #include "compiler/header_set.hpp"
 #include "compiler/ir_types.hpp"
 #include "fatlink/compiler.hpp"
@@ -37,17 +38,21 @@ class compile_session {
   program make_program() const;
   std::vector<std::string> forced_names() const;
   bool is_minimal() const;
-  link_cache::product make(program& subject);
-  cached_link make_fatbin(std::vector<compile_product> const& products, hook_types const& types);
+  cache_key add_known_headers(link_cache& cache);
+  void store_late(cache_key const& key, cached_link const& link);
+  cached_link make();
+  void find_types();
+  std::vector<compile_product> compile_all();
+  bool is_final(std::vector<compile_product> const& products);
+  cached_link make_fatbin(std::vector<compile_product> const& products);
   std::vector<compile_product> compile(program const& subject);
-  void start(helper_tool tool);
   void name_header_files();
   void check_confinement(helper_tool tool);
   void check_size(std::vector<compile_product> const& products);
   program const& probe();
   cache_key key_of(program const& subject);
   hook_types hook_types_of_contract();
-  ir_agreement compare_ir_types(byte_buffer const& ptx, hook_types const& types);
+  ir_agreement compare_ir_types(byte_buffer const& ptx);
 
   compiler_state& state_;
   source const& code_;
@@ -58,7 +63,9 @@ class compile_session {
   std::optional<forced_header> forced_header_;
   std::string forced_name_;       ///< of forced_header_, in headers_
   std::optional<program> probe_;  ///< of the contract
-  bool has_new_header_ = false;   ///< the compiler named one that the key does not have
+  hook_types types_;              ///< of the contract
+  declaration_state declarations_ = declaration_state::same;
+  std::vector<std::string> late_headers_;  ///< that the compiler named, and the key did not have
   std::optional<header_set> headers_;
   compile_subject subject_;
   std::vector<std::string> warnings_;

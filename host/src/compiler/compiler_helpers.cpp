@@ -6,6 +6,7 @@
 #include "compiler/refuse_death.hpp"
 #include "link_helper/fail_without_helper.hpp"
 #include "toolkit/vendor_library.hpp"
+#include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 #include "vendor_compiler/nvrtc.hpp"
 #include "vendor_compiler/nvvm.hpp"
@@ -42,15 +43,22 @@ link_cache::result compiler_helpers::find_or_make(cache_key const& key,
                                                   std::function<link_cache::product()> const& make)
 {
   auto const start = time_limit::clock::now();
+  bool is_waiting = true;
+  auto const end_wait = [&] {
+    if (is_waiting) limit_.extend(time_limit::clock::now() - start);
+    is_waiting = false;
+  };
   auto const make_in_full_time = [&] {
-    limit_.extend(time_limit::clock::now() - start);
+    end_wait();
     return make();
   };
   auto const& settings = state_.settings;
-  return settings.cache->find_or_make(key, make_in_full_time, nullptr, settings.time_limit);
+  auto result = settings.cache->find_or_make(key, make_in_full_time, nullptr, settings.time_limit);
+  end_wait();
+  return result;
 }
 
-void compiler_helpers::check_time_limit() const
+void compiler_helpers::check_time() const
 {
   if (time_limit::clock::now() >= limit_.end()) refuse_slow_headers(name_, state_.settings);
 }
@@ -83,7 +91,9 @@ helper_lease& compiler_helpers::lease(helper_tool tool)
 {
   if (helper_ && tool_ == tool) return *helper_;
   helper_.reset();  // before another is waited for
+  stopwatch watch;
   helper_ = open(tool);
+  open_ms_ += watch.lap();
   tool_ = tool;
   return *helper_;
 }

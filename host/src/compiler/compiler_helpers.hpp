@@ -26,8 +26,11 @@ class compiler_helpers {
   /// Compiles what cannot take a helper over: the header of an installed contract, which is as
   /// trusted as fatlink. The helper may serve others afterwards. @throws as compile.
   compile_reply compile_trusted(helper_tool tool, program const& subject);
-  /// Starts the helper with `tool`, unless it runs. @throws as compile.
-  void start(helper_tool tool) { (void)lease(tool); }
+  /// Gives the helper back, if there is one. Call it before you wait for another compile: that one
+  /// may wait for a helper.
+  void release() noexcept { helper_.reset(); }
+  /// Wall time of starting helpers so far, milliseconds.
+  [[nodiscard]] double open_ms() const noexcept { return open_ms_; }
   /// The hello of the helper with `tool`, which runs.
   helper_hello const& hello(helper_tool tool) { return lease(tool)->hello(); }
   /// What the cache has for `key`, otherwise the product of `make`. Waits for other compiles of the
@@ -36,7 +39,7 @@ class compiler_helpers {
                                   std::function<link_cache::product()> const& make);
   /// For steps of the host, the headers.
   /// @throws compile_error (compile_timeout) the time limit has passed.
-  void check_time_limit() const;
+  void check_time() const;
   /// Unpacks the headers that NVRTC brings to `folder`, unless they are there.
   /// @throws unavailable_error there is no helper or no NVRTC, or it cannot write them.
   void unpack_headers(std::string const& folder);
@@ -52,6 +55,7 @@ class compiler_helpers {
   time_limit limit_;
   std::unique_ptr<helper_lease> helper_;
   helper_tool tool_ = helper_tool::nvrtc;  ///< of helper_
+  double open_ms_ = 0;
 };
 
 }  // namespace fatlink::detail

@@ -17,10 +17,25 @@ forced_header forced_header_of(installed_contract const& contract);
 program find_hook_probe(installed_contract const& contract, compiler_state& state,
                         compiler_helpers& helpers);
 
-/// Compiles `probe` of `contract` with NVRTC, unless the cache has the types.
+/// Compiles `probe` of `contract` with NVRTC, unless the cache has the types. `helpers` holds no
+/// helper before and after it.
 /// @throws file_error (invalid_contract) the header does not compile, or as read_hook_types.
 /// @throws compile_error, unavailable_error as compiler_helpers::compile.
 hook_types find_hook_types(installed_contract const& contract, program const& probe,
                            compiler_state& state, compiler_helpers& helpers);
+
+/// Whether a source sees the types that its contract states: macros and folders of its options may
+/// change what the contract's header declares.
+enum class declaration_state {
+  same,
+  different,
+  unknown  ///< the header does not compile with the options
+};
+
+/// Compares `types`, of `probe`, with those that the header declares under `options`. `helpers`
+/// holds no helper before it. @throws as find_hook_types, except for invalid_contract.
+declaration_state compare_declarations(installed_contract const& contract, program const& probe,
+                                       hook_types const& types, compile_options const& options,
+                                       compiler_state& state, compiler_helpers& helpers);
 
 }  // namespace fatlink::detail

@@ -6,12 +6,15 @@
 // the source needs it.
 //
 // NVRTC looks names up as they are spelled, so each file has one name in the set, and directives in
-// files that spell it otherwise are rewritten:
+// files that spell it otherwise are changed:
 //   a/b.h       what <a/b.h> finds: a header in memory, else that file of the first folder
 //   @1/a/b.h    a file of the folder 1 that <a/b.h> does not find
 //   @contract/x the header that is included before the source, and files beside it
-// The source is not rewritten: where it spells a name otherwise, a header of that name includes the
-// file. So "x.h" in a file finds the file beside it, and no file is in the set twice.
+//   cstdint     a header of the C++ standard library, if it is in no folder (standard_headers.hpp)
+// The source is not changed: where it spells a name otherwise, a header of that name includes the
+// file. So "x.h" in a file finds the file beside it, and no file is in the set twice. Where "x.h"
+// is one of several values of a macro, or in the value of a macro, the compiler takes the file that
+// has that name for all; if it is another one than the one beside the file, this is refused.
 // Threads: one at a time.
 #pragma once
 
@@ -26,38 +29,51 @@
 
 #include "compiler/header_folders.hpp"
 #include "compiler/include_macros.hpp"
+#include "compiler/text_edits.hpp"
 #include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
 
+/// Where headers are searched.
+struct header_sources {
+  std::vector<std::filesystem::path> folders = {};       ///< in the order of search
+  std::vector<std::filesystem::path> cuda_folders = {};  ///< after these
+  std::map<std::string, std::string> in_memory = {};     ///< name and text; searched first
+  /// Called before each header is searched or read; throws to stop that. Empty: nothing is called.
+  std::function<void()> check_time = {};
+};
+
 class header_set {
  public:
-  /// `folders`: in the order of search. `in_memory`: name and text; searched first. `check`: called
-  /// before each header is searched or read, by every member function that adds some; it may throw.
-  header_set(std::vector<std::filesystem::path> const& folders,
-             std::map<std::string, std::string> const& in_memory, std::function<void()> check = {});
+  /// @throws file_error as insert_text.
+  explicit header_set(header_sources const& sources);
 
   /// Adds a header that is included before the source, and what it includes; the source may also
-  /// include it by `file_name`. `folder`: its own, for "…" in it and in files beside it; empty: it
-  /// has none. Returns its name in the set. @throws file_error as add_includes_of.
+  /// include it by `file_name`. `place`: the folder for "…" in it, and its path below that, whose
+  /// file name is `file_name`; an empty folder: it has none. Returns its name in the set.
+  /// @throws file_error as add_includes_of.
   std::string add_forced(std::string const& file_name, std::string text,
-                         std::filesystem::path const& folder);
+                         std::filesystem::path const& folder, std::string const& path = {});
   /// Adds the headers that the source includes, and what they include.
-  /// @throws file_error above_limit: more than 4,096 headers, or 256 MiB of them.
+  /// @throws file_error above_limit: more than 4,096 headers, 256 MiB of them, or more directives
+  ///   than k_most_directives; invalid_source: a header in memory, or the forced one, has a NUL.
+  /// @throws compile_error (header_not_found) a name means two files; (above_limit) the macros of
+  ///   __has_include may name more headers than the limits of macro_expander.
   void add_includes_of(std::string_view text);
   /// The macros that options define: "NAME=VALUE". Call it before add_includes_of.
   void add_definitions(std::vector<std::string> const& definitions);
-  /// Adds a header that only the compiler could name: by a macro of several parts. Returns false if
-  /// it is in no folder, or in the set already. @throws file_error as above.
+  /// Adds a header that only the compiler could name: by a macro beyond the limits of
+  /// macro_expander. Returns false if it is in no folder, or in the set already.
+  /// @throws as add_includes_of.
   bool add(std::string const& name);
-  /// Adds a text that is no header.
-  void add_text(std::string name, std::string text);
+  /// Adds a text for the compiler that is not a header.
+  void add_text(std::string const& name, std::string text);
 
   /// All headers, in the order of their names.
   [[nodiscard]] std::vector<memory_header> headers() const;
   /// The folders that are searched.
   [[nodiscard]] std::vector<std::filesystem::path> folders() const { return folders_.paths(); }
-  /// Whether the header that is included before the source is the only one.
+  /// Whether the header that is included before the source is the only one, besides fatlink's own.
   [[nodiscard]] bool has_only_forced() const noexcept;
   /// The files that were read.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
@@ -74,36 +90,53 @@ class header_set {
 
  private:
   using optional_place = std::optional<header_place>;  ///< of the includer; empty: in memory
-  /// A text whose directives are to be read.
-  struct pending {
-    std::string name = {};  ///< in the set
+  struct header {
+    std::string text = {};
     optional_place place = {};
+    std::vector<text_edit> edits = {};
+    std::string alias_of = {};  ///< the name in the set that it includes; empty: it is none
+  };
+  /// Where a macro names a header.
+  struct macro_place {
+    std::string owner = {};  ///< the header, by its name in the set; empty: the source
+    text_range range = {};
+    std::map<std::string, std::string> beside = {};  ///< of "…" values: names in the set
+    std::optional<text_edit> change = {};
   };
 
   std::string resolve(include_line const& line, optional_place const& includer);
   std::string find_beside(std::string const& spelled, header_place const& includer);
-  std::string find_in_folders(include_line const& line, std::size_t first);
+  std::string find_in_folders(include_line const& line, optional_place const& includer);
+  std::string find_standard(std::string const& spelled);
   std::string name_of(header_place const& place);
   std::string insert(header_place const& place, std::string const& spelled);
-  void insert_text(std::string const& name, std::string text, optional_place place);
+  header& insert_text(std::string const& name, std::string text, optional_place place);
+  void add_alias(std::string const& spelled, std::string const& name);
+  void add_directives(include_directives const& directives, std::string const& owner);
   void resolve_for_source(include_line const& line);
   bool resolve_macros();
+  void resolve_value(macro_place& use, include_macros::header_name const& value);
+  void settle_macros();
+  void settle(macro_place const& use);
   void read_pending();
   void read_all();
-  std::string rewrite(std::string const& text, optional_place const& owner);
+  void edit_directives(std::string const& name);
+  void edit_directive(header& subject, include_line const& line);
+  void check_time();
 
   header_folders folders_;
-  std::function<void()> check_;
+  std::function<void()> check_time_;
   std::set<std::string> memory_names_;                  ///< of headers that are in memory only
-  std::map<std::string, std::string> texts_;            ///< by name in the set
+  std::set<std::string> standard_names_;                ///< of those of fatlink
+  std::map<std::string, header> headers_;               ///< by name in the set
   std::map<std::filesystem::path, std::string> names_;  ///< in the set, of files
   std::map<std::pair<std::string, std::size_t>, optional_place> found_places_;  ///< by spelling
   std::string forced_file_name_;
   std::string forced_name_;
   optional_place forced_place_;
   include_macros macros_;
-  std::set<std::string> resolved_macros_;
-  std::vector<pending> pending_;
+  std::vector<macro_place> uses_;     ///< by number of macros_
+  std::vector<std::string> pending_;  ///< names of headers whose directives are to be read
   std::uint64_t size_ = 0;
   bool has_missing_ = false;
 };

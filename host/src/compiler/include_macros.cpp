@@ -3,114 +3,153 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <utility>
 
 namespace fatlink::detail {
 namespace {
 
-using names = std::set<std::string>;
-using macro_values = std::map<std::string, names, std::less<>>;
-
-constexpr int k_deepest = 8;
-constexpr std::size_t k_most_names = 16;
-constexpr std::size_t k_longest_name = 256;
+constexpr std::string_view k_has_include = "__has_include";
+constexpr std::string_view k_blank = " \t\f\v\r";
+constexpr std::size_t k_call = std::size_t{1} << 40;  ///< added to the numbers of calls
 
 bool is_word_letter(char letter)
 {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
 }
 
-class expander {
- public:
-  expander(macro_values const& values, int& texts_left) : values_(values), texts_left_(texts_left)
-  {
+std::vector<std::string> words_of(std::string_view text)
+{
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    auto const* const first = std::ranges::find_if(text, is_word_letter);
+    auto const* const end = std::find_if_not(first, text.end(), is_word_letter);
+    if (first != end) words.emplace_back(first, end);
+    text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
   }
+  return words;
+}
 
-  /// The headers that `macro` may name.
-  names headers_of(std::string_view macro, int depth = 0)
-  {
-    names headers;
-    for (auto const& value : values_of(macro, depth)) {
-      auto const inner = std::string_view(value).substr(1, value.size() - 2);
-      if (value.front() == '"')
-        headers.emplace(inner);
-      else if (value.front() == '<')
-        headers.merge(expand(inner, depth + 1));
-      else
-        headers.merge(headers_of(value, depth + 1));
-      if (headers.size() >= k_most_names) break;
-    }
-    return headers;
+std::string_view trimmed(std::string_view text)
+{
+  auto const first = text.find_first_not_of(k_blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(k_blank) - first + 1);
+}
+
+/// "<a.h>" and "\"a.h\"".
+std::optional<include_macros::header_name> literal_name(std::string_view text)
+{
+  text = trimmed(text);
+  if (text.size() < 3) return std::nullopt;
+  auto const end = text.front() == '<' ? '>' : '"';
+  if ((text.front() != '<' && text.front() != '"') || text.find(end, 1) != text.size() - 1)
+    return std::nullopt;
+  return include_macros::header_name{std::string(text.substr(1, text.size() - 2)), end == '"'};
+}
+
+/// The headers that `text` names: itself, or in its calls of __has_include.
+std::vector<include_macros::header_name> names_in(std::string_view text)
+{
+  std::vector<include_macros::header_name> names;
+  if (auto name = literal_name(text)) names.push_back(std::move(*name));
+  for (auto place = text.find(k_has_include); place != std::string_view::npos;
+       place = text.find(k_has_include, place + 1)) {
+    auto const open = text.find('(', place);
+    auto const close = text.find(')', place);
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open) break;
+    if (auto name = literal_name(text.substr(open + 1, close - open - 1)))
+      names.push_back(std::move(*name));
   }
-
- private:
-  /// Empty if `macro` is none, or at a limit.
-  names const& values_of(std::string_view macro, int depth)
-  {
-    static names const none;
-    auto const values = values_.find(macro);
-    if (values == values_.end() || depth > k_deepest || !may_make_text()) return none;
-    return values->second;
-  }
-
-  bool may_make_text() { return texts_left_ > 0 && texts_left_-- > 0; }
-
-  /// Each of `heads` followed by each of `tails`, up to the limits.
-  names join(names const& heads, names const& tails)
-  {
-    names joined;
-    for (auto const& head : heads)
-      for (auto const& tail : tails) {
-        if (joined.size() == k_most_names || !may_make_text()) return joined;
-        if (head.size() + tail.size() <= k_longest_name) joined.insert(head + tail);
-      }
-    return joined;
-  }
-
-  /// `text` with each of its words expanded.
-  names expand(std::string_view text, int depth)
-  {
-    names expanded{""};
-    while (!text.empty()) {
-      auto const is_word = is_word_letter(text.front());
-      auto const* const end = std::find_if(
-          text.begin(), text.end(), [&](char letter) { return is_word_letter(letter) != is_word; });
-      std::string const part(text.begin(), end);
-      expanded = join(expanded, is_word ? expand_word(part, depth) : names{part});
-      text.remove_prefix(part.size());
-    }
-    return expanded;
-  }
-
-  /// The values of the macro `word`; itself, if it is none.
-  names expand_word(std::string const& word, int depth)
-  {
-    names expanded;
-    for (auto const& value : values_of(word, depth)) {
-      if (value.front() != '<' && value.front() != '"') expanded.merge(expand(value, depth + 1));
-      if (expanded.size() >= k_most_names) break;
-    }
-    return expanded.empty() ? names{word} : expanded;
-  }
-
-  macro_values const& values_;
-  int& texts_left_;
-};
+  return names;
+}
 
 }  // namespace
 
 void include_macros::add(include_directives const& directives)
 {
-  for (auto const macro : directives.macros) included_.emplace(macro);
-  for (auto const& definition : directives.definitions)
-    values_[std::string(definition.name)].emplace(definition.value);
+  for (auto const& definition : directives.definitions) add_definition(definition);
+  for (auto const& directive : directives.uses) add_use(directive);
 }
 
-std::vector<std::string> include_macros::header_names()
+void include_macros::add_definition(macro_definition const& definition)
 {
-  names all;
-  expander macros(values_, texts_left_);
-  for (auto const& macro : included_) all.merge(macros.headers_of(macro));
-  return {all.begin(), all.end()};
+  if (!expander_.add(definition)) return;
+  std::string const name(definition.name);
+  if (auto const dependents = dependents_.find(name); dependents != dependents_.end())
+    waiting_.insert(dependents->second.begin(), dependents->second.end());
+  for (auto& word : words_of(definition.value)) {
+    if (word.starts_with(k_has_include) || testing_.contains(word))
+      mark_testing(name);
+    else
+      users_[std::move(word)].push_back(name);
+  }
+}
+
+/// The macro expands to __has_include, and so do those that have it in their values.
+void include_macros::mark_testing(std::string const& name)
+{
+  std::vector<std::string> names{name};
+  while (!names.empty()) {
+    auto const macro = std::move(names.back());
+    names.pop_back();
+    if (!testing_.insert(macro).second) continue;
+    for (auto const call : calls_of_[macro]) waiting_.insert(k_call + call);
+    auto const& users = users_[macro];
+    names.insert(names.end(), users.begin(), users.end());
+  }
+}
+
+void include_macros::add_use(macro_use const& directive)
+{
+  use entry{.text = std::string(directive.text),
+            .is_checked = directive.is_condition && directive.is_certain};
+  if (!directive.is_call) {
+    waiting_.insert(uses_.size());
+    uses_.push_back(std::move(entry));
+    return;
+  }
+  if (!call_texts_.insert(entry.text).second) return;
+  auto const end = std::ranges::find_if_not(entry.text, is_word_letter);
+  std::string const name(entry.text.begin(), end);
+  calls_of_[name].push_back(calls_.size());
+  if (testing_.contains(name)) waiting_.insert(k_call + calls_.size());
+  calls_.push_back(std::move(entry));
+}
+
+std::vector<include_macros::use_number> include_macros::expand()
+{
+  std::vector<use_number> changed;
+  for (auto const number : std::exchange(waiting_, {})) {
+    auto const is_call = number >= k_call;
+    auto& subject = is_call ? calls_[number - k_call] : uses_[number];
+    if (!expand(subject, number)) continue;
+    if (is_call)
+      condition_headers_.insert(subject.headers.begin(), subject.headers.end());
+    else
+      changed.push_back(number);
+  }
+  return changed;
+}
+
+/// Returns whether it names new headers.
+bool include_macros::expand(use& subject, std::size_t number)
+{
+  macro_expander::texts words;
+  auto const count = subject.headers.size();
+  for (auto const& text : expander_.expand(subject.text, words))
+    for (auto& name : names_in(text)) subject.headers.insert(std::move(name));
+  subject.is_incomplete = expander_.is_incomplete();
+  for (auto const& word : words) dependents_[word].insert(number);
+  return subject.headers.size() > count;
+}
+
+std::string include_macros::unresolved() const
+{
+  for (auto const* const list : {&uses_, &calls_})
+    for (auto const& entry : *list)
+      if (entry.is_checked && entry.is_incomplete) return entry.text;
+  return {};
 }
 
 }  // namespace fatlink::detail

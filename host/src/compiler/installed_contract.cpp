@@ -77,6 +77,8 @@ try {
   auto const header = header_of(file, json.at("header").get<std::string>());
   contract.header_name = header.filename().string();
   contract.header_path = header.string();
+  contract.folder = file.parent_path().string();
+  contract.header_below = header.lexically_relative(file.parent_path()).string();
   auto const text = read_file(header, k_most_header, "install the contract's package again");
   contract.header_text.assign(reinterpret_cast<char const*>(text.data()), text.size());
   return contract;

@@ -19,6 +19,8 @@ struct installed_contract {
   std::string header_name = {};  ///< "apply_transform.cuh"
   std::string header_path = {};  ///< where it was read, for messages
   std::string header_text = {};
+  std::string folder = {};              ///< of the .json, in which the header is
+  std::string header_below = {};        ///< the header's path in that folder
   std::vector<std::string> hooks = {};  ///< names, as declared
   std::string package = {};             ///< that ships the library; empty: unknown
 

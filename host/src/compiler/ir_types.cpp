@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/compile_key.hpp"
 #include "compiler/ir_signature.hpp"
 #include "util/text/format.hpp"
 
@@ -26,15 +27,22 @@ std::string join(std::vector<std::string> const& types, bool are_named)
   return text;
 }
 
-/// A function that calls the hook.
-std::string caller_of(std::string const& hook, ir_signature const& type)
+/// The name of the function that calls the hook, which the source cannot define: it depends on the
+/// source.
+std::string caller_name(std::string const& hook, std::string const& source)
+{
+  return detail::format("fatlink_calls_{}_{}", hook, digest_of(source).substr(0, 16));
+}
+
+/// A function `name` that calls the hook.
+std::string caller_of(std::string const& name, std::string const& hook, ir_signature const& type)
 {
   auto const is_void = type.result == "void";
   return detail::format(
       "declare {0} @{1}({2})\n"
-      "define {0} @fatlink_calls_{1}({3}) {{\n  {4}call {0} @{1}({3})\n  ret {5}\n}}\n",
+      "define {0} @{6}({3}) {{\n  {4}call {0} @{1}({3})\n  ret {5}\n}}\n",
       type.result, hook, join(type.parameters, false), join(type.parameters, true),
-      is_void ? "" : "%r = ", is_void ? "void" : type.result + " %r");
+      is_void ? "" : "%r = ", is_void ? "void" : type.result + " %r", name);
 }
 
 /// A definition of the hook, for a source that calls it.
@@ -58,6 +66,15 @@ bool takes_address(std::string_view ptx, std::string const& name)
   return false;
 }
 
+/// The body of the function `name` in the PTX.
+std::string_view body_of(std::string_view ptx, std::string const& name)
+{
+  auto const start = ptx.find(detail::format(" {}(", name));
+  if (start == std::string_view::npos) return {};
+  auto const body = ptx.substr(start);
+  return body.substr(0, body.find("\n}"));
+}
+
 std::string module_head()
 {
   return detail::format(
@@ -78,7 +95,8 @@ std::optional<program> ir_type_probe(ir_subject const& subject, hook_types const
     if (!is_defined && !has(module.hooks, hook)) continue;
     auto const type = ir_signature_of(mangled, is_opaque);
     if (!type) return std::nullopt;
-    text += is_defined ? caller_of(hook, *type) : definition_of(hook, *type);
+    text += is_defined ? caller_of(caller_name(hook, subject.source.source), hook, *type)
+                       : definition_of(hook, *type);
   }
   program probe{.name = subject.source.name, .source = subject.source.source};
   if (text.empty()) return probe;
@@ -88,12 +106,18 @@ std::optional<program> ir_type_probe(ir_subject const& subject, hook_types const
   return probe;
 }
 
-ir_agreement read_ir_agreement(std::string_view ptx, hook_types const& types)
+ir_agreement read_ir_agreement(std::string_view ptx, std::string_view own_ptx,
+                               ir_subject const& subject, hook_types const& types)
 {
+  auto const& module = subject.module;
   auto agreement = ir_agreement::same;
   for (auto const& [hook, mangled] : types.mangled) {
-    if (!takes_address(ptx, hook)) continue;
-    if (!has_only_numbers(mangled)) return ir_agreement::unknown;
+    auto const is_defined = has(module.definitions, hook) || has(module.weak, hook);
+    auto const text = is_defined ? body_of(ptx, caller_name(hook, subject.source.source)) : ptx;
+    if (!takes_address(text, hook)) continue;
+    // The source may take the address of what it calls.
+    if (!has_only_numbers(mangled) || (!is_defined && takes_address(own_ptx, hook)))
+      return ir_agreement::unknown;
     agreement = ir_agreement::different;
   }
   return agreement;

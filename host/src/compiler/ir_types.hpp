@@ -18,7 +18,8 @@ namespace fatlink::detail {
 enum class ir_agreement {
   same,       ///< of each hook that the source defines or calls
   different,  ///< of a hook whose parameters are all numbers
-  unknown     ///< pointers to other types, classes, narrow integers; or a hook's address is taken
+  unknown     ///< pointers to other types, classes, narrow integers; or a called hook's address is
+              ///< taken
 };
 
 /// What the source defines and calls, by its PTX `module`, and for which target.
@@ -32,7 +33,8 @@ struct ir_subject {
 /// source has none of the hooks.
 std::optional<program> ir_type_probe(ir_subject const& subject, hook_types const& types);
 
-/// Reads the PTX of the probe.
-ir_agreement read_ir_agreement(std::string_view ptx, hook_types const& types);
+/// Reads the PTX of the probe. `own_ptx`: of the source alone.
+ir_agreement read_ir_agreement(std::string_view ptx, std::string_view own_ptx,
+                               ir_subject const& subject, hook_types const& types);
 
 }  // namespace fatlink::detail

@@ -64,9 +64,9 @@ std::string header_hint(std::string const& name, compile_subject const& subject)
         folder);
   if (is_standard_header(name))
     return detail::format(
-        "NVRTC has no C++ standard library: remove the line, or include <cuda/std/...> of CCCL; "
-        "CUDA's own functions (sqrtf, printf) need no header; {}",
-        folders_text(subject));
+        "NVRTC has no C++ standard library, and CCCL in these folders has no <cuda/std/{}>: remove "
+        "the line; CUDA's own functions (sqrtf, printf) need no header; {}",
+        name.substr(0, name.find('.')), folders_text(subject));
   if (!subject.headers_problem.empty())
     return detail::format(
         "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "

@@ -42,18 +42,6 @@ bool source_reader::begins(std::string_view text) const
   return text_.substr(position_).starts_with(text);
 }
 
-/// Skips the end of a line that a backslash joins with the next one.
-bool source_reader::skip_splice()
-{
-  if (!is_at('\\')) return false;
-  for (std::string_view const splice : {"\\\n", "\\\r\n"})
-    if (begins(splice)) {
-      position_ += splice.size();
-      return true;
-    }
-  return false;
-}
-
 bool source_reader::skip_comment()
 {
   if (!is_at('/')) return false;
@@ -63,8 +51,7 @@ bool source_reader::skip_comment()
     return true;
   }
   if (!begins("//")) return false;
-  while (!is_at_line_end())
-    if (!skip_splice()) ++position_;
+  while (!is_at_line_end()) ++position_;
   return true;
 }
 
@@ -73,7 +60,7 @@ void source_reader::skip_blank()
   while (!is_at_end())
     if (is_in(k_blanks, text_[position_]))
       ++position_;
-    else if (!skip_splice() && !skip_comment())
+    else if (!skip_comment())
       return;
 }
 
@@ -110,7 +97,6 @@ void source_reader::skip_literal()
     return;
   }
   for (++position_; !is_at_line_end();) {
-    if (skip_splice()) continue;
     auto const letter = text_[position_++];
     if (letter == quote) return;
     if (letter == '\\' && !is_at_line_end()) ++position_;
@@ -122,9 +108,16 @@ void source_reader::skip_rest_of_number()
   if (word_ < position_ && is_digit(text_[word_]) && is_at('\'')) ++position_;
 }
 
+bool source_reader::skip_hash()
+{
+  auto const size = is_at('#') ? 1U : begins("%:") ? 2U : 0U;
+  position_ += size;
+  return size > 0;
+}
+
 void source_reader::skip_token()
 {
-  if (skip_splice() || skip_comment()) return;
+  if (skip_comment()) return;
   auto const letter = text_[position_];
   if (is_in(k_word, letter)) {
     (void)read_word();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the words, comments and literals of C++ text, from its start to its end: lines that a
-// backslash joins are one line, and no letter is read more than twice. Source: C++20, [lex.phases].
+// Reads the words, comments and literals of C++ text whose lines are joined (joined_text), from its
+// start to its end; no letter is read more than twice. Source: C++20, [lex.phases].
 // Threads: no shared state.
 #pragma once
 
@@ -17,7 +17,7 @@ class source_reader {
   [[nodiscard]] std::size_t position() const noexcept { return position_; }
   /// Whether the text ends here.
   [[nodiscard]] bool is_at_end() const noexcept { return position_ >= text_.size(); }
-  /// Whether a line ends here that the next one does not go on with, or the text.
+  /// Whether a line or the text ends here.
   [[nodiscard]] bool is_at_line_end() const noexcept
   {
     return is_at_end() || text_[position_] == '\n';
@@ -34,6 +34,8 @@ class source_reader {
   std::string_view read_word();
   /// Skips the separator of digits, after a word: 1'000.
   void skip_rest_of_number();
+  /// Skips "#", also spelled "%:". Returns false if there is none.
+  bool skip_hash();
   /// Skips a word, a literal, a comment or another letter.
   void skip_token();
   /// Skips what is left of the line.
@@ -44,7 +46,6 @@ class source_reader {
 
  private:
   [[nodiscard]] bool begins(std::string_view text) const;
-  bool skip_splice();
   bool skip_comment();
   void skip_literal();
   void skip_raw_string();

@@ -42,11 +42,18 @@ bool is_for_helper(std::string_view variable)
          std::find(k_variables.begin(), k_variables.end(), name) != k_variables.end();
 }
 
-[[noreturn]] void fail(std::string const& program, int code)
+/// What is started: the program, as the helper with a tool.
+struct start_request {
+  std::string const& program;
+  helper_tool tool;
+};
+
+[[noreturn]] void fail(start_request const& start, int code)
 {
+  auto const& program = start.program;
   auto const lacks_descriptors = code == EMFILE || code == ENFILE;
   auto const lacks_processes = code == EAGAIN || code == ENOMEM;
-  fail_without_helper(helper_tool::nvjitlink,
+  fail_without_helper(start.tool,
                       detail::format("{}: {}", program, std::generic_category().message(code)),
                       program, {},
                       lacks_descriptors ? "close some files, or raise the limit (ulimit -n)"
@@ -61,28 +68,28 @@ struct descriptor_pair {
 
 /// Owns both ends, with numbers above 2: a host may have closed its standard streams, and the
 /// helper needs these numbers.
-descriptor_pair own(std::array<int, 2> const& ends, std::string const& program)
+descriptor_pair own(std::array<int, 2> const& ends, start_request const& start)
 {
   descriptor_pair pair{std::make_unique<descriptor>(avoid_standard_streams(ends[0])), nullptr};
   auto const code = errno;
   pair.theirs = std::make_unique<descriptor>(avoid_standard_streams(ends[1]));
-  if (pair.ours->get() < 0) fail(program, code);
-  if (pair.theirs->get() < 0) fail(program, errno);
+  if (pair.ours->get() < 0) fail(start, code);
+  if (pair.theirs->get() < 0) fail(start, errno);
   return pair;
 }
 
-descriptor_pair make_socket(std::string const& program)
+descriptor_pair make_socket(start_request const& start)
 {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail(program, errno);
-  return own(ends, program);
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail(start, errno);
+  return own(ends, start);
 }
 
-descriptor_pair make_status_pipe(std::string const& program)
+descriptor_pair make_status_pipe(start_request const& start)
 {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(program, errno);
-  return own(ends, program);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(start, errno);
+  return own(ends, start);
 }
 
 /// A pidfd of the child `process`. -1 with errno ENOSYS if the kernel has no pidfds (before 5.3),
@@ -129,14 +136,15 @@ class spawn_settings {
   spawn_settings& operator=(spawn_settings const&) = delete;
 
   /// Returns the process. @throws unavailable_error
-  [[nodiscard]] pid_t spawn(std::string const& program, std::vector<std::string> arguments) const
+  [[nodiscard]] pid_t spawn(start_request const& start, std::vector<std::string> arguments) const
   {
+    auto const& program = start.program;
     arguments.insert(arguments.begin(), program);
     auto environment = helper_environment();
     pid_t process = -1;
     auto const code = ::posix_spawn(&process, program.c_str(), &actions_, &attributes_,
                                     pointers_to(arguments).data(), pointers_to(environment).data());
-    if (code != 0) fail(program, code);
+    if (code != 0) fail(start, code);
     return process;
   }
 
@@ -188,13 +196,14 @@ std::vector<std::string> helper_environment()
   return variables;
 }
 
-helper_process::helper_process(std::string const& program,
+helper_process::helper_process(std::string const& program, helper_tool tool,
                                std::vector<std::string> const& arguments)
     : owner_(::getpid())
 {
-  auto socket = make_socket(program);
-  auto status = make_status_pipe(program);
-  process_ = spawn_settings(socket.theirs->get(), status.theirs->get()).spawn(program, arguments);
+  start_request const start{program, tool};
+  auto socket = make_socket(start);
+  auto status = make_status_pipe(start);
+  process_ = spawn_settings(socket.theirs->get(), status.theirs->get()).spawn(start, arguments);
   pidfd_ = open_pidfd(process_);
   if (pidfd_->get() < 0 && errno != ENOSYS) process_ = -1;  // another process may have this ID
   socket_ = std::move(socket.ours);

@@ -14,17 +14,19 @@
 #include <string>
 #include <vector>
 
+#include "link_helper/helper_tool.hpp"
 #include "util/files/read_file.hpp"
 
 namespace fatlink::detail {
 
 class helper_process {
  public:
-  /// Starts `program` with a socket as standard input and output, the null device as standard
-  /// error, the status pipe as descriptor 3, no other descriptors, default signal actions, and
-  /// helper_environment().
+  /// Starts `program`, the helper with `tool`, with a socket as standard input and output, the null
+  /// device as standard error, the status pipe as descriptor 3, no other descriptors, default
+  /// signal actions, and helper_environment().
   /// @throws unavailable_error it cannot be started.
-  helper_process(std::string const& program, std::vector<std::string> const& arguments);
+  helper_process(std::string const& program, helper_tool tool,
+                 std::vector<std::string> const& arguments);
   /// Ends the process, except in a forked child: the process belongs to the parent.
   ~helper_process();
   helper_process(helper_process const&) = delete;

@@ -226,7 +226,9 @@ try {
 }
 
 link_helper::link_helper(helper_settings const& settings, std::string program)
-    : tool_(settings.tool), program_(std::move(program)), process_(program_, arguments_of(settings))
+    : tool_(settings.tool),
+      program_(std::move(program)),
+      process_(program_, settings.tool, arguments_of(settings))
 {
 }
 

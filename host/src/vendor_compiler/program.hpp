@@ -20,6 +20,7 @@ struct compile_call {
   std::vector<std::string> options = {};  ///< the compiler's own
   /// Whether the product has the cubin, which NVRTC makes wherever it assembles PTX.
   bool wants_cubin = false;
+  friend bool operator==(compile_call const& a, compile_call const& b) = default;
 };
 
 /// A program, and how to compile it.
