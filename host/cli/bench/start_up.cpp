@@ -45,18 +45,18 @@ class start_times {
 
   void add(child_result const& result, char const* expected_outcome)
   {
-    auto json = nlohmann::json::parse(result.output);
-    if (json.contains("modes")) json = json["modes"][0];
-    if (json["cache"] != expected_outcome)
+    auto output = nlohmann::json::parse(result.output);
+    if (output.contains("modes")) output = output["modes"][0];
+    if (output["cache"] != expected_outcome)
       fail(
           fmt::format("the cache outcome of {} was {}, not {}; remove the cache layer beside the "
                       "program",
-                      verb_, json["cache"].get<std::string>(), expected_outcome));
+                      verb_, output["cache"].get<std::string>(), expected_outcome));
     values_["process"].push_back(result.ms);
     values_["cpu"].push_back(result.cpu_ms);
     for (auto const* phase : k_phases)
-      if (json["start_ms"].contains(phase))
-        values_[phase].push_back(json["start_ms"][phase].get<double>());
+      if (output["start_ms"].contains(phase))
+        values_[phase].push_back(output["start_ms"][phase].get<double>());
   }
 
   [[nodiscard]] nlohmann::json row(char const* cache) const
