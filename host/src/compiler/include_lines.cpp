@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/directive_text.hpp"
 #include "compiler/source_reader.hpp"
 
 namespace fatlink::detail {
 namespace {
 
-constexpr std::string_view k_blank = " \t\f\v\r";
-constexpr std::string_view k_has_include = "__has_include";
 constexpr std::size_t k_longest_value = 1024;
 constexpr std::size_t k_longest_use = 256;
 
@@ -21,7 +20,7 @@ bool is_value_letter(char letter)
          std::string_view("_/.-+").find(letter) != std::string_view::npos;
 }
 
-bool is_digit(char letter)
+bool is_decimal(char letter)
 {
   return std::isdigit(static_cast<unsigned char>(letter)) != 0;
 }
@@ -30,14 +29,6 @@ bool is_call_letter(char letter)
 {
   return is_value_letter(letter) ||
          std::string_view("<>\"#(), \t").find(letter) != std::string_view::npos;
-}
-
-/// `text` without blanks at its ends.
-std::string_view trimmed(std::string_view text)
-{
-  auto const first = text.find_first_not_of(k_blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(k_blank) - first + 1);
 }
 
 /// Whether `value` may be the name of a header, a part of one, or a test for one: "<a.h>",
@@ -126,7 +117,7 @@ class scanner {
   {
     auto const start = reader_.position();
     auto const name = reader_.read_word();
-    if (name.empty() || is_digit(name.front())) return name;
+    if (name.empty() || is_decimal(name.front())) return name;
     auto const size = name.size() + arguments_size(reader_.position());
     kind.text = text_.substr(start, size);
     kind.range = joined_->range_of(start, size);
@@ -200,7 +191,7 @@ class scanner {
     if (!kind.is_condition) return false;
     auto copy = reader_;
     auto const name = copy.read_word();
-    return !name.empty() && !is_digit(name.front()) && name != "defined" &&
+    return !name.empty() && !is_decimal(name.front()) && name != "defined" &&
            !name.starts_with(k_has_include);
   }
 

@@ -2,21 +2,15 @@
 #include "compiler/include_macros.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
+
+#include "compiler/directive_text.hpp"
 
 namespace fatlink::detail {
 namespace {
 
-constexpr std::string_view k_has_include = "__has_include";
-constexpr std::string_view k_blank = " \t\f\v\r";
 constexpr std::size_t k_call = std::size_t{1} << 40;  ///< added to the numbers of calls
-
-bool is_word_letter(char letter)
-{
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-}
 
 std::vector<std::string> words_of(std::string_view text)
 {
@@ -28,13 +22,6 @@ std::vector<std::string> words_of(std::string_view text)
     text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
   }
   return words;
-}
-
-std::string_view trimmed(std::string_view text)
-{
-  auto const first = text.find_first_not_of(k_blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(k_blank) - first + 1);
 }
 
 /// "<a.h>" and "\"a.h\"".

@@ -2,8 +2,9 @@
 #include "compiler/macro_expander.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
+
+#include "compiler/directive_text.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -12,20 +13,7 @@ constexpr int k_deepest = 12;
 constexpr std::size_t k_most_texts = 1024;
 constexpr std::size_t k_longest_text = 1024;
 constexpr int k_most_nested = 512;  ///< a kilobyte of stack each
-constexpr std::string_view k_blank = " \t\f\v\r";
 constexpr char const* k_rest = "__VA_ARGS__";
-
-bool is_word_letter(char letter)
-{
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-}
-
-std::string_view trimmed(std::string_view text)
-{
-  auto const first = text.find_first_not_of(k_blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(k_blank) - first + 1);
-}
 
 /// The first word of `text`, literal, "##", or other letter.
 std::string_view first_token(std::string_view text)
@@ -65,7 +53,7 @@ std::optional<argument_list> read_arguments(std::string_view text)
   return std::nullopt;
 }
 
-bool is_blank(std::string_view token)
+bool is_blank_token(std::string_view token)
 {
   return k_blank.find(token.front()) != std::string_view::npos;
 }
@@ -214,7 +202,7 @@ macro_expander::texts macro_expander::substitute(macro const& called,
       is_pasted = true;
       continue;
     }
-    if (is_blank(token) && (is_pasted || next.starts_with("##"))) continue;
+    if (is_blank_token(token) && (is_pasted || next.starts_with("##"))) continue;
     auto const name = token == "#" && !next.empty() ? first_token(next) : token;
     auto const argument = argument_of(called.parameters, arguments, name);
     if (argument && token == "#") {
