@@ -81,15 +81,15 @@ TEST_F(HostileSources, DoNotKeepTheSameCompileLongerThanItsOwnTimeLimit)
 TEST_F(HostileSources, StopAtTheTimeLimitWhileTheirHeadersAreSearched)
 {
   std::string text;
-  for (int i = 0; i < 500'000; ++i) text += "#include <" + std::to_string(i) + ">\n";
-  compiler limited({.time_limit = std::chrono::milliseconds(200)});
+  for (int i = 0; i < 100'000; ++i) text += "#include <" + std::to_string(i) + ">\n";
+  compiler limited({.time_limit = std::chrono::milliseconds(10)});
   try {
     (void)limited.compile(source::from_text(text, "many.cu"), contract());
     ADD_FAILURE();
   } catch (compile_error const& failure) {
     EXPECT_EQ(failure.details().code, error_code::compile_timeout);
     EXPECT_THAT(failure.what(), HasSubstr("many.cu: finding and reading its headers took longer "
-                                          "than the time limit of 0.2 s"));
+                                          "than the time limit of 0.01 s"));
     EXPECT_THAT(failure.details().hint, HasSubstr("include fewer headers"));
   }
 }
