@@ -9,6 +9,7 @@ two transforms. The preset ``demo`` builds it without tests, install rules and o
   Option, default off. Compiles the sources of the helper, and those of the folders below, in one step per
   group, which takes fewer steps and less time. Other folders have sources with local names of the same spelling,
   which cannot be compiled together. tests/cmake/test_demo.py checks that the groups compile.
+  scripts/tidy and the fuzz targets use the groups of folders too, with this option off.
 #]=======================================================================]
 option(FATLINK_COMPILE_IN_GROUPS "Compile some sources in groups instead of one by one" OFF)
 
@@ -21,14 +22,18 @@ function(_fatlink_compile_in_group target folder)
   set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
 endfunction()
 
+# Folders of the library and of the program whose sources can be compiled together.
+set(FATLINK_LIBRARY_GROUPS util verification device fatbin link_helper nvjitlink linker
+  cubin input compiler toolkit catalogue cache plan)
+set(FATLINK_PROGRAM_GROUPS bench compile doctor inspect terminal)
+
 if(FATLINK_COMPILE_IN_GROUPS)
   set_target_properties(fatlink_linkd PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   set_target_properties(fatlink_objects fatlink_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  foreach(folder IN ITEMS util verification device fatbin link_helper nvjitlink linker
-                      cubin input compiler toolkit catalogue cache plan)
+  foreach(folder IN LISTS FATLINK_LIBRARY_GROUPS)
     _fatlink_compile_in_group(fatlink_objects src/${folder})
   endforeach()
-  foreach(folder IN ITEMS bench compile doctor inspect terminal)
+  foreach(folder IN LISTS FATLINK_PROGRAM_GROUPS)
     _fatlink_compile_in_group(fatlink_program cli/${folder})
   endforeach()
 endif()
