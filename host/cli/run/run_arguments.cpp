@@ -48,9 +48,8 @@ void add_data(CLI::App& verb, run_arguments& arguments)
       add_count(verb, "--elements", arguments.elements, {1, k_most_elements},
                 "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki");
   verb.add_option("--input", arguments.plan.inputs,
-                  ".npy file with a one-dimensional float32 array to use instead; -: standard "
-                  "input; with a "
-                  "launch plan NAME=FILE, of any type, for each input")
+                  ".npy file to use instead: with a launch plan NAME=FILE for each input, of its "
+                  "type; else a one-dimensional float32 array; -: standard input")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->excludes(elements);
@@ -70,7 +69,8 @@ void add_plan(CLI::App& verb, run_arguments& arguments)
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   verb.add_option("--state", arguments.plan.states,
-                  "launch plan: a file with the bytes of a transform's state")
+                  "launch plan: a file with the bytes of a transform's state; --set replaces "
+                  "fields of it")
       ->type_name("FILE")
       ->allow_extra_args(false);
   verb.add_option("--expect", arguments.plan.expected,
@@ -91,7 +91,8 @@ void add_run_arguments(CLI::App& verb, run_arguments& arguments)
   add_plan(verb, arguments);
   add_count(verb, "--seed", arguments.seed, {}, "seed of the generated elements");
   add_count(verb, "--print", arguments.print, {1, k_most_printed},
-            "show the first N results with their inputs and expected values")
+            "show the first N results with their expected values, without a launch plan with their "
+            "inputs, too")
       ->default_str("");
   add_link_flags(verb, arguments.link);
   add_resources(verb, arguments.resources);
