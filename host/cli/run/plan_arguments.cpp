@@ -165,6 +165,13 @@ void set_value(plan_arguments& arguments, launch_plan const& plan, named_text co
 
 }  // namespace
 
+void add_set(CLI::App& verb, std::vector<std::string>& values)
+{
+  add_texts(verb, "--set", values, "NAME=VALUE",
+            "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
+            "bounds.low=1");
+}
+
 std::vector<named_text> parse_named(char const* option, std::vector<std::string> const& texts)
 {
   std::vector<named_text> parsed;
