@@ -26,8 +26,7 @@ struct named_kernel {
 
 named_kernel load_kernel(device const& gpu, bench_image const& linked, run_kernel kernel)
 {
-  auto code =
-      gpu.load(linked.image).kernel<void(float const*, float*, std::size_t)>(kernel.name);
+  auto code = gpu.load(linked.image).kernel<void(float const*, float*, std::size_t)>(kernel.name);
   return {linked.variant, std::move(code), std::move(kernel)};
 }
 
@@ -39,8 +38,8 @@ std::vector<named_kernel> load_kernels(device const& gpu, bench_job const& job)
   if (job.single_source() && job.files[1].stem() == k_default_transform) {
     auto pointer = job.kernel;
     pointer.name = "apply_transform_pointer";
-    kernels.push_back(load_kernel(
-        gpu, link_complete(gpu, bench_fatbin(), "function pointer"), std::move(pointer)));
+    kernels.push_back(load_kernel(gpu, link_complete(gpu, bench_fatbin(), "function pointer"),
+                                  std::move(pointer)));
   }
   return kernels;
 }

@@ -84,10 +84,10 @@ bench_data generate_data(bench_job const& job, std::size_t elements, array_copie
 {
   auto const& plan = job.plan->plan;
   auto const arguments = match_arguments(plan, {.values = job.values});
-  bench_data call{.data = read_run_data(detail::plan_formulas(plan), arguments,
-                                        job.plan->references.list,
-                                        {.elements = elements, .copies = copies}),
-                  .elements = elements};
+  bench_data call{
+      .data = read_run_data(detail::plan_formulas(plan), arguments, job.plan->references.list,
+                            {.elements = elements, .copies = copies}),
+      .elements = elements};
   if (has_free_size(plan, arguments)) return call;
   call.elements = 1;
   for (auto const& [name, array] : call.data.inputs)

@@ -113,8 +113,8 @@ nlohmann::json measure_reference_device(bench_job const& job)
   auto const launch = job.plan ? plan_launch(*cpu, *image, job) : kernel_launch(*cpu, *image, job);
   auto const cores = cpu->info().multiprocessors;
   auto const rate = median(measure_rates(*cpu, launch, job.rounds)) / cores;
-  auto const instructions_per_element =
-      static_cast<double>(cpu->instructions()) / (static_cast<double>(launch.elements) * (job.rounds + 1));
+  auto const instructions_per_element = static_cast<double>(cpu->instructions()) /
+                                        (static_cast<double>(launch.elements) * (job.rounds + 1));
   return {{"mode", to_string(image->mode)},
           {"elements", launch.elements},
           {"cores", cores},

@@ -65,10 +65,10 @@ void print_argument(nlohmann::json const& argument)
   auto const hook = argument.contains("hook")
                         ? fmt::format(", of hook {}", argument["hook"].get<std::string>())
                         : std::string{};
-  print_line(argument["role"].get<std::string>(),
-             fmt::format("{}: {}{}{}{}{}", argument["name"].get<std::string>(),
-                         argument["type"].get<std::string>(), count, default_value, hook,
-                         alignment));
+  print_line(
+      argument["role"].get<std::string>(),
+      fmt::format("{}: {}{}{}{}{}", argument["name"].get<std::string>(),
+                  argument["type"].get<std::string>(), count, default_value, hook, alignment));
 }
 
 void print_launch(nlohmann::json const& launch)

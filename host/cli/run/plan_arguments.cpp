@@ -109,10 +109,10 @@ void check_field(plan_argument const& argument, std::string const& field, std::s
                            argument.name, to_string(*argument.type)),
                text, fmt::format("write --set {}=VALUE", argument.name));
   auto const similar = detail::nearest(names, field);
-  fail_usage(fmt::format("--set {}: {} has no field '{}'", text, argument.name, field), text,
-             fmt::format("{}its fields: {}",
-                         similar.empty() ? "" : fmt::format("did you mean {}? ", similar),
-                         list(names)));
+  fail_usage(
+      fmt::format("--set {}: {} has no field '{}'", text, argument.name, field), text,
+      fmt::format("{}its fields: {}",
+                  similar.empty() ? "" : fmt::format("did you mean {}? ", similar), list(names)));
 }
 
 /// @throws usage_error a struct or state is stated as something other than its fields.
@@ -127,10 +127,9 @@ void check_value(plan_argument const& argument, nlohmann::json const& value)
     fail_usage(fmt::format("--set {}: {} is a {}, not {}", argument.name, argument.name,
                            names.empty() ? "state" : "struct", value.dump()),
                argument.name,
-               names.empty()
-                   ? fmt::format("name a field: --set {}.FIELD=VALUE", argument.name)
-                   : fmt::format("name a field, of {}: --set {}.{}=VALUE", list(names),
-                                 argument.name, names.front()));
+               names.empty() ? fmt::format("name a field: --set {}.FIELD=VALUE", argument.name)
+                             : fmt::format("name a field, of {}: --set {}.{}=VALUE", list(names),
+                                           argument.name, names.front()));
 }
 
 /// "bounds.low=3" sets a field.

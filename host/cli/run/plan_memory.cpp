@@ -74,7 +74,7 @@ void check_memory(launch_plan const& plan, std::vector<std::vector<std::size_t>>
 {
   double needed = 0;
   for (std::size_t i = 0; i < plan.arguments.size(); ++i)
-    if (auto const count = copies_of(plan.arguments[i], copies); count != 0)
+    if (auto const count = copies_of(plan.arguments[i], copies); !extents[i].empty() && count != 0)
       needed += static_cast<double>(count) * bytes_of(plan.arguments[i], extents[i]);
   auto const available = static_cast<double>(available_memory());
   if (needed <= available) return;

@@ -22,7 +22,8 @@ struct array_copies {
 /// none of them is known.
 std::uint64_t available_memory();
 
-/// `extents`: of each argument of the plan, whose arrays have types.
+/// `extents`: of each argument of the plan, whose arrays have types; empty where they are not
+/// known, and for other arguments.
 /// @throws unavailable_error (out-of-memory) the arrays take more than available_memory().
 void check_memory(launch_plan const& plan, std::vector<std::vector<std::size_t>> const& extents,
                   array_copies copies);

@@ -31,9 +31,8 @@ void show_seconds(std::stop_token const& stop, std::string const& step)
 step_line::step_line(std::string step)
 {
   if (::isatty(STDERR_FILENO) != 1) return;
-  clock_ = std::jthread([step = std::move(step)](std::stop_token const& stop) {
-    show_seconds(stop, step);
-  });
+  clock_ = std::jthread(
+      [step = std::move(step)](std::stop_token const& stop) { show_seconds(stop, step); });
 }
 
 }  // namespace fatlink::cli
