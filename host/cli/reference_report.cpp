@@ -74,11 +74,12 @@ nlohmann::json describe_problem(error const& failure)
 std::string result_text(nlohmann::json const& hook)
 {
   strings parts;
+  bool is_struct = false;
   for (auto const& part : hook["result"]) {
     auto const field = part["field"].get<std::string>();
-    parts.push_back((field.empty() ? "" : field + ": ") + part["expression"].get<std::string>());
+    is_struct = !field.empty();
+    parts.push_back((is_struct ? field + ": " : "") + part["expression"].get<std::string>());
   }
-  auto const is_struct = !hook["result"].empty() && hook["result"][0]["field"] != "";
   auto const text = fmt::format("{}", fmt::join(parts, ", "));
   return is_struct ? "{" + text + "}" : text;
 }

@@ -8,8 +8,9 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::uint64_t k_alignment = 512;               // as the CUDA driver aligns
-constexpr std::uint64_t k_far = std::uint64_t{1} << 32;  // no kernel misses an allocation by more
+constexpr std::uint64_t k_alignment = 512;  // as the CUDA driver aligns
+/// A wrong index misses an allocation by less.
+constexpr std::uint64_t k_far = std::uint64_t{1} << 32;
 
 std::uint64_t rounded_up(std::uint64_t size) noexcept
 {
