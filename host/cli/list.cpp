@@ -12,6 +12,7 @@
 #include "error_report.hpp"
 #include "installed.hpp"
 #include "options.hpp"
+#include "reference_report.hpp"
 #include "use_options.hpp"
 #include "verbs.hpp"
 
@@ -58,6 +59,12 @@ nlohmann::json to_json(fitting const& library)
       {"library", library.library}, {"works", library.findings.empty()}, {"findings", findings}};
 }
 
+/// Null without one, and of a file that is refused because of its sidecar.
+nlohmann::json reference_of(installed_fatbin const& entry)
+{
+  return entry.problem.empty() ? describe_reference(entry.file) : nlohmann::json();
+}
+
 nlohmann::json to_json(installed_fatbin const& entry)
 {
   nlohmann::json json{{"name", entry.name},
@@ -74,6 +81,7 @@ nlohmann::json to_json(installed_fatbin const& entry)
                       {"contract", nullptr}};
   for (auto const& target : entry.targets) json["targets"].push_back(target.name());
   for (auto const& library : entry.libraries) json["libraries"].push_back(to_json(library));
+  if (auto stated = reference_of(entry); !stated.is_null()) json["reference"] = std::move(stated);
   if (entry.ident) {
     json["package"] = entry.ident->package;
     json["toolkit"] = entry.ident->toolkit;
@@ -112,6 +120,14 @@ void print_libraries(installed_fatbin const& transform)
     fmt::print("    no installed library has its contract or calls a function that it defines\n");
 }
 
+void print_reference(installed_fatbin const& entry)
+{
+  auto const reference = reference_of(entry);
+  if (reference.is_null()) return;
+  for (auto const& [title, text] : reference_lines(reference))
+    fmt::print("    {} {}\n", title, replace_controls(text));
+}
+
 void print_entry(installed_fatbin const& entry)
 {
   auto const package = entry.ident ? entry.ident->package : std::string{};
@@ -124,6 +140,7 @@ void print_entry(installed_fatbin const& entry)
   if (!entry.summary.empty()) fmt::print("    {}\n", replace_controls(entry.summary));
   if (entry.role == fatbin_role::library)
     fmt::print("    calls {}\n", fmt::join(entry.symbols, ", "));
+  print_reference(entry);
   if (entry.role == fatbin_role::transform) print_libraries(entry);
 }
 

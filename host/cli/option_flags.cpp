@@ -6,12 +6,6 @@
 namespace fatlink::cli {
 namespace {
 
-void add_names(CLI::App& verb, std::string const& name, std::vector<std::string>& values,
-               std::string const& type, std::string const& help)
-{
-  verb.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
-}
-
 void add_number(CLI::App& verb, std::string const& name, std::optional<unsigned>& value,
                 count_range range, std::string const& help)
 {
@@ -40,7 +34,7 @@ void add_fast_compile(CLI::App& verb, fast_compile& level)
 
 void add_symbol_flags(CLI::App& verb, link_options& options)
 {
-  add_names(verb, "--keep-variable", options.variables, "NAME",
+  add_texts(verb, "--keep-variable", options.variables, "NAME",
             "lto: keep only this variable for the host, others become constants; can be repeated");
   verb.add_flag("--drop-unused-variables", options.drop_unused_variables,
                 "lto: drop variables that no kernel writes, also those that the host would set");
@@ -97,15 +91,15 @@ void add_option_flags(CLI::App& verb, link_options& options)
   verb.add_flag_callback(
       "--no-driver-cache", [&options] { options.driver_cache = false; },
       "keep no intermediate results in the driver's cache");
-  add_names(verb, "--ptxas", options.ptxas, "OPTION",
+  add_texts(verb, "--ptxas", options.ptxas, "OPTION",
             "pass one option to ptxas: --ptxas=--def-load-cache=cg; can be repeated (cubins)");
-  add_names(verb, "--nvvm", options.nvvm, "OPTION",
+  add_texts(verb, "--nvvm", options.nvvm, "OPTION",
             "lto: pass one option to libNVVM: --nvvm=-jump-table-density=10; can be repeated");
 }
 
 void add_kernels(CLI::App& verb, std::vector<std::string>& kernels, std::string const& help)
 {
-  add_names(verb, "--kernel", kernels, "NAME", help);
+  add_texts(verb, "--kernel", kernels, "NAME", help);
 }
 
 }  // namespace fatlink::cli

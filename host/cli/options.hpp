@@ -46,6 +46,14 @@ CLI::Option* add_counts(CLI::App& verb, std::string const& name, std::vector<std
 CLI::Option* add_seconds(CLI::App& verb, std::string const& name, double& value, double minimum,
                          double maximum, std::string const& help);
 
+/// Adds an option that takes one text and can be repeated; `type` is shown by --help.
+template <typename Text>
+CLI::Option* add_texts(CLI::App& verb, std::string const& name, std::vector<Text>& values,
+                       std::string const& type, std::string const& help)
+{
+  return verb.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
+}
+
 /// Adds an option that takes one of `words`; `value` is its default.
 CLI::Option* add_choice(CLI::App& verb, std::string const& name, std::string& value,
                         std::vector<std::string> const& words, std::string const& help);

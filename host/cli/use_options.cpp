@@ -55,6 +55,7 @@ constexpr std::array k_option_names{
         "rename it to FILE.cu (LLVM IR: FILE.ll, FILE.bc), compile it with fatlink compile, or"},
     option_name{"cpu_options::instruction_budget", "--instruction-budget"},
     option_name{" (FATLINK_CACHE_DIR, cache_settings::folder)", " (FATLINK_CACHE_DIR)"},
+    option_name{"give its value, as in ", "give its value: --set "},
     option_name{"pass it as the elements of a run", "pass it with --input"},
     option_name{"fatbin::entries shows which", "fatlink inspect shows which"},
     option_name{"nvjitlink::path is the one", "fatlink doctor shows the one"},
@@ -74,7 +75,8 @@ struct remedy {
 constexpr std::array k_remedies{
     remedy{"CUDA_ERROR_OUT_OF_MEMORY", "use fewer --elements, or a GPU with more free memory"},
     remedy{"out-of-memory",
-           "use fewer --elements, or smaller inputs, or raise the limit of memory (ulimit -v)"},
+           "use fewer --elements, smaller sizes (--set) or inputs, or raise the limit of memory "
+           "(ulimit -v)"},
     remedy{"endless-kernel", "fix the loop, or raise --instruction-budget (0: no limit)"},
 };
 

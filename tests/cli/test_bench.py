@@ -67,6 +67,11 @@ class Plans(BenchTest):
                           says=["--set m: plan convert has no value of this name"])
         self.assert_fails(2, "bench", "--set", "n=1", says=["--set: the library has no launch plan"])
 
+    def test_rates_are_of_the_elements_that_are_set(self):
+        words = ["--library", "convert", "--transform", "load_float32", "--only", "reference-device"]
+        self.assertEqual(self.bench(*words, "--set", "n=100")["reference_device"]["elements"], 100)
+        self.assertEqual(self.bench(*words)["reference_device"]["elements"], 1 << 20)
+
     def test_it_needs_no_transform(self):
         self.assertEqual(self.bench("--library", "convert")["transform"], "")
 

@@ -58,6 +58,21 @@ class UnpassedArguments(CliTest):
         said = self.fatlink_json("check", "--mode", "lto", "--allow-calls", "library.fatbin", "reader.ptx", status=4)
         self.assertIn("unpassed-argument", [finding["id"] for finding in said["targets"][0]["findings"]])
 
+    def in_sass_mode(self, library, transform, *codes):
+        code = ",".join(codes)
+        for name, source in (("library", library), ("transform", transform)):
+            self.compile(name, source, "-dc", "-gencode", f"arch=compute_90,code=[{code}]")
+        said = self.fatlink_json("check", "--mode", "sass", "--target", "sm_90", "library.fatbin", "transform.fatbin",
+                                 status=4 if "compute_90" in codes and transform == READER else 0)
+        return [finding["severity"] for finding in said["targets"][0]["findings"] if finding["id"] == "unpassed-argument"]
+
+    def test_sass_is_judged_by_the_ptx_beside_it(self):
+        self.assertEqual(self.in_sass_mode(UNPASSED, READER, "sm_90", "compute_90"), ["error"])
+        self.assertEqual(self.in_sass_mode(UNPASSED, OTHER, "sm_90", "compute_90"), ["warning"])
+
+    def test_sass_without_ptx_does_not_show_what_is_passed(self):
+        self.assertEqual(self.in_sass_mode(UNPASSED, READER, "sm_90"), [])
+
     def test_a_default_that_uses_every_parameter_is_passed_all(self):
         self.compile("library", PASSED)
         self.compile("reader", READER)

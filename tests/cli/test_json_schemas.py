@@ -23,7 +23,8 @@ ON_A_GPU = {"bench": r"bench\.(device|kernels)\.", "run": r"run\.modes\.resource
 WITHOUT_A_GPU = {"run": r"run\.device\.no_gpu_reason$", "doctor": r"doctor\.driver\.reason$"}
 
 PLAN = {"name": "copy", "summary": "s", "contract": "copy/1",
-        "arguments": [{"name": "in", "role": "input", "type": "element", "count": "n", "alignment": 16},
+        "arguments": [{"name": "in", "role": "input", "type": "element", "count": "n", "alignment": 16,
+                       "hook": "user_transform"},
                       {"name": "out", "role": "output", "type": "element", "count": "n", "may_overlap": ["in"]},
                       {"name": "n", "role": "size", "default": 1}],
         "launches": [{"kernel": "apply_transform", "grid": 1, "block": 32, "arguments": ["in", "out", "n"]}],

@@ -135,6 +135,14 @@ class Plans(CliTest):
                      "    computes    out = fold(combine, in, init)"):
             self.assertIn(line + "\n", text)
 
+    def test_inspect_shows_the_alignment_and_the_hook_of_an_argument(self):
+        self.assertIn("    input       in: element[n], of hook load_element, aligned to 16 bytes\n",
+                      self.fatlink("inspect", "convert").stdout)
+        arguments = self.fatlink_json("inspect", "convert")["files"][0]["plan"]["arguments"]
+        self.assertEqual([(argument.get("alignment"), argument.get("hook")) for argument in arguments],
+                         [(16, "load_element"), (16, "store_element"), (None, None), (None, "load_element"),
+                          (None, "store_element")])
+
     def test_inspect_shows_no_plan_where_there_is_none(self):
         self.file("reduce.json", '{"name": "reduce", "summary": "s"}')
         self.assertNotIn("plan", self.fatlink_json("inspect", "reduce.fatbin")["files"][0])

@@ -5,36 +5,11 @@ import shutil
 import struct
 import unittest
 
-from fatlink_cli import SHARE, TESTS, CliTest, nvjitlink
-
-CORPUS = TESTS / "corpus"
-SUM = ("--library", CORPUS / "weighted_sum.fatbin", "--transform", CORPUS / "scaled_add.fatbin")
-LOAD = ("--library", "convert", "--transform", "load_float32")
+from fatlink_cli import SHARE
+from plan_case import CORPUS, LOAD, SUM, PlanTest, floats, npy
 
 
-def npy(dtype, shape, data):
-    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
-
-
-def floats(*values):
-    return npy("<f4", f"({len(values)},)", struct.pack(f"<{len(values)}f", *values))
-
-
-@unittest.skipUnless(nvjitlink(), "no nvJitLink on this machine")
-class RunPlan(CliTest):
-    def run_plan(self, *words, **options):
-        return self.fatlink_json("run", "--device", "cpu", *words, **options)
-
-    def copy(self, name):
-        for ending in (".fatbin", ".json"):
-            shutil.copyfile((CORPUS / name).with_suffix(ending), (self.folder / name).with_suffix(ending))
-        return self.folder / f"{name}.fatbin"
-
-    def refuse(self, status, *words, says, hint="hint:"):
-        return self.assert_fails(status, "run", "--device", "cpu", *words, says=[says], hint=hint)
-
+class RunPlan(PlanTest):
     def test_every_pair_of_loaders_and_storers_verifies_in_both_modes(self):
         for loader in ("load_float32", "load_float16", "load_int8", "load_ramp"):
             for storer in ("store_float32", "store_float16", "store_int8", "store_clamped"):
@@ -79,11 +54,6 @@ class RunPlan(CliTest):
         self.assertNotEqual(said["modes"][0]["reference"][0]["reason"], "")
         self.assertEqual(said["modes"][0]["expected"], [])
 
-    def test_a_file_of_state_is_refused_if_its_size_is_not_that_of_the_struct(self):
-        self.file("state", bytes(5))
-        self.refuse(2, *LOAD, "--state", "load_state=state",
-                    says="--state load_state: state has 5 bytes, and the state of load_float32 has 4")
-
     def test_fields_of_a_state_replace_those_of_its_file(self):
         self.file("in.npy", floats(1, 2, 3))
         self.file("state", struct.pack("<f", 3))
@@ -118,10 +88,6 @@ class RunPlan(CliTest):
                             says=output)
                 self.assertEqual((self.folder / output).read_bytes(), before)
 
-    def test_an_output_that_cannot_be_written_is_refused_before_the_run(self):
-        done = self.refuse(3, *SUM, "--output", "nowhere/out.npy", says="nowhere/out.npy")
-        self.assertEqual(done.stdout, "")
-
     def test_what_needs_a_gpu_is_refused_on_the_reference_device(self):
         self.refuse(5, *SUM, "--mode", "sass", says="the reference device runs PTX, not SASS", hint="needs-gpu")
         self.refuse(2, *SUM, "--resources", says="--resources", hint="--device gpu")
@@ -131,14 +97,8 @@ class RunPlan(CliTest):
         said = self.run_plan(*SUM, "--elements", 10)
         self.assertTrue(said["between"][0]["verified"])
         self.assertIn("floats up to 4 spacings", said["between"][0]["method"])
-
-    def with_plan(self, change):
-        """weighted_sum with another plan: returns the words for it and its transform."""
-        library = self.copy("weighted_sum")
-        plan = json.loads(library.with_suffix(".json").read_text())
-        change(plan)
-        library.with_suffix(".json").write_text(json.dumps(plan))
-        return "--library", library, "--transform", CORPUS / "scaled_add.fatbin"
+        self.assertIn("both modes   out: verified, 1 elements, integers exactly, floats up to 4 spacings\n",
+                      self.fatlink("run", "--device", "cpu", *SUM, "--elements", 10).stdout)
 
     def test_the_first_elements_are_shown(self):
         self.file("in.npy", floats(1, 2, 3))
@@ -147,9 +107,6 @@ class RunPlan(CliTest):
                                            {"output": "out", "index": "1", "ptx": "2", "lto": "2", "expected": "2"}])
         text = self.fatlink("run", "--device", "cpu", *LOAD, "--input", "in.npy", "--print", 2).stdout
         self.assertIn("  out[1]  ptx 2  lto 2  expected 2\n", text)
-
-    def test_an_unknown_field_of_a_state_is_named_with_the_known_ones(self):
-        self.refuse(2, *LOAD, "--set", "load_state.scael=1", says="the state has no field 'scael'", hint="its fields: scale")
 
     def test_outputs_that_no_kernel_wrote_are_not_verified(self):
         def launch_nothing(plan):
@@ -177,15 +134,6 @@ class RunPlan(CliTest):
                             "--input", "in.npy", "--expect", "near.npy", status=1)
         self.assertIn("WRONG: 1 of 4 elements; the first is element 3: 4, expected 5", done.stdout)
 
-    def test_an_expected_array_of_another_type_or_size_is_refused(self):
-        self.file("in.npy", floats(1, 2, 3))
-        self.file("double.npy", npy("<f8", "(1,)", bytes(8)))
-        self.file("two.npy", floats(1, 2))
-        self.refuse(4, *SUM, "--input", "in.npy", "--expect", "double.npy",
-                    says="double.npy has elements of float64; argument out has elements of float32", hint="[element-mismatch]")
-        self.refuse(2, *SUM, "--input", "in.npy", "--expect", "two.npy",
-                    says="--expect out: the array has the shape (2), and the output has (1)")
-
     def test_an_expected_array_is_compared(self):
         self.file("in.npy", floats(1, 2, 3))
         self.file("right.npy", floats(6))
@@ -194,32 +142,6 @@ class RunPlan(CliTest):
         self.assertTrue(said["modes"][0]["expected"][0]["verified"])
         done = self.fatlink("run", "--device", "cpu", *SUM, "--input", "in.npy", "--expect", "wrong.npy", status=1)
         self.assertIn("WRONG: 1 of 1 elements; the first is element 0: 6, expected 7", done.stdout)
-
-    def test_elements_of_another_type_than_the_transforms_are_refused(self):
-        self.file("in.npy", floats(1, 2, 3))
-        self.refuse(4, "--library", "convert", "--transform", "load_float16", "--input", "in.npy",
-                    says="in.npy has elements of float32; argument in has elements of float16", hint="[element-mismatch]")
-
-    def test_wrong_arguments_are_named(self):
-        self.file("in.npy", floats(1, 2, 3))
-        for words, says in (
-                (("--input", "inn=in.npy"), "--input inn: plan weighted_sum has no input of this name"),
-                (("--output", "in=out.npy"), "--output in: plan weighted_sum has no output of this name"),
-                (("--set", "inti=1"), "--set inti: plan weighted_sum has no value of this name"),
-                (("--set", "init"), "--set init: has no value"), (("--set", "=1"), "--set =1: has no name"),
-                (("--set", "init=1", "--set", "init.low=2"), "--set init.low: init is stated before, as a whole"),
-                (("--set", "init=x"), "--set init: 'x' is not a number"),
-                (("--set", "bounds.up=1"), "is not a value of range"),
-                (("--set", "n=5", "--input", "in.npy"), "argument in"),
-                (("--state", "x=f"), "--state x: plan weighted_sum has no state of this name"),
-                (("--kernel", "weigh_tiles"), "--kernel weigh_tiles: the launch plan of weighted_sum names its kernels")):
-            with self.subTest(words=words):
-                self.refuse(2, *SUM, *words, says=says)
-
-    def test_options_of_plans_are_refused_without_one(self):
-        for words in (("--set", "a=1"), ("--state", "f"), ("--expect", "x.npy"), ("--compare-cpu",)):
-            with self.subTest(words=words):
-                self.refuse(2, *words, says="the library has no launch plan")
 
     def test_sources_are_compiled_and_reported(self):
         self.file("half.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'

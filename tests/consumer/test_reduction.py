@@ -22,7 +22,7 @@ class Reduction(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-reduction-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         text = (SOURCE / "docs/launch_plans.md").read_text()
-        (cls.program,) = [content for _, _, content in blocks(text, "cpp") if "int main" in content]
+        (cls.program,) = [content for _, _, content in blocks(text, "cpp") if "// reduction" in content]
         (cls.folder / "sum.cpp").write_text(cls.program)
         run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "installed")
         run(CMAKE, "-S", SOURCE / "tests/consumer/reduction", "-B", cls.folder / "build", "-G", "Ninja",

@@ -71,6 +71,8 @@ TEST_F(WrongKernels, OutOfBoundsNamesThreadInstructionAndAddress)
   expect_fault("write_at", 1, {"in no allocation"}, reinterpret_cast<char*>(0x1234567800), 0U);
   expect_fault("write_at", 1, {"a null pointer"}, static_cast<char*>(nullptr), 8U);
   expect_fault("write_at", 1, {"bytes past the end"}, base, 0xFFFFFFF0U);
+  expect_fault("write_at", 1, {"in no allocation of the device; it may be an address of the host"},
+               base + (std::size_t{1} << 36U), 0U);
 }
 
 TEST_F(WrongKernels, MisalignedSaysSo)

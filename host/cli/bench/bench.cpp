@@ -21,6 +21,7 @@
 #include "option_flags.hpp"
 #include "options.hpp"
 #include "resources_report.hpp"
+#include "run/plan_arguments.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -148,11 +149,7 @@ void add_bench(CLI::App& app, int& exit_status)
               "measure this kernel and keep no other; repeat it to keep several, of which the "
               "first is measured (default: apply_transform, or the library's only kernel)");
   add_common_link_flags(*verb, arguments->link);
-  verb->add_option("--set", arguments->values,
-                   "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
-                   "bounds.low=1")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
+  add_set(*verb, arguments->values);
   add_choices(*verb, "--only", arguments->parts, k_parts,
               "measure these parts only; separate several by commas");
   add_count(*verb, "--repeat", arguments->repeat, {1, 10000}, "number of rounds");

@@ -80,9 +80,7 @@ bench_job read_job(std::string const& library, std::vector<std::string> const& t
     refuse_kernels(*plan, flags.options.kernels);
     flags.options.kernels = plan->kernels();
   }
-  if (!plan && !values.empty())
-    fail_usage("--set: the library has no launch plan", "--set",
-               "pass a library whose .json states one: fatlink inspect LIBRARY shows it");
+  if (!plan && !values.empty()) fail_without_plan("--set", library);
   if (plan) (void)match_arguments(*plan, {.values = values});
   bench_job job;
   job.values = values;

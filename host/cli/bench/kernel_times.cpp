@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "bench/bench_images.hpp"
 #include "bench/variants.hpp"
-#include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "verification/execute.hpp"
 
@@ -23,37 +24,22 @@ struct named_kernel {
   run_kernel kernel;
 };
 
-elementwise load_kernel(device const& gpu, linked_image const& image, std::string const& name)
+named_kernel load_kernel(device const& gpu, bench_image const& linked, run_kernel kernel)
 {
-  return gpu.load(image).kernel<void(float const*, float*, std::size_t)>(name);
+  auto code = gpu.load(linked.image).kernel<void(float const*, float*, std::size_t)>(kernel.name);
+  return {linked.variant, std::move(code), std::move(kernel)};
 }
 
-/// A fatbin that needs no transform.
-named_kernel load_complete(device const& gpu, std::filesystem::path const& file,
-                           char const* variant, run_kernel kernel)
-{
-  auto const image =
-      linker().link(std::vector<input>{input::read(file)}, gpu.link_options(link_mode::ptx));
-  return {variant, load_kernel(gpu, image, kernel.name), std::move(kernel)};
-}
-
-/// The rows of the inputs are linked with the options of the bench; those that they are compared
-/// with are always linked without options.
 std::vector<named_kernel> load_kernels(device const& gpu, bench_job const& job)
 {
   std::vector<named_kernel> kernels;
-  for (auto const mode : job.modes) {
-    auto const image =
-        job.flags.linker().link(job.inputs, job.make_options(gpu.info().target, mode));
-    kernels.push_back({variant_of(mode), load_kernel(gpu, image, job.kernel.name), job.kernel});
-  }
-  if (auto const file = job.single_source()) {
-    kernels.push_back(load_complete(gpu, *file, k_single_source, job.kernel));
-    if (job.files[1].stem() == k_default_transform) {
-      auto pointer = job.kernel;
-      pointer.name = "apply_transform_pointer";
-      kernels.push_back(load_complete(gpu, bench_fatbin(), "function pointer", pointer));
-    }
+  for (auto const& linked : link_variants(gpu, job))
+    kernels.push_back(load_kernel(gpu, linked, job.kernel));
+  if (job.single_source() && job.files[1].stem() == k_default_transform) {
+    auto pointer = job.kernel;
+    pointer.name = "apply_transform_pointer";
+    kernels.push_back(load_kernel(gpu, link_complete(gpu, bench_fatbin(), "function pointer"),
+                                  std::move(pointer)));
   }
   return kernels;
 }

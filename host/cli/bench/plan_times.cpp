@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "bench/bench_images.hpp"
 #include "bench/variants.hpp"
-#include "fatlink/linker.hpp"
 #include "fatlink/prepare.hpp"
 #include "run/plan_arrays.hpp"
 
@@ -18,20 +18,11 @@ struct named_plan {
   prepared_plan code;
 };
 
-/// As load_kernels of kernel_times.cpp.
 std::vector<named_plan> load_plans(device const& gpu, bench_job const& job)
 {
-  auto const& plan = job.plan->plan;
   std::vector<named_plan> plans;
-  for (auto const mode : job.modes) {
-    auto image = job.flags.linker().link(job.inputs, job.make_options(gpu.info().target, mode));
-    plans.push_back({variant_of(mode), prepare(gpu, plan, job.inputs, std::move(image))});
-  }
-  if (auto const file = job.single_source()) {
-    std::vector<input> const single{input::read(*file)};
-    auto image = linker().link(single, gpu.link_options(link_mode::ptx));
-    plans.push_back({k_single_source, prepare(gpu, plan, single, std::move(image))});
-  }
+  for (auto& [variant, inputs, image] : link_variants(gpu, job))
+    plans.push_back({variant, prepare(gpu, job.plan->plan, inputs, std::move(image))});
   return plans;
 }
 
@@ -61,7 +52,7 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
                        std::vector<named_plan> const& plans, std::size_t elements)
 {
   auto const& plan = job.plan->plan;
-  auto const data = generate_data(job, elements);
+  auto const [data, count] = generate_data(job, elements);
   auto const extents = plans.front().code.extents(size_arguments(data));
   plan_arrays const arrays(gpu, plan, data, extents);
   auto const scratch = gpu.allocate<std::byte>(scratch_bytes(plans, data));
@@ -74,17 +65,34 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
     variants.push_back({name, [call = code.bind(arrays.arguments(), {.address = scratch.address(),
                                                                      .bytes = scratch.size()})](
                                   auto const& stream) { call.run(stream); }});
-  return time_variants(gpu, variants, {.elements = elements, .bytes = static_cast<double>(bytes)},
+  return time_variants(gpu, variants, {.elements = count, .bytes = static_cast<double>(bytes)},
                        job.rounds);
+}
+
+/// Whether --elements is one of the plan's sizes.
+bool has_free_size(launch_plan const& plan, plan_arguments const& arguments)
+{
+  return std::ranges::any_of(plan.arguments, [&](plan_argument const& argument) {
+    return argument.role == argument_role::size && !argument.default_value &&
+           !arguments.values.contains(argument.name);
+  });
 }
 
 }  // namespace
 
-run_data generate_data(bench_job const& job, std::size_t elements)
+bench_data generate_data(bench_job const& job, std::size_t elements, array_copies copies)
 {
-  return read_run_data(detail::plan_formulas(job.plan->plan),
-                       match_arguments(job.plan->plan, {.values = job.values}),
-                       job.plan->references.list, {.elements = elements});
+  auto const& plan = job.plan->plan;
+  auto const arguments = match_arguments(plan, {.values = job.values});
+  bench_data call{
+      .data = read_run_data(detail::plan_formulas(plan), arguments, job.plan->references.list,
+                            {.elements = elements, .copies = copies}),
+      .elements = elements};
+  if (has_free_size(plan, arguments)) return call;
+  call.elements = 1;
+  for (auto const& [name, array] : call.data.inputs)
+    call.elements = std::max(call.elements, array.count());
+  return call;
 }
 
 nlohmann::json measure_plan(device const& gpu, bench_job const& job,
@@ -92,7 +100,9 @@ nlohmann::json measure_plan(device const& gpu, bench_job const& job,
 {
   auto const plans = load_plans(gpu, job);
   auto rows = nlohmann::json::array();
-  for (auto const count : elements)
+  auto const is_free =
+      has_free_size(job.plan->plan, match_arguments(job.plan->plan, {.values = job.values}));
+  for (auto const count : is_free ? elements : std::vector<std::size_t>{0})
     for (auto& row : measure(gpu, job, plans, count)) rows.push_back(std::move(row));
   return rows;
 }

@@ -12,12 +12,20 @@
 
 namespace fatlink::cli {
 
-/// Generated inputs of a call whose first size is `elements`. `job` has a launch plan.
-/// @throws usage_error the plan needs values that have no defaults.
-run_data generate_data(bench_job const& job, std::size_t elements);
+/// Generated inputs of a call.
+struct bench_data {
+  run_data data = {};
+  /// The first size that --set does not state; of a call whose sizes are all stated, the elements
+  /// of its largest input.
+  std::size_t elements = 0;
+};
 
-/// Rows for each number of `elements` (the first size of the plan) and variant, as
-/// docs/schemas/bench.json describes them. @throws as generate_data.
+/// The first size that --set and the plan do not state is `elements`. `job` has a launch plan.
+/// @throws usage_error the plan needs values that have no defaults.
+bench_data generate_data(bench_job const& job, std::size_t elements, array_copies copies = {});
+
+/// Rows for each number of `elements` and variant, as docs/schemas/bench.json describes them; for
+/// one number only if --set states all sizes. @throws as generate_data.
 nlohmann::json measure_plan(device const& gpu, bench_job const& job,
                             std::vector<std::size_t> const& elements);
 

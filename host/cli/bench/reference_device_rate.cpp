@@ -24,9 +24,12 @@ namespace {
 constexpr std::size_t k_count = std::size_t{1} << 20;
 
 /// A launch on a stream, and the memory that it uses.
-using launch_function = std::function<void(stream const&)>;
+struct measured_launch {
+  std::function<void(stream const&)> start;
+  std::size_t elements = 0;
+};
 
-launch_function kernel_launch(device const& cpu, linked_image const& image, bench_job const& job)
+measured_launch kernel_launch(device const& cpu, linked_image const& image, bench_job const& job)
 {
   std::vector<float> values(k_count);
   generated_elements(k_count, 0)->fill(0, values);
@@ -35,25 +38,28 @@ launch_function kernel_launch(device const& cpu, linked_image const& image, benc
   input.write(values);
   auto const code =
       cpu.load(image).kernel<void(float const*, float*, std::size_t)>(job.kernel.name);
-  return [=, kernel = job.kernel](stream const& stream) {
+  auto const start = [=, kernel = job.kernel](stream const& stream) {
     code.launch(stream, shape_of(kernel, k_count), input.data(), output.data(), k_count);
   };
+  return {start, k_count};
 }
 
-launch_function plan_launch(device const& cpu, linked_image const& image, bench_job const& job)
+measured_launch plan_launch(device const& cpu, linked_image const& image, bench_job const& job)
 {
   auto const code = prepare(cpu, job.plan->plan, job.inputs, image);
-  auto const data = std::make_shared<run_data>(generate_data(job, k_count));
+  auto call = generate_data(job, k_count, {.on_host = true});
+  auto const data = std::make_shared<run_data>(std::move(call.data));
   auto const extents = std::make_shared<plan_extents>(code.extents(size_arguments(*data)));
   auto const arrays = std::make_shared<plan_arrays>(cpu, job.plan->plan, *data, *extents);
-  return [=](stream const& stream) {
+  auto const start = [=](stream const& stream) {
     (void)data, (void)extents;  // which the arrays refer to
     code.run(stream, arrays->arguments());
   };
+  return {start, call.elements};
 }
 
 /// Instructions per second of each round; the first, which warms up, is left out.
-std::vector<double> measure_rates(device& cpu, launch_function const& launch, unsigned rounds)
+std::vector<double> measure_rates(device& cpu, measured_launch const& launch, unsigned rounds)
 {
   auto const stream = cpu.create_stream();
   std::vector<double> rates;
@@ -62,7 +68,7 @@ std::vector<double> measure_rates(device& cpu, launch_function const& launch, un
     auto stop = cpu.create_event();
     auto const instructions_before = cpu.instructions();
     start.record(stream);
-    launch(stream);
+    launch.start(stream);
     stop.record(stream);
     auto const executed = static_cast<double>(cpu.instructions() - instructions_before);
     if (round > 0) rates.push_back(executed / stop.ms_since(start) * 1e3);
@@ -107,10 +113,10 @@ nlohmann::json measure_reference_device(bench_job const& job)
   auto const launch = job.plan ? plan_launch(*cpu, *image, job) : kernel_launch(*cpu, *image, job);
   auto const cores = cpu->info().multiprocessors;
   auto const rate = median(measure_rates(*cpu, launch, job.rounds)) / cores;
-  auto const instructions_per_element =
-      static_cast<double>(cpu->instructions()) / (static_cast<double>(k_count) * (job.rounds + 1));
+  auto const instructions_per_element = static_cast<double>(cpu->instructions()) /
+                                        (static_cast<double>(launch.elements) * (job.rounds + 1));
   return {{"mode", to_string(image->mode)},
-          {"elements", k_count},
+          {"elements", launch.elements},
           {"cores", cores},
           {"instructions_per_s_and_core", rate},
           {"elements_per_s_and_core", rate / instructions_per_element}};

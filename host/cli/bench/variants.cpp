@@ -55,19 +55,6 @@ nlohmann::json to_rows(std::vector<variant> const& variants, work_size size)
 
 }  // namespace
 
-char const* variant_of(link_mode mode)
-{
-  switch (mode) {
-    case link_mode::lto:
-      return "LTO link";
-    case link_mode::sass:
-      return "SASS link";
-    case link_mode::ptx:
-      break;
-  }
-  return "PTX link";
-}
-
 nlohmann::json time_variants(device const& gpu, std::vector<variant>& variants, work_size size,
                              unsigned rounds)
 {

@@ -16,9 +16,6 @@ namespace fatlink::cli {
 constexpr char const* k_copy = "device-to-device copy";
 constexpr char const* k_single_source = "single source";
 
-/// "LTO link".
-char const* variant_of(link_mode mode);
-
 /// Work that is timed: started once in each round on a stream.
 struct variant {
   std::string name = {};

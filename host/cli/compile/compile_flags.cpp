@@ -117,14 +117,10 @@ void add_source_flags(CLI::App& verb, compile_flags& flags)
                   "header to include before the source, instead of a contract's (sources only)")
       ->type_name("FILE")
       ->excludes(contract);
-  verb.add_option("-I,--include-folder", flags.options.include_folders,
-                  "folder searched by #include (sources only); can be repeated")
-      ->type_name("FOLDER")
-      ->allow_extra_args(false);
-  verb.add_option("-D,--define", flags.options.definitions,
-                  "macro, NAME or NAME=VALUE (sources only); can be repeated")
-      ->type_name("MACRO")
-      ->allow_extra_args(false);
+  add_texts(verb, "-I,--include-folder", flags.options.include_folders, "FOLDER",
+            "folder searched by #include (sources only); can be repeated");
+  add_texts(verb, "-D,--define", flags.options.definitions, "MACRO",
+            "macro, NAME or NAME=VALUE (sources only); can be repeated");
   add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
              "standard of C++ (sources only)");
   add_seconds(verb, "--compile-timeout", flags.limit_s, 0.01, 600,

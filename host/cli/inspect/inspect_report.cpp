@@ -14,6 +14,7 @@
 #include "inspect/plan_report.hpp"
 #include "preflight/double_arithmetic.hpp"
 #include "preflight/linked_entry.hpp"
+#include "reference_report.hpp"
 #include "resources_report.hpp"
 
 namespace fatlink::cli {
@@ -202,6 +203,13 @@ void print_entry(nlohmann::json const& entry)
     print_resources(*list, "    resources   ");
 }
 
+void print_reference(nlohmann::json const& reference)
+{
+  fmt::print("  reference in {}\n", reference["file"].get<std::string>());
+  for (auto const& [title, text] : reference_lines(reference))
+    fmt::print("    {:<11} {}\n", title, text);
+}
+
 }  // namespace
 
 nlohmann::json to_json(loaded_file const& file)
@@ -213,8 +221,11 @@ nlohmann::json to_json(loaded_file const& file)
   if (!file.producer.empty()) json["producer"] = file.producer;
   if (file.damage) json["damage"] = file.damage->what();
   // Of a damaged file, the .json may be that of another one.
-  if (!file.damage)
+  if (!file.damage) {
     if (auto const plan = launch_plan::beside(file.contents.name())) json["plan"] = to_json(*plan);
+    if (auto stated = describe_reference(file.contents.name()); !stated.is_null())
+      json["reference"] = std::move(stated);
+  }
   for (auto const& module : file.contents.modules())
     for (auto const& entry : module.entries())
       json["entries"].push_back(describe(entry, module, file));
@@ -237,6 +248,7 @@ void print_text(nlohmann::json const& file)
       fmt::print("  {}\n", owner);
     print_entry(entry);
   }
+  if (auto const stated = file.find("reference"); stated != file.end()) print_reference(*stated);
   if (auto const plan = file.find("plan"); plan != file.end()) print_plan(*plan);
   for (auto const& finding : file["findings"])
     fmt::print("  warning: {} [{}]\n    hint: {}\n", finding["message"].get<std::string>(),

@@ -23,6 +23,7 @@ nlohmann::json describe_argument(plan_argument const& argument)
       {"name", argument.name}, {"role", to_string(argument.role)}, {"type", type_of(argument)}};
   if (!argument.shape.empty()) json["shape"] = argument.shape;
   if (argument.alignment != 0) json["alignment"] = argument.alignment;
+  if (!argument.hook.empty()) json["hook"] = argument.hook;
   if (!argument.may_overlap.empty()) json["may_overlap"] = argument.may_overlap;
   if (argument.default_value) json["default"] = *argument.default_value;
   return json;
@@ -57,9 +58,17 @@ void print_argument(nlohmann::json const& argument)
   auto const count = shape.empty() ? std::string{} : fmt::format("[{}]", fmt::join(shape, ", "));
   auto const default_value =
       argument.contains("default") ? " = " + argument["default"].get<std::string>() : std::string{};
-  print_line(argument["role"].get<std::string>(),
-             fmt::format("{}: {}{}{}", argument["name"].get<std::string>(),
-                         argument["type"].get<std::string>(), count, default_value));
+  auto const alignment =
+      argument.contains("alignment")
+          ? fmt::format(", aligned to {} bytes", argument["alignment"].get<std::size_t>())
+          : std::string{};
+  auto const hook = argument.contains("hook")
+                        ? fmt::format(", of hook {}", argument["hook"].get<std::string>())
+                        : std::string{};
+  print_line(
+      argument["role"].get<std::string>(),
+      fmt::format("{}: {}{}{}{}{}", argument["name"].get<std::string>(),
+                  argument["type"].get<std::string>(), count, default_value, hook, alignment));
 }
 
 void print_launch(nlohmann::json const& launch)

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include "options.hpp"
 #include "util/text/nearest.hpp"
@@ -51,12 +54,28 @@ std::map<std::string, std::string> match_files(launch_plan const& plan, char con
                              to_string(role)),
                  text, fmt::format("name one: {} NAME={}; {}", option, text, list(names)));
     auto const name = is_named ? text.substr(0, equals) : names.front();
+    auto const file = is_named ? text.substr(equals + 1) : text;
     if (std::ranges::find(names, name) == names.end())
       fail_name(plan, option, name, to_string(role), names);
-    if (!files.emplace(name, is_named ? text.substr(equals + 1) : text).second)
+    if (file.empty())
+      fail_usage(fmt::format("{} {}: names no file", option, text), text,
+                 fmt::format("write {} {}=FILE", option, name));
+    if (!files.emplace(name, file).second)
       fail_usage(fmt::format("{} {}: is stated twice", option, name), name, "state it once");
   }
   return files;
+}
+
+constexpr double k_most_exact = 9007199254740992;  // 2^53
+
+/// 1e3 is a whole number, too; -0.0 keeps its sign.
+nlohmann::json as_whole(nlohmann::json value)
+{
+  if (!value.is_number_float()) return value;
+  auto const number = value.get<double>();
+  auto const is_whole = std::abs(number) <= k_most_exact && std::trunc(number) == number;
+  if (!is_whole || (number == 0 && std::signbit(number))) return value;
+  return static_cast<std::int64_t>(number);
 }
 
 /// A number, a JSON text, or one of inf, -inf and nan.
@@ -67,7 +86,50 @@ nlohmann::json parse_value(std::string const& name, std::string const& text)
   if (value.is_discarded() || value.is_null() || value.is_boolean())
     fail_usage(fmt::format("--set {}: '{}' is not a number", name, text), text,
                R"(write a number, inf, [1, 0] for a complex number, or {"field": 1})");
-  return value;
+  return as_whole(std::move(value));
+}
+
+/// The names of the fields of the argument; nothing where the transforms state them.
+std::vector<std::string> fields_of(plan_argument const& argument)
+{
+  std::vector<std::string> names;
+  if (argument.type)
+    for (auto const& field : argument.type->fields) names.push_back(field.name);
+  return names;
+}
+
+/// @throws usage_error the argument has other fields, or none.
+void check_field(plan_argument const& argument, std::string const& field, std::string const& text)
+{
+  if (!argument.type) return;
+  auto const names = fields_of(argument);
+  if (std::ranges::find(names, field) != names.end()) return;
+  if (names.empty())
+    fail_usage(fmt::format("--set {}: {} is a value of {}, which has no fields", text,
+                           argument.name, to_string(*argument.type)),
+               text, fmt::format("write --set {}=VALUE", argument.name));
+  auto const similar = detail::nearest(names, field);
+  fail_usage(
+      fmt::format("--set {}: {} has no field '{}'", text, argument.name, field), text,
+      fmt::format("{}its fields: {}",
+                  similar.empty() ? "" : fmt::format("did you mean {}? ", similar), list(names)));
+}
+
+/// @throws usage_error a struct or state is stated as something other than its fields.
+void check_value(plan_argument const& argument, nlohmann::json const& value)
+{
+  auto const names = fields_of(argument);
+  auto const has_fields = argument.role == argument_role::state || !names.empty();
+  if (value.is_object())
+    for (auto const& [field, ignored] : value.items())
+      check_field(argument, field, argument.name + "." + field);
+  else if (has_fields)
+    fail_usage(fmt::format("--set {}: {} is a {}, not {}", argument.name, argument.name,
+                           names.empty() ? "state" : "struct", value.dump()),
+               argument.name,
+               names.empty() ? fmt::format("name a field: --set {}.FIELD=VALUE", argument.name)
+                             : fmt::format("name a field, of {}: --set {}.{}=VALUE", list(names),
+                                           argument.name, names.front()));
 }
 
 /// "bounds.low=3" sets a field.
@@ -91,13 +153,23 @@ void set_value(plan_arguments& arguments, launch_plan const& plan, named_text co
   if (!member.is_null() && (!is_field || !member.is_object()))
     fail_usage(fmt::format("--set {}: {} is stated before, as a whole", stated.name, name), name,
                "state a value once: all of it, or fields of it");
-  if (is_field)
+  if (is_field) {
+    check_field(*argument, stated.name.substr(dot + 1), stated.name);
     member[stated.name.substr(dot + 1)] = std::move(value);
-  else
+  } else {
+    check_value(*argument, value);
     member = std::move(value);
+  }
 }
 
 }  // namespace
+
+void add_set(CLI::App& verb, std::vector<std::string>& values)
+{
+  add_texts(verb, "--set", values, "NAME=VALUE",
+            "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
+            "bounds.low=1");
+}
 
 std::vector<named_text> parse_named(char const* option, std::vector<std::string> const& texts)
 {

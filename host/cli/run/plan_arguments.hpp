@@ -10,8 +10,12 @@
 #include <vector>
 
 #include "fatlink/launch_plan.hpp"
+#include "verbs.hpp"
 
 namespace fatlink::cli {
+
+/// Adds --set, which can be repeated.
+void add_set(CLI::App& verb, std::vector<std::string>& values);
 
 /// "NAME=REST" of an option that can be repeated.
 struct named_text {

@@ -234,6 +234,7 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
   auto const values = detail::compute_values(
       formulas, sizes, {.occupancy = [](auto const&...) { return std::int64_t{1}; }});
   detail::check_extents(formulas, values, files.extents);
+  check_memory(plan, values.extents, generated.copies);
   run_data data;
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
     data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];

@@ -13,6 +13,7 @@
 #include "plan/find_sizes.hpp"
 #include "plan/plan_formulas.hpp"
 #include "run/plan_arguments.hpp"
+#include "run/plan_memory.hpp"
 #include "verification/elements.hpp"
 #include "verification/operand_program.hpp"
 #include "verification/transform_reference.hpp"
@@ -23,6 +24,7 @@ namespace fatlink::cli {
 struct generated_inputs {
   std::size_t elements = 65536;  ///< the value of the first size that nothing states
   std::uint64_t seed = 0;
+  array_copies copies = {};  ///< of all arrays, for the check of the machine's memory
 };
 
 struct host_array {

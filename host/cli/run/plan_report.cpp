@@ -23,6 +23,8 @@ bool has_failed(comparisons const& results)
 std::string describe(output_verification const& result)
 {
   if (!result.reason.empty()) return "not verified: " + result.reason;
+  if (result.failures == 0 && result.method.starts_with(k_without_bound))
+    return fmt::format("verified, {} elements, {}", result.elements, k_without_bound);
   if (result.failures == 0 && result.unbounded == 0)
     return fmt::format("verified, {} elements, largest error {:.3g} of the bound", result.elements,
                        result.max_ratio);

@@ -21,6 +21,9 @@ namespace fatlink::cli {
 /// Comparisons by the name of an output.
 using comparisons = std::map<std::string, output_verification>;
 
+/// How "method" begins of comparisons for which nothing states a bound.
+constexpr char const* k_without_bound = "integers exactly, floats up to 4 spacings";
+
 struct mode_result {
   linked_image image = {};
   double load_ms = 0;    ///< wall time of loading; the reference device also links PTX then

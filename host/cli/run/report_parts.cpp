@@ -29,17 +29,25 @@ nlohmann::json device_to_json(device_info const& device, std::string const& no_g
   return json;
 }
 
-char const* title_of(link_mode mode)
+char const* name_of(link_mode mode)
 {
   switch (mode) {
     case link_mode::lto:
-      return "LTO link (link-time optimised)";
+      return "LTO link";
     case link_mode::sass:
-      return "SASS link (no compiler)";
+      return "SASS link";
     case link_mode::ptx:
       break;
   }
-  return "PTX link (no LTO)";
+  return "PTX link";
+}
+
+std::string title_of(link_mode mode)
+{
+  auto const* const note = mode == link_mode::lto    ? "link-time optimised"
+                           : mode == link_mode::sass ? "no compiler"
+                                                     : "no LTO";
+  return fmt::format("{} ({})", name_of(mode), note);
 }
 
 double link_time(linked_image const& image, double load_ms)

@@ -20,8 +20,10 @@ std::string describe_device(device_info const& device, std::string const& no_gpu
 /// As above: kind, name, target and, unless it is empty, no_gpu_reason.
 nlohmann::json device_to_json(device_info const& device, std::string const& no_gpu_reason);
 
+/// "LTO link".
+char const* name_of(link_mode mode);
 /// "LTO link (link-time optimised)".
-char const* title_of(link_mode mode);
+std::string title_of(link_mode mode);
 /// Time to the linked code, ms: of the link, or of its look-up in the cache. The reference device
 /// links a set of PTX when it loads it, in `load_ms`.
 double link_time(linked_image const& image, double load_ms);

@@ -70,14 +70,15 @@ prepared prepare(run_arguments const& arguments, device_choice& choice, run_summ
   prepared job;
   job.files = find_run_inputs(arguments.library, arguments.transforms);
   auto const modes = parse_modes(arguments.mode);
-  job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
-                                         : float_vector(open_npy(arguments.input));
   summary.read_ms =
       read_run_inputs(job.files, source_flags(arguments, job.files.paths, choice), compiles);
   select_run_modules(job.files, {.mode = modes.back(),
                                  .whole_archive = arguments.link.options.whole_archive,
                                  .kernels = requested_kernels(arguments)});
   job.kernel = select_kernel(job.files.modules, arguments.kernel, job.files.library_modules);
+  // After the kernel: a library whose launch plan is lost takes no array of floats.
+  job.elements = arguments.input.empty() ? generated_elements(arguments.elements, arguments.seed)
+                                         : float_vector(open_npy(arguments.input));
   // The kernel is kept only if it was asked for: the image of the default kernel is that of
   // `fatlink link` without --kernel.
   job.links = {.inputs = job.files.inputs,

@@ -47,36 +47,23 @@ void add_data(CLI::App& verb, run_arguments& arguments)
   auto* elements =
       add_count(verb, "--elements", arguments.elements, {1, k_most_elements},
                 "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki");
-  verb.add_option("--input", arguments.plan.inputs,
-                  ".npy file with a one-dimensional float32 array to use instead; -: standard "
-                  "input; with a "
-                  "launch plan NAME=FILE, of any type, for each input")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
+  add_texts(verb, "--input", arguments.plan.inputs, "FILE",
+            ".npy file to use instead: with a launch plan NAME=FILE for each input, of its type; "
+            "else a one-dimensional float32 array; -: standard input")
       ->excludes(elements);
-  verb.add_option("--output", arguments.plan.outputs,
-                  ".npy file for the results of the last mode, if they are correct; -: standard "
-                  "output; with a "
-                  "launch plan NAME=FILE for each output")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_texts(verb, "--output", arguments.plan.outputs, "FILE",
+            ".npy file for the results of the last mode, if they are correct; -: standard output; "
+            "with a launch plan NAME=FILE for each output");
 }
 
 void add_plan(CLI::App& verb, run_arguments& arguments)
 {
-  verb.add_option("--set", arguments.plan.values,
-                  "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
-                  "bounds.low=1")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  verb.add_option("--state", arguments.plan.states,
-                  "launch plan: a file with the bytes of a transform's state")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  verb.add_option("--expect", arguments.plan.expected,
-                  "launch plan: .npy file that an output must agree with")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_set(verb, arguments.plan.values);
+  add_texts(verb, "--state", arguments.plan.states, "FILE",
+            "launch plan: a file with the bytes of a transform's state; --set replaces fields of "
+            "it");
+  add_texts(verb, "--expect", arguments.plan.expected, "FILE",
+            "launch plan: .npy file that an output must agree with");
   verb.add_flag("--compare-cpu", arguments.compare_cpu,
                 "launch plan: also run on the reference device, and compare the results");
 }
@@ -91,7 +78,8 @@ void add_run_arguments(CLI::App& verb, run_arguments& arguments)
   add_plan(verb, arguments);
   add_count(verb, "--seed", arguments.seed, {}, "seed of the generated elements");
   add_count(verb, "--print", arguments.print, {1, k_most_printed},
-            "show the first N results with their inputs and expected values")
+            "show the first N results with their expected values, without a launch plan with their "
+            "inputs, too")
       ->default_str("");
   add_link_flags(verb, arguments.link);
   add_resources(verb, arguments.resources);

@@ -14,6 +14,7 @@
 #include "input/module_name.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
+#include "run/run_plan.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -85,8 +86,9 @@ std::string hint_for(std::string_view file, std::vector<kernel_entry> const& ker
     if (fits(*entry.function)) options.push_back("--kernel " + entry.function->name);
   if (options.empty())
     return fmt::format(
-        "no kernel of {} has these parameters; launch it from a program (fatlink/device.hpp)",
-        file);
+        "no kernel of {} has these parameters, so it needs a launch plan: {}; or launch it from a "
+        "program (fatlink/device.hpp)",
+        file, explain_no_plan(detail::parse_module_name(file).file));
   return fmt::format("pass {}", fmt::join(options, " or "));
 }
 

@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/linker.hpp"
+#include "input/stated_digest.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "run/bind_plan.hpp"
@@ -19,6 +23,7 @@
 #include "run/run_inputs.hpp"
 #include "run/run_links.hpp"
 #include "run/verify_plan.hpp"
+#include "terminal/step_line.hpp"
 #include "terminal/streams.hpp"
 
 namespace fatlink::cli {
@@ -101,8 +106,13 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
   auto bound = bind_plan(std::move(plan), paths, job.links.modules);
   job.plan = std::move(bound.plan);
   job.references = std::move(bound.references);
+  refuse_sass_without_gpu(job.links, choice);
+  check_inputs(job.links);
+  auto const on_host = choice.is_reference_device() || arguments.compare_cpu;
   job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.references.list,
-                           {.elements = arguments.elements, .seed = arguments.seed});
+                           {.elements = arguments.elements,
+                            .seed = arguments.seed,
+                            .copies = {.outputs = job.links.modes.size(), .on_host = on_host}});
   return job;
 }
 
@@ -121,15 +131,59 @@ plan_summary summarize(prepared_job const& job, run_arguments const& arguments,
   return summary;
 }
 
+/// Files of states that nothing says the size of.
+std::vector<std::string> warn_of_states(prepared_job const& job)
+{
+  std::vector<std::string> warnings;
+  for (auto const& [name, file] : job.arguments.states)
+    if (owner_of(*job.plan.find(name), job.references.list) == nullptr)
+      warnings.push_back(fmt::format(
+          "--state {}: no transform states the fields of its state, so that the size of {}, {} "
+          "bytes, is not checked",
+          name, file, job.data.states.at(name).size()));
+  print_warnings(warnings);
+  return warnings;
+}
+
+/// Whether hooks get a null pointer as their state.
+bool lacks_state(prepared_job const& job)
+{
+  return std::ranges::any_of(job.data.states,
+                             [](auto const& state) { return state.second.empty(); });
+}
+
+mode_result execute(device const& destination, prepared_job const& job, linked_image const& image,
+                    std::byte unwritten)
+try {
+  step_line const line(fmt::format("running {} mode on {}", to_string(image.mode),
+                                   to_string(destination.info().kind)));
+  return execute_plan(destination, job.plan, job.links.inputs, job.data, image, unwritten);
+} catch (device_error const& failure) {
+  auto details = failure.details();
+  auto const is_null = details.code == error_code::illegal_address &&
+                       details.message.find("a null pointer") != std::string::npos;
+  if (!is_null || !lacks_state(job)) throw;
+  details.hint =
+      "if the transform needs a state, pass its bytes with --state FILE, or state its fields in "
+      "the transform's .json; otherwise " +
+      details.hint;
+  throw device_error(failure.where(), details);
+}
+
 /// Runs the image of lto mode on the reference device, too.
 void compare_with_cpu(prepared_job const& job, cpu_options const& options, plan_summary& summary)
 {
   auto const reference_device = open_device("cpu", options);
   auto linker = job.links.flags.linker();
   auto const image = link_in_mode(linker, job.links, link_mode::lto, reference_device->info());
-  auto const result = execute_plan(*reference_device, job.plan, job.links.inputs, job.data, image,
-                                   k_unwritten.back());
+  auto const result = execute(*reference_device, job, image, k_unwritten.back());
   verify_against_cpu({job.plan, job.data, job.references}, result, summary);
+}
+
+void verify(prepared_job const& job, plan_summary& summary, std::size_t print)
+{
+  step_line const line("verifying");
+  verify_modes({job.plan, job.data, job.references}, summary, print);
 }
 
 void write_outputs(prepared_job const& job, plan_summary const& summary)
@@ -151,13 +205,24 @@ std::optional<launch_plan> plan_of_library(std::string const& library)
   return launch_plan::beside(input_file(library));
 }
 
+std::string explain_no_plan(std::filesystem::path const& library)
+{
+  if (auto const sidecar = detail::find_sidecar(library))
+    return fmt::format("{} states no launch plan", sidecar->string());
+  return fmt::format("there is no {} with a launch plan", detail::sidecar_of(library).string());
+}
+
+void fail_without_plan(char const* option, std::string const& library)
+{
+  auto const reason = library.empty() ? std::string{} : explain_no_plan(input_file(library)) + "; ";
+  fail_usage(fmt::format("{}: the library has no launch plan", option), option,
+             reason + "pass a library whose .json states one: fatlink inspect LIBRARY shows it");
+}
+
 void refuse_plan_options(run_arguments const& arguments)
 {
   auto const& plan = arguments.plan;
-  auto const refuse = [](char const* option) {
-    fail_usage(fmt::format("{}: the library has no launch plan", option), option,
-               "pass a library whose .json states one: fatlink inspect LIBRARY shows it");
-  };
+  auto const refuse = [&](char const* option) { fail_without_plan(option, arguments.library); };
   if (plan.inputs.size() > 1) refuse("a second --input");
   if (plan.outputs.size() > 1) refuse("a second --output");
   if (!plan.expected.empty()) refuse("--expect");
@@ -171,8 +236,6 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   check_arguments(plan, arguments);
   device_choice choice(arguments.device);
   auto const job = prepare_job(std::move(plan), arguments, choice, compiles);
-  refuse_sass_without_gpu(job.links, choice);
-  check_inputs(job.links);
   if (arguments.compare_cpu && choice.is_reference_device())
     throw unavailable_error(stage::device,
                             {.message = "--compare-cpu: the run is on the reference device itself",
@@ -183,12 +246,12 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   auto summary = summarize(job, arguments, choice, compiles);
   summary.device = destination->info();
   summary.device_ms = choice.ms();
+  for (auto& warning : warn_of_states(job)) summary.warnings.push_back(std::move(warning));
   check_options(job.links, summary.device, arguments.resources);
   auto unwritten = k_unwritten.begin();
   for (auto const& image : link_all(job.links, summary.device, summary.warnings))
-    summary.modes.push_back(
-        execute_plan(*destination, job.plan, job.links.inputs, job.data, image, *unwritten++));
-  verify_modes({job.plan, job.data, job.references}, summary, arguments.print);
+    summary.modes.push_back(execute(*destination, job, image, *unwritten++));
+  verify(job, summary, arguments.print);
   if (arguments.compare_cpu) compare_with_cpu(job, arguments.cpu, summary);
   write_outputs(job, summary);
   if (arguments.json)

@@ -22,8 +22,8 @@ struct plan_expectations {
 
 /// Compares the outputs of every mode in `summary` with the references and the arrays of --expect,
 /// and two modes with each other; keeps the expected text of the first `print` elements. Two
-/// results may differ by twice the bound of the reference; without one by 4 spacings of the type,
-/// which says nothing of results that accumulate: these are then not compared.
+/// results may differ by twice the bound of the reference; without one as
+/// k_without_bound says, which means nothing for floats that accumulate: these are not compared.
 /// @throws as plan_reference; usage_error an array of --expect of another size than the output.
 void verify_modes(plan_expectations const& expected, plan_summary& summary, std::size_t print);
 

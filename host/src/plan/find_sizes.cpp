@@ -150,7 +150,7 @@ class size_search {
          detail::format("plan {} needs this size; it is not given, and no array that is given has "
                         "it as an extent",
                         formulas_.plan.name),
-         "give its value");
+         "give its value, as in " + argument.name + "=N");
   }
 
   plan_formulas const& formulas_;

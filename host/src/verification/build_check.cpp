@@ -188,7 +188,8 @@ void check_plan(fatbin const& input, build_expectations const& expected)
   if (!expected.reference.empty()) check_common_keys(expected.plan, expected.reference);
   auto findings = detail::check_plan(plan, std::span(&input, 1));
   if (!findings.empty())
-    throw refused_error(std::move(findings), detail::format("build {}", input.name()));
+    throw refused_error(std::move(findings), detail::format("use {} as the launch plan of {}",
+                                                            expected.plan.string(), input.name()));
 }
 
 void check_reference(fatbin const& input, std::filesystem::path const& path, bool allows_digest)

@@ -17,15 +17,17 @@ namespace {
 
 constexpr std::string_view k_magic{"\x93NUMPY", 6};
 constexpr char const* k_remedy = "write it with numpy.save(file, x)";
+constexpr char const* k_missing = "pass a .npy file, as numpy.save(file, x) writes it";
 constexpr std::size_t k_most_header = 1 << 20;
 constexpr std::size_t k_largest_size = std::numeric_limits<std::size_t>::max();
 
-[[noreturn]] void fail(std::filesystem::path const& path, std::string const& reason)
+[[noreturn]] void fail(std::filesystem::path const& path, std::string const& reason,
+                       char const* hint = k_remedy)
 {
   throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), reason),
                                   .input = path.string(),
                                   .code = error_code::invalid_npy,
-                                  .hint = k_remedy});
+                                  .hint = hint});
 }
 
 /// The number of elements; nothing if it exceeds 64 bits.
@@ -78,7 +80,7 @@ struct npy_reader::state {
     begin = 8 + length_bytes + size;
     content = detail::parse_npy_header(header, path);
     auto const elements = checked_product(content.extents);
-    if (elements == 0U) fail(path, "holds no elements");
+    if (elements == 0U) fail(path, "holds no elements", "pass an array of one element or more");
     if (!elements || *elements > k_largest_size / content.type.size)
       fail(path, detail::format("its shape {} has more than 2^64 bytes",
                                 detail::npy_shape(content.extents)));
@@ -105,7 +107,7 @@ struct npy_reader::state {
 };
 
 npy_reader::npy_reader(std::filesystem::path const& path)
-    : state_(new state{.path = path, .file = detail::open_regular(path, k_remedy)})
+    : state_(new state{.path = path, .file = detail::open_regular(path, k_missing)})
 {
   state_->read_header();
 }

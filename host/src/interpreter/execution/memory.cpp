@@ -9,6 +9,8 @@ namespace fatlink::interpreter {
 namespace {
 
 constexpr std::uint64_t k_alignment = 512;  // as the CUDA driver aligns
+/// A wrong index misses an allocation by less.
+constexpr std::uint64_t k_far = std::uint64_t{1} << 32;
 
 std::uint64_t rounded_up(std::uint64_t size) noexcept
 {
@@ -111,7 +113,9 @@ std::string describe(region_list const& regions, std::uint64_t address)
   auto const name = below.name.empty() ? "an allocation of " + std::to_string(below.size) + " bytes"
                                        : below.name + " (" + std::to_string(below.size) + " bytes)";
   if (address - below.base < below.size) return "in " + name;
-  return std::to_string(address - below.base - below.size) + " bytes past the end of " + name;
+  auto const distance = address - below.base - below.size;
+  if (distance >= k_far) return "in no allocation of the device; it may be an address of the host";
+  return std::to_string(distance) + " bytes past the end of " + name;
 }
 
 }  // namespace fatlink::interpreter

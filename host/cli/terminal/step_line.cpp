@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "terminal/step_line.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "terminal/standard_streams.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+void show_seconds(std::stop_token const& stop, std::string const& step)
+{
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any stopped;
+  unsigned seconds = 0;
+  while (!stopped.wait_for(lock, stop, 1s, [&] { return stop.stop_requested(); }))
+    print_error("\r\x1b[K{}, {} s", step, ++seconds);
+  if (seconds != 0) print_error("\r\x1b[K");
+}
+
+}  // namespace
+
+step_line::step_line(std::string step)
+{
+  if (::isatty(STDERR_FILENO) != 1) return;
+  clock_ = std::jthread(
+      [step = std::move(step)](std::stop_token const& stop) { show_seconds(stop, step); });
+}
+
+}  // namespace fatlink::cli
