@@ -24,6 +24,9 @@ def floats(*values):
 
 @unittest.skipUnless(nvjitlink(), "no nvJitLink on this machine")
 class RunPlan(CliTest):
+    HALF = ('extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'
+            '{ return static_cast<float const*>(in)[i] / 2; }\n')
+
     def run_plan(self, *words, **options):
         return self.fatlink_json("run", "--device", "cpu", *words, **options)
 
@@ -83,6 +86,47 @@ class RunPlan(CliTest):
         self.file("state", bytes(5))
         self.refuse(2, *LOAD, "--state", "load_state=state",
                     says="--state load_state: state has 5 bytes, and the state of load_float32 has 4")
+
+    def test_a_file_of_state_is_refused_for_a_hook_that_states_no_state(self):
+        self.file("state", bytes(12))
+        self.refuse(2, "--library", "convert", "--transform", "load_float32", "--state", "store_state=state",
+                    says=f'--state store_state: {SHARE / "convert.json"} states no "state"', hint="leave out --state")
+        self.file("half.cu", self.HALF)
+        self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
+            "load_element": {"parameters": ["x", "index"], "result": "x / 2"}}}))
+        self.refuse(2, "--library", "convert", "--transform", "half.cu", "--state", "load_state=state",
+                    says='--state load_state: half.json states no "state"', hint="leave out --state")
+
+    def test_a_file_of_state_of_any_size_is_passed_to_a_hook_that_no_sidecar_describes(self):
+        self.file("state", bytes(12))
+        self.file("half.cu", self.HALF)
+        self.run_plan("--library", "convert", "--transform", "half.cu", "--state", "load_state=state", "--elements", 10)
+
+    def test_a_hook_that_the_sidecar_of_a_source_misspells_is_refused(self):
+        self.file("half.cu", self.HALF)
+        self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
+            "laod_element": {"parameters": ["x", "index"], "result": "x / 2"}}}))
+        self.refuse(3, "--library", "convert", "--transform", "half.cu",
+                    says='half.json: "hooks" has "laod_element", which is none of convert/1 (load_element, store_element)',
+                    hint='did you mean "load_element"?')
+
+    def of_device(self, plan):
+        """Its input's extent depends on the device: with 64 threads, 2 elements for each block that runs at once."""
+        plan["arguments"][0]["count"] = "pairs"
+        plan["let"]["pairs"] = "multiprocessors * occupancy(weigh_tiles) * 2"
+        plan["launches"][0]["grid"] = "min(blocks, pairs - 1)"  # not with 1 multiprocessor of 1 block
+
+    def test_an_input_has_the_extents_that_the_device_gives(self):
+        words = self.with_plan(self.of_device)
+        self.run_plan(*words, "--set", "n=2")
+        self.file("in.npy", floats(1, 2, 3))
+        done = self.refuse(2, *words, "--set", "n=2", "--input", "in.npy",
+                           says="elements in the plan on this device; 3 given", hint="pass an array of this size")
+        count = int(done.stderr.split("argument in has ")[1].split()[0])
+        self.assertEqual(count % 2, 0)
+        self.file("in.npy", floats(*range(count)))
+        self.run_plan(*words, "--set", "n=2", "--input", "in.npy", "--output", "out.npy")
+        self.assertEqual(struct.unpack("<f", (self.folder / "out.npy").read_bytes()[-4:])[0], 0 + 1)
 
     def test_fields_of_a_state_replace_those_of_its_file(self):
         self.file("in.npy", floats(1, 2, 3))
@@ -222,8 +266,7 @@ class RunPlan(CliTest):
                 self.refuse(2, *words, says="the library has no launch plan")
 
     def test_sources_are_compiled_and_reported(self):
-        self.file("half.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'
-                  '{ return static_cast<float const*>(in)[i] / 2; }\n')
+        self.file("half.cu", self.HALF)
         self.file("in.npy", floats(1, 2, 3))
         said = self.run_plan("--library", "convert", "--transform", "half.cu", "--input", "in.npy", "--output", "out.npy")
         self.assertEqual([source["file"] for source in said["compiles"]], ["half.cu"])

@@ -61,7 +61,7 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
                        std::vector<named_plan> const& plans, std::size_t elements)
 {
   auto const& plan = job.plan->plan;
-  auto const data = generate_data(job, elements);
+  auto const data = generate_data(job, elements, plans.front().code);
   auto const extents = plans.front().code.extents(size_arguments(data));
   plan_arrays const arrays(gpu, plan, data, extents);
   auto const scratch = gpu.allocate<std::byte>(scratch_bytes(plans, data));
@@ -80,11 +80,14 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
 
 }  // namespace
 
-run_data generate_data(bench_job const& job, std::size_t elements)
+run_data generate_data(bench_job const& job, std::size_t elements, prepared_plan const& code)
 {
-  return read_run_data(detail::plan_formulas(job.plan->plan),
-                       match_arguments(job.plan->plan, {.values = job.values}),
-                       job.plan->references.list, {.elements = elements});
+  auto const arguments = match_arguments(job.plan->plan, {.values = job.values});
+  generated_inputs const generated{.elements = elements};
+  auto data = read_run_data(detail::plan_formulas(job.plan->plan), arguments, job.plan->references,
+                            generated);
+  add_device_inputs(data, code, arguments, generated);
+  return data;
 }
 
 nlohmann::json measure_plan(device const& gpu, bench_job const& job,

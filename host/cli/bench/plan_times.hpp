@@ -12,9 +12,9 @@
 
 namespace fatlink::cli {
 
-/// Generated inputs of a call whose first size is `elements`. `job` has a launch plan.
+/// Generated inputs of a call of `code` whose first size is `elements`. `job` has a launch plan.
 /// @throws usage_error the plan needs values that have no defaults.
-run_data generate_data(bench_job const& job, std::size_t elements);
+run_data generate_data(bench_job const& job, std::size_t elements, prepared_plan const& code);
 
 /// Rows for each number of `elements` (the first size of the plan) and variant, as
 /// docs/schemas/bench.json describes them. @throws as generate_data.

@@ -43,7 +43,7 @@ launch_function kernel_launch(device const& cpu, linked_image const& image, benc
 launch_function plan_launch(device const& cpu, linked_image const& image, bench_job const& job)
 {
   auto const code = prepare(cpu, job.plan->plan, job.inputs, image);
-  auto const data = std::make_shared<run_data>(generate_data(job, k_count));
+  auto const data = std::make_shared<run_data>(generate_data(job, k_count, code));
   auto const extents = std::make_shared<plan_extents>(code.extents(size_arguments(*data)));
   auto const arrays = std::make_shared<plan_arrays>(cpu, job.plan->plan, *data, *extents);
   return [=](stream const& stream) {

@@ -34,6 +34,7 @@ struct prepared_job {
   run_links links = {};
   plan_references references = {};
   plan_arguments arguments = {};
+  generated_inputs generated = {};
   run_data data = {};
   double read_ms = 0;  ///< reading the inputs, compiles too
 };
@@ -93,16 +94,17 @@ run_links read_links(launch_plan const& plan, run_arguments const& arguments, de
 prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, device_choice& choice,
                          compile_report& compiles)
 {
-  prepared_job job{.arguments = match_arguments(plan, arguments.plan)};
+  prepared_job job{.arguments = match_arguments(plan, arguments.plan),
+                   .generated = {.elements = arguments.elements, .seed = arguments.seed}};
   auto const paths = paths_of(arguments);
   check_outputs(job.arguments, paths, arguments.json);
   job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
   for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
-  auto bound = bind_plan(std::move(plan), paths, job.links.modules);
+  auto bound = bind_plan(std::move(plan), job.links.inputs, job.links.modules);
   job.plan = std::move(bound.plan);
   job.references = std::move(bound.references);
-  job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.references.list,
-                           {.elements = arguments.elements, .seed = arguments.seed});
+  job.data =
+      read_run_data(detail::plan_formulas(job.plan), job.arguments, job.references, job.generated);
   return job;
 }
 
@@ -121,14 +123,23 @@ plan_summary summarize(prepared_job const& job, run_arguments const& arguments,
   return summary;
 }
 
+/// Runs `image` with the inputs that its code needs on this device.
+mode_result execute(prepared_job& job, device const& destination, linked_image const& image,
+                    std::byte unwritten)
+{
+  if (!job.data.of_device.empty())
+    add_device_inputs(job.data, prepare(destination, job.plan, job.links.inputs, image),
+                      job.arguments, job.generated);
+  return execute_plan(destination, job.plan, job.links.inputs, job.data, image, unwritten);
+}
+
 /// Runs the image of lto mode on the reference device, too.
-void compare_with_cpu(prepared_job const& job, cpu_options const& options, plan_summary& summary)
+void compare_with_cpu(prepared_job& job, cpu_options const& options, plan_summary& summary)
 {
   auto const reference_device = open_device("cpu", options);
   auto linker = job.links.flags.linker();
   auto const image = link_in_mode(linker, job.links, link_mode::lto, reference_device->info());
-  auto const result = execute_plan(*reference_device, job.plan, job.links.inputs, job.data, image,
-                                   k_unwritten.back());
+  auto const result = execute(job, *reference_device, image, k_unwritten.back());
   verify_against_cpu({job.plan, job.data, job.references}, result, summary);
 }
 
@@ -170,7 +181,7 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
 {
   check_arguments(plan, arguments);
   device_choice choice(arguments.device);
-  auto const job = prepare_job(std::move(plan), arguments, choice, compiles);
+  auto job = prepare_job(std::move(plan), arguments, choice, compiles);
   refuse_sass_without_gpu(job.links, choice);
   check_inputs(job.links);
   if (arguments.compare_cpu && choice.is_reference_device())
@@ -186,8 +197,7 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   check_options(job.links, summary.device, arguments.resources);
   auto unwritten = k_unwritten.begin();
   for (auto const& image : link_all(job.links, summary.device, summary.warnings))
-    summary.modes.push_back(
-        execute_plan(*destination, job.plan, job.links.inputs, job.data, image, *unwritten++));
+    summary.modes.push_back(execute(job, *destination, image, *unwritten++));
   verify_modes({job.plan, job.data, job.references}, summary, arguments.print);
   if (arguments.compare_cpu) compare_with_cpu(job, arguments.cpu, summary);
   write_outputs(job, summary);
