@@ -85,7 +85,7 @@ class Plans(CliTest):
         self.file("sum.json", json.dumps(stated))
         for found in self.findings("reduce.fatbin", "sum.fatbin", status=4):
             self.assertEqual([(finding["message"], finding["hint"]) for finding in found], [
-                ('sum.json: hook combine: has 1 parameters, and the plan\'s "computes" passes 2',
+                ('sum.json: hook combine: has 1 parameter, and the plan\'s "computes" passes 2',
                  'name one parameter for each operand of "computes"')])
         stated["hooks"]["combine"] = {"parameters": ["a", "b"], "result": "a + b"}
         self.file("sum.json", json.dumps(stated))

@@ -253,6 +253,7 @@ class RunPlan(CliTest):
                 (("--set", "init"), "--set init: has no value"), (("--set", "=1"), "--set =1: has no name"),
                 (("--set", "init=1", "--set", "init.low=2"), "--set init.low: init is stated before, as a whole"),
                 (("--set", "init=x"), "--set init: 'x' is not a number"),
+                (("--set", "init=1e39"), "--set init: 1e+39 is not a value of float32"),
                 (("--set", "bounds.up=1"), "is not a value of range"),
                 (("--set", "n=5", "--input", "in.npy"), "argument in"),
                 (("--state", "x=f"), "--state x: plan weighted_sum has no state of this name"),

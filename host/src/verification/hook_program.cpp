@@ -89,8 +89,9 @@ hook_program::hook_program(stated_hook const& stated, hook_types const& types)
 {
   if (types.operands.size() != stated.hook->parameters.size())
     refuse(stated,
-           detail::format("has {} parameters, and the plan's \"computes\" passes {}",
-                          stated.hook->parameters.size(), types.operands.size()),
+           detail::format("has {} parameter{}, and the plan's \"computes\" passes {}",
+                          stated.hook->parameters.size(),
+                          stated.hook->parameters.size() == 1 ? "" : "s", types.operands.size()),
            "name one parameter for each operand of \"computes\"");
   add_variables(stated, types);
   add_evaluators(stated, types);
