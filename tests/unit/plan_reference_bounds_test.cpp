@@ -2,6 +2,7 @@
 // The bounds of what references compute: of complex numbers, of nested maps, by operands.
 #include "verification/plan_reference.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "plan_reference_fixture.hpp"
@@ -196,4 +197,26 @@ TEST(PlanReference, AddsTheOperandsToTheErrorOfEachSum)
       "for sums only";
   expect_reason(of("a * b", error_model::relative), floats({0}), cause);
   expect_reason(of("a + 2 * b", error_model::additive), floats({0}), cause);
+}
+
+TEST(PlanReference, OfASumOfAMillionFloatsHasABoundThatIsNotVacuous)
+{
+  auto const transform =
+      transform_of({hook_of("add", {"a", "b"}, "a + b", {.ulp = 0.5})}, error_model::additive);
+  auto in = generated(type_of("float32"), std::size_t{1} << 20);
+  plan_data const data{.arguments = {{"in", in}}, .depths = {{"out", 21}}};
+  plan_reference const reference(plan_of(node(operation::fold, "add", {argument("in")})),
+                                 {transform}, data);
+  arithmetic const exact(scalar_kind::float32);
+  array out(type_of("float32"), 1);
+  numbers values(in.count());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = in.get(i);
+  out.set(0, fold_pairwise(values, [&](auto a, auto b) { return exact.add(a, b); }));
+  EXPECT_TRUE(reference.verify("out", out).verified());
+  // One element of a million that is left out.
+  auto const largest = std::ranges::max_element(
+      values, [](auto const& a, auto const& b) { return std::abs(a.real) < std::abs(b.real); });
+  values.erase(largest);
+  out.set(0, fold_pairwise(values, [&](auto a, auto b) { return exact.add(a, b); }));
+  EXPECT_FALSE(reference.verify("out", out).verified());
 }

@@ -15,6 +15,7 @@
 #include "plan/plan_formulas.hpp"
 #include "run/bind_plan.hpp"
 #include "run/plan_arguments.hpp"
+#include "run/plan_states.hpp"
 #include "verification/elements.hpp"
 #include "verification/operand_program.hpp"
 #include "verification/transform_reference.hpp"
@@ -61,9 +62,5 @@ run_data read_run_data(detail::plan_formulas const& formulas, plan_arguments con
 /// @throws usage_error an input of another extent: of a file, or of the code that ran before.
 void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments const& arguments,
                        generated_inputs const& generated);
-
-/// The transform whose hook a state is for; null if none states a state.
-transform_reference const* owner_of(plan_argument const& state,
-                                    std::vector<transform_reference> const& transforms);
 
 }  // namespace fatlink::cli
