@@ -9,7 +9,6 @@
 
 using namespace fatlink;
 using detail::find_sizes;
-using detail::plan_formulas;
 
 namespace {
 
