@@ -9,6 +9,7 @@
 #include "fatlink/input.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/preflight.hpp"
+#include "verification/transform_reference.hpp"
 
 namespace fatlink::cli {
 
@@ -16,11 +17,15 @@ namespace fatlink::cli {
 struct stated_plan {
   launch_plan plan;
   std::vector<fatbin> modules;
-  std::vector<fatbin> all;                     ///< `modules`, then those of the other inputs
-  installed_library const* library = nullptr;  ///< whose plan it is; null: that of an input
+  std::vector<fatbin> all = {};                      ///< `modules`, then those of the other inputs
+  std::vector<input> inputs = {};                    ///< the file, then the other inputs
+  std::vector<transform_reference> references = {};  ///< that the sidecars of `inputs` state
+  installed_library const* library = nullptr;        ///< whose plan it is; null: that of an input
 };
 
-/// The plans beside `files` and `libraries`. @throws file_error a plan that cannot be read.
+/// The plans beside `files` and `libraries`.
+/// @throws file_error a plan or, with a plan, a sidecar that cannot be read, or that states a hook
+///   that its input does not have.
 std::vector<stated_plan> read_plans(std::vector<input> const& files,
                                     std::vector<installed_library> const& libraries);
 

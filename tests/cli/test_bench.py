@@ -79,6 +79,12 @@ class Plans(BenchTest):
         self.assert_fails(2, "bench", "--library", "stencil", "--transform", "smooth", "--kernel", "stencil",
                           says=["--kernel stencil: the launch plan of stencil names its kernels"])
 
+    def test_every_pair_of_loader_and_storer_has_a_single_source(self):
+        of_kind = lambda kind: [file.stem for file in SHARE.glob(f"{kind}_*.fatbin")]
+        pairs = {f"convert+{load}+{store}" for load in of_kind("load") for store in of_kind("store")}
+        self.assertEqual(len(pairs), 16)
+        self.assertEqual({file.stem for file in (SHARE / "bench").glob("convert+*.fatbin")}, pairs)
+
     def test_every_shipped_transform_has_a_single_source(self):
         names = [file.stem for file in (SHARE / "bench").glob("*+*.fatbin")]
         compiled = {part for name in names for part in name.split("+")}

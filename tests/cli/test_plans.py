@@ -78,6 +78,39 @@ class Plans(CliTest):
         self.assertEqual(found[0]["message"], "reduce.json: computes.out: combines is no hook of reduce.fatbin")
         self.assertEqual(found[0]["hint"], "did you mean combine? hooks there are: combine")
 
+    def test_check_refuses_a_reference_that_does_not_fit_the_plan(self):
+        self.write()
+        stated = {"name": "sum", "summary": "a + b", "element": "float32",
+                  "hooks": {"combine": {"parameters": ["a"], "result": "a"}}}
+        self.file("sum.json", json.dumps(stated))
+        for found in self.findings("reduce.fatbin", "sum.fatbin", status=4):
+            self.assertEqual([(finding["message"], finding["hint"]) for finding in found], [
+                ('sum.json: hook combine: has 1 parameter, and the plan\'s "computes" passes 2',
+                 'name one parameter for each operand of "computes"')])
+        stated["hooks"]["combine"] = {"parameters": ["a", "b"], "result": "a + b"}
+        self.file("sum.json", json.dumps(stated))
+        self.assertEqual(self.findings("reduce.fatbin", "sum.fatbin"), [[], []])
+
+    def test_check_refuses_a_sidecar_that_states_another_hook_than_its_input_has(self):
+        self.write()
+        self.file("sum.json", json.dumps({"name": "sum", "summary": "a + b",
+                                          "hooks": {"combin": {"parameters": ["a", "b"], "result": "a + b"}}}))
+        self.assert_fails(3, "check", "reduce.fatbin", "sum.fatbin",
+                          says=['sum.json: "hooks" has "combin", which is none of sum.fatbin (combine)'],
+                          hint='did you mean "combine"?')
+
+    def test_a_size_that_a_hook_gets_is_no_element_of_it(self):
+        for name in ("convert", "load_float32"):
+            shutil.copyfile(SHARE / f"{name}.fatbin", self.folder / f"{name}.fatbin")
+        plan = json.loads((SHARE / "convert.json").read_text())
+        for key in ("hooks", "element", "error_model"):
+            plan.pop(key, None)
+        plan["computes"] = {"out": "map(store_element, map(load_element, n, index), index)"}
+        self.file("convert.json", json.dumps(plan))
+        said = self.fatlink_json("check", "convert.fatbin", "load_float32.fatbin")
+        self.assertEqual([finding["id"] for target in said["targets"] for finding in target["findings"]
+                          if finding["id"] == "element-mismatch"], [])
+
     def test_check_of_a_transform_uses_the_plan_of_the_installed_library(self):
         self.write(lambda plan: plan["launches"][0]["arguments"].pop())
         env = {"FATLINK_PATH": str(self.folder)}

@@ -54,6 +54,24 @@ class RunPlan(PlanTest):
         self.assertNotEqual(said["modes"][0]["reference"][0]["reason"], "")
         self.assertEqual(said["modes"][0]["expected"], [])
 
+    def of_device(self, plan):
+        """Its input's extent depends on the device: with 64 threads, 2 elements for each block that runs at once."""
+        plan["arguments"][0]["count"] = "pairs"
+        plan["let"]["pairs"] = "multiprocessors * occupancy(weigh_tiles) * 2"
+        plan["launches"][0]["grid"] = "min(blocks, pairs - 1)"  # not with 1 multiprocessor of 1 block
+
+    def test_an_input_has_the_extents_that_the_device_gives(self):
+        words = self.with_plan(self.of_device)
+        self.run_plan(*words, "--set", "n=2")
+        self.file("in.npy", floats(1, 2, 3))
+        done = self.refuse(2, *words, "--set", "n=2", "--input", "in.npy",
+                           says="elements in the plan on this device; 3 given", hint="pass an array of this size")
+        count = int(done.stderr.split("argument in has ")[1].split()[0])
+        self.assertEqual(count % 2, 0)
+        self.file("in.npy", floats(*range(count)))
+        self.run_plan(*words, "--set", "n=2", "--input", "in.npy", "--output", "out.npy")
+        self.assertEqual(struct.unpack("<f", (self.folder / "out.npy").read_bytes()[-4:])[0], 0 + 1)
+
     def test_fields_of_a_state_replace_those_of_its_file(self):
         self.file("in.npy", floats(1, 2, 3))
         self.file("state", struct.pack("<f", 3))
@@ -144,8 +162,7 @@ class RunPlan(PlanTest):
         self.assertIn("WRONG: 1 of 1 elements; the first is element 0: 6, expected 7", done.stdout)
 
     def test_sources_are_compiled_and_reported(self):
-        self.file("half.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'
-                  '{ return static_cast<float const*>(in)[i] / 2; }\n')
+        self.file("half.cu", self.HALF)
         self.file("in.npy", floats(1, 2, 3))
         said = self.run_plan("--library", "convert", "--transform", "half.cu", "--input", "in.npy", "--output", "out.npy")
         self.assertEqual([source["file"] for source in said["compiles"]], ["half.cu"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `fatlink run` refuses of a launch plan's arguments: each message names the argument, the cause and the remedy."""
+import json
 import os
 import pty
 import resource
@@ -7,7 +8,7 @@ import shutil
 import subprocess
 import unittest
 
-from fatlink_cli import PROGRAM, SANITIZED
+from fatlink_cli import PROGRAM, SANITIZED, SHARE
 from plan_case import CORPUS, LOAD, SUM, PlanTest, floats, npy
 
 
@@ -17,8 +18,31 @@ class RunPlanRefusals(PlanTest):
         self.refuse(2, *LOAD, "--state", "load_state=state",
                     says="--state load_state: state has 5 bytes, and the state of load_float32 has 4")
 
+    def test_a_file_of_state_is_refused_for_a_hook_that_states_no_state(self):
+        self.file("state", bytes(12))
+        self.refuse(2, "--library", "convert", "--transform", "load_float32", "--state", "store_state=state",
+                    says=f'--state store_state: {SHARE / "convert.json"} states no "state"', hint="leave out --state")
+        self.file("half.cu", self.HALF)
+        self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
+            "load_element": {"parameters": ["x", "index"], "result": "x / 2"}}}))
+        self.refuse(2, "--library", "convert", "--transform", "half.cu", "--state", "load_state=state",
+                    says='--state load_state: half.json states no "state"', hint="leave out --state")
+
+    def test_a_file_of_state_of_any_size_is_passed_to_a_hook_that_no_sidecar_describes(self):
+        self.file("state", bytes(12))
+        self.file("half.cu", self.HALF)
+        self.run_plan("--library", "convert", "--transform", "half.cu", "--state", "load_state=state", "--elements", 10)
+
+    def test_a_hook_that_the_sidecar_of_a_source_misspells_is_refused(self):
+        self.file("half.cu", self.HALF)
+        self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
+            "laod_element": {"parameters": ["x", "index"], "result": "x / 2"}}}))
+        self.refuse(3, "--library", "convert", "--transform", "half.cu",
+                    says='half.json: "hooks" has "laod_element", which is none of convert/1 (load_element, store_element)',
+                    hint='did you mean "load_element"?')
+
     def test_an_unknown_field_of_a_state_is_named_with_the_known_ones(self):
-        self.refuse(2, *LOAD, "--set", "load_state.scael=1", says="the state has no field 'scael'", hint="its fields: scale")
+        self.refuse(2, *LOAD, "--set", "load_state.scael=1", says="the state has no field 'scael'", hint="did you mean scale? its fields: scale")
 
     def test_elements_of_another_type_than_the_transforms_are_refused(self):
         self.file("in.npy", floats(1, 2, 3))
@@ -34,6 +58,7 @@ class RunPlanRefusals(PlanTest):
                 (("--set", "init"), "--set init: has no value"), (("--set", "=1"), "--set =1: has no name"),
                 (("--set", "init=1", "--set", "init.low=2"), "--set init.low: init is stated before, as a whole"),
                 (("--set", "init=x"), "--set init: 'x' is not a number"),
+                (("--set", "init=1e39"), "--set init: 1e+39 is not a value of float32"),
                 (("--set", "bounds.low=[1]"), "--set bounds: [1] is not a value of float32"),
                 (("--set", "n=5", "--input", "in.npy"), "argument in"),
                 (("--state", "x=f"), "--state x: plan weighted_sum has no state of this name"),

@@ -54,6 +54,20 @@ class Plans(CliTest):
         self.assertEqual(len(written) - header, 4 * count)
         self.assertGreater(count, 2 * 64)
 
+    def test_an_input_whose_extent_occupancy_gives_is_not_compared_with_another_device(self):
+        for ending in (".fatbin", ".json"):
+            shutil.copyfile((CORPUS / "weighted_sum").with_suffix(ending), self.folder / f"sum{ending}")
+        plan = json.loads((self.folder / "sum.json").read_text())
+        plan["arguments"][0]["count"] = "occupancy(weigh_tiles)"
+        (self.folder / "sum.json").write_text(json.dumps(plan))
+        words = ("run", "--device", "gpu", "--mode", "lto", "--library", self.folder / "sum.fatbin",
+                 "--transform", CORPUS / "scaled_add.fatbin", "--set", "n=1")
+        self.fatlink(*words)
+        # The occupancy on the reference device is 1, on a GPU that of blocks of 64 threads.
+        self.assert_fails(2, *words, "--compare-cpu", says=["argument in has 1 elements in the plan here, and ",
+                                                            " in the run before"],
+                          hint="run one mode, without --compare-cpu")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,27 +5,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "changed_plan.hpp"
 #include "expect_error.hpp"
 #include "plan/bind_types.hpp"
-#include "plan/find_sizes.hpp"
-#include "plan/read_plan.hpp"
-#include "plan_text.hpp"
 
 using namespace fatlink;
 using detail::compute_values;
-using detail::find_sizes;
+using detail::compute_without_device;
 using detail::plan_formulas;
 using nlohmann::json;
 
 namespace {
-
-/// The example with `values` at JSON pointers.
-plan_formulas example(std::map<char const*, json> const& values = {})
-{
-  auto plan = plan_text::example();
-  for (auto const& [pointer, value] : values) plan[json::json_pointer(pointer)] = value;
-  return plan_formulas(detail::read_plan(plan, "reduce.json", {}));
-}
 
 detail::device_facts gpu()
 {
@@ -44,17 +34,15 @@ detail::plan_values values_for(plan_formulas const& formulas, std::int64_t n)
 /// Expects that the change to the example is refused for n = 100.
 void expect_refusal(char const* pointer, json const& value, std::string const& says)
 {
-  auto const formulas = example({{pointer, value}});
+  auto const formulas = plan_text::formulas({{pointer, value}});
   expect_error<file_error>([&] { values_for(formulas, 100); }, says);
 }
-
-detail::stated_sizes const k_image{{"height", 480}, {"width", 640}};
 
 }  // namespace
 
 TEST(PlanValues, ComputesExtentsAndLaunches)
 {
-  auto const values = values_for(example(), 100000);
+  auto const values = values_for(plan_text::formulas(), 100000);
   EXPECT_EQ(values.counts[0], 100000U);
   EXPECT_EQ(values.extents[1], (std::vector<std::size_t>{480, 640}));
   EXPECT_EQ(values.counts[1], 480U * 640U);
@@ -71,7 +59,7 @@ TEST(PlanValues, ComputesExtentsAndLaunches)
 TEST(PlanValues, UsesTheOccupancyOfTheFirstLaunchOfAKernel)
 {
   auto const formulas =
-      example({{"/launches/0/block", {32, "2 * 2"}}, {"/launches/0/shared", "n"}});
+      plan_text::formulas({{"/launches/0/block", {32, "2 * 2"}}, {"/launches/0/shared", "n"}});
   std::vector<std::int64_t> const sizes{8192 * 1000, 1, 1};
   auto facts = gpu();
   std::string call;
@@ -85,21 +73,21 @@ TEST(PlanValues, UsesTheOccupancyOfTheFirstLaunchOfAKernel)
 
 TEST(PlanValues, AsksForNoOccupancyThatThePlanDoesNotUse)
 {
-  auto const formulas = example({{"/let/blocks", "7"}});
+  auto const formulas = plan_text::formulas({{"/let/blocks", "7"}});
   std::vector<std::int64_t> const sizes{1, 1, 1};
   EXPECT_EQ(compute_values(formulas, sizes, {.element_bytes = 4}).launches[0].grid[0], 7U);
 }
 
 TEST(PlanValues, MakesNoLaunchOfZeroBlocks)
 {
-  auto const values = values_for(example(), 0);
+  auto const values = values_for(plan_text::formulas(), 0);
   EXPECT_FALSE(values.launches[0].is_made());
   EXPECT_TRUE(values.launches[1].is_made());
 }
 
 TEST(PlanValues, AreComputedAgainInTheSameMemory)
 {
-  auto const formulas = example();
+  auto const formulas = plan_text::formulas();
   detail::plan_values values;
   std::vector<std::int64_t> sizes{100000, 480, 640};
   compute_values(formulas, sizes, gpu(), values);
@@ -112,8 +100,8 @@ TEST(PlanValues, AreComputedAgainInTheSameMemory)
 
 TEST(PlanValues, KnowTheSizeOfAnElement)
 {
-  auto const formulas =
-      example({{"/launches/0/shared", "sizeof(in) + sizeof(win) + sizeof(int8) + sizeof(window)"}});
+  auto const formulas = plan_text::formulas(
+      {{"/launches/0/shared", "sizeof(in) + sizeof(win) + sizeof(int8) + sizeof(window)"}});
   EXPECT_EQ(values_for(formulas, 1).launches[0].shared_bytes, 4U + 8U + 1U + 8U);
   std::vector<std::int64_t> const sizes{1, 1, 1};
   auto facts = gpu();
@@ -151,7 +139,7 @@ TEST(PlanValues, RefuseTheSizeOfAnElementOfSeveralHooks)
 
 TEST(PlanValues, ComputeTheDepth)
 {
-  auto const formulas = example();
+  auto const formulas = plan_text::formulas();
   EXPECT_EQ(compute_depth(formulas, 0, values_for(formulas, 100000)), 16U + 16U);
   auto plan = plan_text::example();
   plan.erase("depth");
@@ -199,7 +187,7 @@ TEST(PlanValues, RefuseValuesOutOfRange)
 
 TEST(PlanValues, RefuseAKernelThatTheDeviceCannotRun)
 {
-  auto const formulas = example();
+  auto const formulas = plan_text::formulas();
   std::vector<std::int64_t> const sizes{100, 1, 1};
   auto facts = gpu();
   facts.occupancy = [](std::string const&, unsigned, std::size_t) { return 0; };
@@ -208,107 +196,12 @@ TEST(PlanValues, RefuseAKernelThatTheDeviceCannotRun)
                              "a block of reduce_tiles with 512 threads");
 }
 
-TEST(PlanSizes, FollowFromTheExtentsOfArrays)
+TEST(PlanValues, OfArraysThatDependOnTheDeviceAreNotComputedWithoutIt)
 {
-  EXPECT_EQ(find_sizes(example(), {{"in", {7}}, {"image", {480, 640}}}, {}),
-            (std::vector<std::int64_t>{7, 480, 640}));
-}
-
-TEST(PlanSizes, AreTakenAsStatedWhereNoArrayHasThem)
-{
-  EXPECT_EQ(find_sizes(example(), {{"image", {480, 640}}}, {{"n", 7}}),
-            (std::vector<std::int64_t>{7, 480, 640}));
-}
-
-TEST(PlanSizes, DoNotFollowFromFormulas)
-{
-  auto const formulas = example({{"/arguments/0/count", "n + 1"}});
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(formulas, {{"in", {8}}}, k_image);
-      },
-      "argument n: plan reduce needs this size; it is not given, and no "
-      "array that is given has it as an extent");
-}
-
-TEST(PlanSizes, HaveDefaults)
-{
-  auto const formulas = example({{"/arguments/4/default", 9}});
-  EXPECT_EQ(find_sizes(formulas, {}, k_image)[0], 9);
-  EXPECT_EQ(find_sizes(formulas, {{"in", {7}}}, k_image)[0], 7);
-}
-
-TEST(PlanSizes, MustAgree)
-{
-  auto const formulas = example({{"/arguments/2/count", "n"}, {"/arguments/1/shape/1", "n"}});
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(formulas, {{"in", {7}}, {"out", {8}}}, k_image);
-      },
-      "argument n: is 7 by argument in, and 8 by argument out");
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(formulas, {{"in", {7}}, {"image", {480, 9}}}, k_image);
-      },
-      "argument n: is 7 by argument in, and 9 by argument image (dimension 1)");
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(formulas, {{"in", {7}}}, {{"n", 8}});
-      },
-      "argument n: is 8 by the value given for it, and 7 by argument in");
-}
-
-TEST(PlanSizes, RefuseWhatThePlanDoesNotHave)
-{
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(example(), {}, {{"m", 8}});
-      },
-      "argument \"m\": plan reduce has no size of this name");
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(example(), {{"inn", {8}}}, {});
-      },
-      "argument \"inn\": plan reduce has no array of this name");
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(example(), {{"n", {8}}}, {});
-      },
-      "argument \"n\": plan reduce has no array of this name");
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(example(), {{"image", {8}}}, {});
-      },
-      "argument image: has 2 dimensions in the plan; 1 (8) given");
-}
-
-TEST(PlanSizes, AreInTheRangeOfTheirType)
-{
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(example(), {}, {{"n", -1}});
-      },
-      "argument n: -1 is out of the range of uint64, its type in reduce.json");
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(example(), {{"image", {4294967296, 1}}}, {});
-      },
-      "argument height: 4294967296 is out of the range of uint32");
-  expect_error<usage_error>(
-      [&] {
-        find_sizes(example(), {{"in", {1ULL << 63U}}}, {});
-      },
-      "argument in: an extent of 9223372036854775808, above 2^63 - 1");
-}
-
-TEST(PlanSizes, AreComparedWithTheExtentsOfArrays)
-{
-  auto const formulas = example({{"/arguments/0/count", "n + 1"}});
-  auto const values = values_for(formulas, 7);
-  EXPECT_NO_THROW(check_extents(formulas, values, {{"in", {8}}, {"image", {480, 640}}}));
-  expect_error<usage_error>(
-      [&] {
-        check_extents(formulas, values, {{"in", {7}}});
-      },
-      "argument in: has 8 elements in the plan (arguments[0].count); 7 given");
+  // A grid that no device has does not matter.
+  auto const formulas = plan_text::formulas(
+      {{"/arguments/0/count", "blocks"}, {"/launches/0/grid", "1 / (multiprocessors - 1)"}});
+  auto const values = compute_without_device(formulas, std::vector<std::int64_t>{100000, 480, 640});
+  EXPECT_TRUE(values.extents[0].empty()) << "blocks needs the occupancy";
+  EXPECT_EQ(values.extents[1], (std::vector<std::size_t>{480, 640}));
 }

@@ -247,6 +247,7 @@ TEST_F(TransformReference, IsReadFromBesideTheFatbin)
   folder_.write("t.json", R"({"sha256": ")" + std::string(64, '0') + "\"}");
   EXPECT_FALSE(transform_reference::beside(folder_.path() / "t.fatbin"));
   folder_.write("t.json", k_good.dump());
-  EXPECT_TRUE(transform_reference::beside(folder_.path() / "t.fatbin"));
-  EXPECT_EQ(detail::transform_types::beside(folder_.path() / "t.fatbin").state->fields.size(), 4U);
+  auto const stated = transform_reference::beside(folder_.path() / "t.fatbin");
+  ASSERT_TRUE(stated);
+  EXPECT_EQ(stated->types.state->fields.size(), 4U);
 }

@@ -92,7 +92,7 @@ bench_job read_job(std::string const& library, std::vector<std::string> const& t
   auto const& kernels = job.flags.options.kernels;
   if (plan) {
     job.kernel.name = kernels.front();
-    job.plan = bind_plan(std::move(*plan), job.files, job.modules(detail::newest_target()));
+    job.plan = bind_plan(std::move(*plan), job.inputs, job.modules(detail::newest_target()));
   } else {
     job.kernel = select_kernel(job.modules(detail::newest_target()),
                                kernels.empty() ? std::string() : kernels.front());

@@ -52,7 +52,7 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
                        std::vector<named_plan> const& plans, std::size_t elements)
 {
   auto const& plan = job.plan->plan;
-  auto const [data, count] = generate_data(job, elements);
+  auto const [data, count] = generate_data(job, plans.front().code, elements);
   auto const extents = plans.front().code.extents(size_arguments(data));
   plan_arrays const arrays(gpu, plan, data, extents);
   auto const scratch = gpu.allocate<std::byte>(scratch_bytes(plans, data));
@@ -80,14 +80,16 @@ bool has_free_size(launch_plan const& plan, plan_arguments const& arguments)
 
 }  // namespace
 
-bench_data generate_data(bench_job const& job, std::size_t elements, array_copies copies)
+bench_data generate_data(bench_job const& job, prepared_plan const& code, std::size_t elements,
+                         array_copies copies)
 {
   auto const& plan = job.plan->plan;
   auto const arguments = match_arguments(plan, {.values = job.values});
-  bench_data call{
-      .data = read_run_data(detail::plan_formulas(plan), arguments, job.plan->references.list,
-                            {.elements = elements, .copies = copies}),
-      .elements = elements};
+  generated_inputs const generated{.elements = elements, .copies = copies};
+  bench_data call{.data = read_run_data(detail::plan_formulas(plan), arguments,
+                                        job.plan->references, generated),
+                  .elements = elements};
+  add_device_inputs(call.data, code, arguments, generated);
   if (has_free_size(plan, arguments)) return call;
   call.elements = 1;
   for (auto const& [name, array] : call.data.inputs)

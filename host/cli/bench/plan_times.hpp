@@ -20,9 +20,11 @@ struct bench_data {
   std::size_t elements = 0;
 };
 
-/// The first size that --set and the plan do not state is `elements`. `job` has a launch plan.
+/// The first size that --set and the plan do not state is `elements`. `job` has a launch plan, and
+/// `code` is one of its variants.
 /// @throws usage_error the plan needs values that have no defaults.
-bench_data generate_data(bench_job const& job, std::size_t elements, array_copies copies = {});
+bench_data generate_data(bench_job const& job, prepared_plan const& code, std::size_t elements,
+                         array_copies copies = {});
 
 /// Rows for each number of `elements` and variant, as docs/schemas/bench.json describes them; for
 /// one number only if --set states all sizes. @throws as generate_data.

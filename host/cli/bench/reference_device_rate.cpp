@@ -47,7 +47,7 @@ measured_launch kernel_launch(device const& cpu, linked_image const& image, benc
 measured_launch plan_launch(device const& cpu, linked_image const& image, bench_job const& job)
 {
   auto const code = prepare(cpu, job.plan->plan, job.inputs, image);
-  auto call = generate_data(job, k_count, {.on_host = true});
+  auto call = generate_data(job, code, k_count, {.on_host = true});
   auto const data = std::make_shared<run_data>(std::move(call.data));
   auto const extents = std::make_shared<plan_extents>(code.extents(size_arguments(*data)));
   auto const arrays = std::make_shared<plan_arrays>(cpu, job.plan->plan, *data, *extents);

@@ -2,11 +2,11 @@
 // A launch plan whose element types are those of the transforms, and what they compute.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "verification/transform_reference.hpp"
 
@@ -17,6 +17,8 @@ struct plan_references {
   std::vector<transform_reference> list = {};  ///< of the transforms, in their order
   /// Whether the last one is the library's: of the hooks that it defines itself.
   bool has_library = false;
+  /// Whether a transform has no sidecar with "hooks": its hooks may read a state.
+  bool is_incomplete = false;
 };
 
 struct bound_types {
@@ -24,11 +26,17 @@ struct bound_types {
   plan_references references = {};
 };
 
-/// `paths`: the library, then the transforms; `modules`: those that a link takes of them.
+/// `inputs`: the library, then the transforms.
+/// @throws file_error (invalid-sidecar) a sidecar is malformed, or states a hook that its input
+/// does
+///   not have.
+plan_references read_references(std::span<input const> inputs);
+
+/// `inputs` as above; `modules`: those that a link takes of them.
 /// @throws refused_error (plan-mismatch, element-mismatch) the plan does not fit the kernels or the
 ///   transforms. @throws usage_error nothing states the type of an argument.
-/// @throws file_error a sidecar is malformed.
-bound_types bind_plan(launch_plan plan, std::vector<std::filesystem::path> const& paths,
+/// @throws file_error as read_references.
+bound_types bind_plan(launch_plan plan, std::span<input const> inputs,
                       std::span<fatbin const> modules);
 
 }  // namespace fatlink::cli

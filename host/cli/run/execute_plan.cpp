@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/execute_plan.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "fatlink/error.hpp"
 #include "run/plan_arrays.hpp"
+#include "terminal/step_line.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
+namespace {
 
-mode_result execute_plan(device const& destination, launch_plan const& plan,
-                         std::vector<input> const& inputs, run_data const& data,
-                         linked_image const& image, std::byte unwritten)
+/// Whether hooks get a null pointer as their state.
+bool lacks_state(run_data const& data)
+{
+  return std::ranges::any_of(data.states, [](auto const& state) { return state.second.empty(); });
+}
+
+mode_result launch(device const& destination, launch_plan const& plan,
+                   std::vector<input> const& inputs, run_data const& data,
+                   linked_image const& image, std::byte unwritten)
 {
   detail::stopwatch watch;
   auto const code = prepare(destination, plan, inputs, image);
@@ -32,6 +46,27 @@ mode_result execute_plan(device const& destination, launch_plan const& plan,
           .outputs = arrays.read_outputs(),
           .unwritten = unwritten,
           .depths = extents.depths};
+}
+
+}  // namespace
+
+mode_result execute_plan(device const& destination, launch_plan const& plan,
+                         std::vector<input> const& inputs, run_data const& data,
+                         linked_image const& image, std::byte unwritten)
+try {
+  step_line const line(fmt::format("running {} mode on {}", to_string(image.mode),
+                                   to_string(destination.info().kind)));
+  return launch(destination, plan, inputs, data, image, unwritten);
+} catch (device_error const& failure) {
+  auto details = failure.details();
+  auto const is_null = details.code == error_code::illegal_address &&
+                       details.message.find("a null pointer") != std::string::npos;
+  if (!is_null || !lacks_state(data)) throw;
+  details.hint =
+      "if the transform needs a state, pass its bytes with --state FILE, or state its fields in "
+      "the transform's .json; otherwise " +
+      details.hint;
+  throw device_error(failure.where(), details);
 }
 
 }  // namespace fatlink::cli

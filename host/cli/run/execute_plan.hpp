@@ -15,7 +15,8 @@ namespace fatlink::cli {
 
 /// Uploads `data`, makes the launches of `plan` and copies the outputs back. `image` was linked
 /// from `inputs`. Elements that no kernel writes keep the byte `unwritten`: with another one in
-/// each run, results differ there. @throws as prepare and prepared_plan::run.
+/// each run, results differ there. @throws as prepare and prepared_plan::run; where a hook
+/// reads a null state, with a hint to --state.
 mode_result execute_plan(device const& destination, launch_plan const& plan,
                          std::vector<input> const& inputs, run_data const& data,
                          linked_image const& image, std::byte unwritten);

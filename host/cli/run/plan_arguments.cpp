@@ -108,11 +108,8 @@ void check_field(plan_argument const& argument, std::string const& field, std::s
     fail_usage(fmt::format("--set {}: {} is a value of {}, which has no fields", text,
                            argument.name, to_string(*argument.type)),
                text, fmt::format("write --set {}=VALUE", argument.name));
-  auto const similar = detail::nearest(names, field);
-  fail_usage(
-      fmt::format("--set {}: {} has no field '{}'", text, argument.name, field), text,
-      fmt::format("{}its fields: {}",
-                  similar.empty() ? "" : fmt::format("did you mean {}? ", similar), list(names)));
+  fail_usage(fmt::format("--set {}: {} has no field '{}'", text, argument.name, field), text,
+             field_hint(names, field));
 }
 
 /// @throws usage_error a struct or state is stated as something other than its fields.
@@ -186,6 +183,13 @@ std::vector<named_text> parse_named(char const* option, std::vector<std::string>
                    "state it once");
   }
   return parsed;
+}
+
+std::string field_hint(std::vector<std::string> const& names, std::string const& field)
+{
+  auto const similar = detail::nearest(names, field);
+  return fmt::format("{}its fields: {}",
+                     similar.empty() ? "" : fmt::format("did you mean {}? ", similar), list(names));
 }
 
 plan_arguments match_arguments(launch_plan const& plan, plan_texts const& texts)

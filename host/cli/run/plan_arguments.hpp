@@ -26,6 +26,9 @@ struct named_text {
 /// @throws usage_error an element is not NAME=TEXT, or a name is stated twice.
 std::vector<named_text> parse_named(char const* option, std::vector<std::string> const& texts);
 
+/// "did you mean scale? its fields: scale, offset", for `field`, which is none of `names`.
+std::string field_hint(std::vector<std::string> const& names, std::string const& field);
+
 /// The arguments of a plan that the command line states.
 struct plan_arguments {
   std::map<std::string, std::string> inputs = {};    ///< .npy files by argument

@@ -2,6 +2,7 @@
 #include "run/plan_data.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -10,9 +11,9 @@
 #include "options.hpp"
 #include "plan/encode_value.hpp"
 #include "plan/plan_values.hpp"
+#include "run/plan_arrays.hpp"
+#include "run/plan_states.hpp"
 #include "terminal/streams.hpp"
-#include "util/files/read_file.hpp"
-#include "util/limits.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -99,12 +100,6 @@ host_array read_expected(plan_argument const& argument, std::string const& file)
   return load(argument, *source, source->extents());
 }
 
-[[noreturn]] void fail_value(std::string const& name, std::string const& cause)
-{
-  fail_usage(fmt::format("--set {}: {}", name, cause), name,
-             "state a value of the argument's type; of a struct all fields");
-}
-
 /// `fields` replace those of `whole`, an object.
 nlohmann::json merged(nlohmann::json whole, nlohmann::json const& fields)
 {
@@ -128,73 +123,6 @@ try {
   fail_value(argument.name, cause.what());
 }
 
-std::string field_names(element_type const& type)
-{
-  std::string names;
-  for (auto const& field : type.fields) names += (names.empty() ? "" : ", ") + field.name;
-  return names;
-}
-
-/// Sets the fields of a state that --set names.
-void set_fields(std::vector<std::byte>& bytes, element_type const& type, std::string const& name,
-                nlohmann::json const& fields)
-try {
-  for (auto const& [key, value] : fields.items()) {
-    auto const field = std::ranges::find(type.fields, key, &element_field::name);
-    if (field == type.fields.end())
-      fail_usage(fmt::format("--set {}: the state has no field '{}'", name, key), name,
-                 fmt::format("its fields: {}", field_names(type)));
-    auto const encoded = detail::encode_value(field->type, value);
-    std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(field->offset));
-  }
-} catch (std::invalid_argument const& cause) {
-  fail_value(name, cause.what());
-}
-
-/// The bytes of a file of --state. Without an owner nothing says how many they are.
-std::vector<std::byte> read_state(std::string const& argument, std::string const& file,
-                                  transform_reference const* owner)
-{
-  auto bytes = detail::read_file(file, limits::k_file_bytes, "pass a file with the state's bytes");
-  if (owner != nullptr && bytes.size() != owner->types.state->size)
-    fail_usage(fmt::format("--state {}: {} has {} bytes, and the state of {} has {}", argument,
-                           file, bytes.size(), owner->name, owner->types.state->size),
-               file,
-               fmt::format("write the fields of {}'s \"state\" as its struct has them, padding too",
-                           owner->file));
-  return bytes;
-}
-
-std::vector<std::byte> state_of(plan_argument const& argument, plan_arguments const& arguments,
-                                std::vector<transform_reference> const& transforms)
-{
-  auto const* const owner = owner_of(argument, transforms);
-  auto const file = arguments.states.find(argument.name);
-  auto const fields = arguments.values.find(argument.name);
-  std::vector<std::byte> bytes;
-  if (file != arguments.states.end())
-    bytes = read_state(argument.name, file->second, owner);
-  else if (owner != nullptr)
-    bytes = owner->types.default_state;
-  if (fields == arguments.values.end()) return bytes;
-  if (owner == nullptr) fail_value(argument.name, "no transform states the fields of its state");
-  set_fields(bytes, *owner->types.state, argument.name, fields->second);
-  return bytes;
-}
-
-}  // namespace
-
-transform_reference const* owner_of(plan_argument const& state,
-                                    std::vector<transform_reference> const& transforms)
-{
-  for (auto const& transform : transforms)
-    if (transform.types.state && (state.hook.empty() || transform.find(state.hook) != nullptr))
-      return &transform;
-  return nullptr;
-}
-
-namespace {
-
 /// The arrays of --input, with their extents as the plan counts them.
 struct input_files {
   std::map<std::string, std::unique_ptr<element_source>> sources = {};
@@ -211,46 +139,91 @@ input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments
   return files;
 }
 
-host_array input_of(plan_argument const& argument, input_files const& files,
+/// Argument `index` of `plan`, of its file or generated.
+host_array input_of(launch_plan const& plan, std::size_t index, input_files const& files,
                     std::vector<std::size_t> const& extents, std::uint64_t seed)
 {
+  auto const& argument = plan.arguments[index];
   if (auto const file = files.sources.find(argument.name); file != files.sources.end())
     return load(argument, *file->second, extents);
-  return load(argument, *generated_elements(*argument.type, extents, seed), extents);
+  return load(argument, *generated_elements(*argument.type, extents, seed_of(seed, index)),
+              extents);
+}
+
+/// Adds the inputs whose extents are known.
+void add_inputs(run_data& data, plan_formulas const& formulas, input_files const& files,
+                std::vector<std::int64_t> const& sizes, generated_inputs const& generated)
+{
+  auto const values = detail::compute_without_device(formulas, sizes);
+  auto known = files.extents;
+  for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i)
+    if (values.extents[i].empty()) known.erase(formulas.plan.arguments[i].name);
+  detail::check_extents(formulas, values, known);
+  check_memory(formulas.plan, values.extents, generated.copies);
+  for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i) {
+    auto const& argument = formulas.plan.arguments[i];
+    if (argument.role != argument_role::input) continue;
+    if (values.extents[i].empty())
+      data.of_device.push_back(argument.name);
+    else
+      data.inputs[argument.name] =
+          input_of(formulas.plan, i, files, values.extents[i], generated.seed);
+  }
+}
+
+std::string text_of(std::vector<std::size_t> const& extents)
+{
+  return fmt::format("{}", fmt::join(extents, " x "));
 }
 
 }  // namespace
 
 run_data read_run_data(plan_formulas const& formulas, plan_arguments const& arguments,
-                       std::vector<transform_reference> const& transforms,
-                       generated_inputs const& generated)
+                       plan_references const& references, generated_inputs const& generated)
 {
   auto const& plan = formulas.plan;
   auto const files = open_inputs(plan, arguments);
   auto stated = stated_sizes_of(formulas, arguments);
   add_generated_size(formulas, files.extents, stated, generated.elements);
   auto const sizes = detail::find_sizes(formulas, files.extents, stated);
-  // Inputs' extents use no facts of a device that a machine could lack here.
-  auto const values = detail::compute_values(
-      formulas, sizes, {.occupancy = [](auto const&...) { return std::int64_t{1}; }});
-  detail::check_extents(formulas, values, files.extents);
-  check_memory(plan, values.extents, generated.copies);
   run_data data;
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
     data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
+  add_inputs(data, formulas, files, sizes, generated);
   for (auto const& [name, file] : arguments.expected)
     data.expected[name] = read_expected(*plan.find(name), file);
-  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
-    auto const& argument = plan.arguments[i];
-    auto const& name = argument.name;
+  for (auto const& argument : plan.arguments)
     if (argument.role == argument_role::value)
-      data.values[name] = value_of(argument, arguments);
+      data.values[argument.name] = value_of(argument, arguments);
     else if (argument.role == argument_role::state)
-      data.states[name] = state_of(argument, arguments, transforms);
-    else if (argument.role == argument_role::input)
-      data.inputs[name] = input_of(argument, files, values.extents[i], seed_of(generated.seed, i));
-  }
+      data.states[argument.name] = state_of(argument, arguments, references);
   return data;
+}
+
+void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments const& arguments,
+                       generated_inputs const& generated)
+{
+  if (data.of_device.empty()) return;
+  auto const& plan = code.plan();
+  auto const files = open_inputs(plan, arguments);
+  auto const extents = code.extents(size_arguments(data));
+  for (auto const& name : data.of_device) {
+    auto const& needed = extents.arrays.at(name);
+    auto const file = files.extents.find(name);
+    auto const earlier = data.inputs.find(name);
+    auto const index = static_cast<std::size_t>(plan.find(name) - plan.arguments.data());
+    if (file != files.extents.end() && file->second != needed)
+      fail_usage(fmt::format("argument {} has {} elements in the plan on this device; {} given",
+                             name, text_of(needed), text_of(file->second)),
+                 name, "pass an array of this size, or leave it to --elements");
+    if (earlier == data.inputs.end())
+      data.inputs[name] = input_of(plan, index, files, needed, generated.seed);
+    else if (earlier->second.extents != needed)
+      fail_usage(fmt::format("argument {} has {} elements in the plan here, and {} in the run "
+                             "before: its size depends on the code or the device",
+                             name, text_of(needed), text_of(earlier->second.extents)),
+                 name, "run one mode, without --compare-cpu: --mode lto");
+  }
 }
 
 }  // namespace fatlink::cli

@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "fatlink/launch_plan.hpp"
+#include "fatlink/prepare.hpp"
 #include "plan/find_sizes.hpp"
 #include "plan/plan_formulas.hpp"
+#include "run/bind_plan.hpp"
 #include "run/plan_arguments.hpp"
 #include "run/plan_memory.hpp"
+#include "run/plan_states.hpp"
 #include "verification/elements.hpp"
 #include "verification/operand_program.hpp"
 #include "verification/transform_reference.hpp"
@@ -43,20 +46,23 @@ struct run_data {
   std::map<std::string, host_array> values = {};              ///< of one element each
   std::map<std::string, std::vector<std::byte>> states = {};  ///< empty: null
   std::map<std::string, host_array> expected = {};            ///< of --expect, by output
+  /// Inputs whose extents the device determines; `inputs` lacks them until add_device_inputs.
+  std::vector<std::string> of_device = {};
 };
 
 /// Reads, generates and checks what the plan needs. `formulas.plan` has types for all arguments.
 /// @throws usage_error an input of another extent than the plan's, sizes that contradict each
-///   other, a missing value, a state of another size than its struct; names the argument, what is
-///   expected and what is found.
+///   other, a missing value, a state of another size than its struct, or of a hook that has none;
+///   names the argument, what is expected and what is found.
 /// @throws refused_error (element-mismatch) an array of another type than the argument.
 /// @throws file_error as npy_reader.
 run_data read_run_data(detail::plan_formulas const& formulas, plan_arguments const& arguments,
-                       std::vector<transform_reference> const& transforms,
-                       generated_inputs const& generated);
+                       plan_references const& references, generated_inputs const& generated);
 
-/// The transform whose hook a state is for; null if none states a state.
-transform_reference const* owner_of(plan_argument const& state,
-                                    std::vector<transform_reference> const& transforms);
+/// Adds data.of_device, with the extents that `code` needs on its device; the other parameters as
+/// for read_run_data. Of inputs that are there already, checks that `code` needs their extents.
+/// @throws usage_error an input of another extent: of a file, or of the code that ran before.
+void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments const& arguments,
+                       generated_inputs const& generated);
 
 }  // namespace fatlink::cli

@@ -39,6 +39,7 @@ struct prepared_job {
   run_links links = {};
   plan_references references = {};
   plan_arguments arguments = {};
+  generated_inputs generated = {};
   run_data data = {};
   double read_ms = 0;  ///< reading the inputs, compiles too
 };
@@ -98,21 +99,21 @@ run_links read_links(launch_plan const& plan, run_arguments const& arguments, de
 prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, device_choice& choice,
                          compile_report& compiles)
 {
-  prepared_job job{.arguments = match_arguments(plan, arguments.plan)};
+  prepared_job job{.arguments = match_arguments(plan, arguments.plan),
+                   .generated = {.elements = arguments.elements, .seed = arguments.seed}};
   auto const paths = paths_of(arguments);
   check_outputs(job.arguments, paths, arguments.json);
   job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
   for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
-  auto bound = bind_plan(std::move(plan), paths, job.links.modules);
+  auto bound = bind_plan(std::move(plan), job.links.inputs, job.links.modules);
   job.plan = std::move(bound.plan);
   job.references = std::move(bound.references);
   refuse_sass_without_gpu(job.links, choice);
   check_inputs(job.links);
-  auto const on_host = choice.is_reference_device() || arguments.compare_cpu;
-  job.data = read_run_data(detail::plan_formulas(job.plan), job.arguments, job.references.list,
-                           {.elements = arguments.elements,
-                            .seed = arguments.seed,
-                            .copies = {.outputs = job.links.modes.size(), .on_host = on_host}});
+  job.generated.copies = {.outputs = job.links.modes.size(),
+                          .on_host = choice.is_reference_device() || arguments.compare_cpu};
+  job.data =
+      read_run_data(detail::plan_formulas(job.plan), job.arguments, job.references, job.generated);
   return job;
 }
 
@@ -145,38 +146,23 @@ std::vector<std::string> warn_of_states(prepared_job const& job)
   return warnings;
 }
 
-/// Whether hooks get a null pointer as their state.
-bool lacks_state(prepared_job const& job)
-{
-  return std::ranges::any_of(job.data.states,
-                             [](auto const& state) { return state.second.empty(); });
-}
-
-mode_result execute(device const& destination, prepared_job const& job, linked_image const& image,
+/// Runs `image` with the inputs that its code needs on this device.
+mode_result execute(prepared_job& job, device const& destination, linked_image const& image,
                     std::byte unwritten)
-try {
-  step_line const line(fmt::format("running {} mode on {}", to_string(image.mode),
-                                   to_string(destination.info().kind)));
+{
+  if (!job.data.of_device.empty())
+    add_device_inputs(job.data, prepare(destination, job.plan, job.links.inputs, image),
+                      job.arguments, job.generated);
   return execute_plan(destination, job.plan, job.links.inputs, job.data, image, unwritten);
-} catch (device_error const& failure) {
-  auto details = failure.details();
-  auto const is_null = details.code == error_code::illegal_address &&
-                       details.message.find("a null pointer") != std::string::npos;
-  if (!is_null || !lacks_state(job)) throw;
-  details.hint =
-      "if the transform needs a state, pass its bytes with --state FILE, or state its fields in "
-      "the transform's .json; otherwise " +
-      details.hint;
-  throw device_error(failure.where(), details);
 }
 
 /// Runs the image of lto mode on the reference device, too.
-void compare_with_cpu(prepared_job const& job, cpu_options const& options, plan_summary& summary)
+void compare_with_cpu(prepared_job& job, cpu_options const& options, plan_summary& summary)
 {
   auto const reference_device = open_device("cpu", options);
   auto linker = job.links.flags.linker();
   auto const image = link_in_mode(linker, job.links, link_mode::lto, reference_device->info());
-  auto const result = execute(*reference_device, job, image, k_unwritten.back());
+  auto const result = execute(job, *reference_device, image, k_unwritten.back());
   verify_against_cpu({job.plan, job.data, job.references}, result, summary);
 }
 
@@ -235,7 +221,7 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
 {
   check_arguments(plan, arguments);
   device_choice choice(arguments.device);
-  auto const job = prepare_job(std::move(plan), arguments, choice, compiles);
+  auto job = prepare_job(std::move(plan), arguments, choice, compiles);
   if (arguments.compare_cpu && choice.is_reference_device())
     throw unavailable_error(stage::device,
                             {.message = "--compare-cpu: the run is on the reference device itself",
@@ -250,7 +236,7 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   check_options(job.links, summary.device, arguments.resources);
   auto unwritten = k_unwritten.begin();
   for (auto const& image : link_all(job.links, summary.device, summary.warnings))
-    summary.modes.push_back(execute(*destination, job, image, *unwritten++));
+    summary.modes.push_back(execute(job, *destination, image, *unwritten++));
   verify(job, summary, arguments.print);
   if (arguments.compare_cpu) compare_with_cpu(job, arguments.cpu, summary);
   write_outputs(job, summary);

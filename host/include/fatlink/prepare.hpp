@@ -136,10 +136,11 @@ struct plan_request {
                                     plan_request const& request);
 
 /// Loads `image`, which was linked from `inputs` (the library first) for `destination`, to run it
-/// by `plan`.
+/// by `plan`. The types of elements are those that the inputs record; of structs, and where they
+/// record none, those of the sidecars beside the files that the inputs are named after.
 /// @throws refused_error plan-mismatch, element-mismatch. @throws usage_error an element whose type
-/// no input states,
-///   or that two bind differently. @throws as device::load.
+///   no input states, or that two bind differently. @throws file_error (invalid-sidecar) a sidecar
+///   is malformed. @throws as device::load.
 [[nodiscard]] prepared_plan prepare(device const& destination, launch_plan plan,
                                     std::vector<input> const& inputs, linked_image image);
 

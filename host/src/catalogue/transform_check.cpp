@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
 
+#include "catalogue/call_index.hpp"
+#include "catalogue/open_hooks.hpp"
 #include "preflight/interface_queries.hpp"
-#include "preflight/rules.hpp"
-#include "preflight/symbol_index.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 
@@ -27,124 +26,6 @@ void sort_by_severity(std::vector<finding>& findings)
 {
   std::stable_sort(findings.begin(), findings.end(),
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
-}
-
-/// What inputs call of each other, by their PTX for the newest target.
-class call_index {
- public:
-  explicit call_index(fatbins inputs) : inputs_(describe(inputs, positions_)), symbols_(inputs_) {}
-
-  /// Functions that `transform`, one of the inputs, defines and no other input calls.
-  [[nodiscard]] std::vector<ptx_function> unused_functions(fatbin const& transform) const
-  {
-    std::vector<ptx_function> functions;
-    auto const* const interface = &interface_of_any(transform);
-    auto const& definer = inputs_[positions_.at(interface)];
-    auto const add = [&](std::vector<ptx_function> const& defined, detail::symbol_role role) {
-      for (auto const& function : defined)
-        if (!symbols_.find(function.name).is_called(role, definer)) functions.push_back(function);
-    };
-    add(interface->definitions, detail::symbol_role::definition);
-    add(interface->weak, detail::symbol_role::weak_definition);
-    return functions;
-  }
-
- private:
-  using positions = std::map<ptx_interface const*, std::size_t>;
-
-  /// Copies of one input share an interface, and count once.
-  static detail::preflight_inputs describe(fatbins inputs, positions& places)
-  {
-    detail::preflight_inputs described;
-    for (auto const& input : inputs)
-      if (auto const& interface = interface_of_any(input);
-          places.emplace(&interface, described.size()).second)
-        described.push_back(
-            {.file = &input, .interface = interface, .ident = input.ident(), .is_opaque = false});
-    return described;
-  }
-
-  positions positions_;
-  detail::preflight_inputs inputs_;
-  detail::symbol_index symbols_;
-};
-
-// A hook that the transforms leave open.
-
-bool define_a_hook(fatbins transforms, ptx_interface const& library)
-{
-  detail::name_set const hooks(library.hooks);
-  return std::any_of(transforms.begin(), transforms.end(), [&](fatbin const& transform) {
-    auto const functions = detail::defined_functions(interface_of_any(transform));
-    return std::any_of(functions.begin(), functions.end(),
-                       [&](ptx_function const& function) { return hooks.contains(function.name); });
-  });
-}
-
-std::vector<std::string_view> names_of(std::vector<ptx_function> const& functions)
-{
-  std::vector<std::string_view> names;
-  for (auto const& function : functions) names.push_back(function.name);
-  return names;
-}
-
-/// What the transforms define and nothing calls, to tell a mistake from a hook that is left to
-/// another transform: a function whose name resembles the hook's, or a variable of its name.
-class unused_definitions {
- public:
-  explicit unused_definitions(std::vector<fatbin> const& inputs)
-      : functions_(collect(inputs)), search_(names_of(functions_))
-  {
-    std::vector<std::string_view> variables;
-    for (auto const& transform : fatbins(inputs).subspan(1))
-      for (auto const& variable : interface_of_any(transform).variables)
-        variables.push_back(variable.name);
-    variables_ = detail::name_set(std::move(variables));
-  }
-
-  [[nodiscard]] bool resemble(std::string const& hook)
-  {
-    return variables_.contains(hook) || has_mangled(hook) || !search_.nearest(hook).empty();
-  }
-
- private:
-  static std::vector<ptx_function> collect(std::vector<fatbin> const& inputs)
-  {
-    std::vector<ptx_function> functions;
-    call_index const calls(inputs);
-    for (auto const& transform : fatbins(inputs).subspan(1))
-      for (auto& function : calls.unused_functions(transform))
-        functions.push_back(std::move(function));
-    return functions;
-  }
-
-  [[nodiscard]] bool has_mangled(std::string const& hook)
-  {
-    return std::any_of(functions_.begin(), functions_.end(), [&](ptx_function const& function) {
-      return search_.spend(function.name.size()) && detail::is_mangled(function.name, hook);
-    });
-  }
-
-  std::vector<ptx_function> functions_;
-  detail::name_search search_;  ///< of `functions_`
-  detail::name_set variables_;
-};
-
-/// Hooks of the library that a transform leaves to others become warnings. Not the finding that
-/// counts what is not listed, which names no symbol.
-void allow_open_hooks(std::vector<finding>& findings, std::vector<fatbin> const& inputs)
-{
-  auto const& library = inputs.front();
-  auto const is_left = [&](finding const& entry) {
-    return entry.id == finding_id::missing_hook && entry.files == std::vector{library.name()} &&
-           !entry.symbol.empty();
-  };
-  if (std::none_of(findings.begin(), findings.end(), is_left) ||
-      !define_a_hook(fatbins(inputs).subspan(1), interface_of_any(library)))
-    return;
-  unused_definitions unused(inputs);
-  for (auto& entry : findings)
-    if (is_left(entry) && !unused.resemble(entry.symbol)) entry.severity = severity::warning;
 }
 
 // Findings for transforms without a library.
@@ -189,7 +70,8 @@ std::vector<library_hooks> hooks_of(std::span<installed_library const> libraries
   std::vector<library_hooks> libraries_hooks;
   for (auto const& library : libraries) {
     auto hooks = detail::hooks_of(interface_of_any(library.contents));
-    detail::name_search search(names_of(hooks));  // moving `hooks` leaves the names in place
+    detail::name_search search(
+        detail::names_of(hooks));  // moving `hooks` leaves the names in place
     libraries_hooks.push_back({&library, std::move(hooks), std::move(search)});
   }
   return libraries_hooks;
@@ -276,7 +158,7 @@ class check_without_library {
 
  private:
   std::vector<library_hooks> hooks_;
-  call_index calls_;
+  detail::call_index calls_;
   severity level_;
 };
 
@@ -299,7 +181,7 @@ std::vector<finding> preflight_with(installed_library const& library,
   std::vector<input> inputs{library.contents};
   inputs.insert(inputs.end(), transforms.begin(), transforms.end());
   auto findings = preflight(inputs, request);
-  allow_open_hooks(findings, select_modules(inputs, request));
+  detail::allow_open_hooks(findings, select_modules(inputs, request));
   sort_by_severity(findings);
   return findings;
 }

@@ -5,7 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
+#include "input/stated_digest.hpp"
+#include "plan/transform_types.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -53,7 +56,34 @@ std::optional<element_type> element_of(std::vector<element_type> const& bound,
   return types.front();
 }
 
+/// Adds what the sidecar of `file` states of hooks of which nothing is known, or only the size of a
+/// struct.
+void add_stated(hook_elements& elements, std::filesystem::path const& file)
+{
+  auto const path = find_sidecar(file);
+  if (!path) return;
+  auto const json = read_json(*path);
+  sidecar_member const sidecar(json, path->string());
+  auto const hooks = sidecar.find("hooks");
+  auto const type = transform_types::read(sidecar).element;
+  if (!hooks || !type) return;
+  for (auto const& [hook, stated] : hooks->members(k_most_hooks)) {
+    auto const place = elements.find(hook);
+    if (place == elements.end() ||
+        (place->second.kind == scalar_kind::bytes && place->second.size == type->size))
+      elements.insert_or_assign(hook, *type);
+  }
+}
+
 }  // namespace
+
+hook_elements elements_of(std::span<fatbin const> modules, std::span<input const> inputs)
+{
+  auto elements = elements_of(modules);
+  for (std::size_t i = 1; i <= inputs.size(); ++i)  // the library last
+    add_stated(elements, inputs[i % inputs.size()].name());
+  return elements;
+}
 
 hook_elements elements_of(std::span<fatbin const> modules)
 {

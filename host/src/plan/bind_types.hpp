@@ -8,6 +8,7 @@
 
 #include "fatlink/element_type.hpp"
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/launch_plan.hpp"
 
 namespace fatlink::detail {
@@ -18,6 +19,12 @@ using hook_elements = std::map<std::string, element_type, std::less<>>;
 /// What the idents of `modules` state; a later module replaces what an earlier one, as the library,
 /// states of the same hook.
 hook_elements elements_of(std::span<fatbin const> modules);
+
+/// Also what the sidecars of `inputs`, the library and then the transforms, state of hooks of which
+/// the idents state nothing, or a struct without its fields; the first transform's statement
+/// counts. `modules`: those that a link takes of `inputs`.
+/// @throws file_error (invalid-sidecar) a sidecar's "element" or "hooks" is malformed.
+hook_elements elements_of(std::span<fatbin const> modules, std::span<input const> inputs);
 
 /// `plan` with a type for each "element" for which `elements` has one; others keep none.
 /// Its `element` is the type that all of them have.

@@ -98,6 +98,20 @@ finding unknown_hook(launch_plan const& plan, named_hook const& hook, known_hook
 /// The arrays of the plan whose elements a hook handles.
 using hook_arrays = std::map<std::string, std::vector<plan_argument const*>, std::less<>>;
 
+/// Sizes, states and values of a type of their own are no elements.
+bool has_elements(plan_argument const& argument)
+{
+  switch (argument.role) {
+    case argument_role::size:
+    case argument_role::state:
+      return false;
+    case argument_role::value:
+      return !argument.type;
+    default:
+      return true;
+  }
+}
+
 void add_operands(launch_plan const& plan, computation const& node, hook_arrays& arrays)
 {
   for (auto const& operand : node.operands) {
@@ -107,7 +121,7 @@ void add_operands(launch_plan const& plan, computation const& node, hook_arrays&
                             ? operand.operands.front().name
                             : operand.name;
     if (auto const* const argument = is_element ? plan.find(array) : nullptr;
-        argument != nullptr && names_hook(node))
+        argument != nullptr && has_elements(*argument) && names_hook(node))
       arrays[node.name].push_back(argument);
     add_operands(plan, operand, arrays);
   }
@@ -177,10 +191,7 @@ std::optional<finding> compare_arrays(launch_plan const& plan, recorded_element 
 bool has_common_type(launch_plan const& plan)
 {
   return std::ranges::any_of(plan.arguments, [](plan_argument const& argument) {
-    auto const has_type =
-        argument.role == argument_role::input || argument.role == argument_role::output ||
-        argument.role == argument_role::scratch || argument.role == argument_role::value;
-    return has_type && !argument.type && argument.hook.empty();
+    return has_elements(argument) && !argument.type && argument.hook.empty();
   });
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/encode_value.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
+#include "plan/components.hpp"
 #include "util/bytes/half_float.hpp"
 #include "util/text/format.hpp"
 
@@ -25,9 +27,11 @@ void put(std::byte* destination, Number number)
   std::memcpy(destination, &number, sizeof number);
 }
 
-double real_of(nlohmann::json const& value, element_type const& type)
+/// A number that `kind` can hold, "inf", "-inf" or "nan".
+double real_of(nlohmann::json const& value, element_type const& type, scalar_kind kind)
 {
-  if (value.is_number()) return value.get<double>();
+  if (value.is_number() && std::abs(value.get<double>()) < format_of(kind).overflow())
+    return value.get<double>();
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
   if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
@@ -50,14 +54,15 @@ template <typename Real>
 void put_complex(std::byte* destination, nlohmann::json const& value, element_type const& type)
 {
   if (!value.is_array() || value.size() != 2) refuse(value, type);
-  put(destination, static_cast<Real>(real_of(value[0], type)));
-  put(destination + sizeof(Real), static_cast<Real>(real_of(value[1], type)));
+  constexpr auto k_kind = sizeof(Real) == 4 ? scalar_kind::float32 : scalar_kind::float64;
+  put(destination, static_cast<Real>(real_of(value[0], type, k_kind)));
+  put(destination + sizeof(Real), static_cast<Real>(real_of(value[1], type, k_kind)));
 }
 
 template <typename Half>
 void put_half(std::byte* destination, nlohmann::json const& value, element_type const& type)
 {
-  put(destination, half_float::round_to<Half>(real_of(value, type)));
+  put(destination, half_float::round_to<Half>(real_of(value, type, type.kind)));
 }
 
 void put_value(std::byte* destination, nlohmann::json const& value, element_type const& type);
@@ -79,9 +84,9 @@ void put_value(std::byte* destination, nlohmann::json const& value, element_type
     case scalar_kind::bfloat16:
       return put_half<half_float::bfloat16>(destination, value, type);
     case scalar_kind::float32:
-      return put(destination, static_cast<float>(real_of(value, type)));
+      return put(destination, static_cast<float>(real_of(value, type, type.kind)));
     case scalar_kind::float64:
-      return put(destination, real_of(value, type));
+      return put(destination, real_of(value, type, type.kind));
     case scalar_kind::int8:
       return put_integer<std::int8_t>(destination, value, type);
     case scalar_kind::int16:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_values.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "fatlink/error.hpp"
@@ -22,6 +23,23 @@ std::string describe_sizes(plan_formulas const& formulas, plan_values const& val
   return text;
 }
 
+/// Whether `each` uses a value that is `marked`.
+bool uses_any(formula const& each, std::vector<bool> const& marked)
+{
+  return std::ranges::any_of(each.uses(), [&](std::size_t index) { return marked[index]; });
+}
+
+/// Of each value, whether it depends on the device.
+std::vector<bool> values_of_device(plan_formulas const& formulas)
+{
+  std::vector<bool> marked(formulas.names.size());
+  marked[plan_formulas::k_multiprocessors] = true;
+  for (auto const index : formulas.order)
+    marked[index] = index >= formulas.first_occupancy() ||
+                    uses_any(formulas.lets[index - formulas.first_let()], marked);
+  return marked;
+}
+
 class computation_of_values {
  public:
   computation_of_values(plan_formulas const& formulas, device_facts const& facts,
@@ -38,6 +56,19 @@ class computation_of_values {
                                   : compute_occupancy(index - formulas_.first_occupancy());
     for (std::size_t i = 0; i < formulas_.shapes.size(); ++i) compute_extents(i);
     for (std::size_t i = 0; i < formulas_.launches.size(); ++i) compute_launch(i);
+  }
+
+  /// Without the values that are `unknown`, and what needs them.
+  void compute_arrays(std::vector<bool> const& unknown)
+  {
+    for (auto const index : formulas_.order)
+      if (!unknown[index]) result_.values[index] = compute_let(index - formulas_.first_let());
+    for (std::size_t i = 0; i < formulas_.shapes.size(); ++i)
+      if (std::ranges::any_of(formulas_.shapes[i],
+                              [&](auto const& extent) { return uses_any(extent, unknown); }))
+        result_.extents[i].clear();
+      else
+        compute_extents(i);
   }
 
   /// The value of `each`, as `check` returns it. `path` makes its path within the JSON.
@@ -197,6 +228,17 @@ void compute_values(plan_formulas const& formulas, std::span<std::int64_t const>
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
     result.values[plan_formulas::k_first_size + i] = sizes[i];
   computation_of_values(formulas, facts, result).compute_all();
+}
+
+plan_values compute_without_device(plan_formulas const& formulas,
+                                   std::span<std::int64_t const> sizes)
+{
+  check_element(formulas, {});
+  plan_values result;
+  resize(formulas, result);
+  std::ranges::copy(sizes, result.values.begin() + plan_formulas::k_first_size);
+  computation_of_values(formulas, {}, result).compute_arrays(values_of_device(formulas));
+  return result;
 }
 
 plan_values compute_values(plan_formulas const& formulas, std::span<std::int64_t const> sizes,

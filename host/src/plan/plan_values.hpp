@@ -60,6 +60,12 @@ void compute_values(plan_formulas const& formulas, std::span<std::int64_t const>
 plan_values compute_values(plan_formulas const& formulas, std::span<std::int64_t const> sizes,
                            device_facts const& facts);
 
+/// The extents and counts of the arrays that depend on sizes only. Of an array that depends on the
+/// device, by `multiprocessors` or `occupancy`, the extents are empty; nothing else is computed.
+/// @throws file_error, usage_error as compute_values.
+plan_values compute_without_device(plan_formulas const& formulas,
+                                   std::span<std::int64_t const> sizes);
+
 /// The hook calls in a row that the plan states for formulas.plan.results[result]; 0: not stated.
 /// @throws file_error as compute_values.
 std::size_t compute_depth(plan_formulas const& formulas, std::size_t result,

@@ -175,7 +175,7 @@ prepared_plan prepare(device const& destination, launch_plan plan, std::vector<i
       throw refused_error(std::move(findings), detail::format("run plan {}", plan.name));
   };
   refuse(detail::check_elements(plan, modules));
-  auto bound = detail::bind_types(plan, detail::elements_of(modules));
+  auto bound = detail::bind_types(plan, detail::elements_of(modules, inputs));
   refuse(detail::check_plan(bound, modules));
   return prepared_plan(
       std::make_shared<prepared_plan::state>(destination, std::move(bound), std::move(image)));

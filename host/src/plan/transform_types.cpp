@@ -4,9 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
-#include "input/stated_digest.hpp"
 #include "plan/components.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
@@ -98,14 +96,6 @@ transform_types transform_types::read(sidecar_member const& sidecar)
       put_default(*stated, field.type, types.default_state.data() + field.offset);
     }
   return types;
-}
-
-transform_types transform_types::beside(std::filesystem::path const& file)
-{
-  auto const path = find_sidecar(file);
-  if (!path) return {};
-  auto const json = read_json(*path);
-  return read(sidecar_member(json, path->string()));
 }
 
 }  // namespace fatlink::detail

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +16,9 @@
 #include "fatlink/element_type.hpp"
 
 namespace fatlink::detail {
+
+/// How many hooks a sidecar may state.
+constexpr std::size_t k_most_hooks = 64;
 
 struct transform_types {
   std::optional<element_type> element = {};
@@ -27,8 +29,6 @@ struct transform_types {
   /// @throws file_error (invalid-sidecar) a type that is not known, a name that is none or used
   ///   twice, a default that its type cannot represent, more than 4,096 bytes.
   static transform_types read(sidecar_member const& sidecar);
-  /// As above, of the sidecar of `file`, which input::read describes; empty without one.
-  static transform_types beside(std::filesystem::path const& file);
 };
 
 }  // namespace fatlink::detail

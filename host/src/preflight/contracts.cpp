@@ -12,6 +12,7 @@
 #include "fatbin/contract_identity.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
+#include "preflight/is_connected.hpp"
 #include "preflight/rules.hpp"
 #include "preflight/symbol_index.hpp"
 #include "util/text/format.hpp"
@@ -214,30 +215,6 @@ void check_shared_hooks(symbol_index const& symbols, input_pair const& pair,
     if (called) untyped_hooks.add([&] { return untyped(symbols, definer, caller, hook); });
     if (defined) untyped_hooks.add([&] { return untyped(symbols, caller, definer, hook); });
   }
-}
-
-/// Whether `input` calls a function of another input, or another one its functions.
-bool is_connected(symbol_index const& symbols, preflight_input const& input)
-{
-  auto const any = [&](std::vector<ptx_function> const& functions, auto const& condition) {
-    return std::any_of(functions.begin(), functions.end(), [&](ptx_function const& function) {
-      return condition(symbols.find(function.name));
-    });
-  };
-  auto const is_called = [&](symbol_role role) {
-    return [&input, role](symbol_group const& group) { return group.is_called(role, input); };
-  };
-  auto const is_defined = [&](symbol_group const& group) {
-    return group.has_other(symbol_role::definition, input) ||
-           group.has_other(symbol_role::weak_definition, input);
-  };
-  auto const is_replaced = [&](symbol_group const& group) {
-    return group.has_other(symbol_role::definition, input);
-  };
-  auto const& interface = input.interface;
-  return any(interface.definitions, is_called(symbol_role::definition)) ||
-         any(interface.weak, is_called(symbol_role::weak_definition)) ||
-         any(interface.hooks, is_defined) || any(interface.weak, is_replaced);
 }
 
 /// Reports inputs without a part in the link, each with the first input of another contract.

@@ -17,6 +17,7 @@
 #include "ptx/name_set.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
+#include "verification/stated_hooks.hpp"
 #include "verification/transform_reference.hpp"
 
 namespace fatlink {
@@ -58,20 +59,6 @@ void check_ident(fatbin const& input, std::string const& expected)
            "a file of options or $NVCC_APPEND_FLAGS");
 }
 
-/// Names of the functions in `lists` of every PTX entry.
-std::vector<std::string> names_in(
-    fatbin const& input,
-    std::initializer_list<std::vector<ptx_function> ptx_interface::*> const& lists)
-{
-  std::vector<std::string> names;
-  for (auto const& entry : input.entries()) {
-    if (entry.kind != entry_kind::ptx) continue;
-    for (auto const list : lists)
-      for (auto const& function : input.interface(entry).*list) names.push_back(function.name);
-  }
-  return names;
-}
-
 /// The remedy where none of `definitions` is a hook of the contract.
 std::string hint_for(ident const& stated, std::vector<std::string> const& definitions)
 {
@@ -100,8 +87,9 @@ void check_hook(fatbin const& input)
          "build it with fatlink_add_fatbin(… CONTRACT …) or with fatlink::compiler and "
          "compile_options::contract");
   auto const& stated = *input.ident();
-  auto const names =
-      names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
+  std::span const modules(&input, 1);
+  auto const names = detail::names_in(
+      modules, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
   std::vector<std::string> declarations;
   detail::name_set const defined_names(std::vector<std::string_view>(names.begin(), names.end()));
   for (auto const& [hook, type] : stated.hooks) {
@@ -111,45 +99,8 @@ void check_hook(fatbin const& input)
   fail(input.name(),
        detail::format("defines no hook of contract {} ({}) and calls none",
                       detail::contract_of(stated), detail::list_names(declarations)),
-       hint_for(stated, names_in(input, {&ptx_interface::definitions, &ptx_interface::weak})));
-}
-
-/// The hooks that a REFERENCE for `input` may name.
-std::vector<std::string> hooks_of(fatbin const& input)
-{
-  auto const& stated = input.ident();
-  if (!stated || stated->hooks.empty())
-    return names_in(input, {&ptx_interface::definitions, &ptx_interface::weak});
-  std::vector<std::string> names;
-  for (auto const& [hook, type] : stated->hooks) names.push_back(hook);
-  return names;
-}
-
-/// Checks the hook that the file `path` states at `place`: "hook", or "hooks".
-void check_stated_hook(fatbin const& input, std::string const& hook, std::string const& path,
-                       char const* place)
-{
-  auto const hooks = hooks_of(input);
-  auto const is_ptx = [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; };
-  if (std::ranges::none_of(input.entries(), is_ptx)) return;  // nothing to compare
-  auto const own_names =
-      names_in(input, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
-  auto const is_known = std::ranges::find(hooks, hook) != hooks.end();
-  if (is_known && std::ranges::find(own_names, hook) != own_names.end()) return;
-  auto const has = std::string_view(place) == "hook" ? "is" : "has";
-  if (is_known)
-    fail(path,
-         detail::format(R"("{}" {} "{}", which {} neither defines nor calls)", place, has, hook,
-                        input.name()),
-         "state the hook that the source defines");
-  auto const contracted = input.ident() && !input.ident()->contract.empty();
-  auto const nearest = detail::nearest(hooks, hook);
-  fail(path,
-       detail::format(R"("{}" {} "{}", which is none of {} ({}))", place, has, hook,
-                      contracted ? detail::contract_of(*input.ident()) : input.name(),
-                      detail::list_names(hooks)),
-       nearest.empty() ? "state the hook that the reference describes"
-                       : detail::format(R"(did you mean "{}"?)", nearest));
+       hint_for(stated,
+                detail::names_in(modules, {&ptx_interface::definitions, &ptx_interface::weak})));
 }
 
 void check_plan_contract(fatbin const& input, launch_plan const& plan)
@@ -196,8 +147,8 @@ void check_reference(fatbin const& input, std::filesystem::path const& path, boo
 {
   auto const source = transform_reference::read_source(path, allows_digest);
   if (!source) return;
-  auto const* const place = source->states_hooks ? "hooks" : "hook";
-  for (auto const& hook : source->hooks) check_stated_hook(input, hook.hook, path.string(), place);
+  if (auto problem = detail::find_wrong_hook(std::span(&input, 1), input.name(), *source))
+    fail(path.string(), problem->cause, std::move(problem->hint));
 }
 
 }  // namespace

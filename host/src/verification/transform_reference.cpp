@@ -21,7 +21,6 @@ namespace {
 
 using detail::sidecar_member;
 
-constexpr std::size_t k_most_hooks = 64;
 constexpr std::size_t k_most_parameters = 256;
 constexpr double k_largest_ulp = 1U << 20U;
 
@@ -167,7 +166,7 @@ void read_hooks(sidecar_member const& sidecar, transform_reference& read)
   read.model = read_model(sidecar);
   auto const hooks = sidecar.find("hooks");
   if (!hooks) return;
-  for (auto const& [name, member] : hooks->members(k_most_hooks)) {
+  for (auto const& [name, member] : hooks->members(detail::k_most_hooks)) {
     if (!detail::is_identifier(name))
       member.fail("is not the name of a function", "state the hook that the source defines");
     member.check_keys({"parameters", "result", "type", "tolerance"});

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verification of large arrays of every type but float32, which large_arrays_test.cpp has, from
+// both sides. FATLINK_VERIFY_ELEMENTS: how many elements, 2^16 by default, because
+// error_bounds_test.cpp goes to 2^20; ctest -C stress -L stress takes 2^28.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "plan_fixture.hpp"
+
+using namespace fatlink;
+using namespace fixtures;
+
+namespace {
+
+std::size_t element_count()
+{
+  auto const* const count = std::getenv("FATLINK_VERIFY_ELEMENTS");
+  return count == nullptr ? std::size_t{1} << 16 : std::strtoull(count, nullptr, 10);
+}
+
+class LargeArraysOf : public testing::TestWithParam<char const*> {
+ protected:
+  element_type const type_ = type_of(GetParam());
+  scalar_kind const kind_ = type_.kind;
+  arithmetic const arithmetic_{kind_};
+  bool const is_integer_ = detail::is_integer(kind_);
+
+  [[nodiscard]] detail::number load(array const& values, std::size_t index) const
+  {
+    return detail::load(kind_, values.bytes.data() + index * type_.size);
+  }
+  void store(array& values, std::size_t index, detail::number value) const
+  {
+    detail::store(kind_, value, values.at(index));
+  }
+
+  /// Generated elements; floats scaled so that Σ|x| is near 64 and no sum overflows.
+  [[nodiscard]] array small() const
+  {
+    auto values = generated(type_, element_count());
+    if (is_integer_) return values;
+    auto const scale = 16.0 / static_cast<double>(values.count());
+    for (std::size_t i = 0; i < values.count(); ++i)
+      store(values, i, {.real = load(values, i).real * scale});
+    return values;
+  }
+
+  [[nodiscard]] plan_reference reference_of(array const& in, computation const& value,
+                                            hook_reference const& hook, error_model model,
+                                            std::uint64_t depth = 1) const
+  {
+    return {plan_of(value),
+            {transform_of({hook}, model)},
+            {.arguments = {{"in", in.view()}}, .depths = {{"out", depth}}}};
+  }
+
+  /// What is surely wrong where `right` may be off by `bound`.
+  [[nodiscard]] detail::number beyond(detail::number right, double bound) const
+  {
+    if (is_integer_) return {.whole = right.whole ^ 1};
+    auto const step = 2 * bound + 2 * detail::format_of(kind_).spacing_at(right.real);
+    return arithmetic_.rounded({.real = right.real + (right.real > 0 ? -step : step)});
+  }
+
+  /// Expects that `out` is accepted, and refused if its middle element is NaN, or wrong by a little
+  /// more than its bound.
+  void expect_two_sided(plan_reference const& reference, array& out) const
+  {
+    auto const accepted = reference.verify("out", out);
+    ASSERT_EQ(accepted.reason, "");
+    ASSERT_TRUE(accepted.verified())
+        << "element " << accepted.first_failure << " expected " << accepted.expected << " actual "
+        << accepted.actual << " bound " << accepted.bound;
+    EXPECT_EQ(accepted.unbounded, 0U);
+    EXPECT_EQ(accepted.elements, out.count());
+    auto const middle = out.count() / 2;
+    auto const right = load(out, middle);
+    double bound = 0;
+    if (!is_integer_) {
+      store(out, middle, {.real = std::nan("")});
+      bound = expect_failure(reference, out, middle);
+    }
+    store(out, middle, beyond(right, bound));
+    (void)expect_failure(reference, out, middle);
+  }
+
+  /// Expects that element `index` alone is refused; its bound.
+  static double expect_failure(plan_reference const& reference, array const& out, std::size_t index)
+  {
+    auto const refused = reference.verify("out", out);
+    EXPECT_EQ(refused.failures, 1U);
+    EXPECT_EQ(refused.first_failure, index);
+    return refused.bound;
+  }
+};
+
+std::string name_of(testing::TestParamInfo<char const*> const& info)
+{
+  return info.param;
+}
+
+char const* const k_types[] = {"float16", "bfloat16", "float64", "int8",   "int16", "int32",
+                               "int64",   "uint8",    "uint16",  "uint32", "uint64"};
+
+hook_reference const k_add = hook_of("add", {"a", "b"}, "a + b", {.ulp = 0.5});
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Every, LargeArraysOf, testing::ValuesIn(k_types), name_of);
+
+TEST_P(LargeArraysOf, AreMapped)
+{
+  auto const in = generated(type_, element_count());
+  array out(type_, in.count());
+  for (std::size_t i = 0; i < in.count(); ++i) {
+    auto const x = load(in, i);
+    // A sum that is rounded once, but for float64, whose reference rounds the product, too.
+    auto const product =
+        is_integer_ ? arithmetic_.multiply(x, x) : detail::number{.real = x.real * x.real};
+    store(out, i, arithmetic_.add(product, {.real = 1, .whole = 1}));
+  }
+  auto const ulp = kind_ == scalar_kind::float64 ? 1.0 : is_integer_ ? 0.0 : 0.5;
+  expect_two_sided(reference_of(in, node(operation::map, "f", {argument("in")}),
+                                hook_of("f", {"x"}, "x * x + 1", {.ulp = ulp}), error_model::none),
+                   out);
+}
+
+TEST_P(LargeArraysOf, AreAddedPairwise)
+{
+  auto const in = small();
+  auto row = in;
+  std::size_t depth = 0;
+  for (auto count = row.count(); count > 1; count = (count + 1) / 2, ++depth) {
+    for (std::size_t i = 0; i < count / 2; ++i)
+      store(row, i, arithmetic_.add(load(row, 2 * i), load(row, 2 * i + 1)));
+    if (count % 2 == 1) store(row, count / 2, load(row, count - 1));
+  }
+  row.bytes.resize(type_.size);
+  expect_two_sided(reference_of(in, node(operation::fold, "add", {argument("in")}), k_add,
+                                error_model::additive, depth),
+                   row);
+}
+
+TEST_P(LargeArraysOf, HaveOneMaximum)
+{
+  auto const in = generated(type_, element_count());
+  auto most = load(in, 0);
+  for (std::size_t i = 1; i < in.count(); ++i) most = arithmetic_.greater(most, load(in, i));
+  array out(type_, 1);
+  store(out, 0, most);
+  expect_two_sided(reference_of(in, node(operation::fold, "most", {argument("in")}),
+                                hook_of("most", {"a", "b"}, "max(a, b)"), error_model::exact),
+                   out);
+}
+
+TEST_P(LargeArraysOf, AreScannedInRowsOfRows)
+{
+  constexpr std::size_t k_row = 1024;
+  auto const in = small();
+  auto out = in;
+  detail::number before{};
+  detail::number group{};  // of 1024 rows
+  for (std::size_t i = 0, rows = 1; i < out.count(); i += k_row, ++rows) {
+    auto const end = std::min(out.count(), i + k_row);
+    for (auto j = i + 1; j < end; ++j)
+      store(out, j, arithmetic_.add(load(out, j), load(out, j - 1)));
+    auto const offset = arithmetic_.add(before, group);
+    auto const total = load(out, end - 1);
+    for (auto j = i; j < end; ++j) store(out, j, arithmetic_.add(load(out, j), offset));
+    group = arithmetic_.add(group, total);
+    if (rows % k_row == 0) before = arithmetic_.add(before, std::exchange(group, {}));
+  }
+  auto const depth = 2 * k_row + out.count() / (k_row * k_row) + 3;
+  expect_two_sided(reference_of(in, node(operation::scan, "add", {argument("in")}), k_add,
+                                error_model::additive, depth),
+                   out);
+}
+
+TEST_P(LargeArraysOf, AreFiltered)
+{
+  auto const in = generated(type_, element_count());
+  array out(type_, in.count());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < in.count(); ++i)
+    if (auto const x = load(in, i); x.real > 3) store(out, count++, x);
+  out.bytes.resize(count * type_.size);
+  expect_two_sided(reference_of(in, node(operation::filter, "keep", {argument("in")}),
+                                hook_of("keep", {"x"}, "x > 3"), error_model::none),
+                   out);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "changed_plan.hpp"
+#include "expect_error.hpp"
+#include "plan/find_sizes.hpp"
+
+using namespace fatlink;
+using detail::find_sizes;
+
+namespace {
+
+detail::stated_sizes const k_image{{"height", 480}, {"width", 640}};
+
+}  // namespace
+
+TEST(PlanSizes, FollowFromTheExtentsOfArrays)
+{
+  EXPECT_EQ(find_sizes(plan_text::formulas(), {{"in", {7}}, {"image", {480, 640}}}, {}),
+            (std::vector<std::int64_t>{7, 480, 640}));
+}
+
+TEST(PlanSizes, AreTakenAsStatedWhereNoArrayHasThem)
+{
+  EXPECT_EQ(find_sizes(plan_text::formulas(), {{"image", {480, 640}}}, {{"n", 7}}),
+            (std::vector<std::int64_t>{7, 480, 640}));
+}
+
+TEST(PlanSizes, DoNotFollowFromFormulas)
+{
+  auto const formulas = plan_text::formulas({{"/arguments/0/count", "n + 1"}});
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(formulas, {{"in", {8}}}, k_image);
+      },
+      "argument n: plan reduce needs this size; it is not given, and no "
+      "array that is given has it as an extent");
+}
+
+TEST(PlanSizes, HaveDefaults)
+{
+  auto const formulas = plan_text::formulas({{"/arguments/4/default", 9}});
+  EXPECT_EQ(find_sizes(formulas, {}, k_image)[0], 9);
+  EXPECT_EQ(find_sizes(formulas, {{"in", {7}}}, k_image)[0], 7);
+}
+
+TEST(PlanSizes, MustAgree)
+{
+  auto const formulas =
+      plan_text::formulas({{"/arguments/2/count", "n"}, {"/arguments/1/shape/1", "n"}});
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(formulas, {{"in", {7}}, {"out", {8}}}, k_image);
+      },
+      "argument n: is 7 by argument in, and 8 by argument out");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(formulas, {{"in", {7}}, {"image", {480, 9}}}, k_image);
+      },
+      "argument n: is 7 by argument in, and 9 by argument image (dimension 1)");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(formulas, {{"in", {7}}}, {{"n", 8}});
+      },
+      "argument n: is 8 by the value given for it, and 7 by argument in");
+}
+
+TEST(PlanSizes, RefuseWhatThePlanDoesNotHave)
+{
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(plan_text::formulas(), {}, {{"m", 8}});
+      },
+      "argument \"m\": plan reduce has no size of this name");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(plan_text::formulas(), {{"inn", {8}}}, {});
+      },
+      "argument \"inn\": plan reduce has no array of this name");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(plan_text::formulas(), {{"n", {8}}}, {});
+      },
+      "argument \"n\": plan reduce has no array of this name");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(plan_text::formulas(), {{"image", {8}}}, {});
+      },
+      "argument image: has 2 dimensions in the plan; 1 (8) given");
+}
+
+TEST(PlanSizes, AreInTheRangeOfTheirType)
+{
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(plan_text::formulas(), {}, {{"n", -1}});
+      },
+      "argument n: -1 is out of the range of uint64, its type in reduce.json");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(plan_text::formulas(), {{"image", {4294967296, 1}}}, {});
+      },
+      "argument height: 4294967296 is out of the range of uint32");
+  expect_error<usage_error>(
+      [&] {
+        find_sizes(plan_text::formulas(), {{"in", {1ULL << 63U}}}, {});
+      },
+      "argument in: an extent of 9223372036854775808, above 2^63 - 1");
+}
+
+TEST(PlanSizes, AreComparedWithTheExtentsOfArrays)
+{
+  auto const formulas = plan_text::formulas({{"/arguments/0/count", "n + 1"}});
+  auto const values = compute_without_device(formulas, std::vector<std::int64_t>{7, 480, 640});
+  EXPECT_NO_THROW(check_extents(formulas, values, {{"in", {8}}, {"image", {480, 640}}}));
+  expect_error<usage_error>(
+      [&] {
+        check_extents(formulas, values, {{"in", {7}}});
+      },
+      "argument in: has 8 elements in the plan (arguments[0].count); 7 given");
+}
