@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/header_set.hpp"
+#include "compiler/headers/header_set.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/include_lines.hpp"
+#include "compiler/directives/include_lines.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/include_macros.hpp"
+#include "compiler/directives/include_macros.hpp"
 
 #include <gmock/gmock.h>
 
