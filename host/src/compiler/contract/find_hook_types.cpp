@@ -50,8 +50,8 @@ byte_buffer find_ptx(installed_contract const& contract, program const& probe,
                      compiler_state& state, compiler_helpers& helpers,
                      std::function<link_cache::product()> const& compile)
 {
-  if (!state.settings.cache) return compile().link.bytes;
   auto const identity = state.locate(source_language::cuda).identity;
+  if (!state.settings.cache || identity.empty()) return compile().link.bytes;
   return helpers.find_or_make(hooks_key(contract, probe, identity), compile).link->bytes;
 }
 

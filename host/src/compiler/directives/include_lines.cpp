@@ -2,7 +2,7 @@
 #include "compiler/directives/include_lines.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <optional>
 
 #include "compiler/directives/directive_text.hpp"
 #include "compiler/directives/source_reader.hpp"
@@ -11,23 +11,12 @@ namespace fatlink::detail {
 namespace {
 
 constexpr std::size_t k_longest_value = 1024;
-constexpr std::size_t k_longest_use = 256;
+constexpr std::size_t k_longest_use = 1024;
 
-/// Of names of headers, and of calls of macros that join them.
-bool is_value_letter(char letter)
-{
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-         std::string_view("_/.-+").find(letter) != std::string_view::npos;
-}
-
-bool is_decimal(char letter)
-{
-  return std::isdigit(static_cast<unsigned char>(letter)) != 0;
-}
-
+/// Of calls of macros that join names of headers.
 bool is_call_letter(char letter)
 {
-  return is_value_letter(letter) ||
+  return is_header_letter(letter) ||
          std::string_view("<>\"#(), \t").find(letter) != std::string_view::npos;
 }
 
@@ -39,17 +28,9 @@ bool may_name_header(std::string_view value)
   if (value.find(k_has_include) != std::string_view::npos) return true;
   if (value.front() == '<' && value.find('>') == value.size() - 1) return true;
   if (value.front() == '"' && value.find('"', 1) == value.size() - 1) return true;
-  if (std::ranges::all_of(value, is_value_letter)) return true;
+  if (may_be_header(value)) return true;
   return value.find_first_of("#(") != std::string_view::npos &&
          std::ranges::all_of(value, is_call_letter);
-}
-
-/// The line of `text` at `position`, without comments.
-std::string_view rest_of_line(std::string_view text, std::size_t position)
-{
-  auto const rest = text.substr(position, k_longest_value + 2);
-  auto const line = rest.substr(0, rest.find('\n'));
-  return trimmed(line.substr(0, std::min(line.find("//"), line.find("/*"))));
 }
 
 class scanner {
@@ -63,8 +44,12 @@ class scanner {
   {
     while (!reader_.is_at_end() && directives_.is_complete) {
       reader_.skip_blank();
-      if (reader_.skip_hash()) read_directive();
-      reader_.skip_line();
+      if (reader_.skip_hash()) {
+        read_directive();
+        reader_.skip_line();
+      } else {
+        reader_.skip_text_line();
+      }
     }
     directives_.text = joined_;
     return std::move(directives_);
@@ -112,21 +97,27 @@ class scanner {
     add(directives_.includes, kind);
   }
 
-  /// A macro, with its arguments if it has some. Returns its name; only that is skipped.
+  /// A macro, with its arguments if it has some, and those of the macro that it may expand to.
+  /// Returns its name; only that is skipped.
   std::string_view read_use(macro_use kind)
   {
     auto const start = reader_.position();
     auto const name = reader_.read_word();
     if (name.empty() || is_decimal(name.front())) return name;
-    auto const size = name.size() + arguments_size(reader_.position());
+    auto size = name.size();
+    std::optional<std::size_t> arguments = 1;
+    while (arguments.value_or(0) > 0 && size < k_longest_use)
+      size += (arguments = arguments_size(start + size)).value_or(0);
+    kind.is_cut = !arguments || size >= k_longest_use;
     kind.text = text_.substr(start, size);
     kind.range = joined_->range_of(start, size);
     add(directives_.uses, kind);
     return name;
   }
 
-  /// The size of "(…)" at `position`, with blanks before it; 0: there is none, or it is too long.
-  [[nodiscard]] std::size_t arguments_size(std::size_t position) const
+  /// The size of "(…)" at `position`, with blanks before it; 0: there is none. Nothing: it is
+  /// longer than the limit.
+  [[nodiscard]] std::optional<std::size_t> arguments_size(std::size_t position) const
   {
     auto const rest = text_.substr(position, k_longest_use);
     auto const line = rest.substr(0, rest.find('\n'));
@@ -134,9 +125,11 @@ class scanner {
     if (open == std::string_view::npos || line[open] != '(') return 0;
     int depth = 0;
     for (auto i = open; i < line.size(); ++i) {
+      if (line[i] == '"') i = std::min(line.find('"', i + 1), line.size() - 1);
       depth += line[i] == '(' ? 1 : line[i] == ')' ? -1 : 0;
       if (depth == 0) return i + 1;
     }
+    if (line.size() == k_longest_use) return std::nullopt;
     return 0;
   }
 
@@ -146,14 +139,15 @@ class scanner {
     reader_.skip_blank();
     macro_definition definition{.name = reader_.read_word()};
     if (definition.name.empty()) return;
-    auto start = reader_.position();
     if (reader_.is_at('(')) {
-      auto const size = arguments_size(start);
+      auto const start = reader_.position();
+      auto const size = arguments_size(start).value_or(0);
       definition.is_function = true;
       definition.parameters = text_.substr(start + 1, std::max<std::size_t>(size, 2) - 2);
-      start += size;
+      reader_.skip(size);
     }
-    definition.value = rest_of_line(text_, start);
+    auto copy = reader_;
+    definition.value = trimmed(copy.read_line(k_longest_value + 1));
     if (may_name_header(definition.value)) add(directives_.definitions, definition);
     read_arguments({.is_definition = true});
   }

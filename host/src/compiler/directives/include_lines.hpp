@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,7 @@
 
 namespace fatlink::detail {
 
-// The views of these point into include_directives::text, the ranges into the original.
+// The views in these point into include_directives::text, the ranges into the original.
 
 /// An #include, or the name of a header that a line passes to __has_include or to a macro.
 struct include_line {
@@ -22,7 +23,7 @@ struct include_line {
   text_range range = {};       ///< of the name
   bool is_condition = false;   ///< not an #include
   bool is_definition = false;  ///< in the value of a macro
-  bool is_certain = true;      ///< the argument of a macro may also be no header
+  bool is_certain = true;      ///< false: an argument of a macro, which may also be other text
   bool is_next = false;        ///< of #include_next or __has_include_next
   text_range word = {};        ///< of that word, if is_next
 };
@@ -33,7 +34,8 @@ struct macro_use {
   text_range range = {};       ///< of the text
   bool is_condition = false;   ///< in #if or #elif, not in #include
   bool is_call = false;        ///< may call __has_include; false: is the name of a header
-  bool is_certain = true;      ///< false: an argument of a macro, which may also be no header
+  bool is_certain = true;      ///< false: an argument of a macro, which may also be other text
+  bool is_cut = false;         ///< its arguments are left out: they are longer than the limit
 };
 
 /// A macro whose value may be the name of a header, a part of one, or a test for one.
@@ -41,7 +43,8 @@ struct macro_definition {
   std::string_view name = {};
   std::string_view parameters = {};  ///< "a, b" of NAME(a, b)
   bool is_function = false;          ///< has parameters, may be none
-  std::string_view value = {};       ///< "<a/b.h>", "\"b.h\"", "a/ROOT", "NAME", "TEXT(x.h)"
+  std::string value =
+      {};  ///< without comments: "<a/b.h>", "\"b.h\"", "a/ROOT", "NAME", "TEXT(x.h)"
 };
 
 struct include_directives {

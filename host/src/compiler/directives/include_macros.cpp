@@ -12,15 +12,19 @@ namespace {
 
 constexpr std::size_t k_call = std::size_t{1} << 40;  ///< added to the numbers of calls
 
-std::vector<std::string> words_of(std::string_view text)
+/// The words of `text`, sorted, each once.
+std::vector<std::string_view> words_of(std::string_view text)
 {
-  std::vector<std::string> words;
+  std::vector<std::string_view> words;
   while (!text.empty()) {
     auto const* const first = std::ranges::find_if(text, is_word_letter);
     auto const* const end = std::find_if_not(first, text.end(), is_word_letter);
     if (first != end) words.emplace_back(first, end);
     text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
   }
+  std::ranges::sort(words);
+  auto const repeated = std::ranges::unique(words);
+  words.erase(repeated.begin(), repeated.end());
   return words;
 }
 
@@ -62,35 +66,37 @@ void include_macros::add(include_directives const& directives)
 void include_macros::add_definition(macro_definition const& definition)
 {
   if (!expander_.add(definition)) return;
-  std::string const name(definition.name);
-  if (auto const dependents = dependents_.find(name); dependents != dependents_.end())
-    waiting_.insert(dependents->second.begin(), dependents->second.end());
-  for (auto& word : words_of(definition.value)) {
+  auto const& macro = *names_.emplace(definition.name).first;
+  changed_.insert(macro);
+  bool is_test = false;
+  for (auto const word : words_of(definition.value))
     if (word.starts_with(k_has_include) || testing_.contains(word))
-      mark_testing(name);
+      is_test = true;
     else
-      users_[std::move(word)].push_back(name);
-  }
+      users_[std::string(word)].push_back(&macro);
+  if (is_test) mark_testing(macro);
 }
 
 /// The macro expands to __has_include, and so do those that have it in their values.
-void include_macros::mark_testing(std::string const& name)
+void include_macros::mark_testing(std::string const& macro)
 {
-  std::vector<std::string> names{name};
-  while (!names.empty()) {
-    auto const macro = std::move(names.back());
-    names.pop_back();
-    if (!testing_.insert(macro).second) continue;
-    for (auto const call : calls_of_[macro]) waiting_.insert(k_call + call);
-    auto const& users = users_[macro];
-    names.insert(names.end(), users.begin(), users.end());
+  std::vector<macro_name> list{&macro};
+  while (!list.empty()) {
+    auto const& entry = *list.back();
+    list.pop_back();
+    if (!testing_.insert(entry).second) continue;
+    if (auto const calls = calls_of_.find(entry); calls != calls_of_.end())
+      for (auto const call : calls->second) waiting_.insert(k_call + call);
+    if (auto const users = users_.find(entry); users != users_.end())
+      list.insert(list.end(), users->second.begin(), users->second.end());
   }
 }
 
 void include_macros::add_use(macro_use const& directive)
 {
   use entry{.text = std::string(directive.text),
-            .is_checked = directive.is_condition && directive.is_certain};
+            .is_checked = directive.is_condition && directive.is_certain,
+            .is_cut = directive.is_cut};
   if (!directive.is_call) {
     waiting_.insert(uses_.size());
     uses_.push_back(std::move(entry));
@@ -104,8 +110,17 @@ void include_macros::add_use(macro_use const& directive)
   calls_.push_back(std::move(entry));
 }
 
+/// What names a macro that was defined is expanded again.
+void include_macros::wait_for_changed()
+{
+  for (auto const& macro : std::exchange(changed_, {}))
+    if (auto const uses = dependents_.find(macro); uses != dependents_.end())
+      waiting_.insert(uses->second.begin(), uses->second.end());
+}
+
 std::vector<include_macros::use_number> include_macros::expand()
 {
+  wait_for_changed();
   std::vector<use_number> changed;
   for (auto const number : std::exchange(waiting_, {})) {
     auto const is_call = number >= k_call;
@@ -126,7 +141,7 @@ bool include_macros::expand(use& subject, std::size_t number)
   auto const count = subject.headers.size();
   for (auto const& text : expander_.expand(subject.text, words))
     for (auto& name : names_in(text)) subject.headers.insert(std::move(name));
-  subject.is_incomplete = expander_.is_incomplete();
+  subject.is_incomplete = expander_.is_incomplete() || subject.is_cut;
   for (auto const& word : words) dependents_[word].insert(number);
   return subject.headers.size() > count;
 }

@@ -10,12 +10,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "compiler/directives/include_lines.hpp"
@@ -64,26 +64,30 @@ class include_macros {
   struct use {
     std::string text = {};
     bool is_checked = false;  ///< a condition is false if no header is found
+    bool is_cut = false;      ///< see macro_use
     bool is_incomplete = false;
     std::set<header_name> headers = {};
   };
+  using macro_name = std::string const*;  ///< in names_
   void add_definition(macro_definition const& definition);
   void add_use(macro_use const& directive);
-  void mark_testing(std::string const& name);
+  void mark_testing(std::string const& macro);
+  void wait_for_changed();
   bool expand(use& subject, std::size_t number);
 
   macro_expander expander_;
   std::vector<use> uses_;   ///< of names of headers
   std::vector<use> calls_;  ///< of macros in conditions
-  std::unordered_set<std::string> call_texts_;
-  std::unordered_map<std::string, std::vector<std::size_t>> calls_of_;  ///< by the first word
+  std::set<std::string> call_texts_;
+  std::map<std::string, std::vector<std::size_t>> calls_of_;  ///< by the first word
   std::set<header_name> condition_headers_;
   /// By word, what expands it: numbers of uses_, or k_call + numbers of calls_.
-  std::unordered_map<std::string, std::set<std::size_t>> dependents_;
+  std::map<std::string, std::set<std::size_t>> dependents_;
+  std::set<std::string> changed_;  ///< macros that were defined since the last expand()
   std::set<std::size_t> waiting_;
-  std::unordered_set<std::string> testing_;  ///< macros that expand to __has_include
-  std::unordered_map<std::string, std::vector<std::string>>
-      users_;  ///< by word, macros that have it
+  std::set<std::string> names_;                           ///< of macros
+  std::set<std::string, std::less<>> testing_;            ///< macros that expand to __has_include
+  std::map<std::string, std::vector<macro_name>> users_;  ///< by word, macros that have it
 };
 
 }  // namespace fatlink::detail

@@ -28,7 +28,9 @@ joined_text::joined_text(std::string_view text) : text_(text)
     copy_.append(text, copied, place - copied);
     place += size;
     copied = place;
-    removals_.push_back({copy_.size(), copied - copy_.size()});
+    if (removals_.empty() || removals_.back().position != copy_.size())
+      removals_.push_back({.position = copy_.size()});
+    removals_.back().total = copied - copy_.size();
   }
   if (copied > 0) copy_.append(text, copied);
 }

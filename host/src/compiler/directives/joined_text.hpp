@@ -23,14 +23,14 @@ class joined_text {
   explicit joined_text(std::string_view text);
 
   /// Points into the original, or into a copy that lives as long as this object.
-  [[nodiscard]] std::string_view view() const noexcept { return copy_.empty() ? text_ : copy_; }
+  [[nodiscard]] std::string_view view() const noexcept { return removals_.empty() ? text_ : copy_; }
   /// Where `size` letters of view() from `position` on are in the original. `size`: at least 1.
   [[nodiscard]] text_range range_of(std::size_t position, std::size_t size) const;
 
  private:
   struct removal {
     std::size_t position = 0;  ///< in the joined text, of the letter after it
-    std::size_t total = 0;     ///< bytes that were removed up to there
+    std::size_t total = 0;     ///< bytes that were removed up to there, in one or more line ends
   };
   [[nodiscard]] std::size_t offset_of(std::size_t position) const;
 

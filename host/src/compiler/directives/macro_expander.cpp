@@ -53,6 +53,12 @@ std::optional<argument_list> read_arguments(std::string_view text)
   return std::nullopt;
 }
 
+std::string_view last_word(std::string_view text)
+{
+  auto const word = std::find_if_not(text.rbegin(), text.rend(), is_word_letter) - text.rbegin();
+  return text.substr(text.size() - static_cast<std::size_t>(word));
+}
+
 bool is_blank_token(std::string_view token)
 {
   return k_blank.find(token.front()) != std::string_view::npos;
@@ -88,14 +94,12 @@ std::vector<std::string> split_parameters(std::string_view text)
 
 bool macro_expander::add(macro_definition const& definition)
 {
-  auto& all = definitions_[std::string(definition.name)];
   macro entry{.is_function = definition.is_function,
               .parameters = split_parameters(definition.parameters),
-              .value = std::string(definition.value)};
-  if (std::ranges::find(all, entry) != all.end()) return false;
-  all.push_back(std::move(entry));
-  ++count_;
-  return true;
+              .value = definition.value};
+  auto const is_new = definitions_[std::string(definition.name)].insert(std::move(entry)).second;
+  if (is_new) ++count_;
+  return is_new;
 }
 
 macro_expander::texts macro_expander::expand(std::string_view text, texts& words)
@@ -141,7 +145,7 @@ macro_expander::texts macro_expander::expand_text(std::string_view text, int dep
       continue;
     }
     // A macro may take what follows it as its arguments, so it decides about the rest.
-    if (definitions_.contains(std::string(token)) && std::ranges::count(active_, token) == 0)
+    if (definitions_.contains(token) && std::ranges::count(active_, token) == 0)
       return join(heads, expand_word(token, text, depth));
     words_->emplace(token);
     heads = join(heads, {std::string(token)});
@@ -160,7 +164,7 @@ macro_expander::texts macro_expander::expand_word(std::string_view word, std::st
   auto const list = read_arguments(tail);
   texts calls;
   if (depth >= k_deepest) is_incomplete_ = true;
-  for (auto const& entry : definitions_.at(std::string(word))) {
+  for (auto const& entry : definitions_.find(word)->second) {
     if (depth >= k_deepest || !may_make_text()) break;
     if (!entry.is_function)
       values.merge(expand_value(word, entry.value, depth + 1));
@@ -171,10 +175,38 @@ macro_expander::texts macro_expander::expand_word(std::string_view word, std::st
       values.emplace(word);
   }
   if (values.empty() && calls.empty()) values.emplace(word);
-  if (!values.empty()) results = join(values, expand_text(tail, depth));
-  if (!calls.empty()) results.merge(join(calls, expand_text(tail.substr(list->size), depth)));
+  if (!values.empty()) results = expand_tail(word, values, tail, depth);
+  if (!calls.empty()) results.merge(expand_tail(word, calls, tail.substr(list->size), depth));
   --nesting_;
   return results;
+}
+
+/// `values` of `name` and what follows them: the arguments of a macro that a value ends with, or
+/// other text.
+macro_expander::texts macro_expander::expand_tail(std::string_view name, texts const& values,
+                                                  std::string_view tail, int depth)
+{
+  auto const has_arguments = read_arguments(tail).has_value();
+  texts results;
+  texts others;
+  for (auto const& value : values) {
+    auto const word = last_word(value);
+    if (word != name && depth < k_deepest && has_arguments && takes_arguments(word) &&
+        std::ranges::count(active_, word) == 0)
+      results.merge(
+          join({value.substr(0, value.size() - word.size())}, expand_word(word, tail, depth + 1)));
+    else
+      others.insert(value);
+  }
+  if (!others.empty()) results.merge(join(others, expand_text(tail, depth)));
+  return results;
+}
+
+bool macro_expander::takes_arguments(std::string_view word) const
+{
+  auto const known = definitions_.find(word);
+  return known != definitions_.end() &&
+         std::ranges::any_of(known->second, [](macro const& entry) { return entry.is_function; });
 }
 
 macro_expander::texts macro_expander::expand_value(std::string_view word, std::string_view value,

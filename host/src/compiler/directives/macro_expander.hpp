@@ -5,10 +5,12 @@
 // Threads: one at a time.
 #pragma once
 
+#include <compare>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "compiler/directives/include_lines.hpp"
@@ -35,16 +37,18 @@ class macro_expander {
     bool is_function = false;
     std::vector<std::string> parameters = {};
     std::string value = {};
-    friend bool operator==(macro const& a, macro const& b) = default;
+    friend auto operator<=>(macro const& a, macro const& b) = default;
   };
   texts expand_text(std::string_view text, int depth);
   texts expand_word(std::string_view word, std::string_view tail, int depth);
   texts expand_value(std::string_view word, std::string_view value, int depth);
   texts substitute(macro const& called, std::vector<std::string_view> const& arguments, int depth);
+  texts expand_tail(std::string_view name, texts const& values, std::string_view tail, int depth);
+  [[nodiscard]] bool takes_arguments(std::string_view word) const;
   texts join(texts const& heads, texts const& tails);
   bool may_make_text();
 
-  std::unordered_map<std::string, std::vector<macro>> definitions_;
+  std::map<std::string, std::set<macro>, std::less<>> definitions_;
   std::size_t count_ = 0;
   int texts_left_ = 500'000;
   int nesting_ = 0;                       ///< of expand_text

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/directives/source_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
+
+#include "compiler/directives/directive_text.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -16,17 +19,12 @@ constexpr std::array<bool, 256> table_of(std::string_view letters)
   return table;
 }
 
-constexpr auto k_word = table_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
-constexpr auto k_blanks = table_of(" \t\f\v\r");
+constexpr auto k_words = table_of(k_word);
+constexpr auto k_blanks = table_of(k_blank);
 
 bool is_in(std::array<bool, 256> const& table, char letter)
 {
   return table[static_cast<unsigned char>(letter)];
-}
-
-bool is_digit(char letter)
-{
-  return letter >= '0' && letter <= '9';
 }
 
 /// Whether `word` before a quote begins a raw string.
@@ -67,7 +65,7 @@ void source_reader::skip_blank()
 std::string_view source_reader::read_word()
 {
   word_ = position_;
-  while (!is_at_end() && is_in(k_word, text_[position_])) ++position_;
+  while (!is_at_end() && is_in(k_words, text_[position_])) ++position_;
   return text_.substr(word_, position_ - word_);
 }
 
@@ -105,7 +103,7 @@ void source_reader::skip_literal()
 
 void source_reader::skip_rest_of_number()
 {
-  if (word_ < position_ && is_digit(text_[word_]) && is_at('\'')) ++position_;
+  if (word_ < position_ && is_decimal(text_[word_]) && is_at('\'')) ++position_;
 }
 
 bool source_reader::skip_hash()
@@ -119,7 +117,7 @@ void source_reader::skip_token()
 {
   if (skip_comment()) return;
   auto const letter = text_[position_];
-  if (is_in(k_word, letter)) {
+  if (is_in(k_words, letter)) {
     (void)read_word();
     skip_rest_of_number();
   } else if (letter == '"' || letter == '\'') {
@@ -135,12 +133,40 @@ void source_reader::skip_line()
   if (!is_at_end()) ++position_;
 }
 
+void source_reader::skip_text_line()
+{
+  while (!is_at_line_end()) {
+    auto const start = position_;
+    if (!skip_comment())
+      skip_token();
+    else if (text_.substr(start, position_ - start).find('\n') != std::string_view::npos)
+      return;
+  }
+  if (!is_at_end()) ++position_;
+}
+
+std::string source_reader::read_line(std::size_t limit)
+{
+  std::string line;
+  while (!is_at_line_end() && line.size() < limit) {
+    auto const start = position_;
+    if (skip_comment()) {
+      line += ' ';
+      continue;
+    }
+    skip_token();
+    line += text_.substr(start, std::min(position_ - start, limit - line.size()));
+  }
+  return line.find('\n') == std::string::npos ? line : std::string();
+}
+
 std::string_view source_reader::read_header_name()
 {
   auto const close = text_[position_] == '<' ? '>' : '"';
   auto const start = ++position_;
   auto end = start;
-  while (end < text_.size() && text_[end] != close && text_[end] != '\n' && text_[end] != '<')
+  while (end < text_.size() && text_[end] != close && text_[end] != '\n' &&
+         (text_[end] != '<' || close == '"'))
     ++end;
   if (end == text_.size() || text_[end] != close) return {};
   position_ = end + 1;

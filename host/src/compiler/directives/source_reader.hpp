@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace fatlink::detail {
@@ -38,8 +39,16 @@ class source_reader {
   bool skip_hash();
   /// Skips a word, a literal, a comment or another letter.
   void skip_token();
-  /// Skips what is left of the line.
+  /// Skips what is left of the line of a directive. Comments may have line ends.
   void skip_line();
+  /// Skips what is left of a line of other text: to its end, or to that of a comment of several
+  /// lines, after which NVRTC also reads a directive.
+  void skip_text_line();
+  /// Skips `size` letters.
+  void skip(std::size_t size) { position_ += size; }
+  /// Reads what is left of the line of a directive, with a blank for each comment. Reading ends
+  /// after `limit` letters. Empty if a raw string goes on in the next line.
+  std::string read_line(std::size_t limit);
   /// Reads "<name>" or "\"name\"" at its first letter: the name. Empty, and only that letter is
   /// skipped, if the line has no end of it.
   std::string_view read_header_name();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/headers/header_folders.hpp"
 
-#include "fatlink/error.hpp"
+#include "compiler/headers/refuse_headers.hpp"
 #include "fatlink/source.hpp"
 #include "util/text/format.hpp"
 
@@ -22,14 +22,6 @@ char const* refusal_for(file_kind_below kind)
 }
 
 }  // namespace
-
-void refuse_above_limit(std::string const& cause)
-{
-  throw file_error(stage::compiler, {.message = "the headers of the source: " + cause,
-                                     .input = "headers",
-                                     .code = error_code::above_limit,
-                                     .hint = "include fewer headers, or compile it with nvcc"});
-}
 
 header_folders::header_folders(std::vector<fs::path> const& folders,
                                std::vector<fs::path> const& cuda_folders)

@@ -72,7 +72,4 @@ class header_folders {
   std::map<std::string, std::string> refusals_;
 };
 
-/// @throws file_error (above_limit) always.
-[[noreturn]] void refuse_above_limit(std::string const& cause);
-
 }  // namespace fatlink::detail

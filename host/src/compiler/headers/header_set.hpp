@@ -11,6 +11,8 @@
 //   @1/a/b.h    a file of the folder 1 that <a/b.h> does not find
 //   @contract/x the header that is included before the source, and files beside it
 //   cstdint     a header of the C++ standard library, if it is in no folder (standard_headers.hpp)
+//   @standard/x the same, where #include_next passes over a file of that name
+//   @next/x     in directives only: #include_next finds no file
 // The source is not changed: where it spells a name otherwise, a header of that name includes the
 // file. So "x.h" in a file finds the file beside it, and no file is in the set twice. Where "x.h"
 // is one of several values of a macro, or in the value of a macro, the compiler takes the file that
@@ -27,9 +29,10 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/directives/include_macros.hpp"
-#include "compiler/directives/text_edits.hpp"
+#include "compiler/directives/include_lines.hpp"
 #include "compiler/headers/header_folders.hpp"
+#include "compiler/headers/header_macros.hpp"
+#include "compiler/headers/header_texts.hpp"
 #include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
@@ -87,56 +90,38 @@ class header_set {
   [[nodiscard]] std::string outside() const { return folders_.outside(); }
   /// Why `name` was not read, see header_folders::refusal_of.
   [[nodiscard]] std::string refusal_of(std::string const& name) const;
+  /// `log` with the names that headers spell, where #include_next finds no file.
+  [[nodiscard]] static std::string with_spelled_names(std::string log);
 
  private:
   using optional_place = std::optional<header_place>;  ///< of the includer; empty: in memory
-  struct header {
-    std::string text = {};
-    optional_place place = {};
-    std::vector<text_edit> edits = {};
-    std::string alias_of = {};  ///< the name in the set that it includes; empty: it is none
-  };
-  /// Where a macro names a header.
-  struct macro_place {
-    std::string owner = {};  ///< the header, by its name in the set; empty: the source
-    text_range range = {};
-    std::map<std::string, std::string> beside = {};  ///< of "…" values: names in the set
-    std::optional<text_edit> change = {};
-  };
-
   std::string resolve(include_line const& line, optional_place const& includer);
   std::string find_beside(std::string const& spelled, header_place const& includer);
   std::string find_in_folders(include_line const& line, optional_place const& includer);
   std::string find_standard(std::string const& spelled);
   std::string name_of(header_place const& place);
   std::string insert(header_place const& place, std::string const& spelled);
-  header& insert_text(std::string const& name, std::string text, optional_place place);
-  void add_alias(std::string const& spelled, std::string const& name);
-  void add_directives(include_directives const& directives, std::string const& owner);
-  void resolve_for_source(include_line const& line);
+  [[nodiscard]] bool is_taken(std::string const& name) const;
+  void resolve_for_source(include_line line);
   bool resolve_macros();
-  void resolve_value(macro_place& use, include_macros::header_name const& value);
-  void settle_macros();
-  void settle(macro_place const& use);
+  void resolve_value(header_macros::value const& value);
   void read_pending();
   void read_all();
   void edit_directives(std::string const& name);
-  void edit_directive(header& subject, include_line const& line);
+  void edit_directive(header_texts::header& subject, include_line const& line);
   void check_time();
 
   header_folders folders_;
   std::function<void()> check_time_;
+  header_texts texts_;
   std::set<std::string> memory_names_;                  ///< of headers that are in memory only
-  std::set<std::string> standard_names_;                ///< of those of fatlink
-  std::map<std::string, header> headers_;               ///< by name in the set
-  std::map<std::filesystem::path, std::string> names_;  ///< in the set, of files
+  std::map<std::string, std::string> standard_names_;   ///< in the set, by spelling
+  std::map<std::filesystem::path, std::string> names_;  ///< of files; empty: it cannot be read
   std::map<std::pair<std::string, std::size_t>, optional_place> found_places_;  ///< by spelling
   std::string forced_file_name_;
   std::string forced_name_;
   optional_place forced_place_;
-  include_macros macros_;
-  std::vector<macro_place> uses_;     ///< by number of macros_
-  std::vector<std::string> pending_;  ///< names of headers whose directives are to be read
+  header_macros macros_;
   std::uint64_t size_ = 0;
   bool has_missing_ = false;
 };
