@@ -18,10 +18,12 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
 /// @throws compile_error (signature-mismatch) always: the options of the compile change what the
 ///   header of the contract declares.
 [[noreturn]] void refuse_declarations(compile_subject const& subject);
+
 /// Whether the PTX of `code` has no function and no variable, nor needs one; false without PTX.
 bool is_empty(fatbin const& code);
 
-/// For LLVM IR, of which NVRTC has seen no contract. `agreement`: what libNVVM made of it.
+/// For LLVM IR, of which NVRTC has seen no contract. `agreement`: the result of libNVVM's
+/// comparison.
 /// @throws compile_error (signature-mismatch) the text defines a hook of the contract with another
 ///   type of the same width: i32 for float.
 void check_ir_types(std::string_view text, compile_subject const& subject, hook_types const& types,
