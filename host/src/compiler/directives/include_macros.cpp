@@ -23,8 +23,7 @@ std::vector<std::string_view> words_of(std::string_view text)
     text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
   }
   std::ranges::sort(words);
-  auto const repeated = std::ranges::unique(words);
-  words.erase(repeated.begin(), repeated.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
   return words;
 }
 

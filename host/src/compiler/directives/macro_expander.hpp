@@ -5,12 +5,12 @@
 // Threads: one at a time.
 #pragma once
 
-#include <compare>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "compiler/directives/include_lines.hpp"
@@ -37,7 +37,11 @@ class macro_expander {
     bool is_function = false;
     std::vector<std::string> parameters = {};
     std::string value = {};
-    friend auto operator<=>(macro const& a, macro const& b) = default;
+    friend bool operator<(macro const& a, macro const& b)
+    {
+      return std::tie(a.is_function, a.parameters, a.value) <
+             std::tie(b.is_function, b.parameters, b.value);
+    }
   };
   texts expand_text(std::string_view text, int depth);
   texts expand_word(std::string_view word, std::string_view tail, int depth);
