@@ -12,17 +12,17 @@ namespace {
 
 void check_size(std::vector<compile_product> const& products, compile_subject const& subject)
 {
-  constexpr std::size_t k_most_mib = 64;
+  constexpr std::size_t k_most_product_mib = 64;
   std::size_t size = 0;
   for (auto const& product : products)
     size += product.ptx.size() + product.ltoir.size() + product.cubin.size();
-  if (size <= k_most_mib << 20) return;
-  throw compile_error(
-      stage::compiler,
-      {.message = detail::format("{}: compiles to more than {} MiB", subject.name, k_most_mib),
-       .input = subject.name,
-       .code = error_code::above_limit,
-       .hint = "use smaller arrays with initial values, or fewer architectures"});
+  if (size <= k_most_product_mib << 20) return;
+  throw compile_error(stage::compiler,
+                      {.message = detail::format("{}: compiles to more than {} MiB", subject.name,
+                                                 k_most_product_mib),
+                       .input = subject.name,
+                       .code = error_code::above_limit,
+                       .hint = "use smaller arrays with initial values, or fewer architectures"});
 }
 
 /// What the ident states. Without the version of the compiler's file, that which its PTX states.
