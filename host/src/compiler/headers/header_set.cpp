@@ -113,11 +113,6 @@ std::vector<fs::path> header_set::missing_files() const
   return files;
 }
 
-std::string header_set::refusal_of(std::string const& name) const
-{
-  return folders_.refusal_of(name);
-}
-
 void header_set::check_time()
 {
   if (check_time_) check_time_();

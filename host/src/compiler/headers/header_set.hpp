@@ -89,7 +89,10 @@ class header_set {
   /// The first name of a file outside of the folders; empty: there is none.
   [[nodiscard]] std::string outside() const { return folders_.outside(); }
   /// Why `name` was not read, see header_folders::refusal_of.
-  [[nodiscard]] std::string refusal_of(std::string const& name) const;
+  [[nodiscard]] std::string refusal_of(std::string const& name) const
+  {
+    return folders_.refusal_of(name);
+  }
   /// `log` with the names that headers spell, where #include_next finds no file.
   [[nodiscard]] static std::string with_spelled_names(std::string log);
 
