@@ -8,7 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "compiler/installed_contract.hpp"
+#include "compiler/contract/installed_contract.hpp"
 #include "error_report.hpp"
 #include "installed.hpp"
 #include "options.hpp"

@@ -18,7 +18,7 @@ class tool {
   /// The kind of the requests that it answers.
   [[nodiscard]] virtual detail::message_kind request_kind() const noexcept = 0;
   /// The reply to the request in `body`.
-  /// @throws protocol_error it is no request. @throws error the request failed.
+  /// @throws protocol_error it is not a request. @throws error the request failed.
   [[nodiscard]] virtual byte_buffer answer(bytes_view body,
                                            detail::request_identity const& identity) const = 0;
 };

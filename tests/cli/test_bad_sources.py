@@ -102,7 +102,7 @@ class BadSources(CompileCase):
         for text in (macro_bomb(), template_bomb()):
             done = self.assert_fails(4, "compile", self.file("bomb.cu", text), "-o", "x.fatbin", "--timeout", "2",
                                      says=["bomb.cu: the compile took longer than its time limit of 2 s"],
-                                     hint="raise --compile-timeout (of fatlink compile: --timeout)")
+                                     hint="raise --compile-timeout")
             self.assertIn("compile-timeout", done.stderr)
             self.compile_source("half.cu", HALF)
 

@@ -139,6 +139,12 @@ class Compile(CompileCase):
         self.assertIn("fatlink: warning: nope (-I) is not there: it is not searched for headers\n", done.stderr)
         self.assertIn("fatlink: warning: file.h (-I) is not a folder: ", done.stderr)
 
+    def test_a_missing_folder_of_headers_is_one_warning_for_several_sources(self):
+        self.file("a.cu", HALF)
+        self.file("b.cu", HALF.replace("user_transform", "other"))
+        done = self.fatlink("check", "a.cu", "b.cu", "-I", "nope")
+        self.assertEqual(done.stderr.count("nope (-I) is not there"), 1, done.stderr)
+
     def test_warnings_and_compiles_are_in_json(self):
         self.need_nvjitlink()
         self.file("half.cu", HALF.replace("{ return", "{ int unused; return"))

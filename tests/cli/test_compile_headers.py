@@ -26,6 +26,45 @@ class HeaderCase(CompileCase):
         self.assertIn(THREE, self.ptx())
 
 
+class NextHeaders(HeaderCase):
+    """#include_next in a header is that file of the folders after it."""
+
+    def test_a_header_may_include_the_standard_header_of_its_name(self):
+        self.write("include/limits.h", "#include_next <limits.h>\n#define OWN 1\n")
+        self.assert_factor_is_three("#include <limits.h>\n#if OWN && SCHAR_MAX == 127\n" + HAS_FACTOR, "-I", "include")
+
+    def test_a_header_is_not_the_next_one_of_itself(self):
+        self.write("include/x.h", "#if __has_include_next(<x.h>)\n#define NEXT\n#endif\n")
+        self.assert_factor_is_three("#include <x.h>\n#ifndef NEXT\n" + HAS_FACTOR, "-I", "include")
+
+    def test_a_next_header_that_is_missing_is_named_as_it_is_spelled(self):
+        self.write("include/x.h", "#include_next <x.h>\n")
+        self.file("half.cu", "#include <x.h>\n" + FACTOR)
+        done = self.assert_fails(4, "compile", "half.cu", "-o", "o.fatbin", "-I", "include", says=["the header x.h is in none of the folders"])
+        self.assertNotIn("@", done.stderr)
+
+
+class Directives(HeaderCase):
+    """Directives are read as NVRTC reads them."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("include/factor.h", "int unused;\n")
+
+    def test_a_condition_after_a_byte_order_mark(self):
+        self.assert_factor_is_three("\ufeff#if __has_include(<factor.h>)\n" + HAS_FACTOR, "-I", "include")
+
+    def test_a_condition_after_a_comment_of_several_lines(self):
+        self.assert_factor_is_three("struct x; /*\n*/ #if __has_include(<factor.h>)\n" + HAS_FACTOR, "-I", "include")
+
+    def test_a_condition_by_a_macro_with_a_comment_in_its_value(self):
+        self.assert_factor_is_three("#define NAME /* x\n */ <factor.h>\n#if __has_include(NAME)\n" + HAS_FACTOR, "-I", "include")
+
+    def test_a_condition_by_another_name_of_a_macro_with_arguments(self):
+        self.assert_factor_is_three("#define HAS TEST\n#define TEST(x) __has_include(<x.h>)\n#if HAS(factor)\n" + HAS_FACTOR,
+                                    "-I", "include")
+
+
 class Conditions(HeaderCase):
     """__has_include is true for each header that there is."""
 

@@ -159,6 +159,23 @@ class Compilers(CliTest):
             self.assertIn("libnvrtc-builtins.so.13", nvrtc["hint"])
             self.assertIn(f"NVRTC does not work: {copy} ($FATLINK_NVRTC)\n  builtins: not found\n", text)
 
+    def test_an_nvrtc_that_does_not_load_is_named_though_another_one_loads(self):
+        """A compile opens the first file that is an NVRTC and no other; it chooses without loading."""
+        folder = self.folder / "toolkit/lib64"
+        folder.mkdir(parents=True)
+        whole = pathlib.Path(self.found("nvrtc")["path"]).read_bytes()
+        for library in (b"libpthread.so.0", b"libdl.so.2", b"librt.so.1", b"libm.so.6"):
+            whole = whole.replace(library + b"\0", b"no" + library[2:] + b"\0")
+        copy = folder / "libnvrtc.so.13"
+        copy.write_bytes(whole)
+        env = BARE | {"CUDA_HOME": str(folder.parent)}
+        nvrtc = self.fatlink_json("doctor", env=env)["nvrtc"]
+        if not any(place["path"] == str(copy) and ": nob" in ": " + place["outcome"] for place in nvrtc["tried"]):
+            self.skipTest("this NVRTC loads without its libraries")
+        self.assertIn("message", nvrtc)
+        self.assertEqual(nvrtc["path"], str(copy))
+        self.assertIn(f"NVRTC does not work: {copy} ($CUDA_HOME)\n", self.fatlink("doctor", env=env).stdout)
+
     def test_a_libnvvm_without_libdevice_beside_it_works(self):
         copy, = self.copies(self.found("libnvvm")["path"])
         libnvvm = self.found("libnvvm", env={"FATLINK_LIBNVVM": str(copy)})

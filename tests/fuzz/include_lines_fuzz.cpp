@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/header_set.hpp"
-#include "compiler/include_lines.hpp"
-#include "compiler/include_macros.hpp"
+#include "compiler/directives/include_lines.hpp"
+#include "compiler/directives/include_macros.hpp"
+#include "compiler/headers/header_set.hpp"
 #include "fatlink/error.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/compile_messages.hpp"
+#include "compiler/messages/compile_messages.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/header_set.hpp"
+#include "compiler/headers/header_set.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -32,6 +32,14 @@ class HeaderSet : public testing::Test {
     for (auto const& header : headers.headers()) list.emplace_back(header.name, header.text);
     return list;
   }
+  /// The names and the texts in the set of a source.
+  [[nodiscard]] auto texts_for(std::string const& source,
+                               std::map<std::string, std::string> const& in_memory = {}) const
+  {
+    auto headers = make(in_memory);
+    headers.add_includes_of(source);
+    return texts(headers);
+  }
   fixtures::folder folder_;
 };
 
@@ -52,9 +60,7 @@ TEST_F(HeaderSet, TakesTheFileOfTheFirstFolder)
 {
   write("one/x.h", "int one;\n");
   write("two/x.h", "int two;\n");
-  auto headers = make();
-  headers.add_includes_of("#include \"x.h\"\n");
-  EXPECT_THAT(texts(headers), ElementsAre(Pair("x.h", "int one;\n")));
+  EXPECT_THAT(texts_for("#include \"x.h\"\n"), ElementsAre(Pair("x.h", "int one;\n")));
 }
 
 TEST_F(HeaderSet, NamesAFileRelativeToItsIncluderAsInTheFolder)
@@ -62,11 +68,10 @@ TEST_F(HeaderSet, NamesAFileRelativeToItsIncluderAsInTheFolder)
   write("one/a/c.h", "#include \"b.h\"\n#include \"../d.h\"\n");
   write("one/a/b.h", "int b;\n");
   write("one/d.h", "int d;\n");
-  auto headers = make();
-  headers.add_includes_of("#include <a/c.h>\n");
-  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/b.h", "int b;\n"),
-                                          Pair("a/c.h", "#include \"a/b.h\"\n#include \"d.h\"\n"),
-                                          Pair("d.h", "int d;\n")));
+  EXPECT_THAT(texts_for("#include <a/c.h>\n"),
+              ElementsAre(Pair("a/b.h", "int b;\n"),
+                          Pair("a/c.h", "#include \"a/b.h\"\n#include \"d.h\"\n"),
+                          Pair("d.h", "int d;\n")));
 }
 
 TEST_F(HeaderSet, KeepsTwoFilesOfOneNameApart)
@@ -74,10 +79,9 @@ TEST_F(HeaderSet, KeepsTwoFilesOfOneNameApart)
   write("one/a/c.h", "#include \"x.h\"\n#include <x.h>\n");
   write("one/a/x.h", "int near;\n");
   write("two/x.h", "int far;\n");
-  auto headers = make();
-  headers.add_includes_of("#include <a/c.h>\n");
-  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/c.h", "#include \"a/x.h\"\n#include <x.h>\n"),
-                                          Pair("a/x.h", "int near;\n"), Pair("x.h", "int far;\n")));
+  EXPECT_THAT(texts_for("#include <a/c.h>\n"),
+              ElementsAre(Pair("a/c.h", "#include \"a/x.h\"\n#include <x.h>\n"),
+                          Pair("a/x.h", "int near;\n"), Pair("x.h", "int far;\n")));
 }
 
 TEST_F(HeaderSet, IncludesEachFileOnceThoughItIncludesItself)
@@ -94,9 +98,7 @@ TEST_F(HeaderSet, GivesAPlainNameOnlyToWhatItFinds)
   write("one/x.h", "int one;\n");
   write("two/x.h", "int two;\n");
   write("two/y.h", "#include \"x.h\"\n");
-  auto headers = make();
-  headers.add_includes_of("#include <y.h>\n");
-  EXPECT_THAT(texts(headers),
+  EXPECT_THAT(texts_for("#include <y.h>\n"),
               ElementsAre(Pair("@1/x.h", "int two;\n"), Pair("y.h", "#include \"@1/x.h\"\n")));
 }
 
@@ -104,9 +106,7 @@ TEST_F(HeaderSet, HasAFileOnceThoughItHasTwoNames)
 {
   write("one/a/x.h", "int x;\n");
   std::filesystem::create_symlink("a/x.h", folder_.path() / "one/link.h");
-  auto headers = make();
-  headers.add_includes_of("#include <a/x.h>\n#include <link.h>\n#include <a/../a/x.h>\n");
-  EXPECT_THAT(texts(headers),
+  EXPECT_THAT(texts_for("#include <a/x.h>\n#include <link.h>\n#include <a/../a/x.h>\n"),
               ElementsAre(Pair("a/../a/x.h", "#include \"a/x.h\"\n"), Pair("a/x.h", "int x;\n"),
                           Pair("link.h", "#include \"a/x.h\"\n")));
 }
@@ -130,9 +130,8 @@ TEST_F(HeaderSet, DoesNotChangeTextsOfMacros)
 {
   write("one/a/x.h", "#define PRINT() print(\"y.h\")\n");
   write("one/a/y.h", "int y;\n");
-  auto headers = make();
-  headers.add_includes_of("#include <a/x.h>\n");
-  EXPECT_THAT(texts(headers), testing::Contains(Pair("a/x.h", "#define PRINT() print(\"y.h\")\n")));
+  EXPECT_THAT(texts_for("#include <a/x.h>\n"),
+              testing::Contains(Pair("a/x.h", "#define PRINT() print(\"y.h\")\n")));
 }
 
 TEST_F(HeaderSet, KnowsTheMacrosOfTheOptions)
@@ -147,9 +146,8 @@ TEST_F(HeaderSet, KnowsTheMacrosOfTheOptions)
 TEST_F(HeaderSet, PrefersHeadersInMemory)
 {
   write("one/x.h", "int file;\n");
-  auto headers = make({{"x.h", "int memory;\n"}});
-  headers.add_includes_of("#include <x.h>\n");
-  EXPECT_THAT(texts(headers), ElementsAre(Pair("x.h", "int memory;\n")));
+  EXPECT_THAT(texts_for("#include <x.h>\n", {{"x.h", "int memory;\n"}}),
+              ElementsAre(Pair("x.h", "int memory;\n")));
 }
 
 TEST_F(HeaderSet, LeavesOutWhatIsInNoFolder)
@@ -178,9 +176,7 @@ TEST_F(HeaderSet, FollowsSymbolicLinksWithinAFolder)
 {
   write("one/x.h", "int x;\n");
   std::filesystem::create_symlink("x.h", folder_.path() / "one/link.h");
-  auto headers = make();
-  headers.add_includes_of("#include <link.h>\n");
-  EXPECT_THAT(texts(headers), ElementsAre(Pair("link.h", "int x;\n")));
+  EXPECT_THAT(texts_for("#include <link.h>\n"), ElementsAre(Pair("link.h", "int x;\n")));
 }
 
 TEST_F(HeaderSet, ReadsNoFifo)
@@ -197,10 +193,9 @@ TEST_F(HeaderSet, HasWhatMacrosOfTheSourceAndOfHeadersName)
   write("one/a/x.h", "#include <system.h>\n#define Y <ROOT/y.h>\n#include Y\n");
   write("one/system.h", "#define ROOT a\n");
   write("one/a/y.h", "int y;\n");
-  auto headers = make();
-  headers.add_includes_of("#define X <ROOT/x.h>\n#define ROOT a\n#include X\n#include UNKNOWN\n");
-  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/x.h", testing::_), Pair("a/y.h", "int y;\n"),
-                                          Pair("system.h", testing::_)));
+  EXPECT_THAT(texts_for("#define X <ROOT/x.h>\n#define ROOT a\n#include X\n#include UNKNOWN\n"),
+              ElementsAre(Pair("a/x.h", testing::_), Pair("a/y.h", "int y;\n"),
+                          Pair("system.h", testing::_)));
 }
 
 TEST_F(HeaderSet, ReadsNothingOutsideOfTheFoldersThatAMacroNames)
@@ -228,20 +223,17 @@ TEST_F(HeaderSet, ChangesAMacroThatNamesTheFileBesideItsHeader)
   write("one/a/x.h", "#define T \"y.h\"\n#include T\n");
   write("one/a/y.h", "int beside;\n");
   write("one/y.h", "int other;\n");
-  auto headers = make();
-  headers.add_includes_of("#include <a/x.h>\n");
-  EXPECT_THAT(texts(headers), ElementsAre(Pair("a/x.h", "#define T \"y.h\"\n#include \"a/y.h\"\n"),
-                                          Pair("a/y.h", "int beside;\n")));
+  EXPECT_THAT(texts_for("#include <a/x.h>\n"),
+              ElementsAre(Pair("a/x.h", "#define T \"y.h\"\n#include \"a/y.h\"\n"),
+                          Pair("a/y.h", "int beside;\n")));
 }
 
 TEST_F(HeaderSet, ChangesAConditionOfAMacroInItsHeaderOnly)
 {
   write("one/a/x.h", "#define HAS(x) __has_include(x)\n#if HAS(\"y.h\")\n#endif\n");
   write("one/a/y.h", "int y;\n");
-  auto headers = make();
-  headers.add_includes_of("#include <a/x.h>\n");
   EXPECT_THAT(
-      texts(headers),
+      texts_for("#include <a/x.h>\n"),
       ElementsAre(Pair("a/x.h", "#define HAS(x) __has_include(x)\n#if HAS(\"a/y.h\")\n#endif\n"),
                   Pair("a/y.h", "int y;\n")));
 }
@@ -250,18 +242,15 @@ TEST_F(HeaderSet, KeepsTheNumbersOfLines)
 {
   write("one/a/x.h", "#include \"y\\\n.h\"\nint x;\n");
   write("one/a/y.h", "int y;\n");
-  auto headers = make();
-  headers.add_includes_of("#include <a/x.h>\n");
-  EXPECT_THAT(texts(headers), testing::Contains(Pair("a/x.h", "#include \"a/y.h\\\n\"\nint x;\n")));
+  EXPECT_THAT(texts_for("#include <a/x.h>\n"),
+              testing::Contains(Pair("a/x.h", "#include \"a/y.h\\\n\"\nint x;\n")));
 }
 
 TEST_F(HeaderSet, FindsAFileOfAnotherFolderByItsRelativePath)
 {
   write("one/a/x.h", "#include \"../../two/y.h\"\n");
   write("two/y.h", "int y;\n");
-  auto headers = make();
-  headers.add_includes_of("#include <a/x.h>\n");
-  EXPECT_THAT(texts(headers),
+  EXPECT_THAT(texts_for("#include <a/x.h>\n"),
               ElementsAre(Pair("a/x.h", "#include \"y.h\"\n"), Pair("y.h", "int y;\n")));
 }
 
@@ -277,6 +266,71 @@ TEST_F(HeaderSet, HasStandardHeadersForFilesThatAreNotOfCuda)
   std::vector<std::string> names;
   for (auto const& header : headers.headers()) names.push_back(header.name);
   EXPECT_THAT(names, ElementsAre("cstdint", "cuda.h", "cuda/std/limits", "limits", "x.h"));
+}
+
+TEST_F(HeaderSet, HasTheStandardHeaderAfterAFileOfItsName)
+{
+  write("one/limits.h", "#include_next <limits.h>\nint own;\n");
+  EXPECT_THAT(texts_for("#include <limits.h>\n"),
+              ElementsAre(Pair("@standard/limits.h", testing::HasSubstr("SCHAR_MIN")),
+                          Pair("limits.h", "#include <@standard/limits.h>\nint own;\n")));
+}
+
+TEST_F(HeaderSet, HasTheNextFileOfAName)
+{
+  write("one/x.h", "#include_next <x.h>\n#if __has_include_next(<x.h>)\n#endif\n");
+  write("two/x.h", "int x;\n");
+  EXPECT_THAT(texts_for("#include <x.h>\n"),
+              ElementsAre(Pair("@1/x.h", "int x;\n"),
+                          Pair("x.h", "#include <@1/x.h>\n#if __has_include(<@1/x.h>)\n#endif\n")));
+}
+
+TEST_F(HeaderSet, DoesNotLetAHeaderBeTheNextOneOfItself)
+{
+  write("two/x.h", "#if __has_include_next(<x.h>)\n#include_next <x.h>\n#endif\n");
+  EXPECT_THAT(
+      texts_for("#include <x.h>\n"),
+      ElementsAre(Pair("x.h", "#if __has_include(<@next/x.h>)\n#include <@next/x.h>\n#endif\n")));
+  EXPECT_EQ(header_set::with_spelled_names("no \"@next/x.h\""), "no \"x.h\"");
+}
+
+TEST_F(HeaderSet, HasTheFileAfterAHeaderInMemory)
+{
+  write("one/x.h", "int file;\n");
+  EXPECT_THAT(texts_for("#include <x.h>\n", {{"x.h", "#include_next <x.h>\n"}}),
+              ElementsAre(Pair("@0/x.h", "int file;\n"), Pair("x.h", "#include <@0/x.h>\n")));
+}
+
+TEST_F(HeaderSet, ReadsTheFirstLineOfASourceWithAByteOrderMark)
+{
+  write("one/x.h", "int x;\n");
+  EXPECT_THAT(texts_for("\xEF\xBB\xBF#include <x.h>\n"), ElementsAre(Pair("x.h", "int x;\n")));
+}
+
+TEST_F(HeaderSet, StatesForEachSpellingWhyAFileIsNotRead)
+{
+  write("one/x.h", std::string("int x;\0", 7));
+  auto headers = make();
+  headers.add_includes_of("#include <x.h>\n#include \"./x.h\"\n");
+  EXPECT_EQ(headers.refusal_of("x.h"), "has a NUL byte");
+  EXPECT_EQ(headers.refusal_of("./x.h"), "has a NUL byte");
+  EXPECT_THAT(headers.files(), IsEmpty());
+  EXPECT_THAT(headers.missing_files(),
+              ElementsAre(std::filesystem::canonical(folder_.path() / "one/x.h")));
+}
+
+TEST_F(HeaderSet, HasNoNamesThatNoFileCanHave)
+{
+  auto headers = make();
+  headers.add_includes_of("#include <" + std::string(1 << 20, 'a') + ">\n");
+  EXPECT_THAT(headers.headers(), IsEmpty());
+  EXPECT_THAT(headers.missing_files(), IsEmpty());
+}
+
+TEST_F(HeaderSet, HasWhatAMacroNamesThoughItHasOtherLetters)
+{
+  write("one/x y.h", "int x;\n");
+  EXPECT_THAT(texts_for("#define X <x y.h>\n#include X\n"), ElementsAre(Pair("x y.h", "int x;\n")));
 }
 
 TEST_F(HeaderSet, StopsWhenTheTimeIsOver)

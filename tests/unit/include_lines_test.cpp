@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/include_lines.hpp"
+#include "compiler/directives/include_lines.hpp"
 
 #include <gmock/gmock.h>
 
@@ -162,6 +162,44 @@ TEST(IncludeLines, MayGoOnWithinAWord)
   auto const directives = find_directives(text);
   auto const range = directives.includes[0].range;
   EXPECT_EQ(text.substr(range.offset, range.size), "a\\\r\n.h");
+}
+
+TEST(IncludeLines, AfterACommentOfSeveralLinesAreFoundAsNvrtcDoes)
+{
+  EXPECT_THAT(names_in("int x; /* y\n z */ #include <a.h>\nint z; /* y */ #include <b.h>\n"),
+              ElementsAre("<a.h"));
+}
+
+TEST(IncludeLines, MayHaveABracketInQuotes)
+{
+  EXPECT_THAT(names_in("#include \"b<a.h\"\n"), ElementsAre("\"b<a.h"));
+}
+
+TEST(IncludeLines, HaveDefinitionsWithoutComments)
+{
+  auto const directives = find_directives(
+      "#define A /* x */ <a.h>\n#define B /* x\n y */ <b.h> // z\n#define C \"c//d.h\"\n"
+      "#define D(x) (defined(X) /* y */ && __has_include(x))\n");
+  std::vector<std::string> values;
+  for (auto const& definition : directives.definitions) values.push_back(definition.value);
+  EXPECT_THAT(values,
+              ElementsAre("<a.h>", "<b.h>", "\"c//d.h\"", "(defined(X)   && __has_include(x))"));
+}
+
+TEST(IncludeLines, StateUsesWhoseArgumentsAreTooLong)
+{
+  auto const text = "#if F(" + std::string(2000, 'x') + ") || G(y)\n";
+  auto const directives = find_directives(text);
+  ASSERT_GE(directives.uses.size(), 2U);
+  EXPECT_EQ(directives.uses.front().text, "F");
+  EXPECT_TRUE(directives.uses.front().is_cut);
+  EXPECT_FALSE(directives.uses.back().is_cut);
+}
+
+TEST(IncludeLines, OfATextOfLineEndsOnlyAreNone)
+{
+  EXPECT_THAT(names_in("\\\n\\\n"), IsEmpty());
+  EXPECT_EQ(find_directives("\\\n\\\n").text->view(), "");
 }
 
 TEST(IncludeLines, EndAtALimit)

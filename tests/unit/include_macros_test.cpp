@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/include_macros.hpp"
+#include "compiler/directives/include_macros.hpp"
 
 #include <gmock/gmock.h>
 
@@ -92,6 +92,40 @@ TEST(IncludeMacros, TakeArguments)
               ElementsAre("x_Y.h"));
   EXPECT_THAT(headers_in("#define Q(...) #__VA_ARGS__\n#include Q(a,b.h)\n"), ElementsAre("a,b.h"));
   EXPECT_THAT(headers_in("#define E() <e.h>\n#include E()\n#include E\n"), ElementsAre("e.h"));
+}
+
+TEST(IncludeMacros, TakeTheArgumentsAfterAMacroThatNamesThem)
+{
+  EXPECT_THAT(headers_in("#define G F\n#define F(x) <x.h>\n#include G(y)\n"), ElementsAre("y.h"));
+  EXPECT_THAT(headers_in("#define J(a, b) a##b\n#define AB(x) <x.h>\n#include J(A, B)(z)\n"),
+              ElementsAre("z.h"));
+  EXPECT_THAT(headers_in("#define HAS TEST\n#define TEST(x) __has_include(<x.h>)\n#if HAS(a)\n"),
+              ElementsAre("a.h"));
+  EXPECT_THAT(headers_in("#define F F\n#define F(x) <x.h>\n#include F(y)\n"), ElementsAre("y.h"));
+}
+
+TEST(IncludeMacros, OfConditionsWithLongArgumentsAreUnresolved)
+{
+  include_macros macros;
+  macros.add(find_directives("#define HAS(x) __has_include(x)\n#if HAS(" + std::string(2000, 'x') +
+                             ")\n"));
+  (void)macros.expand();
+  EXPECT_EQ(macros.unresolved(), "HAS");
+}
+
+TEST(IncludeMacros, WithManyDefinitionsAndUsesAreReadInOnePass)
+{
+  include_macros macros;
+  std::string uses;
+  std::string definitions;
+  for (int i = 0; i < 100'000; ++i) {
+    uses += "#include A\n";
+    definitions += "#define A b" + std::to_string(i) + '\n';
+  }
+  macros.add(find_directives(uses));
+  (void)macros.expand();
+  macros.add(find_directives(definitions));  // quadratic: minutes
+  EXPECT_EQ(macros.size(), 200'000U);
 }
 
 TEST(IncludeMacros, OfConditionsMayTestForHeaders)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/ir_signature.hpp"
+#include "compiler/ir/ir_signature.hpp"
 
 #include <gmock/gmock.h>
 

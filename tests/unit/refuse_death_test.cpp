@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/refuse_death.hpp"
+#include "compiler/messages/refuse_death.hpp"
 
 #include <gmock/gmock.h>
 
-#include "compiler/compile_messages.hpp"
+#include "compiler/messages/compile_messages.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 

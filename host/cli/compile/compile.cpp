@@ -37,58 +37,61 @@ nlohmann::json describe_times(compile_times const& times)
           {"compile_ms", times.compile_ms}};
 }
 
-nlohmann::json to_json(compiled_source const& made, compile_arguments const& arguments)
+nlohmann::json to_json(compiled_source const& compiled, compile_arguments const& arguments)
 {
   auto entries = nlohmann::json::array();
-  for (auto const& entry : made.code.entries())
+  for (auto const& entry : compiled.code.entries())
     entries.push_back({{"kind", to_string(entry.kind)},
                        {"target", entry.target.name()},
                        {"stored_bytes", entry.payload.size()}});
-  nlohmann::json json{
-      {"source", arguments.source},        {"output", arguments.output},
-      {"bytes", made.code.bytes().size()}, {"sha256", detail::to_hexadecimal(made.code.digest())},
-      {"producer", made.producer},         {"entries", entries},
-      {"cache", to_string(made.cache)},    {"compile_ms", describe_times(made.times)},
-      {"warnings", made.warnings}};
-  if (auto const& ident = made.code.ident(); ident && !ident->contract.empty())
+  nlohmann::json json{{"source", arguments.source},
+                      {"output", arguments.output},
+                      {"bytes", compiled.code.bytes().size()},
+                      {"sha256", detail::to_hexadecimal(compiled.code.digest())},
+                      {"producer", compiled.producer},
+                      {"entries", entries},
+                      {"cache", to_string(compiled.cache)},
+                      {"compile_ms", describe_times(compiled.times)},
+                      {"warnings", compiled.warnings}};
+  if (auto const& ident = compiled.code.ident(); ident && !ident->contract.empty())
     json["contract"] = detail::contract_of(*ident);
   if (has_sidecar(arguments.output)) json["sidecar"] = sidecar_name(arguments.output);
   return json;
 }
 
-void print_text(compiled_source const& made, compile_arguments const& arguments)
+void print_text(compiled_source const& compiled, compile_arguments const& arguments)
 {
   std::vector<std::string> names;
-  for (auto const& entry : made.code.entries())
+  for (auto const& entry : compiled.code.entries())
     names.push_back(fmt::format("{}:{}", to_string(entry.kind), entry.target.name()));
-  auto const& ident = made.code.ident();
+  auto const& ident = compiled.code.ident();
   fmt::print("{}: {}, contract {}, {} bytes, {}{}\n", arguments.output, fmt::join(names, " "),
              ident && !ident->contract.empty() ? detail::contract_of(*ident) : "none",
-             made.code.bytes().size(), made.producer,
-             made.cache == cache_outcome::hit ? ", from the cache" : "");
+             compiled.code.bytes().size(), compiled.producer,
+             compiled.cache == cache_outcome::hit ? ", from the cache" : "");
   if (!arguments.timing) return;
-  auto const& times = made.times;
+  auto const& times = compiled.times;
   fmt::print("  headers {:.1f} ms, cache {:.1f} ms, start {:.1f} ms, compile {:.1f} ms\n",
              times.read_ms, times.lookup_ms, times.open_ms, times.compile_ms);
 }
 
 /// Checks the reference that the fatbin is shipped with, as fatlink_add_fatbin does.
 /// @throws file_error it is not one of `code`.
-void check_sidecar(compiled_source& made, std::string const& file)
+void check_sidecar(compiled_source& compiled, std::string const& file)
 try {
   if (auto const sidecar = detail::find_sidecar(file))
-    check_build(made.code, {.reference = *sidecar, .allows_digest = true});
+    check_build(compiled.code, {.reference = *sidecar, .allows_digest = true});
 } catch (unavailable_error const& missing) {  // muParser
-  made.warnings.push_back(
+  compiled.warnings.push_back(
       fmt::format("{}: its reference was not checked: {}", file, missing.details().message));
 }
 
 /// Libraries are compiled with the defaults, and an lto link has one set of float flags.
-void warn_about_float_flags(compiled_source& made, std::string const& file)
+void warn_about_float_flags(compiled_source& compiled, std::string const& file)
 {
-  for (auto const& entry : made.code.entries())
+  for (auto const& entry : compiled.code.entries())
     if (entry.kind == entry_kind::ltoir && entry.float_flags() != float_flags{}) {
-      made.warnings.push_back(fmt::format(
+      compiled.warnings.push_back(fmt::format(
           "{} is compiled with {}: an lto link with inputs of other float flags, such as a "
           "library that is compiled with the defaults, must state all four (run, link and check: "
           "--ftz, --prec-div, --prec-sqrt and --fma, or --use-fast-math)",
@@ -106,19 +109,20 @@ int compile(compile_arguments const& arguments)
   if (!is_standard_output(arguments.output))
     must_not_overwrite({arguments.source}, arguments.output);
   auto const options = arguments.compile.make_options();
+  arguments.compile.warn_of_missing_folders();
   auto const code = source::read(arguments.source);
   auto tool = arguments.compile.compiler();
-  auto made = tool.compile(code, options);
-  keep_headers(made.headers, {arguments.output, sidecar_name(arguments.output)});
-  warn_about_float_flags(made, arguments.source);
-  check_sidecar(made, arguments.source);
-  write_fatbin_files(made.code, arguments.output, {arguments.source}, sidecar_precedence::inputs,
-                     made.warnings);
-  print_warnings(made.warnings);
+  auto compiled = tool.compile(code, options);
+  keep_headers(compiled.headers, {arguments.output, sidecar_name(arguments.output)});
+  warn_about_float_flags(compiled, arguments.source);
+  check_sidecar(compiled, arguments.source);
+  write_fatbin_files(compiled.code, arguments.output, {arguments.source},
+                     sidecar_precedence::inputs, compiled.warnings);
+  print_warnings(compiled.warnings);
   if (arguments.json)
-    print_json("fatlink.compile/1", to_json(made, arguments));
+    print_json("fatlink.compile/1", to_json(compiled, arguments));
   else
-    print_text(made, arguments);
+    print_text(compiled, arguments);
   return k_done;
 }
 

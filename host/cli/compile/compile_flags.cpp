@@ -57,17 +57,6 @@ void add_bool(CLI::App& verb, std::string const& name, bool& value, std::string 
       verb, name, [&value](std::string const& text) { value = text == "1"; }, {"0", "1"}, help);
 }
 
-/// nvcc ignores such folders silently.
-void warn_of_missing_folders(std::vector<std::filesystem::path> const& folders)
-{
-  std::error_code ignored;
-  for (auto const& folder : folders)
-    if (!std::filesystem::is_directory(folder, ignored))
-      print_warnings(
-          {fmt::format("{} (-I) is {}: it is not searched for headers", folder.string(),
-                       std::filesystem::exists(folder, ignored) ? "not a folder" : "not there")});
-}
-
 /// @throws usage_error it is not a contract's name.
 void check_contract(std::string const& name)
 {
@@ -88,15 +77,24 @@ void check_contract(std::string const& name)
 compile_options compile_flags::make_options() const
 {
   check_contract(options.contract);
-  warn_of_missing_folders(options.include_folders);
-  auto made = options;
-  made.architectures = architectures.empty() && sass.empty()
-                           ? std::vector<target>{"sm_75"}
-                           : parse_architectures("--arch", architectures);
-  made.sass = parse_architectures("--sass", sass);
+  auto result = options;
+  result.architectures = architectures.empty() && sass.empty()
+                             ? std::vector<target>{"sm_75"}
+                             : parse_architectures("--arch", architectures);
+  result.sass = parse_architectures("--sass", sass);
   if (use_fast_math)
-    made.float_flags = {.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
-  return made;
+    result.float_flags = {.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
+  return result;
+}
+
+void compile_flags::warn_of_missing_folders() const
+{
+  std::error_code ignored;
+  for (auto const& folder : options.include_folders)
+    if (!std::filesystem::is_directory(folder, ignored))
+      print_warnings(
+          {fmt::format("{} (-I) is {}: it is not searched for headers", folder.string(),
+                       std::filesystem::exists(folder, ignored) ? "not a folder" : "not there")});
 }
 
 compiler compile_flags::compiler() const

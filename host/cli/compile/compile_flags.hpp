@@ -20,6 +20,8 @@ struct compile_flags {
 
   /// @throws usage_error not an architecture.
   [[nodiscard]] compile_options make_options() const;
+  /// Prints a warning for each folder of -I that is not there; nvcc ignores them silently.
+  void warn_of_missing_folders() const;
   [[nodiscard]] fatlink::compiler compiler() const;
 };
 

@@ -80,6 +80,7 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
       inputs[i] = input::read(files[i]);
   if (!jobs.empty()) {
     auto options = flags.make_options();
+    flags.warn_of_missing_folders();
     if (options.contract.empty() && options.header.empty()) options.contract = contract_of(inputs);
     auto tool = flags.compiler();
     compile_all(jobs, tool, options);
@@ -120,10 +121,11 @@ std::vector<std::filesystem::path> find_headers(std::vector<std::filesystem::pat
                                                 compile_flags const& flags)
 {
   auto tool = flags.compiler();
+  auto const options = flags.make_options();
   std::vector<std::filesystem::path> headers;
   for (auto const& file : files) try {
       if (!is_source_name(file)) continue;
-      auto const of_file = tool.find_headers(source::read(file), flags.make_options());
+      auto const of_file = tool.find_headers(source::read(file), options);
       headers.insert(headers.end(), of_file.begin(), of_file.end());
     } catch (error const&) {
       continue;

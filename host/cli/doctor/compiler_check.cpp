@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "doctor/candidates.hpp"
 #include "fatlink/compiler.hpp"
+#include "fatlink/library_file.hpp"
+#include "toolkit/vendor_library.hpp"
 #include "vendor_compiler/nvrtc.hpp"
 #include "vendor_compiler/nvvm.hpp"
 
@@ -23,16 +26,21 @@ constexpr char const* k_ir =
     "define void @empty() {\n  ret void\n}\n"
     "!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}\n";
 
-/// Sets "version", or "message" and "hint".
-void try_compile(nlohmann::json& json, std::string const& text, std::string const& name)
+/// Sets "version", or "message" and "hint". `used`: the file that compiles open, which is not the
+/// first one that loads: they choose it without loading it. Stated if it fails.
+void try_compile(nlohmann::json& json, std::string const& text, std::string const& name,
+                 std::optional<library_file> const& used)
 try {
   if (!json.at("found").get<bool>()) return;
   compiler tool({.allow_unconfined = true});
-  auto const made = tool.compile(source::from_text(text, name), {.architectures = {"sm_75"}});
-  json["version"] = made.producer.substr(made.producer.find(' ') + 1);
+  auto const compiled = tool.compile(source::from_text(text, name), {.architectures = {"sm_75"}});
+  json["version"] = compiled.producer.substr(compiled.producer.find(' ') + 1);
 } catch (error const& failure) {
   json["message"] = failure.details().message;
   json["hint"] = use_options(failure.details());
+  if (!used) return;
+  json["path"] = used->path;
+  json["reason"] = used->reason;
 }
 
 std::vector<std::string> header_folders()
@@ -76,7 +84,7 @@ nlohmann::json examine_nvrtc()
 {
   auto json = examine_library<detail::nvrtc>();
   json["headers"] = header_folders();
-  try_compile(json, k_cuda, "doctor.cu");
+  try_compile(json, k_cuda, "doctor.cu", detail::locate_nvrtc());
   if (!json["found"].get<bool>()) return json;
   if (auto const file = detail::builtins_of(json["path"].get<std::string>()); !file.empty())
     json["builtins"] = file;
@@ -86,7 +94,7 @@ nlohmann::json examine_nvrtc()
 nlohmann::json examine_libnvvm()
 {
   auto json = examine_library<detail::nvvm>();
-  try_compile(json, k_ir, "doctor.ll");
+  try_compile(json, k_ir, "doctor.ll", detail::locate(detail::nvvm_library()));
   if (!json["found"].get<bool>()) return json;
   if (auto const file = detail::libdevice_of(json["path"].get<std::string>()); !file.empty())
     json["libdevice"] = file;

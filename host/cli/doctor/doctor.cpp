@@ -78,8 +78,7 @@ nlohmann::json examine_cache()
   json["reason"] = statistics.reason;
   json["hint"] =
       "links work without it; set FATLINK_CACHE_DIR to your own folder, which nobody else can "
-      "write "
-      "to";
+      "write to";
   return json;
 }
 

@@ -18,8 +18,7 @@ constexpr std::chrono::seconds k_longest_start{30};
 constexpr std::string_view k_on = "on";
 constexpr char const* k_seccomp_remedy =
     "allow seccomp (in a container: in its profile), or pass --allow-unconfined to link without "
-    "the "
-    "sandbox";
+    "the sandbox";
 
 /// The parts of "seccomp: off: Invalid argument".
 nlohmann::json parse_layer(std::string_view text)

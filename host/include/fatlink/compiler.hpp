@@ -35,11 +35,13 @@ struct compile_options {
   std::string contract = {};
   /// A header to include before the source instead; the ident states no contract then.
   std::filesystem::path header = {};
-  /// Folders in which include directives search; no other file can be read. The headers of CUDA are
-  /// searched after them, see compiler::header_folders.
+  /// Folders in which include directives search. After them the `include` folders of the data
+  /// folders ($FATLINK_PATH, fatlink's packages) are searched, then compiler::header_folders. No
+  /// other file can be read.
   std::vector<std::filesystem::path> include_folders = {};
-  /// Headers in memory: the name as in the include directive, and the text. Searched first. Headers
-  /// of the C++ standard library that are nowhere are those of fatlink and CCCL (docs/using.md).
+  /// Headers in memory: the name as in the include directive, not one that begins with "@", and the
+  /// text. Searched first. Headers of the C++ standard library that are in no folder are those of
+  /// fatlink and CCCL (docs/using.md).
   std::map<std::string, std::string> headers = {};
   std::vector<std::string> definitions = {};  ///< macros: "NAME" or "NAME=VALUE"
   std::string standard = "c++17";             ///< c++03, c++11, c++14, c++17 or c++20
@@ -73,9 +75,9 @@ struct compiled_source {
 
 /// How a compiler works. Every field has a default.
 struct compiler_settings {
-  /// Time limit for one compile, including the start of the helper. Above 0, at most 600 s. Waiting
-  /// until another compile of the process ends its helper, or for the same compile of another
-  /// thread or process, does not count; each has the same limit.
+  /// Time limit for one compile: reading the headers, starting the helper, compiling. Above 0, at
+  /// most 600 s. Waiting until another compile of the process ends its helper, or for the same
+  /// compile of another thread or process, does not count; each such wait has the same limit.
   std::chrono::milliseconds time_limit = std::chrono::seconds(30);
   unsigned memory_limit_mib = 2048;  ///< memory that one compile may use, 64 to 65536
   /// Searched before each compile; receives each compiled fatbin. Null: no cache. NVRTC 13.3 and

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/compiler.hpp"
 
-#include "compiler/compile_session.hpp"
 #include "compiler/compiler_options.hpp"
-#include "compiler/cuda_headers.hpp"
+#include "compiler/headers/cuda_headers.hpp"
+#include "compiler/session/compile_session.hpp"
 
 namespace fatlink {
 

@@ -15,9 +15,9 @@ namespace fatlink::detail {
 
 class compiler_helpers {
  public:
-  /// `name`: of the source, for messages. `state` must outlive it. The time limit counts from now,
-  /// without the time that other compiles of this process take that hold all helpers, nor that of
-  /// find_or_make.
+  /// `name`: of the source, for messages. `state` must outlive it. The time limit counts from now.
+  /// The wait for a helper while other compiles of this process hold all, and the wait in
+  /// find_or_make for the same compile, do not count; each has the same limit of its own.
   compiler_helpers(compiler_state& state, std::string name);
 
   /// Compiles the source in the helper with `tool`.
@@ -33,8 +33,9 @@ class compiler_helpers {
   [[nodiscard]] double open_ms() const noexcept { return open_ms_; }
   /// The hello of the helper with `tool`, which runs.
   helper_hello const& hello(helper_tool tool) { return lease(tool)->hello(); }
-  /// What the cache has for `key`, otherwise the product of `make`. Waits for other compiles of the
-  /// same as long as a compile may take; that does not count. There is a cache.
+  /// What the cache has for `key`, otherwise the product of `make`. Waits while another thread or
+  /// process makes it, at most as long as a compile may take; the wait and the lookup do not count
+  /// in the time limit, `make` does. There is a cache.
   link_cache::result find_or_make(cache_key const& key,
                                   std::function<link_cache::product()> const& make);
   /// For steps of the host, the headers.

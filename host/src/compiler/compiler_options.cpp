@@ -82,6 +82,10 @@ void check_compile_options(compile_options const& options)
     if (!is_definition(definition))
       refuse(detail::format("'{}' does not define a macro", definition), definition,
              "write NAME or NAME=VALUE");
+  for (auto const& [name, text] : options.headers)
+    if (name.empty() || name.starts_with('@'))
+      refuse(detail::format("'{}' does not name a header in memory", name), name,
+             "name it as the #include does; fatlink itself uses names that begin with @");
   if (!options.contract.empty() && !options.header.empty())
     refuse("both a contract and a header", options.header.string(),
            "give the contract, whose header is included, or the header");
@@ -118,9 +122,9 @@ std::vector<compile_call> nvrtc_compiles(compile_options const& options,
     add(architecture, false);
     add(architecture, true);
   }
-  auto const& made = options.architectures;
+  auto const& compiled = options.architectures;
   for (auto const architecture : options.sass)
-    if (std::find(made.begin(), made.end(), architecture) == made.end()) add(architecture, false);
+    if (std::ranges::count(compiled, architecture) == 0) add(architecture, false);
   return compiles;
 }
 

@@ -12,7 +12,8 @@
 namespace fatlink::detail {
 
 /// @throws usage_error no architecture, one that is older than CUDA 13 knows or given twice, an
-///   unknown standard, a definition that is no macro, or both a contract and a header.
+///   unknown standard, a text that does not define a macro, a name of a header in memory that is
+///   empty or begins with "@", or both a contract and a header.
 void check_compile_options(compile_options const& options);
 
 /// @throws usage_error a setting out of range.

@@ -44,12 +44,12 @@ std::optional<std::string> find_identity(link_cache& cache, std::string const& p
   if (::access(path.c_str(), R_OK) != 0 || ::stat(path.c_str(), &status) != 0) return std::nullopt;
   if (!S_ISREG(status.st_mode) || !is_settled(status)) return library_identity(path, library);
   auto const result = cache.find_or_make(identity_key(status, library), [&] {
-    link_cache::product made;
+    link_cache::product entry;
     auto const identity = library_identity(path, library).value_or("");
     auto const bytes = std::as_bytes(std::span(identity));
-    made.link.bytes.assign(bytes.begin(), bytes.end());
-    made.keep = !identity.empty();
-    return made;
+    entry.link.bytes.assign(bytes.begin(), bytes.end());
+    entry.keep = !identity.empty();
+    return entry;
   });
   auto const& bytes = result.link->bytes;
   if (bytes.empty()) return std::nullopt;

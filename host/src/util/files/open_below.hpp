@@ -31,7 +31,8 @@ struct file_below {
 /// A folder, which stays the same although its path may be replaced.
 class base_folder {
  public:
-  /// `path`: without symbolic links, as fs::canonical makes it. A path that is none has no files.
+  /// `path`: without symbolic links, as fs::canonical makes it. A path that is not a folder has no
+  /// files.
   explicit base_folder(std::filesystem::path path);
 
   [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// One compile: from a source and its options to a fatbin, through the cache. Threads: one at a
+// time.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/compiler_helpers.hpp"
+#include "compiler/session/compile_inputs.hpp"
+#include "compiler/session/source_compiler.hpp"
+#include "fatlink/compiler.hpp"
+
+namespace fatlink::detail {
+
+class compile_session {
+ public:
+  /// The arguments must outlive it.
+  compile_session(compiler_state& state, source const& code, compile_options const& options);
+
+  /// See compiler::compile.
+  compiled_source run();
+  /// See compiler::find_headers.
+  std::vector<std::filesystem::path> find_headers();
+
+ private:
+  std::shared_ptr<cached_link const> find_or_make();
+  cache_key add_known_headers(link_cache& cache);
+  void store_late(cache_key const& key, cached_link const& link);
+  [[nodiscard]] bool has_identities() const;
+  cache_key make_key();
+  void add_warnings(std::vector<std::string> const& warnings);
+
+  compiler_state& state_;
+  compiler_helpers helpers_;
+  compile_inputs inputs_;
+  source_compiler compiler_;
+  std::vector<std::string> warnings_;
+  cache_outcome outcome_ = cache_outcome::off;
+};
+
+}  // namespace fatlink::detail
