@@ -91,6 +91,7 @@ struct code {
   std::string source;  ///< the module's name
   unsigned index = 0;  ///< among linked_modules::functions
   bool is_entry = false;
+  syntax::launch_directives launches = {};
   bool is_variadic = false;  ///< the last parameter takes any number of arguments
   std::vector<operation> operations;
   std::vector<instruction_text> instructions;

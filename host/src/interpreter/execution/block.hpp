@@ -73,6 +73,11 @@ class block {
     return reinterpret_cast<std::byte*>(shared_.data());
   }
   [[nodiscard]] std::uint64_t shared_bytes() const noexcept { return shared_bytes_; }
+  /// Whether `place` is in the block's shared memory.
+  [[nodiscard]] bool owns_shared(std::byte const* place) noexcept
+  {
+    return place >= shared() && place < shared() + shared_bytes_;
+  }
   /// The last writer of each byte of shared memory; null without the race check.
   [[nodiscard]] std::atomic<std::uint64_t>* shared_writers() noexcept { return writers_.get(); }
   [[nodiscard]] barrier& barrier_at(unsigned number) noexcept { return barriers_[number]; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <type_traits>
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
@@ -101,7 +102,8 @@ T update(std::byte* element, T b, T c)
 
 enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2 };
 
-template <typename T, typename Op>
+/// `Op`, or `SharedOp` where a generic address is in shared memory.
+template <typename T, typename Op, typename SharedOp = Op>
 void atomic(warp& w, operation const& o, lane_mask mask)
 {
   auto const* const a = o.a == k_no_operand ? nullptr : w.at(o.a);
@@ -117,7 +119,11 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     auto* const element = (o.flags & k_shared) != 0
                               ? w.resolve_shared(address, sizeof(T), i, o, true)
                               : w.resolve(address, sizeof(T), i, o, true);
-    auto const old = update<T, Op>(element, load<T>(b, i), c == nullptr ? T{} : load<T>(c, i));
+    auto const operand = load<T>(b, i);
+    auto const other = c == nullptr ? T{} : load<T>(c, i);
+    auto const is_shared = !std::is_same_v<Op, SharedOp> && w.block().owns_shared(element);
+    auto const old = is_shared ? update<T, SharedOp>(element, operand, other)
+                               : update<T, Op>(element, operand, other);
     if (d != nullptr) store<T>(d, i, old);
   }
 }
@@ -140,8 +146,9 @@ handler addition(decoding const& d, type type, space space)
 {
   switch (type) {
     case type::f32:
-      return space == space::shared ? &atomic<std::uint32_t, op_add_real<float, false>>
-                                    : &atomic<std::uint32_t, op_add_real<float, true>>;
+      return space == space::shared
+                 ? &atomic<std::uint32_t, op_add_real<float, false>>
+                 : &atomic<std::uint32_t, op_add_real<float, true>, op_add_real<float, false>>;
     case type::f64:
       return &atomic<std::uint64_t, op_add_real<double, false>>;
     case type::f16:
