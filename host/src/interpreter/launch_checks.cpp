@@ -12,6 +12,13 @@ namespace {
 
 using extents = std::array<std::uint64_t, 3>;
 
+// Of an H200. Source: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
+constexpr std::uint64_t k_multiprocessors = 132;
+constexpr std::uint64_t k_threads = 2048;                    // of a multiprocessor
+constexpr std::uint64_t k_blocks = 32;                       // of a multiprocessor
+constexpr std::uint64_t k_shared_bytes = 228 * 1024;         // of a multiprocessor
+constexpr std::uint64_t k_reserved_shared_bytes = 1024;      // of each block
+
 std::string text_of(extents const& size)
 {
   return std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
@@ -73,6 +80,15 @@ void check_shape(kernel const& kernel, launch_options const& options)
     fail_launch(kernel, std::to_string(options.shared_bytes) +
                             " bytes of dynamic shared memory are more than " +
                             std::to_string(kernel.max_dynamic_shared()));
+}
+
+std::uint64_t max_resident_blocks(kernel const& kernel, launch_options const& options) noexcept
+{
+  auto const threads = (options.block.count() + k_lanes - 1) / k_lanes * k_lanes;
+  auto const shared = std::uint64_t{kernel.shared_bytes} + options.shared_bytes;
+  auto const blocks = std::min({k_threads / threads, k_blocks,
+                                k_shared_bytes / (shared + k_reserved_shared_bytes)});
+  return blocks * k_multiprocessors;
 }
 
 }  // namespace fatlink::interpreter

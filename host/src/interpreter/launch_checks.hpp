@@ -18,4 +18,8 @@ void check_cluster(kernel const& kernel);
 /// @throws failure (launch) the grid, the block or the shared memory does not fit.
 void check_shape(kernel const& kernel, launch_options const& options);
 
+/// How many blocks of a launch that fits run at a time: as many as on an H200, as far as threads,
+/// blocks and shared memory limit them.
+std::uint64_t max_resident_blocks(kernel const& kernel, launch_options const& options) noexcept;
+
 }  // namespace fatlink::interpreter

@@ -257,6 +257,7 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
       std::lock_guard const lock(printing);
       options.print(text);
     };
+  state.max_resident = max_resident_blocks(kernel, options);
   return run_blocks(state);
 }
 

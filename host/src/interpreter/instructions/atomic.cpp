@@ -89,15 +89,22 @@ struct op_add_half {
   }
 };
 
+template <typename T>
+struct updated {
+  T old;
+  bool has_changed;
+};
+
 template <typename T, typename Op>
-T update(std::byte* element, T b, T c)
+updated<T> update(std::byte* element, T b, T c)
 {
   using bits = std::make_unsigned_t<T>;
   std::atomic_ref<bits> const value(*reinterpret_cast<bits*>(element));
   auto old = value.load();
-  while (!value.compare_exchange_weak(old, static_cast<bits>(Op{}(static_cast<T>(old), b, c)))) {
-  }
-  return static_cast<T>(old);
+  auto changed = static_cast<bits>(Op{}(static_cast<T>(old), b, c));
+  while (!value.compare_exchange_weak(old, changed))
+    changed = static_cast<bits>(Op{}(static_cast<T>(old), b, c));
+  return {static_cast<T>(old), old != changed};
 }
 
 enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2 };
@@ -110,6 +117,8 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto const* const c = o.c == k_no_operand ? nullptr : w.at(o.c);
   auto* const d = o.d == k_no_operand ? nullptr : w.at(o.d);
+  bool has_changed = false;  // otherwise it waits, like a lock that is taken
+  poll_digest digest;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto address = o.immediate;
@@ -122,10 +131,13 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     auto const operand = load<T>(b, i);
     auto const other = c == nullptr ? T{} : load<T>(c, i);
     auto const is_shared = !std::is_same_v<Op, SharedOp> && w.block().owns_shared(element);
-    auto const old = is_shared ? update<T, SharedOp>(element, operand, other)
+    auto const result = is_shared ? update<T, SharedOp>(element, operand, other)
                                : update<T, Op>(element, operand, other);
-    if (d != nullptr) store<T>(d, i, old);
+    has_changed |= result.has_changed;
+    digest.add(element, static_cast<std::uint64_t>(result.old));
+    if (d != nullptr) store<T>(d, i, result.old);
   }
+  if (!has_changed) w.note_poll(o, digest);
 }
 
 template <typename Op>

@@ -140,6 +140,8 @@ template <typename T>
 void read_special(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
+  auto const source = static_cast<special>(o.immediate);
+  if (source >= special::clock && source <= special::nanoseconds_hi) w.note_clock();
   each_lane(mask, [&](unsigned i) { store<T>(d, i, static_cast<T>(value_of(w, o, i))); });
 }
 
