@@ -69,8 +69,9 @@ TEST_F(Launches, OfClustersAreRefusedWithTheirSize)
 
 TEST_F(Launches, CountStaticSharedMemoryAsDynamic)
 {
-  auto const text = k_header + std::string(".shared .b8 a[40000];\n.visible .entry k()\n"
-                                           "{ .reg .b32 %r; mov.u32 %r, a; ret; }\n");
+  auto const text = k_header + std::string(
+                                   ".shared .b8 a[40000];\n.visible .entry k()\n"
+                                   "{ .reg .b32 %r; mov.u32 %r, a; ret; }\n");
   constexpr std::uint32_t k_static = 40064;  // rounded up to 128
   EXPECT_NO_THROW(launch_block(text, {}, k_max_dynamic_shared - k_static));
   expect_failure(fault::launch, "bytes of dynamic shared memory are more than 192384", text, {},
@@ -91,12 +92,13 @@ TEST_F(Launches, HaveAtMost48KiBOfStaticSharedMemory)
 
 TEST_F(Launches, HaveTheSharedMemoryOfTheirKernelOnly)
 {
-  auto const text = k_header + std::string(".shared .b8 a[40000];\n.shared .b8 b[40000];\n"
-                                           ".func f() { .shared .b32 c[4]; ret; }\n"
-                                           ".visible .entry k()\n{ .reg .b32 %r; mov.u32 %r, a; "
-                                           "call f; ret; }\n"
-                                           ".visible .entry other()\n{ .shared .b8 d[30000]; "
-                                           ".reg .b32 %r; mov.u32 %r, d; ret; }\n");
+  auto const text = k_header + std::string(
+                                   ".shared .b8 a[40000];\n.shared .b8 b[40000];\n"
+                                   ".func f() { .shared .b32 c[4]; ret; }\n"
+                                   ".visible .entry k()\n{ .reg .b32 %r; mov.u32 %r, a; "
+                                   "call f; ret; }\n"
+                                   ".visible .entry other()\n{ .shared .b8 d[30000]; "
+                                   ".reg .b32 %r; mov.u32 %r, d; ret; }\n");
   program program(memory_, std::array{module_text{text, "a.ptx"}});
   EXPECT_EQ(program.find("k").shared_bytes, 40064U);
   EXPECT_EQ(program.find("other").shared_bytes, 30080U);

@@ -14,10 +14,10 @@ using extents = std::array<std::uint64_t, 3>;
 
 // Of an H200. Source: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
 constexpr std::uint64_t k_multiprocessors = 132;
-constexpr std::uint64_t k_threads = 2048;                    // of a multiprocessor
-constexpr std::uint64_t k_blocks = 32;                       // of a multiprocessor
-constexpr std::uint64_t k_shared_bytes = 228 * 1024;         // of a multiprocessor
-constexpr std::uint64_t k_reserved_shared_bytes = 1024;      // of each block
+constexpr std::uint64_t k_threads = 2048;                // of a multiprocessor
+constexpr std::uint64_t k_blocks = 32;                   // of a multiprocessor
+constexpr std::uint64_t k_shared_bytes = 228 * 1024;     // of a multiprocessor
+constexpr std::uint64_t k_reserved_shared_bytes = 1024;  // of each block
 
 std::string text_of(extents const& size)
 {
@@ -29,8 +29,8 @@ void check_directives(kernel const& kernel, dimensions const& block)
 {
   auto const& stated = kernel.entry->launches;
   extents const given{block.x, block.y, block.z};
-  if (auto const& required = stated.required_block; required.count() != 0 &&
-                                                    required.extent != given)
+  if (auto const& required = stated.required_block;
+      required.count() != 0 && required.extent != given)
     fail_launch(kernel, "the block is " + text_of(given) + " threads; .reqntid requires " +
                             text_of(required.extent));
   if (block.count() > kernel.max_threads())
@@ -40,6 +40,12 @@ void check_directives(kernel const& kernel, dimensions const& block)
 }
 
 }  // namespace
+
+bool kernel::is_cooperative() const noexcept
+{
+  return std::any_of(codes.begin(), codes.end(),
+                     [](auto const& code) { return code->is_cooperative; });
+}
 
 std::uint32_t kernel::max_threads() const noexcept
 {
@@ -80,14 +86,19 @@ void check_shape(kernel const& kernel, launch_options const& options)
     fail_launch(kernel, std::to_string(options.shared_bytes) +
                             " bytes of dynamic shared memory are more than " +
                             std::to_string(kernel.max_dynamic_shared()));
+  if (!kernel.is_cooperative()) return;
+  if (auto const most = max_resident_blocks(kernel, options); grid.count() > most)
+    fail_launch(kernel, "its blocks may wait for each other (grid synchronisation), and at most " +
+                            std::to_string(most) + " of the " + std::to_string(grid.count()) +
+                            " run at a time");
 }
 
 std::uint64_t max_resident_blocks(kernel const& kernel, launch_options const& options) noexcept
 {
   auto const threads = (options.block.count() + k_lanes - 1) / k_lanes * k_lanes;
   auto const shared = std::uint64_t{kernel.shared_bytes} + options.shared_bytes;
-  auto const blocks = std::min({k_threads / threads, k_blocks,
-                                k_shared_bytes / (shared + k_reserved_shared_bytes)});
+  auto const blocks = std::min(
+      {k_threads / threads, k_blocks, k_shared_bytes / (shared + k_reserved_shared_bytes)});
   return blocks * k_multiprocessors;
 }
 

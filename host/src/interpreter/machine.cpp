@@ -29,6 +29,31 @@ try {
                 error.source(), error.line());
 }
 
+/// The memory of the barrier at which all blocks of a cooperative grid meet, for kernels that may.
+/// Its layout is that of cooperative_groups/details/sync.h: 4 bytes for the size, then the barrier.
+class grid_workspace {
+ public:
+  grid_workspace(program const& program, kernel const& kernel) : memory_(program.device_memory())
+  {
+    constexpr std::size_t k_bytes = 64;
+    if (!kernel.is_cooperative()) return;
+    auto const region = memory_->allocate(k_bytes, "the grid's barrier");
+    std::memset(region.data, 0, k_bytes);
+    address_ = region.base;
+  }
+  ~grid_workspace()
+  {
+    if (address_ != 0) memory_->release(address_);
+  }
+  grid_workspace(grid_workspace const&) = delete;
+  grid_workspace& operator=(grid_workspace const&) = delete;
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+
+ private:
+  std::shared_ptr<memory> memory_;
+  std::uint64_t address_ = 0;
+};
+
 std::vector<std::byte> packed_arguments(kernel const& kernel,
                                         std::span<std::span<std::byte const> const> arguments)
 {
@@ -178,8 +203,7 @@ std::unique_ptr<kernel> program::decode_kernel(unsigned index) const
   result->shared_bytes = static_cast<std::uint32_t>(places.shared.bytes);
   result->functions.resize(modules_.functions.size());
   for (auto const function : functions) {
-    result->codes.push_back(
-        std::make_unique<code>(decode_function(modules_, function, places)));
+    result->codes.push_back(std::make_unique<code>(decode_function(modules_, function, places)));
     result->functions[function] = result->codes.back().get();
   }
   result->entry = result->functions[index];
@@ -239,7 +263,9 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
                      std::span<std::span<std::byte const> const> arguments)
 {
   check_shape(kernel, options);
+  grid_workspace const workspace(program, kernel);
   launch_state state;
+  state.workspace = workspace.address();
   state.entry = kernel.entry;
   state.functions = kernel.functions;
   state.grid = options.grid;

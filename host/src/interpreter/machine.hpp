@@ -32,7 +32,7 @@ struct module_text {
   std::string name = {};
 };
 
-constexpr std::uint32_t k_max_threads = 1024;               ///< of a block
+constexpr std::uint32_t k_max_threads = 1024;  ///< of a block
 /// Bytes of a block, static shared memory included, as an H200 has.
 constexpr std::uint32_t k_max_dynamic_shared = 227 * 1024;
 
@@ -49,6 +49,8 @@ struct kernel {
   std::vector<std::unique_ptr<code>> codes;
   std::uint32_t shared_bytes = 0;  ///< static shared memory of a block
 
+  /// Whether all its blocks must run at the same time, because they may wait for each other.
+  [[nodiscard]] bool is_cooperative() const noexcept;
   /// The most threads of a block: fewer than k_max_threads if the kernel states it.
   [[nodiscard]] std::uint32_t max_threads() const noexcept;
   /// The most dynamic shared memory of a launch.
@@ -99,7 +101,7 @@ class program {
   std::vector<std::uint64_t*> placeholders_;  ///< where to write the address of each request
   std::vector<region> regions_;               ///< in order of base
   std::uint64_t module_bytes_ = 0;            ///< of .global and .const variables
-  std::vector<unsigned> addressed_;  ///< functions whose addresses are in variables
+  std::vector<unsigned> addressed_;           ///< functions whose addresses are in variables
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<kernel>> kernels_;
 };

@@ -103,7 +103,7 @@ bool block::run_warps(bool& progress)
 
 block_state block::step()
 {
-  constexpr unsigned k_rounds = 64;       // of turns, until other blocks run
+  constexpr unsigned k_rounds = 64;      // of turns, until other blocks run
   constexpr unsigned k_idle_rounds = 4;  // a group that polls may keep others from their turns
   auto const epoch = launch_.epoch.load();
   launch_is_idle_ = !is_counted_ && launch_.busy == 0 && epoch == seen_epoch_;

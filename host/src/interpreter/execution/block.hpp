@@ -40,10 +40,10 @@ struct launch_state {
   std::uint32_t dynamic_shared = 0;
   std::uint64_t budget = 0;  ///< operations a warp may execute; 0: any number
   race_map* races = nullptr;
-  std::function<void(std::string_view)> print;  ///< must accept calls of several threads
-  std::uint64_t workspace = 0;    ///< the address of the grid's barrier; 0: none
-  std::uint64_t max_resident = 1;  ///< blocks that the device runs at a time
-  mutable std::atomic<bool> stop = false;  ///< a block has failed: the others stop
+  std::function<void(std::string_view)> print;     ///< must accept calls of several threads
+  std::uint64_t workspace = 0;                     ///< the address of the grid's barrier; 0: none
+  std::uint64_t max_resident = 1;                  ///< blocks that the device runs at a time
+  mutable std::atomic<bool> stop = false;          ///< a block has failed: the others stop
   mutable std::atomic<std::uint64_t> started = 0;  ///< blocks; may exceed their number
   mutable std::atomic<unsigned> busy = 0;          ///< blocks that do not wait for others
   /// Changes whenever a block starts, ends, or no longer waits.
@@ -129,8 +129,8 @@ class block {
   std::unique_ptr<std::atomic<std::uint64_t>[]> writers_;
   std::array<barrier, k_barriers> barriers_;
   std::vector<std::unique_ptr<warp>> warps_;
-  bool is_counted_ = false;      ///< in launch_state::busy
-  unsigned idle_rounds_ = 0;     ///< turns of all warps in which all of them waited
+  bool is_counted_ = false;   ///< in launch_state::busy
+  unsigned idle_rounds_ = 0;  ///< turns of all warps in which all of them waited
   std::uint64_t seen_epoch_ = 0;
   bool launch_is_idle_ = false;
 };

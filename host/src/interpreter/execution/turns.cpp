@@ -11,7 +11,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::uint32_t k_poll_turn = 256;        // operations of a group that polls
+constexpr std::uint32_t k_poll_turn = 256;         // operations of a group that polls
 constexpr std::uint32_t k_operations_a_poll = 64;  // a loop that waits has at most so many
 // Idle turns that exhaust the budget, once every thread of the launch waits. A group that sleeps or
 // reads a clock may stop waiting by itself.
@@ -61,9 +61,10 @@ std::string warp::reason_of_waiting() const
   if (!has_polled_) return {};
   std::string reason;
   if (last_poll_ != nullptr && polls_ != 0)
-    reason = ": it waits for another value at " + block_->address_text(last_poll_->digest.place);
+    reason = ", which waiting counts as: it waits for another value at " +
+             block_->address_text(last_poll_->digest.place);
   else
-    reason = ": it sleeps again and again";
+    reason = ", which waiting counts as: it sleeps again and again";
   if (block_->launch_is_idle()) reason += ", and every thread that has started waits";
   return reason + block_->other_waits(*this, nullptr);
 }

@@ -72,7 +72,7 @@ std::string block::other_waits(warp const& reporter, group const* reported) cons
       auto const lane = static_cast<unsigned>(std::countr_zero(group.lanes));
       text += "; thread " + triple(thread(warp->index(), lane));
       if (auto const others = std::popcount(group.lanes) - 1; others != 0)
-        text += " and " + std::to_string(others) + " others of its warp";
+        text += ", with " + std::to_string(others) + " others of its warp,";
       text += std::string(" ") + reason_of(group) + ": " + line_of(instruction.text) + " (" +
               place_of(function, instruction) + ")";
     }

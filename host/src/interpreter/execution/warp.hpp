@@ -136,6 +136,12 @@ class warp {
     }
     entry = {&op, digest};
   }
+  void note_poll(operation const& op, std::byte const* element, std::uint64_t value) noexcept
+  {
+    poll_digest digest;
+    digest.add(element, value);
+    note_poll(op, digest);
+  }
   /// Tells that the group read a clock: it may stop waiting by itself.
   void note_clock() noexcept { reads_clock_ = true; }
   void leave(lane_mask mask);   ///< ret

@@ -92,7 +92,8 @@ handler pick_computed(decoding& d, access const& access, unsigned width)
   if (access.space == space::shared)
     return width == 4 ? pick<Store, place_shared<std::uint32_t>>(d, access.type, access.order)
                       : pick<Store, place_shared<std::uint64_t>>(d, access.type, access.order);
-  if (access.space == space::local) return pick<Store, place<space::local>>(d, access.type, ordering::none);
+  if (access.space == space::local)
+    return pick<Store, place<space::local>>(d, access.type, ordering::none);
   return pick<Store, place<space::generic>>(d, access.type, access.order);
 }
 

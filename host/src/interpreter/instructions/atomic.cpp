@@ -118,7 +118,8 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   auto const* const c = o.c == k_no_operand ? nullptr : w.at(o.c);
   auto* const d = o.d == k_no_operand ? nullptr : w.at(o.d);
   bool has_changed = false;  // otherwise it waits, like a lock that is taken
-  poll_digest digest;
+  std::byte const* last_element = nullptr;
+  T last{};
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto address = o.immediate;
@@ -132,12 +133,13 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     auto const other = c == nullptr ? T{} : load<T>(c, i);
     auto const is_shared = !std::is_same_v<Op, SharedOp> && w.block().owns_shared(element);
     auto const result = is_shared ? update<T, SharedOp>(element, operand, other)
-                               : update<T, Op>(element, operand, other);
+                                  : update<T, Op>(element, operand, other);
     has_changed |= result.has_changed;
-    digest.add(element, static_cast<std::uint64_t>(result.old));
+    last_element = element;
+    last = result.old;
     if (d != nullptr) store<T>(d, i, result.old);
   }
-  if (!has_changed) w.note_poll(o, digest);
+  if (!has_changed) w.note_poll(o, last_element, static_cast<std::uint64_t>(last));
 }
 
 template <typename Op>

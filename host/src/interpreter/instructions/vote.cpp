@@ -107,11 +107,10 @@ void decode_vote(decoding& d)
   o.a = a;
   o.e = members;
   auto const is_ballot = mode == vote_mode::ballot;
-  o.flags = flags_of(
-      {.predicate_source = true,
-       .value_result = is_ballot,
-       .predicate_result = is_ballot ? predicate_place::none : predicate_place::d},
-      static_cast<std::uint32_t>(mode));
+  o.flags = flags_of({.predicate_source = true,
+                      .value_result = is_ballot,
+                      .predicate_result = is_ballot ? predicate_place::none : predicate_place::d},
+                     static_cast<std::uint32_t>(mode));
 }
 
 void decode_match(decoding& d)
@@ -131,11 +130,11 @@ void decode_match(decoding& d)
   o.a = a;
   o.e = members;
   o.immediate = result.predicate;
-  o.flags = flags_of(
-      {.source_bytes = size_of(type),
-       .value_result = true,
-       .predicate_result = is_all ? predicate_place::immediate : predicate_place::none},
-      0);
+  o.flags =
+      flags_of({.source_bytes = size_of(type),
+                .value_result = true,
+                .predicate_result = is_all ? predicate_place::immediate : predicate_place::none},
+               0);
 }
 
 template <typename Op>
