@@ -42,6 +42,16 @@ TEST_F(Ptx, AThreadThatWaitsForeverIsNamedWithWhatItWaitsFor)
     expect_failure(fault::endless, part, {{"a.ptx", text}}, 200'000);
 }
 
+/// It reads a flag that never changes, a number of times.
+TEST_F(Ptx, AThreadThatWaitsABoundedTimeEnds)
+{
+  auto const text = ".visible .global .b32 flag;\n" +
+                    kernel_of(
+                        "mov.u32 %v, 0; $l: ld.volatile.global.u32 %r1, [flag]; add.u32 %v, "
+                        "%v, 1; setp.lt.u32 %p1, %v, 40000; @%p1 bra $l;");
+  EXPECT_EQ(run({{"a.ptx", text}}, 64, 1'000'000), values(64, 40'000));
+}
+
 TEST_F(Ptx, AThreadThatSleepsForeverIsNamed)
 {
   expect_failure(fault::endless, "it sleeps again and again",

@@ -47,6 +47,11 @@ bool kernel::is_cooperative() const noexcept
                      [](auto const& code) { return code->is_cooperative; });
 }
 
+bool kernel::uses_heap() const noexcept
+{
+  return std::any_of(codes.begin(), codes.end(), [](auto const& code) { return code->uses_heap; });
+}
+
 std::uint32_t kernel::max_threads() const noexcept
 {
   std::uint64_t most = k_max_threads;

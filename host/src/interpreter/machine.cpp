@@ -238,6 +238,13 @@ kernel const& program::find(std::string const& name)
   throw failure(fault::no_kernel, "there is no kernel " + name);
 }
 
+device_heap& program::heap()
+{
+  std::lock_guard const lock(mutex_);
+  if (!heap_) heap_ = std::make_unique<device_heap>(memory_);
+  return *heap_;
+}
+
 std::optional<placed_variable> program::find_variable(std::string const& name) const
 {
   for (auto const& names : modules_.names) {
@@ -266,6 +273,7 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
   grid_workspace const workspace(program, kernel);
   launch_state state;
   state.workspace = workspace.address();
+  if (kernel.uses_heap()) state.heap = &program.heap();
   state.entry = kernel.entry;
   state.functions = kernel.functions;
   state.grid = options.grid;

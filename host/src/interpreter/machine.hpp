@@ -22,6 +22,7 @@
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/link_modules.hpp"
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/device_heap.hpp"
 #include "interpreter/execution/memory.hpp"
 
 namespace fatlink::interpreter {
@@ -51,6 +52,7 @@ struct kernel {
 
   /// Whether all its blocks must run at the same time, because they may wait for each other.
   [[nodiscard]] bool is_cooperative() const noexcept;
+  [[nodiscard]] bool uses_heap() const noexcept;
   /// The most threads of a block: fewer than k_max_threads if the kernel states it.
   [[nodiscard]] std::uint32_t max_threads() const noexcept;
   /// The most dynamic shared memory of a launch.
@@ -81,6 +83,8 @@ class program {
   [[nodiscard]] std::optional<placed_variable> find_variable(std::string const& name) const;
   /// Of all .const variables at module scope.
   [[nodiscard]] std::uint64_t constant_bytes() const noexcept;
+  /// The heap of malloc, made at the first call. @throws failure (memory).
+  device_heap& heap();
   [[nodiscard]] std::shared_ptr<memory> const& device_memory() const noexcept { return memory_; }
 
  private:
@@ -103,6 +107,7 @@ class program {
   std::uint64_t module_bytes_ = 0;            ///< of .global and .const variables
   std::vector<unsigned> addressed_;           ///< functions whose addresses are in variables
   std::mutex mutex_;
+  std::unique_ptr<device_heap> heap_;
   std::map<std::string, std::unique_ptr<kernel>> kernels_;
 };
 

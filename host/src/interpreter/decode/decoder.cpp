@@ -13,7 +13,6 @@ namespace fatlink::interpreter {
 namespace {
 
 using syntax::operand_kind;
-
 constexpr std::uint32_t k_max_frame = 1U << 28;  // bytes of registers, and of constants
 static_assert(limits::k_local_bytes == 512U * 1024U);
 constexpr std::uint32_t k_alignment = 16;

@@ -16,7 +16,8 @@ std::optional<builtin> find_builtin(std::string const& name)
 {
   if (name == "vprintf") return builtin::printf;
   if (name == "__assertfail") return builtin::assert_fail;
-  if (name == "malloc" || name == "free") return builtin::heap;
+  if (name == "malloc") return builtin::malloc;
+  if (name == "free") return builtin::free;
   return {};
 }
 

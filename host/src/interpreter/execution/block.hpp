@@ -19,6 +19,7 @@
 
 namespace fatlink::interpreter {
 
+class device_heap;
 class race_map;
 
 struct dimensions {
@@ -41,6 +42,7 @@ struct launch_state {
   std::uint64_t budget = 0;  ///< operations a warp may execute; 0: any number
   race_map* races = nullptr;
   std::function<void(std::string_view)> print;     ///< must accept calls of several threads
+  device_heap* heap = nullptr;                     ///< for kernels that use it
   std::uint64_t workspace = 0;                     ///< the address of the grid's barrier; 0: none
   std::uint64_t max_resident = 1;                  ///< blocks that the device runs at a time
   mutable std::atomic<bool> stop = false;          ///< a block has failed: the others stop

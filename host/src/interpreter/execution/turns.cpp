@@ -3,7 +3,9 @@
 // instruction budget, and the message when the budget is exhausted.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/warp.hpp"
@@ -14,7 +16,7 @@ namespace {
 constexpr std::uint32_t k_poll_turn = 256;         // operations of a group that polls
 constexpr std::uint32_t k_operations_a_poll = 64;  // a loop that waits has at most so many
 // Idle turns that exhaust the budget, once every thread of the launch waits. A group that sleeps or
-// reads a clock may stop waiting by itself.
+// reads a clock may stop waiting by itself, and so may one whose registers change: it may count.
 constexpr unsigned k_idle_turns_shift = 10;
 constexpr unsigned k_timed_turns_shift = 17;
 
@@ -25,6 +27,7 @@ void warp::begin_turn() noexcept
   turn_is_over_ = false;
   yields_ = false;
   reads_clock_ = false;
+  repeats_ = false;
   polls_ = 0;
   turn_begin_ = running_.is_polling ? std::min(k_poll_turn, turn_length_) : turn_length_;
   turn_ = turn_begin_;
@@ -32,9 +35,37 @@ void warp::begin_turn() noexcept
 
 std::uint64_t warp::charge_of(std::uint64_t spent, bool is_idle) const noexcept
 {
-  if (!is_idle) return spent;
-  auto const shift = yields_ || reads_clock_ ? k_timed_turns_shift : k_idle_turns_shift;
+  auto const may_end_itself = yields_ || reads_clock_;
+  if (!is_idle || (!may_end_itself && !repeats_)) return spent;
+  auto const shift = may_end_itself ? k_timed_turns_shift : k_idle_turns_shift;
   return std::max<std::uint64_t>(turn_length_, launch_->budget >> shift);
+}
+
+/// The registers and the local memory of the running group; 0: too much to compare.
+std::uint64_t warp::state_digest() const noexcept
+{
+  constexpr std::size_t k_max_bytes = std::size_t{1} << 16;
+  std::size_t bytes = 0;
+  std::uint64_t digest = running_.lanes;
+  auto const add = [&](void const* data, std::size_t size) {
+    bytes += size;
+    if (bytes > k_max_bytes) return;
+    std::string_view const text(static_cast<char const*>(data), size);
+    digest = (digest ^ std::hash<std::string_view>{}(text)) * 0x9E3779B97F4A7C15U;
+  };
+  for (auto const* frame = running_.frame; frame != nullptr; frame = frame->caller) {
+    add(frame->registers.data(), frame->registers.size() * sizeof(std::uint64_t));
+    add(frame->predicates.data(), frame->predicates.size() * sizeof(std::uint32_t));
+    add(frame->local.data(), frame->local.size());
+  }
+  return bytes > k_max_bytes ? 0 : std::max<std::uint64_t>(digest, 1);
+}
+
+void warp::compare_state(poll_record& entry) noexcept
+{
+  auto const state = state_digest();
+  repeats_ |= state != 0 && state == entry.state;
+  entry.state = state;
 }
 
 void warp::end_turn()

@@ -76,6 +76,7 @@ struct poll_digest {
 struct poll_record {
   operation const* op = nullptr;
   poll_digest digest = {};
+  std::uint64_t state = 0;  ///< of the group then, see warp::state_digest(); 0: not known
 };
 
 class warp {
@@ -130,11 +131,13 @@ class warp {
   {
     auto const slot = reinterpret_cast<std::uintptr_t>(&op) / sizeof(operation) % polled_.size();
     auto& entry = polled_[slot];
-    if (entry.op == &op && entry.digest.number == digest.number) {
-      ++polls_;
-      last_poll_ = &entry;
+    if (entry.op != &op || entry.digest.number != digest.number) {
+      entry = {&op, digest, 0};
+      return;
     }
-    entry = {&op, digest};
+    ++polls_;
+    last_poll_ = &entry;
+    if (running_.is_polling && polls_ <= k_compared_polls) compare_state(entry);
   }
   void note_poll(operation const& op, std::byte const* element, std::uint64_t value) noexcept
   {
@@ -179,6 +182,8 @@ class warp {
   std::uint64_t executed = 0;   ///< instructions, counted for each lane of the group
 
  private:
+  static constexpr std::uint32_t k_compared_polls = 4;  // in a turn
+
   /// Continues at `target` of another frame: the loop adds 1 to the program counter, then selects.
   void jump(std::uint32_t target) noexcept
   {
@@ -189,6 +194,8 @@ class warp {
   void run_group();
   void begin_turn() noexcept;
   void end_turn();
+  void compare_state(poll_record& entry) noexcept;
+  [[nodiscard]] std::uint64_t state_digest() const noexcept;
   [[nodiscard]] std::uint64_t charge_of(std::uint64_t spent, bool is_idle) const noexcept;
   [[nodiscard]] std::string reason_of_waiting() const;
   bool meet_elsewhere(lane_mask missing, lane_mask arrived, operation const& op);
@@ -218,6 +225,8 @@ class warp {
   bool turn_is_over_ = true;
   bool yields_ = false;
   bool reads_clock_ = false;
+  bool repeats_ =
+      false;  ///< in this turn, a poll found all registers as they were at an earlier one
   bool has_polled_ = false;  ///< in the turn that ended
   std::uint32_t polls_ = 0;  ///< repeated reads in this turn
   std::array<poll_record, 8> polled_ = {};
