@@ -103,8 +103,9 @@ bool block::run_warps(bool& progress)
 
 block_state block::step()
 {
-  constexpr unsigned k_rounds = 64;      // of turns, until other blocks run
-  constexpr unsigned k_idle_rounds = 4;  // a group that polls may keep others from their turns
+  constexpr unsigned k_rounds = 64;  // of turns, until other blocks run
+  // A group that polls may keep others of its warp from their turns.
+  auto const idle_rounds = is_counted_ ? 4U : 1U;
   auto const epoch = launch_.epoch.load();
   launch_is_idle_ = !is_counted_ && launch_.busy == 0 && epoch == seen_epoch_;
   seen_epoch_ = epoch;
@@ -120,7 +121,7 @@ block_state block::step()
     }
     idle_rounds_ = progress || released ? 0 : idle_rounds_ + 1;
     if (idle_rounds_ == 0 && !is_counted_) set_idle(false);
-    if (idle_rounds_ < k_idle_rounds) continue;
+    if (idle_rounds_ < idle_rounds) continue;
     if (is_counted_) set_idle(true);
     return block_state::waits;
   }

@@ -13,7 +13,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::uint32_t k_poll_turn = 256;         // operations of a group that polls
+constexpr std::uint32_t k_poll_turn = 128;         // operations of a group that polls
 constexpr std::uint32_t k_operations_a_poll = 64;  // a loop that waits has at most so many
 // Idle turns that exhaust the budget, once every thread of the launch waits. A group that sleeps or
 // reads a clock may stop waiting by itself, and so may one whose registers change: it may count.
