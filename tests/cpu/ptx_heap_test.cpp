@@ -65,6 +65,15 @@ TEST_F(Heap, FindsMemoryThatIsFreedTwice)
                                                release("0") + release("%rd5"))}});
 }
 
+TEST_F(Heap, FunctionsMayBeDeclaredTwice)
+{
+  EXPECT_EQ(
+      run({{"a.ptx", std::string(k_heap) + k_heap +
+                         kernel_of(allocate("8", "%rd5") + release("%rd5") + "mov.u32 %v, 1;")}},
+          1),
+      values{1});
+}
+
 TEST_F(Heap, CallsHaveTheTypesOfMallocAndFree)
 {
   expect_failure(fault::prototype, "the arguments are not those of free",

@@ -132,8 +132,10 @@ class symbol_table {
   void resolve(unsigned module, syntax::function const& declared)
   {
     auto& names = linked_.names[module];
-    if (auto const local = names.find(declared.name); local != names.end())
+    if (auto const local = names.find(declared.name); local != names.end()) {
+      if (local->second.kind == entity_kind::builtin) return;  // declared before; calls are checked
       return check_prototype(module, declared, local->second);
+    }
     if (auto const global = global_.find(declared.name); global != global_.end()) {
       check_prototype(module, declared, global->second.meaning);
       names.emplace(declared.name, global->second.meaning);
