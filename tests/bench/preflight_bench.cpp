@@ -90,7 +90,7 @@ void load_on_reference_device(benchmark::State& state)
   interpreter::module_text const module{text, "generated"};
   for (auto _ : state) {
     interpreter::program const loaded(std::make_shared<interpreter::memory>(), {&module, 1});
-    benchmark::DoNotOptimize(loaded.shared_bytes());
+    benchmark::DoNotOptimize(loaded.constant_bytes());
   }
   state.SetComplexityN(state.range(0));
 }
@@ -104,7 +104,7 @@ void load_variables(benchmark::State& state)
   interpreter::module_text const module{text, "generated"};
   for (auto _ : state) {
     interpreter::program const loaded(std::make_shared<interpreter::memory>(), {&module, 1});
-    benchmark::DoNotOptimize(loaded.shared_bytes());
+    benchmark::DoNotOptimize(loaded.constant_bytes());
   }
   state.SetComplexityN(state.range(0));
 }

@@ -27,7 +27,7 @@ TEST_F(Ptx, FaultsNameTheLineOfTheSource)
 
 // ---- PTX that is refused before it runs
 
-TEST_F(Ptx, TexturesSurfacesAndTheDeviceHeapAreNamedAsLimits)
+TEST_F(Ptx, TexturesAndSurfacesAreNamedAsLimits)
 {
   auto const k_texture = "does not support textures and surfaces";
   for (auto const* text : {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
@@ -40,16 +40,10 @@ TEST_F(Ptx, TexturesSurfacesAndTheDeviceHeapAreNamedAsLimits)
   for (auto const* text : {".global .texref t;\n", ".global .surfref s;\n",
                            ".global .samplerref s = {addr_mode_0 = wrap};\n"})
     expect_failure(fault::refused, k_texture, {{"a.ptx", text + kernel_of("mov.u32 %v, 1;")}});
-  auto const heap = std::string(
-      ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n");
-  auto const k_heap = "does not support the device heap";
-  expect_failure(
-      fault::refused, k_heap,
-      {{"a.ptx", heap + kernel_of("{ .param .b64 n; .param .b64 r; call (r), malloc, (n); }")}});
-  expect_failure(fault::refused, k_heap,
-                 {{"a.ptx", heap + kernel_of("{ .param .b64 p; call free, (p); }")}});
-  EXPECT_EQ(run({{"a.ptx", heap + ".visible .func g() { .param .b64 p; call free, (p); ret; }\n" +
-                               kernel_of("mov.u32 %v, 3;")}},
+  EXPECT_EQ(run({{"a.ptx",
+                  ".visible .func g() { .reg .b32 %r; .reg .b64 %d; txq.width.b32 %r, "
+                  "[%d]; ret; }\n" +
+                      kernel_of("mov.u32 %v, 3;")}},
                 1),
             values{3});  // a function that the kernel does not call is not refused
 }
@@ -64,9 +58,9 @@ TEST_F(Ptx, CallsByAddressWithOtherArgumentsAreMismatches)
 
 TEST_F(Ptx, MessagesHaveInstructionsOnOneLine)
 {
-  expect_failure(fault::refused, "does not execute 'call (r), malloc, (n)'",
+  expect_failure(fault::prototype, "'call (r), malloc, (n)': the arguments are not those of malloc",
                  {{"a.ptx", ".extern .func (.param .b64 r) malloc(.param .b64 n);\n" +
-                                kernel_of("{ .param .b64 n; .param .b64 r; call (r),\n\tmalloc, "
+                                kernel_of("{ .param .b32 n; .param .b64 r; call (r),\n\tmalloc, "
                                           "\n\t(n); }")}});
   expect_failure(fault::address, "ld.global.u32 %v, [16] (a.ptx", "ld.global.u32 \t%v,\n\t[16];");
 }

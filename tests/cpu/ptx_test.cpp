@@ -91,6 +91,36 @@ TEST_F(Ptx, RoundsInEveryDirection)
   EXPECT_EQ(run("mul.ftz.sat.f32 %f1, 0f40400000, 0f3F800000; mov.b32 %v, %f1;")[0], 0x3F800000U);
 }
 
+/// The reciprocal of a divisor above 2^126 is a denormal, which div.approx flushes.
+TEST_F(Ptx, ApproximateDivisionFlushesTheReciprocalOfLargeDivisors)
+{
+  auto const quotient = [&](std::string const& division, std::string const& a,
+                            std::string const& b) {
+    return run(division + ".f32 %f1, " + a + ", " + b + "; mov.b32 %v, %f1;")[0];
+  };
+  auto const* const above = "0f7E800001";  // the number after 2^126
+  for (std::string const division : {"div.approx", "div.approx.ftz"}) {
+    EXPECT_EQ(quotient(division, "0f7E800000", above), 0U);
+    EXPECT_EQ(quotient(division, "0fFF000000", above), 0x80000000U);
+    EXPECT_EQ(quotient(division, "0f7F800000", above), 0x7FFFFFFFU);
+    EXPECT_EQ(quotient(division, "0f7E800000", "0f7E800000"), 0x3F800000U);
+  }
+  EXPECT_EQ(quotient("div.full", "0f7F000000", "0f7F000000"), 0x3F800000U);
+}
+
+/// atom.add.f32 flushes denormals in global memory, and keeps them in shared memory.
+TEST_F(Ptx, AtomicAdditionKeepsDenormalsInSharedMemory)
+{
+  auto const add = [](std::string const& address) {
+    return ".shared .align 8 .b32 s; mov.u64 %rd5, s; cvta.shared.u64 %rd6, %rd5;"
+           "ld.param.u64 %rd7, [out]; mov.b32 %r1, 1; st.b32 [" +
+           address + "], %r1; mov.b32 %f1, 0f00000002; atom.add.f32 %f2, [" + address +
+           "], %f1; ld.b32 %v, [" + address + "];";
+  };
+  EXPECT_EQ(run(add("%rd6"), 1), values{3});
+  EXPECT_EQ(run(add("%rd7"), 1), values{0});
+}
+
 TEST_F(Ptx, PacksAndUnpacksRegisters)
 {
   EXPECT_EQ(run("mov.b64 %rd4, {%t, 7}; mov.b64 {%r1, %r2}, %rd4; add.u32 %v, %r1, %r2;"),

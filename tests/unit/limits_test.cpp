@@ -281,8 +281,6 @@ TEST(Limits, OfPtxOnTheReferenceDevice)
   expect_refused_by_device(body(64), "bodies with braces nested deeper than 64");
   expect_refused_by_device(".global .b8 a[1073741824];\n.const .b8 b[1];\n",
                            "more than 1 GiB of .global and .const variables in a module");
-  expect_refused_by_device(".shared .b8 a[67108865];\n",
-                           "more than 64 MiB of .shared variables in all kernels of a module");
   expect_refused_by_device(".global .b8 a[3] = {" + repeated("0,", (1 << 23) + 10) + "};\n",
                            "PTX of more than 16777216 tokens");
 }

@@ -12,8 +12,7 @@ namespace FATLINK_API fatlink {
 struct kernel_attributes {
   /// Registers of each thread. The reference device has no register file: 0.
   unsigned registers = 0;
-  /// Shared memory of each block that the kernel declares with a size. On the reference device that
-  /// of all kernels of the image together.
+  /// Shared memory of each block that the kernel declares with a size.
   std::size_t static_shared_bytes = 0;
   /// Local memory of each thread. On the reference device that of the kernel itself, without the
   /// functions that it calls.
@@ -21,11 +20,10 @@ struct kernel_attributes {
   /// Constant memory that the image declares.
   std::size_t constant_bytes = 0;
   /// The most threads that a block of a launch can have: fewer than the device's limit where the
-  /// kernel needs many registers or states __launch_bounds__. 1024 on the reference device.
+  /// kernel needs many registers (not on the reference device) or states __launch_bounds__.
   unsigned max_threads_per_block = 0;
   /// The most dynamic shared memory that a launch can ask for: what the device has for one block
-  /// (device_info::max_shared_bytes_per_block) without the static shared memory. The reference
-  /// device does not count static shared memory: always 227 KiB.
+  /// (device_info::max_shared_bytes_per_block) without the static shared memory.
   std::size_t max_dynamic_shared_bytes = 0;
 };
 

@@ -139,14 +139,16 @@ class reference_device final : public device_backend {
   [[nodiscard]] unsigned active_blocks(handle kernel, unsigned block_threads,
                                        std::size_t shared_bytes) override
   {
-    static_cast<reference_kernel*>(kernel)->check_shared(shared_bytes);
-    return block_threads <= interpreter::k_max_threads ? 1 : 0;
+    auto const& code = *static_cast<reference_kernel*>(kernel);
+    code.check_shared(shared_bytes);
+    return block_threads <= code.kernel->max_threads() ? 1 : 0;
   }
   [[nodiscard]] block_size_suggestion suggest_block(handle kernel,
                                                     std::size_t shared_bytes) override
   {
-    static_cast<reference_kernel*>(kernel)->check_shared(shared_bytes);
-    return {.block_threads = interpreter::k_max_threads, .grid_blocks = info_.multiprocessors};
+    auto const& code = *static_cast<reference_kernel*>(kernel);
+    code.check_shared(shared_bytes);
+    return {.block_threads = code.kernel->max_threads(), .grid_blocks = info_.multiprocessors};
   }
 
   /// Runs the kernel to its end.

@@ -48,8 +48,8 @@ char const* remedy(interpreter::failure const& failure) noexcept
     case interpreter::fault::syntax:
       return "link again; if it happens again, report it with the inputs";
     case interpreter::fault::refused:
-      return "the reference device has no textures, surfaces, device heap (malloc, new), matrix "
-             "instructions, asynchronous copies, clusters or dynamic alloca; run it on a GPU";
+      return "the reference device has no textures, surfaces, matrix instructions, asynchronous "
+             "copies, clusters or dynamic alloca; run it on a GPU";
     case interpreter::fault::invalid:
       return "fix the device code that made this PTX";
     case interpreter::fault::unresolved:

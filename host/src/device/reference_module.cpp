@@ -29,16 +29,16 @@ std::vector<std::size_t> sizes_of(std::vector<interpreter::slot> const& paramete
 
 kernel_attributes reference_kernel::attributes() const
 {
-  return {.static_shared_bytes = program->shared_bytes(),
+  return {.static_shared_bytes = kernel->shared_bytes,
           .local_bytes = kernel->entry->local_bytes,
           .constant_bytes = program->constant_bytes(),
-          .max_threads_per_block = interpreter::k_max_threads,
-          .max_dynamic_shared_bytes = interpreter::k_max_dynamic_shared};
+          .max_threads_per_block = kernel->max_threads(),
+          .max_dynamic_shared_bytes = kernel->max_dynamic_shared()};
 }
 
 void reference_kernel::check_shared(std::size_t bytes) const
 {
-  check_dynamic_shared(kernel->entry->name, bytes, interpreter::k_max_dynamic_shared,
+  check_dynamic_shared(kernel->entry->name, bytes, kernel->max_dynamic_shared(),
                        error_code::invalid_launch);
 }
 

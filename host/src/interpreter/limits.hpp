@@ -10,7 +10,6 @@
 namespace fatlink::interpreter {
 
 constexpr char const* k_textures = "textures and surfaces";
-constexpr char const* k_device_heap = "the device heap (malloc, free, new, delete)";
 
 /// The unsupported feature that the instruction `name` ("tex") belongs to; null if unknown.
 char const* unsupported_feature(std::string_view name) noexcept;

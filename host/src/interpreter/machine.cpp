@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "interpreter/execution/races.hpp"
+#include "interpreter/launch_checks.hpp"
 #include "interpreter/limits.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/syntax_error.hpp"
@@ -15,13 +16,7 @@ namespace fatlink::interpreter {
 namespace {
 
 constexpr std::uint64_t k_min_bytes = 1024;  // counted for a variable, however small it is
-static_assert(limits::k_shared_bytes == 64U << 20U && limits::k_module_bytes == 1U << 30U);
-
-[[noreturn]] void fail_launch(kernel const& kernel, std::string const& reason)
-{
-  throw failure(fault::launch, "kernel " + kernel.entry->name + ": " + reason,
-                kernel.entry->source);
-}
+static_assert(limits::k_constant_bytes == 64U << 10U && limits::k_module_bytes == 1U << 30U);
 
 syntax::module parse(module_text const& module)
 try {
@@ -34,19 +29,30 @@ try {
                 error.source(), error.line());
 }
 
-void check_shape(kernel const& kernel, launch_options const& options)
-{
-  auto const& [grid, block] = std::pair{options.grid, options.block};
-  auto const fits = block.x <= k_max_threads && block.y <= k_max_threads && block.z <= 64;
-  if (!fits || block.count() == 0 || block.count() > k_max_threads)
-    fail_launch(kernel, "the block must have 1 to 1024 threads, at most 64 of them along z");
-  if (grid.count() == 0 || grid.x > 0x7FFFFFFF || grid.y > 0xFFFF || grid.z > 0xFFFF)
-    fail_launch(kernel, "the grid must have 1 to 2147483647 x 65535 x 65535 blocks");
-  if (options.shared_bytes > k_max_dynamic_shared)
-    fail_launch(kernel, std::to_string(options.shared_bytes) +
-                            " bytes of dynamic shared memory are more than " +
-                            std::to_string(k_max_dynamic_shared));
-}
+/// The memory of the barrier at which all blocks of a cooperative grid meet, for kernels that may.
+/// Its layout is that of cooperative_groups/details/sync.h: 4 bytes for the size, then the barrier.
+class grid_workspace {
+ public:
+  grid_workspace(program const& program, kernel const& kernel) : memory_(program.device_memory())
+  {
+    constexpr std::size_t k_bytes = 64;
+    if (!kernel.is_cooperative()) return;
+    auto const region = memory_->allocate(k_bytes, "the grid's barrier");
+    std::memset(region.data, 0, k_bytes);
+    address_ = region.base;
+  }
+  ~grid_workspace()
+  {
+    if (address_ != 0) memory_->release(address_);
+  }
+  grid_workspace(grid_workspace const&) = delete;
+  grid_workspace& operator=(grid_workspace const&) = delete;
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+
+ private:
+  std::shared_ptr<memory> memory_;
+  std::uint64_t address_ = 0;
+};
 
 std::vector<std::byte> packed_arguments(kernel const& kernel,
                                         std::span<std::span<std::byte const> const> arguments)
@@ -74,7 +80,7 @@ program::program(std::shared_ptr<memory> memory, std::span<module_text const> mo
   std::vector<syntax::module> parsed;
   for (auto const& module : modules) parsed.push_back(parse(module));
   modules_ = link(std::move(parsed));
-  codes_.resize(modules_.functions.size());
+  check_constants();
   try {
     place_variables();
   } catch (...) {
@@ -88,23 +94,14 @@ program::~program()
   memory_->release(regions_);
 }
 
-/// Global and constant variables get memory in allocate(), shared ones an offset in shared memory.
+/// Shared variables have no place until decode_kernel().
 void program::place(unsigned module, syntax::variable const& variable, std::uint64_t& address)
 {
-  if (variable.space != space::shared) {
-    module_bytes_ += std::max(variable.bytes(), k_min_bytes);
-    if (module_bytes_ > limits::k_module_bytes)
-      refuse(module, variable, "more than 1 GiB of .global and .const variables in a module");
-    requests_.push_back({variable.bytes(), variable.name, variable.space == space::constant});
-    placeholders_.push_back(&address);
-    return;
-  }
-  auto const offset =
-      (std::uint64_t{shared_bytes_} + variable.align - 1) / variable.align * variable.align;
-  if (offset + variable.bytes() > limits::k_shared_bytes)
-    refuse(module, variable, "more than 64 MiB of .shared variables in all kernels of a module");
-  shared_bytes_ = static_cast<std::uint32_t>(offset + variable.bytes());
-  address = offset;
+  module_bytes_ += std::max(variable.bytes(), k_min_bytes);
+  if (module_bytes_ > limits::k_module_bytes)
+    refuse(module, variable, "more than 1 GiB of .global and .const variables in a module");
+  requests_.push_back({variable.bytes(), variable.name, variable.space == space::constant});
+  placeholders_.push_back(&address);
 }
 
 void program::refuse(unsigned module, syntax::variable const& variable,
@@ -132,24 +129,25 @@ void program::place_variables()
 {
   addresses_.variables.resize(modules_.variables.size());
   for (std::size_t i = 0; i < modules_.variables.size(); ++i)
-    place(modules_.variables[i].module, *modules_.variables[i].syntax, addresses_.variables[i]);
+    if (modules_.variables[i].syntax->space != space::shared)
+      place(modules_.variables[i].module, *modules_.variables[i].syntax, addresses_.variables[i]);
   for (unsigned i = 0; i < modules_.functions.size(); ++i) {
     auto const& inner = modules_.functions[i].syntax->variables;
     for (unsigned k = 0; k < inner.size(); ++k)
-      if (inner[k].space != space::param && inner[k].space != space::local)
+      if (inner[k].space == space::global || inner[k].space == space::constant)
         place(modules_.functions[i].module, inner[k], addresses_.inner[{i, k}]);
   }
   allocate();
-  constexpr std::uint32_t k_alignment = 128;
-  shared_bytes_ = (shared_bytes_ + k_alignment - 1) / k_alignment * k_alignment;
-  addresses_.dynamic_shared = shared_bytes_;
   for (std::size_t i = 0; i < modules_.variables.size(); ++i)
     initialise(modules_.variables[i].module, *modules_.variables[i].syntax,
                addresses_.variables[i]);
-  for (auto const& [key, address] : addresses_.inner) {
-    auto const& [function, index] = key;
-    initialise(modules_.functions[function].module,
-               modules_.functions[function].syntax->variables[index], address);
+  for (unsigned i = 0; i < modules_.functions.size(); ++i) {
+    auto const& inner = modules_.functions[i].syntax->variables;
+    for (unsigned k = 0; k < inner.size(); ++k)
+      if (inner[k].space == space::global || inner[k].space == space::constant ||
+          inner[k].space == space::shared)
+        initialise(modules_.functions[i].module, inner[k],
+                   inner[k].space == space::shared ? 0 : addresses_.inner[{i, k}]);
   }
 }
 
@@ -194,24 +192,37 @@ std::uint64_t program::address_of(unsigned module, std::string const& name, unsi
                 source, line);
 }
 
-code const& program::decoded(unsigned function)
+/// Decodes all that the kernel `index` reaches: the places of shared variables depend on it.
+std::unique_ptr<kernel> program::decode_kernel(unsigned index) const
 {
-  auto& function_code = codes_[function];
-  if (!function_code)
-    function_code = std::make_unique<code>(decode_function(modules_, function, addresses_));
-  return *function_code;
+  auto roots = addressed_;
+  roots.push_back(index);
+  auto const functions = reachable_functions(modules_, roots);
+  placement const places{&addresses_, lay_out_shared(modules_, functions)};
+  auto result = std::make_unique<kernel>();
+  result->shared_bytes = static_cast<std::uint32_t>(places.shared.bytes);
+  result->functions.resize(modules_.functions.size());
+  for (auto const function : functions) {
+    result->codes.push_back(std::make_unique<code>(decode_function(modules_, function, places)));
+    result->functions[function] = result->codes.back().get();
+  }
+  result->entry = result->functions[index];
+  check_cluster(*result);
+  return result;
 }
 
-void program::reach(unsigned function, std::vector<code const*>& functions)
+void program::check_constants() const
 {
-  std::vector<unsigned> pending{function};
-  while (!pending.empty()) {
-    auto const index = pending.back();
-    pending.pop_back();
-    if (functions[index] != nullptr) continue;
-    functions[index] = &decoded(index);
-    pending.insert(pending.end(), functions[index]->references.begin(),
-                   functions[index]->references.end());
+  std::uint64_t bytes = 0;
+  for (auto const& [module, variable] : modules_.variables) {
+    if (variable->space != space::constant) continue;
+    bytes = (bytes + variable->align - 1) / variable->align * variable->align + variable->bytes();
+    if (bytes <= limits::k_constant_bytes) continue;
+    auto const& source = modules_.modules[module].name;
+    throw failure(fault::invalid,
+                  line_in_ptx(source, variable->line) + ": " + variable->name +
+                      ": the .const variables of a module have more than 64 KiB",
+                  source, variable->line);
   }
 }
 
@@ -222,14 +233,16 @@ kernel const& program::find(std::string const& name)
   for (unsigned i = 0; i < modules_.functions.size(); ++i) {
     auto const& function = *modules_.functions[i].syntax;
     if (!function.is_entry || function.name != name) continue;
-    auto result = std::make_unique<kernel>();
-    result->functions.resize(modules_.functions.size());
-    reach(i, result->functions);
-    for (auto const addressed : addressed_) reach(addressed, result->functions);
-    result->entry = result->functions[i];
-    return *(kernels_[name] = std::move(result));
+    return *(kernels_[name] = decode_kernel(i));
   }
   throw failure(fault::no_kernel, "there is no kernel " + name);
+}
+
+device_heap& program::heap()
+{
+  std::lock_guard const lock(mutex_);
+  if (!heap_) heap_ = std::make_unique<device_heap>(memory_);
+  return *heap_;
 }
 
 std::optional<placed_variable> program::find_variable(std::string const& name) const
@@ -257,14 +270,17 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
                      std::span<std::span<std::byte const> const> arguments)
 {
   check_shape(kernel, options);
+  grid_workspace const workspace(program, kernel);
   launch_state state;
+  state.workspace = workspace.address();
+  if (kernel.uses_heap()) state.heap = &program.heap();
   state.entry = kernel.entry;
   state.functions = kernel.functions;
   state.grid = options.grid;
   state.block = options.block;
   state.parameters = packed_arguments(kernel, arguments);
   state.regions = program.device_memory()->snapshot();
-  state.static_shared = program.shared_bytes();
+  state.static_shared = kernel.shared_bytes;
   state.dynamic_shared = options.shared_bytes;
   state.budget = options.budget;
   race_map races;
@@ -275,6 +291,7 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
       std::lock_guard const lock(printing);
       options.print(text);
     };
+  state.max_resident = max_resident_blocks(kernel, options);
   return run_blocks(state);
 }
 

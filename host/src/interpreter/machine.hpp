@@ -22,6 +22,7 @@
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/link_modules.hpp"
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/device_heap.hpp"
 #include "interpreter/execution/memory.hpp"
 
 namespace fatlink::interpreter {
@@ -32,8 +33,9 @@ struct module_text {
   std::string name = {};
 };
 
-constexpr std::uint32_t k_max_threads = 1024;               ///< of a block
-constexpr std::uint32_t k_max_dynamic_shared = 227 * 1024;  ///< bytes of a block, as an H200 has
+constexpr std::uint32_t k_max_threads = 1024;  ///< of a block
+/// Bytes of a block, static shared memory included, as an H200 has.
+constexpr std::uint32_t k_max_dynamic_shared = 227 * 1024;
 
 /// A variable in the device's memory. Units: bytes.
 struct placed_variable {
@@ -45,6 +47,19 @@ struct placed_variable {
 struct kernel {
   code const* entry = nullptr;
   std::vector<code const*> functions;  ///< it and the functions it may call, by index
+  std::vector<std::unique_ptr<code>> codes;
+  std::uint32_t shared_bytes = 0;  ///< static shared memory of a block
+
+  /// Whether all its blocks must run at the same time, because they may wait for each other.
+  [[nodiscard]] bool is_cooperative() const noexcept;
+  [[nodiscard]] bool uses_heap() const noexcept;
+  /// The most threads of a block: fewer than k_max_threads if the kernel states it.
+  [[nodiscard]] std::uint32_t max_threads() const noexcept;
+  /// The most dynamic shared memory of a launch.
+  [[nodiscard]] std::uint32_t max_dynamic_shared() const noexcept
+  {
+    return k_max_dynamic_shared - shared_bytes;
+  }
 };
 
 /// Linked modules in a device's memory.
@@ -52,21 +67,24 @@ class program {
  public:
   /// Parses and links the modules; allocates and initialises module-scope variables.
   /// @throws failure (syntax, duplicate, prototype, unresolved, memory);
-  ///   failure (refused) text or variables beyond a limit (util/limits.hpp).
+  ///   failure (refused) text or variables beyond a limit (util/limits.hpp);
+  ///   failure (invalid) more constants than any device has.
   program(std::shared_ptr<memory> memory, std::span<module_text const> modules);
   ~program();
   program(program const&) = delete;
   program& operator=(program const&) = delete;
 
   /// Decodes the kernel `name` and all functions that it may call.
-  /// @throws failure (no_kernel; refused, naming the instruction and its line).
+  /// @throws failure (no_kernel; refused, naming the instruction and its line; invalid, more static
+  ///   shared memory than any device has).
   kernel const& find(std::string const& name);
   /// The .global or .const variable `name` that is visible to other modules; nothing where there is
   /// none.
   [[nodiscard]] std::optional<placed_variable> find_variable(std::string const& name) const;
-  [[nodiscard]] std::uint32_t shared_bytes() const noexcept { return shared_bytes_; }
   /// Of all .const variables at module scope.
   [[nodiscard]] std::uint64_t constant_bytes() const noexcept;
+  /// The heap of malloc, made at the first call. @throws failure (memory).
+  device_heap& heap();
   [[nodiscard]] std::shared_ptr<memory> const& device_memory() const noexcept { return memory_; }
 
  private:
@@ -77,8 +95,8 @@ class program {
   void allocate();
   void initialise(unsigned module, syntax::variable const& variable, std::uint64_t address);
   std::uint64_t address_of(unsigned module, std::string const& name, unsigned line);
-  code const& decoded(unsigned function);
-  void reach(unsigned function, std::vector<code const*>& functions);
+  void check_constants() const;
+  std::unique_ptr<kernel> decode_kernel(unsigned index) const;
 
   std::shared_ptr<memory> memory_;
   linked_modules modules_;
@@ -87,10 +105,9 @@ class program {
   std::vector<std::uint64_t*> placeholders_;  ///< where to write the address of each request
   std::vector<region> regions_;               ///< in order of base
   std::uint64_t module_bytes_ = 0;            ///< of .global and .const variables
-  std::uint32_t shared_bytes_ = 0;
-  std::vector<unsigned> addressed_;  ///< functions whose addresses are in variables
+  std::vector<unsigned> addressed_;           ///< functions whose addresses are in variables
   std::mutex mutex_;
-  std::vector<std::unique_ptr<code>> codes_;
+  std::unique_ptr<device_heap> heap_;
   std::map<std::string, std::unique_ptr<kernel>> kernels_;
 };
 

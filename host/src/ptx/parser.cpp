@@ -49,16 +49,41 @@ std::vector<syntax::variable> parse_parameters(token_reader& reader)
   return parameters;
 }
 
-/// Skips `.maxntid 128, 1, 1`, `.minnctapersm 2`, `.noreturn`, `.pragma "…";`: they only guide the
-/// compiler.
-void skip_performance_directives(token_reader& reader)
+constexpr std::uint64_t k_max_extent = 0xFFFFFFFF;
+
+/// Reads `128`, `16, 16` or `8, 8, 4`; extents that are not stated are 1.
+syntax::stated_size parse_size(token_reader& reader)
+{
+  syntax::stated_size size{{1, 1, 1}};
+  for (auto& extent : size.extent) {
+    extent = reader.expect_count("a size", k_max_extent);
+    if (!reader.accept(",")) break;
+  }
+  return size;
+}
+
+/// The size that the directive `word` states; null for other directives.
+syntax::stated_size* size_for(syntax::launch_directives& launches, std::string_view word)
+{
+  if (word == ".maxntid") return &launches.max_block;
+  if (word == ".reqntid") return &launches.required_block;
+  if (word == ".reqnctapercluster") return &launches.cluster;
+  return nullptr;
+}
+
+/// Reads `.maxntid 128, 1, 1` and others that limit launches. Skips `.minnctapersm 2`, `.noreturn`,
+/// `.pragma "…";`, which only guide the compiler.
+void parse_performance_directives(token_reader& reader, syntax::launch_directives& launches)
 {
   auto const is_argument = [&reader] {
     return reader.peek().kind == token_kind::number || reader.at(",") || reader.at("(") ||
            reader.at(")");
   };
   while (reader.peek().kind == token_kind::directive) {
-    if (reader.next().text == ".pragma") reader.skip_past(";");
+    auto const word = reader.next().text;
+    if (auto* const size = size_for(launches, word); size != nullptr) *size = parse_size(reader);
+    if (word == ".explicitcluster") launches.explicit_cluster = true;
+    if (word == ".pragma") reader.skip_past(";");
     while (is_argument()) reader.next();
   }
 }
@@ -75,7 +100,7 @@ syntax::function parse_function(token_reader& reader, linkage linkage)
   if (reader.at("(")) function.results = parse_parameters(reader);
   function.name = reader.expect_name("a function's name");
   if (reader.at("(")) function.parameters = parse_parameters(reader);
-  skip_performance_directives(reader);
+  parse_performance_directives(reader, function.launches);
   if (reader.accept(";")) return function;
   reader.expect("{");
   function.has_body = true;

@@ -3,6 +3,7 @@
 // Values own their strings, except those of instructions, which point into module::text.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -101,6 +102,20 @@ struct branch_targets {
   std::vector<operand> labels = {};
 };
 
+/// A size in three dimensions; all 0: not stated.
+struct stated_size {
+  std::array<std::uint64_t, 3> extent = {};
+  [[nodiscard]] std::uint64_t count() const noexcept { return extent[0] * extent[1] * extent[2]; }
+};
+
+/// What the directives of a kernel state about its launches.
+struct launch_directives {
+  stated_size max_block = {};       ///< .maxntid: at most so many threads, by their product
+  stated_size required_block = {};  ///< .reqntid: exactly this block
+  stated_size cluster = {};         ///< .reqnctapercluster: blocks
+  bool explicit_cluster = false;    ///< .explicitcluster: only launched with clusters
+};
+
 struct function {
   std::string name;
   bool is_entry = false;
@@ -109,6 +124,7 @@ struct function {
   std::vector<variable> results;
   std::vector<variable> parameters;
   unsigned line = 0;
+  launch_directives launches = {};
   // The body. `variables` begins with the results, then the parameters.
   std::vector<variable> variables;
   std::vector<register_> registers;

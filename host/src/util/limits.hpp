@@ -103,8 +103,10 @@ constexpr unsigned k_scope_depth = 64;
 constexpr unsigned k_initializer_depth = 32;
 /// All .global and .const variables of a loaded module.
 constexpr std::uint64_t k_module_bytes = std::uint64_t{1} << 30;
-/// All .shared variables of a loaded module: each running block has its own.
-constexpr std::uint64_t k_shared_bytes = std::uint64_t{64} << 20;
+/// All .const variables of a loaded module, as ptxas limits them.
+constexpr std::uint64_t k_constant_bytes = std::uint64_t{64} << 10;
+/// All .shared variables that a kernel reaches, as ptxas limits them.
+constexpr std::uint64_t k_static_shared_bytes = std::uint64_t{48} << 10;
 /// Local memory of a thread, as CUDA's.
 constexpr std::uint32_t k_local_bytes = 512U << 10U;
 

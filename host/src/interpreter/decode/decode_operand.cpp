@@ -115,9 +115,9 @@ operand_offset decoding::address(syntax::operand const& operand, type type)
   }
   if (is_kernel_parameter(operand.index))
     return constant(k_parameter_window + local_offsets_[operand.index] + offset, width);
-  if (auto const inner = addresses_.inner.find({index_, operand.index});
-      inner != addresses_.inner.end())
-    return constant(inner->second + offset, width);
+  for (auto const* const inner : {&places_.addresses->inner, &places_.shared.inner})
+    if (auto const entry = inner->find({index_, operand.index}); entry != inner->end())
+      return constant(entry->second + offset, width);
   auto const result = new_register(width);
   emit_local_address(*this, local_offsets_[operand.index] + offset, result, width);
   return result;
@@ -126,10 +126,13 @@ operand_offset decoding::address(syntax::operand const& operand, type type)
 std::uint64_t decoding::address_of(entity const& entity)
 {
   switch (entity.kind) {
-    case entity_kind::variable:
-      return addresses_.variables[entity.index];
+    case entity_kind::variable: {
+      auto const shared = places_.shared.variables.find(entity.index);
+      return shared != places_.shared.variables.end() ? shared->second
+                                                      : places_.addresses->variables[entity.index];
+    }
     case entity_kind::dynamic_shared:
-      return addresses_.dynamic_shared;
+      return places_.shared.bytes;
     case entity_kind::function:
       refer_to(entity.index);
       return k_function_window + entity.index * k_function_stride;

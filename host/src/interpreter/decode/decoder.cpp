@@ -13,7 +13,6 @@ namespace fatlink::interpreter {
 namespace {
 
 using syntax::operand_kind;
-
 constexpr std::uint32_t k_max_frame = 1U << 28;  // bytes of registers, and of constants
 static_assert(limits::k_local_bytes == 512U * 1024U);
 constexpr std::uint32_t k_alignment = 16;
@@ -39,13 +38,13 @@ decode_table const& instruction_table()
   return table;
 }
 
-decoding::decoding(linked_modules const& modules, unsigned index, address_map const& addresses,
+decoding::decoding(linked_modules const& modules, unsigned index, placement const& places,
                    code& result)
     : modules_(modules),
       index_(index),
       module_(modules.functions[index].module),
       function_(*modules.functions[index].syntax),
-      addresses_(addresses),
+      places_(places),
       code_(result),
       offsets_(function_.registers.size()),
       local_offsets_(function_.variables.size())
@@ -55,6 +54,7 @@ decoding::decoding(linked_modules const& modules, unsigned index, address_map co
   code_.files = &modules.modules[module_].files;
   code_.index = index;
   code_.is_entry = function_.is_entry;
+  code_.launches = function_.launches;
   lay_out_variables();
 }
 
@@ -287,10 +287,10 @@ operation& decoding::emit(handler run, type result, std::initializer_list<type> 
   return operation;
 }
 
-code decode_function(linked_modules const& modules, unsigned index, address_map const& addresses)
+code decode_function(linked_modules const& modules, unsigned index, placement const& places)
 {
   code result;
-  decoding d(modules, index, addresses, result);
+  decoding d(modules, index, places, result);
   for (auto const& instruction : modules.functions[index].syntax->instructions)
     d.decode(instruction);
   d.finish();

@@ -17,6 +17,7 @@
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/link_modules.hpp"
 #include "interpreter/decode/operation.hpp"
+#include "interpreter/decode/reach.hpp"
 #include "ptx/syntax.hpp"
 #include "ptx/types.hpp"
 
@@ -25,23 +26,26 @@ namespace fatlink::interpreter {
 using ptx::space;
 using ptx::type;
 
-/// Addresses of variables: of global and constant ones in the address space, of shared ones from
-/// offset 0 of the block's shared memory.
+/// Addresses of global and constant variables in the address space.
 struct address_map {
   std::vector<std::uint64_t> variables;  ///< by index into linked_modules::variables
   /// Static variables of functions, by function and index in function::variables.
   std::map<std::pair<unsigned, unsigned>, std::uint64_t> inner;
-  std::uint64_t dynamic_shared = 0;
+};
+
+/// Where the variables of a kernel are; shared ones from offset 0 of the block's shared memory.
+struct placement {
+  address_map const* addresses = nullptr;
+  shared_layout shared = {};
 };
 
 /// @throws failure (refused, syntax) naming the module and the line.
-code decode_function(linked_modules const& modules, unsigned index, address_map const& addresses);
+code decode_function(linked_modules const& modules, unsigned index, placement const& places);
 
 /// The instruction that is being decoded, for the families of instructions below.
 class decoding {
  public:
-  decoding(linked_modules const& modules, unsigned index, address_map const& addresses,
-           code& result);
+  decoding(linked_modules const& modules, unsigned index, placement const& places, code& result);
   void decode(syntax::instruction const& instruction);
   void finish();
 
@@ -129,7 +133,7 @@ class decoding {
   unsigned index_;
   unsigned module_;
   syntax::function const& function_;
-  address_map const& addresses_;
+  placement const& places_;
   code& code_;
   syntax::instruction const* instruction_ = nullptr;
   std::vector<std::string_view> words_;

@@ -16,7 +16,8 @@ std::optional<builtin> find_builtin(std::string const& name)
 {
   if (name == "vprintf") return builtin::printf;
   if (name == "__assertfail") return builtin::assert_fail;
-  if (name == "malloc" || name == "free") return builtin::heap;
+  if (name == "malloc") return builtin::malloc;
+  if (name == "free") return builtin::free;
   return {};
 }
 
@@ -131,8 +132,10 @@ class symbol_table {
   void resolve(unsigned module, syntax::function const& declared)
   {
     auto& names = linked_.names[module];
-    if (auto const local = names.find(declared.name); local != names.end())
+    if (auto const local = names.find(declared.name); local != names.end()) {
+      if (local->second.kind == entity_kind::builtin) return;  // declared before; calls are checked
       return check_prototype(module, declared, local->second);
+    }
     if (auto const global = global_.find(declared.name); global != global_.end()) {
       check_prototype(module, declared, global->second.meaning);
       names.emplace(declared.name, global->second.meaning);

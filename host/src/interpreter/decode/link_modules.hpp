@@ -17,7 +17,7 @@ namespace fatlink::interpreter {
 
 namespace syntax = ptx::syntax;
 
-enum class builtin { printf, assert_fail, heap };
+enum class builtin { printf, assert_fail, malloc, free };
 
 enum class entity_kind { function, variable, dynamic_shared, builtin };
 

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include "interpreter/execution/lanes.hpp"
 
@@ -37,49 +34,6 @@ void write_barrier_result(group const& released, barrier const& completed) noexc
   predicate = (predicate & ~released.lanes) | (holds ? released.lanes : 0);
 }
 
-/// The queue of blocks from which the host threads of a launch take work.
-class block_queue {
- public:
-  explicit block_queue(launch_state const& launch) : launch_(launch), count_(launch.grid.count()) {}
-
-  void work() noexcept
-  {
-    std::uint64_t index = 0;
-    try {
-      block block(launch_);
-      while (!launch_.stop && (index = next_++) < count_) block.run(index);
-      executed_ += block.executed();
-    } catch (stopped const&) {
-    } catch (...) {
-      fail(index, std::current_exception());
-    }
-  }
-
-  std::uint64_t result()
-  {
-    if (failure_) std::rethrow_exception(failure_);
-    return executed_;
-  }
-
- private:
-  void fail(std::uint64_t index, std::exception_ptr failure) noexcept
-  {
-    std::lock_guard const lock(mutex_);
-    launch_.stop = true;
-    if (failure_ && failed_index_ < index) return;
-    failure_ = std::move(failure);
-    failed_index_ = index;
-  }
-
-  launch_state const& launch_;
-  std::uint64_t count_;
-  std::atomic<std::uint64_t> next_ = 0;
-  std::atomic<std::uint64_t> executed_ = 0;
-  std::mutex mutex_;
-  std::exception_ptr failure_;
-  std::uint64_t failed_index_ = 0;
-};
-
 }  // namespace
 
 block::block(launch_state const& launch)
@@ -89,6 +43,11 @@ block::block(launch_state const& launch)
 {
   auto const threads = launch.block.count();
   for (std::uint64_t i = 0; i < threads; i += k_lanes) warps_.push_back(std::make_unique<warp>());
+}
+
+block::~block()
+{
+  if (is_counted_) set_idle(true);
 }
 
 dimensions block::thread(unsigned warp_index, unsigned lane) const noexcept
@@ -110,7 +69,7 @@ std::uint32_t block::live_threads() const noexcept
   return static_cast<std::uint32_t>(sum);
 }
 
-void block::run(std::uint64_t index)
+void block::start(std::uint64_t index)
 {
   linear_ = index;
   index_ = unflatten(index, launch_.grid);
@@ -125,10 +84,56 @@ void block::run(std::uint64_t index)
     remaining -= lanes;
     warps_[i]->start(launch_, *this, i, k_all_lanes >> (k_lanes - lanes), *launch_.entry);
   }
-  do {
-    for (auto& warp : warps_) warp->run();
-  } while (release_barriers());
-  if (live_threads() != 0) fail_deadlock();
+  set_idle(false);
+}
+
+/// Gives each warp a turn. Returns whether a warp could run on. `progress`: set if a warp did more
+/// than wait.
+bool block::run_warps(bool& progress)
+{
+  bool runs_on = false;
+  for (auto& warp : warps_) {
+    bool has_run = false;
+    auto const end = warp->run(has_run);
+    runs_on |= end != turn_end::waits;
+    progress |= has_run && end != turn_end::polled;
+  }
+  return runs_on;
+}
+
+block_state block::step()
+{
+  constexpr unsigned k_rounds = 64;  // of turns, until other blocks run
+  // A group that polls may keep others of its warp from their turns.
+  auto const idle_rounds = is_counted_ ? 4U : 1U;
+  auto const epoch = launch_.epoch.load();
+  launch_is_idle_ = !is_counted_ && launch_.busy == 0 && epoch == seen_epoch_;
+  seen_epoch_ = epoch;
+  idle_rounds_ = 0;
+  for (unsigned round = 0; round < k_rounds; ++round) {
+    bool progress = false;
+    auto const runs_on = run_warps(progress);
+    auto const released = release_barriers();
+    if (!runs_on && !released) {
+      if (live_threads() != 0) fail_deadlock();
+      set_idle(true);
+      return block_state::ended;
+    }
+    idle_rounds_ = progress || released ? 0 : idle_rounds_ + 1;
+    if (idle_rounds_ == 0 && !is_counted_) set_idle(false);
+    if (idle_rounds_ < idle_rounds) continue;
+    if (is_counted_) set_idle(true);
+    return block_state::waits;
+  }
+  return block_state::runs;
+}
+
+void block::set_idle(bool is_idle) noexcept
+{
+  if (is_counted_ == is_idle) launch_.busy += is_idle ? -1U : 1U;
+  if (!is_idle) launch_is_idle_ = false;
+  is_counted_ = !is_idle;
+  ++launch_.epoch;
 }
 
 bool block::release_barriers()
@@ -158,35 +163,6 @@ void block::release(unsigned number)
       if (group.barrier_result != nullptr) write_barrier_result(group, completed);
       group.barrier_result = nullptr;
     }
-}
-
-void block::fail_deadlock()
-{
-  for (auto& warp : warps_)
-    for (auto const& group : warp->waiting()) {
-      auto const lane = static_cast<unsigned>(std::countr_zero(group.lanes));
-      auto const at_barrier = group.state == group_state::at_barrier;
-      auto const& code = *group.frame->code;
-      auto const& op = code.operations[at_barrier && group.pc > 0 ? group.pc - 1 : group.pc];
-      warp->fail_in(code, fault::deadlock,
-                    at_barrier ? "waits at a barrier that other threads of the block never reach"
-                               : "waits for lanes of its mask that never reach this instruction",
-                    lane, op);
-    }
-  throw failure(fault::deadlock, "threads are left that cannot run");
-}
-
-std::uint64_t run_blocks(launch_state const& launch)
-{
-  block_queue queue(launch);
-  auto const threads = std::min<std::uint64_t>(std::max(std::thread::hardware_concurrency(), 1U),
-                                               launch.grid.count());
-  {
-    std::vector<std::jthread> helpers;
-    for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([&queue] { queue.work(); });
-    queue.work();
-  }
-  return queue.result();
 }
 
 }  // namespace fatlink::interpreter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of threads (CTA): its warps, shared memory and barriers. One host thread runs a block to
-// its end. The warps run in turns; a warp gives up its turn at a barrier.
+// A block of threads (CTA): its warps, shared memory and barriers. The warps run in turns. A host
+// thread runs a block until it ends, waits for other blocks, or has run for long.
 #pragma once
 
 #include <array>
@@ -19,6 +19,7 @@
 
 namespace fatlink::interpreter {
 
+class device_heap;
 class race_map;
 
 struct dimensions {
@@ -26,8 +27,8 @@ struct dimensions {
   [[nodiscard]] std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
 };
 
-/// The state that all blocks of a launch share. Read-only while they run, except `stop` and
-/// `races`.
+/// The state that all blocks of a launch share. Read-only while they run, except `races` and what
+/// is atomic.
 struct launch_state {
   code const* entry = nullptr;
   std::vector<code const*> functions =
@@ -40,8 +41,15 @@ struct launch_state {
   std::uint32_t dynamic_shared = 0;
   std::uint64_t budget = 0;  ///< operations a warp may execute; 0: any number
   race_map* races = nullptr;
-  std::function<void(std::string_view)> print;  ///< must accept calls of several threads
-  mutable std::atomic<bool> stop = false;       ///< a block has failed: the others stop
+  std::function<void(std::string_view)> print;     ///< must accept calls of several threads
+  device_heap* heap = nullptr;                     ///< for kernels that use it
+  std::uint64_t workspace = 0;                     ///< the address of the grid's barrier; 0: none
+  std::uint64_t max_resident = 1;                  ///< blocks that the device runs at a time
+  mutable std::atomic<bool> stop = false;          ///< a block has failed: the others stop
+  mutable std::atomic<std::uint64_t> started = 0;  ///< blocks; may exceed their number
+  mutable std::atomic<unsigned> busy = 0;          ///< blocks that do not wait for others
+  /// Changes whenever a block starts, ends, or no longer waits.
+  mutable std::atomic<std::uint64_t> epoch = 0;
 };
 
 /// Thrown to stop a block after another one failed.
@@ -60,11 +68,19 @@ struct barrier {
   std::uint32_t voters = 0;      ///< number of predicates of bar.red
 };
 
+enum class block_state { ended, waits, runs };
+
 class block {
  public:
   explicit block(launch_state const& launch);
-  /// Runs block number `index` of the grid, x fastest. @throws failure, stopped.
-  void run(std::uint64_t index);
+  ~block();
+  block(block const&) = delete;
+  block& operator=(block const&) = delete;
+  /// Starts block number `index` of the grid, x fastest.
+  void start(std::uint64_t index);
+  /// Runs until the block ends, all its threads wait (for another block, or a sleep), or it has run
+  /// for long. @throws failure, stopped.
+  block_state step();
 
   [[nodiscard]] dimensions const& index() const noexcept { return index_; }
   [[nodiscard]] std::uint64_t linear_index() const noexcept { return linear_; }
@@ -73,6 +89,11 @@ class block {
     return reinterpret_cast<std::byte*>(shared_.data());
   }
   [[nodiscard]] std::uint64_t shared_bytes() const noexcept { return shared_bytes_; }
+  /// Whether `place` is in the block's shared memory.
+  [[nodiscard]] bool owns_shared(std::byte const* place) noexcept
+  {
+    return place >= shared() && place < shared() + shared_bytes_;
+  }
   /// The last writer of each byte of shared memory; null without the race check.
   [[nodiscard]] std::atomic<std::uint64_t>* shared_writers() noexcept { return writers_.get(); }
   [[nodiscard]] barrier& barrier_at(unsigned number) noexcept { return barriers_[number]; }
@@ -80,15 +101,27 @@ class block {
   [[nodiscard]] dimensions thread(unsigned warp_index, unsigned lane) const noexcept;
   [[nodiscard]] std::size_t warp_count() const noexcept { return warps_.size(); }
   [[nodiscard]] std::uint64_t executed() const noexcept;
+  /// Whether no block of the launch did anything but wait since this one waited before.
+  [[nodiscard]] bool launch_is_idle() const noexcept { return launch_is_idle_; }
+
+  // For messages.
+  /// The device's address of a place in global or shared memory.
+  [[nodiscard]] std::string address_text(void const* place) const;
+  /// What the groups of the block other than `reported` of `reporter` wait for, and how many blocks
+  /// have not started. The running group is none of the groups.
+  [[nodiscard]] std::string other_waits(warp const& reporter, group const* reported) const;
 
   std::uint64_t clock = 1;         ///< counts synchronisations, for the race check
   std::uint64_t last_barrier = 0;  ///< the clock at the last barrier that released all threads
 
  private:
+  bool run_warps(bool& progress);
+  void set_idle(bool is_idle) noexcept;
   bool release_barriers();
   void release(unsigned number);
   [[nodiscard]] std::uint32_t live_threads() const noexcept;
   [[noreturn]] void fail_deadlock();
+  [[nodiscard]] std::string unstarted_blocks() const;
 
   launch_state const& launch_;
   dimensions index_;
@@ -98,6 +131,10 @@ class block {
   std::unique_ptr<std::atomic<std::uint64_t>[]> writers_;
   std::array<barrier, k_barriers> barriers_;
   std::vector<std::unique_ptr<warp>> warps_;
+  bool is_counted_ = false;   ///< in launch_state::busy
+  unsigned idle_rounds_ = 0;  ///< turns of all warps in which all of them waited
+  std::uint64_t seen_epoch_ = 0;
+  bool launch_is_idle_ = false;
 };
 
 /// Runs every block of a launch on all cores of the host. Returns the number of instructions

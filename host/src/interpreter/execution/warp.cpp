@@ -30,25 +30,28 @@ void warp::start(launch_state const& launch, interpreter::block& block, unsigned
   last_sync = 0;
   issued_ = 0;
   last_region_ = nullptr;
+  turn_is_over_ = true;
+  polled_ = {};
+  last_poll_ = nullptr;
   turn_length_ = launch.budget == 0
                      ? k_turn
                      : static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.budget, k_turn));
-  turn_ = turn_length_;
   groups_.clear();
   running_ = {};
   add_group(lanes, 0, new_frame(entry, lanes), group_state::ready);
 }
 
-bool warp::run()
+turn_end warp::run(bool& has_run)
 {
-  bool has_run = false;
   while (select()) {
     has_run = true;
+    if (turn_is_over_) begin_turn();
     run_group();
     if (running_.lanes != 0) groups_.push_back(running_);
     running_.lanes = 0;
+    if (turn_is_over_) return has_polled_ ? turn_end::polled : turn_end::worked;
   }
-  return has_run;
+  return turn_end::waits;
 }
 
 void warp::run_group()
@@ -65,21 +68,7 @@ void warp::run_group()
     turn_ended = --turn_ == 0;
   } while (!turn_ended && running_.pc < stop_before_);
   executed += std::uint64_t{turn_at_start - turn_} * lanes;
-  if (turn_ended) take_turn();
-}
-
-void warp::take_turn()
-{
-  issued_ += turn_length_;
-  turn_ = turn_length_;
-  rotate_ = true;
-  if (launch_->stop) throw stopped{};
-  if (launch_->budget == 0 || issued_ < launch_->budget || running_.lanes == 0) return;
-  auto const& operations = running_.frame->code->operations;
-  fail(fault::endless,
-       "is still running after " + std::to_string(launch_->budget) + " instructions",
-       static_cast<unsigned>(std::countr_zero(running_.lanes)),
-       operations[std::min<std::size_t>(running_.pc, operations.size() - 1)]);
+  if (turn_ended || yields_) end_turn();
 }
 
 void warp::merge_groups()
@@ -270,10 +259,14 @@ void warp::wait_at(unsigned barrier, operation const& op, lane_mask mask, bool h
   stop_before_ = 0;
 }
 
-bool warp::converged(lane_mask members, lane_mask arrived)
+bool warp::converged(lane_mask members, lane_mask arrived, operation const& op)
 {
-  if ((members & live_ & ~arrived) == 0) return true;
-  add_group(running_.lanes, running_.pc, running_.frame, group_state::converging);
+  auto const missing = members & live_ & ~arrived;
+  if (missing == 0) return true;
+  if (meet_elsewhere(missing, arrived, op)) return false;
+  if (auto const passing = running_.lanes & ~arrived; passing != 0)
+    add_group(passing, running_.pc + 1, running_.frame, group_state::ready);
+  add_group(arrived, running_.pc, running_.frame, group_state::converging);
   running_.lanes = 0;
   stop_before_ = 0;
   return false;

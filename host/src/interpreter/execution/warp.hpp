@@ -2,10 +2,12 @@
 // 32 threads that execute together. Threads that take different branches form groups, each with its
 // own program counter. The group in the deepest call runs first; among these, the one with the
 // lowest program counter. Groups that reach the same place merge, so threads reconverge where their
-// paths join. A group that runs for long yields to the others, so that threads may wait for each
-// other.
+// paths join. A group that runs for long yields to the others and to the other warps, so that
+// threads may wait for each other. A group that only reads the same values again waits for another
+// thread: its turns are short.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -47,6 +49,34 @@ struct group {
   unsigned barrier = 0;                       ///< its number, in state at_barrier
   operation const* barrier_result = nullptr;  ///< the bar.red that gets its result at release
   std::uint64_t last_turn = 0;
+  bool is_polling = false;  ///< its last turn only read the same values again
+};
+
+/// How a turn of a warp ended.
+enum class turn_end {
+  waits,   ///< every group has ended or waits
+  worked,  ///< after so many operations
+  polled,  ///< the group that ran waits for a change of memory, or sleeps
+};
+
+/// What the lanes of an operation read, in one number.
+struct poll_digest {
+  std::uint64_t number = 0;
+  void const* place = nullptr;  ///< the host address of one lane's value
+
+  void add(void const* element, std::uint64_t value) noexcept
+  {
+    place = element;
+    number = (number ^ reinterpret_cast<std::uintptr_t>(element) ^ value << 20U ^ value >> 44U) *
+             0x9E3779B97F4A7C15U;
+  }
+};
+
+/// What an operation last read that other threads may change.
+struct poll_record {
+  operation const* op = nullptr;
+  poll_digest digest = {};
+  std::uint64_t state = 0;  ///< of the group then, see warp::state_digest(); 0: not known
 };
 
 class warp {
@@ -54,11 +84,12 @@ class warp {
   /// Starts the warp's threads at `entry`. `index` is the number of the warp in `block`.
   void start(launch_state const& launch, interpreter::block& block, unsigned index, lane_mask lanes,
              interpreter::code const& entry);
-  /// Runs until every group has ended or waits; returns whether anything ran.
-  bool run();
+  /// Runs one turn. `has_run`: set if anything ran.
+  turn_end run(bool& has_run);
 
   [[nodiscard]] lane_mask live() const noexcept { return live_; }
   [[nodiscard]] std::vector<group>& waiting() noexcept { return groups_; }
+  [[nodiscard]] std::vector<group> const& waiting() const noexcept { return groups_; }
 
   // For handlers: these act on the running group.
   [[nodiscard]] std::byte* at(operand_offset operand) const noexcept
@@ -90,17 +121,39 @@ class warp {
   /// Like call(); the lanes `postponed` execute the same operation again afterwards.
   void call_some(lane_mask mask, lane_mask postponed, interpreter::code const& callee,
                  call_site const& site);
-  void yield_turn() noexcept  ///< lets the other groups run
+  void yield_turn() noexcept  ///< lets the other groups and warps run
   {
-    rotate_ = true;
+    yields_ = true;
     stop_before_ = 0;
   }
+  /// Tells that `op` read values that other threads may change.
+  void note_poll(operation const& op, poll_digest const& digest) noexcept
+  {
+    auto const slot = reinterpret_cast<std::uintptr_t>(&op) / sizeof(operation) % polled_.size();
+    auto& entry = polled_[slot];
+    if (entry.op != &op || entry.digest.number != digest.number) {
+      entry = {&op, digest, 0};
+      return;
+    }
+    ++polls_;
+    last_poll_ = &entry;
+    if (running_.is_polling && polls_ <= k_compared_polls) compare_state(entry);
+  }
+  void note_poll(operation const& op, std::byte const* element, std::uint64_t value) noexcept
+  {
+    poll_digest digest;
+    digest.add(element, value);
+    note_poll(op, digest);
+  }
+  /// Tells that the group read a clock: it may stop waiting by itself.
+  void note_clock() noexcept { reads_clock_ = true; }
   void leave(lane_mask mask);   ///< ret
   void finish(lane_mask mask);  ///< exit
   void wait_at(unsigned barrier, operation const& op, lane_mask mask, bool has_result);
   /// Whether all live lanes of `members` are in `arrived`. If not, the handler returns at once: the
-  /// group waits for the others and then executes the same operation again.
-  bool converged(lane_mask members, lane_mask arrived);
+  /// group waits for the others and then executes `op` again, or `op` is complete already, because
+  /// the others waited at instructions of the same kind elsewhere.
+  bool converged(lane_mask members, lane_mask arrived, operation const& op);
   /// For the race check: the lanes are synchronised now.
   void record_warp_sync() noexcept;
   /// For the race check: records a write to `target`, a result of resolve(). Only global and shared
@@ -129,6 +182,8 @@ class warp {
   std::uint64_t executed = 0;   ///< instructions, counted for each lane of the group
 
  private:
+  static constexpr std::uint32_t k_compared_polls = 4;  // in a turn
+
   /// Continues at `target` of another frame: the loop adds 1 to the program counter, then selects.
   void jump(std::uint32_t target) noexcept
   {
@@ -137,10 +192,16 @@ class warp {
   }
   bool select();
   void run_group();
+  void begin_turn() noexcept;
+  void end_turn();
+  void compare_state(poll_record& entry) noexcept;
+  [[nodiscard]] std::uint64_t state_digest() const noexcept;
+  [[nodiscard]] std::uint64_t charge_of(std::uint64_t spent, bool is_idle) const noexcept;
+  [[nodiscard]] std::string reason_of_waiting() const;
+  bool meet_elsewhere(lane_mask missing, lane_mask arrived, operation const& op);
   void merge_groups();
   [[nodiscard]] group* choose();
   void enter(frame* frame) noexcept;
-  void take_turn();
   void add_group(lane_mask lanes, std::uint32_t pc, frame* frame, group_state state);
   frame* new_frame(interpreter::code const& function, lane_mask lanes);
   void drop_lanes(frame* frame, lane_mask lanes);
@@ -157,10 +218,20 @@ class warp {
   std::byte* local_ = nullptr;
   std::uint32_t local_bytes_ = 0;
   std::uint32_t stop_before_ = 0;  ///< at this pc the loop selects a group again
-  std::uint32_t turn_ = 0;         ///< operations until the other groups get a turn
-  std::uint32_t turn_length_ = 0;
+  std::uint32_t turn_ = 0;         ///< operations until the turn ends
+  std::uint32_t turn_begin_ = 0;   ///< operations of the turn
+  std::uint32_t turn_length_ = 0;  ///< of a group that does not poll
   bool rotate_ = false;
-  std::uint64_t issued_ = 0;  ///< operations of all groups
+  bool turn_is_over_ = true;
+  bool yields_ = false;
+  bool reads_clock_ = false;
+  bool repeats_ =
+      false;  ///< in this turn, a poll found all registers as they were at an earlier one
+  bool has_polled_ = false;  ///< in the turn that ended
+  std::uint32_t polls_ = 0;  ///< repeated reads in this turn
+  std::array<poll_record, 8> polled_ = {};
+  poll_record const* last_poll_ = nullptr;
+  std::uint64_t issued_ = 0;  ///< operations of all groups, and what waiting counts as
   std::uint64_t turns_ = 0;
   region const* last_region_ = nullptr;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resolves the addresses of threads, and reports those that are not valid.
-#include <cstdio>
-
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/describe.hpp"
 #include "interpreter/execution/races.hpp"
 #include "interpreter/execution/warp.hpp"
 
@@ -10,20 +9,6 @@ namespace fatlink::interpreter {
 namespace {
 
 constexpr std::size_t k_max_text = std::size_t{1} << 20;  // like the buffer of CUDA's printf
-
-std::string hexadecimal(std::uint64_t value)
-{
-  char text[2 + 16 + 1];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
-std::string triple(dimensions const& index)
-{
-  std::string text(1, '(');
-  text.append(std::to_string(index.x)).append(1, ',').append(std::to_string(index.y));
-  return text.append(1, ',').append(std::to_string(index.z)).append(1, ')');
-}
 
 char const* verb_of(bool writes) noexcept
 {

@@ -18,14 +18,14 @@ struct access {
   ptx::space space = space::generic;
   unsigned count = 1;
   ptx::type type = type::b32;
-  bool is_ordered = false;
+  ordering order = ordering::none;
 };
 
-/// Takes cache hints, which have no effect.
-void take_cache_words(decoding& d)
+/// Takes cache hints. Returns whether they state a load of what other blocks wrote last.
+bool take_cache_words(decoding& d)
 {
-  static constexpr std::array<std::string_view, 8> k_words{"ca", "cg", "cs", "lu",
-                                                           "cv", "wb", "wt", "nc"};
+  auto const is_fresh = d.take("cv") || d.take("cg");
+  static constexpr std::array<std::string_view, 6> k_words{"ca", "cs", "lu", "wb", "wt", "nc"};
   for (auto const word : k_words) (void)d.take(word);
   static constexpr std::array<std::string_view, 8> k_hints{
       "L1::evict_normal", "L1::evict_unchanged",
@@ -33,23 +33,25 @@ void take_cache_words(decoding& d)
       "L1::no_allocate",  "L2::64B",
       "L2::128B",         "L2::256B"};
   for (auto const word : k_hints) (void)d.take(word);
+  return is_fresh;
 }
 
+template <bool Store>
 access take_access(decoding& d)
 {
   access access;
   access.type = d.take_type();
   if (size_of(access.type) == 0) d.refuse();
   (void)d.take("weak");
-  access.is_ordered = d.take("volatile");
-  access.is_ordered |= take_order(d);
+  auto is_ordered = d.take("volatile");
+  is_ordered |= take_order(d);
   take_scope(d);
-  take_cache_words(d);
+  is_ordered |= take_cache_words(d) && !Store;
   for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
     if (d.take(word)) access.count = count;
   access.space = take_space(d);
   if (access.count * size_of(access.type) > 32) d.refuse();
-  if (access.count > 1) access.is_ordered = false;
+  if (is_ordered) access.order = access.count > 1 ? ordering::vector : ordering::element;
   return access;
 }
 
@@ -80,18 +82,19 @@ destination static_place(decoding& d, access const& access, syntax::operand cons
   auto const is_kernel_parameter = d.is_kernel_parameter(base.index);
   if (is_kernel_parameter && Store) d.reject("writes to a parameter of a kernel");
   return {k_no_operand, slot.offset + offset,
-          is_kernel_parameter ? pick<Store, place_parameter>(d, access.type, false)
-                              : pick<Store, place_in_frame>(d, access.type, false)};
+          is_kernel_parameter ? pick<Store, place_parameter>(d, access.type, ordering::none)
+                              : pick<Store, place_in_frame>(d, access.type, ordering::none)};
 }
 
 template <bool Store>
 handler pick_computed(decoding& d, access const& access, unsigned width)
 {
   if (access.space == space::shared)
-    return width == 4 ? pick<Store, place_shared<std::uint32_t>>(d, access.type, access.is_ordered)
-                      : pick<Store, place_shared<std::uint64_t>>(d, access.type, access.is_ordered);
-  if (access.space == space::local) return pick<Store, place<space::local>>(d, access.type, false);
-  return pick<Store, place<space::generic>>(d, access.type, access.is_ordered);
+    return width == 4 ? pick<Store, place_shared<std::uint32_t>>(d, access.type, access.order)
+                      : pick<Store, place_shared<std::uint64_t>>(d, access.type, access.order);
+  if (access.space == space::local)
+    return pick<Store, place<space::local>>(d, access.type, ordering::none);
+  return pick<Store, place<space::generic>>(d, access.type, access.order);
 }
 
 template <bool Store>
@@ -128,7 +131,7 @@ elements take_elements(decoding& d, access const& access, syntax::operand const&
 template <bool Store>
 void decode_access(decoding& d)
 {
-  auto const access = take_access(d);
+  auto const access = take_access<Store>(d);
   d.expect_count(2, 2);
   auto const& address = d.operand(Store ? 0 : 1);
   auto const elements = take_elements<Store>(d, access, d.operand(Store ? 1 : 0));

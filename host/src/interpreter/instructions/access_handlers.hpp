@@ -2,9 +2,12 @@
 // Execution of ld and st: one handler for each element type, kind of address and memory order.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
+#include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <type_traits>
 
 #include "interpreter/decode/decoder.hpp"
@@ -59,6 +62,9 @@ inline std::byte* place_parameter(warp& w, operation const& o, std::byte const*,
 {
   return const_cast<std::byte*>(w.launch().parameters.data()) + o.immediate;
 }
+
+/// How accesses of an instruction are ordered: not at all, or each element or vector atomically.
+enum class ordering { none, element, vector };
 
 using placer = std::byte* (*)(warp&, operation const&, std::byte const*, unsigned, unsigned, bool);
 
@@ -132,6 +138,7 @@ void ordered(warp& w, operation const& o, lane_mask mask)
   auto const stride = stride_of(o);
   auto const* const base = o.a == k_no_operand ? nullptr : w.at(o.a);
   auto* const lanes = w.at(w.current().code->lists[o.d]);
+  poll_digest digest;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const element = reinterpret_cast<bits*>(Place(w, o, base, sizeof(M), lane, Store));
@@ -140,15 +147,58 @@ void ordered(warp& w, operation const& o, lane_mask mask)
       std::memcpy(&value, lanes + lane * stride, sizeof(M));
       std::atomic_ref<bits>(*element).store(value);
     } else {
-      put_extended(lanes, lane, stride, static_cast<M>(std::atomic_ref<bits>(*element).load()));
+      auto const value = std::atomic_ref<bits>(*element).load();
+      put_extended(lanes, lane, stride, static_cast<M>(value));
+      digest.add(element, value);
     }
   }
+  if constexpr (!Store) w.note_poll(o, digest);
+}
+
+/// Copies 8 to 32 bytes as one atomic access, with respect to the other accesses of this function.
+inline void copy_atomically(void* target, void const* source, std::byte const* element,
+                            unsigned size)
+{
+  static std::array<std::mutex, 64> mutexes;
+  std::lock_guard const lock(mutexes[reinterpret_cast<std::uintptr_t>(element) / 32 % 64]);
+  std::memcpy(target, source, size);
+}
+
+/// Volatile and ordered vectors: each lane's access is atomic, as on GPUs. A status and a value are
+/// published together so.
+template <typename M, placer Place, bool Store>
+void ordered_vector(warp& w, operation const& o, lane_mask mask)
+{
+  auto const count = count_of(o);
+  auto const stride = stride_of(o);
+  auto const* const base = o.a == k_no_operand ? nullptr : w.at(o.a);
+  auto const* const list = w.current().code->lists.data() + o.d;
+  auto const size = static_cast<unsigned>(sizeof(M)) * count;
+  poll_digest digest;
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
+    auto* const place = Place(w, o, base, size, lane, Store);
+    M values[8] = {};
+    if constexpr (Store) {
+      for (unsigned k = 0; k < count; ++k)
+        std::memcpy(&values[k], w.at(list[k]) + lane * stride, sizeof(M));
+      copy_atomically(place, values, place, size);
+    } else {
+      copy_atomically(values, place, place, size);
+      for (unsigned k = 0; k < count; ++k) {
+        put_extended(w.at(list[k]), lane, stride, values[k]);
+        digest.add(place, static_cast<std::uint64_t>(values[k]));
+      }
+    }
+  }
+  if constexpr (!Store) w.note_poll(o, digest);
 }
 
 template <bool Store, typename M, placer Place>
-handler pick(bool is_ordered)
+handler pick(ordering order)
 {
-  if (is_ordered) return &ordered<M, Place, Store>;
+  if (order == ordering::vector) return &ordered_vector<M, Place, Store>;
+  if (order == ordering::element) return &ordered<M, Place, Store>;
   if constexpr (Store)
     return &store_to<M, Place>;
   else
@@ -156,20 +206,20 @@ handler pick(bool is_ordered)
 }
 
 template <bool Store, placer Place>
-handler pick(decoding const& d, type type, bool is_ordered)
+handler pick(decoding const& d, type type, ordering order)
 {
   switch (size_of(type)) {
     case 1:
-      return is_signed(type) ? pick<Store, std::int8_t, Place>(is_ordered)
-                             : pick<Store, std::uint8_t, Place>(is_ordered);
+      return is_signed(type) ? pick<Store, std::int8_t, Place>(order)
+                             : pick<Store, std::uint8_t, Place>(order);
     case 2:
-      return is_signed(type) ? pick<Store, std::int16_t, Place>(is_ordered)
-                             : pick<Store, std::uint16_t, Place>(is_ordered);
+      return is_signed(type) ? pick<Store, std::int16_t, Place>(order)
+                             : pick<Store, std::uint16_t, Place>(order);
     case 4:
-      return is_signed(type) ? pick<Store, std::int32_t, Place>(is_ordered)
-                             : pick<Store, std::uint32_t, Place>(is_ordered);
+      return is_signed(type) ? pick<Store, std::int32_t, Place>(order)
+                             : pick<Store, std::uint32_t, Place>(order);
     case 8:
-      return pick<Store, std::uint64_t, Place>(is_ordered);
+      return pick<Store, std::uint64_t, Place>(order);
     default:
       d.refuse();
   }

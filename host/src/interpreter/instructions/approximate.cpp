@@ -51,17 +51,37 @@ void approximate(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-template <bool Ftz>
+/// div.approx is a · (1/b), and the reciprocal of a number above 2^126 is a denormal, which becomes
+/// zero. div.full scales such numbers.
+struct f_divide_approx {
+  float operator()(float a, float b) const
+  {
+    return std::fabs(b) > 0x1p126F ? a * std::copysign(0.0F, b) : a / b;
+  }
+};
+struct f_divide_full {
+  float operator()(float a, float b) const { return a / b; }
+};
+
+template <typename Divide, bool Ftz>
 void divide(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
   each_lane(mask, [=](unsigned i) {
-    store(d, i,
-          flushed_if<Ftz>(
-              canonical(flushed_if<Ftz>(load<float>(a, i)) / flushed_if<Ftz>(load<float>(b, i)))));
+    auto const quotient =
+        Divide{}(flushed_if<Ftz>(load<float>(a, i)), flushed_if<Ftz>(load<float>(b, i)));
+    store(d, i, flushed_if<Ftz>(canonical(quotient)));
   });
+}
+
+template <typename Divide>
+void decode_quotient(decoding& d, type type)
+{
+  if (type != type::f32) d.refuse();
+  auto const ftz = d.take("ftz");
+  d.emit(ftz ? &divide<Divide, true> : &divide<Divide, false>, type, {type, type});
 }
 
 /// rcp and rsqrt of f64 with `.ftz`: they read only the upper 32 bits, and the lower 32 bits of the
@@ -150,7 +170,6 @@ void decode_approximation(decoding& d, std::string_view name, type type)
 {
   auto const ftz = d.take("ftz");
   if (type == type::f64) return decode_double(d, name, ftz);
-  if (name == "div") return void(d.emit(ftz ? &divide<true> : &divide<false>, type, {type, type}));
   handler run = nullptr;
   if (name == "sin") run = single<f_sin>(ftz);
   if (name == "cos") run = single<f_cos>(ftz);
@@ -162,6 +181,16 @@ void decode_approximation(decoding& d, std::string_view name, type type)
   if (name == "rcp") run = single<f_reciprocal>(ftz);
   if (run == nullptr || type != type::f32) d.refuse();
   d.emit(run, type, {type});
+}
+
+void decode_approximate_division(decoding& d, type type)
+{
+  decode_quotient<f_divide_approx>(d, type);
+}
+
+void decode_full_division(decoding& d, type type)
+{
+  decode_quotient<f_divide_full>(d, type);
 }
 
 void add_approximate(decode_table& table)

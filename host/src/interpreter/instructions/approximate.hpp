@@ -12,5 +12,8 @@ namespace fatlink::interpreter {
 
 /// Decodes an instruction whose modifier `.approx` is taken already. @throws failure (refused).
 void decode_approximation(decoding& d, std::string_view name, type type);
+/// div.approx.f32 and div.full.f32, whose modifier is taken already. @throws failure (refused).
+void decode_approximate_division(decoding& d, type type);
+void decode_full_division(decoding& d, type type);
 
 }  // namespace fatlink::interpreter

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <type_traits>
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
@@ -88,26 +89,37 @@ struct op_add_half {
   }
 };
 
+template <typename T>
+struct updated {
+  T old;
+  bool has_changed;
+};
+
 template <typename T, typename Op>
-T update(std::byte* element, T b, T c)
+updated<T> update(std::byte* element, T b, T c)
 {
   using bits = std::make_unsigned_t<T>;
   std::atomic_ref<bits> const value(*reinterpret_cast<bits*>(element));
   auto old = value.load();
-  while (!value.compare_exchange_weak(old, static_cast<bits>(Op{}(static_cast<T>(old), b, c)))) {
-  }
-  return static_cast<T>(old);
+  auto changed = static_cast<bits>(Op{}(static_cast<T>(old), b, c));
+  while (!value.compare_exchange_weak(old, changed))
+    changed = static_cast<bits>(Op{}(static_cast<T>(old), b, c));
+  return {static_cast<T>(old), old != changed};
 }
 
 enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2 };
 
-template <typename T, typename Op>
+/// `Op`, or `SharedOp` where a generic address is in shared memory.
+template <typename T, typename Op, typename SharedOp = Op>
 void atomic(warp& w, operation const& o, lane_mask mask)
 {
   auto const* const a = o.a == k_no_operand ? nullptr : w.at(o.a);
   auto const* const b = w.at(o.b);
   auto const* const c = o.c == k_no_operand ? nullptr : w.at(o.c);
   auto* const d = o.d == k_no_operand ? nullptr : w.at(o.d);
+  bool has_changed = false;  // otherwise it waits, like a lock that is taken
+  std::byte const* last_element = nullptr;
+  T last{};
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto address = o.immediate;
@@ -117,9 +129,17 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     auto* const element = (o.flags & k_shared) != 0
                               ? w.resolve_shared(address, sizeof(T), i, o, true)
                               : w.resolve(address, sizeof(T), i, o, true);
-    auto const old = update<T, Op>(element, load<T>(b, i), c == nullptr ? T{} : load<T>(c, i));
-    if (d != nullptr) store<T>(d, i, old);
+    auto const operand = load<T>(b, i);
+    auto const other = c == nullptr ? T{} : load<T>(c, i);
+    auto const is_shared = !std::is_same_v<Op, SharedOp> && w.block().owns_shared(element);
+    auto const result = is_shared ? update<T, SharedOp>(element, operand, other)
+                                  : update<T, Op>(element, operand, other);
+    has_changed |= result.has_changed;
+    last_element = element;
+    last = result.old;
+    if (d != nullptr) store<T>(d, i, result.old);
   }
+  if (!has_changed) w.note_poll(o, last_element, static_cast<std::uint64_t>(last));
 }
 
 template <typename Op>
@@ -140,8 +160,9 @@ handler addition(decoding const& d, type type, space space)
 {
   switch (type) {
     case type::f32:
-      return space == space::shared ? &atomic<std::uint32_t, op_add_real<float, false>>
-                                    : &atomic<std::uint32_t, op_add_real<float, true>>;
+      return space == space::shared
+                 ? &atomic<std::uint32_t, op_add_real<float, false>>
+                 : &atomic<std::uint32_t, op_add_real<float, true>, op_add_real<float, false>>;
     case type::f64:
       return &atomic<std::uint64_t, op_add_real<double, false>>;
     case type::f16:

@@ -73,7 +73,9 @@ void decode_bar(decoding& d)
     if (!d.take("sync")) d.refuse();
     d.expect_count(1, 1);
     auto const members = d.source(0, type::b32);
-    d.emit(&bar_warp).a = members;
+    auto& o = d.emit(&bar_warp);
+    o.a = members;
+    o.flags = flags_of({.source_bytes = 4, .members_in_a = true}, 0);
     return;
   }
   if (d.take("red")) return decode_reduction(d);

@@ -14,7 +14,7 @@ bool meet(warp& w, operation const& o, operand_offset members, lane_mask mask)
       w.fail(fault::deadlock, "the member mask does not contain the thread itself", lane, o);
     expected |= members_of_lane;
   }
-  return w.converged(expected, mask);
+  return w.converged(expected, mask, o);
 }
 
 result_pair take_results(decoding& d, type type)

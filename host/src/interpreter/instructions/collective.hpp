@@ -7,6 +7,7 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/execution/rendezvous.hpp"
 #include "interpreter/execution/warp.hpp"
 
 namespace fatlink::interpreter {

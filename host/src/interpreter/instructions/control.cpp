@@ -9,7 +9,7 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/device_print.hpp"
 #include "interpreter/execution/lanes.hpp"
-#include "interpreter/limits.hpp"
+#include "interpreter/instructions/heap_calls.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -210,8 +210,10 @@ void decode_builtin(decoding& d, call_site const& site, builtin function)
       return decode_printf(d, site);
     case builtin::assert_fail:
       return decode_assert_fail(d, site);
-    case builtin::heap:
-      d.refuse_feature(k_device_heap);
+    case builtin::malloc:
+      return decode_malloc(d, site);
+    case builtin::free:
+      return decode_free(d, site);
   }
 }
 

@@ -264,7 +264,8 @@ void decode_float_arithmetic(decoding& d, std::string_view name, type type)
   if (name == "abs") return decode_sign<false>(d, type);
   if (name == "neg") return decode_sign<true>(d, type);
   if (name != "div") d.refuse();
-  if (d.take("approx") || d.take("full")) return decode_approximation(d, "div", type);
+  if (d.take("approx")) return decode_approximate_division(d, type);
+  if (d.take("full")) return decode_full_division(d, type);
   decode_exact<op_divide, 2>(d, type);
 }
 

@@ -81,6 +81,11 @@ void decode_shfl(decoding& d)
   o.c = c;
   o.e = members;
   o.immediate = result.predicate;
+  o.flags = flags_of({.source_bytes = 4,
+                      .has_lane_operands = true,
+                      .value_result = true,
+                      .predicate_result = predicate_place::immediate},
+                     0);
 }
 
 }  // namespace

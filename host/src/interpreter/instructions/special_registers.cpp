@@ -32,6 +32,8 @@ enum class special : std::uint64_t {
   nanoseconds_hi,
   dynamic_shared,
   total_shared,
+  workspace_lower,
+  workspace_upper,
 };
 
 struct special_name {
@@ -40,35 +42,31 @@ struct special_name {
   bool has_axis = false;
 };
 // Every cluster is one block. Multiprocessor 0 is the only one.
-constexpr std::array k_specials{special_name{"%tid", special::tid, true},
-                                special_name{"%ntid", special::ntid, true},
-                                special_name{"%ctaid", special::ctaid, true},
-                                special_name{"%nctaid", special::nctaid, true},
-                                special_name{"%clusterid", special::ctaid, true},
-                                special_name{"%nclusterid", special::nctaid, true},
-                                special_name{"%cluster_ctaid", special::zero, true},
-                                special_name{"%cluster_nctaid", special::one, true},
-                                special_name{"%cluster_ctarank", special::zero},
-                                special_name{"%cluster_nctarank", special::one},
-                                special_name{"%laneid", special::laneid},
-                                special_name{"%warpid", special::warpid},
-                                special_name{"%nwarpid", special::nwarpid},
-                                special_name{"%smid", special::zero},
-                                special_name{"%nsmid", special::one},
-                                special_name{"%gridid", special::zero},
-                                special_name{"%lanemask_eq", special::lanemask_eq},
-                                special_name{"%lanemask_le", special::lanemask_le},
-                                special_name{"%lanemask_lt", special::lanemask_lt},
-                                special_name{"%lanemask_ge", special::lanemask_ge},
-                                special_name{"%lanemask_gt", special::lanemask_gt},
-                                special_name{"%clock", special::clock},
-                                special_name{"%clock64", special::clock},
-                                special_name{"%clock_hi", special::clock_hi},
-                                special_name{"%globaltimer", special::nanoseconds},
-                                special_name{"%globaltimer_lo", special::nanoseconds},
-                                special_name{"%globaltimer_hi", special::nanoseconds_hi},
-                                special_name{"%dynamic_smem_size", special::dynamic_shared},
-                                special_name{"%total_smem_size", special::total_shared}};
+constexpr std::array k_specials{
+    special_name{"%tid", special::tid, true}, special_name{"%ntid", special::ntid, true},
+    special_name{"%ctaid", special::ctaid, true}, special_name{"%nctaid", special::nctaid, true},
+    special_name{"%clusterid", special::ctaid, true},
+    special_name{"%nclusterid", special::nctaid, true},
+    special_name{"%cluster_ctaid", special::zero, true},
+    special_name{"%cluster_nctaid", special::one, true},
+    special_name{"%cluster_ctarank", special::zero},
+    special_name{"%cluster_nctarank", special::one}, special_name{"%laneid", special::laneid},
+    special_name{"%warpid", special::warpid}, special_name{"%nwarpid", special::nwarpid},
+    special_name{"%smid", special::zero}, special_name{"%nsmid", special::one},
+    special_name{"%gridid", special::zero}, special_name{"%lanemask_eq", special::lanemask_eq},
+    special_name{"%lanemask_le", special::lanemask_le},
+    special_name{"%lanemask_lt", special::lanemask_lt},
+    special_name{"%lanemask_ge", special::lanemask_ge},
+    special_name{"%lanemask_gt", special::lanemask_gt}, special_name{"%clock", special::clock},
+    special_name{"%clock64", special::clock}, special_name{"%clock_hi", special::clock_hi},
+    special_name{"%globaltimer", special::nanoseconds},
+    special_name{"%globaltimer_lo", special::nanoseconds},
+    special_name{"%globaltimer_hi", special::nanoseconds_hi},
+    special_name{"%dynamic_smem_size", special::dynamic_shared},
+    special_name{"%total_smem_size", special::total_shared},
+    // The driver's: where the barrier of a cooperative grid is.
+    special_name{"%envreg1", special::workspace_upper},
+    special_name{"%envreg2", special::workspace_lower}};
 
 std::uint32_t axis_of(dimensions const& index, std::uint32_t axis) noexcept
 {
@@ -127,6 +125,10 @@ std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcep
     case special::clock_hi:
     case special::nanoseconds_hi:
       return nanoseconds() >> 32;
+    case special::workspace_lower:
+      return w.launch().workspace & 0xFFFFFFFFU;
+    case special::workspace_upper:
+      return w.launch().workspace >> 32;
     case special::dynamic_shared:
       return w.launch().dynamic_shared;
     case special::total_shared:
@@ -140,6 +142,8 @@ template <typename T>
 void read_special(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
+  auto const source = static_cast<special>(o.immediate);
+  if (source >= special::clock && source <= special::nanoseconds_hi) w.note_clock();
   each_lane(mask, [&](unsigned i) { store<T>(d, i, static_cast<T>(value_of(w, o, i))); });
 }
 
@@ -168,6 +172,7 @@ bool emit_special(decoding& d, std::string_view name, operand_offset result, uns
   }
   for (auto const& entry : k_specials) {
     if (entry.word != word || entry.has_axis != has_axis) continue;
+    d.result().is_cooperative |= entry.source >= special::workspace_lower;
     auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &read_special<T>; }));
     o.d = result;
     o.flags = axis;

@@ -19,7 +19,7 @@ void vote(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet(w, o, o.e, mask)) return;
   auto const votes = w.predicate(o.a);
-  auto const mode = static_cast<vote_mode>(o.flags);
+  auto const mode = static_cast<vote_mode>(o.flags & k_mode_mask);
   lane_mask result = 0;
   each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
     auto const yes = votes & members;
@@ -106,7 +106,11 @@ void decode_vote(decoding& d)
   o.d = result;
   o.a = a;
   o.e = members;
-  o.flags = static_cast<std::uint32_t>(mode);
+  auto const is_ballot = mode == vote_mode::ballot;
+  o.flags = flags_of({.predicate_source = true,
+                      .value_result = is_ballot,
+                      .predicate_result = is_ballot ? predicate_place::none : predicate_place::d},
+                     static_cast<std::uint32_t>(mode));
 }
 
 void decode_match(decoding& d)
@@ -126,6 +130,11 @@ void decode_match(decoding& d)
   o.a = a;
   o.e = members;
   o.immediate = result.predicate;
+  o.flags =
+      flags_of({.source_bytes = size_of(type),
+                .value_result = true,
+                .predicate_result = is_all ? predicate_place::immediate : predicate_place::none},
+               0);
 }
 
 template <typename Op>
@@ -158,6 +167,7 @@ void decode_redux(decoding& d)
   o.d = result;
   o.a = a;
   o.e = members;
+  o.flags = flags_of({.source_bytes = 4, .value_result = true}, 0);
 }
 
 void decode_activemask(decoding& d)
@@ -178,6 +188,7 @@ void decode_elect(decoding& d)
   o.d = result.value;
   o.e = members;
   o.immediate = result.predicate;
+  o.flags = flags_of({.value_result = true, .predicate_result = predicate_place::immediate}, 0);
 }
 
 }  // namespace

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the blocks of a launch on all cores of the host. A block that waits for another one is
+// parked, and its host thread runs others meanwhile: at most launch_state::max_resident blocks have
+// started and not ended at a time, as on a GPU.
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "interpreter/execution/block.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+class block_queue {
+ public:
+  explicit block_queue(launch_state const& launch) : launch_(launch), count_(launch.grid.count()) {}
+
+  void work() noexcept
+  {
+    std::unique_ptr<block> current;
+    auto state = block_state::ended;
+    try {
+      while (take(current, state)) state = current->step();
+    } catch (stopped const&) {
+    } catch (...) {
+      fail(current == nullptr ? 0 : current->linear_index(), std::current_exception());
+    }
+    if (current != nullptr) executed_ += current->executed();
+    std::lock_guard const lock(mutex_);
+    changed_.notify_all();
+  }
+
+  std::uint64_t result()
+  {
+    if (failure_) std::rethrow_exception(failure_);
+    return executed_;
+  }
+
+ private:
+  /// Replaces `current`, in `state`, by the next block to run; false: there is none.
+  bool take(std::unique_ptr<block>& current, block_state state)
+  {
+    if (launch_.stop) return false;
+    if (state == block_state::ended) {
+      if (current != nullptr) --resident_;
+      return take_parked(current) || start_next(current) || wait_for_parked(current);
+    }
+    if (state == block_state::waits && resident_ < launch_.max_resident && has_next()) {
+      park(current);
+      if (start_next(current)) return true;
+    }
+    if (state == block_state::waits) std::this_thread::yield();
+    return exchange_parked(current) || wait_for_parked(current);
+  }
+
+  [[nodiscard]] bool has_next() const noexcept { return launch_.started < count_; }
+
+  /// Starts the next block of the grid in `current`, or in a new object.
+  bool start_next(std::unique_ptr<block>& current)
+  {
+    if (!has_next()) return false;
+    auto const index = launch_.started++;
+    if (index >= count_) return false;
+    ++resident_;
+    if (current == nullptr) current = std::make_unique<block>(launch_);
+    current->start(index);
+    return true;
+  }
+
+  void park(std::unique_ptr<block>& current)
+  {
+    std::lock_guard const lock(mutex_);
+    parked_.push_back(std::move(current));
+    parked_count_ = parked_.size();
+    changed_.notify_one();
+  }
+
+  /// Replaces `current`, which has ended, by the block that is parked for the longest time.
+  bool take_parked(std::unique_ptr<block>& current)
+  {
+    if (parked_count_ == 0) return false;
+    std::lock_guard const lock(mutex_);
+    return pop(current);
+  }
+
+  bool pop(std::unique_ptr<block>& current)
+  {
+    if (parked_.empty()) return false;
+    if (current != nullptr) executed_ += current->executed();
+    current = std::move(parked_.front());
+    parked_.pop_front();
+    parked_count_ = parked_.size();
+    return true;
+  }
+
+  /// Parks `current`, or runs it on if no other block is parked.
+  bool exchange_parked(std::unique_ptr<block>& current)
+  {
+    std::lock_guard const lock(mutex_);
+    if (current != nullptr) parked_.push_back(std::move(current));
+    return pop(current);
+  }
+
+  bool wait_for_parked(std::unique_ptr<block>& current)
+  {
+    std::unique_lock lock(mutex_);
+    while (!launch_.stop && resident_ != 0) {
+      if (pop(current)) return true;
+      changed_.wait(lock);
+    }
+    changed_.notify_all();
+    return false;
+  }
+
+  void fail(std::uint64_t index, std::exception_ptr failure) noexcept
+  {
+    std::lock_guard const lock(mutex_);
+    launch_.stop = true;
+    if (failure_ && failed_index_ < index) return;
+    failure_ = std::move(failure);
+    failed_index_ = index;
+  }
+
+  launch_state const& launch_;
+  std::uint64_t count_;
+  std::atomic<std::uint64_t> resident_ = 0;
+  std::atomic<std::uint64_t> executed_ = 0;
+  std::atomic<std::size_t> parked_count_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<block>> parked_;
+  std::exception_ptr failure_;
+  std::uint64_t failed_index_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t run_blocks(launch_state const& launch)
+{
+  block_queue queue(launch);
+  auto const threads = std::min<std::uint64_t>(std::max(std::thread::hardware_concurrency(), 1U),
+                                               launch.grid.count());
+  {
+    std::vector<std::jthread> helpers;
+    for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([&queue] { queue.work(); });
+    queue.work();
+  }
+  return queue.result();
+}
+
+}  // namespace fatlink::interpreter

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits of launches that a GPU enforces: those that a kernel states, and the shared memory and the
+// constants that it has.
+#include "interpreter/launch_checks.hpp"
+
+#include "ptx_fixture.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+/// The kernel k, which does nothing, with `directives`.
+std::string kernel_with(std::string const& directives)
+{
+  return k_header + std::string(".visible .entry k()\n") + directives + "\n{ ret; }\n";
+}
+
+class Launches : public testing::Test {
+ protected:
+  void launch_block(std::string const& text, dimensions const& block, std::uint32_t shared = 0)
+  {
+    program program(memory_, std::array{module_text{text, "a.ptx"}});
+    launch(program, program.find("k"), {.block = block, .shared_bytes = shared}, {});
+  }
+
+  void expect_failure(fault kind, std::string const& message, std::string const& text,
+                      dimensions const& block = {}, std::uint32_t shared = 0)
+  {
+    try {
+      launch_block(text, block, shared);
+      ADD_FAILURE() << "no failure; expected " << message;
+    } catch (failure const& failed) {
+      EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(kind)) << failed.what();
+      EXPECT_THAT(failed.what(), testing::HasSubstr(message));
+    }
+  }
+
+  std::shared_ptr<memory> memory_ = std::make_shared<memory>();
+};
+
+}  // namespace
+
+TEST_F(Launches, TakeAtMostTheThreadsThatTheKernelStates)
+{
+  auto const bounded = kernel_with(".maxntid 128, 2, 1\n.minnctapersm 2");
+  EXPECT_NO_THROW(launch_block(bounded, {256, 1, 1}));
+  expect_failure(fault::launch,
+                 "kernel k: the block has 257 threads; __launch_bounds__ (.maxntid) allows at "
+                 "most 256",
+                 bounded, {257, 1, 1});
+}
+
+TEST_F(Launches, TakeExactlyTheBlockThatTheKernelRequires)
+{
+  auto const required = kernel_with(".reqntid 16, 4");
+  EXPECT_NO_THROW(launch_block(required, {16, 4, 1}));
+  expect_failure(fault::launch,
+                 "kernel k: the block is 64 x 1 x 1 threads; .reqntid requires 16 x 4 x 1",
+                 required, {64, 1, 1});
+}
+
+TEST_F(Launches, OfClustersAreRefusedWithTheirSize)
+{
+  EXPECT_NO_THROW(launch_block(kernel_with(".explicitcluster\n.reqnctapercluster 1, 1, 1"), {}));
+  expect_failure(fault::refused,
+                 "kernel k: the reference device does not support clusters of several blocks; its "
+                 "clusters have 2 x 1 x 1 blocks",
+                 kernel_with(".explicitcluster\n.reqnctapercluster 2, 1, 1"));
+}
+
+TEST_F(Launches, CountStaticSharedMemoryAsDynamic)
+{
+  auto const text = k_header + std::string(
+                                   ".shared .b8 a[40000];\n.visible .entry k()\n"
+                                   "{ .reg .b32 %r; mov.u32 %r, a; ret; }\n");
+  constexpr std::uint32_t k_static = 40064;  // rounded up to 128
+  EXPECT_NO_THROW(launch_block(text, {}, k_max_dynamic_shared - k_static));
+  expect_failure(fault::launch, "bytes of dynamic shared memory are more than 192384", text, {},
+                 k_max_dynamic_shared - k_static + 1);
+}
+
+TEST_F(Launches, HaveAtMost48KiBOfStaticSharedMemory)
+{
+  auto const text = [](char const* size) {
+    return k_header + std::string(".shared .b8 a[40000];\n.func f() { .shared .b8 b[") + size +
+           "]; ret; }\n.visible .entry k()\n{ .reg .b32 %r; mov.u32 %r, a; call f; ret; }\n";
+  };
+  EXPECT_NO_THROW(launch_block(text("9152"), {}));
+  expect_failure(fault::invalid,
+                 "a kernel has more than 48 KiB of static shared memory; use dynamic shared memory",
+                 text("9153"));
+}
+
+TEST_F(Launches, HaveTheSharedMemoryOfTheirKernelOnly)
+{
+  auto const text = k_header + std::string(
+                                   ".shared .b8 a[40000];\n.shared .b8 b[40000];\n"
+                                   ".func f() { .shared .b32 c[4]; ret; }\n"
+                                   ".visible .entry k()\n{ .reg .b32 %r; mov.u32 %r, a; "
+                                   "call f; ret; }\n"
+                                   ".visible .entry other()\n{ .shared .b8 d[30000]; "
+                                   ".reg .b32 %r; mov.u32 %r, d; ret; }\n");
+  program program(memory_, std::array{module_text{text, "a.ptx"}});
+  EXPECT_EQ(program.find("k").shared_bytes, 40064U);
+  EXPECT_EQ(program.find("other").shared_bytes, 30080U);
+}
+
+TEST_F(Launches, HaveAtMost64KiBOfConstants)
+{
+  auto const text = [](char const* size) {
+    return k_header + std::string(".const .b8 a[65000];\n.visible .const .b8 b[") + size +
+           "];\n.visible .entry k() { ret; }\n";
+  };
+  EXPECT_NO_THROW(launch_block(text("536"), {}));
+  expect_failure(fault::invalid,
+                 "a.ptx:5: b: the .const variables of a module have more than 64 KiB", text("537"));
+}
+
+}  // namespace fatlink::interpreter
