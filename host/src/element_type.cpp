@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "fatlink/error.hpp"
+#include "identifier.hpp"
 
 namespace fatlink {
 namespace {
@@ -43,18 +44,9 @@ void check_size(std::string const& type, std::size_t size)
   refuse(type + " has " + std::to_string(size) + " bytes", "an element has 1 to 4096 bytes");
 }
 
-bool is_identifier(std::string_view text)
-{
-  auto const is_letter = [](char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
-  return !text.empty() && is_letter(text.front()) &&
-         std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
-
 void check_field(element_type const& record, std::string const& name, element_type const& type)
 {
-  if (!is_identifier(name))
+  if (!detail::is_identifier(name))
     refuse("'" + name + "' is not the name of a field", "use letters, digits and _");
   for (auto const& field : record.fields)
     if (field.name == name) refuse("two fields are called '" + name + "'", "rename one of them");

@@ -6,20 +6,12 @@
 #include <algorithm>
 
 #include "fatlink/error.hpp"
+#include "identifier.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/printable.hpp"
 
 namespace fatlink::detail {
-
-bool is_identifier(std::string_view text) noexcept
-{
-  auto const is_letter = [](char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
-  return !text.empty() && is_letter(text.front()) &&
-         std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
 
 void sidecar_member::fail(std::string const& cause, std::string hint) const
 {

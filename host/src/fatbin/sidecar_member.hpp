@@ -62,7 +62,4 @@ class sidecar_member {
   std::string path_ = {};
 };
 
-/// Whether `text` consists of letters, digits and "_" and does not begin with a digit.
-bool is_identifier(std::string_view text) noexcept;
-
 }  // namespace fatlink::detail

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "identifier.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
@@ -12,17 +13,6 @@
 
 namespace fatlink::detail {
 namespace {
-
-bool is_letter(char c) noexcept
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool is_identifier(std::string_view name)
-{
-  return !name.empty() && is_letter(name.front()) &&
-         std::ranges::all_of(name, [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
 
 constexpr std::size_t k_longest_name = 256;  // characters
 

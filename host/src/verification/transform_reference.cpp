@@ -9,6 +9,7 @@
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/reference.hpp"
+#include "identifier.hpp"
 #include "input/stated_digest.hpp"
 #include "plan/components.hpp"
 #include "util/text/format.hpp"

@@ -33,11 +33,11 @@ std::vector<std::string> names_in(ptx_interface const& module)
 /// "no function", "the kernel half" or "gelu": what may have been meant as the hook.
 std::string describe_definitions(ptx_interface const& module)
 {
-  constexpr std::size_t k_longest_name = 100;
+  constexpr std::size_t k_shown_letters = 100;
   if (!module.kernels.empty())
-    return "the kernel " + module.kernels.front().name.substr(0, k_longest_name);
+    return "the kernel " + module.kernels.front().name.substr(0, k_shown_letters);
   auto const names = names_in(module);
-  return names.empty() ? "no function" : names.front().substr(0, k_longest_name);
+  return names.empty() ? "no function" : names.front().substr(0, k_shown_letters);
 }
 
 std::string hint_for(ptx_interface const& module, installed_contract const& contract)
