@@ -120,6 +120,12 @@ class RunPlanRefusals(PlanTest):
         self.refuse(3, *SUM, "--input", "empty.npy", says="empty.npy: holds no elements",
                     hint="pass an array of one element or more")
 
+    def test_a_type_of_elements_that_nothing_states_is_missing(self):
+        def leave_open(plan):
+            plan["arguments"][0]["type"] = "element"
+        self.refuse(2, *self.with_plan(leave_open), says="the type of argument in of plan weighted_sum is not known: no input "
+                    "states the type of the elements", hint='FATLINK_ELEMENT(HOOK, TYPE); or state "element" in its .json')
+
     def test_a_missing_size_is_stated_by_set(self):
         def add_size(plan):
             plan["arguments"].append({"name": "width", "role": "size"})
