@@ -111,6 +111,14 @@ std::string message_of(CLI::ParseError const& refusal)
   return text;
 }
 
+/// Verbs that link a library with transforms name each of them by an option.
+std::string hint_for_argument(std::string const& word, command const& verb)
+{
+  auto const help = see_help(verb.name);
+  if (verb.app->get_option_no_throw("--transform") == nullptr) return help;
+  return fmt::format("write --transform {0}, or --library {0}; {1}", word, help);
+}
+
 }  // namespace
 
 usage_error unknown_command(std::string const& word, std::vector<std::string> const& commands)
@@ -138,7 +146,8 @@ usage_error translate(CLI::ParseError const& refusal, CLI::App const& app)
   if (needs_command && words.empty()) return missing_subcommand(verb);
   if (needs_command) return unknown_subcommand(words.front(), verb);
   if (!words.empty())
-    return make_error(fmt::format("unexpected argument '{}'", words.front()), see_help(verb.name));
+    return make_error(fmt::format("unexpected argument '{}'", words.front()),
+                      hint_for_argument(words.front(), verb));
   return make_error(message_of(refusal), see_help(verb.name));
 }
 
@@ -147,7 +156,8 @@ usage_error add_help(usage_error const& failure, CLI::App const& app)
   auto details = failure.details();
   if (details.hint.find("--help") != std::string::npos) return failure;
   auto const help = see_help(parsed_command(app).name);
-  details.hint = details.hint.empty() ? help : fmt::format("{}; {}", details.hint, help);
+  auto const separator = details.hint.ends_with('?') ? " " : "; ";
+  details.hint = details.hint.empty() ? help : details.hint + separator + help;
   return usage_error(details);
 }
 

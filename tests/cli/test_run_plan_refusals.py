@@ -87,12 +87,20 @@ class RunPlanRefusals(PlanTest):
     def test_fields_are_checked_by_name(self):
         for words, says, hint in (
                 ("bounds.stirde=1", "--set bounds.stirde: bounds has no field 'stirde'", "did you mean stride? its fields: low, stride"),
-                ('bounds={"stirde": 1}', "--set bounds.stirde: bounds has no field 'stirde'", "did you mean stride?"),
+                ('bounds={"stirde": 1}', "--set bounds.stirde: bounds has no field 'stirde'", "did you mean stride? its fields"),
                 ("bounds=1", "--set bounds: bounds is a struct, not 1", "name a field, of low, stride: --set bounds.low=VALUE"),
                 ("init.x=1", "--set init.x: init is a value of float32, which has no fields", "write --set init=VALUE"),
                 ("state=1", "--set state: state is a state, not 1", "name a field: --set state.FIELD=VALUE")):
             with self.subTest(words=words):
                 self.refuse(2, *SUM, "--set", words, says=says, hint=hint)
+
+    def test_a_misspelt_name_is_followed_by_the_help(self):
+        self.refuse(2, *SUM, "--set", "inti=1", says="--set inti: plan weighted_sum has no value of this name",
+                    hint="did you mean init? see fatlink run --help")
+
+    def test_a_field_is_not_set_of_a_state_that_no_transform_states(self):
+        self.refuse(2, "--library", "convert", "--transform", "load_float32", "--set", "store_state.scale=2",
+                    says="--set store_state: no transform states the fields of its state", hint="leave out --set store_state.…")
 
     def test_whole_numbers_may_have_an_exponent(self):
         said = self.run_plan(*SUM, "--set", "n=1e2", "--set", "bounds.stride=2e0")
@@ -111,6 +119,12 @@ class RunPlanRefusals(PlanTest):
         self.file("empty.npy", npy("<f4", "(0,)", b""))
         self.refuse(3, *SUM, "--input", "empty.npy", says="empty.npy: holds no elements",
                     hint="pass an array of one element or more")
+
+    def test_a_type_of_elements_that_nothing_states_is_missing(self):
+        def leave_open(plan):
+            plan["arguments"][0]["type"] = "element"
+        self.refuse(2, *self.with_plan(leave_open), says="the type of argument in of plan weighted_sum is not known: no input "
+                    "states the type of the elements", hint='FATLINK_ELEMENT(HOOK, TYPE); or state "element" in its .json')
 
     def test_a_missing_size_is_stated_by_set(self):
         def add_size(plan):

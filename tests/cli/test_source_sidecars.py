@@ -19,7 +19,7 @@ class SourceSidecars(CompileCase):
             path = self.file(name, BROKEN.replace('{"name"', '{\n"name"'))
             for words in (RUN, [*COMPILE, "out.fatbin"]):
                 with self.subTest(name=name, verb=words[0]):
-                    self.assert_fails(3, *words, says=[f"{name}: is not JSON (line 2, column "], hint="correct the syntax there")
+                    self.assert_fails(3, *words, says=[f"{name}: is not JSON (line 2, column "], hint="correct the syntax there; if a build wrote the file, build again")
             path.unlink()
         self.file("half.json", "")
         self.assert_fails(3, *RUN, says=["half.json: is not JSON (line 1, column 1)"])
@@ -28,6 +28,13 @@ class SourceSidecars(CompileCase):
         self.need_nvjitlink()
         self.file("half.json", '{"name": "half", "summary": "x / 2"}')
         self.assertIn("not verified: half.json states no reference", self.fatlink(*RUN).stdout)
+
+    def test_the_form_for_launch_plans_is_named_where_the_library_has_none(self):
+        self.need_nvjitlink()
+        self.file("half.json", '{"name": "half", "summary": "x / 2", "hooks": {"user_transform": '
+                               '{"parameters": ["x"], "result": "x / 2"}}}')
+        self.assertIn('not verified: half.json states "hooks", which describe a library with a launch plan; without one, '
+                      'state "hook", "reference" and "tolerance_ulp"', self.fatlink(*RUN).stdout)
 
     def test_the_fatbin_s_sidecar_gets_what_the_source_s_states_now(self):
         for reference in ("x / 2", "x * 0.5"):

@@ -57,6 +57,20 @@ TEST(CompileMessages, NameTheUsersFileAndLine)
             "extern \"C\" __device__ float user_transform(float x);");
 }
 
+TEST(CompileMessages, NameTheContractOfTheCompileWhereANameIsUnknown)
+{
+  auto const stated = contract();
+  compile_product const product{.code = "NVRTC_ERROR_COMPILATION",
+                                .log = "half.cu(2): error: identifier \"band\" is undefined"};
+  compile_subject subject{.name = "half.cu", .program_name = "half.cu"};
+  EXPECT_EQ(refusal(product, subject).hint,
+            "correct the source, which is compiled without a contract; the log has all messages");
+  subject.contract = &stated;
+  EXPECT_EQ(refusal(product, subject).hint,
+            "correct the source, which is compiled for the contract apply_transform/1; the log has "
+            "all messages");
+}
+
 TEST(CompileMessages, ListTheWarnings)
 {
   compile_subject const subject{.name = "src/half.cu", .program_name = "half.cu"};

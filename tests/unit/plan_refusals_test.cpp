@@ -49,7 +49,7 @@ TEST(PlanReader, RefusesUnknownKeys)
   expect_refusal("/types/window/0/size", 1, "types.window[0]: unknown key \"size\"");
   expect_refusal("/launches/0/arguments/4/text", 1, "launches[0].arguments[4]: unknown key");
   expect_refusal("/computes/in", "map(f, in)", "computes: unknown key \"in\"");
-  expect_refusal("/depth/tmp", "1", "depth: unknown key \"tmp\"", "out");
+  expect_refusal("/depth/tmp", "1", "depth: unknown key \"tmp\"", "write out");
   expect_refusal("/arguments/0/may_overlap", json::array(),
                  "arguments[0]: \"may_overlap\" has no meaning for an argument of the role input");
   expect_refusal("/arguments/5/count", "1", "arguments[5]: \"count\" has no meaning");
@@ -85,7 +85,10 @@ TEST(PlanReader, RefusesMissingKeys)
 TEST(PlanReader, RefusesUnknownTypes)
 {
   expect_refusal("/arguments/0/type", "float", "arguments[0].type: unknown type \"float\"",
-                 "did you mean");
+                 "did you mean \"float32\"?");
+  expect_refusal("/types/window/1/type", "int",
+                 "types.window[1].type: unknown type of a number \"int\"",
+                 "did you mean \"int32\"?");
   expect_refusal("/arguments/0/type", "bytes0", "arguments[0].type: unknown type \"bytes0\"");
   expect_refusal("/arguments/6/type", "windw", "arguments[6].type: unknown type \"windw\"",
                  "did you mean \"window\"?");
@@ -244,6 +247,7 @@ TEST(PlanReader, RefusesComputationsOfAnotherForm)
   };
   expect_message("fold(combine, im, init)", "im is no input", "did you mean in?");
   expect_message("fold(combine, in, image)", "image is no value", "write one of init, win");
+  expect_message("fold(combine, partial, init)", "partial is no input", "write one of in, image");
   expect_message("fold(combine, in)", "expected ',' at character 17; found ')'");
   expect_message("folds(combine, in, init)", "folds is no operation", "did you mean fold?");
   expect_message("map(f, out)", "out is no input or value or size");

@@ -123,6 +123,14 @@ TEST_F(TransformReference, BindsAnElementByName)
   EXPECT_EQ(read(json).find("load")->type, scalar_type(scalar_kind::bfloat16));
 }
 
+TEST_F(TransformReference, OffersTheTypeThatANameOfCppMeans)
+{
+  refuse("/state/0/type", "float", "\"state[0].type\" has the unknown type \"float\"",
+         "did you mean \"float32\"?");
+  refuse("/element", "unsigned char", "\"element\" has the unknown type \"unsigned char\"",
+         "did you mean \"uint8\"?");
+}
+
 TEST_F(TransformReference, RefusesUnknownMembersWithTheNearestOne)
 {
   refuse("/hooks/load/paramters", "x", "\"hooks.load\" has the unknown key \"paramters\"",

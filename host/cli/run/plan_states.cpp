@@ -102,7 +102,13 @@ std::vector<std::byte> state_of(plan_argument const& argument, plan_arguments co
   else if (owner != nullptr)
     bytes = owner->types.default_state;
   if (fields == arguments.values.end()) return bytes;
-  if (owner == nullptr) fail_value(argument.name, "no transform states the fields of its state");
+  if (owner == nullptr)
+    fail_usage(
+        fmt::format("--set {}: no transform states the fields of its state", argument.name),
+        argument.name,
+        fmt::format("leave out --set {}.…; or, if the hook reads a state, state its fields in the "
+                    "transform's .json",
+                    argument.name));
   set_fields(bytes, *owner->types.state, argument.name, fields->second);
   return bytes;
 }

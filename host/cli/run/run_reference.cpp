@@ -136,13 +136,23 @@ std::string explain_no_reference(std::span<fatbin const> inputs,
                      opaque->name());
 }
 
+/// Why a sidecar without "reference" describes no hook of a kernel without a launch plan.
+std::string explain_other_form(std::filesystem::path const& sidecar)
+{
+  if (!detail::read_json(sidecar).contains("hooks"))
+    return fmt::format("{} states no reference for the hook", sidecar.string());
+  return fmt::format(
+      "{} states \"hooks\", which describe a library with a launch plan; without one, state "
+      "\"hook\", \"reference\" and \"tolerance_ulp\"",
+      sidecar.string());
+}
+
 /// Why no sidecar of the files `owners` states the reference.
 std::string explain_no_sidecar(std::span<std::filesystem::path const> owners)
 {
   for (auto const& file : owners) {
     if (file.empty()) continue;
-    if (auto const sidecar = detail::find_sidecar(file))
-      return fmt::format("{} states no reference for the hook", sidecar->string());
+    if (auto const sidecar = detail::find_sidecar(file)) return explain_other_form(*sidecar);
     if (auto const other = detail::sidecar_of(file); detail::is_sidecar(other))
       return fmt::format("{} is the .json of another file than {}", other.string(), file.string());
     else if (is_source_name(file) && std::filesystem::exists(other))

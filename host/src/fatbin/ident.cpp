@@ -2,14 +2,13 @@
 // The members of an ident: docs/fatbin_format.md, "Ident".
 #include "fatlink/ident.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "fatbin/demangle.hpp"
+#include "fatbin/number_names.hpp"
 #include "util/bytes/base64.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
@@ -49,33 +48,6 @@ std::map<std::string, ident_element> read_elements(nlohmann::json const& json)
   return elements;
 }
 
-struct named_scalar {
-  std::string_view type;
-  scalar_kind kind;
-};
-
-// As the demangler names them.
-constexpr std::array k_scalars{
-    named_scalar{"__half", scalar_kind::float16},
-    named_scalar{"__nv_bfloat16", scalar_kind::bfloat16},
-    named_scalar{"float", scalar_kind::float32},
-    named_scalar{"double", scalar_kind::float64},
-    named_scalar{"signed char", scalar_kind::int8},
-    named_scalar{"char", scalar_kind::int8},
-    named_scalar{"short", scalar_kind::int16},
-    named_scalar{"int", scalar_kind::int32},
-    named_scalar{"long", scalar_kind::int64},
-    named_scalar{"long long", scalar_kind::int64},
-    named_scalar{"unsigned char", scalar_kind::uint8},
-    named_scalar{"bool", scalar_kind::uint8},
-    named_scalar{"unsigned short", scalar_kind::uint16},
-    named_scalar{"unsigned int", scalar_kind::uint32},
-    named_scalar{"unsigned long", scalar_kind::uint64},
-    named_scalar{"unsigned long long", scalar_kind::uint64},
-    named_scalar{"float2", scalar_kind::complex64},
-    named_scalar{"double2", scalar_kind::complex128},
-};
-
 bool is_complex(std::string_view type, std::string_view component)
 {
   auto const end = "::complex<" + std::string(component) + ">";
@@ -107,8 +79,8 @@ bool is_element_size(std::size_t size, std::size_t alignment) noexcept
 
 element_type element_type_of(ident_element const& element)
 {
-  auto const place = std::ranges::find(k_scalars, element.type, &named_scalar::type);
-  auto type = place != k_scalars.end()             ? scalar_type(place->kind)
+  auto const number = detail::number_of_cpp(element.type);
+  auto type = number                               ? scalar_type(*number)
               : is_complex(element.type, "float")  ? scalar_type(scalar_kind::complex64)
               : is_complex(element.type, "double") ? scalar_type(scalar_kind::complex128)
                                                    : bytes_type(element.size);

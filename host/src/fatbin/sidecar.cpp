@@ -59,7 +59,7 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
     return json;
   } catch (nlohmann::json::parse_error const& error) {
     fail(name, detail::format("is not JSON ({})", place_of({text, bytes.size()}, error.byte)),
-         "correct the syntax there, or build the fatbin again");
+         "correct the syntax there; if a build wrote the file, build again");
   } catch (nlohmann::json::out_of_range const&) {
     fail(name, "holds a number that is out of range", "write a number in the range of float64");
   }

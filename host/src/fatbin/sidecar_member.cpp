@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "fatbin/number_names.hpp"
 #include "fatlink/error.hpp"
 #include "identifier.hpp"
 #include "util/text/format.hpp"
-#include "util/text/nearest.hpp"
 #include "util/text/printable.hpp"
 
 namespace fatlink::detail {
@@ -26,11 +26,11 @@ void sidecar_member::fail(std::string const& cause, std::string hint) const
 void sidecar_member::fail_unknown(char const* what, std::string_view word,
                                   std::vector<std::string> const& known) const
 {
-  auto const nearest = detail::nearest(known, word);
+  auto const intended = intended_name(known, word);
   fail(detail::format("{}unknown {} \"{}\"", path_.empty() ? "" : "has the ", what,
                       printable_line(word)),
-       nearest.empty() ? detail::format("known: {}", fmt::join(known, ", "))
-                       : detail::format("did you mean \"{}\"?", nearest));
+       intended.empty() ? detail::format("known: {}", fmt::join(known, ", "))
+                        : detail::format("did you mean \"{}\"?", intended));
 }
 
 void sidecar_member::check_object() const

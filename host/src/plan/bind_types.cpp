@@ -119,7 +119,7 @@ void require_types(launch_plan const& plan)
            .input = plan.file,
            .code = error_code::invalid_argument,
            .hint = "record it in the transform: #include <fatlink/element.cuh>, "
-                   "FATLINK_ELEMENT(HOOK, TYPE)"});
+                   "FATLINK_ELEMENT(HOOK, TYPE); or state \"element\" in its .json"});
 }
 
 }  // namespace fatlink::detail

@@ -16,17 +16,17 @@ namespace {
 
 std::string describe(call_argument const& given)
 {
-  auto const type = given.kind() == scalar_kind::bytes
-                        ? detail::format("{} bytes", given.element_bytes())
-                        : std::string(to_string(given.kind()));
-  return given.is_array() ? "an array of " + type : type;
+  auto const is_bytes = given.kind() == scalar_kind::bytes;
+  auto const type = is_bytes ? detail::format("{} bytes", given.element_bytes())
+                             : std::string(to_string(given.kind()));
+  return given.is_array() ? "an array of " + type : is_bytes ? "a struct of " + type : type;
 }
 
 std::string describe(plan_argument const& argument)
 {
+  if (argument.role == argument_role::state) return "a pointer to the state";
   auto const type = argument.type ? to_string(*argument.type) : "bytes";
-  auto const is_array = !argument.shape.empty() || argument.role == argument_role::state;
-  return is_array ? "an array of " + type : type;
+  return argument.shape.empty() ? type : "an array of " + type;
 }
 
 [[noreturn]] void fail_type(plan_argument const& argument, call_argument const& given)

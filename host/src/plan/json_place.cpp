@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "fatbin/number_names.hpp"
 #include "identifier.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
-#include "util/text/nearest.hpp"
 #include "util/text/printable.hpp"
 
 namespace fatlink::detail {
@@ -26,11 +26,12 @@ void json_place::fail(std::string const& cause, std::string hint) const
 void json_place::fail_unknown(char const* what, std::string_view word,
                               std::vector<std::string> const& known) const
 {
-  auto const similar = nearest(known, word);
+  auto const similar = intended_name(known, word);
   fail(detail::format("unknown {} {}", what, in_quotes(std::string(word))),
        !similar.empty() ? detail::format("did you mean \"{}\"?", similar)
        : known.empty()  ? detail::format("there is none; remove it")
-                        : detail::format("write one of {}", fmt::join(known, ", ")));
+                        : detail::format("write {}{}", known.size() == 1 ? "" : "one of ",
+                                         fmt::join(known, ", ")));
 }
 
 void json_place::fail_type(char const* expected) const

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/read_computation.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -24,12 +26,12 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
                                std::vector<std::string> const& known)
 {
   auto const similar = nearest(known, name);
-  std::string list;
-  for (auto const& each : known) list += (list.empty() ? "write one of " : ", ") + each;
   throw formula_error(detail::format("{} is no {}", printable_line(name), what),
                       !similar.empty() ? detail::format("did you mean {}?", similar)
-                      : list.empty()   ? "the plan has none; add one to \"arguments\""
-                                       : list);
+                      : known.empty()
+                          ? "the plan has none; add one to \"arguments\""
+                          : detail::format("write {}{}", known.size() == 1 ? "" : "one of ",
+                                           fmt::join(known, ", ")));
 }
 
 class computation_parser {

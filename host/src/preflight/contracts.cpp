@@ -105,8 +105,9 @@ std::string remedy(preflight_input const& older, preflight_input const& newer)
 std::string hint_for(preflight_input const& a, preflight_input const& b)
 {
   if (a.ident->contract != b.ident->contract)
-    return detail::format("{} is for libraries with {}: pass one that is for {}", b.file->name(),
-                          contract_of(*b.ident), contract_of(*a.ident));
+    return detail::format("{0} is for libraries with {1}: pass one that is for {2}{3}",
+                          b.file->name(), contract_of(*b.ident), contract_of(*a.ident),
+                          is_library(a) ? ", or a library with " + contract_of(*b.ident) : "");
   if (a.ident->version == b.ident->version)
     return detail::format("install versions of {} and {} that are built against the same contract",
                           package_of(a), package_of(b));

@@ -48,9 +48,8 @@ std::string expression_hint(std::string_view message)
   auto const name = std::string(word.substr(0, word.find('(')));
   auto const nearest = name.empty() ? name : detail::nearest(detail::expression_functions(), name);
   return (nearest.empty() ? "" : detail::format("did you mean {}? ", nearest)) +
-         "It is an expression in x, for example \"max(0, x*x - 1)\", with the functions of "
-         "muParser "
-         "that the manual lists (man fatlink, FILES)";
+         "write an expression in x, for example \"max(0, x*x - 1)\", with the functions of "
+         "muParser that the manual lists (man fatlink, FILES)";
 }
 
 void check_expression(reference const& read)

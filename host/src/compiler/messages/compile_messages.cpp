@@ -71,6 +71,16 @@ std::string contract_hint(std::string_view log, compile_subject const& subject)
   return {};
 }
 
+/// For a name that is not known, the contract of the compile too: the name may be of another one.
+std::string correction_hint(std::string_view line, compile_subject const& subject)
+{
+  if (!line.ends_with("is undefined")) return "correct the source; the log has all messages";
+  return detail::format("correct the source, which is compiled {}; the log has all messages",
+                        subject.contract == nullptr
+                            ? "without a contract"
+                            : "for the contract " + subject.contract->title());
+}
+
 /// The line of the PTX that the assembler refuses: "ptxas application ptx input, line 24; error".
 std::string assembly_hint(compile_product const& product)
 {
@@ -162,7 +172,7 @@ void refuse_product(compile_product const& product, compile_subject const& subje
   auto const line = first_compile_error(product.log);
   auto hint = assembly_hint(product);
   if (hint.empty()) hint = contract_hint(product.log, subject);
-  if (hint.empty()) hint = "correct the source; the log has all messages";
+  if (hint.empty()) hint = correction_hint(line, subject);
   throw compile_error(
       stage::compiler,
       {.message = line.empty()
