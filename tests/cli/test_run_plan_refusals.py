@@ -48,6 +48,14 @@ class RunPlanRefusals(PlanTest):
         self.file("in.npy", floats(1, 2, 3))
         self.refuse(4, "--library", "convert", "--transform", "load_float16", "--input", "in.npy",
                     says="in.npy has elements of float32; argument in has elements of float16", hint="[element-mismatch]")
+        self.refuse(4, "--library", "convert", "--transform", "load_float16", "--input", "in.npy",
+                    says="in.npy has elements of float32",
+                    hint="convert the array to float16; or pass a transform for elements of float32\n")
+
+    def test_elements_of_another_type_than_the_plans_can_only_be_converted(self):
+        self.file("in.npy", npy("<f8", "(1,)", bytes(8)))
+        self.refuse(4, *SUM, "--input", "in.npy", says="in.npy has elements of float64; argument in has elements of float32",
+                    hint="convert the array to float32\n")
 
     def test_wrong_arguments_are_named(self):
         self.file("in.npy", floats(1, 2, 3))

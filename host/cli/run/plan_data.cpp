@@ -21,9 +21,12 @@ namespace {
 using detail::plan_formulas;
 
 [[noreturn]] void refuse_elements(char const* option, plan_argument const& argument,
-                                  npy_reader const& file)
+                                  npy_reader const& file, bool is_of_transforms)
 {
   auto const path = file.path().string();
+  auto hint = fmt::format("convert the array to {}", to_string(*argument.type));
+  if (is_of_transforms)
+    hint += fmt::format("; or pass a transform for elements of {}", to_string(file.type()));
   throw refused_error(
       {{.id = finding_id::element_mismatch,
         .severity = severity::error,
@@ -31,18 +34,17 @@ using detail::plan_formulas;
         .symbol = argument.hook,
         .message = fmt::format("{} has elements of {}; argument {} has elements of {}", path,
                                to_string(file.type()), argument.name, to_string(*argument.type)),
-        .hint = fmt::format("convert the array to {}; or, if the transform states the type, pass "
-                            "one for elements of {}",
-                            to_string(*argument.type), to_string(file.type()))}},
+        .hint = std::move(hint)}},
       fmt::format("run with {} {}", option, argument.name));
 }
 
 /// An argument's file, opened and compared with the plan.
 std::unique_ptr<element_source> open_array(char const* option, plan_argument const& argument,
-                                           std::string const& file)
+                                           std::string const& file, plan_arguments const& arguments)
 {
   auto reader = open_npy(file);
-  if (!is_stored_as(*argument.type, reader.type())) refuse_elements(option, argument, reader);
+  if (!is_stored_as(*argument.type, reader.type()))
+    refuse_elements(option, argument, reader, arguments.of_transforms.contains(argument.name));
   return npy_elements(std::move(reader));
 }
 
@@ -94,9 +96,10 @@ host_array load(plan_argument const& argument, element_source const& source,
   return array;
 }
 
-host_array read_expected(plan_argument const& argument, std::string const& file)
+host_array read_expected(plan_argument const& argument, std::string const& file,
+                         plan_arguments const& arguments)
 {
-  auto const source = open_array("--expect", argument, file);
+  auto const source = open_array("--expect", argument, file, arguments);
   return load(argument, *source, source->extents());
 }
 
@@ -133,7 +136,7 @@ input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments
 {
   input_files files;
   for (auto const& [name, file] : arguments.inputs) {
-    auto& source = files.sources[name] = open_array("--input", *plan.find(name), file);
+    auto& source = files.sources[name] = open_array("--input", *plan.find(name), file, arguments);
     files.extents[name] = extents_for(*plan.find(name), *source);
   }
   return files;
@@ -191,7 +194,7 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
     data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
   add_inputs(data, formulas, files, sizes, generated);
   for (auto const& [name, file] : arguments.expected)
-    data.expected[name] = read_expected(*plan.find(name), file);
+    data.expected[name] = read_expected(*plan.find(name), file, arguments);
   for (auto const& argument : plan.arguments)
     if (argument.role == argument_role::value)
       data.values[argument.name] = value_of(argument, arguments);
