@@ -160,6 +160,16 @@ class RunPlanRefusals(PlanTest):
         self.refuse(5, *LOAD, "--set", "n=2e12", says="the arrays of plan convert take 40000.0 GB of this machine's memory;",
                     hint="use fewer --elements, smaller sizes (--set) or inputs")
 
+    def test_arrays_that_the_device_determines_are_refused_before_they_are_allocated(self):
+        def enlarge(plan, argument):
+            plan["let"]["huge"] = "multiprocessors * 1000000000000"
+            argument = next(each for each in plan["arguments"] if each["name"] == argument)
+            argument["count"] = "huge"
+        for argument in ("in", "out", "partial"):
+            with self.subTest(argument=argument):
+                self.refuse(5, *self.with_plan(lambda plan: enlarge(plan, argument)), "--set", "n=10",
+                            says="the arrays of plan weighted_sum take ", hint="use fewer --elements, smaller sizes (--set)")
+
     @unittest.skipIf(SANITIZED, "sanitizers map more than the limit")
     def test_the_limit_of_the_address_space_counts_as_memory(self):
         done = subprocess.run([PROGRAM, "run", "--device", "cpu", *map(str, LOAD), "--elements", "1e9"], cwd=self.folder, text=True,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "fatlink/preflight.hpp"
 #include "options.hpp"
@@ -165,6 +166,7 @@ void add_inputs(run_data& data, plan_formulas const& formulas, input_files const
   check_memory(formulas.plan, values.extents, generated.copies);
   for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i) {
     auto const& argument = formulas.plan.arguments[i];
+    if (!argument.shape.empty() && values.extents[i].empty()) data.is_memory_unchecked = true;
     if (argument.role != argument_role::input) continue;
     if (values.extents[i].empty())
       data.of_device.push_back(argument.name);
@@ -172,6 +174,21 @@ void add_inputs(run_data& data, plan_formulas const& formulas, input_files const
       data.inputs[argument.name] =
           input_of(formulas.plan, i, files, values.extents[i], generated.seed);
   }
+}
+
+/// With the extents that the device determines.
+void check_all_memory(run_data& data, launch_plan const& plan, plan_extents const& extents,
+                      array_copies copies)
+{
+  if (!std::exchange(data.is_memory_unchecked, false)) return;
+  std::vector<std::vector<std::size_t>> lists;
+  for (auto const& argument : plan.arguments) {
+    auto const place = extents.arrays.find(argument.name);
+    lists.push_back(place == extents.arrays.end() ? std::vector<std::size_t>{} : place->second);
+  }
+  std::uint64_t held = 0;
+  for (auto const& [name, array] : data.inputs) held += array.bytes.size();
+  check_memory(plan, lists, copies, held);
 }
 
 std::string text_of(std::vector<std::size_t> const& extents)
@@ -206,10 +223,11 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
 void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments const& arguments,
                        generated_inputs const& generated)
 {
-  if (data.of_device.empty()) return;
+  if (data.of_device.empty() && !data.is_memory_unchecked) return;
   auto const& plan = code.plan();
-  auto const files = open_inputs(plan, arguments);
   auto const extents = code.extents(size_arguments(data));
+  check_all_memory(data, plan, extents, generated.copies);
+  auto const files = open_inputs(plan, arguments);
   for (auto const& name : data.of_device) {
     auto const& needed = extents.arrays.at(name);
     auto const file = files.extents.find(name);

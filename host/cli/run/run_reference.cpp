@@ -188,7 +188,8 @@ std::vector<std::string> filled_hooks(std::span<fatbin const> inputs,
 void check_hooks(std::span<input const> inputs)
 {
   for (auto const& file : inputs)
-    if (auto const stated = transform_reference::beside(file.name()); stated && stated->states_hooks)
+    if (auto const stated = transform_reference::beside(file.name());
+        stated && stated->states_hooks)
       detail::check_stated_hooks(file.modules(), file.name(), *stated);
 }
 
