@@ -154,7 +154,8 @@ class RunPlanRefusals(PlanTest):
         self.file("load.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const* state)\n'
                   '{ return *static_cast<float const*>(state) * static_cast<float const*>(in)[i]; }\n')
         self.refuse(5, "--library", "convert", "--transform", "load.cu", "--elements", 10, says="a null pointer",
-                    hint="if the transform needs a state, pass its bytes with --state FILE")
+                    hint="if the transform needs a state (load_state, store_state), pass its bytes with --state FILE, or state its "
+                         "fields in the transform's .json; otherwise fix the device code")
 
     def test_arrays_above_the_memory_of_the_machine_are_refused_before_they_are_allocated(self):
         self.refuse(5, *LOAD, "--set", "n=2e12", says="the arrays of plan convert take 40000.0 GB of this machine's memory;",

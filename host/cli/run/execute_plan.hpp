@@ -13,8 +13,8 @@ namespace fatlink::cli {
 
 /// Uploads `data`, makes the launches of `code`, which was prepared for `destination`, and copies
 /// the outputs back. Elements that no kernel writes keep the byte `unwritten`: with another one in
-/// each run, results differ there. @throws as prepared_plan::run; where a hook reads a null state,
-/// with a hint to --state.
+/// each run, results differ there. `load_ms` of the result is left to the caller.
+/// @throws as prepared_plan::run.
 mode_result execute_plan(device const& destination, prepared_plan const& code, run_data const& data,
                          std::byte unwritten);
 
