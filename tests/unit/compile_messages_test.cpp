@@ -57,6 +57,21 @@ TEST(CompileMessages, NameTheUsersFileAndLine)
             "extern \"C\" __device__ float user_transform(float x);");
 }
 
+TEST(CompileMessages, NameTheContractAsTheRemedyOfAnUndefinedNameWithoutOne)
+{
+  compile_product const product{.code = "NVRTC_ERROR_COMPILATION",
+                                .log = "half.cu(3): error: identifier \"sample\" is undefined\n"};
+  compile_subject subject{.name = "half.cu", .program_name = "half.cu"};
+  EXPECT_EQ(refusal(product, subject).hint,
+            "correct the source; or, if a contract declares it, state the contract "
+            "(compile_options::contract)");
+  subject.has_header = true;
+  EXPECT_EQ(refusal(product, subject).hint, "correct the source; the log has all messages");
+  auto const stated = contract();
+  subject = {.name = "half.cu", .program_name = "half.cu", .contract = &stated};
+  EXPECT_EQ(refusal(product, subject).hint, "correct the source; the log has all messages");
+}
+
 TEST(CompileMessages, ListTheWarnings)
 {
   compile_subject const subject{.name = "src/half.cu", .program_name = "half.cu"};

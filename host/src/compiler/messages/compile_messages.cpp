@@ -71,6 +71,15 @@ std::string contract_hint(std::string_view log, compile_subject const& subject)
   return {};
 }
 
+/// That a contract may declare what is undefined in a source that is compiled without one.
+std::string undefined_hint(std::string_view line, compile_subject const& subject)
+{
+  if (subject.contract != nullptr || subject.has_header || !line.ends_with(" is undefined"))
+    return {};
+  return "correct the source; or, if a contract declares it, state the contract "
+         "(compile_options::contract)";
+}
+
 /// The line of the PTX that the assembler refuses: "ptxas application ptx input, line 24; error".
 std::string assembly_hint(compile_product const& product)
 {
@@ -162,6 +171,7 @@ void refuse_product(compile_product const& product, compile_subject const& subje
   auto const line = first_compile_error(product.log);
   auto hint = assembly_hint(product);
   if (hint.empty()) hint = contract_hint(product.log, subject);
+  if (hint.empty()) hint = undefined_hint(line, subject);
   if (hint.empty()) hint = "correct the source; the log has all messages";
   throw compile_error(
       stage::compiler,
