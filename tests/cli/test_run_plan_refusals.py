@@ -102,6 +102,10 @@ class RunPlanRefusals(PlanTest):
             with self.subTest(words=words):
                 self.refuse(2, *SUM, "--set", words, says=says, hint=hint)
 
+    def test_elements_are_refused_where_no_size_takes_them(self):
+        self.refuse(2, *LOAD, "--set", "n=5", "--elements", "7", says="--elements 7: is the value of no size: --set states those of "
+                    "plan convert, or they have defaults", hint="leave out --elements")
+
     def test_whole_numbers_may_have_an_exponent(self):
         said = self.run_plan(*SUM, "--set", "n=1e2", "--set", "bounds.stride=2e0")
         self.assertEqual(said["sizes"], {"n": 100})

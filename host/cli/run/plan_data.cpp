@@ -72,8 +72,9 @@ detail::stated_sizes stated_sizes_of(plan_formulas const& formulas, plan_argumen
 }
 
 /// --elements is the value of the first size that neither an array nor --set states.
+/// @throws usage_error there is none.
 void add_generated_size(plan_formulas const& formulas, detail::array_extents const& arrays,
-                        detail::stated_sizes& sizes, std::size_t elements)
+                        detail::stated_sizes& sizes, generated_inputs const& generated)
 {
   for (auto const index : formulas.sizes) {
     auto const& size = formulas.plan.arguments[index];
@@ -83,9 +84,14 @@ void add_generated_size(plan_formulas const& formulas, detail::array_extents con
                  std::ranges::find(array.shape, size.name) != array.shape.end();
         });
     if (follows || sizes.contains(size.name) || size.default_value) continue;
-    sizes[size.name] = static_cast<std::int64_t>(elements);
+    sizes[size.name] = static_cast<std::int64_t>(generated.elements);
     return;
   }
+  if (generated.must_use_elements)
+    fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
+                           "or they have defaults",
+                           generated.elements, formulas.plan.name),
+               "--elements", "leave out --elements");
 }
 
 host_array load(plan_argument const& argument, element_source const& source,
@@ -204,7 +210,7 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
   auto const& plan = formulas.plan;
   auto const files = open_inputs(plan, arguments);
   auto stated = stated_sizes_of(formulas, arguments);
-  add_generated_size(formulas, files.extents, stated, generated.elements);
+  add_generated_size(formulas, files.extents, stated, generated);
   auto const sizes = detail::find_sizes(formulas, files.extents, stated);
   run_data data;
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
@@ -236,7 +242,9 @@ void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments
     if (file != files.extents.end() && file->second != needed)
       fail_usage(fmt::format("argument {} has {} elements in the plan on this device; {} given",
                              name, text_of(needed), text_of(file->second)),
-                 name, "pass an array of this size, or leave it to --elements");
+                 name,
+                 fmt::format("pass an array of this size, or leave out --input {}: it is generated",
+                             name));
     if (earlier == data.inputs.end())
       data.inputs[name] = input_of(plan, index, files, needed, generated.seed);
     else if (earlier->second.extents != needed)

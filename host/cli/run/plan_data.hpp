@@ -25,7 +25,8 @@ namespace fatlink::cli {
 
 /// How inputs that no file states are made.
 struct generated_inputs {
-  std::size_t elements = 65536;  ///< the value of the first size that nothing states
+  std::size_t elements = 65536;    ///< the value of the first size that nothing states
+  bool must_use_elements = false;  ///< it is an error if `elements` is the value of no size
   std::uint64_t seed = 0;
   array_copies copies = {};  ///< of all arrays, for the check of the machine's memory
 };

@@ -101,7 +101,9 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
                          compile_report& compiles)
 {
   prepared_job job{.arguments = match_arguments(plan, arguments.plan),
-                   .generated = {.elements = arguments.elements, .seed = arguments.seed}};
+                   .generated = {.elements = arguments.elements,
+                                 .must_use_elements = arguments.states_elements,
+                                 .seed = arguments.seed}};
   auto const paths = paths_of(arguments);
   check_outputs(job.arguments, paths, arguments.json);
   job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
