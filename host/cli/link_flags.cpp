@@ -66,14 +66,14 @@ link_flags link_flags::for_mode(link_mode mode, std::vector<link_mode> const& mo
 
 link_options link_flags::make_options(target target, link_mode mode, image_kind emit) const
 {
-  auto made = options;
-  made.target = target;
-  made.mode = mode;
-  made.emit = emit;
-  made.require_inlined = require_inlined;
-  if (has_sources) complete_float_flags(made, mode);
-  check_link_options(made);
-  return made;
+  auto result = options;
+  result.target = target;
+  result.mode = mode;
+  result.emit = emit;
+  result.require_inlined = require_inlined;
+  if (has_sources) complete_float_flags(result, mode);
+  check_link_options(result);
+  return result;
 }
 
 void add_link_flags(CLI::App& verb, link_flags& flags)

@@ -125,7 +125,7 @@ void print_reference(installed_fatbin const& entry)
   auto const reference = reference_of(entry);
   if (reference.is_null()) return;
   for (auto const& [title, text] : reference_lines(reference))
-    fmt::print("    {} {}\n", title, replace_controls(text));
+    fmt::print("    {} {}\n", title, text);
 }
 
 void print_entry(installed_fatbin const& entry)

@@ -227,6 +227,13 @@ class Compile(CompileCase):
         self.assert_compile_fails(4, "half.cu", '#include "bad.h"\n' + HALF, "-I", outside,
                                   says=[f"{outside}/bad.h:3: error: "], hint="correct the source")
 
+    def test_an_undefined_type_of_a_source_alone_hints_to_its_contract(self):
+        self.file("x.cu", 'extern "C" __device__ sample scale(sample x) { return x; }\n')
+        for words in (("check", "x.cu"), ("inspect", "x.cu"), ("compile", "x.cu", "-o", "x.fatbin")):
+            with self.subTest(words=words):
+                self.assert_fails(4, *words, says=['x.cu:1: error: identifier "sample" is undefined'],
+                                  hint="if a contract declares it, state the contract (--contract NAME)")
+
     def test_shows_where_the_time_went(self):
         done = self.compile_source("half.cu", HALF, "--timing")
         self.assertRegex(done.stdout, r"\n  headers [\d.]+ ms, cache [\d.]+ ms, start [\d.]+ ms, compile [\d.]+ ms\n$")

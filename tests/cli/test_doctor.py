@@ -74,6 +74,14 @@ class Doctor(CliTest):
         self.assertRegex(self.fatlink("doctor", env=env).stdout, "warning: FATLINK_CACHE_LIMIT: 'much' is not .*; write it")
         self.assertTrue(self.verdicts(env=env)["link"]["ok"])
 
+    def test_a_truncated_nvjitlink_is_named_and_not_loaded(self):
+        self.need_nvjitlink()
+        copy = self.folder / "nvjitlink.so"
+        copy.write_bytes(pathlib.Path(nvjitlink()).read_bytes()[:3_000_000])
+        said = self.fatlink_json("doctor", env={"FATLINK_NVJITLINK": str(copy)}, status=5)["nvjitlink"]
+        self.assertIn(f"{copy} (from $FATLINK_NVJITLINK) cannot be used: is truncated: it has 3000000 bytes",
+                      said["message"])
+
     def test_shows_each_place_once(self):
         self.need_nvjitlink()
         toolkit = self.folder / "toolkit"
@@ -175,6 +183,42 @@ class Compilers(CliTest):
         self.assertIn("message", nvrtc)
         self.assertEqual(nvrtc["path"], str(copy))
         self.assertIn(f"NVRTC does not work: {copy} ($CUDA_HOME)\n", self.fatlink("doctor", env=env).stdout)
+
+    def truncate(self, file, name):
+        """A copy that lacks its last segment: the loader would map it, and reading there ends the process."""
+        copy = self.folder / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "rb") as whole:
+            copy.write_bytes(whole.read(3_000_000))
+        return copy
+
+    def test_a_truncated_compiler_is_named_and_not_loaded(self):
+        for variable, name, title in (("FATLINK_NVRTC", "nvrtc", "NVRTC"), ("FATLINK_LIBNVVM", "libnvvm", "libNVVM")):
+            with self.subTest(name=name):
+                copy = self.truncate(self.found(name)["path"], f"{name}.so")
+                said = self.fatlink_json("doctor", env={variable: str(copy)})[name]
+                self.assertFalse(said["found"])
+                self.assertRegex(said["message"], rf"^{title}: {copy} \(from \${variable}\) cannot be used: is truncated: "
+                                                  r"it has 3000000 bytes, and its segments need \d+; install it again$")
+
+    def test_another_compiler_is_used_where_the_first_is_truncated(self):
+        nvrtc = self.found("nvrtc")
+        copy = self.truncate(nvrtc["path"], "toolkit/lib64/libnvrtc.so.13")
+        env = {"CUDA_HOME": str(self.folder / "toolkit"), "CUDA_PATH": os.path.dirname(os.path.dirname(nvrtc["path"]))}
+        said = self.found("nvrtc", env=env)
+        outcome, = [place["outcome"] for place in said["tried"] if place["path"] == str(copy)]
+        self.assertIn("is truncated: ", outcome)
+        self.assertEqual(said["version"], nvrtc["version"])
+
+    def test_truncated_builtins_are_named_and_not_loaded(self):
+        nvrtc = self.found("nvrtc")
+        if "builtins" not in nvrtc:
+            self.skipTest("no builtins beside this NVRTC")
+        copy, = self.copies(nvrtc["path"])
+        builtins = self.truncate(nvrtc["builtins"], pathlib.Path(nvrtc["builtins"]).name)
+        said = self.fatlink_json("doctor", env={"FATLINK_NVRTC": str(copy)})["nvrtc"]
+        self.assertFalse(said["found"])
+        self.assertIn(f"cannot be used: {os.path.realpath(builtins)} is truncated: it has 3000000 bytes", said["message"])
 
     def test_a_libnvvm_without_libdevice_beside_it_works(self):
         copy, = self.copies(self.found("libnvvm")["path"])

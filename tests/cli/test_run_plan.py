@@ -65,7 +65,7 @@ class RunPlan(PlanTest):
         self.run_plan(*words, "--set", "n=2")
         self.file("in.npy", floats(1, 2, 3))
         done = self.refuse(2, *words, "--set", "n=2", "--input", "in.npy",
-                           says="elements in the plan on this device; 3 given", hint="pass an array of this size")
+                           says="elements in the plan on this device; 3 given", hint="pass an array of this size, or leave out --input in: it is generated")
         count = int(done.stderr.split("argument in has ")[1].split()[0])
         self.assertEqual(count % 2, 0)
         self.file("in.npy", floats(*range(count)))

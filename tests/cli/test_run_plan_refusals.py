@@ -48,6 +48,14 @@ class RunPlanRefusals(PlanTest):
         self.file("in.npy", floats(1, 2, 3))
         self.refuse(4, "--library", "convert", "--transform", "load_float16", "--input", "in.npy",
                     says="in.npy has elements of float32; argument in has elements of float16", hint="[element-mismatch]")
+        self.refuse(4, "--library", "convert", "--transform", "load_float16", "--input", "in.npy",
+                    says="in.npy has elements of float32",
+                    hint="convert the array to float16; or pass a transform for elements of float32\n")
+
+    def test_elements_of_another_type_than_the_plans_can_only_be_converted(self):
+        self.file("in.npy", npy("<f8", "(1,)", bytes(8)))
+        self.refuse(4, *SUM, "--input", "in.npy", says="in.npy has elements of float64; argument in has elements of float32",
+                    hint="convert the array to float32\n")
 
     def test_wrong_arguments_are_named(self):
         self.file("in.npy", floats(1, 2, 3))
@@ -101,6 +109,10 @@ class RunPlanRefusals(PlanTest):
     def test_a_field_is_not_set_of_a_state_that_no_transform_states(self):
         self.refuse(2, "--library", "convert", "--transform", "load_float32", "--set", "store_state.scale=2",
                     says="--set store_state: no transform states the fields of its state", hint="leave out --set store_state.…")
+
+    def test_elements_are_refused_where_no_size_takes_them(self):
+        self.refuse(2, *LOAD, "--set", "n=5", "--elements", "7", says="--elements 7: is the value of no size: --set states those of "
+                    "plan convert, or they have defaults", hint="leave out --elements")
 
     def test_whole_numbers_may_have_an_exponent(self):
         said = self.run_plan(*SUM, "--set", "n=1e2", "--set", "bounds.stride=2e0")
@@ -160,11 +172,22 @@ class RunPlanRefusals(PlanTest):
         self.file("load.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const* state)\n'
                   '{ return *static_cast<float const*>(state) * static_cast<float const*>(in)[i]; }\n')
         self.refuse(5, "--library", "convert", "--transform", "load.cu", "--elements", 10, says="a null pointer",
-                    hint="if the transform needs a state, pass its bytes with --state FILE")
+                    hint="if the transform needs a state (load_state, store_state), pass its bytes with --state FILE, or state its "
+                         "fields in the transform's .json; otherwise fix the device code")
 
     def test_arrays_above_the_memory_of_the_machine_are_refused_before_they_are_allocated(self):
         self.refuse(5, *LOAD, "--set", "n=2e12", says="the arrays of plan convert take 40000.0 GB of this machine's memory;",
                     hint="use fewer --elements, smaller sizes (--set) or inputs")
+
+    def test_arrays_that_the_device_determines_are_refused_before_they_are_allocated(self):
+        def enlarge(plan, argument):
+            plan["let"]["huge"] = "multiprocessors * 1000000000000"
+            argument = next(each for each in plan["arguments"] if each["name"] == argument)
+            argument["count"] = "huge"
+        for argument in ("in", "out", "partial"):
+            with self.subTest(argument=argument):
+                self.refuse(5, *self.with_plan(lambda plan: enlarge(plan, argument)), "--set", "n=10",
+                            says="the arrays of plan weighted_sum take ", hint="use fewer --elements, smaller sizes (--set)")
 
     @unittest.skipIf(SANITIZED, "sanitizers map more than the limit")
     def test_the_limit_of_the_address_space_counts_as_memory(self):

@@ -42,6 +42,14 @@ class RunReferences(CliTest):
         self.assertEqual(said["not_verified"], "several hooks are filled (post, pre); the modes agree")
         self.assertTrue(said["agree"])
 
+    def test_a_misspelt_hook_of_a_sidecar_with_several_is_refused(self):
+        self.two()
+        self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
+            "per": {"parameters": ["x"], "result": "x / 2"}}}))
+        done = self.fatlink(*self.words("half", "more"), status=3)
+        self.assertIn('half.json: "hooks" has "per", which is none of half.fatbin (pre)', done.stderr)
+        self.assertIn('did you mean "pre"?', done.stderr)
+
     def test_several_filled_hooks_are_stated_in_the_text(self):
         self.two()
         text = self.fatlink(*self.words("half", "more")).stdout

@@ -57,15 +57,18 @@ TEST(CompileMessages, NameTheUsersFileAndLine)
             "extern \"C\" __device__ float user_transform(float x);");
 }
 
-TEST(CompileMessages, NameTheContractOfTheCompileWhereANameIsUnknown)
+TEST(CompileMessages, NameTheContractAsTheRemedyOfAnUndefinedName)
 {
-  auto const stated = contract();
   compile_product const product{.code = "NVRTC_ERROR_COMPILATION",
-                                .log = "half.cu(2): error: identifier \"band\" is undefined"};
+                                .log = "half.cu(3): error: identifier \"sample\" is undefined\n"};
   compile_subject subject{.name = "half.cu", .program_name = "half.cu"};
   EXPECT_EQ(refusal(product, subject).hint,
-            "correct the source, which is compiled without a contract; the log has all messages");
-  subject.contract = &stated;
+            "correct the source; or, if a contract declares it, state the contract "
+            "(compile_options::contract)");
+  subject.has_header = true;
+  EXPECT_EQ(refusal(product, subject).hint, "correct the source; the log has all messages");
+  auto const stated = contract();
+  subject = {.name = "half.cu", .program_name = "half.cu", .contract = &stated};
   EXPECT_EQ(refusal(product, subject).hint,
             "correct the source, which is compiled for the contract apply_transform/1; the log has "
             "all messages");

@@ -57,10 +57,11 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
   plan_arrays const arrays(gpu, plan, data, extents);
   auto const scratch = gpu.allocate<std::byte>(scratch_bytes(plans, data));
   auto const bytes = bytes_of(plan, extents);
-  auto const from = gpu.allocate<std::byte>(bytes / 2);
-  auto const to = gpu.allocate<std::byte>(bytes / 2);
+  auto const copy_source = gpu.allocate<std::byte>(bytes / 2);
+  auto const copy_target = gpu.allocate<std::byte>(bytes / 2);
   std::vector<variant> variants;
-  variants.push_back({k_copy, [&](auto const& stream) { gpu.copy(to, from, bytes / 2, stream); }});
+  variants.push_back(
+      {k_copy, [&](auto const& stream) { gpu.copy(copy_target, copy_source, bytes / 2, stream); }});
   for (auto const& [name, code] : plans)
     variants.push_back({name, [call = code.bind(arrays.arguments(), {.address = scratch.address(),
                                                                      .bytes = scratch.size()})](

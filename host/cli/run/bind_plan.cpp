@@ -13,21 +13,6 @@
 #include "verification/stated_hooks.hpp"
 
 namespace fatlink::cli {
-namespace {
-
-/// @throws file_error `stated` has a hook that `file` does not have.
-void check_hooks(input const& file, transform_reference const& stated)
-{
-  auto problem = detail::find_wrong_hook(file.modules(), file.name(), stated);
-  if (!problem) return;
-  throw file_error(stage::sidecar, {.message = fmt::format("{}: {}", stated.file, problem->cause),
-                                    .input = stated.file,
-                                    .code = error_code::invalid_sidecar,
-                                    .hint = std::move(problem->hint)});
-}
-
-}  // namespace
-
 plan_references read_references(std::span<input const> inputs)
 {
   plan_references references;
@@ -37,7 +22,7 @@ plan_references read_references(std::span<input const> inputs)
     auto stated = transform_reference::beside(file.name());
     if (!is_library && !(stated && stated->states_hooks)) references.is_incomplete = true;
     if (!stated) continue;
-    check_hooks(file, *stated);
+    detail::check_stated_hooks(file.modules(), file.name(), *stated);
     references.list.push_back(std::move(*stated));
     references.has_library = is_library;
   }

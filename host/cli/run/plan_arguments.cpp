@@ -200,6 +200,8 @@ plan_arguments match_arguments(launch_plan const& plan, plan_texts const& texts)
       .expected = match_files(plan, "--expect", argument_role::output, texts.expected),
       .states = match_files(plan, "--state", argument_role::state, texts.states)};
   for (auto const& stated : parse_named("--set", texts.values)) set_value(arguments, plan, stated);
+  for (auto const& argument : plan.arguments)
+    if (!argument.type) arguments.of_transforms.insert(argument.name);
   return arguments;
 }
 

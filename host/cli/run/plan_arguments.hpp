@@ -5,6 +5,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ struct plan_arguments {
   std::map<std::string, std::string> states = {};    ///< files of bytes, by argument
   /// Values and sizes by argument; of structs and states an object of the fields that are set.
   std::map<std::string, nlohmann::json> values = {};
+  /// Those whose type the plan leaves to the transforms.
+  std::set<std::string> of_transforms = {};
 };
 
 /// Texts of options as they are on the command line.
@@ -48,6 +51,7 @@ struct plan_texts {
   std::vector<std::string> values = {};
 };
 
+/// `plan` as its library states it, without the types that transforms bind.
 /// A file without NAME= is that of the only argument of its role.
 /// @throws usage_error a name that is no argument of the plan of this role (did you mean), one that
 ///   is stated twice, or a value that is no number.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "fatlink/preflight.hpp"
 #include "options.hpp"
@@ -21,9 +22,12 @@ namespace {
 using detail::plan_formulas;
 
 [[noreturn]] void refuse_elements(char const* option, plan_argument const& argument,
-                                  npy_reader const& file)
+                                  npy_reader const& file, bool is_of_transforms)
 {
   auto const path = file.path().string();
+  auto hint = fmt::format("convert the array to {}", to_string(*argument.type));
+  if (is_of_transforms)
+    hint += fmt::format("; or pass a transform for elements of {}", to_string(file.type()));
   throw refused_error(
       {{.id = finding_id::element_mismatch,
         .severity = severity::error,
@@ -31,18 +35,17 @@ using detail::plan_formulas;
         .symbol = argument.hook,
         .message = fmt::format("{} has elements of {}; argument {} has elements of {}", path,
                                to_string(file.type()), argument.name, to_string(*argument.type)),
-        .hint = fmt::format("convert the array to {}; or, if the transform states the type, pass "
-                            "one for elements of {}",
-                            to_string(*argument.type), to_string(file.type()))}},
+        .hint = std::move(hint)}},
       fmt::format("run with {} {}", option, argument.name));
 }
 
 /// An argument's file, opened and compared with the plan.
 std::unique_ptr<element_source> open_array(char const* option, plan_argument const& argument,
-                                           std::string const& file)
+                                           std::string const& file, plan_arguments const& arguments)
 {
   auto reader = open_npy(file);
-  if (!is_stored_as(*argument.type, reader.type())) refuse_elements(option, argument, reader);
+  if (!is_stored_as(*argument.type, reader.type()))
+    refuse_elements(option, argument, reader, arguments.of_transforms.contains(argument.name));
   return npy_elements(std::move(reader));
 }
 
@@ -69,8 +72,9 @@ detail::stated_sizes stated_sizes_of(plan_formulas const& formulas, plan_argumen
 }
 
 /// --elements is the value of the first size that neither an array nor --set states.
+/// @throws usage_error there is none.
 void add_generated_size(plan_formulas const& formulas, detail::array_extents const& arrays,
-                        detail::stated_sizes& sizes, std::size_t elements)
+                        detail::stated_sizes& sizes, generated_inputs const& generated)
 {
   for (auto const index : formulas.sizes) {
     auto const& size = formulas.plan.arguments[index];
@@ -80,9 +84,14 @@ void add_generated_size(plan_formulas const& formulas, detail::array_extents con
                  std::ranges::find(array.shape, size.name) != array.shape.end();
         });
     if (follows || sizes.contains(size.name) || size.default_value) continue;
-    sizes[size.name] = static_cast<std::int64_t>(elements);
+    sizes[size.name] = static_cast<std::int64_t>(generated.elements);
     return;
   }
+  if (generated.must_use_elements)
+    fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
+                           "or they have defaults",
+                           generated.elements, formulas.plan.name),
+               "--elements", "leave out --elements");
 }
 
 host_array load(plan_argument const& argument, element_source const& source,
@@ -94,9 +103,10 @@ host_array load(plan_argument const& argument, element_source const& source,
   return array;
 }
 
-host_array read_expected(plan_argument const& argument, std::string const& file)
+host_array read_expected(plan_argument const& argument, std::string const& file,
+                         plan_arguments const& arguments)
 {
-  auto const source = open_array("--expect", argument, file);
+  auto const source = open_array("--expect", argument, file, arguments);
   return load(argument, *source, source->extents());
 }
 
@@ -133,7 +143,7 @@ input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments
 {
   input_files files;
   for (auto const& [name, file] : arguments.inputs) {
-    auto& source = files.sources[name] = open_array("--input", *plan.find(name), file);
+    auto& source = files.sources[name] = open_array("--input", *plan.find(name), file, arguments);
     files.extents[name] = extents_for(*plan.find(name), *source);
   }
   return files;
@@ -162,6 +172,7 @@ void add_inputs(run_data& data, plan_formulas const& formulas, input_files const
   check_memory(formulas.plan, values.extents, generated.copies);
   for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i) {
     auto const& argument = formulas.plan.arguments[i];
+    if (!argument.shape.empty() && values.extents[i].empty()) data.is_memory_unchecked = true;
     if (argument.role != argument_role::input) continue;
     if (values.extents[i].empty())
       data.of_device.push_back(argument.name);
@@ -169,6 +180,21 @@ void add_inputs(run_data& data, plan_formulas const& formulas, input_files const
       data.inputs[argument.name] =
           input_of(formulas.plan, i, files, values.extents[i], generated.seed);
   }
+}
+
+/// With the extents that the device determines.
+void check_all_memory(run_data& data, launch_plan const& plan, plan_extents const& extents,
+                      array_copies copies)
+{
+  if (!std::exchange(data.is_memory_unchecked, false)) return;
+  std::vector<std::vector<std::size_t>> lists;
+  for (auto const& argument : plan.arguments) {
+    auto const place = extents.arrays.find(argument.name);
+    lists.push_back(place == extents.arrays.end() ? std::vector<std::size_t>{} : place->second);
+  }
+  std::uint64_t held = 0;
+  for (auto const& [name, array] : data.inputs) held += array.bytes.size();
+  check_memory(plan, lists, copies, held);
 }
 
 std::string text_of(std::vector<std::size_t> const& extents)
@@ -184,14 +210,14 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
   auto const& plan = formulas.plan;
   auto const files = open_inputs(plan, arguments);
   auto stated = stated_sizes_of(formulas, arguments);
-  add_generated_size(formulas, files.extents, stated, generated.elements);
+  add_generated_size(formulas, files.extents, stated, generated);
   auto const sizes = detail::find_sizes(formulas, files.extents, stated);
   run_data data;
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
     data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
   add_inputs(data, formulas, files, sizes, generated);
   for (auto const& [name, file] : arguments.expected)
-    data.expected[name] = read_expected(*plan.find(name), file);
+    data.expected[name] = read_expected(*plan.find(name), file, arguments);
   for (auto const& argument : plan.arguments)
     if (argument.role == argument_role::value)
       data.values[argument.name] = value_of(argument, arguments);
@@ -203,10 +229,11 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
 void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments const& arguments,
                        generated_inputs const& generated)
 {
-  if (data.of_device.empty()) return;
+  if (data.of_device.empty() && !data.is_memory_unchecked) return;
   auto const& plan = code.plan();
-  auto const files = open_inputs(plan, arguments);
   auto const extents = code.extents(size_arguments(data));
+  check_all_memory(data, plan, extents, generated.copies);
+  auto const files = open_inputs(plan, arguments);
   for (auto const& name : data.of_device) {
     auto const& needed = extents.arrays.at(name);
     auto const file = files.extents.find(name);
@@ -215,7 +242,9 @@ void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments
     if (file != files.extents.end() && file->second != needed)
       fail_usage(fmt::format("argument {} has {} elements in the plan on this device; {} given",
                              name, text_of(needed), text_of(file->second)),
-                 name, "pass an array of this size, or leave it to --elements");
+                 name,
+                 fmt::format("pass an array of this size, or leave out --input {}: it is generated",
+                             name));
     if (earlier == data.inputs.end())
       data.inputs[name] = input_of(plan, index, files, needed, generated.seed);
     else if (earlier->second.extents != needed)

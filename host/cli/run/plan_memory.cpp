@@ -70,13 +70,13 @@ std::uint64_t available_memory()
 }
 
 void check_memory(launch_plan const& plan, std::vector<std::vector<std::size_t>> const& extents,
-                  array_copies copies)
+                  array_copies copies, std::uint64_t held)
 {
   double needed = 0;
   for (std::size_t i = 0; i < plan.arguments.size(); ++i)
     if (auto const count = copies_of(plan.arguments[i], copies); !extents[i].empty() && count != 0)
       needed += static_cast<double>(count) * bytes_of(plan.arguments[i], extents[i]);
-  auto const available = static_cast<double>(available_memory());
+  auto const available = static_cast<double>(available_memory()) + static_cast<double>(held);
   if (needed <= available) return;
   throw unavailable_error(
       stage::device,

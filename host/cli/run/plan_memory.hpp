@@ -23,9 +23,9 @@ struct array_copies {
 std::uint64_t available_memory();
 
 /// `extents`: of each argument of the plan, whose arrays have types; empty where they are not
-/// known, and for other arguments.
-/// @throws unavailable_error (out-of-memory) the arrays take more than available_memory().
+/// known, and for other arguments. `held`: bytes of their copies that are there already.
+/// @throws unavailable_error (out-of-memory) the other copies take more than available_memory().
 void check_memory(launch_plan const& plan, std::vector<std::vector<std::size_t>> const& extents,
-                  array_copies copies);
+                  array_copies copies, std::uint64_t held = 0);
 
 }  // namespace fatlink::cli

@@ -97,6 +97,7 @@ prepared prepare(run_arguments const& arguments, device_choice& choice, run_summ
 /// misspelt.
 void set_reference(prepared const& job, run_summary& summary)
 {
+  check_hooks(job.files.inputs);
   auto choice = choose_reference(job.files.modules, sidecar_owners(job.files));
   summary.expected = std::move(choice.expected);
   summary.no_reference = std::move(choice.reason);

@@ -44,9 +44,9 @@ void add_device(CLI::App& verb, run_arguments& arguments)
 
 void add_data(CLI::App& verb, run_arguments& arguments)
 {
-  auto* elements =
-      add_count(verb, "--elements", arguments.elements, {1, k_most_elements},
-                "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki");
+  auto* elements = add_count(verb, "--elements", arguments.elements, {1, k_most_elements},
+                             "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki")
+                       ->each([&](std::string const&) { arguments.states_elements = true; });
   add_texts(verb, "--input", arguments.plan.inputs, "FILE",
             ".npy file to use instead: with a launch plan NAME=FILE for each input, of its type; "
             "else a one-dimensional float32 array; -: standard input")

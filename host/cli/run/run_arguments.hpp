@@ -23,8 +23,9 @@ struct run_arguments {
   std::string device;
   cpu_options cpu;
   std::size_t elements = 65536;
-  std::string input;   ///< of the only --input, without a plan
-  std::string output;  ///< of the only --output, without a plan
+  bool states_elements = false;  ///< whether --elements is given
+  std::string input;             ///< of the only --input, without a plan
+  std::string output;            ///< of the only --output, without a plan
   plan_texts plan;
   bool compare_cpu = false;
   std::uint64_t seed = 0;

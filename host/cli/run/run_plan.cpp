@@ -25,6 +25,7 @@
 #include "run/verify_plan.hpp"
 #include "terminal/step_line.hpp"
 #include "terminal/streams.hpp"
+#include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -100,7 +101,9 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
                          compile_report& compiles)
 {
   prepared_job job{.arguments = match_arguments(plan, arguments.plan),
-                   .generated = {.elements = arguments.elements, .seed = arguments.seed}};
+                   .generated = {.elements = arguments.elements,
+                                 .must_use_elements = arguments.states_elements,
+                                 .seed = arguments.seed}};
   auto const paths = paths_of(arguments);
   check_outputs(job.arguments, paths, arguments.json);
   job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
@@ -146,14 +149,19 @@ std::vector<std::string> warn_of_states(prepared_job const& job)
   return warnings;
 }
 
-/// Runs `image` with the inputs that its code needs on this device.
-mode_result execute(prepared_job& job, device const& destination, linked_image const& image,
+/// Loads and runs `image` with the inputs that its code needs on this device.
+mode_result execute(prepared_job& job, device const& destination, linked_image image,
                     std::byte unwritten)
 {
-  if (!job.data.of_device.empty())
-    add_device_inputs(job.data, prepare(destination, job.plan, job.links.inputs, image),
-                      job.arguments, job.generated);
-  return execute_plan(destination, job.plan, job.links.inputs, job.data, image, unwritten);
+  step_line const line(fmt::format("running {} mode on {}", to_string(image.mode),
+                                   to_string(destination.info().kind)));
+  detail::stopwatch watch;
+  auto const code = prepare(destination, job.plan, job.links.inputs, std::move(image));
+  auto const load_ms = watch.lap();
+  add_device_inputs(job.data, code, job.arguments, job.generated);
+  auto result = execute_plan(destination, code, job.data, unwritten);
+  result.load_ms = load_ms;
+  return result;
 }
 
 /// Runs the image of lto mode on the reference device, too.
@@ -161,8 +169,8 @@ void compare_with_cpu(prepared_job& job, cpu_options const& options, plan_summar
 {
   auto const reference_device = open_device("cpu", options);
   auto linker = job.links.flags.linker();
-  auto const image = link_in_mode(linker, job.links, link_mode::lto, reference_device->info());
-  auto const result = execute(job, *reference_device, image, k_unwritten.back());
+  auto image = link_in_mode(linker, job.links, link_mode::lto, reference_device->info());
+  auto const result = execute(job, *reference_device, std::move(image), k_unwritten.back());
   verify_against_cpu({job.plan, job.data, job.references}, result, summary);
 }
 
@@ -235,8 +243,8 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
   for (auto& warning : warn_of_states(job)) summary.warnings.push_back(std::move(warning));
   check_options(job.links, summary.device, arguments.resources);
   auto unwritten = k_unwritten.begin();
-  for (auto const& image : link_all(job.links, summary.device, summary.warnings))
-    summary.modes.push_back(execute(job, *destination, image, *unwritten++));
+  for (auto& image : link_all(job.links, summary.device, summary.warnings))
+    summary.modes.push_back(execute(job, *destination, std::move(image), *unwritten++));
   verify(job, summary, arguments.print);
   if (arguments.compare_cpu) compare_with_cpu(job, arguments.cpu, summary);
   write_outputs(job, summary);

@@ -12,6 +12,8 @@
 #include "fatlink/source.hpp"
 #include "input/stated_digest.hpp"
 #include "preflight/interface_queries.hpp"
+#include "verification/stated_hooks.hpp"
+#include "verification/transform_reference.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -191,6 +193,14 @@ std::vector<std::string> filled_hooks(std::span<fatbin const> inputs,
     add(defaults, names_of(interface_of_any(inputs[i]).definitions));
   }
   return {filled.begin(), filled.end()};
+}
+
+void check_hooks(std::span<input const> inputs)
+{
+  for (auto const& file : inputs)
+    if (auto const stated = transform_reference::beside(file.name());
+        stated && stated->states_hooks)
+      detail::check_stated_hooks(file.modules(), file.name(), *stated);
 }
 
 reference_choice choose_reference(std::span<fatbin const> inputs,

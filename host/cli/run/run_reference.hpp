@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/reference.hpp"
 
 namespace fatlink::cli {
@@ -36,5 +37,11 @@ std::vector<std::string> filled_hooks(std::span<fatbin const> inputs,
 ///   transform does not define.
 reference_choice choose_reference(std::span<fatbin const> inputs,
                                   std::span<std::filesystem::path const> owners);
+
+/// Checks the sidecars of `inputs` that state "hooks". No reference of that form describes a kernel
+/// without a launch plan, but a misspelt hook is an error here, too.
+/// @throws file_error (invalid-sidecar) the sidecar is malformed, or states a hook that its input
+///   does not have.
+void check_hooks(std::span<input const> inputs);
 
 }  // namespace fatlink::cli

@@ -6,7 +6,7 @@
 #include "nvjitlink/api.hpp"
 #include "nvjitlink/nvjitlink_library.hpp"
 #include "toolkit/library_identity.hpp"
-#include "util/files/shared_library.hpp"
+#include "toolkit/opened_library.hpp"
 #include "util/process/fork_guard.hpp"
 #include "util/text/format.hpp"
 
@@ -18,7 +18,7 @@ constexpr unsigned k_newest_minor = 9;  // suffixes tried: _13_9 … _13_0
 
 /// Looks up the name without suffix, then the suffixed names, the newest minor version first.
 template <typename Function>
-bool bind(detail::shared_library const& file, std::string const& name, Function& function)
+bool look_up(detail::shared_library const& file, std::string const& name, Function& function)
 {
   auto* symbol = file.find({name});
   for (auto minor = k_newest_minor + 1; symbol == nullptr && minor-- > 0;)
@@ -31,7 +31,7 @@ bool bind(detail::shared_library const& file, std::string const& name, Function&
 std::string bind_all(detail::shared_library const& file, nvjitlink::api& api)
 {
   auto const need = [&](char const* name, auto& function) {
-    return bind(file, name, function) ? std::string{} : std::string(name);
+    return look_up(file, name, function) ? std::string{} : std::string(name);
   };
   for (auto const& missing :
        {need("nvJitLinkCreate", api.create), need("nvJitLinkDestroy", api.destroy),
@@ -62,7 +62,7 @@ struct nvjitlink::state {
   std::string open(nvjitlink_candidate const& candidate)
   {
     std::string problem;
-    file = detail::shared_library::open(candidate.path, problem);
+    file = detail::load_library(candidate, problem);
     if (!file) return problem;
     if (auto const missing = bind_all(file, api); !missing.empty())
       return detail::format("exports no {}", missing);

@@ -5,9 +5,8 @@ namespace fatlink::detail {
 
 vendor_library const& nvjitlink_library()
 {
+  // Used while static objects are destroyed.
   static auto const& library = *new vendor_library{
-      // used while static objects are destroyed
-
       .title = "nvJitLink",
       .name = "libnvJitLink.so.13",
       .variable = "FATLINK_NVJITLINK",

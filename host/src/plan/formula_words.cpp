@@ -126,9 +126,9 @@ void formula_words::expect_end()
 
 void formula_words::fail_expected(std::string const& what) const
 {
-  auto const found = kind_ == kind::end ? std::string("it ends")
-                                        : detail::format("found '{}'", printable_line(word_));
-  throw formula_error(detail::format("expected {} at character {}; {}", what, place(), found),
+  auto const rest = kind_ == kind::end ? std::string("it ends")
+                                       : detail::format("found '{}'", printable_line(word_));
+  throw formula_error(detail::format("expected {} at character {}; {}", what, place(), rest),
                       "correct the formula; docs/launch_plans.md describes what it may hold");
 }
 

@@ -9,6 +9,7 @@
 #include "plan/check_call.hpp"
 #include "plan/find_sizes.hpp"
 #include "plan/launch_limits.hpp"
+#include "plan/null_states.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
 
@@ -217,8 +218,17 @@ void plan_call_state::set_scratch(device_address address)
   }
 }
 
-void plan_call_state::launch(stream_view stream) const
+std::vector<std::string> plan_call_state::null_states() const
 {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < given_.size(); ++i)
+    if (program_.argument(i).role == argument_role::state && addresses_[i] == 0)
+      names.push_back(program_.argument(i).name);
+  return names;
+}
+
+void plan_call_state::launch(stream_view stream) const
+try {
   for (std::size_t i = 0; i < pointers_.size(); ++i) {
     auto const& values = computed_.launches[i];
     if (!values.is_made()) continue;
@@ -228,6 +238,8 @@ void plan_call_state::launch(stream_view stream) const
                                     .shared_bytes = static_cast<unsigned>(values.shared_bytes)},
                                    pointers_[i]);
   }
+} catch (device_error const& failure) {
+  rethrow_with_states(failure, null_states());
 }
 
 }  // namespace fatlink::detail

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fatlink/plan_call.hpp"
@@ -42,10 +43,12 @@ class plan_call_state {
   /// Divides memory of at least scratch_bytes() among the scratch arrays.
   void set_scratch(device_address address);
 
-  /// Queues the launches.
+  /// Queues the launches. @throws device_error as prepared_plan::run.
   void launch(stream_view stream) const;
 
  private:
+  /// The names of the states that hooks get as a null pointer.
+  [[nodiscard]] std::vector<std::string> null_states() const;
   void point_at_values();
   void match(std::span<call_argument const> arguments);
   void set_value(std::size_t index, call_argument const& given);

@@ -16,6 +16,10 @@ struct opened_library {
   std::string identity = {};  ///< see library_file; empty: the file was replaced since
 };
 
+/// Loads the file of `candidate`, and never one that is truncated. Converts to false if it cannot
+/// be loaded; `problem` then says why.
+shared_library load_library(library_candidate const& candidate, std::string& problem);
+
 /// Opens `candidate` as `library`. Returns why it cannot be used; empty on success. `function`: an
 /// exported name, by which the mapped file is compared with the one at the path.
 std::string open_library(library_candidate const& candidate, vendor_library const& library,

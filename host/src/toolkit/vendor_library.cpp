@@ -10,9 +10,16 @@
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
-namespace {
 
 namespace fs = std::filesystem;
+
+std::optional<std::string> path_of(library_candidate const& candidate)
+{
+  return candidate.path.find('/') == std::string::npos ? find_by_loader(candidate.path)
+                                                       : std::optional(candidate.path);
+}
+
+namespace {
 
 constexpr char const* k_default_toolkit = "/usr/local/cuda";
 
@@ -63,9 +70,7 @@ std::vector<toolkit_root> roots_in_environment()
 /// The file of a candidate with symbolic links resolved; it need not exist.
 fs::path real_file(library_candidate const& candidate)
 {
-  auto const path = candidate.path.find('/') == std::string::npos
-                        ? find_by_loader(candidate.path).value_or(candidate.path)
-                        : candidate.path;
+  auto const path = path_of(candidate).value_or(candidate.path);
   std::error_code failure;
   auto file = fs::weakly_canonical(path, failure);
   return failure ? fs::path(path) : file;
@@ -144,8 +149,7 @@ std::optional<library_file> locate(vendor_library const& library)
 std::optional<library_file> locate(vendor_library const& library, identity_reader const& identify)
 {
   for (auto const& candidate : all_candidates(library)) {
-    auto const path = candidate.path.find('/') == std::string::npos ? find_by_loader(candidate.path)
-                                                                    : std::optional(candidate.path);
+    auto const path = path_of(candidate);
     if (!path) continue;
     if (auto const identity = identify(*path, library))
       return library_file{*path, candidate.reason, *identity};

@@ -44,6 +44,10 @@ struct vendor_library {
 /// for the first of them.
 std::vector<library_candidate> list_candidates(vendor_library const& library);
 
+/// The file of `candidate`, which may be a name that the dynamic loader searches; empty if it finds
+/// none.
+std::optional<std::string> path_of(library_candidate const& candidate);
+
 /// How an identity is read: as library_identity() does, from the file or from a memory of it.
 using identity_reader = std::function<std::optional<std::string>(std::string const& path,
                                                                  vendor_library const& library)>;

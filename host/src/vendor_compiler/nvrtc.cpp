@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "toolkit/elf_file.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -18,8 +19,8 @@ constexpr std::string_view k_builtins = "libnvrtc-builtins.so.13.";
 /// NVRTC opens the builtins beside itself.
 vendor_library const& builtins_library()
 {
-  static auto const& library = *new vendor_library{// used while static objects are destroyed
-                                                   .title = "NVRTC's builtins",
+  // Used while static objects are destroyed.
+  static auto const& library = *new vendor_library{.title = "NVRTC's builtins",
                                                    .name = k_builtins.data(),
                                                    .major = 13,
                                                    .folders = {"lib64"},
@@ -75,24 +76,27 @@ std::string builtins_beside(fs::path const& real, int minor)
 /// Opens the builtins of the NVRTC 13.`minor` in `file`: those that builtins_of states, whatever
 /// their file is named. Toolkits name it libnvrtc-builtins.so.13.0.88, and wheels
 /// libnvrtc-builtins.so.13.0. For each later request of its SONAME, which NVRTC makes, the loader
-/// takes the library that is loaded.
-void open_builtins(std::string const& file, int minor)
+/// takes the library that is loaded. Returns why NVRTC must not open them; empty: it may.
+std::string open_builtins(std::string const& file, int minor)
 {
   std::error_code failure;
   auto const real = fs::canonical(file, failure);
-  if (failure) return;
-  std::string ignored;
+  if (failure) return {};
   auto const builtins = builtins_beside(real, minor);
-  if (!builtins.empty()) (void)shared_library::open(builtins, ignored);
+  if (builtins.empty()) return {};
+  if (auto const problem = explain_truncation(builtins); !problem.empty())
+    return detail::format("{} {}", builtins, problem);
+  std::string ignored;
+  (void)shared_library::open(builtins, ignored);
+  return {};
 }
 
 }  // namespace
 
 vendor_library const& nvrtc_library()
 {
+  // Used while static objects are destroyed.
   static auto const& library = *new vendor_library{
-      // used while static objects are destroyed
-
       .title = "NVRTC",
       .name = "libnvrtc.so.13",
       .variable = "FATLINK_NVRTC",
@@ -145,7 +149,8 @@ std::string nvrtc::load(library_candidate const& candidate)
     return detail::format("exports no {}", missing);
   if (functions_.version(&major_, &minor_) != 0 || major_ != 13)
     return detail::format("is version {}.{}; CUDA 13 is needed", major_, minor_);
-  open_builtins(opened_.path, minor_);
+  if (auto builtins_problem = open_builtins(opened_.path, minor_); !builtins_problem.empty())
+    return builtins_problem;
   if (!opened_.identity.empty()) opened_.identity = nvrtc_identity(opened_.path).value_or("");
   return {};
 }

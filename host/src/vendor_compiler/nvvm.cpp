@@ -31,9 +31,8 @@ std::string bind_all(shared_library const& file, nvvm_functions& api)
 
 vendor_library const& nvvm_library()
 {
+  // Used while static objects are destroyed.
   static auto const& library = *new vendor_library{
-      // used while static objects are destroyed
-
       .title = "libNVVM",
       .name = "libnvvm.so.4",
       .variable = "FATLINK_LIBNVVM",

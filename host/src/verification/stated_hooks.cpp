@@ -2,8 +2,10 @@
 #include "verification/stated_hooks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "fatbin/contract_identity.hpp"
+#include "fatlink/error.hpp"
 #include "preflight/finding_limit.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
@@ -86,6 +88,18 @@ std::optional<hook_problem> find_wrong_hook(std::span<fatbin const> modules,
     return problem;
   }
   return std::nullopt;
+}
+
+void check_stated_hooks(std::span<fatbin const> modules, std::string const& name,
+                        transform_reference const& stated)
+{
+  auto problem = find_wrong_hook(modules, name, stated);
+  if (!problem) return;
+  throw file_error(stage::sidecar,
+                   {.message = detail::format("{}: {}", stated.file, problem->cause),
+                    .input = stated.file,
+                    .code = error_code::invalid_sidecar,
+                    .hint = std::move(problem->hint)});
 }
 
 }  // namespace fatlink::detail

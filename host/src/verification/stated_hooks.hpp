@@ -30,4 +30,8 @@ std::optional<hook_problem> find_wrong_hook(std::span<fatbin const> modules,
                                             std::string const& name,
                                             transform_reference const& stated);
 
+/// @throws file_error (invalid-sidecar) find_wrong_hook finds one.
+void check_stated_hooks(std::span<fatbin const> modules, std::string const& name,
+                        transform_reference const& stated);
+
 }  // namespace fatlink::detail

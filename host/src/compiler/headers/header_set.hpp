@@ -48,7 +48,7 @@ struct header_sources {
 
 class header_set {
  public:
-  /// @throws file_error as insert_text.
+  /// @throws file_error as header_texts::insert.
   explicit header_set(header_sources const& sources);
 
   /// Adds a header that is included before the source, and what it includes; the source may also

@@ -71,14 +71,18 @@ std::string contract_hint(std::string_view log, compile_subject const& subject)
   return {};
 }
 
-/// For a name that is not known, the contract of the compile too: the name may be of another one.
+/// Of an undefined name: the contract of the compile, or that another one may declare it.
 std::string correction_hint(std::string_view line, compile_subject const& subject)
 {
-  if (!line.ends_with("is undefined")) return "correct the source; the log has all messages";
-  return detail::format("correct the source, which is compiled {}; the log has all messages",
-                        subject.contract == nullptr
-                            ? "without a contract"
-                            : "for the contract " + subject.contract->title());
+  auto const is_undefined = line.ends_with(" is undefined");
+  if (is_undefined && subject.contract != nullptr)
+    return detail::format(
+        "correct the source, which is compiled for the contract {}; the log has all messages",
+        subject.contract->title());
+  if (is_undefined && !subject.has_header)
+    return "correct the source; or, if a contract declares it, state the contract "
+           "(compile_options::contract)";
+  return "correct the source; the log has all messages";
 }
 
 /// The line of the PTX that the assembler refuses: "ptxas application ptx input, line 24; error".

@@ -14,6 +14,7 @@ struct compile_subject {
   std::string name = {};                         ///< as the user gave it: "src/half.cu"
   std::string program_name = {};                 ///< as the compiler knows it: "half.cu"
   installed_contract const* contract = nullptr;  ///< null: none
+  bool has_header = false;                       ///< one that is included instead of a contract's
   std::vector<std::string> folders = {};         ///< that #include searches
   /// The file of each header, for editors, by its name in the set (header_set); filled before
   /// messages are made.

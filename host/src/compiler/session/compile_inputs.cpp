@@ -69,6 +69,7 @@ void compile_inputs::read_contract()
     subject.contract = &*contract;
     forced_header_ = forced_header_of(*contract);
   } else if (!options.header.empty()) {
+    subject.has_header = true;
     forced_header_ = {.file_name = options.header.filename().string(),
                       .text = read_text(options.header, "pass the header that declares the hooks")};
   }
