@@ -25,7 +25,7 @@ endfunction()
 # Folders of the library and of the program whose sources can be compiled together.
 set(FATLINK_LIBRARY_GROUPS util verification device fatbin link_helper nvjitlink linker
   cubin input compiler toolkit catalogue cache plan)
-set(FATLINK_PROGRAM_GROUPS bench compile doctor inspect terminal)
+set(FATLINK_PROGRAM_GROUPS bench compile doctor inspect pack run terminal)
 
 if(FATLINK_COMPILE_IN_GROUPS)
   set_target_properties(fatlink_linkd PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)

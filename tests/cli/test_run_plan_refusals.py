@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from fatlink_cli import PROGRAM, SANITIZED, SHARE
-from plan_case import CORPUS, LOAD, SUM, PlanTest, floats, npy
+from plan_case import CORPUS, LOAD, RECORD, SUM, PlanTest, floats, npy
 
 
 class RunPlanRefusals(PlanTest):
@@ -168,8 +168,32 @@ class RunPlanRefusals(PlanTest):
         self.assertEqual(said["warnings"], ["--state state: no transform states the fields of its state, so that the size of "
                                             "state, 5 bytes, is not checked"])
 
+    def store_double(self, sidecar):
+        self.file("s.cu", 'extern "C" __device__ void store_element(void* o, std::size_t i, float v, void const*)\n'
+                  '{ static_cast<double*>(o)[i] = v; }\n')
+        self.file("s.json", json.dumps({"name": "s", "summary": "x", "hooks": {
+            "store_element": {"parameters": ["x", "index"], "result": "x"}}, **sidecar}))
+        return "--library", "convert", "--transform", "s.cu", "--elements", 10
+
+    def test_elements_that_a_transform_does_not_record_are_those_of_its_sidecar(self):
+        said = self.run_plan(*self.store_double({"element": "float64"}), "--output", "out.npy")
+        self.assertEqual([mode["reference"][0]["verified"] for mode in said["modes"]], 2 * [True])
+        self.assertIn(b"'<f8'", (self.folder / "out.npy").read_bytes())
+
+    def test_elements_of_a_default_hook_are_not_those_of_a_transform_that_replaces_it(self):
+        self.refuse(2, *self.store_double({}), says="the type of argument out of plan convert is not known",
+                    hint="FATLINK_ELEMENT(HOOK, TYPE); or state \"element\" in its .json")
+
+    def test_a_record_and_a_sidecar_that_state_different_elements_are_refused(self):
+        self.file("half.cu", self.HALF)
+        self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "element": "float64", "hooks": {
+            "load_element": {"parameters": ["x", "index"], "result": "x / 2"}}}))
+        self.refuse(3, "--library", "convert", "--transform", "half.cu",
+                    says='half.json: "element" is float64, and the code records float32 for load_element',
+                    hint="state the type of FATLINK_ELEMENT")
+
     def test_a_null_state_that_a_transform_reads_is_named_as_the_cause(self):
-        self.file("load.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const* state)\n'
+        self.file("load.cu", RECORD + 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const* state)\n'
                   '{ return *static_cast<float const*>(state) * static_cast<float const*>(in)[i]; }\n')
         self.refuse(5, "--library", "convert", "--transform", "load.cu", "--elements", 10, says="a null pointer",
                     hint="if the transform needs a state (load_state, store_state), pass its bytes with --state FILE, or state its "
@@ -198,7 +222,7 @@ class RunPlanRefusals(PlanTest):
         self.assertIn("the arrays of plan convert take 20.0 GB of this machine's memory; ", done.stderr)
 
     def test_the_step_of_a_long_run_is_shown_on_a_terminal_and_erased(self):
-        self.file("slow.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'
+        self.file("slow.cu", RECORD + 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'
                   '{ float x = static_cast<float const*>(in)[i], y = x; for (int k = 0; k < 40000; ++k) y = y * 0.5F + x; return y; }\n')
         output, elements = "", 8192
         while "running ptx mode on cpu, 1 s" not in output:  # a step of less than a second shows nothing

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "input/stated_digest.hpp"
 #include "plan/transform_types.hpp"
+#include "preflight/interface_queries.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -56,22 +59,102 @@ std::optional<element_type> element_of(std::vector<element_type> const& bound,
   return types.front();
 }
 
-/// Adds what the sidecar of `file` states of hooks of which nothing is known, or only the size of a
-/// struct.
-void add_stated(hook_elements& elements, std::filesystem::path const& file)
+/// What the idents of modules record.
+struct element_records {
+  hook_elements types = {};
+  /// Hooks with a record of a default definition only, which a module without a record replaces.
+  std::set<std::string, std::less<>> replaced = {};
+};
+
+bool defines(fatbin const& module, std::string const& hook)
+{
+  auto const& definitions = interface_of_any(module).definitions;
+  return std::ranges::find(definitions, hook, &ptx_function::name) != definitions.end();
+}
+
+element_records records_of(std::span<fatbin const> modules)
+{
+  element_records records;
+  for (auto const& module : modules) {
+    for (auto const& [hook, type] : records.types)
+      if (defines(module, hook)) records.replaced.insert(hook);
+    if (!module.ident()) continue;
+    for (auto const& [hook, element] : module.ident()->elements) {
+      records.types.insert_or_assign(hook, element_type_of(element));
+      records.replaced.erase(hook);
+    }
+  }
+  for (auto const& hook : records.replaced) records.types.erase(hook);
+  return records;
+}
+
+/// What a sidecar states of the elements of its hooks.
+struct stated_elements {
+  std::string file = {};
+  std::vector<std::string> hooks = {};
+  element_type type = {};
+};
+
+/// Nothing where `file` has no sidecar with "hooks" and "element".
+std::optional<stated_elements> stated_beside(std::filesystem::path const& file)
 {
   auto const path = find_sidecar(file);
-  if (!path) return;
+  if (!path) return std::nullopt;
   auto const json = read_json(*path);
   sidecar_member const sidecar(json, path->string());
   auto const hooks = sidecar.find("hooks");
   auto const type = transform_types::read(sidecar).element;
-  if (!hooks || !type) return;
-  for (auto const& [hook, stated] : hooks->members(k_most_hooks)) {
-    auto const place = elements.find(hook);
-    if (place == elements.end() ||
-        (place->second.kind == scalar_kind::bytes && place->second.size == type->size))
-      elements.insert_or_assign(hook, *type);
+  if (!hooks || !type) return std::nullopt;
+  stated_elements stated{.file = path->string(), .type = *type};
+  for (auto const& [hook, member] : hooks->members(k_most_hooks)) stated.hooks.push_back(hook);
+  return stated;
+}
+
+/// Whether `recorded` is a struct of which only the size is known, as an ident states it.
+bool lacks_fields(element_type const& recorded, element_type const& stated)
+{
+  return recorded.kind == scalar_kind::bytes && recorded.size == stated.size;
+}
+
+/// @throws file_error the sidecar's type is not the one that the same input records.
+void check_record(stated_elements const& stated, std::string const& hook,
+                  element_type const& recorded)
+{
+  if (recorded == stated.type || lacks_fields(recorded, stated.type)) return;
+  throw file_error(
+      stage::sidecar,
+      {.message = detail::format(R"({}: "element" is {}, and the code records {} for {})",
+                                 stated.file, to_string(stated.type), to_string(recorded), hook),
+       .input = stated.file,
+       .code = error_code::invalid_sidecar,
+       .hint = R"(state the type of FATLINK_ELEMENT, or leave out "element")"});
+}
+
+/// Adds what the sidecar of a transform states, except of hooks in `others`, which an earlier
+/// transform states. Of its own records only structs without fields are replaced.
+void add_transform(hook_elements& elements, input const& transform, std::set<std::string>& others)
+{
+  auto const stated = stated_beside(transform.name());
+  if (!stated) return;
+  auto const own = records_of(transform.modules()).types;
+  for (auto const& hook : stated->hooks) {
+    if (auto const record = own.find(hook); record != own.end())
+      check_record(*stated, hook, record->second);
+    if (others.insert(hook).second) elements.insert_or_assign(hook, stated->type);
+  }
+}
+
+/// Adds what the sidecar of the library states of hooks that no transform fills, and of which
+/// nothing is known, or only the size of a struct.
+void add_library(element_records& records, input const& library)
+{
+  auto const stated = stated_beside(library.name());
+  if (!stated) return;
+  for (auto const& hook : stated->hooks) {
+    auto const place = records.types.find(hook);
+    if (records.replaced.contains(hook)) continue;
+    if (place == records.types.end() || lacks_fields(place->second, stated->type))
+      records.types.insert_or_assign(hook, stated->type);
   }
 }
 
@@ -79,20 +162,16 @@ void add_stated(hook_elements& elements, std::filesystem::path const& file)
 
 hook_elements elements_of(std::span<fatbin const> modules, std::span<input const> inputs)
 {
-  auto elements = elements_of(modules);
-  for (std::size_t i = 1; i <= inputs.size(); ++i)  // the library last
-    add_stated(elements, inputs[i % inputs.size()].name());
-  return elements;
+  auto records = records_of(modules);
+  std::set<std::string> stated;
+  for (std::size_t i = 1; i < inputs.size(); ++i) add_transform(records.types, inputs[i], stated);
+  if (!inputs.empty()) add_library(records, inputs.front());
+  return std::move(records.types);
 }
 
 hook_elements elements_of(std::span<fatbin const> modules)
 {
-  hook_elements elements;
-  for (auto const& module : modules)
-    if (auto const& ident = module.ident())
-      for (auto const& [hook, element] : ident->elements)
-        elements.insert_or_assign(hook, element_type_of(element));
-  return elements;
+  return records_of(modules).types;
 }
 
 launch_plan bind_types(launch_plan plan, hook_elements const& elements)

@@ -16,14 +16,17 @@ namespace fatlink::detail {
 /// The types of elements by the hook that handles them.
 using hook_elements = std::map<std::string, element_type, std::less<>>;
 
-/// What the idents of `modules` state; a later module replaces what an earlier one, as the library,
-/// states of the same hook.
+/// What the idents of `modules` record; a later module replaces what an earlier one, as the
+/// library, records of the same hook. A record of a default definition does not count where another
+/// module defines the hook: it may handle other elements.
 hook_elements elements_of(std::span<fatbin const> modules);
 
-/// Also what the sidecars of `inputs`, the library and then the transforms, state of hooks of which
-/// the idents state nothing, or a struct without its fields; the first transform's statement
-/// counts. `modules`: those that a link takes of `inputs`.
-/// @throws file_error (invalid-sidecar) a sidecar's "element" or "hooks" is malformed.
+/// Also what the sidecars of `inputs`, the library and then the transforms, state: a transform's of
+/// its hooks, the first statement counts; the library's of hooks that no transform fills and of
+/// which nothing is recorded, or a struct without its fields. `modules`: those that a link takes of
+/// `inputs`.
+/// @throws file_error (invalid-sidecar) a sidecar's "element" or "hooks" is malformed, or differs
+///   from what the same input records.
 hook_elements elements_of(std::span<fatbin const> modules, std::span<input const> inputs);
 
 /// `plan` with a type for each "element" for which `elements` has one; others keep none.

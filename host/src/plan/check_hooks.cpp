@@ -157,8 +157,8 @@ struct recorded_element {
   element_type type;
 };
 
-/// Of each hook the last record, as elements_of().
-std::vector<recorded_element> records_of(std::span<fatbin const> modules)
+/// The records that count, as elements_of() has them.
+std::vector<recorded_element> counted_records(std::span<fatbin const> modules)
 {
   std::vector<recorded_element> records;
   for (auto const& module : modules)
@@ -166,6 +166,8 @@ std::vector<recorded_element> records_of(std::span<fatbin const> modules)
       std::erase_if(records, [&](auto const& earlier) { return earlier.hook == element.first; });
       records.push_back({&module, element.first, element.second});
     }
+  auto const counted = elements_of(modules);
+  std::erase_if(records, [&](auto const& record) { return !counted.contains(record.hook); });
   return records;
 }
 
@@ -230,7 +232,7 @@ std::vector<finding> check_plan_hooks(launch_plan const& plan, std::span<fatbin 
 std::vector<finding> check_elements(launch_plan const& plan, std::span<fatbin const> modules)
 {
   std::vector<finding> findings;
-  auto const records = records_of(modules);
+  auto const records = counted_records(modules);
   auto const arrays = arrays_of_hooks(plan);
   for (auto const& record : records)
     if (auto const of_hook = arrays.find(record.hook); of_hook != arrays.end())
