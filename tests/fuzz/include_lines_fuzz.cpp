@@ -45,6 +45,19 @@ bool is_at(std::string_view part, text_range range, std::string_view text)
                                                        : part.size() < original.size();
 }
 
+/// Whether `value` is what `text` has, in this order, but for comments and blanks.
+bool is_left_of(std::string_view value, std::string_view text)
+{
+  std::size_t place = 0;
+  for (char const letter : value) {
+    if (letter == ' ') continue;
+    place = text.find(letter, place);
+    if (place == std::string_view::npos) return false;
+    ++place;
+  }
+  return true;
+}
+
 void check_directives(std::string_view text)
 {
   auto const directives = find_directives(text);
@@ -59,9 +72,12 @@ void check_directives(std::string_view text)
   }
   for (auto const& use : directives.uses)
     expect(is_range(use.range, text) && is_part(use.text, joined));
-  for (auto const& macro : directives.definitions)
-    expect(is_part(macro.name, joined) && is_part(macro.value, joined) &&
-           is_part(macro.parameters, joined));
+  for (auto const& macro : directives.definitions) {
+    expect(is_part(macro.name, joined) && is_part(macro.parameters, joined));
+    auto const start = static_cast<std::size_t>(macro.name.data() - joined.data());
+    expect(macro.value.find('\n') == std::string::npos);
+    expect(is_left_of(macro.value, joined.substr(start + macro.name.size())));
+  }
   include_macros macros;
   macros.add(directives);
   for (auto const number : macros.expand())

@@ -43,8 +43,8 @@ struct macro_definition {
   std::string_view name = {};
   std::string_view parameters = {};  ///< "a, b" of NAME(a, b)
   bool is_function = false;          ///< has parameters, may be none
-  std::string value =
-      {};  ///< without comments: "<a/b.h>", "\"b.h\"", "a/ROOT", "NAME", "TEXT(x.h)"
+  /// Without comments: "<a/b.h>", "\"b.h\"", "a/ROOT", "NAME", "TEXT(x.h)".
+  std::string value = {};
 };
 
 struct include_directives {
