@@ -25,17 +25,19 @@ array differences(array const& a, array const& b, double error)
   return out;
 }
 
+/// The product of two complex numbers.
+hook_reference const k_product{.hook = "times",
+                               .parameters = {"a", "b"},
+                               .result = {{"imag", "a.real * b.imag + a.imag * b.real"},
+                                          {"real", "a.real * b.real - a.imag * b.imag"}},
+                               .tolerance = {.ulp = 2}};
+
 }  // namespace
 
 TEST(PlanReference, OfComplexNumbersBoundsByTheModulus)
 {
   auto const type = type_of("complex64");
-  hook_reference const product{.hook = "times",
-                               .parameters = {"a", "b"},
-                               .result = {{"imag", "a.real * b.imag + a.imag * b.real"},
-                                          {"real", "a.real * b.real - a.imag * b.imag"}},
-                               .tolerance = {.ulp = 2}};
-  auto const transform = transform_of({product}, error_model::relative);
+  auto const transform = transform_of({k_product}, error_model::relative);
   auto const in = generated(type, 4096);
   array out(type, in.count());
   for (std::size_t i = 0; i < in.count(); ++i) {
@@ -57,11 +59,6 @@ TEST(PlanReference, OfComplexNumbersBoundsByTheModulus)
 TEST(PlanReference, OfProductsOfComplexNumbersFollowsTheRelativeModel)
 {
   auto const type = type_of("complex64");
-  hook_reference const product{.hook = "times",
-                               .parameters = {"a", "b"},
-                               .result = {{"imag", "a.real * b.imag + a.imag * b.real"},
-                                          {"real", "a.real * b.real - a.imag * b.imag"}},
-                               .tolerance = {.ulp = 2}};
   array in(type, 1000);
   auto real = 1.0F;
   auto imag = 0.0F;
@@ -77,8 +74,9 @@ TEST(PlanReference, OfProductsOfComplexNumbersFollowsTheRelativeModel)
   array out(type, 1);
   out.set(0, static_cast<double>(real), 0);
   out.set(0, static_cast<double>(imag), 1);
-  auto const reference = reference_of(node(operation::fold, "times", {argument("in")}),
-                                      transform_of({product}, error_model::relative), {{"in", in}});
+  auto const reference =
+      reference_of(node(operation::fold, "times", {argument("in")}),
+                   transform_of({k_product}, error_model::relative), {{"in", in}});
   expect_verified(reference, out);
   out.set(0, static_cast<double>(imag) + 1e-3, 1);
   EXPECT_EQ(reference.verify("out", out).failures, 1U);
