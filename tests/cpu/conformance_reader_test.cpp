@@ -56,7 +56,8 @@ TEST(ConformanceReader, ReadsAnInstructionWithItsRows)
 TEST(ConformanceReader, ReadsAProgram)
 {
   auto const cases = read(
-      "program sum\ngrid 2\nblock 32 2\nshared 64\nin u32: 1 2*3 5..7\nout f32: 1.5\nptx\nx\nend\n");
+      "program sum\ngrid 2\nblock 32 2\nshared 64\nin u32: 1 2*3 5..7\nout f32: "
+      "1.5\nptx\nx\nend\n");
   ASSERT_EQ(cases.size(), 1U);
   EXPECT_EQ(cases[0].block[1], 2U);
   EXPECT_EQ(cases[0].input[0].values.size(), 7U);

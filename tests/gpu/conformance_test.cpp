@@ -69,8 +69,8 @@ class one_file : public testing::Test {
   [[nodiscard]] fatlink::loaded_module load(std::string const& module) const
   {
     auto const bytes = std::as_bytes(std::span(module));
-    auto const input = fatlink::input::from_bytes({bytes.begin(), bytes.end()},
-                                                  path_.stem().string() + ".ptx");
+    auto const input =
+        fatlink::input::from_bytes({bytes.begin(), bytes.end()}, path_.stem().string() + ".ptx");
     return device_->load(
         fatlink::linker().link({input}, device_->link_options(fatlink::link_mode::ptx)));
   }
