@@ -12,14 +12,14 @@ fatlink::loaded_module load(fatlink::device const& device, conformance_case cons
 {
   fatlink::linked_image image;
   image.kind = fatlink::image_kind::ptx_set;
-  image.parts = {{of.file + "." + of.name + ".ptx", module_of(of)}};
+  image.parts = {{of.file + "." + of.name + ".ptx", module_of({of})}};
   return device.load(image);
 }
 
 void expect_refusal(conformance_case const& of, fatlink::device const& device)
 {
   try {
-    (void)load(device, of).find_kernel("k");
+    (void)load(device, of).find_kernel(kernel_name(of, 0));
     FAIL() << of.place(of.line) << ": the device refuses nothing";
   } catch (fatlink::error const& refused) {
     for (auto const& message : of.messages)
@@ -37,7 +37,7 @@ class one_case : public testing::Test {
         fatlink::open_device("cpu", {.instruction_budget = 1 << 22, .check_races = false});
     if (case_.is_refused()) return expect_refusal(case_, *device);
     try {
-      EXPECT_EQ(run(case_, *device, load(*device, case_), "k"), "");
+      EXPECT_EQ(run(case_, *device, load(*device, case_), kernel_name(case_, 0)), "");
     } catch (fatlink::error const& failed) {
       FAIL() << case_.place(case_.line) << ": " << failed.what();
     }
