@@ -8,7 +8,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, char const*>, 17> k_features{{
+constexpr std::array<std::pair<std::string_view, char const*>, 16> k_features{{
     {"tex", k_textures},
     {"tld4", k_textures},
     {"txq", k_textures},
@@ -25,7 +25,6 @@ constexpr std::array<std::pair<std::string_view, char const*>, 17> k_features{{
     {"alloca", "dynamic alloca"},
     {"stacksave", "dynamic alloca"},
     {"stackrestore", "dynamic alloca"},
-    {"setmaxnreg", "changes of the register count"},
 }};
 
 }  // namespace
