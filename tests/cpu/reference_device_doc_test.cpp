@@ -131,9 +131,9 @@ TEST(ReferenceDeviceDocument, HasTheTablesOfTheDecoderAndTheConformanceCases)
 
 TEST(ReferenceDeviceDocument, HasAConformanceCaseOfEveryInstruction)
 {
-  names with_cases;
-  for (auto const& [name, of] : covered()) with_cases.insert(name);
-  EXPECT_EQ(with_cases, instructions());
+  auto without_cases = instructions();
+  for (auto const& [name, of] : covered()) without_cases.erase(name);
+  EXPECT_EQ(without_cases, names());
 }
 
 TEST(ReferenceDeviceDocument, ListsTheSpecialRegisters)

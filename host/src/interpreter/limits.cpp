@@ -8,7 +8,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, char const*>, 14> k_features{{
+constexpr auto k_features = std::to_array<std::pair<std::string_view, char const*>>({
     {"tex", k_textures},
     {"tld4", k_textures},
     {"txq", k_textures},
@@ -23,7 +23,7 @@ constexpr std::array<std::pair<std::string_view, char const*>, 14> k_features{{
     {"alloca", "dynamic alloca"},
     {"stacksave", "dynamic alloca"},
     {"stackrestore", "dynamic alloca"},
-}};
+});
 
 }  // namespace
 
