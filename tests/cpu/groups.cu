@@ -4,10 +4,10 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
+#include <mma.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
 #include <cuda/ptx>
-#include <mma.h>
 
 // Shared objects are constructed by their users.
 #pragma nv_diag_suppress static_var_with_dynamic_init
@@ -46,8 +46,8 @@ extern "C" __global__ void copy_with_barrier(unsigned* out, unsigned* values)
   if (threadIdx.x == 0) init(&*barrier, k_block);
   block.sync();
   for (unsigned round = 0; round < 3; ++round) {
-    cuda::memcpy_async(block, data, values + round * k_block,
-                       cuda::aligned_size_t<16>(sizeof data), *barrier);
+    cuda::memcpy_async(block, data, values + round * k_block, cuda::aligned_size_t<16>(sizeof data),
+                       *barrier);
     (*barrier).arrive_and_wait();
     out[round * k_block + threadIdx.x] = data[k_block - 1 - threadIdx.x];
     block.sync();
@@ -154,7 +154,8 @@ extern "C" __global__ void multiply_halves(unsigned* out, unsigned* values)
   for (int i = 0; i < sum.num_elements; ++i) sum.x[i] *= 2;
   wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
   __syncwarp();
-  for (unsigned i = threadIdx.x; i < 256; i += 32) out[i] = static_cast<unsigned>(static_cast<int>(c[i]));
+  for (unsigned i = threadIdx.x; i < 256; i += 32)
+    out[i] = static_cast<unsigned>(static_cast<int>(c[i]));
 }
 
 /// Blocks of a cluster add up their numbers in the first one's shared memory.

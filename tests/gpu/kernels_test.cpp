@@ -3,10 +3,10 @@
 #include "arithmetic_suite.hpp"
 #include "device_suite.hpp"
 #include "elementwise_suite.hpp"
+#include "groups_suite.hpp"
 #include "interface_suite.hpp"
 #include "kernels_suite.hpp"
 #include "plan_suite.hpp"
-#include "groups_suite.hpp"
 #include "progress_suite.hpp"
 
 namespace fatlink {

@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-
 namespace fatlink::interpreter {
 namespace {
 
