@@ -32,7 +32,8 @@ void decode_selp(decoding& d)
   auto const b = d.source(2, type);
   auto const c = d.predicate(3);
   auto const result = d.destination(0, type);
-  auto& o = d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &selp<T>; }));
+  auto& o = d.emit(
+      for_bits(d, size_of(type), []<typename T>() -> handler { return for_host<&selp<T>>(); }));
   o.d = result;
   o.a = a;
   o.b = b;
@@ -59,7 +60,8 @@ void decode_slct(decoding& d)
   if (d.take("ftz")) d.refuse();
   if (selector_type != type::s32 && selector_type != type::f32) d.refuse();
   auto const run = for_bits(d, size_of(type), [&]<typename T>() -> handler {
-    return selector_type == type::f32 ? &slct<T, float> : &slct<T, std::int32_t>;
+    return selector_type == type::f32 ? for_host<&slct<T, float>>()
+                                      : for_host<&slct<T, std::int32_t>>();
   });
   d.emit(run, type, {type, type, selector_type});
 }
@@ -97,7 +99,7 @@ void decode_testp(decoding& d)
     if (!d.take(k_classes[i])) continue;
     auto const a = d.source(1, type);
     auto const result = d.predicate_destination(d.operand(0));
-    auto& o = d.emit(type == type::f64 ? &testp<double> : &testp<float>);
+    auto& o = d.emit(type == type::f64 ? for_host<&testp<double>>() : for_host<&testp<float>>());
     o.d = result;
     o.a = a;
     o.flags = i;
