@@ -3,11 +3,17 @@
 // for races.
 #include "algorithms/cub_blocks_suite.hpp"
 #include "algorithms/cub_grids_suite.hpp"
+#include "algorithms/grids_suite.hpp"
+#include "algorithms/groups_suite.hpp"
+#include "algorithms/waiting_suite.hpp"
 
 namespace fatlink {
 
 INSTANTIATE_TEST_SUITE_P(Cpu, CubBlocks, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, CubWarps, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, CubGrids, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Grids, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Groups, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::Values("cpu", "checked"));
 
 }  // namespace fatlink
