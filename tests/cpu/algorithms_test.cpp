@@ -6,6 +6,8 @@
 #include "algorithms/grids_suite.hpp"
 #include "algorithms/groups_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
+#include "algorithms/bits_suite.hpp"
+#include "algorithms/matrices_suite.hpp"
 
 namespace fatlink {
 
@@ -15,5 +17,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, CubGrids, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Grids, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Groups, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Bits, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::Values("cpu", "checked"));
 
 }  // namespace fatlink
