@@ -75,6 +75,11 @@ class Plans(BenchTest):
     def test_it_needs_no_transform(self):
         self.assertEqual(self.bench("--library", "convert")["transform"], "")
 
+    def test_elements_that_are_the_value_of_no_size_are_refused(self):
+        self.assert_fails(2, "bench", "--library", "convert", "--transform", "load_float32", "--set", "n=100", "--elements", "5",
+                          says=["--elements 5: is the value of no size: --set states those of plan convert, or they have defaults"],
+                          hint="leave out --elements")
+
     def test_its_kernels_are_named_by_the_plan(self):
         self.assert_fails(2, "bench", "--library", "stencil", "--transform", "smooth", "--kernel", "stencil",
                           says=["--kernel stencil: the launch plan of stencil names its kernels"])
