@@ -8,7 +8,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, char const*>, 24> k_features{{
+constexpr std::array<std::pair<std::string_view, char const*>, 22> k_features{{
     {"tex", k_textures},
     {"tld4", k_textures},
     {"txq", k_textures},
@@ -24,8 +24,6 @@ constexpr std::array<std::pair<std::string_view, char const*>, 24> k_features{{
     {"ldmatrix", "matrix instructions"},
     {"stmatrix", "matrix instructions"},
     {"movmatrix", "matrix instructions"},
-    {"cp", "asynchronous copies"},
-    {"mbarrier", "asynchronous copies"},
     {"multimem", "multicast memory"},
     {"mapa", "clusters of several blocks"},
     {"getctarank", "clusters of several blocks"},

@@ -30,7 +30,9 @@ decode_table const& instruction_table()
   static auto const& table = *[] {
     auto* const families = new decode_table;
     for (auto const add : {add_integer, add_bits, add_logic, add_float, add_approximate,
-                           add_convert, add_compare, add_select, add_move, add_access, add_address,
+                           add_convert, add_compare, add_select, add_move, add_access, add_cache, add_copies,
+                           add_mbarrier,
+                           add_address,
                            add_atomic, add_control, add_barrier, add_shuffle, add_vote})
       add(*families);
     return families;
