@@ -30,7 +30,6 @@ constexpr std::array<std::pair<std::string_view, char const*>, 22> k_features{{
     {"alloca", "dynamic alloca"},
     {"stacksave", "dynamic alloca"},
     {"stackrestore", "dynamic alloca"},
-    {"setmaxnreg", "changes of the register count"},
 }};
 
 }  // namespace

@@ -33,7 +33,8 @@ decode_table const& instruction_table()
                            add_convert, add_compare, add_select, add_move, add_access, add_cache, add_copies,
                            add_mbarrier,
                            add_address,
-                           add_atomic, add_control, add_barrier, add_shuffle, add_vote})
+                           add_atomic, add_control, add_barrier, add_shuffle, add_vote,
+                           add_bit_masks, add_hints, add_spaces, add_video, add_simd_video})
       add(*families);
     return families;
   }();
