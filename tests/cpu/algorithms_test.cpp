@@ -8,6 +8,8 @@
 #include "algorithms/waiting_suite.hpp"
 #include "algorithms/bits_suite.hpp"
 #include "algorithms/matrices_suite.hpp"
+#include "algorithms/numeric_suite.hpp"
+#include "algorithms/sequences_suite.hpp"
 
 namespace fatlink {
 
@@ -19,5 +21,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Groups, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Bits, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::Values("cpu", "checked"));
 
 }  // namespace fatlink
