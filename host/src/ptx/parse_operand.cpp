@@ -72,17 +72,28 @@ class operand_parser {
     return address;
   }
 
+  /// "!" or "-" before a name; empty: none, or the sign of a constant.
+  [[nodiscard]] std::string_view sign_of_register() const noexcept
+  {
+    auto const is_sign = reader_.at("!") || reader_.at("-");
+    if (!is_sign || reader_.second().kind != token_kind::word) return {};
+    return reader_.second().text == "WARP_SZ" ? std::string_view{} : reader_.peek().text;
+  }
+
   operand parse_simple()
   {
-    auto const is_inverted = reader_.at("!") && reader_.second().kind == token_kind::word &&
-                             reader_.second().text != "WARP_SZ";
-    if (!is_inverted && at_constant(reader_)) return parse_constant(reader_);
-    if (is_inverted) reader_.next();
+    auto const sign = sign_of_register();
+    if (sign.empty() && at_constant(reader_)) return parse_constant(reader_);
+    if (!sign.empty()) reader_.next();
     auto operand = resolve(reader_.expect_name("an operand"));
-    if (is_inverted && operand.kind != operand_kind::register_)
-      reader_.fail("expected a register after '!'");
-    operand.negated = is_inverted;
-    if (operand.kind == operand_kind::register_) operand.offset = parse_offset(reader_);
+    auto const is_register = operand.kind == operand_kind::register_;
+    if (sign == "-" && !is_register) reader_.fail("expected a number after '-'");
+    if (sign == "!" && !is_register) reader_.fail("expected a register after '!'");
+    operand.negated = sign == "!";
+    operand.minus = sign == "-";
+    if (is_register && reader_.peek().kind == token_kind::directive)
+      operand.selector = reader_.next().text.substr(1);
+    if (is_register) operand.offset = parse_offset(reader_);
     if (operand.kind == operand_kind::variable || operand.kind == operand_kind::symbol) {
       if (reader_.at("[")) parse_element(operand);
       operand.offset = sum(operand.offset, parse_offset(reader_));

@@ -61,7 +61,8 @@ struct variable {
 };
 
 enum class operand_kind : std::uint8_t {
-  register_,  ///< `index` into function::registers, plus `offset`; `negated` for !%p
+  register_,  ///< `index` into function::registers, plus `offset`; `negated` for !%p, `minus` for
+              ///< -%r
   integer,    ///< `bits`
   real32,     ///< `bits` of a float
   real64,     ///< `bits` of a double
@@ -87,6 +88,8 @@ struct operand {
   std::int64_t element = 0;  ///< the 3, if the size of elements is not known yet: of a symbol
   std::string name = {};
   std::vector<operand> parts = {};
+  std::string selector = {};  ///< "b0" of the video operand %r1.b0
+  bool minus = false;         ///< of the operands of vmad
 };
 
 struct instruction {

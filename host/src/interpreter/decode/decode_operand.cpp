@@ -83,6 +83,7 @@ operand_offset decoding::source(syntax::operand const& operand, type type)
     case operand_kind::register_: {
       auto const& declared = function_.registers[operand.index];
       if (operand.negated || declared.type == type::pred) reject(declared.name + " is a predicate");
+      reject_part(operand);
       if (register_width(declared.type) != width) reject(declared.name + " is of another width");
       auto const register_ = register_at(operand.index);
       if (operand.offset == 0) return register_;
@@ -103,6 +104,13 @@ operand_offset decoding::source(syntax::operand const& operand, type type)
     default:
       refuse("unknown form of operand");
   }
+}
+
+/// %r1.b0 and -%r1 are operands of video instructions only, which remove both before they read.
+void decoding::reject_part(syntax::operand const& operand) const
+{
+  if (!operand.selector.empty()) reject("." + operand.selector + " is not a part of an operand");
+  if (operand.minus) reject("the operand is negated");
 }
 
 operand_offset decoding::special(syntax::operand const& operand, type type)
@@ -174,6 +182,7 @@ operand_offset decoding::destination(syntax::operand const& operand, type type)
   auto const width = register_width(type);
   if (operand.kind == operand_kind::sink) return new_register(width);
   if (operand.kind != operand_kind::register_) reject("the destination is not a register");
+  reject_part(operand);
   auto const& declared = function_.registers[operand.index];
   if (declared.type == type::pred || register_width(declared.type) != width)
     reject(declared.name + " is of another width");

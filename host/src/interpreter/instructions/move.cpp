@@ -93,8 +93,8 @@ type bits_type(decoding const& d, unsigned width)
 /// A handler for values of 2 to 16 bytes.
 handler copy_of(decoding const& d, unsigned width)
 {
-  if (width == sizeof(quad)) return &copy<quad>;
-  return for_bits(d, width, []<typename T>() -> handler { return &copy<T>; });
+  if (width == sizeof(quad)) return for_host<&copy<quad>>();
+  return for_bits(d, width, []<typename T>() -> handler { return for_host<&copy<T>>(); });
 }
 
 unsigned part_width(decoding const& d, type type, syntax::operand const& parts)
@@ -124,9 +124,10 @@ void decode_pack(decoding& d, type type, syntax::operand const& parts)
       d.new_register(size_of(type));  // not the result, which may be one of the parts
   for (unsigned i = 0; i < parts.parts.size(); ++i) {
     auto const a = d.source(parts.parts[i], part_type);
-    auto& o = d.emit(
-        width == 1 ? &put_part<std::uint8_t>
-                   : for_bits(d, width, []<typename T>() -> handler { return &put_part<T>; }));
+    auto& o = d.emit(width == 1 ? for_host<&put_part<std::uint8_t>>()
+                                : for_bits(d, width, []<typename T>() -> handler {
+                                    return for_host<&put_part<T>>();
+                                  }));
     o.d = packed;
     o.a = a;
     o.immediate = i * width;
@@ -149,9 +150,10 @@ void decode_unpack(decoding& d, type type, syntax::operand const& parts)
   whole_copy.a = a;
   for (unsigned i = 0; i < parts.parts.size(); ++i) {
     auto const result = d.destination(parts.parts[i], part_type);
-    auto& o = d.emit(
-        width == 1 ? &take_part<std::uint8_t>
-                   : for_bits(d, width, []<typename T>() -> handler { return &take_part<T>; }));
+    auto& o = d.emit(width == 1 ? for_host<&take_part<std::uint8_t>>()
+                                : for_bits(d, width, []<typename T>() -> handler {
+                                    return for_host<&take_part<T>>();
+                                  }));
     o.d = result;
     o.a = copied;
     o.immediate = i * width;
@@ -193,7 +195,7 @@ void decode_mov(decoding& d)
   if (type == type::pred) {
     auto const a = d.predicate(1);
     auto const result = d.predicate_destination(d.operand(0));
-    auto& o = d.emit(&copy_predicate);
+    auto& o = d.emit(for_host<&copy_predicate>());
     o.d = result;
     o.a = a;
     return;
@@ -211,7 +213,8 @@ void decode_mov(decoding& d)
 
 void emit_local_address(decoding& d, std::uint64_t offset, operand_offset result, unsigned width)
 {
-  auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &local_address<T>; }));
+  auto& o = d.emit(
+      for_bits(d, width, []<typename T>() -> handler { return for_host<&local_address<T>>(); }));
   o.d = result;
   o.immediate = offset;
 }
@@ -219,7 +222,8 @@ void emit_local_address(decoding& d, std::uint64_t offset, operand_offset result
 void emit_sum(decoding& d, operand_offset a, std::uint64_t addend, operand_offset result,
               unsigned width)
 {
-  auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &add_constant<T>; }));
+  auto& o = d.emit(
+      for_bits(d, width, []<typename T>() -> handler { return for_host<&add_constant<T>>(); }));
   o.d = result;
   o.a = a;
   o.immediate = addend;
