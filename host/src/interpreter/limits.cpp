@@ -17,12 +17,11 @@ constexpr auto k_features = std::to_array<std::pair<std::string_view, char const
     {"sust", k_textures},
     {"sured", k_textures},
     {"suq", k_textures},
-    {"wgmma", "matrix instructions"},
-    {"tcgen05", "matrix instructions"},
+    {"wgmma", "matrix products of four warps (wgmma)"},
+    {"tcgen05", "matrix products of sm_100 (tcgen05)"},
     {"multimem", "multicast memory"},
-    {"alloca", "dynamic alloca"},
-    {"stacksave", "dynamic alloca"},
-    {"stackrestore", "dynamic alloca"},
+    {"tensormap", "tensor maps (TMA)"},
+    {"clusterlaunchcontrol", "launches of clusters by clusters"},
 });
 
 }  // namespace

@@ -70,6 +70,11 @@ class decoding {
     return words_.empty() ? std::string_view{} : words_.front();
   }
 
+  [[nodiscard]] std::string_view last_word() const noexcept
+  {
+    return words_.empty() ? std::string_view{} : words_.back();
+  }
+
   // Operands, by index.
   [[nodiscard]] std::size_t count() const noexcept { return instruction_->operands.size(); }
   [[nodiscard]] syntax::operand const& operand(std::size_t index) const;
@@ -178,6 +183,7 @@ void add_select(decode_table& table);
 void add_move(decode_table& table);
 void add_access(decode_table& table);
 void add_cache(decode_table& table);
+void add_stack(decode_table& table);
 void add_cluster_addresses(decode_table& table);
 void add_copies(decode_table& table);
 void add_mbarrier(decode_table& table);

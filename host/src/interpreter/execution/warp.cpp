@@ -29,6 +29,7 @@ void warp::start(launch_state const& launch, interpreter::block& block, unsigned
   carry = 0;
   last_sync = 0;
   copies.clear();
+  stacks.clear();
   cluster_arrivals = 0;
   issued_ = 0;
   last_region_ = nullptr;
@@ -220,6 +221,7 @@ void warp::leave(lane_mask mask)
 {
   auto* const frame = running_.frame;
   if (frame->caller == nullptr) return finish(mask);
+  stacks.release(mask, frame->depth);
   auto const& site = *frame->site;
   auto const& results = frame->code->results;
   for (std::size_t i = 0; i < site.results.size(); ++i)

@@ -19,6 +19,7 @@
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/pending_copies.hpp"
+#include "interpreter/execution/thread_stacks.hpp"
 
 namespace fatlink::interpreter {
 
@@ -180,6 +181,7 @@ class warp {
 
   lane_mask carry = 0;          ///< the condition code's carry, one bit for each lane; 1: no borrow
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
+  thread_stacks stacks;         ///< of alloca
   pending_copies copies;        ///< of cp.async
   lane_mask cluster_arrivals = 0;  ///< at the cluster's barrier, whose phase is not complete
   std::uint64_t executed = 0;      ///< instructions, counted for each lane of the group

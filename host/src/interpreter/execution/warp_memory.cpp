@@ -114,6 +114,7 @@ std::byte* warp::resolve_local(std::uint64_t address, unsigned size, unsigned la
     if (offset >= frame->local_base && fits(offset - frame->local_base, size, bytes))
       return frame->local.data() + std::size_t{lane} * bytes + (offset - frame->local_base);
   }
+  if (auto* const place = stacks.place(lane, offset, size)) return place;
   fail_address(verb_of(writes), address, size, "outside the thread's local memory", lane, op);
 }
 

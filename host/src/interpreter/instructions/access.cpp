@@ -8,6 +8,7 @@
 #include "interpreter/instructions/async/async_families.hpp"
 #include "interpreter/instructions/cache_hints.hpp"
 #include "interpreter/instructions/memory_operand.hpp"
+#include "interpreter/instructions/wide_access.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -121,6 +122,7 @@ template <bool Store>
 void decode_access(decoding& d)
 {
   if (Store && d.take("async")) return decode_async_store(d);
+  if (d.last_word() == "b128") return decode_wide_access(d, Store);
   auto const access = take_access<Store>(d);
   d.expect_count(access.operands, access.operands);
   auto const& address = d.operand(Store ? 0 : 1);

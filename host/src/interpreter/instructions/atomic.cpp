@@ -4,6 +4,7 @@
 // the strongest. Source: PTX ISA 9.0, "atom", "red".
 #include <type_traits>
 
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
@@ -11,17 +12,30 @@
 #include "interpreter/instructions/atomic_ops.hpp"
 #include "interpreter/instructions/cache_hints.hpp"
 #include "interpreter/instructions/memory_operand.hpp"
+#include "interpreter/instructions/wide_access.hpp"
 
 namespace fatlink::interpreter {
 namespace {
 
 enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2 };
 
+/// The generic address of a lane.
+std::uint64_t address_of(warp& w, operation const& o, unsigned lane)
+{
+  auto address = o.immediate;
+  auto const is_shared = (o.flags & k_shared) != 0;
+  if (o.a == k_no_operand) return is_shared ? k_shared_window + address : address;
+  if ((o.flags & k_narrow_address) == 0) {
+    address += load<std::uint64_t>(w.at(o.a), lane);
+    return is_shared ? k_shared_window + address : address;
+  }
+  return k_shared_window + static_cast<std::uint32_t>(address + load<std::uint32_t>(w.at(o.a), lane));
+}
+
 /// `Op`, or `SharedOp` where a generic address is in shared memory.
 template <typename T, typename Op, typename SharedOp = Op>
 void atomic(warp& w, operation const& o, lane_mask mask)
 {
-  auto const* const a = o.a == k_no_operand ? nullptr : w.at(o.a);
   auto const* const b = w.at(o.b);
   auto const* const c = o.c == k_no_operand ? nullptr : w.at(o.c);
   auto* const d = o.d == k_no_operand ? nullptr : w.at(o.d);
@@ -30,16 +44,11 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   T last{};
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
-    auto address = o.immediate;
-    if (a != nullptr)
-      address +=
-          (o.flags & k_narrow_address) != 0 ? load<std::uint32_t>(a, i) : load<std::uint64_t>(a, i);
-    auto* const element = (o.flags & k_shared) != 0
-                              ? w.resolve_shared(address, sizeof(T), i, o, true)
-                              : w.resolve(address, sizeof(T), i, o, true);
+    auto const address = address_of(w, o, i);
+    auto* const element = w.resolve(address, sizeof(T), i, o, true);
     auto const operand = load<T>(b, i);
     auto const other = c == nullptr ? T{} : load<T>(c, i);
-    auto const is_shared = !std::is_same_v<Op, SharedOp> && w.block().owns_shared(element);
+    auto const is_shared = !std::is_same_v<Op, SharedOp> && address - k_shared_window < k_window_size;
     auto const result = is_shared ? update<T, SharedOp>(element, operand, other)
                                   : update<T, Op>(element, operand, other);
     has_changed |= result.has_changed;
@@ -55,35 +64,97 @@ struct atomic_of {
   static constexpr handler run = &atomic<T, Op, SharedOp>;
 };
 
-template <bool HasResult>
-void decode_atomic(decoding& d)
+/// Checks the address of a vector: its elements are updated one by one. immediate: the offset; c:
+/// unused; flags: as above, and the bytes of the vector above the low 8 bits.
+void check_vector(warp& w, operation const& o, lane_mask mask)
 {
-  if (!HasResult && d.take("async")) return decode_async_reduction(d);
-  auto const type = d.take_type();
+  for (; mask != 0; mask &= mask - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(mask));
+    (void)w.resolve(address_of(w, o, lane), o.flags >> 8, lane, o, true);
+  }
+}
+
+struct atomic_form {
+  ptx::type type = type::b32;
+  ptx::space space = space::generic;
+  unsigned count = 1;   ///< elements of the vector
+  unsigned policy = 0;  ///< operands
+  std::string_view name = {};
+};
+
+atomic_form take_form(decoding& d)
+{
+  atomic_form form;
+  form.type = d.take_type();
   (void)d.take("noftz");
   (void)take_order(d);
   (void)d.take("acq_rel");
   take_scope(d);
-  auto const space = take_space(d);
-  auto const policy = take_cache_policy(d);
-  auto const name = d.take_next();
-  auto const run = update_choice<atomic_of>::pick(d, name, type, space);
-  constexpr std::size_t k_address = HasResult ? 1 : 0;
-  auto const sources = name == "cas" ? 2U : 1U;
-  auto const operands = k_address + 1 + sources + policy;
-  d.expect_count(operands, operands);
+  for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
+    if (d.take(word)) form.count = count;
+  form.space = take_space(d);
+  form.policy = take_cache_policy(d);
+  form.name = d.take_next();
+  return form;
+}
 
-  auto const address = decode_address(d, d.operand(k_address), space);
-  auto const b = d.source(k_address + 1, type);
-  auto const c = sources == 2 ? d.source(k_address + 2, type) : k_no_operand;
-  auto const result = HasResult ? d.destination(0, type) : k_no_operand;
-  auto& o = d.emit(run);
-  o.d = result;
+void set_address(operation& o, computed_address const& address, space space)
+{
   o.a = address.base;
-  o.b = b;
-  o.c = c;
   o.immediate = address.offset;
   o.flags = (space == space::shared ? k_shared : 0U) | (address.width == 4 ? k_narrow_address : 0U);
+}
+
+/// A vector is updated element by element, after a check of its address.
+template <bool HasResult>
+void emit_vector(decoding& d, atomic_form const& form)
+{
+  constexpr std::size_t k_address = HasResult ? 1 : 0;
+  if (!is_float(form.type) || form.type == type::f64 || form.count * size_of(form.type) > 16)
+    d.refuse("not a supported vector");
+  d.expect_count(k_address + 2 + form.policy, k_address + 2 + form.policy);
+  auto const run = update_choice<atomic_of>::pick(d, form.name, form.type, form.space);
+  auto const& sources = d.operand(k_address + 1).parts;
+  auto const& results = d.operand(0).parts;
+  if (sources.size() != form.count || (HasResult && results.size() != form.count))
+    d.reject("the vector has another length");
+  auto const address = decode_address(d, d.operand(k_address), form.space);
+  auto& check = d.emit(&check_vector);
+  set_address(check, address, form.space);
+  check.flags |= form.count * size_of(form.type) << 8;
+  for (unsigned i = 0; i < form.count; ++i) {
+    auto const b = d.source(sources[i], form.type);
+    auto const result = HasResult ? d.destination(results[i], form.type) : k_no_operand;
+    auto& o = d.emit(run);
+    set_address(o, address, form.space);
+    o.immediate += std::uint64_t{i} * size_of(form.type);
+    o.d = result;
+    o.b = b;
+  }
+}
+
+template <bool HasResult>
+void decode_atomic(decoding& d)
+{
+  if (!HasResult && d.take("async")) return decode_async_reduction(d);
+  auto const form = take_form(d);
+  if (form.type == type::b128 && HasResult) return emit_wide_atomic(d, form.name, form.space);
+  if (form.count > 1) return emit_vector<HasResult>(d, form);
+  auto const run = update_choice<atomic_of>::pick(d, form.name, form.type, form.space);
+  constexpr std::size_t k_address = HasResult ? 1 : 0;
+  auto const sources = form.name == "cas" ? 2U : 1U;
+  auto const operands = k_address + 1 + sources + form.policy;
+  d.expect_count(operands, operands);
+
+  auto const address = decode_address(d, d.operand(k_address), form.space);
+  auto const b = d.source(k_address + 1, form.type);
+  auto const c = sources == 2 ? d.source(k_address + 2, form.type) : k_no_operand;
+  auto const result = HasResult ? d.destination(0, form.type) : k_no_operand;
+  auto& o = d.emit(run);
+  set_address(o, address, form.space);
+  o.d = result;
+  o.b = b;
+  o.c = c;
 }
 
 }  // namespace

@@ -84,6 +84,31 @@ struct op_add_half {
   }
 };
 
+/// min or max of each half: a NaN is ignored beside a number, and -0 is less than +0.
+template <typename Half, bool Max>
+std::uint16_t atomic_half_extreme(std::uint16_t a, std::uint16_t b) noexcept
+{
+  auto const x = to_double(Half{a});
+  auto const y = to_double(Half{b});
+  if (x != x || y != y) return x == x ? a : y == y ? b : Half::k_nan;
+  if (x == y) return Max == ((a & 0x8000U) != 0) ? b : a;
+  return Max == (x > y) ? a : b;
+}
+template <typename Half, bool Max>
+struct op_extreme_half {
+  template <typename T>
+  T operator()(T old, T b, T) const
+  {
+    auto const lower = atomic_half_extreme<Half, Max>(static_cast<std::uint16_t>(old),
+                                                      static_cast<std::uint16_t>(b));
+    if constexpr (sizeof(T) == 2) return lower;
+    auto const upper =
+        atomic_half_extreme<Half, Max>(static_cast<std::uint16_t>(std::uint32_t{old} >> 16),
+                                       static_cast<std::uint16_t>(std::uint32_t{b} >> 16));
+    return static_cast<T>(std::uint32_t{upper} << 16 | lower);
+  }
+};
+
 template <typename T>
 struct updated {
   T old;
@@ -115,8 +140,8 @@ class update_choice {
     if (name == "and") return of_bits<of_two<op_and>>(d, type, 4);
     if (name == "or") return of_bits<of_two<op_or>>(d, type, 4);
     if (name == "xor") return of_bits<of_two<op_xor>>(d, type, 4);
-    if (name == "min") return of_integers<of_two<op_min>>(d, type);
-    if (name == "max") return of_integers<of_two<op_max>>(d, type);
+    if (name == "min") return extreme<of_two<op_min>, false>(d, type);
+    if (name == "max") return extreme<of_two<op_max>, true>(d, type);
     if (name == "inc") return of_integers<op_increment>(d, type);
     if (name == "dec") return of_integers<op_decrement>(d, type);
     d.refuse();
@@ -138,6 +163,24 @@ class update_choice {
   {
     if (size_of(type) < 4) d.refuse();
     return for_integer(d, type, []<typename T>() -> handler { return k_run<T, Op>; });
+  }
+
+  template <typename Whole, bool Max>
+  static handler extreme(decoding const& d, type type)
+  {
+    using half_float::bfloat16, half_float::binary16;
+    switch (type) {
+      case type::f16:
+        return k_run<std::uint16_t, op_extreme_half<binary16, Max>>;
+      case type::f16x2:
+        return k_run<std::uint32_t, op_extreme_half<binary16, Max>>;
+      case type::bf16:
+        return k_run<std::uint16_t, op_extreme_half<bfloat16, Max>>;
+      case type::bf16x2:
+        return k_run<std::uint32_t, op_extreme_half<bfloat16, Max>>;
+      default:
+        return of_integers<Whole>(d, type);
+    }
   }
 
   static handler addition(decoding const& d, type type, space space)

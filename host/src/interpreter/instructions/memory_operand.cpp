@@ -17,8 +17,12 @@ void take_scope(decoding& d)
 
 space take_space(decoding& d)
 {
-  for (auto const* const word : {"global", "shared", "shared::cta", "const", "local", "param",
-                                 "param::entry", "param::func"})
+  if (auto const first = ptx::parse_space(d.next_word())) {
+    (void)d.take_next();
+    return *first;
+  }
+  for (auto const* const word : {"global", "shared", "shared::cta", "shared::cluster", "const",
+                                 "local", "param", "param::entry", "param::func"})
     if (d.take(word)) return *ptx::parse_space(word);
   return space::generic;
 }
