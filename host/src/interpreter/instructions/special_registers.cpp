@@ -173,7 +173,8 @@ bool emit_special(decoding& d, std::string_view name, operand_offset result, uns
   for (auto const& entry : k_specials) {
     if (entry.word != word || entry.has_axis != has_axis) continue;
     d.result().is_cooperative |= entry.source >= special::workspace_lower;
-    auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &read_special<T>; }));
+    auto& o = d.emit(
+        for_bits(d, width, []<typename T>() -> handler { return for_host<&read_special<T>>(); }));
     o.d = result;
     o.flags = axis;
     o.immediate = static_cast<std::uint64_t>(entry.source);
