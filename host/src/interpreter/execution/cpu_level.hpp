@@ -12,6 +12,12 @@
 
 namespace fatlink::interpreter {
 
+#ifdef FATLINK_HAS_LEVEL_3
+constexpr bool k_is_x86_64 = true;
+#else
+constexpr bool k_is_x86_64 = false;
+#endif
+
 /// Whether kernels that are decoded from now on use x86-64-v3.
 extern bool has_level_3;
 

@@ -16,17 +16,44 @@ using half_float::bfloat16;
 using half_float::binary16;
 using half_float::round_to;
 
-template <typename D, typename S>
-void integer_to_integer(warp& w, operation const& o, lane_mask mask)
+template <unsigned ResultStride, unsigned SourceStride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_integers(std::byte* d, std::byte const* a, bool saturate,
+                                                    lane_mask mask)
+{
+  if (saturate)
+    each_lane(mask, [=](unsigned i) {
+      write<ResultStride>(d, i, clamped<D>(read<S>(a, i, SourceStride)));
+    });
+  else
+    each_lane(mask, [=](unsigned i) {
+      write<ResultStride>(d, i, static_cast<D>(read<S>(a, i, SourceStride)));
+    });
+}
+
+template <unsigned ResultStride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_integers_to(warp& w, operation const& o, lane_mask mask)
 {
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
-  each_lane(mask, [=](unsigned i) {
-    auto const value = read<S>(a, i, conversion.source_stride);
-    write(d, i, conversion.result_stride,
-          conversion.saturate ? clamped<D>(value) : static_cast<D>(value));
-  });
+  if constexpr (sizeof(S) <= 2)
+    if (conversion.source_stride == 2)
+      return convert_integers<ResultStride, 2, D, S>(d, a, conversion.saturate, mask);
+  if constexpr (sizeof(S) <= 4)
+    if (conversion.source_stride == 4)
+      return convert_integers<ResultStride, 4, D, S>(d, a, conversion.saturate, mask);
+  convert_integers<ResultStride, 8, D, S>(d, a, conversion.saturate, mask);
+}
+
+template <typename D, typename S>
+void integer_to_integer(warp& w, operation const& o, lane_mask mask)
+{
+  auto const stride = conversion_of(o).result_stride;
+  if constexpr (sizeof(D) <= 2)
+    if (stride == 2) return convert_integers_to<2, D, S>(w, o, mask);
+  if constexpr (sizeof(D) <= 4)
+    if (stride == 4) return convert_integers_to<4, D, S>(w, o, mask);
+  convert_integers_to<8, D, S>(w, o, mask);
 }
 
 template <typename D, typename S>
@@ -47,16 +74,26 @@ void integer_to_real(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-template <typename D, typename S>
-void real_to_integer(warp& w, operation const& o, lane_mask mask)
+template <unsigned Stride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_reals_to(warp& w, operation const& o, lane_mask mask)
 {
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   each_lane(mask, [=](unsigned i) {
-    write(d, i, conversion.result_stride,
-          to_integer<D, S>(read_real<S>(a, i, conversion), conversion.rounding));
+    write<Stride>(d, i, to_integer<D, S>(read_real<S>(a, i, conversion), conversion.rounding));
   });
+}
+
+template <typename D, typename S>
+void real_to_integer(warp& w, operation const& o, lane_mask mask)
+{
+  auto const stride = conversion_of(o).result_stride;
+  if constexpr (sizeof(D) <= 2)
+    if (stride == 2) return convert_reals_to<2, D, S>(w, o, mask);
+  if constexpr (sizeof(D) <= 4)
+    if (stride == 4) return convert_reals_to<4, D, S>(w, o, mask);
+  convert_reals_to<8, D, S>(w, o, mask);
 }
 
 /// bf16 is the upper half of f32.
