@@ -10,6 +10,8 @@
 #include "algorithms/matrices_suite.hpp"
 #include "algorithms/numeric_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
+#include "algorithms/language_suite.hpp"
+#include "algorithms/random_numbers_suite.hpp"
 
 namespace fatlink {
 
@@ -23,5 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Bits, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Language, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, RandomNumbers, testing::Values("cpu", "checked"));
 
 }  // namespace fatlink
