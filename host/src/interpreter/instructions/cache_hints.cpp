@@ -46,6 +46,7 @@ void decode_prefetch(decoding& d)
 }
 
 /// discard and applypriority: an address, and the size of the line.
+template <handler Run>
 void decode_line(decoding& d)
 {
   auto const space = take_space(d);
@@ -54,7 +55,7 @@ void decode_line(decoding& d)
   d.expect_count(2, 2);
   if (d.integer(1) != k_line) d.reject("the size is not 128");
   auto const address = decode_address(d, d.operand(0), space);
-  auto& o = d.emit(&discard);
+  auto& o = d.emit(Run);
   o.a = address.base;
   o.immediate = address.offset;
 }
@@ -112,8 +113,8 @@ void add_cache(decode_table& table)
   table["prefetch"] = &decode_prefetch;
   table["prefetchu"] = &decode_prefetch;
   table["createpolicy"] = &decode_createpolicy;
-  table["discard"] = &decode_line;
-  table["applypriority"] = &decode_line;
+  table["discard"] = &decode_line<&discard>;
+  table["applypriority"] = &decode_line<&do_nothing>;
 }
 
 }  // namespace fatlink::interpreter
