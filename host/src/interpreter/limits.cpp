@@ -8,7 +8,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, char const*>, 24> k_features{{
+constexpr std::array<std::pair<std::string_view, char const*>, 23> k_features{{
     {"tex", k_textures},
     {"tld4", k_textures},
     {"txq", k_textures},
