@@ -43,19 +43,14 @@ class Ptxas : public testing::Test {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "" : "ptxas: " + said.str();
   }
 
-  /// One call for all instructions of a target; where it fails, one for each.
-  void check_instructions(std::string const& target, case_list const& cases)
+  /// One call for all cases of a batch; where it fails, one for each.
+  void check(batch const& cases)
   {
-    auto module = header_of(target);
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      module += kernel_of(cases[i], "k" + std::to_string(i));
-    if (errors_of(target, module).empty()) return;
-    for (auto const& one : cases) check_program(one);
-  }
-
-  void check_program(conformance_case const& one)
-  {
-    EXPECT_EQ(errors_of(one.target, module_of(one)), "") << one.place(one.line);
+    auto const errors = errors_of(cases[0].target, module_of(cases));
+    if (errors.empty()) return;
+    if (cases.size() == 1) ADD_FAILURE() << cases[0].place(cases[0].line) << ": " << errors;
+    if (cases.size() > 1)
+      for (auto const& one : cases) check({one});
   }
 
  private:
@@ -68,14 +63,10 @@ class Ptxas : public testing::Test {
 
 TEST_F(Ptxas, TakesEveryConformanceCaseForItsTarget)
 {
-  std::map<std::string, case_list> instructions;
+  case_list cases;
   for (auto const& path : case_files())
-    for (auto const& one : read_cases(path))
-      if (one.is_program || !one.declarations.empty())
-        check_program(one);
-      else
-        instructions[one.target].push_back(one);
-  for (auto const& [target, cases] : instructions) check_instructions(target, cases);
+    for (auto const& one : read_cases(path)) cases.push_back(one);
+  for (auto const& one : batches_of(cases)) check(one);
 }
 
 }  // namespace conformance

@@ -65,10 +65,12 @@ TEST(ConformanceReader, ReadsAProgram)
   EXPECT_EQ(cases[0].code, "x\n");
 }
 
-TEST(ConformanceReader, ReadsARefusal)
+TEST(ConformanceReader, ReadsARefusalAndAFault)
 {
   auto const cases = read("case a () -> ()\nx;\nmessage does not execute\n");
-  EXPECT_TRUE(cases.at(0).is_refused());
+  EXPECT_TRUE(cases.at(0).fails());
+  EXPECT_FALSE(cases.at(0).is_fault);
+  EXPECT_TRUE(read("case a () -> ()\nx;\nfault trap\n").at(0).is_fault);
 }
 
 TEST(ConformanceReader, ReadsNumbersOfEveryKind)
@@ -137,7 +139,7 @@ TEST(ConformanceReader, NamesTheCaseThatIsNotComplete)
 {
   expect_bad("case a () -> ()\n", "1: the case 'a' has no instructions");
   expect_bad("case a () -> ()\nx;\ncase b () -> ()\n",
-             "3: the case 'a' needs results or a message of the refusal, and not both");
+             "3: the case 'a' needs results or the message of a failure, and not both");
   expect_bad("case a () -> ()\nx;\n->\ncase a () -> ()\n", "4: there are two cases 'a'");
   expect_bad("program a\nptx\nx\n", "3: the program has no line 'end'");
   expect_bad("program a\nx 3\n", "2: 'x' is no line of a program");

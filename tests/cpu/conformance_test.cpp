@@ -12,18 +12,22 @@ fatlink::loaded_module load(fatlink::device const& device, conformance_case cons
 {
   fatlink::linked_image image;
   image.kind = fatlink::image_kind::ptx_set;
-  image.parts = {{of.file + "." + of.name + ".ptx", module_of(of)}};
+  image.parts = {{of.file + "." + of.name + ".ptx", module_of({of})}};
   return device.load(image);
 }
 
-void expect_refusal(conformance_case const& of, fatlink::device const& device)
+/// Expects a refusal, or a launch that fails.
+void expect_failure(conformance_case const& of, fatlink::device const& device)
 {
   try {
-    (void)load(device, of).find_kernel("k");
-    FAIL() << of.place(of.line) << ": the device refuses nothing";
-  } catch (fatlink::error const& refused) {
-    for (auto const& message : of.messages)
-      EXPECT_THAT(refused.what(), testing::HasSubstr(message));
+    auto const module = load(device, of);
+    (void)module.find_kernel(kernel_name(of, 0));
+    if (of.is_fault) (void)run(of, device, module, kernel_name(of, 0));
+    FAIL() << of.place(of.line) << ": nothing fails";
+  } catch (fatlink::error const& failed) {
+    auto const is_launch = dynamic_cast<fatlink::device_error const*>(&failed) != nullptr;
+    EXPECT_EQ(is_launch, of.is_fault) << failed.what();
+    for (auto const& message : of.messages) EXPECT_THAT(failed.what(), testing::HasSubstr(message));
   }
 }
 
@@ -35,9 +39,9 @@ class one_case : public testing::Test {
   {
     auto const device =
         fatlink::open_device("cpu", {.instruction_budget = 1 << 22, .check_races = false});
-    if (case_.is_refused()) return expect_refusal(case_, *device);
+    if (case_.fails()) return expect_failure(case_, *device);
     try {
-      EXPECT_EQ(run(case_, *device, load(*device, case_), "k"), "");
+      EXPECT_EQ(run(case_, *device, load(*device, case_), kernel_name(case_, 0)), "");
     } catch (fatlink::error const& failed) {
       FAIL() << case_.place(case_.line) << ": " << failed.what();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the cases of tests/cpu/conformance on a GPU: one test for each file. Cases for newer targets
-// than the GPU's are left out, and so are those that the reference device refuses.
+// than the GPU's are left out, and so are those that fail
+// on the reference device.
 #include "conformance/suite.hpp"
 
 #include "fatlink/linker.hpp"
@@ -39,28 +40,22 @@ class one_file : public testing::Test {
 
   void run_all()
   {
-    std::map<std::string, case_list> batches;  // by target
+    case_list cases;
     for (auto const& one : read_cases(path_))
-      if (one.is_refused() || !can_run(one.target, gpu()))
+      if (one.fails() || !can_run(one.target, gpu()))
         ++skipped_;
-      else if (one.is_program || !one.declarations.empty())
-        run_batch({one});
       else
-        batches[one.target].push_back(one);
-    for (auto const& [target, cases] : batches) run_batch(cases);
+        cases.push_back(one);
+    for (auto const& one : batches_of(cases)) run_batch(one);
   }
 
   /// Runs cases that are linked together.
-  void run_batch(case_list const& cases)
+  void run_batch(batch const& cases)
   {
-    auto module = cases[0].is_program ? module_of(cases[0]) : header_of(cases[0].target);
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      if (!cases[i].is_program) module += kernel_of(cases[i], "k" + std::to_string(i));
     try {
-      auto const code = load(module);
+      auto const code = load(module_of(cases));
       for (std::size_t i = 0; i < cases.size(); ++i, ++run_)
-        EXPECT_EQ(
-            run(cases[i], *device_, code, cases[i].is_program ? "k" : "k" + std::to_string(i)), "");
+        EXPECT_EQ(run(cases[i], *device_, code, kernel_name(cases[i], i)), "");
     } catch (fatlink::error const& failed) {
       ADD_FAILURE() << cases[0].place(cases[0].line) << ": " << failed.what();
     }
