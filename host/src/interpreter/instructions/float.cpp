@@ -203,8 +203,8 @@ lane_mask doubled(lane_mask lanes) noexcept
   return bits;
 }
 
-/// Executes the handler of f32 in `immediate` on f32x2: its registers are those of 16 lanes, then of
-/// 16 more.
+/// Executes the handler of f32 in `immediate` on f32x2: its registers are those of 16 lanes, then
+/// of 16 more.
 void in_pairs(warp& w, operation const& o, lane_mask mask)
 {
   auto const run = std::bit_cast<handler>(static_cast<std::uintptr_t>(o.immediate));
