@@ -45,9 +45,8 @@ bool has_transform(stated_plan const& stated, std::string const& hook)
 {
   auto const defines = [&](fatbin const& module) {
     auto const& interface = detail::interface_of_any(module);
-    return hook.empty() ||
-           std::ranges::find(interface.definitions, hook, &ptx_function::name) !=
-               interface.definitions.end();
+    return hook.empty() || std::ranges::find(interface.definitions, hook, &ptx_function::name) !=
+                               interface.definitions.end();
   };
   return std::ranges::any_of(std::span(stated.inputs).subspan(1), [&](input const& transform) {
     return std::ranges::any_of(transform.modules(), defines);

@@ -34,7 +34,8 @@ std::vector<stated_plan> read_plans(std::vector<input> const& files,
 /// (a warning). Without muParser, types only.
 std::vector<finding> judge_references(stated_plan const& stated);
 
-/// As judge_references, and whether the plan fits the kernels. @throws format_error an entry is damaged.
+/// As judge_references, and whether the plan fits the kernels. @throws format_error an entry is
+/// damaged.
 std::vector<finding> judge_plan(stated_plan const& stated, entry_choice const& choice);
 
 }  // namespace fatlink::cli

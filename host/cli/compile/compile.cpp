@@ -102,8 +102,8 @@ try {
   auto const selected = select_libraries(installed, detail::modules_of(files));
   for (auto const& plan : read_plans(files, selected))
     for (auto const& finding : judge_references(plan))
-      compiled.warnings.push_back(fmt::format(
-          "{} [{}]: {}", finding.message, to_string(finding.id), use_options(finding.hint)));
+      compiled.warnings.push_back(fmt::format("{} [{}]: {}", finding.message, to_string(finding.id),
+                                              use_options(finding.hint)));
 } catch (file_error const& unreadable) {  // a plan
   compiled.warnings.emplace_back(unreadable.what());
 }

@@ -79,9 +79,8 @@ std::string_view quoted_name(std::string_view line)
 {
   auto const end = line.rfind('"');
   auto const begin = end == std::string_view::npos || end == 0 ? end : line.rfind('"', end - 1);
-  return begin == std::string_view::npos || begin == end
-             ? std::string_view{}
-             : line.substr(begin + 1, end - begin - 1);
+  return begin == std::string_view::npos || begin == end ? std::string_view{}
+                                                         : line.substr(begin + 1, end - begin - 1);
 }
 
 /// That a contract declares an undefined name; empty where none is installed that does.
