@@ -20,8 +20,6 @@ constexpr auto k_features = std::to_array<std::pair<std::string_view, char const
     {"wgmma", "matrix instructions"},
     {"tcgen05", "matrix instructions"},
     {"multimem", "multicast memory"},
-    {"mapa", "clusters of several blocks"},
-    {"getctarank", "clusters of several blocks"},
     {"alloca", "dynamic alloca"},
     {"stacksave", "dynamic alloca"},
     {"stackrestore", "dynamic alloca"},

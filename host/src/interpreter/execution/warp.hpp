@@ -194,6 +194,7 @@ class warp {
   lane_mask carry = 0;          ///< the condition code's carry, one bit for each lane; 1: no borrow
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
   pending_copies copies;        ///< of cp.async
+  lane_mask cluster_arrivals = 0;  ///< at the cluster's barrier, whose phase is not complete
   std::uint64_t executed = 0;   ///< instructions, counted for each lane of the group
 
  private:
