@@ -15,9 +15,9 @@ using extents = std::array<std::uint64_t, 3>;
 
 // Of an H200. Source: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
 constexpr std::uint64_t k_multiprocessors = 132;
-constexpr std::uint64_t k_threads = 2048;                // of a multiprocessor
-constexpr std::uint64_t k_blocks = 32;                   // of a multiprocessor
-constexpr std::uint64_t k_shared_bytes = 228 * 1024;     // of a multiprocessor
+constexpr std::uint64_t k_threads = 2048;             // of a multiprocessor
+constexpr std::uint64_t k_blocks = 32;                // of a multiprocessor
+constexpr std::uint64_t k_shared_bytes = 228 * 1024;  // of a multiprocessor
 
 std::string text_of(extents const& size)
 {

@@ -46,9 +46,7 @@ std::uint64_t all_shared_bytes(launch_state const& launch) noexcept
 }  // namespace
 
 block::block(launch_state const& launch)
-    : launch_(launch),
-      shared_bytes_(all_shared_bytes(launch)),
-      shared_((shared_bytes_ + 7) / 8)
+    : launch_(launch), shared_bytes_(all_shared_bytes(launch)), shared_((shared_bytes_ + 7) / 8)
 {
   auto const threads = launch.block.count();
   for (std::uint64_t i = 0; i < threads; i += k_lanes) warps_.push_back(std::make_unique<warp>());

@@ -40,7 +40,7 @@ struct launch_state {
   std::uint32_t static_shared = 0;  ///< bytes, at offset 0; dynamic shared memory follows
   std::uint32_t dynamic_shared = 0;
   bool has_reserved_shared = false;  ///< k_reserved_shared_bytes follow
-  std::uint64_t budget = 0;  ///< operations a warp may execute; 0: any number
+  std::uint64_t budget = 0;          ///< operations a warp may execute; 0: any number
   race_map* races = nullptr;
   std::function<void(std::string_view)> print;     ///< must accept calls of several threads
   device_heap* heap = nullptr;                     ///< for kernels that use it
