@@ -130,23 +130,25 @@ handler for_real(decoding const& d, type type, Make const& make)
 
 handler pick(decoding const& d, type target, type source)
 {
-  if (target == type::f32 && source == type::bf16) return &widen_bfloat;
+  if (target == type::f32 && source == type::bf16) return for_host<&widen_bfloat>();
   if (is_float(target) && is_float(source))
     return for_real(d, target, [&]<typename D>() -> handler {
-      return for_real(d, source, []<typename S>() -> handler { return &real_to_real<D, S>; });
+      return for_real(d, source,
+                      []<typename S>() -> handler { return for_host<&real_to_real<D, S>>(); });
     });
   if (is_float(target))
     return for_real(d, target, [&]<typename D>() -> handler {
-      return for_any_integer(d, source,
-                             []<typename S>() -> handler { return &integer_to_real<D, S>; });
+      return for_any_integer(
+          d, source, []<typename S>() -> handler { return for_host<&integer_to_real<D, S>>(); });
     });
   if (is_float(source))
     return for_any_integer(d, target, [&]<typename D>() -> handler {
-      return for_real(d, source, []<typename S>() -> handler { return &real_to_integer<D, S>; });
+      return for_real(d, source,
+                      []<typename S>() -> handler { return for_host<&real_to_integer<D, S>>(); });
     });
   return for_any_integer(d, target, [&]<typename D>() -> handler {
-    return for_any_integer(d, source,
-                           []<typename S>() -> handler { return &integer_to_integer<D, S>; });
+    return for_any_integer(
+        d, source, []<typename S>() -> handler { return for_host<&integer_to_integer<D, S>>(); });
   });
 }
 
@@ -192,7 +194,8 @@ void decode_pair(decoding& d, type target, type source, conversion const& conver
   d.expect_count(3, 3);
   auto const a = d.source(1, source);
   auto const b = d.source(2, source);
-  auto const run = target == type::f16x2 ? &pair_of_halves<binary16> : &pair_of_halves<bfloat16>;
+  auto const run = target == type::f16x2 ? for_host<&pair_of_halves<binary16>>()
+                                         : for_host<&pair_of_halves<bfloat16>>();
   emit(d, run, conversion, d.destination(0, target), a, b);
 }
 

@@ -121,14 +121,14 @@ void half_sign(warp& w, operation const& o, lane_mask mask)
 template <typename Half, unsigned Count>
 handler pick(decoding const& d, std::string_view name)
 {
-  if (name == "add") return &half_arithmetic<Half, op_add, Count, 2>;
-  if (name == "sub") return &half_arithmetic<Half, op_subtract, Count, 2>;
-  if (name == "mul") return &half_arithmetic<Half, op_multiply, Count, 2>;
-  if (name == "fma") return &half_arithmetic<Half, op_fma, Count, 3>;
-  if (name == "min") return &half_extreme<Half, false, Count>;
-  if (name == "max") return &half_extreme<Half, true, Count>;
-  if (name == "abs") return &half_sign<Half, false, Count>;
-  if (name == "neg") return &half_sign<Half, true, Count>;
+  if (name == "add") return for_host<&half_arithmetic<Half, op_add, Count, 2>>();
+  if (name == "sub") return for_host<&half_arithmetic<Half, op_subtract, Count, 2>>();
+  if (name == "mul") return for_host<&half_arithmetic<Half, op_multiply, Count, 2>>();
+  if (name == "fma") return for_host<&half_arithmetic<Half, op_fma, Count, 3>>();
+  if (name == "min") return for_host<&half_extreme<Half, false, Count>>();
+  if (name == "max") return for_host<&half_extreme<Half, true, Count>>();
+  if (name == "abs") return for_host<&half_sign<Half, false, Count>>();
+  if (name == "neg") return for_host<&half_sign<Half, true, Count>>();
   d.refuse();
 }
 

@@ -83,14 +83,16 @@ void decode_pack(decoding& d, type type, syntax::operand const& parts)
       d.new_register(size_of(type));  // not the result, which may be one of the parts
   for (unsigned i = 0; i < parts.parts.size(); ++i) {
     auto const a = d.source(parts.parts[i], part_type);
-    auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &put_part<T>; }));
+    auto& o = d.emit(
+        for_bits(d, width, []<typename T>() -> handler { return for_host<&put_part<T>>(); }));
     o.d = packed;
     o.a = a;
     o.immediate = i * width;
     o.flags = size_of(type);
   }
   auto const result = d.destination(0, type);
-  auto& o = d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &copy<T>; }));
+  auto& o = d.emit(
+      for_bits(d, size_of(type), []<typename T>() -> handler { return for_host<&copy<T>>(); }));
   o.d = result;
   o.a = packed;
 }
@@ -101,13 +103,14 @@ void decode_unpack(decoding& d, type type, syntax::operand const& parts)
   auto const part_type = bits_type(d, width);
   auto const a = d.source(1, type);
   auto const copied = d.new_register(size_of(type));  // not `a`, which may be one of the parts
-  auto& whole_copy =
-      d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &copy<T>; }));
+  auto& whole_copy = d.emit(
+      for_bits(d, size_of(type), []<typename T>() -> handler { return for_host<&copy<T>>(); }));
   whole_copy.d = copied;
   whole_copy.a = a;
   for (unsigned i = 0; i < parts.parts.size(); ++i) {
     auto const result = d.destination(parts.parts[i], part_type);
-    auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &take_part<T>; }));
+    auto& o = d.emit(
+        for_bits(d, width, []<typename T>() -> handler { return for_host<&take_part<T>>(); }));
     o.d = result;
     o.a = copied;
     o.immediate = i * width;
@@ -122,7 +125,7 @@ void decode_mov(decoding& d)
   if (type == type::pred) {
     auto const a = d.predicate(1);
     auto const result = d.predicate_destination(d.operand(0));
-    auto& o = d.emit(&copy_predicate);
+    auto& o = d.emit(for_host<&copy_predicate>());
     o.d = result;
     o.a = a;
     return;
@@ -132,7 +135,8 @@ void decode_mov(decoding& d)
     return decode_unpack(d, type, d.operand(0));
   auto const a = d.source(1, type);
   auto const result = d.destination(0, type);
-  auto& o = d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &copy<T>; }));
+  auto& o = d.emit(
+      for_bits(d, size_of(type), []<typename T>() -> handler { return for_host<&copy<T>>(); }));
   o.d = result;
   o.a = a;
 }
@@ -141,7 +145,8 @@ void decode_mov(decoding& d)
 
 void emit_local_address(decoding& d, std::uint64_t offset, operand_offset result, unsigned width)
 {
-  auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &local_address<T>; }));
+  auto& o = d.emit(
+      for_bits(d, width, []<typename T>() -> handler { return for_host<&local_address<T>>(); }));
   o.d = result;
   o.immediate = offset;
 }
