@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the kinds that CUDA programs consist of, on the reference device, also while it looks
 // for races.
+#include "algorithms/bits_suite.hpp"
 #include "algorithms/cub_blocks_suite.hpp"
 #include "algorithms/cub_grids_suite.hpp"
 #include "algorithms/grids_suite.hpp"
 #include "algorithms/groups_suite.hpp"
-#include "algorithms/waiting_suite.hpp"
-#include "algorithms/bits_suite.hpp"
 #include "algorithms/matrices_suite.hpp"
 #include "algorithms/numeric_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
+#include "algorithms/waiting_suite.hpp"
 
 namespace fatlink {
 
