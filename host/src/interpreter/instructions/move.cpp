@@ -222,7 +222,8 @@ void emit_local_address(decoding& d, std::uint64_t offset, operand_offset result
 void emit_sum(decoding& d, operand_offset a, std::uint64_t addend, operand_offset result,
               unsigned width)
 {
-  auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return &add_constant<T>; }));
+  auto& o = d.emit(
+      for_bits(d, width, []<typename T>() -> handler { return for_host<&add_constant<T>>(); }));
   o.d = result;
   o.a = a;
   o.immediate = addend;
