@@ -97,6 +97,7 @@ void decoding::lay_out_variables()
   }
   code_.is_variadic = is_variadic(function_);
   code_.local_bytes = static_cast<std::uint32_t>(aligned(local, k_alignment));
+  variable_bytes_ = code_.local_bytes;
   code_.parameter_bytes = static_cast<std::uint32_t>(parameters);
 }
 
@@ -140,6 +141,7 @@ void decoding::decode(syntax::instruction const& instruction)
 {
   instruction_ = &instruction;
   words_ = instruction.modifiers;
+  next_slot_ = variable_bytes_;
   starts_.push_back(static_cast<unsigned>(code_.operations.size()));
   code_.instructions.push_back({instruction.line, instruction.text, instruction.location});
   auto const entry = instruction_table().find(instruction.name);
@@ -252,8 +254,9 @@ unsigned decoding::branch_table(std::string_view name)
 
 slot decoding::new_slot(unsigned bytes)
 {
-  slot const place{code_.local_bytes, bytes};
-  code_.local_bytes = static_cast<std::uint32_t>(aligned(code_.local_bytes + bytes, k_alignment));
+  slot const place{next_slot_, bytes};
+  next_slot_ = static_cast<std::uint32_t>(aligned(next_slot_ + bytes, k_alignment));
+  code_.local_bytes = std::max(code_.local_bytes, next_slot_);
   if (code_.local_bytes > limits::k_local_bytes)
     refuse("more than 512 KiB of local memory, the limit of a thread");
   return place;
