@@ -10,6 +10,7 @@
 #include "algorithms/matrices_suite.hpp"
 #include "algorithms/numeric_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
+#include "algorithms/simd_suite.hpp"
 
 namespace fatlink {
 
@@ -23,5 +24,6 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Bits, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::Values("cpu", "checked"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::Values("cpu", "checked"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Simd, testing::Values("cpu", "checked"));
 
 }  // namespace fatlink
