@@ -13,6 +13,7 @@
 #include "algorithms/numeric_suite.hpp"
 #include "algorithms/random_numbers_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
+#include "algorithms/simd_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
 #include "expect_error.hpp"
 
@@ -30,6 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, RandomNumbers, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Simd, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::ValuesIn(k_places));
 
 /// On a GPU this needs a cooperative launch.

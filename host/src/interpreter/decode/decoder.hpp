@@ -196,6 +196,7 @@ void add_vote(decode_table& table);
 void add_bit_masks(decode_table& table);
 void add_hints(decode_table& table);
 void add_spaces(decode_table& table);
+void add_float_signs(decode_table& table);
 void add_video(decode_table& table);
 void add_simd_video(decode_table& table);
 
