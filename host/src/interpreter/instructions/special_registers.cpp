@@ -217,7 +217,8 @@ void emit_read(decoding& d, special source, std::uint32_t axis, operand_offset r
   d.result().is_cooperative |=
       source == special::workspace_lower || source == special::workspace_upper;
   d.result().uses_reserved_shared |= source >= special::reserved_begin;
-  auto& o = d.emit(for_bits(d, width, []<typename T>() -> handler { return for_host<&read_special<T>>(); }));
+  auto& o = d.emit(
+      for_bits(d, width, []<typename T>() -> handler { return for_host<&read_special<T>>(); }));
   o.d = result;
   o.flags = axis;
   o.immediate = static_cast<std::uint64_t>(source);
