@@ -195,7 +195,7 @@ class warp {
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
   pending_copies copies;        ///< of cp.async
   lane_mask cluster_arrivals = 0;  ///< at the cluster's barrier, whose phase is not complete
-  std::uint64_t executed = 0;   ///< instructions, counted for each lane of the group
+  std::uint64_t executed = 0;      ///< instructions, counted for each lane of the group
 
  private:
   static constexpr std::uint32_t k_compared_polls = 4;  // in a turn
