@@ -14,6 +14,7 @@ install(TARGETS ${programs} hostile_nvjitlink faulty_system refuse_seccomp
   LIBRARY DESTINATION "${destination}" COMPONENT tests)
 install(DIRECTORY fixtures cli cpu gpu DESTINATION "${destination}" COMPONENT tests
   FILES_MATCHING PATTERN "*.py" PATTERN "*.fatbin" PATTERN "forms/*" PATTERN "ir/*" PATTERN "toolkits/*" PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY cpu/conformance DESTINATION "${destination}" COMPONENT tests FILES_MATCHING PATTERN "*.cases")
 install(PROGRAMS installed/run DESTINATION "${destination}" COMPONENT tests)
 install(FILES installed/python_suite.py DESTINATION "${destination}" COMPONENT tests)
 fatlink_install_notices(tests fmt/format.h nlohmann/json.hpp gtest/gtest.h)

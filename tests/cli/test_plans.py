@@ -55,7 +55,7 @@ class Plans(CliTest):
         for found in self.findings("reduce.fatbin", "sum.fatbin", status=4):
             self.assertEqual(len(found), 1)
             self.assertEqual(found[0]["severity"], "error")
-            self.assertIn("reduce.json: launches[1] passes reduce_tiles(tmp: pointer, out: pointer, uint64), but ",
+            self.assertIn("reduce.json: launches[1] passes reduce_tiles(tmp: pointer, out: pointer, blocks: uint64), but ",
                           found[0]["message"])
             self.assertIn("reduce.fatbin has reduce_tiles(u64, u64, u64, f32): 3 arguments for 4 parameters",
                           found[0]["message"])
@@ -145,7 +145,7 @@ class Plans(CliTest):
         self.assertEqual(plan["launches"][1], {
             "kernel": "reduce_tiles", "grid": ["1", "1", "1"], "block": ["32", "2", "1"], "shared": "64",
             "arguments": ["tmp", "out", "blocks", "init"],
-            "signature": "reduce_tiles(tmp: pointer, out: pointer, uint64, init: float32)"})
+            "signature": "reduce_tiles(tmp: pointer, out: pointer, blocks: uint64, init: float32)"})
         self.assertEqual(plan["computes"], PLAN["computes"])
         self.assertEqual(plan["depth"], PLAN["depth"])
 
@@ -163,10 +163,26 @@ class Plans(CliTest):
                      "    let         blocks = min(occupancy(reduce_tiles) * multiprocessors, ceil(n / 8192))",
                      "    launch      reduce_tiles(in: pointer, tmp: pointer, n: uint64, init: float32), "
                      "grid blocks, block 512",
-                     "    launch      reduce_tiles(tmp: pointer, out: pointer, uint64, init: float32), "
+                     "    launch      reduce_tiles(tmp: pointer, out: pointer, blocks: uint64, init: float32), "
                      "grid 1, block 32 x 2, shared 64",
-                     "    computes    out = fold(combine, in, init)"):
+                     "    computes    out = fold(combine, in, init)",
+                     "    depth       out = n"):
             self.assertIn(line + "\n", text)
+
+    def test_inspect_shows_structs_and_the_order_of_lets(self):
+        def change(plan):
+            plan["types"] = {"range": [{"name": "low", "type": "float32"}, {"name": "stride", "type": "int32"}]}
+            plan["arguments"].append({"name": "bounds", "role": "value", "type": "range", "default": {"low": 0, "stride": 1}})
+            plan["let"]["a_half"] = "blocks / 2"
+            plan["launches"][1]["arguments"][2] = {"value": "a_half + 1", "type": "int64"}
+        self.write(change)
+        text = self.fatlink("inspect", "reduce.fatbin").stdout
+        self.assertIn("    type        range: struct {low: float32, stride: int32}\n", text)
+        self.assertIn("ceil(n / 8192))\n    let         a_half = blocks / 2\n", text)
+        self.assertIn("out: pointer, a_half + 1: int64, init: float32)", text)
+        plan = self.fatlink_json("inspect", "reduce.fatbin")["files"][0]["plan"]
+        self.assertEqual(plan["types"], {"range": [{"name": "low", "type": "float32"}, {"name": "stride", "type": "int32"}]})
+        self.assertEqual(plan["let_order"], ["blocks", "a_half"])
 
     def test_inspect_shows_the_alignment_and_the_hook_of_an_argument(self):
         self.assertIn("    input       in: element[n], of hook load_element, aligned to 16 bytes\n",

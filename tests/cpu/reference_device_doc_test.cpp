@@ -1,167 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/reference_device.md lists exactly what the decoder accepts: every instruction form with its
-// types, every special register, and every instruction that is refused by name.
+// docs/reference_device.md lists what the decoder knows: every instruction, with what the
+// conformance cases execute of it, every special register, and every instruction that is refused by
+// name. scripts/reference-device-docs writes the tables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
+#include "conformance/coverage.hpp"
+#include "conformance/suite.hpp"
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/limits.hpp"
-#include "interpreter/machine.hpp"
-#include "places.hpp"
 
 namespace fatlink::interpreter {
 namespace {
 
 using names = std::set<std::string>;
-using row = std::vector<std::string>;
 
-constexpr char const* k_types[] = {"pred",  "b8",   "b16",    "b32", "b64", "u8",   "u16",
-                                   "u32",   "u64",  "s8",     "s16", "s32", "s64",  "f16",
-                                   "f16x2", "bf16", "bf16x2", "f32", "f64", "f32x2"};
-
-std::vector<std::string> split(std::string const& text, char delimiter)
+/// The document that is compared, or written where $FATLINK_REFERENCE_DEVICE_DOC names it.
+std::string document()
 {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, delimiter);) parts.push_back(part);
-  return parts;
+  auto const* const written = std::getenv("FATLINK_REFERENCE_DEVICE_DOC");
+  return written != nullptr ? written : places::corpus("reference_device.md");
 }
 
-/// All texts in backticks.
-std::vector<std::string> code_of(std::string const& cell)
+std::string text_of(std::string const& path)
 {
-  std::vector<std::string> texts;
-  auto const parts = split(cell, '`');
-  for (std::size_t i = 1; i < parts.size(); i += 2) texts.push_back(parts[i]);
-  return texts;
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
 }
 
-/// The cells of all tables in the section "## `title`", without the heading rows.
-std::vector<row> table_of(std::string const& title)
+names instructions()
 {
-  std::ifstream file(places::corpus("reference_device.md"));
-  std::vector<row> rows;
+  names known;
+  for (auto const& entry : instruction_table()) known.emplace(entry.first);
+  return known;
+}
+
+conformance::coverage covered()
+{
+  conformance::coverage result;
+  for (auto const& path : conformance::case_files())
+    for (auto const& one : conformance::read_cases(path))
+      if (!one.fails() || one.is_fault) add_coverage(result, one, instructions());
+  return result;
+}
+
+/// "`.a` `.b`"
+std::string code_list(names const& words, std::string const& prefix)
+{
+  std::string text;
+  for (auto const& word : words) text += (text.empty() ? "`" : " `") + prefix + word + "`";
+  return text;
+}
+
+std::string instruction_rows()
+{
+  std::string text = "| Instruction | Modifiers | Types | From | Cases |\n|---|---|---|---|---:|\n";
+  auto const cases = covered();
+  for (auto const& name : instructions()) {
+    if (!cases.contains(name)) continue;
+    auto const& of = cases.at(name);
+    text += "| `" + name + "` | " + code_list(of.modifiers, ".") + " | " +
+            code_list(of.types, ".") + " | sm_" + std::to_string(of.lowest_target) + " | " +
+            std::to_string(of.cases) + " |\n";
+  }
+  return text;
+}
+
+std::string refusal_rows()
+{
+  std::map<std::string, names> features;
+  for (auto const& [name, feature] : unsupported_instructions()) features[feature].emplace(name);
+  std::string text = "| Instructions | Feature |\n|---|---|\n";
+  for (auto const& [feature, of] : features)
+    text += "| " + code_list(of, "") + " | " + feature + " |\n";
+  return text;
+}
+
+/// `text` with `rows` between the markers of the table `name`.
+std::string with_table(std::string text, std::string const& name, std::string const& rows)
+{
+  auto const begin = "<!-- " + name + ": made by scripts/reference-device-docs -->\n";
+  auto const end = "<!-- end of " + name + " -->\n";
+  auto const first = text.find(begin);
+  auto const last = text.find(end);
+  if (first == std::string::npos || last == std::string::npos || last < first) {
+    ADD_FAILURE() << "there are no markers of the table " << name;
+    return text;
+  }
+  auto const start = first + begin.size();
+  return text.replace(start, last - start, "\n" + rows + "\n");
+}
+
+/// The names in backticks in the first cells of the section "## `title`".
+names names_in(std::string const& title)
+{
+  std::istringstream file(text_of(document()));
+  names result;
   std::string section;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("## ")) section = line.substr(3);
     if (section != title || !line.starts_with("| `")) continue;
-    auto cells = split(std::regex_replace(line, std::regex(R"(\\\|)"), "/"),
-                       '|');  // an escaped | is not a delimiter
-    cells.erase(cells.begin());
-    rows.push_back(std::move(cells));
+    std::istringstream cell(line.substr(0, line.find(" | ")));
+    std::string part;
+    for (unsigned i = 0; std::getline(cell, part, '`'); ++i)
+      if (i % 2 == 1) result.insert(part);
   }
-  EXPECT_FALSE(rows.empty()) << "no table in the section " << title;
-  return rows;
-}
-
-std::string register_type(std::string const& type)
-{
-  if (type == "pred") return ".pred";
-  auto const size = size_of(*ptx::parse_type(type));
-  return size == 8 ? ".b64" : size == 4 ? ".b32" : ".b16";
-}
-
-std::string wide_type(std::string const& type)
-{
-  return type != "pred" && size_of(*ptx::parse_type(type)) == 2 ? ".b32" : ".b64";
-}
-
-/// A kernel that contains `form` with `type` in place of T. Registers: d a b c e have the width of
-/// T, D and C twice that; u v w have 32 bits, x has 64; p q s are predicates; m is in shared
-/// memory.
-std::string kernel_of(std::string const& form, std::string const& type)
-{
-  auto instruction = std::regex_replace(form, std::regex("\\.T\\b"), "." + type);
-  std::replace(instruction.begin(), instruction.end(), '/', '|');
-  return ".version 9.0\n.target sm_90\n.address_size 64\n.func f() { ret; }\n.entry k()\n{\n.reg " +
-         register_type(type) + " d, a, b, c, e;\n.reg " + wide_type(type) +
-         " D, C;\n.reg .b32 u, v, w;\n.reg .b64 x;\n.reg .pred p, q, s;\n.shared .b64 m;\nL:\n" +
-         "targets: .branchtargets L;\n" + instruction + ";\nret;\n}\n";
-}
-
-bool is_accepted(std::string const& form, std::string const& type)
-{
-  auto const text = kernel_of(form, type);
-  module_text const module{text, "a.ptx"};
-  try {
-    (void)program(std::make_shared<memory>(), {&module, 1}).find("k");
-    return true;
-  } catch (failure const&) {
-    return false;
-  }
-}
-
-/// PTX restricts some operations to untyped, unsigned or signed integers; the device does not.
-bool is_same_class(std::string const& a, std::string const& b)
-{
-  if (a == "pred" || b == "pred") return a == b;
-  auto const x = *ptx::parse_type(a);
-  auto const y = *ptx::parse_type(b);
-  return x == y || (size_of(x) == size_of(y) && is_integer(x) && is_integer(y));
-}
-
-void expect_types(std::string const& form, std::vector<std::string> const& documented)
-{
-  for (auto const& type : documented)
-    EXPECT_TRUE(is_accepted(form, type)) << form << " is documented for " << type;
-  for (std::string const type : k_types) {
-    auto const matches = [&](std::string const& entry) { return is_same_class(entry, type); };
-    if (std::none_of(documented.begin(), documented.end(), matches)) {
-      EXPECT_FALSE(is_accepted(form, type)) << form << " is undocumented for " << type;
-    }
-  }
+  return result;
 }
 
 }  // namespace
 
-TEST(ReferenceDeviceDocument, ListsTheTypesThatTheDecoderAccepts)
+TEST(ReferenceDeviceDocument, HasTheTablesOfTheDecoderAndTheConformanceCases)
 {
-  for (auto const& row : table_of("Instructions")) {
-    auto const types = code_of(row.at(1));
-    for (auto const& form : code_of(row.at(0)))
-      if (form.find(".T") != std::string::npos)
-        expect_types(form, types);
-      else
-        EXPECT_TRUE(is_accepted(form, "b32")) << form;
+  auto const text = text_of(document());
+  auto const expected = with_table(with_table(text, "instructions", instruction_rows()),
+                                   "refused instructions", refusal_rows());
+  if (std::getenv("FATLINK_REFERENCE_DEVICE_DOC") != nullptr) {
+    std::ofstream(document()) << expected;
+    return;
   }
+  EXPECT_TRUE(text == expected) << "run scripts/reference-device-docs";
 }
 
-TEST(ReferenceDeviceDocument, ListsTheInstructionsThatTheDecoderKnows)
+TEST(ReferenceDeviceDocument, HasAConformanceCaseOfEveryInstruction)
 {
-  names documented;
-  for (auto const& row : table_of("Instructions"))
-    for (auto const& form : code_of(row.at(0)))
-      documented.insert(form.substr(0, form.find_first_of(". ")));
-  names supported;
-  for (auto const& entry : instruction_table()) supported.emplace(entry.first);
-  EXPECT_EQ(documented, supported);
+  names with_cases;
+  for (auto const& [name, of] : covered()) with_cases.insert(name);
+  EXPECT_EQ(with_cases, instructions());
 }
 
 TEST(ReferenceDeviceDocument, ListsTheSpecialRegisters)
 {
-  names documented;
-  for (auto const& row : table_of("Special registers"))
-    for (auto const& name : code_of(row.at(0))) documented.insert(name);
   names supported;
   for (auto const& name : special_registers()) supported.emplace(name);
-  EXPECT_EQ(documented, supported);
-}
-
-TEST(ReferenceDeviceDocument, ListsTheInstructionsOfUnsupportedFeatures)
-{
-  std::map<std::string, std::string> documented;
-  for (auto const& row : table_of("Features that are not supported"))
-    for (auto const& name : code_of(row.at(0)))
-      documented[name] = std::regex_replace(row.at(1), std::regex("^ +| +$"), "");
-  std::map<std::string, std::string> unsupported;
-  for (auto const& [name, feature] : unsupported_instructions()) unsupported.emplace(name, feature);
-  EXPECT_EQ(documented, unsupported);
+  EXPECT_EQ(names_in("Special registers"), supported);
 }
 
 }  // namespace fatlink::interpreter

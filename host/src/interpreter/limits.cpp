@@ -8,7 +8,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, char const*>, 24> k_features{{
+constexpr std::array<std::pair<std::string_view, char const*>, 16> k_features{{
     {"tex", k_textures},
     {"tld4", k_textures},
     {"txq", k_textures},
@@ -17,22 +17,14 @@ constexpr std::array<std::pair<std::string_view, char const*>, 24> k_features{{
     {"sust", k_textures},
     {"sured", k_textures},
     {"suq", k_textures},
-    {"mma", "matrix instructions"},
-    {"wmma", "matrix instructions"},
     {"wgmma", "matrix instructions"},
     {"tcgen05", "matrix instructions"},
-    {"ldmatrix", "matrix instructions"},
-    {"stmatrix", "matrix instructions"},
-    {"movmatrix", "matrix instructions"},
-    {"cp", "asynchronous copies"},
-    {"mbarrier", "asynchronous copies"},
     {"multimem", "multicast memory"},
     {"mapa", "clusters of several blocks"},
     {"getctarank", "clusters of several blocks"},
     {"alloca", "dynamic alloca"},
     {"stacksave", "dynamic alloca"},
     {"stackrestore", "dynamic alloca"},
-    {"setmaxnreg", "changes of the register count"},
 }};
 
 }  // namespace

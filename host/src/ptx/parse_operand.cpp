@@ -67,11 +67,14 @@ class operand_parser {
     auto const inverted = reader_.accept("!");
     auto const negative = !inverted && reader_.accept("-");
     if (reader_.peek().kind == token_kind::number) return parse_number(reader_, negative);
-    if (negative) reader_.fail("expected a number after '-'");
     auto operand = resolve(reader_.expect_name("an operand"));
-    if (inverted && operand.kind != operand_kind::register_)
-      reader_.fail("expected a register after '!'");
+    auto const is_register = operand.kind == operand_kind::register_;
+    if (negative && !is_register) reader_.fail("expected a number after '-'");
+    if (inverted && !is_register) reader_.fail("expected a register after '!'");
     operand.negated = inverted;
+    operand.minus = negative;
+    if (is_register && reader_.peek().kind == token_kind::directive)
+      operand.selector = reader_.next().text.substr(1);
     if (operand.kind == operand_kind::variable || operand.kind == operand_kind::symbol)
       operand.offset = parse_offset(reader_);
     return operand;

@@ -54,7 +54,7 @@ struct variable {
 };
 
 enum class operand_kind : std::uint8_t {
-  register_,  ///< `index` into function::registers; `negated` for !%p
+  register_,  ///< `index` into function::registers; `negated` for !%p, `minus` for -%r
   integer,    ///< `bits`
   real32,     ///< `bits` of a float
   real64,     ///< `bits` of a double
@@ -78,6 +78,8 @@ struct operand {
   std::int64_t offset = 0;
   std::string name = {};
   std::vector<operand> parts = {};
+  std::string selector = {};  ///< "b0" of the video operand %r1.b0
+  bool minus = false;         ///< of the operands of vmad
 };
 
 struct instruction {

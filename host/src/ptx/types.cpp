@@ -60,7 +60,7 @@ std::optional<space> parse_space(std::string_view word) noexcept
 {
   if (word == "global") return space::global;
   if (word == "const") return space::constant;
-  if (word == "shared" || word == "shared::cta") return space::shared;
+  if (word == "shared" || word == "shared::cta" || word == "shared::cluster") return space::shared;
   if (word == "local") return space::local;
   if (word == "param" || word == "param::entry" || word == "param::func") return space::param;
   return {};

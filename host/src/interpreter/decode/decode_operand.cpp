@@ -78,6 +78,7 @@ operand_offset decoding::source(syntax::operand const& operand, type type)
     case operand_kind::register_: {
       auto const& declared = function_.registers[operand.index];
       if (operand.negated || declared.type == type::pred) reject(declared.name + " is a predicate");
+      reject_part(operand);
       if (size_of(declared.type) != width) reject(declared.name + " is of another width");
       return register_at(operand.index);
     }
@@ -93,6 +94,13 @@ operand_offset decoding::source(syntax::operand const& operand, type type)
     default:
       refuse("unknown form of operand");
   }
+}
+
+/// %r1.b0 and -%r1 are operands of video instructions only, which remove both before they read.
+void decoding::reject_part(syntax::operand const& operand) const
+{
+  if (!operand.selector.empty()) reject("." + operand.selector + " is not a part of an operand");
+  if (operand.minus) reject("the operand is negated");
 }
 
 operand_offset decoding::special(syntax::operand const& operand, type type)
@@ -152,6 +160,7 @@ operand_offset decoding::destination(syntax::operand const& operand, type type)
   auto const width = std::max(size_of(type), 2U);
   if (operand.kind == operand_kind::sink) return new_register(width);
   if (operand.kind != operand_kind::register_) reject("the destination is not a register");
+  reject_part(operand);
   auto const& declared = function_.registers[operand.index];
   if (declared.type == type::pred || size_of(declared.type) != width)
     reject(declared.name + " is of another width");

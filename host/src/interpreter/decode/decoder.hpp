@@ -123,6 +123,7 @@ class decoding {
   void lay_out_variables();
   [[nodiscard]] std::uint64_t bytes_of(unsigned variable) const;
   [[nodiscard]] std::string place() const;
+  void reject_part(syntax::operand const& operand) const;
   [[noreturn]] void fail(fault kind, std::string const& message) const;
   operand_offset special(syntax::operand const& operand, type type);
   operand_offset address(syntax::operand const& operand, type type);
@@ -163,12 +164,23 @@ void add_compare(decode_table& table);
 void add_select(decode_table& table);
 void add_move(decode_table& table);
 void add_access(decode_table& table);
+void add_cache(decode_table& table);
+void add_copies(decode_table& table);
+void add_mbarrier(decode_table& table);
+void add_matrix_moves(decode_table& table);
+void add_mma(decode_table& table);
+void add_wmma(decode_table& table);
 void add_address(decode_table& table);
 void add_atomic(decode_table& table);
 void add_control(decode_table& table);
 void add_barrier(decode_table& table);
 void add_shuffle(decode_table& table);
 void add_vote(decode_table& table);
+void add_bit_masks(decode_table& table);
+void add_hints(decode_table& table);
+void add_spaces(decode_table& table);
+void add_video(decode_table& table);
+void add_simd_video(decode_table& table);
 
 /// The names of all special registers, "%tid.x".
 std::vector<std::string> special_registers();

@@ -114,6 +114,7 @@ operation moved(operation op)
 /// for them and for the running group, and lets them continue.
 bool warp::meet_elsewhere(lane_mask missing, lane_mask arrived, operation const& op)
 {
+  if ((op.flags & k_whole_warp) != 0) return false;
   std::vector<group*> partners;
   lane_mask remaining = missing;
   for (auto& group : groups_) {

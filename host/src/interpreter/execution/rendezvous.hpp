@@ -19,6 +19,8 @@ struct collective_shape {
 };
 
 constexpr std::uint32_t k_mode_mask = 0xFF;
+/// In `flags`, instead of a shape: all lanes of the warp meet at this very instruction.
+constexpr std::uint32_t k_whole_warp = 1U << 30;
 
 constexpr std::uint32_t flags_of(collective_shape const& shape, std::uint32_t mode) noexcept
 {

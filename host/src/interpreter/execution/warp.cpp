@@ -28,6 +28,7 @@ void warp::start(launch_state const& launch, interpreter::block& block, unsigned
   live_ = lanes;
   carry = 0;
   last_sync = 0;
+  copies.clear();
   issued_ = 0;
   last_region_ = nullptr;
   spans_ = {};

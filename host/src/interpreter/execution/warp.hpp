@@ -18,6 +18,7 @@
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/memory.hpp"
+#include "interpreter/execution/pending_copies.hpp"
 
 namespace fatlink::interpreter {
 
@@ -192,6 +193,7 @@ class warp {
 
   lane_mask carry = 0;          ///< the condition code's carry, one bit for each lane; 1: no borrow
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
+  pending_copies copies;        ///< of cp.async
   std::uint64_t executed = 0;   ///< instructions, counted for each lane of the group
 
  private:

@@ -2,10 +2,11 @@
 // ld and st, of every width and vector, in every state space.
 // Source: PTX ISA 9.0, "Data Movement and Conversion Instructions".
 #include <algorithm>
-#include <array>
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/instructions/access_handlers.hpp"
+#include "interpreter/instructions/async/async_families.hpp"
+#include "interpreter/instructions/cache_hints.hpp"
 #include "interpreter/instructions/memory_operand.hpp"
 
 namespace fatlink::interpreter {
@@ -19,22 +20,8 @@ struct access {
   unsigned count = 1;
   ptx::type type = type::b32;
   ordering order = ordering::none;
+  unsigned operands = 2;
 };
-
-/// Takes cache hints. Returns whether they state a load of what other blocks wrote last.
-bool take_cache_words(decoding& d)
-{
-  auto const is_fresh = d.take("cv") || d.take("cg");
-  static constexpr std::array<std::string_view, 6> k_words{"ca", "cs", "lu", "wb", "wt", "nc"};
-  for (auto const word : k_words) (void)d.take(word);
-  static constexpr std::array<std::string_view, 8> k_hints{
-      "L1::evict_normal", "L1::evict_unchanged",
-      "L1::evict_first",  "L1::evict_last",
-      "L1::no_allocate",  "L2::64B",
-      "L2::128B",         "L2::256B"};
-  for (auto const word : k_hints) (void)d.take(word);
-  return is_fresh;
-}
 
 template <bool Store>
 access take_access(decoding& d)
@@ -43,10 +30,12 @@ access take_access(decoding& d)
   access.type = d.take_type();
   if (size_of(access.type) == 0) d.refuse();
   (void)d.take("weak");
+  (void)d.take("mmio");
   auto is_ordered = d.take("volatile");
   is_ordered |= take_order(d);
   take_scope(d);
-  is_ordered |= take_cache_words(d) && !Store;
+  is_ordered |= take_cache_hints(d) && !Store;
+  access.operands = 2 + take_cache_policy(d);
   for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
     if (d.take(word)) access.count = count;
   access.space = take_space(d);
@@ -131,8 +120,9 @@ elements take_elements(decoding& d, access const& access, syntax::operand const&
 template <bool Store>
 void decode_access(decoding& d)
 {
+  if (Store && d.take("async")) return decode_async_store(d);
   auto const access = take_access<Store>(d);
-  d.expect_count(2, 2);
+  d.expect_count(access.operands, access.operands);
   auto const& address = d.operand(Store ? 0 : 1);
   auto const elements = take_elements<Store>(d, access, d.operand(Store ? 1 : 0));
   auto const target = is_static(d, address) ? static_place<Store>(d, access, address)

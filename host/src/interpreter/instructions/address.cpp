@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion of addresses between state spaces; fences and prefetches. Source: PTX ISA 9.0,
-// "cvta", "membar", "prefetch".
+// Conversion of addresses between state spaces; fences. Source: PTX ISA 9.0, "cvta",
+// "membar".
 #include <atomic>
 
 #include "interpreter/decode/address_space.hpp"
@@ -46,22 +46,19 @@ void fence(warp&, operation const&, lane_mask)
   meeting_point.fetch_add(1, std::memory_order_seq_cst);
 }
 
-/// Every fence is treated as the strongest kind.
+/// Every fence is treated as the strongest kind, of all proxies and scopes.
 void decode_fence(decoding& d)
 {
+  (void)d.take("proxy");
+  auto const acquires_tensormap = d.take("tensormap::generic") && d.take("acquire");
   for (auto const* word :
-       {"sc", "acq_rel", "acquire", "release", "cta", "gl", "sys", "gpu", "cluster"})
+       {"sc", "acq_rel", "acquire", "release", "mbarrier_init", "cta", "gl", "sys", "gpu", "cluster",
+        "alias", "async", "global", "shared::cta", "shared::cluster", "async::generic",
+        "sync_restrict::shared::cta", "sync_restrict::shared::cluster"})
     (void)d.take(word);
-  d.expect_count(0, 0);
+  auto const operands = acquires_tensormap ? 2U : 0U;  // an address and its size
+  d.expect_count(operands, operands);
   d.emit(&fence);
-}
-
-void do_nothing(warp&, operation const&, lane_mask) {}
-
-void decode_prefetch(decoding& d)
-{
-  while (d.has_words()) (void)d.take_next();
-  d.emit(&do_nothing);
 }
 
 }  // namespace
@@ -71,8 +68,6 @@ void add_address(decode_table& table)
   table["cvta"] = &decode_cvta;
   table["membar"] = &decode_fence;
   table["fence"] = &decode_fence;
-  table["prefetch"] = &decode_prefetch;
-  table["prefetchu"] = &decode_prefetch;
 }
 
 }  // namespace fatlink::interpreter

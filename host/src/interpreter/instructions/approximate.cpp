@@ -91,6 +91,7 @@ template <typename Function, bool Gross>
 void approximate_double(warp& w, operation const& o, lane_mask mask)
 {
   constexpr std::uint64_t k_upper = 0xFFFFFFFF00000000;
+  constexpr std::uint64_t k_gross_nan = 0x7FFFFFFF00000000;
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   each_lane(mask, [=](unsigned i) {
@@ -102,7 +103,7 @@ void approximate_double(warp& w, operation const& o, lane_mask mask)
     auto result = std::bit_cast<std::uint64_t>(canonical(Function{}(std::bit_cast<double>(bits))));
     if (Gross) {
       if ((result & 0x7FF0000000000000) == 0) result &= 0x8000000000000000;
-      result &= k_upper;
+      result = std::isnan(std::bit_cast<double>(result)) ? k_gross_nan : result & k_upper;
     }
     store(d, i, result);
   });

@@ -5,6 +5,7 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/conversion.hpp"
+#include "interpreter/instructions/convert_special.hpp"
 #include "interpreter/instructions/float_ops.hpp"
 #include "interpreter/instructions/half_vectors.hpp"
 #include "util/bytes/half_float.hpp"
@@ -258,6 +259,7 @@ void decode_pair(decoding& d, type target, type source, conversion const& conver
 
 void decode_cvt(decoding& d)
 {
+  if (decode_special_conversion(d)) return;
   auto const source = d.take_type();
   auto const target = d.take_type();
   conversion conversion;

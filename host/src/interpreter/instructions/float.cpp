@@ -7,6 +7,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/approximate.hpp"
 #include "interpreter/instructions/float_ops.hpp"
+#include "interpreter/instructions/mixed_arithmetic.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -203,9 +204,43 @@ operation& emit_same(decoding& d, handler run, type type)
   return d.emit(run, type, {type, type, type});
 }
 
+lane_mask doubled(lane_mask lanes) noexcept
+{
+  lane_mask bits = 0;
+  for (unsigned i = 0; i < k_lanes / 2; ++i)
+    if ((lanes >> i & 1) != 0) bits |= 3U << (2 * i);
+  return bits;
+}
+
+/// Executes the handler of f32 in `immediate` on f32x2: its registers are those of 16 lanes, then of
+/// 16 more.
+void in_pairs(warp& w, operation const& o, lane_mask mask)
+{
+  auto const run = std::bit_cast<handler>(static_cast<std::uintptr_t>(o.immediate));
+  auto part = o;
+  if (auto const lower = doubled(mask & 0xFFFFU); lower != 0) run(w, part, lower);
+  for (auto* const operand : {&part.d, &part.a, &part.b, &part.c})
+    if (*operand != k_no_operand) *operand += k_lanes * sizeof(float);
+  if (auto const upper = doubled(mask >> 16); upper != 0) run(w, part, upper);
+}
+
+template <typename Op, unsigned Count>
+void decode_pair(decoding& d)
+{
+  auto const flags = take_flags(d);
+  if (flags.saturate) d.refuse("it has no .sat");
+  auto const run =
+      flags.ftz ? &arithmetic<float, Op, Count, true> : &arithmetic<float, Op, Count, false>;
+  auto& o = emit_same<Count>(d, &in_pairs, type::f32x2);
+  o.flags = static_cast<std::uint32_t>(flags.rounding);
+  o.immediate = reinterpret_cast<std::uintptr_t>(run);
+}
+
 template <typename Op, unsigned Count>
 void decode_exact(decoding& d, type type)
 {
+  if constexpr (Count > 1)
+    if (type == type::f32x2) return decode_pair<Op, Count>(d);
   auto const flags = take_flags(d);
   if (type == type::f64 && flags.ftz) d.refuse();
   auto const run = type == type::f64 ? for_host<&arithmetic<double, Op, Count, false>>()
@@ -264,7 +299,8 @@ void decode_copysign(decoding& d)
 
 void decode_float_arithmetic(decoding& d, std::string_view name, type type)
 {
-  if (type != type::f32 && type != type::f64) d.refuse();
+  auto const has_pairs = name == "add" || name == "sub" || name == "mul" || name == "fma";
+  if (type != type::f32 && type != type::f64 && !(type == type::f32x2 && has_pairs)) d.refuse();
   if (name == "add") return decode_exact<op_add, 2>(d, type);
   if (name == "sub") return decode_exact<op_subtract, 2>(d, type);
   if (name == "mul") return decode_exact<op_multiply, 2>(d, type);
@@ -283,8 +319,12 @@ void add_float(decode_table& table)
 {
   table["fma"] = [](decoding& d) {
     auto const type = d.take_type();
-    if (type == type::f32 || type == type::f64)
+    if (type == type::f32 || type == type::f64 || type == type::f32x2)
       decode_float_arithmetic(d, "fma", type);
+    else if (d.take("oob"))
+      d.refuse("the PTX ISA does not state which NaN marks an element out of bounds");
+    else if ((type == type::f16 || type == type::bf16) && d.take("f32"))
+      decode_mixed_arithmetic(d, "fma", type);
     else
       decode_half_arithmetic(d, "fma", type);
   };

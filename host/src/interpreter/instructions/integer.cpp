@@ -3,7 +3,10 @@
 // Source: PTX ISA 9.0, "Integer Arithmetic Instructions", "Extended-Precision Integer …".
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/float_extremes.hpp"
 #include "interpreter/instructions/integer_ops.hpp"
+#include "interpreter/instructions/mixed_arithmetic.hpp"
+#include "interpreter/instructions/packed_integers.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -80,7 +83,10 @@ void decode_carry(decoding& d, type type, bool carry_in, bool carry_out)
 template <typename Op, typename Saturated, bool Subtract>
 void decode_sum(decoding& d, std::string_view name)
 {
+  if (name == "add" && decode_packed_integers(d, name)) return;
   auto const type = d.take_type();
+  if ((type == type::f16 || type == type::bf16) && d.take("f32"))
+    return decode_mixed_arithmetic(d, name, type);
   if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
     return decode_half_arithmetic(d, name, type);
   if (is_float(type)) return decode_float_arithmetic(d, name, type);
@@ -156,6 +162,11 @@ void decode_mad(decoding& d, bool carry_in)
   if (d.take("wide")) return decode_wide<true>(d, type);
   auto const take_high = d.take("hi");
   if (!take_high && !d.take("lo")) d.refuse();
+  if (d.take("sat")) {
+    if (type != type::s32 || !take_high || carry_in) d.refuse(".sat is of mad.hi.s32 only");
+    return void(
+        d.emit(&ternary<std::int32_t, std::int32_t, op_high_saturated>, type, {type, type, type}));
+  }
   auto const carry_out = d.take("cc");
   if (carry_in || carry_out) {
     if (size_of(type) < 4) d.refuse("not a supported type");
@@ -171,6 +182,20 @@ void decode_mad(decoding& d, bool carry_in)
          {type, type, type});
 }
 
+/// min and max.
+template <typename Op>
+void decode_extreme(decoding& d, std::string_view name)
+{
+  if (decode_packed_integers(d, name)) return;
+  auto const type = d.take_type();
+  if (is_float(type) && decode_special_extreme(d, name == "max", type)) return;
+  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
+    return decode_half_arithmetic(d, name, type);
+  if (is_float(type)) return decode_float_arithmetic(d, name, type);
+  d.emit(binary_of<Op>(d, type), type, {type, type});
+}
+
+/// div and rem.
 template <typename Op>
 void decode_two(decoding& d, std::string_view name)
 {
@@ -199,6 +224,11 @@ void decode_24(decoding& d)
   if (type != type::u32 && type != type::s32) d.refuse();
   auto const take_high = d.take("hi");
   if (!take_high && !d.take("lo")) d.refuse();
+  if (Add && d.take("sat")) {
+    if (type != type::s32 || !take_high) d.refuse(".sat is of mad24.hi.s32 only");
+    return void(d.emit(&ternary<std::int32_t, std::int32_t, op_24_saturated>, type,
+                       {type, type, type}));
+  }
   auto const pick = [&]<typename T>() -> handler {
     if constexpr (Add)
       return take_high ? for_host<&ternary<T, T, op_24<true>>>()
@@ -235,8 +265,8 @@ void add_integer(decode_table& table)
   table["madc"] = [](decoding& d) { decode_mad(d, true); };
   table["mul24"] = &decode_24<false>;
   table["mad24"] = &decode_24<true>;
-  table["min"] = [](decoding& d) { decode_two<op_min>(d, "min"); };
-  table["max"] = [](decoding& d) { decode_two<op_max>(d, "max"); };
+  table["min"] = [](decoding& d) { decode_extreme<op_min>(d, "min"); };
+  table["max"] = [](decoding& d) { decode_extreme<op_max>(d, "max"); };
   table["div"] = [](decoding& d) { decode_two<op_divide>(d, "div"); };
   table["rem"] = [](decoding& d) { decode_two<op_remainder>(d, "rem"); };
   table["neg"] = [](decoding& d) { decode_one<op_negate>(d, "neg"); };

@@ -202,5 +202,18 @@ struct op_24 {
   }
 };
 
+struct op_high_saturated {
+  std::int32_t operator()(std::int32_t a, std::int32_t b, std::int32_t c) const
+  {
+    return op_add_saturated{}(high(a, b), c);
+  }
+};
+struct op_24_saturated {
+  std::int32_t operator()(std::int32_t a, std::int32_t b, std::int32_t c) const
+  {
+    return op_add_saturated{}(op_24<true>{}(a, b), c);
+  }
+};
+
 }  // namespace integer_ops
 }  // namespace fatlink::interpreter

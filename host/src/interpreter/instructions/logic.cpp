@@ -73,6 +73,16 @@ void lop3(warp& w, operation const& o, lane_mask mask)
   });
 }
 
+/// p = (d != 0) BoolOp q; flags: whether the operation is `or`.
+void lop3_predicate(warp& w, operation const& o, lane_mask mask)
+{
+  auto const* const a = w.at(o.a);
+  lane_mask bits = 0;
+  for (unsigned i = 0; i < k_lanes; ++i) bits |= lane_mask{load<std::uint32_t>(a, i) != 0} << i;
+  auto const q = w.predicate(o.c);
+  w.set_predicate(o.d, o.flags != 0 ? bits | q : bits & q, mask);
+}
+
 template <typename Op>
 void predicate_logic(warp& w, operation const& o, lane_mask mask)
 {
@@ -144,9 +154,36 @@ void decode_funnel(decoding& d)
   d.emit(run, type, {type, type, type::u32});
 }
 
+/// lop3.and.b32 d|p, a, b, c, table, q.
+void decode_lop3_predicate(decoding& d, bool is_or)
+{
+  d.expect_count(6, 6);
+  auto const& results = d.operand(0);
+  if (results.kind != syntax::operand_kind::pair) d.reject("the destination is not d|p");
+  auto const a = d.source(1, type::b32);
+  auto const b = d.source(2, type::b32);
+  auto const c = d.source(3, type::b32);
+  auto const q = d.predicate(5);
+  auto const p = d.predicate_destination(results.parts[1]);
+  auto const result = d.destination(results.parts[0], type::b32);
+  auto& o = d.emit(&lop3);
+  o.d = result;
+  o.a = a;
+  o.b = b;
+  o.c = c;
+  o.immediate = d.integer(4) & 0xFFU;
+  auto& test = d.emit(&lop3_predicate);
+  test.d = p;
+  test.a = result;
+  test.c = q;
+  test.flags = is_or ? 1 : 0;
+}
+
 void decode_lop3(decoding& d)
 {
   if (d.take_type() != type::b32) d.refuse();
+  auto const is_or = d.take("or");
+  if (is_or || d.take("and")) return decode_lop3_predicate(d, is_or);
   d.emit(for_host<&lop3>(), type::b32, {type::b32, type::b32, type::b32, type::b32}).immediate =
       d.integer(4) & 0xFFU;
 }

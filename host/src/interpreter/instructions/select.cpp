@@ -6,6 +6,7 @@
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/float_ops.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -41,7 +42,7 @@ void decode_selp(decoding& d)
 }
 
 /// d = c ≥ 0 ? a : b. −0 counts as ≥ 0, NaN does not.
-template <typename T, typename C>
+template <typename T, typename C, bool Ftz>
 void slct(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
@@ -49,7 +50,8 @@ void slct(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
   each_lane(mask, [=](unsigned i) {
-    store<T>(d, i, load<C>(c, i) >= C{0} ? load<T>(a, i) : load<T>(b, i));
+    auto const selector = flushed_if<Ftz>(load<C>(c, i));
+    store<T>(d, i, selector >= C{0} ? load<T>(a, i) : load<T>(b, i));
   });
 }
 
@@ -57,11 +59,13 @@ void decode_slct(decoding& d)
 {
   auto const selector_type = d.take_type();
   auto const type = d.take_type();
-  if (d.take("ftz")) d.refuse();
+  auto const ftz = d.take("ftz");
   if (selector_type != type::s32 && selector_type != type::f32) d.refuse();
+  if (ftz && selector_type != type::f32) d.refuse();
   auto const run = for_bits(d, size_of(type), [&]<typename T>() -> handler {
-    return selector_type == type::f32 ? for_host<&slct<T, float>>()
-                                      : for_host<&slct<T, std::int32_t>>();
+    if (ftz) return for_host<&slct<T, float, true>>();
+    return selector_type == type::f32 ? for_host<&slct<T, float, false>>()
+                                      : for_host<&slct<T, std::int32_t, false>>();
   });
   d.emit(run, type, {type, type, selector_type});
 }

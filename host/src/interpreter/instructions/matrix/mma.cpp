@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// mma.sync. Source: PTX ISA 9.0, "mma".
+#include <algorithm>
+#include <array>
+
+#include "interpreter/instructions/matrix/matrix_product.hpp"
+#include "interpreter/instructions/matrix/quad_product.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+struct known_shape {
+  element type;
+  unsigned m, n, k;
+};
+constexpr std::array k_shapes{
+    known_shape{element::f16, 16, 8, 8},    known_shape{element::f16, 16, 8, 16},
+    known_shape{element::bf16, 16, 8, 8},   known_shape{element::bf16, 16, 8, 16},
+    known_shape{element::tf32, 16, 8, 4},   known_shape{element::tf32, 16, 8, 8},
+    known_shape{element::f64, 8, 8, 4},     known_shape{element::f64, 16, 8, 4},
+    known_shape{element::f64, 16, 8, 8},    known_shape{element::f64, 16, 8, 16},
+    known_shape{element::e4m3, 16, 8, 16},  known_shape{element::e4m3, 16, 8, 32},
+    known_shape{element::s8, 8, 8, 16},     known_shape{element::s8, 16, 8, 16},
+    known_shape{element::s8, 16, 8, 32},    known_shape{element::s4, 8, 8, 32},
+    known_shape{element::s4, 16, 8, 32},    known_shape{element::s4, 16, 8, 64},
+    known_shape{element::b1, 8, 8, 128},    known_shape{element::b1, 16, 8, 128},
+    known_shape{element::b1, 16, 8, 256},
+};
+
+/// Types that may be combined as A and B have the same class.
+element class_of(element type) noexcept
+{
+  switch (type) {
+    case element::u8:
+      return element::s8;
+    case element::u4:
+      return element::s4;
+    case element::e5m2:
+      return element::e4m3;
+    default:
+      return type;
+  }
+}
+
+bool is_accumulator(matrix_product const& p, element type) noexcept
+{
+  if (is_whole(p.a)) return type == element::s32;
+  if (p.a == element::f64) return type == element::f64;
+  auto const takes_half = class_of(p.a) == element::f16 || class_of(p.a) == element::e4m3;
+  return type == element::f32 || (type == element::f16 && takes_half);
+}
+
+void check(decoding const& d, matrix_product const& p)
+{
+  auto const type = class_of(p.a);
+  auto const is_known = std::any_of(k_shapes.begin(), k_shapes.end(), [&](auto const& shape) {
+    return shape.type == type && shape.m == p.m && shape.n == p.n && shape.k == p.k;
+  });
+  if (!is_known || class_of(p.b) != type || !is_accumulator(p, p.c) || !is_accumulator(p, p.d))
+    d.refuse("not a known shape with these types");
+}
+
+void take_bit_product(decoding& d, matrix_product& product)
+{
+  if (d.take("and"))
+    product.bits = bit_product::conjunction;
+  else
+    (void)d.take("xor");
+  (void)d.take("popc");
+}
+
+/// The types are D, A, B, C.
+void take_types(decoding& d, matrix_product& product)
+{
+  for (auto* const type : {&product.d, &product.a, &product.b, &product.c}) {
+    auto const word = d.take_next();
+    auto const known = parse_element(word);
+    if (!known) d.refuse(std::string(word) + " is not a known type of elements");
+    *type = *known;
+  }
+}
+
+void decode_mma(decoding& d)
+{
+  matrix_product product;
+  if (d.next_word().starts_with("sp")) d.refuse_feature("sparse matrices");
+  if (!d.take("sync")) d.refuse();
+  (void)d.take("aligned");
+  product.saturates = d.take("satfinite");
+  take_bit_product(d, product);
+  if (!parse_shape(d.take_next(), product)) d.refuse("not a known shape");
+  auto const a_layout = d.take_next();
+  auto const b_layout = d.take_next();
+  take_types(d, product);
+  if (product.a == element::f16 && product.m == 8 && product.n == 8 && product.k == 4)
+    return emit_quad_product(d, product, a_layout == "row", b_layout == "row");
+  if (a_layout != "row" || b_layout != "col") d.refuse("layouts but .row.col");
+  check(d, product);
+  emit_product(d, product);
+}
+
+}  // namespace
+
+void add_mma(decode_table& table)
+{
+  table["mma"] = &decode_mma;
+}
+
+}  // namespace fatlink::interpreter

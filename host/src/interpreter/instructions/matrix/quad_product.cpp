@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: PTX ISA 9.0, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type".
+#include "interpreter/instructions/matrix/quad_product.hpp"
+
+#include <array>
+#include <bit>
+
+#include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/matrix/whole_warp.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+enum quad_flags : std::uint32_t { k_a_by_rows = 1, k_b_by_rows = 2, k_half_c = 4, k_half_d = 8 };
+
+constexpr unsigned k_size = 8;   // of C and D
+constexpr unsigned k_depth = 4;  // of A and B
+constexpr unsigned k_inputs = 4;  // elements of A or B in a thread
+
+/// Threads 4·q to 4·q + 3, and those 16 above, compute product q. The latter hold the other half.
+unsigned half_of(unsigned lane) noexcept
+{
+  return lane < k_lanes / 2 ? 0 : k_size / 2;
+}
+
+matrix_place place_in_a(unsigned lane, unsigned i, bool by_rows) noexcept
+{
+  if (by_rows) return {lane % 4 + half_of(lane), i};
+  return {i + half_of(lane), lane % 4};
+}
+
+matrix_place place_in_b(unsigned lane, unsigned i, bool by_rows) noexcept
+{
+  if (by_rows) return {lane % 4, i + half_of(lane)};
+  return {i, lane % 4 + half_of(lane)};
+}
+
+matrix_place place_in_c(unsigned lane, unsigned i, bool is_half) noexcept
+{
+  if (is_half) return {lane % 4 + half_of(lane), i};
+  return {(lane & 1U) + (i & 2U) + half_of(lane), (i & 4U) + (lane & 2U) + (i & 1U)};
+}
+
+std::uint16_t half_at(warp& w, operand_offset const* list, unsigned lane, unsigned i)
+{
+  return static_cast<std::uint16_t>(load<std::uint32_t>(w.at(list[i / 2]), lane) >> (i % 2 * 16));
+}
+
+struct quad_matrices {
+  std::array<std::array<double, k_depth>, k_size> a;
+  std::array<std::array<double, k_size>, k_depth> b;
+  std::array<std::array<double, k_size>, k_size> sum;
+};
+
+/// The registers of D, A, B and C.
+struct quad_registers {
+  operand_offset const* d;
+  operand_offset const* a;
+  operand_offset const* b;
+  operand_offset const* c;
+};
+
+void read_lane(warp& w, quad_registers const& from, std::uint32_t flags, unsigned lane,
+               quad_matrices& numbers)
+{
+  for (unsigned i = 0; i < k_inputs; ++i) {
+    auto const a = place_in_a(lane, i, (flags & k_a_by_rows) != 0);
+    numbers.a[a.row][a.column] = real_value(element::f16, half_at(w, from.a, lane, i));
+    auto const b = place_in_b(lane, i, (flags & k_b_by_rows) != 0);
+    numbers.b[b.row][b.column] = real_value(element::f16, half_at(w, from.b, lane, i));
+  }
+  auto const is_half = (flags & k_half_c) != 0;
+  for (unsigned i = 0; i < k_size; ++i) {
+    auto const c = place_in_c(lane, i, is_half);
+    numbers.sum[c.row][c.column] =
+        is_half ? real_value(element::f16, half_at(w, from.c, lane, i))
+                : real_value(element::f32, load<std::uint32_t>(w.at(from.c[i]), lane));
+  }
+}
+
+void write_lane(warp& w, quad_registers const& to, std::uint32_t flags, unsigned lane,
+                quad_matrices const& numbers)
+{
+  auto const is_half = (flags & k_half_d) != 0;
+  std::uint32_t lower = 0;
+  for (unsigned i = 0; i < k_size; ++i) {
+    auto const place = place_in_c(lane, i, is_half);
+    auto const bits = static_cast<std::uint32_t>(rounded_bits(
+        is_half ? element::f16 : element::f32, numbers.sum[place.row][place.column]));
+    if (!is_half)
+      store(w.at(to.d[i]), lane, bits);
+    else if (i % 2 == 0)
+      lower = bits;
+    else
+      store(w.at(to.d[i / 2]), lane, lower | bits << 16);
+  }
+}
+
+void multiply(quad_matrices& numbers)
+{
+  for (unsigned row = 0; row < k_size; ++row)
+    for (unsigned k = 0; k < k_depth; ++k)
+      for (unsigned column = 0; column < k_size; ++column)
+        numbers.sum[row][column] += numbers.a[row][k] * numbers.b[k][column];
+}
+
+void multiply_quads(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet_whole_warp(w, o, mask)) return;
+  auto const* const d = w.current().code->lists.data() + o.d;
+  auto const* const a = d + ((o.flags & k_half_d) != 0 ? k_size / 2 : k_size);
+  quad_registers const registers{d, a, a + 2, a + 4};
+  std::array<quad_matrices, 4> quads;
+  for (unsigned lane = 0; lane < k_lanes; ++lane)
+    read_lane(w, registers, o.flags, lane, quads[lane / 4 % 4]);
+  for (auto& numbers : quads) multiply(numbers);
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
+    write_lane(w, registers, o.flags, lane, quads[lane / 4 % 4]);
+  }
+}
+
+}  // namespace
+
+void emit_quad_product(decoding& d, matrix_product const& product, bool a_by_rows, bool b_by_rows)
+{
+  d.expect_count(4, 4);
+  auto const accumulator = [](element type) {
+    return fragment{matrix_role::accumulator, type, k_size, k_size, type == element::f16 ? 4U : 8U};
+  };
+  fragment const input{matrix_role::a, element::f16, k_size, k_depth, 2};
+  auto list = fragment_registers(d, d.operand(0), accumulator(product.d), true);
+  std::size_t index = 1;
+  for (auto const& shape : {input, input, accumulator(product.c)}) {
+    auto const sources = fragment_registers(d, d.operand(index++), shape, false);
+    list.insert(list.end(), sources.begin(), sources.end());
+  }
+  auto const first = d.add_list(list);
+  auto& o = d.emit(&multiply_quads);
+  o.d = first;
+  o.flags = k_whole_warp | (a_by_rows ? k_a_by_rows : 0U) | (b_by_rows ? k_b_by_rows : 0U) |
+            (product.c == element::f16 ? k_half_c : 0U) |
+            (product.d == element::f16 ? k_half_d : 0U);
+}
+
+}  // namespace fatlink::interpreter

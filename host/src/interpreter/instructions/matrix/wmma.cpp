@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// wmma.load, wmma.store and wmma.mma. PTX leaves open which thread has which element; here it is as
+// for mma (fragment.hpp). Source: PTX ISA 9.0, "wmma".
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "interpreter/execution/block.hpp"
+#include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/generic_address.hpp"
+#include "interpreter/instructions/matrix/matrix_product.hpp"
+#include "interpreter/instructions/matrix/whole_warp.hpp"
+#include "interpreter/instructions/memory_operand.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+constexpr std::uint32_t k_by_rows = 1;  // flags of loads and stores
+
+std::uint64_t pack(fragment const& shape) noexcept
+{
+  return static_cast<std::uint64_t>(shape.role) | static_cast<std::uint64_t>(shape.type) << 8 |
+         std::uint64_t{shape.rows} << 16 | std::uint64_t{shape.columns} << 32 |
+         std::uint64_t{shape.registers} << 48;
+}
+
+fragment unpack(std::uint64_t word) noexcept
+{
+  return {static_cast<matrix_role>(word & 0xFFU), static_cast<element>(word >> 8 & 0xFFU),
+          static_cast<unsigned>(word >> 16 & 0xFFFFU), static_cast<unsigned>(word >> 32 & 0xFFFFU),
+          static_cast<unsigned>(word >> 48)};
+}
+
+/// Where the elements of a matrix are in memory.
+struct matrix_memory {
+  std::uint64_t base = 0;
+  std::uint64_t stride = 0;  ///< elements from one row (or column) to the next
+  bool by_rows = false;
+  unsigned bits = 0;  ///< of an element
+
+  [[nodiscard]] std::uint64_t address(matrix_place place) const noexcept
+  {
+    auto const line = by_rows ? place.row : place.column;
+    auto const index = by_rows ? place.column : place.row;
+    return base + (line * stride + index) * bits / 8;
+  }
+};
+
+template <typename T>
+T load_at(warp& w, operation const& o, unsigned lane, std::uint64_t address)
+{
+  T value;
+  std::memcpy(&value, w.resolve(address, sizeof(T), lane, o, false), sizeof(T));
+  return value;
+}
+
+/// The bits of one element, or of a whole register of elements smaller than a byte, which lie next
+/// to each other in memory.
+std::uint64_t load_bits(warp& w, operation const& o, unsigned lane, std::uint64_t address,
+                        unsigned bits)
+{
+  switch (bits) {
+    case 8:
+      return load_at<std::uint8_t>(w, o, lane, address);
+    case 16:
+      return load_at<std::uint16_t>(w, o, lane, address);
+    case 64:
+      return load_at<std::uint64_t>(w, o, lane, address);
+    default:
+      return load_at<std::uint32_t>(w, o, lane, address);
+  }
+}
+
+std::uint64_t load_register(warp& w, operation const& o, unsigned lane, unsigned number,
+                            fragment const& shape, matrix_memory const& memory)
+{
+  if (memory.bits < 8)
+    return load_bits(w, o, lane, memory.address(shape.place(lane, number, 0)), 32);
+  std::uint64_t word = 0;
+  for (unsigned i = 0; i < shape.packing(); ++i)
+    word |= load_bits(w, o, lane, memory.address(shape.place(lane, number, i)), memory.bits)
+            << (i * memory.bits);
+  return word;
+}
+
+matrix_memory memory_of(warp& w, operation const& o, unsigned lane, fragment const& shape)
+{
+  return {load<std::uint64_t>(w.at(o.a), lane), load<std::uint32_t>(w.at(o.b), lane),
+          (o.flags & k_by_rows) != 0, bits_of(shape.type)};
+}
+
+/// a: the address; b: the stride; d: the list of registers; immediate: the fragment.
+void load_fragment(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet_whole_warp(w, o, mask)) return;
+  auto const shape = unpack(o.immediate);
+  auto const* const list = w.current().code->lists.data() + o.d;
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
+    auto const memory = memory_of(w, o, lane, shape);
+    for (unsigned number = 0; number < shape.registers; ++number) {
+      auto const word = load_register(w, o, lane, number, shape, memory);
+      if (register_bits(shape.type) == 64)
+        store(w.at(list[number]), lane, word);
+      else
+        store(w.at(list[number]), lane, static_cast<std::uint32_t>(word));
+    }
+  }
+}
+
+template <typename T>
+void store_at(warp& w, operation const& o, unsigned lane, std::uint64_t address, std::uint64_t bits)
+{
+  auto* const target = w.resolve(address, sizeof(T), lane, o, true);
+  if (w.launch().races != nullptr) w.record_write(target, sizeof(T), lane, o);
+  auto const value = static_cast<T>(bits);
+  std::memcpy(target, &value, sizeof(T));
+}
+
+void store_fragment(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet_whole_warp(w, o, mask)) return;
+  auto const shape = unpack(o.immediate);
+  auto const* const list = w.current().code->lists.data() + o.d;
+  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
+    auto const memory = memory_of(w, o, lane, shape);
+    for (unsigned number = 0; number < shape.registers; ++number) {
+      auto const* const lanes = w.at(list[number]);
+      auto const is_wide = register_bits(shape.type) == 64;
+      auto const word =
+          is_wide ? load<std::uint64_t>(lanes, lane) : load<std::uint32_t>(lanes, lane);
+      for (unsigned i = 0; i < shape.packing(); ++i) {
+        auto const address = memory.address(shape.place(lane, number, i));
+        if (memory.bits == 16) store_at<std::uint16_t>(w, o, lane, address, word >> (i * 16));
+        if (memory.bits == 32) store_at<std::uint32_t>(w, o, lane, address, word);
+        if (memory.bits == 64) store_at<std::uint64_t>(w, o, lane, address, word);
+      }
+    }
+  }
+}
+
+struct wmma_shape {
+  unsigned m, n, k;
+  std::array<element, 4> inputs;  // the first repeats where there are fewer
+  std::array<element, 2> accumulators;
+};
+using enum element;
+constexpr std::array k_shapes{
+    wmma_shape{16, 16, 16, {f16, bf16, s8, u8}, {f32, f16}},
+    wmma_shape{32, 8, 16, {f16, bf16, s8, u8}, {f32, f16}},
+    wmma_shape{8, 32, 16, {f16, bf16, s8, u8}, {f32, f16}},
+    wmma_shape{16, 16, 8, {tf32, tf32, tf32, tf32}, {f32, f32}},
+    wmma_shape{8, 8, 4, {f64, f64, f64, f64}, {f64, f64}},
+    wmma_shape{8, 8, 32, {s4, u4, s4, u4}, {s32, s32}},
+    wmma_shape{8, 8, 128, {b1, b1, b1, b1}, {s32, s32}},
+};
+
+void take_shape(decoding& d, matrix_product& product)
+{
+  product.is_wmma = true;
+  if (!parse_shape(d.take_next(), product)) d.refuse("not a known shape");
+}
+
+bool is_input(element type, matrix_product const& p) noexcept
+{
+  return std::any_of(k_shapes.begin(), k_shapes.end(), [&](wmma_shape const& shape) {
+    return shape.m == p.m && shape.n == p.n && shape.k == p.k &&
+           std::find(shape.inputs.begin(), shape.inputs.end(), type) != shape.inputs.end();
+  });
+}
+
+bool is_accumulator(element type, matrix_product const& p) noexcept
+{
+  return std::any_of(k_shapes.begin(), k_shapes.end(), [&](wmma_shape const& shape) {
+    auto const is_shape = shape.m == p.m && shape.n == p.n && shape.k == p.k;
+    auto const has_whole = is_whole(shape.inputs.back()) && type == s32;
+    return is_shape && (has_whole || type == shape.accumulators[0] || type == shape.accumulators[1]);
+  });
+}
+
+element take_element(decoding& d)
+{
+  auto const word = d.take_next();
+  auto const type = parse_element(word);
+  if (!type) d.refuse(std::string(word) + " is not a known type of elements");
+  return *type;
+}
+
+fragment fragment_of(decoding const& d, matrix_product product, char matrix, element type)
+{
+  auto const is_result = matrix == 'c' || matrix == 'd';
+  if (!(is_result ? is_accumulator(type, product) : is_input(type, product)))
+    d.refuse("not a known shape with this type");
+  product.a = product.b = product.c = type;
+  return matrix == 'a' ? fragment_a(product)
+         : matrix == 'b' ? fragment_b(product)
+                         : fragment_c(product);
+}
+
+/// .a.sync.aligned.row.m16n16k16.shared.f16, of a load or a store.
+void decode_transfer(decoding& d, bool stores)
+{
+  auto const matrix = d.take_next();
+  auto const is_known = stores ? matrix == "d" : matrix == "a" || matrix == "b" || matrix == "c";
+  if (!is_known || !d.take("sync")) d.refuse();
+  (void)d.take("aligned");
+  auto const by_rows = d.take("row");
+  if (!by_rows && !d.take("col")) d.refuse("no layout");
+  matrix_product product;
+  take_shape(d, product);
+  auto const space = take_space(d);
+  auto const shape = fragment_of(d, product, matrix.front(), take_element(d));
+  if (bits_of(shape.type) < 8 && by_rows != (matrix == "a")) d.reject("the layout is not .row.col");
+  d.expect_count(2, 3);
+  auto const line = by_rows ? shape.columns : shape.rows;
+  auto const stride = d.count() == 3 ? d.source(2, type::b32) : d.constant(line, 4);
+  auto const address = emit_generic_address(d, d.operand(stores ? 0 : 1), space);
+  auto const registers = fragment_registers(d, d.operand(stores ? 1 : 0), shape, !stores);
+  auto const list = d.add_list(registers);
+  auto& o = d.emit(stores ? &store_fragment : &load_fragment);
+  o.a = address;
+  o.b = stride;
+  o.d = list;
+  o.immediate = pack(shape);
+  o.flags = k_whole_warp | (by_rows ? k_by_rows : 0U);
+}
+
+/// f16 states D and C only; the others state D, A, B, C.
+void take_types(decoding& d, matrix_product& product)
+{
+  product.d = take_element(d);
+  product.c = take_element(d);
+  if (!d.has_words()) {
+    product.a = product.b = f16;
+    return;
+  }
+  product.a = product.c;
+  product.b = take_element(d);
+  product.c = take_element(d);
+}
+
+void decode_product(decoding& d)
+{
+  matrix_product product;
+  if (d.take("and"))
+    product.bits = bit_product::conjunction;
+  else
+    (void)d.take("xor");
+  (void)d.take("popc");
+  if (!d.take("sync")) d.refuse();
+  (void)d.take("aligned");
+  product.saturates = d.take("satfinite");
+  (void)d.take("rn");
+  for (int i = 0; i < 2; ++i)
+    if (!d.take("row") && !d.take("col")) d.refuse("no layout");
+  take_shape(d, product);
+  take_types(d, product);
+  auto const is_valid = is_input(product.a, product) && is_input(product.b, product) &&
+                        is_accumulator(product.c, product) && is_accumulator(product.d, product) &&
+                        is_whole(product.a) == (product.c == s32);
+  if (!is_valid) d.refuse("not a known shape with these types");
+  emit_product(d, product);
+}
+
+void decode_wmma(decoding& d)
+{
+  if (d.take("load")) return decode_transfer(d, false);
+  if (d.take("store")) return decode_transfer(d, true);
+  if (!d.take("mma")) d.refuse();
+  decode_product(d);
+}
+
+}  // namespace
+
+void add_wmma(decode_table& table)
+{
+  table["wmma"] = &decode_wmma;
+}
+
+}  // namespace fatlink::interpreter

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader of conformance cases takes what their README describes, and names the line of what it
+// does not take.
+#include <gmock/gmock.h>
+
+#include "conformance/buffers.hpp"
+#include "conformance/reader.hpp"
+
+namespace conformance {
+namespace {
+
+case_list read(std::string const& text)
+{
+  return reader("a", text).read();
+}
+
+void expect_bad(std::string const& text, std::string const& message)
+{
+  try {
+    (void)read(text);
+    ADD_FAILURE() << "is taken: " << text;
+  } catch (bad_text const& why) {
+    EXPECT_EQ(std::string(why.what()), "a.cases:" + message);
+  }
+}
+
+/// The bits of `text` as a value of `type`.
+std::uint64_t bits(char const* type, std::string const& text)
+{
+  return bits_of(find_type(type), parse_value(find_type(type), text))[0];
+}
+
+bool matches(std::string const& type, std::uint64_t actual, std::string const& expected)
+{
+  auto const cases = read("case a () -> (d:" + type + ")\n x;\n -> " + expected + "\n");
+  auto const& of = cases[0].outputs[0];
+  return is_as_expected(*of.type, {actual, 0}, cases[0].rows[0].results[0], of.allowed);
+}
+
+}  // namespace
+
+TEST(ConformanceReader, ReadsAnInstructionWithItsRows)
+{
+  auto const cases = read(
+      "# comment\ntarget sm_80\ncase add.s32 (a:s32, b:s32) -> (d:s32)\n  add.s32 d, a, b;\n"
+      "  1 -2 -> -1\n  0xffffffff 1 -> 0\n");
+  ASSERT_EQ(cases.size(), 1U);
+  EXPECT_EQ(cases[0].name, "add.s32");
+  EXPECT_EQ(cases[0].target, "sm_80");
+  EXPECT_EQ(cases[0].code, "add.s32 d, a, b;\n");
+  ASSERT_EQ(cases[0].rows.size(), 2U);
+  EXPECT_EQ(cases[0].rows[1].line, 6U);
+  EXPECT_EQ(cases[0].rows[0].operands[1][0].bits, 0xFFFF'FFFEU);
+}
+
+TEST(ConformanceReader, ReadsAProgram)
+{
+  auto const cases = read(
+      "program sum\ngrid 2\nblock 32 2\nshared 64\nin u32: 1 2*3 5..7\nout f32: "
+      "1.5\nptx\nx\nend\n");
+  ASSERT_EQ(cases.size(), 1U);
+  EXPECT_EQ(cases[0].block[1], 2U);
+  EXPECT_EQ(cases[0].input[0].values.size(), 7U);
+  EXPECT_EQ(output_bytes(cases[0]), 4U);
+  EXPECT_EQ(cases[0].code, "x\n");
+}
+
+TEST(ConformanceReader, ReadsARefusalAndAFault)
+{
+  auto const cases = read("case a () -> ()\nx;\nmessage does not execute\n");
+  EXPECT_TRUE(cases.at(0).fails());
+  EXPECT_FALSE(cases.at(0).is_fault);
+  EXPECT_TRUE(read("case a () -> ()\nx;\nfault trap\n").at(0).is_fault);
+}
+
+TEST(ConformanceReader, ReadsNumbersOfEveryKind)
+{
+  EXPECT_EQ(bits("f32", "1.5"), 0x3FC0'0000U);
+  EXPECT_EQ(bits("f32", "-0.0"), 0x8000'0000U);
+  EXPECT_EQ(bits("f32", "0x7f800001"), 0x7F80'0001U);
+  EXPECT_EQ(bits("f32", "0x1p-149"), 1U);
+  EXPECT_EQ(bits("f64", "-inf"), 0xFFF0'0000'0000'0000U);
+  EXPECT_EQ(bits("f16", "65504"), 0x7BFFU);
+  EXPECT_EQ(bits("f16", "0x1p-24"), 1U);
+  EXPECT_EQ(bits("f16", "0x1p-14"), 0x0400U);
+  EXPECT_EQ(bits("bf16", "-2.0"), 0xC000U);
+  EXPECT_EQ(bits("f16x2", "1.0|inf"), 0x7C00'3C00U);
+  EXPECT_EQ(bits("s16x2", "-1|2"), 0x0002'FFFFU);
+  EXPECT_EQ(bits("u8x4", "1|2|3|4"), 0x0403'0201U);
+  EXPECT_EQ(bits("b128", "0x10000000000000002"), 2U);
+}
+
+TEST(ConformanceReader, ComparesAsTheCaseAllows)
+{
+  EXPECT_TRUE(matches("f32", 0x7FC0'0000, "nan"));
+  EXPECT_FALSE(matches("f32", 0x7F80'0000, "nan"));
+  EXPECT_TRUE(matches("f32~2ulp", 0x3F80'0002, "1.0"));
+  EXPECT_FALSE(matches("f32~2ulp", 0x3F80'0003, "1.0"));
+  EXPECT_TRUE(matches("f32~1ulp", 0x8000'0000, "0x1p-149"));
+  EXPECT_TRUE(matches("f16~0.25", 0x3D00, "1.0"));
+  EXPECT_FALSE(matches("f16~0.2", 0x3D00, "1.0"));
+  EXPECT_TRUE(matches("f16x2", 0x7E00'3C00, "1.0|nan"));
+  EXPECT_TRUE(matches("u16x2", 0x1234'0001, "1|*"));
+}
+
+TEST(ConformanceReader, NamesTheLineThatItDoesNotTake)
+{
+  expect_bad("\nx\n", "2: there is no case before this line");
+  expect_bad("target 90\n", "1: '90' is no target");
+  expect_bad("case a b\n", "1: a case is written: case NAME (a:u32, …) -> (d:u32, …)");
+  expect_bad("program a () -> ()\n", "1: a program is written: program NAME");
+  expect_bad("case a (b) -> ()\n", "1: 'b' has no type");
+  expect_bad("case a (b:u33) -> ()\n", "1: there is no type 'u33'");
+  expect_bad("case a () -> (d:u32~2ulp)\n", "1: '2ulp' is no tolerance");
+  expect_bad("case a () -> (d:f32~x)\n", "1: 'x' is no tolerance");
+  expect_bad("case a () -> (d:u32)\n x\n",
+             "2: an instruction ends in a semicolon, and a row has a ->");
+  expect_bad("case a () -> (d:u32)\n x;\n -> 1\n y;\n", "4: instructions stand before the rows");
+}
+
+TEST(ConformanceReader, NamesTheValueThatItDoesNotTake)
+{
+  std::string const header = "case a (a:u8) -> (d:f16)\nx;\n";
+  expect_bad(header + "1 2 -> 1\n", "3: the row has 2 values where the case has 1");
+  expect_bad(header + "256 -> 1\n", "3: '256' is no number of type u8");
+  expect_bad(header + "-129 -> 1\n", "3: '-129' is no number of type u8");
+  expect_bad(header + "* -> 1\n", "3: an operand cannot be *");
+  expect_bad(header + "1 -> 0.1\n", "3: '0.1' is no number of type f16");
+  expect_bad(header + "1 -> 1e9\n", "3: '1e9' is no number of type f16");
+  expect_bad(header + "1 -> 1x\n", "3: '1x' is no number of type f16");
+  std::string const packed = "case a () -> (d:f16x2)\nx;\n";
+  expect_bad(packed + "-> 1|2|3\n", "3: '1|2|3' has not 2 elements");
+  expect_bad(packed + "-> 0x3c00\n", "3: '0x3c00' needs 2 elements: a|b");
+  expect_bad("case a (a:b128) -> ()\nx;\n0x1111111111111111111111111111111111 ->\n",
+             "3: '0x1111111111111111111111111111111111' is no number of type b128");
+}
+
+TEST(ConformanceReader, NamesTheCaseThatIsNotComplete)
+{
+  expect_bad("case a () -> ()\n", "1: the case 'a' has no instructions");
+  expect_bad("case a () -> ()\nx;\ncase b () -> ()\n",
+             "3: the case 'a' needs results or the message of a failure, and not both");
+  expect_bad("case a () -> ()\nx;\n->\ncase a () -> ()\n", "4: there are two cases 'a'");
+  expect_bad("program a\nptx\nx\n", "3: the program has no line 'end'");
+  expect_bad("program a\nx 3\n", "2: 'x' is no line of a program");
+  expect_bad("program a\ngrid 1 2 3 4\n", "2: an extent has one to three numbers");
+  expect_bad("program a\nin u32 1\n", "2: values are written: TYPE: VALUE…");
+  expect_bad("program a\nin u32: 3..1\n", "2: '3..1' is no range");
+  expect_bad("program a\nin u32: 3*0\n", "2: '3*0' has no valid count");
+}
+
+}  // namespace conformance

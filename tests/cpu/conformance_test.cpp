@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the cases of tests/cpu/conformance on the reference device: one test for each.
+#include <gmock/gmock.h>
+
+#include "conformance/suite.hpp"
+
+namespace conformance {
+namespace {
+
+/// Loads PTX without nvJitLink.
+fatlink::loaded_module load(fatlink::device const& device, conformance_case const& of)
+{
+  fatlink::linked_image image;
+  image.kind = fatlink::image_kind::ptx_set;
+  image.parts = {{of.file + "." + of.name + ".ptx", module_of({of})}};
+  return device.load(image);
+}
+
+/// Expects a refusal, or a launch that fails.
+void expect_failure(conformance_case const& of, fatlink::device const& device)
+{
+  try {
+    auto const module = load(device, of);
+    (void)module.find_kernel(kernel_name(of, 0));
+    if (of.is_fault) (void)run(of, device, module, kernel_name(of, 0));
+    FAIL() << of.place(of.line) << ": nothing fails";
+  } catch (fatlink::error const& failed) {
+    auto const is_launch = dynamic_cast<fatlink::device_error const*>(&failed) != nullptr;
+    EXPECT_EQ(is_launch, of.is_fault) << failed.what();
+    for (auto const& message : of.messages) EXPECT_THAT(failed.what(), testing::HasSubstr(message));
+  }
+}
+
+class one_case : public testing::Test {
+ public:
+  explicit one_case(conformance_case of) : case_(std::move(of)) {}
+
+  void TestBody() override
+  {
+    auto const device =
+        fatlink::open_device("cpu", {.instruction_budget = 1 << 22, .check_races = false});
+    if (case_.fails()) return expect_failure(case_, *device);
+    try {
+      EXPECT_EQ(run(case_, *device, load(*device, case_), kernel_name(case_, 0)), "");
+    } catch (fatlink::error const& failed) {
+      FAIL() << case_.place(case_.line) << ": " << failed.what();
+    }
+  }
+
+ private:
+  conformance_case case_;
+};
+
+/// Stands for a file that cannot be read.
+class bad_file : public testing::Test {
+ public:
+  explicit bad_file(std::string why) : why_(std::move(why)) {}
+  void TestBody() override { FAIL() << why_; }
+
+ private:
+  std::string why_;
+};
+
+template <typename Test, typename Argument>
+void add(std::string const& suite, std::string const& name, Argument const& argument)
+{
+  testing::RegisterTest(("Conformance/" + suite).c_str(), name.c_str(), nullptr, nullptr, __FILE__,
+                        __LINE__, [argument]() -> testing::Test* { return new Test(argument); });
+}
+
+bool add_all()
+{
+  for (auto const& path : case_files()) {
+    auto const suite = path.stem().string();
+    try {
+      for (auto const& one : read_cases(path)) add<one_case>(suite, one.name, one);
+    } catch (bad_text const& why) {
+      add<bad_file>(suite, "CanBeRead", std::string(why.what()));
+    }
+  }
+  return true;
+}
+
+[[maybe_unused]] bool const k_added = add_all();
+
+}  // namespace
+}  // namespace conformance
