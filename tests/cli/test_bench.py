@@ -33,6 +33,10 @@ class BenchTest(CliTest):
     def bench(self, *words, **options):
         return self.fatlink_json("bench", *SHORT, *words, **options)
 
+    def bench_of_sizes(self, *words):
+        """With --set for every size, so that --elements is refused."""
+        return self.fatlink_json("bench", "--repeat", 1, *words)
+
 
 class Parts(BenchTest):
     def test_only_the_parts_that_are_asked_for_are_measured(self):
@@ -62,18 +66,23 @@ class Plans(BenchTest):
 
     def test_its_values_are_set(self):
         words = ["--library", "convert", "--transform", "load_float32", "--only", "starts,reference-device"]
-        self.assertEqual(verbs_of(self.bench(*words, "--set", "load_state.scale=3", "--set", "n=100")), ["link", "run"])
+        self.assertEqual(verbs_of(self.bench_of_sizes(*words, "--set", "load_state.scale=3", "--set", "n=100")), ["link", "run"])
         self.assert_fails(2, "bench", "--library", "convert", "--set", "m=1",
                           says=["--set m: plan convert has no value of this name"])
         self.assert_fails(2, "bench", "--set", "n=1", says=["--set: the library has no launch plan"])
 
     def test_rates_are_of_the_elements_that_are_set(self):
         words = ["--library", "convert", "--transform", "load_float32", "--only", "reference-device"]
-        self.assertEqual(self.bench(*words, "--set", "n=100")["reference_device"]["elements"], 100)
+        self.assertEqual(self.bench_of_sizes(*words, "--set", "n=100")["reference_device"]["elements"], 100)
         self.assertEqual(self.bench(*words)["reference_device"]["elements"], 1 << 20)
 
     def test_it_needs_no_transform(self):
         self.assertEqual(self.bench("--library", "convert")["transform"], "")
+
+    def test_elements_that_are_the_value_of_no_size_are_refused(self):
+        self.assert_fails(2, "bench", "--library", "convert", "--transform", "load_float32", "--set", "n=100", "--elements", "5",
+                          says=["--elements 5: is the value of no size: --set states those of plan convert, or they have defaults"],
+                          hint="leave out --elements")
 
     def test_its_kernels_are_named_by_the_plan(self):
         self.assert_fails(2, "bench", "--library", "stencil", "--transform", "smooth", "--kernel", "stencil",

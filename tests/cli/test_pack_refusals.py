@@ -11,7 +11,8 @@ class Refuses(Pack):
         a, b = self.compile("a", HOOK, *BOTH_75), self.compile("b", HOOK, *PTX_75)
         stderr = self.refuse("duplicate-entry", a, b, says=[f"{a} and {b} both hold ptx:sm_75"])
         self.assertIn("pass other translation units to the link as inputs of their own", stderr)
-        self.refuse("duplicate-entry", a, a, says=["a.fatbin holds two ptx:sm_75 entries"])
+        self.refuse("duplicate-entry", a, a, says=["a.fatbin is passed twice; a fatbin holds one entry for each kind and target"])
+        self.assertIn(f"pass {a} once", self.refuse("duplicate-entry", a, a, says=[]))
 
     def test_a_file_of_two_translation_units(self):
         content = self.compile("a", HOOK, *PTX_75).read_bytes()

@@ -55,7 +55,7 @@ class Plans(CliTest):
         for found in self.findings("reduce.fatbin", "sum.fatbin", status=4):
             self.assertEqual(len(found), 1)
             self.assertEqual(found[0]["severity"], "error")
-            self.assertIn("reduce.json: launches[1] passes reduce_tiles(tmp: pointer, out: pointer, uint64), but ",
+            self.assertIn("reduce.json: launches[1] passes reduce_tiles(tmp: pointer, out: pointer, blocks: uint64), but ",
                           found[0]["message"])
             self.assertIn("reduce.fatbin has reduce_tiles(u64, u64, u64, f32): 3 arguments for 4 parameters",
                           found[0]["message"])
@@ -90,6 +90,31 @@ class Plans(CliTest):
         stated["hooks"]["combine"] = {"parameters": ["a", "b"], "result": "a + b"}
         self.file("sum.json", json.dumps(stated))
         self.assertEqual(self.findings("reduce.fatbin", "sum.fatbin"), [[], []])
+
+    def test_compile_warns_of_a_reference_that_does_not_fit_the_installed_plan(self):
+        good = {"name": "half", "summary": "x / 2", "element": "float32", "hooks": {"load_element": {"parameters": ["x", "i"], "result": "x / 2"}}}
+        self.file("half.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'
+                             '{ return static_cast<float const*>(in)[i] / 2; }\n')
+        compile_words = ("compile", "half.cu", "--contract", "convert", "-o", "out.fatbin")
+        self.file("half.json", json.dumps(good))
+        self.assertEqual(self.fatlink(*compile_words).stderr, "")
+        good["hooks"]["load_element"]["parameters"] = ["x"]
+        self.file("half.json", json.dumps(good))
+        self.assertIn('half.json: hook load_element: has 1 parameter, and the plan\'s "computes" passes 2 [plan-mismatch]: '
+                      'name one parameter for each operand', self.fatlink(*compile_words).stderr)
+
+    def test_check_warns_of_elements_whose_type_nothing_states(self):
+        self.file("double.cu", 'extern "C" __device__ void store_element(void* out, std::size_t i, float x, void const*)\n'
+                               '{ static_cast<double*>(out)[i] = x; }\n')
+        said = self.fatlink_json("check", "convert", "double.cu", "--contract", "convert")
+        for target in said["targets"]:
+            self.assertEqual([(finding["id"], finding["severity"], finding["message"]) for finding in target["findings"]],
+                             [("element-mismatch", "warning", "the type of argument out of plan convert is not known: no input states "
+                               "the type of the elements of store_element")])
+        self.file("double.json", json.dumps({"name": "d", "summary": "d", "element": "float64", "hooks": {
+            "store_element": {"parameters": ["x", "i"], "result": "x"}}}))
+        for target in self.fatlink_json("check", "convert", "double.cu", "--contract", "convert")["targets"]:
+            self.assertEqual(target["findings"], [])
 
     def test_check_refuses_a_sidecar_that_states_another_hook_than_its_input_has(self):
         self.write()
@@ -145,7 +170,7 @@ class Plans(CliTest):
         self.assertEqual(plan["launches"][1], {
             "kernel": "reduce_tiles", "grid": ["1", "1", "1"], "block": ["32", "2", "1"], "shared": "64",
             "arguments": ["tmp", "out", "blocks", "init"],
-            "signature": "reduce_tiles(tmp: pointer, out: pointer, uint64, init: float32)"})
+            "signature": "reduce_tiles(tmp: pointer, out: pointer, blocks: uint64, init: float32)"})
         self.assertEqual(plan["computes"], PLAN["computes"])
         self.assertEqual(plan["depth"], PLAN["depth"])
 
@@ -163,10 +188,26 @@ class Plans(CliTest):
                      "    let         blocks = min(occupancy(reduce_tiles) * multiprocessors, ceil(n / 8192))",
                      "    launch      reduce_tiles(in: pointer, tmp: pointer, n: uint64, init: float32), "
                      "grid blocks, block 512",
-                     "    launch      reduce_tiles(tmp: pointer, out: pointer, uint64, init: float32), "
+                     "    launch      reduce_tiles(tmp: pointer, out: pointer, blocks: uint64, init: float32), "
                      "grid 1, block 32 x 2, shared 64",
-                     "    computes    out = fold(combine, in, init)"):
+                     "    computes    out = fold(combine, in, init)",
+                     "    depth       out = n"):
             self.assertIn(line + "\n", text)
+
+    def test_inspect_shows_structs_and_the_order_of_lets(self):
+        def change(plan):
+            plan["types"] = {"range": [{"name": "low", "type": "float32"}, {"name": "stride", "type": "int32"}]}
+            plan["arguments"].append({"name": "bounds", "role": "value", "type": "range", "default": {"low": 0, "stride": 1}})
+            plan["let"]["a_half"] = "blocks / 2"
+            plan["launches"][1]["arguments"][2] = {"value": "a_half + 1", "type": "int64"}
+        self.write(change)
+        text = self.fatlink("inspect", "reduce.fatbin").stdout
+        self.assertIn("    type        range: struct {low: float32, stride: int32}\n", text)
+        self.assertIn("ceil(n / 8192))\n    let         a_half = blocks / 2\n", text)
+        self.assertIn("out: pointer, a_half + 1: int64, init: float32)", text)
+        plan = self.fatlink_json("inspect", "reduce.fatbin")["files"][0]["plan"]
+        self.assertEqual(plan["types"], {"range": [{"name": "low", "type": "float32"}, {"name": "stride", "type": "int32"}]})
+        self.assertEqual(plan["let_order"], ["blocks", "a_half"])
 
     def test_inspect_shows_the_alignment_and_the_hook_of_an_argument(self):
         self.assertIn("    input       in: element[n], of hook load_element, aligned to 16 bytes\n",

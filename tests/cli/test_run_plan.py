@@ -115,7 +115,7 @@ class RunPlan(PlanTest):
         said = self.run_plan(*SUM, "--elements", 10)
         self.assertTrue(said["between"][0]["verified"])
         self.assertIn("floats up to 4 spacings", said["between"][0]["method"])
-        self.assertIn("both modes   out: verified, 1 elements, integers exactly, floats up to 4 spacings\n",
+        self.assertIn("both modes   out: verified, 1 element, integers exactly, floats up to 4 spacings\n",
                       self.fatlink("run", "--device", "cpu", *SUM, "--elements", 10).stdout)
 
     def test_the_first_elements_are_shown(self):
@@ -159,7 +159,7 @@ class RunPlan(PlanTest):
         said = self.run_plan(*SUM, "--input", "in.npy", "--expect", "right.npy")
         self.assertTrue(said["modes"][0]["expected"][0]["verified"])
         done = self.fatlink("run", "--device", "cpu", *SUM, "--input", "in.npy", "--expect", "wrong.npy", status=1)
-        self.assertIn("WRONG: 1 of 1 elements; the first is element 0: 6, expected 7", done.stdout)
+        self.assertIn("WRONG: 1 of 1 element; the first is element 0: 6, expected 7", done.stdout)
 
     def test_sources_are_compiled_and_reported(self):
         self.file("half.cu", self.HALF)

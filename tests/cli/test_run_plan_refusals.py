@@ -67,12 +67,17 @@ class RunPlanRefusals(PlanTest):
                 (("--set", "init=1", "--set", "init.low=2"), "--set init.low: init is stated before, as a whole"),
                 (("--set", "init=x"), "--set init: 'x' is not a number"),
                 (("--set", "init=1e39"), "--set init: 1e+39 is not a value of float32"),
+                (("--set", "n=18446744073709551615"), "--set n: 18446744073709551615 is above 2^63 - 1"),
                 (("--set", "bounds.low=[1]"), "--set bounds: [1] is not a value of float32"),
                 (("--set", "n=5", "--input", "in.npy"), "argument in"),
                 (("--state", "x=f"), "--state x: plan weighted_sum has no state of this name"),
                 (("--kernel", "weigh_tiles"), "--kernel weigh_tiles: the launch plan of weighted_sum names its kernels")):
             with self.subTest(words=words):
                 self.refuse(2, *SUM, *words, says=says)
+
+    def test_the_hint_says_which_fields_of_a_struct_are_needed(self):
+        self.refuse(2, *SUM, "--set", 'bounds={"low": "x"}', says="is not a value of",
+                    hint="of a struct the fields for which the plan has no default")
 
     def test_options_of_plans_are_refused_without_one(self):
         for words in (("--set", "a=1"), ("--state", "f"), ("--expect", "x.npy"), ("--compare-cpu",)):

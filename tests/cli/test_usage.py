@@ -106,6 +106,14 @@ class Words(UsageTest):
         self.assert_usage(["run", "--input", "x.npy", "--elements", "3"],
                           "--elements and --input cannot be used together", "see fatlink run --help")
 
+    def test_options_of_sources_are_refused_without_a_source(self):
+        for words in (("-D", "X"), ("-I", "."), ("--std", "c++20"), ("--contract", "apply_transform"), ("--header", "h.cuh")):
+            for verb in ("check", "inspect", "pack"):
+                with self.subTest(verb=verb, words=words):
+                    more = ("-o", "out.fatbin") if verb == "pack" else ()
+                    self.assert_fails(2, verb, "gelu", *more, *words, says=[f"{words[0]} {words[1]}: this option has no effect: no input is a source"],
+                                      hint=f"leave out {words[0]}, or pass a source: .cu, or .ll and .bc for LLVM IR")
+
     def test_usage_errors_of_the_library_name_the_help_too(self):
         self.assert_usage(["link", "--target", "sm_1", "-o", "o", LIBRARY],
                           "target 'sm_1': older than CUDA 13 supports", "the oldest is sm_75; see fatlink link --help")

@@ -43,6 +43,11 @@ TEST(Components, Of64BitsAreExactBeyondDoubles)
   EXPECT_EQ(detail::to_text(scalar_kind::int64, {.whole = INT64_MIN}), "-9223372036854775808");
 }
 
+TEST(Components, ShowNoSignOfANan)
+{
+  EXPECT_EQ(detail::to_text(scalar_kind::float32, {.real = -std::nan("")}), "nan");
+}
+
 TEST(Components, AreRoundedOrWrappedByStoring)
 {
   EXPECT_EQ(through(scalar_kind::float16, {.real = 1 + 0x1p-11}).real, 1);

@@ -68,6 +68,24 @@ TEST(PlanReference, SaysWhyFoldsHaveNoExpectedValue)
                 floats({1}), "the initial value has another type than the elements");
 }
 
+TEST(PlanReference, RefusesSumsOfFloatsByTheErrorModelOfAnotherOperation)
+{
+  auto const in = floats({1, 2, 3});
+  auto const sum = [&](array const& elements, error_model model) {
+    auto const reference =
+        reference_of(node(operation::fold, "f", {argument("in")}),
+                     transform_of({hook_of("f", {"a", "b"}, "a + b")}, model), {{"in", elements}});
+    return reference.verify("out", array(elements.type, std::vector<int>{6})).verified();
+  };
+  expect_error<file_error>([&] { sum(in, error_model::relative); },
+                           "t.json: hook f: adds floats, and \"error_model\" is \"relative\", "
+                           "which is for products");
+  expect_error<file_error>([&] { sum(in, error_model::exact); },
+                           "which is for hooks that return one of their operands");
+  EXPECT_TRUE(sum(in, error_model::additive));
+  EXPECT_TRUE(sum(array(k_int, std::vector<int>{1, 2, 3}), error_model::exact));
+}
+
 TEST(PlanReference, RefusesReferencesThatDoNotFitTheTypes)
 {
   auto const in = floats({1, 2});

@@ -48,6 +48,27 @@ TEST(PlanReference, OfMapsPassesOperandsByPosition)
   EXPECT_EQ(wrong.method, "map(f, b, a, scale, index)");
 }
 
+TEST(PlanReference, OfAFoldOfNoElementsIsTheInitialValue)
+{
+  auto const none = floats({});
+  auto const scale = floats({2});
+  auto const init = floats({5});
+  auto const elements = node(operation::map, "f", {argument("in"), argument("scale")});
+  auto const reference = reference_of(
+      node(operation::fold, "add", {elements, argument("init")}),
+      transform_of({hook_of("f", {"x", "s"}, "s * x"), hook_of("add", {"a", "b"}, "a + b")},
+                   error_model::additive),
+      {{"in", none}, {"scale", scale}, {"init", init}});
+  expect_verified(reference, floats({5}));
+  EXPECT_EQ(reference.verify("out", floats({4})).expected, "5");
+  auto const without = reference_of(
+      node(operation::fold, "add", {elements}),
+      transform_of({hook_of("f", {"x", "s"}, "s * x"), hook_of("add", {"a", "b"}, "a + b")},
+                   error_model::additive),
+      {{"in", none}, {"scale", scale}});
+  expect_reason(without, floats({0}), "a fold of no elements has no value");
+}
+
 TEST(PlanReference, OfMapsWithASizeKnowsRowAndColumn)
 {
   auto const in = floats({1, 2, 3, 4, 5, 6});

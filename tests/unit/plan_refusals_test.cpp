@@ -121,6 +121,15 @@ TEST(PlanReader, RefusesUnknownNames)
   expect_refusal("/depth/out", "m", "depth.out: \"m\": unknown name m");
 }
 
+TEST(PlanReader, RefusesArraysThatNoLaunchTakes)
+{
+  auto const hint = "pass it in \"arguments\" of a launch, or remove it";
+  expect_refusal("/launches/0/arguments/5", "n", "arguments[1]: no launch takes the input image",
+                 hint);
+  expect_refusal("/launches/1/arguments/1", "in", "arguments[2]: no launch takes the output out",
+                 hint);
+}
+
 TEST(PlanReader, RefusesNamesThatMeanSomethingElse)
 {
   expect_refusal("/arguments/0/name", "max", "arguments[0].name: \"max\" has a meaning of its own");

@@ -52,7 +52,7 @@ TEST(PlanValues, ComputesExtentsAndLaunches)
   ASSERT_EQ(values.launches.size(), 2U);
   EXPECT_EQ(values.launches[0].grid, (std::array<unsigned, 3>{13, 1, 1}));
   EXPECT_EQ(values.launches[0].block, (std::array<unsigned, 3>{512, 1, 1}));
-  EXPECT_EQ(values.launches[0].arguments, (std::vector<std::int64_t>{0, 0, 0, 0, 13}));
+  EXPECT_EQ(values.launches[0].arguments, (std::vector<std::int64_t>{0, 0, 0, 0, 13, 0}));
   EXPECT_EQ(values.launches[1].arguments, (std::vector<std::int64_t>{0, 0, 13, 0, 1}));
 }
 

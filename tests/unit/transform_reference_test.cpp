@@ -249,6 +249,40 @@ TEST_F(TransformReference, OfASourceHasNoOtherMembers)
   expect_error<file_error>([&] { read_source(json); }, "unknown key \"sha256\"");
 }
 
+TEST_F(TransformReference, OfASourceStatesEveryKeyOnce)
+{
+  auto const text = R"({"name": "t", "hooks": {"f": {"result": "x", "result": "2 * x"}}})";
+  expect_error<file_error>([&] { transform_reference::read_source(folder_.write("t.json", text)); },
+                           "t.json: \"hooks.f.result\" is stated twice");
+}
+
+TEST_F(TransformReference, BesideASourceHasNoUnknownMembers)
+{
+  auto json = k_good;
+  json["sha256"] = std::string(64, '0');
+  folder_.write("t.json", json.dump());
+  EXPECT_TRUE(transform_reference::beside(folder_.path() / "t.cu"));
+  json["elements"] = "float32";
+  folder_.write("t.json", json.dump());
+  EXPECT_TRUE(transform_reference::beside(folder_.path() / "t.fatbin"));
+  expect_error<file_error>([&] { transform_reference::beside(folder_.path() / "t.cu"); },
+                           "unknown key \"elements\"");
+}
+
+TEST_F(TransformReference, NamesTheFunctionThatIsSimilarToAnUnknownOne)
+{
+  auto json = k_good;
+  auto& hook = json["hooks"].begin().value();
+  hook = {{"parameters", {"x"}}, {"result", "minn(x, 1)"}};
+  try {
+    transform_reference::read(folder_.write("t.json", json.dump()));
+    FAIL();
+  } catch (file_error const& refused) {
+    EXPECT_THAT(refused.details().hint,
+                testing::StartsWith("did you mean min? write an expression"));
+  }
+}
+
 TEST_F(TransformReference, IsReadFromBesideTheFatbin)
 {
   EXPECT_FALSE(transform_reference::beside(folder_.path() / "t.fatbin"));

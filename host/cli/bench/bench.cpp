@@ -33,6 +33,7 @@ std::vector<std::string> const k_parts{"kernels", "links", "starts", "preflight"
 
 struct bench_arguments {
   std::vector<std::size_t> elements{std::size_t{1} << 28};
+  bool states_elements = false;  ///< whether --elements is given
   std::string library;
   std::vector<std::string> transforms;
   std::string mode = "both";
@@ -108,10 +109,21 @@ void measure_parts(nlohmann::json& report, bench_job const& job, bench_arguments
     report["reference_device"] = measure_reference_device(job);
 }
 
+/// @throws usage_error --elements is given, and --set states all sizes of the plan.
+void check_elements(bench_job const& job, bench_arguments const& arguments)
+{
+  if (!arguments.states_elements || !job.plan || has_free_size(job)) return;
+  fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
+                         "or they have defaults",
+                         arguments.elements.front(), job.plan->plan.name),
+             "--elements", "leave out --elements");
+}
+
 int bench(bench_arguments const& arguments)
 {
   auto job = read_job(arguments.library, arguments.transforms, arguments.mode, arguments.values,
                       arguments.link);
+  check_elements(job, arguments);
   job.rounds = arguments.repeat;
   nlohmann::json report{{"version", FATLINK_VERSION},
                         {"driver", describe_driver()},
@@ -136,7 +148,8 @@ void add_bench(CLI::App& app, int& exit_status)
   auto* verb = app.add_subcommand("bench", "Measure kernels, links and start-up.");
   add_counts(*verb, "--elements", arguments->elements, {1, std::uint64_t{1} << 36},
              "elements of a launch, for example 65536, 1e6 or 256Mi; separate several by commas "
-             "(default: 256Mi)");
+             "(default: 256Mi)")
+      ->each([arguments](std::string const&) { arguments->states_elements = true; });
   verb->add_option("--library", arguments->library,
                    "library: name, or file of any form (default: apply_transform)");
   verb->add_option(

@@ -70,16 +70,16 @@ nlohmann::json measure(device const& gpu, bench_job const& job,
                        job.rounds);
 }
 
-/// Whether --elements is one of the plan's sizes.
-bool has_free_size(launch_plan const& plan, plan_arguments const& arguments)
+}  // namespace
+
+bool has_free_size(bench_job const& job)
 {
-  return std::ranges::any_of(plan.arguments, [&](plan_argument const& argument) {
+  auto const arguments = match_arguments(job.plan->plan, {.values = job.values});
+  return std::ranges::any_of(job.plan->plan.arguments, [&](plan_argument const& argument) {
     return argument.role == argument_role::size && !argument.default_value &&
            !arguments.values.contains(argument.name);
   });
 }
-
-}  // namespace
 
 bench_data generate_data(bench_job const& job, prepared_plan const& code, std::size_t elements,
                          array_copies copies)
@@ -91,7 +91,7 @@ bench_data generate_data(bench_job const& job, prepared_plan const& code, std::s
                                         job.plan->references, generated),
                   .elements = elements};
   add_device_inputs(call.data, code, arguments, generated);
-  if (has_free_size(plan, arguments)) return call;
+  if (has_free_size(job)) return call;
   call.elements = 1;
   for (auto const& [name, array] : call.data.inputs)
     call.elements = std::max(call.elements, array.count());
@@ -103,9 +103,7 @@ nlohmann::json measure_plan(device const& gpu, bench_job const& job,
 {
   auto const plans = load_plans(gpu, job);
   auto rows = nlohmann::json::array();
-  auto const is_free =
-      has_free_size(job.plan->plan, match_arguments(job.plan->plan, {.values = job.values}));
-  for (auto const count : is_free ? elements : std::vector<std::size_t>{0})
+  for (auto const count : has_free_size(job) ? elements : std::vector<std::size_t>{0})
     for (auto& row : measure(gpu, job, plans, count)) rows.push_back(std::move(row));
   return rows;
 }

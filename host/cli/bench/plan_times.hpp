@@ -20,6 +20,10 @@ struct bench_data {
   std::size_t elements = 0;
 };
 
+/// Whether --elements is one of the plan's sizes: neither --set nor a default states it. `job` has
+/// a launch plan.
+bool has_free_size(bench_job const& job);
+
 /// The first size that --set and the plan do not state is `elements`. `job` has a launch plan, and
 /// `code` is one of its variants.
 /// @throws usage_error the plan needs values that have no defaults.

@@ -22,6 +22,8 @@ struct compile_flags {
   [[nodiscard]] compile_options make_options() const;
   /// Prints a warning for each folder of -I that is not there; nvcc ignores them silently.
   void warn_of_missing_folders() const;
+  /// @throws usage_error an option of sources is given. For inputs without a source.
+  void refuse_source_options() const;
   [[nodiscard]] fatlink::compiler compiler() const;
 };
 

@@ -78,7 +78,9 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
       jobs.push_back({.code = source::read(files[i]), .index = i});
     else
       inputs[i] = input::read(files[i]);
-  if (!jobs.empty()) {
+  if (jobs.empty()) {
+    flags.refuse_source_options();
+  } else {
     auto options = flags.make_options();
     flags.warn_of_missing_folders();
     if (options.contract.empty() && options.header.empty()) options.contract = contract_of(inputs);

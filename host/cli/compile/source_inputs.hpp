@@ -29,7 +29,8 @@ struct compile_report {
 /// Reads the files; sources (.cu, .ll, .bc) are compiled, several at once. A source's contract is
 /// that of --contract, otherwise the one that the first other input states. Prints the compilers'
 /// warnings, and adds to `report` unless it is null.
-/// @throws as input::read, source::read and compiler::compile.
+/// @throws as input::read, source::read and compiler::compile; usage_error an option of sources is
+///   given, and no file is one.
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
                                compile_flags const& flags, compile_report* report = nullptr);
 

@@ -2,12 +2,14 @@
 // fatlink inspect: shows the contents of fatbins and compares them with what a build expects.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/fatbin.hpp"
+#include "fatlink/source.hpp"
 #include "inspect/inspect_report.hpp"
 #include "inspect/print_ptx.hpp"
 #include "installed.hpp"
@@ -47,7 +49,8 @@ std::vector<std::string> expand_expected(std::string const& expected)
 loaded_file load(std::filesystem::path const& path, compile_flags const& sources)
 try {
   compile_report compiled;
-  loaded_file file{read_inputs(std::vector{path}, sources, &compiled).front(), {}};
+  auto const flags = is_source_name(path) ? sources : compile_flags{};
+  loaded_file file{read_inputs(std::vector{path}, flags, &compiled).front(), {}};
   if (!compiled.sources.empty()) file.producer = compiled.sources.front().producer;
   return file;
 } catch (format_error const& failed) {
@@ -74,6 +77,9 @@ int inspect(inspect_arguments const& arguments)
 {
   auto const expected = expand_expectations(arguments.expected);
   auto const targets = parse_targets(arguments.targets);
+  if (std::ranges::none_of(arguments.files,
+                           [](std::string const& file) { return is_source_name(file); }))
+    arguments.sources.refuse_source_options();
   auto output = nlohmann::json{{"files", nlohmann::json::array()}};
   int status = k_done;
   for (auto const& path : arguments.files) {

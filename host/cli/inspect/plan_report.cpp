@@ -17,6 +17,19 @@ std::string type_of(plan_argument const& argument)
   return argument.type ? to_string(*argument.type) : "element";
 }
 
+/// The structs of the plan's arguments, by name.
+nlohmann::json describe_types(launch_plan const& plan)
+{
+  auto types = nlohmann::json::object();
+  for (auto const& argument : plan.arguments) {
+    if (!argument.type || argument.type->fields.empty()) continue;
+    auto& fields = types[to_string(*argument.type)] = nlohmann::json::array();
+    for (auto const& field : argument.type->fields)
+      fields.push_back({{"name", field.name}, {"type", to_string(field.type)}});
+  }
+  return types;
+}
+
 nlohmann::json describe_argument(plan_argument const& argument)
 {
   nlohmann::json json{
@@ -50,6 +63,16 @@ std::string describe_extent(nlohmann::json const& extent)
 void print_line(std::string const& title, std::string const& text)
 {
   fmt::print("    {:<11} {}\n", title, text);
+}
+
+/// "type  range: struct {low: float32, stride: int32}"
+void print_type(std::string const& name, nlohmann::json const& fields)
+{
+  strings list;
+  for (auto const& field : fields)
+    list.push_back(
+        fmt::format("{}: {}", field["name"].get<std::string>(), field["type"].get<std::string>()));
+  print_line("type", fmt::format("{}: struct {{{}}}", name, fmt::join(list, ", ")));
 }
 
 void print_argument(nlohmann::json const& argument)
@@ -87,15 +110,20 @@ nlohmann::json to_json(launch_plan const& plan)
   nlohmann::json json{{"name", plan.name},
                       {"summary", plan.summary},
                       {"file", plan.file},
+                      {"types", describe_types(plan)},
                       {"arguments", nlohmann::json::array()},
                       {"let", nlohmann::json::object()},
+                      {"let_order", nlohmann::json::array()},
                       {"launches", nlohmann::json::array()},
                       {"computes", nlohmann::json::object()},
                       {"depth", nlohmann::json::object()}};
   if (!plan.contract.empty()) json["contract"] = plan.contract;
   for (auto const& argument : plan.arguments)
     json["arguments"].push_back(describe_argument(argument));
-  for (auto const& let : plan.lets) json["let"][let.name] = let.formula;
+  for (auto const& let : plan.lets) {
+    json["let"][let.name] = let.formula;
+    json["let_order"].push_back(let.name);
+  }
   for (auto const& launch : plan.launches)
     json["launches"].push_back(describe_launch(plan, launch));
   for (auto const& result : plan.results) {
@@ -111,12 +139,15 @@ void print_plan(nlohmann::json const& plan)
   fmt::print("  plan {}: {}{}\n", plan["name"].get<std::string>(),
              plan["summary"].get<std::string>(),
              contract.empty() ? "" : fmt::format(" (contract {})", contract));
+  for (auto const& [name, fields] : plan["types"].items()) print_type(name, fields);
   for (auto const& argument : plan["arguments"]) print_argument(argument);
-  for (auto const& [name, formula] : plan["let"].items())
-    print_line("let", fmt::format("{} = {}", name, formula.get<std::string>()));
+  for (auto const& name : plan["let_order"].get<strings>())
+    print_line("let", fmt::format("{} = {}", name, plan["let"][name].get<std::string>()));
   for (auto const& launch : plan["launches"]) print_launch(launch);
   for (auto const& [output, text] : plan["computes"].items())
     print_line("computes", fmt::format("{} = {}", output, text.get<std::string>()));
+  for (auto const& [output, formula] : plan["depth"].items())
+    print_line("depth", fmt::format("{} = {}", output, formula.get<std::string>()));
 }
 
 }  // namespace fatlink::cli

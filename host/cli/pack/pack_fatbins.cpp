@@ -24,8 +24,19 @@ std::string name_of(fatbin_entry const& entry)
   return fmt::format("{}:{}", to_string(entry.kind), entry.target.name());
 }
 
-finding duplicate(fatbin_entry const& entry, std::string const& a, std::string const& b)
+/// Both have an entry like `entry`; they may be the same module.
+finding duplicate(fatbin_entry const& entry, fatbin const& first, fatbin const& second)
 {
+  auto const& a = first.name();
+  auto const& b = second.name();
+  if (&first != &second && a == b)
+    return {.id = finding_id::duplicate_entry,
+            .severity = severity::error,
+            .files = {a, b},
+            .message = fmt::format("{} is passed twice; a fatbin holds one entry for each kind and "
+                                   "target",
+                                   a),
+            .hint = fmt::format("pass {} once", a)};
   auto const holders = a == b ? fmt::format("{} holds two {} entries", a, name_of(entry))
                               : fmt::format("{} and {} both hold {}", a, b, name_of(entry));
   return {.id = finding_id::duplicate_entry,
@@ -37,6 +48,13 @@ finding duplicate(fatbin_entry const& entry, std::string const& a, std::string c
               "pass other translation units to the link as inputs of their own"};
 }
 
+/// A file that is passed twice has one finding, not one for each entry.
+void add(std::vector<finding>& findings, finding next)
+{
+  if (std::ranges::find(findings, next.message, &finding::message) == findings.end())
+    findings.push_back(std::move(next));
+}
+
 /// The module of each entry.
 std::map<entry_key, fatbin const*> index_entries(std::vector<fatbin> const& modules,
                                                  std::vector<finding>& findings)
@@ -45,7 +63,7 @@ std::map<entry_key, fatbin const*> index_entries(std::vector<fatbin> const& modu
   for (auto const& module : modules)
     for (auto const& entry : module.entries()) {
       auto const [owner, is_new] = owners.emplace(entry_key(entry.kind, entry.target), &module);
-      if (!is_new) findings.push_back(duplicate(entry, owner->second->name(), module.name()));
+      if (!is_new) add(findings, duplicate(entry, *owner->second, module));
     }
   return owners;
 }

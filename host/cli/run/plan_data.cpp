@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
@@ -66,6 +67,10 @@ detail::stated_sizes stated_sizes_of(plan_formulas const& formulas, plan_argumen
     if (!place->second.is_number_integer())
       fail_usage(fmt::format("--set {}: {} is not a whole number", name, place->second.dump()),
                  name, "state a whole number");
+    if (place->second.is_number_unsigned() &&
+        !std::in_range<std::int64_t>(place->second.get<std::uint64_t>()))
+      fail_usage(fmt::format("--set {}: {} is above 2^63 - 1", name, place->second.dump()), name,
+                 "state a smaller size");
     sizes[name] = place->second.get<std::int64_t>();
   }
   return sizes;

@@ -14,6 +14,12 @@
 namespace fatlink::cli {
 namespace {
 
+/// "1 element", "1000 elements".
+std::string count_text(std::size_t elements)
+{
+  return fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
+}
+
 bool has_failed(comparisons const& results)
 {
   return std::ranges::any_of(results, [](auto const& entry) { return entry.second.failures != 0; });
@@ -24,18 +30,17 @@ std::string describe(output_verification const& result)
 {
   if (!result.reason.empty()) return "not verified: " + result.reason;
   if (result.failures == 0 && result.method.starts_with(k_without_bound))
-    return fmt::format("verified, {} elements, {}", result.elements, k_without_bound);
+    return fmt::format("verified, {}, {}", count_text(result.elements), k_without_bound);
   if (result.failures == 0 && result.unbounded == 0)
-    return fmt::format("verified, {} elements, largest error {:.3g} of the bound", result.elements,
-                       result.max_ratio);
+    return fmt::format("verified, {}, largest error {:.3g} of the bound",
+                       count_text(result.elements), result.max_ratio);
   if (result.failures == 0)
-    return fmt::format("not verified: of {} of {} elements the bound exceeds the type's range",
-                       result.unbounded, result.elements);
-  return fmt::format(
-      "WRONG: {} of {} elements; the first is element {}{}: {}, expected {} ± {:.3g}",
-      result.failures, result.elements, result.first_failure,
-      result.component.empty() ? "" : " (" + result.component + ")", result.actual, result.expected,
-      result.bound);
+    return fmt::format("not verified: of {} of {} the bound exceeds the type's range",
+                       result.unbounded, count_text(result.elements));
+  return fmt::format("WRONG: {} of {}; the first is element {}{}: {}, expected {} ± {:.3g}",
+                     result.failures, count_text(result.elements), result.first_failure,
+                     result.component.empty() ? "" : " (" + result.component + ")", result.actual,
+                     result.expected, result.bound);
 }
 
 void print_comparisons(char const* title, comparisons const& results)

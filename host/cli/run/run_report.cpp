@@ -217,9 +217,9 @@ nlohmann::json to_json(run_summary const& run)
 void print_text(run_summary const& run)
 {
   fmt::print("Device: {}\n", describe_device(run.device, run.no_gpu_reason));
-  fmt::print("Library {}{}, transform {}, {} elements\n", run.library,
+  fmt::print("Library {}{}, transform {}, {} element{}\n", run.library,
              run.kernel == k_default_kernel ? "" : ", kernel " + run.kernel, run.transform,
-             with_commas(run.elements));
+             with_commas(run.elements), run.elements == 1 ? "" : "s");
   print_compiles(run.compiles);
   for (std::size_t i = 0; i < run.images.size(); ++i) {
     auto const& result = run.results.images[i].against_reference;

@@ -12,6 +12,7 @@
 #include "preflight/interface_queries.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -72,7 +73,8 @@ std::optional<std::size_t> passed_bytes(launch_plan const& plan, launch_argument
 std::string describe_argument(launch_plan const& plan, launch_argument const& passed)
 {
   auto const* const argument = plan.find(passed.argument);
-  if (argument == nullptr) return to_string(passed.type);
+  if (argument == nullptr)
+    return detail::format("{}: {}", printable_line(passed.formula), to_string(passed.type));
   auto const type = is_pointer(argument->role) ? "pointer"
                     : argument->type           ? to_string(*argument->type)
                                                : "element";

@@ -18,8 +18,6 @@ using event = nlohmann::json::parse_event_t;
 /// The objects and arrays that are open while JSON is read.
 class open_values {
  public:
-  explicit open_values(std::string const& file) : file_(file) {}
-
   void take(event kind, nlohmann::json const& value)
   {
     switch (kind) {
@@ -39,6 +37,8 @@ class open_values {
     }
   }
 
+  [[nodiscard]] std::optional<std::string> const& repeated() const noexcept { return repeated_; }
+
  private:
   struct level {
     bool is_array = false;
@@ -56,8 +56,7 @@ class open_values {
   {
     auto& object = levels_.back();
     object.key = key;
-    if (!object.keys.insert(key).second)
-      fail_plan(file_, path(), "is stated twice", "remove one of the two");
+    if (!object.keys.insert(key).second && !repeated_) repeated_ = path();
   }
 
   /// "launches[0].grid"
@@ -71,21 +70,28 @@ class open_values {
     return text;
   }
 
-  std::string const& file_;
   std::vector<level> levels_ = {};
+  std::optional<std::string> repeated_ = {};
 };
 
 }  // namespace
 
-void check_unique_keys(bytes_view json, std::string const& file)
+std::optional<std::string> find_repeated_key(bytes_view json)
 {
-  open_values values(file);
+  open_values values;
   auto const* const text = reinterpret_cast<char const*>(json.data());
   auto const take = [&](int, event kind, nlohmann::json const& value) {
     values.take(kind, value);
     return true;
   };
   [[maybe_unused]] auto const read = nlohmann::json::parse(text, text + json.size(), take);
+  return values.repeated();
+}
+
+void check_unique_keys(bytes_view json, std::string const& file)
+{
+  if (auto const path = find_repeated_key(json))
+    fail_plan(file, *path, "is stated twice", "remove one of the two");
 }
 
 }  // namespace fatlink::detail

@@ -201,6 +201,7 @@ std::string to_text(scalar_kind kind, number const& value)
   }
   if (kind == scalar_kind::bytes)
     return detail::format("{:#04x}", static_cast<unsigned>(value.whole));
+  if (std::isnan(value.real)) return "nan";  // the sign of a NaN says nothing
   if (kind == scalar_kind::float64) return detail::format("{:.17g}", value.real);
   return detail::format("{:.9g}", value.real);
 }

@@ -65,8 +65,8 @@ struct known_size {
 
 class size_search {
  public:
-  explicit size_search(plan_formulas const& formulas)
-      : formulas_(formulas), known_(formulas.sizes.size())
+  size_search(plan_formulas const& formulas, size_remedy remedy)
+      : formulas_(formulas), remedy_(remedy), known_(formulas.sizes.size())
   {
   }
 
@@ -150,19 +150,25 @@ class size_search {
          detail::format("plan {} needs this size; it is not given, and no array that is given has "
                         "it as an extent",
                         formulas_.plan.name),
-         "give its value, as in " + argument.name + "=N");
+         remedy_(argument.name));
   }
 
   plan_formulas const& formulas_;
+  size_remedy remedy_;
   std::vector<known_size> known_;
 };
 
 }  // namespace
 
-std::vector<std::int64_t> find_sizes(plan_formulas const& formulas, array_extents const& arrays,
-                                     stated_sizes const& stated)
+std::string remedy_by_name(std::string const& size)
 {
-  size_search search(formulas);
+  return "give its value, as in " + size + "=N";
+}
+
+std::vector<std::int64_t> find_sizes(plan_formulas const& formulas, array_extents const& arrays,
+                                     stated_sizes const& stated, size_remedy remedy)
+{
+  size_search search(formulas, remedy);
   search.add_stated(stated);
   // In the order of the plan, so that errors name inputs first.
   for (auto const& [name, extents] : arrays) check_name(formulas.plan, name, is_array, "array");

@@ -124,7 +124,9 @@ void plan_call_state::find_missing_sizes()
     else if (given_[i]->has_count() && program_.argument(i).shape.size() == 1)
       arrays[program_.argument(i).name] = {given_[i]->count()};
   }
-  sizes_ = find_sizes(program_.formulas, arrays, stated);
+  sizes_ = find_sizes(program_.formulas, arrays, stated, [](std::string const& size) {
+    return detail::format("pass {{\"{}\", N}}", size);
+  });
 }
 
 void plan_call_state::check_arrays() const

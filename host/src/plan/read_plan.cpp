@@ -57,6 +57,25 @@ void sort_lets(launch_plan& plan)
   plan.lets = std::move(sorted);
 }
 
+/// @throws file_error an array that no launch takes.
+void check_launched(json_place const& whole, launch_plan const& plan)
+{
+  auto const is_taken = [&](std::string const& name) {
+    return std::ranges::any_of(plan.launches, [&](plan_launch const& launch) {
+      return std::ranges::find(launch.arguments, name, &launch_argument::argument) !=
+             launch.arguments.end();
+    });
+  };
+  auto const places = whole.member("arguments").elements(limits::k_plan_parts);
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
+    auto const& argument = plan.arguments[i];
+    if (!argument.shape.empty() && !is_taken(argument.name))
+      places[i].fail(
+          detail::format("no launch takes the {} {}", to_string(argument.role), argument.name),
+          "pass it in \"arguments\" of a launch, or remove it");
+  }
+}
+
 void check_source_keys(json_place const& plan)
 {
   if (auto const digest = plan.find("sha256"))
@@ -104,6 +123,7 @@ launch_plan read_plan(nlohmann::json const& json, std::string const& file,
   plan.launches = read_launches(whole, plan);
   plan.results = read_results(whole, plan);
   sort_lets(plan);
+  check_launched(whole, plan);
   return plan;
 }
 

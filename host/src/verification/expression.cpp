@@ -13,6 +13,7 @@
 #include "util/limits.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -199,6 +200,16 @@ std::vector<std::string> const& expression_functions()
     return list;
   }());
   return names.get();
+}
+
+std::string similar_function(std::string_view message)
+{
+  auto const begin = message.find('"');
+  auto const end = message.rfind('"');
+  auto const word = begin < end ? message.substr(begin + 1, end - begin - 1) : std::string_view();
+  auto const name = std::string(word.substr(0, word.find('(')));
+  auto const similar = name.empty() ? name : nearest(expression_functions(), name);
+  return similar.empty() ? similar : detail::format("did you mean {}? ", similar);
 }
 
 expression::expression(std::string const& text) : parser_(muparser().create(muBASETYPE_FLOAT))

@@ -9,6 +9,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fatlink::detail {
@@ -26,6 +27,10 @@ struct named_value {
 
 /// The functions that an expression may call.
 std::vector<std::string> const& expression_functions();
+
+/// "did you mean sin? " of the message of an expression_error, which quotes the word that muParser
+/// does not know; empty where no function is similar.
+std::string similar_function(std::string_view message);
 
 class expression {
  public:

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -51,6 +52,24 @@ hook_types types_for(components const& parts, std::span<std::byte const> state)
   return {.operands = {parts, parts}, .result = parts, .state = state};
 }
 
+/// @throws file_error the error model is that of another operation than a + b.
+void check_model_of_sum(stated_hook const& stated)
+{
+  auto const& owner = *stated.owner;
+  if (owner.model != error_model::exact && owner.model != error_model::relative) return;
+  throw file_error(
+      stage::verification,
+      {.message = detail::format("{}: hook {}: adds floats, and \"error_model\" is \"{}\", which "
+                                 "is for {}",
+                                 owner.file, stated.hook->hook, to_string(owner.model),
+                                 owner.model == error_model::exact
+                                     ? "hooks that return one of their operands"
+                                     : "products"),
+       .input = owner.file,
+       .code = error_code::invalid_sidecar,
+       .hint = R"(state "error_model": "additive")"});
+}
+
 }  // namespace
 
 fold_program::fold_program(stated_hook const& stated, components const& parts,
@@ -66,6 +85,7 @@ fold_program::fold_program(stated_hook const& stated, components const& parts,
     throw not_verifiable(detail::format(
         "{} states no \"error_model\" (exact, additive or relative), which folds of floats need",
         stated.owner->file));
+  if (has_floats && adds()) check_model_of_sum(stated);
   auto const multiplies_operands = hook_.tolerance().operands > 0;
   if (has_floats && multiplies_operands && !(model_ == error_model::additive && adds()))
     throw not_verifiable(detail::format(

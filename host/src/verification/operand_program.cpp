@@ -233,9 +233,12 @@ std::unique_ptr<operand_program> compile_operand(computation const& node,
 std::size_t count_of(computation const& node, program_context const& context)
 {
   std::size_t count = 0;
-  visit_arrays(node, context,
-               [&](array_view const& array) { count = std::max(count, array.count()); });
-  return count;
+  auto has_empty = false;
+  visit_arrays(node, context, [&](array_view const& array) {
+    count = std::max(count, array.count());
+    has_empty = has_empty || array.count() == 0;
+  });
+  return has_empty && count == 1 ? 0 : count;  // one element is there for each of the others
 }
 
 scalar_kind real_kind_of(computation const& node, program_context const& context)

@@ -12,7 +12,6 @@
 #include "input/stated_digest.hpp"
 #include "plan/read_plan.hpp"
 #include "util/text/format.hpp"
-#include "util/text/nearest.hpp"
 #include "verification/expression.hpp"
 
 namespace fatlink {
@@ -39,15 +38,10 @@ Value field(nlohmann::json const& json, char const* name, std::string const& fil
   }
 }
 
-/// The remedy for muParser's message, which quotes the word that it does not know.
+/// The remedy for muParser's message.
 std::string expression_hint(std::string_view message)
 {
-  auto const begin = message.find('"');
-  auto const end = message.rfind('"');
-  auto const word = begin < end ? message.substr(begin + 1, end - begin - 1) : std::string_view();
-  auto const name = std::string(word.substr(0, word.find('(')));
-  auto const nearest = name.empty() ? name : detail::nearest(detail::expression_functions(), name);
-  return (nearest.empty() ? "" : detail::format("did you mean {}? ", nearest)) +
+  return detail::similar_function(message) +
          "write an expression in x, for example \"max(0, x*x - 1)\", with the functions of "
          "muParser that the manual lists (man fatlink, FILES)";
 }

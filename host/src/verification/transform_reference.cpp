@@ -9,9 +9,14 @@
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/reference.hpp"
+#include "fatlink/source.hpp"
 #include "identifier.hpp"
 #include "input/stated_digest.hpp"
+#include "plan/check_unique_keys.hpp"
 #include "plan/components.hpp"
+#include "plan/read_plan.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "verification/check_expression.hpp"
@@ -90,7 +95,8 @@ class name_check {
     try {
       detail::check_expression(text, names);
     } catch (detail::expression_error const& error) {
-      member.fail(error.what(), "write an expression in the parameters, such as \"max(0, x)\"");
+      member.fail(error.what(), detail::similar_function(error.what()) +
+                                    "write an expression in the parameters, such as \"max(0, x)\"");
     }
   }
 
@@ -185,6 +191,28 @@ bool states_reference(nlohmann::json const& json)
   return has_any(json, k_old_keys) || has_any(json, k_new_keys);
 }
 
+/// Readers of JSON take the last of two equal keys; the other one would be lost.
+void check_unique_keys(std::filesystem::path const& path)
+{
+  auto const bytes = detail::read_file(path, limits::k_json_bytes, detail::k_json_example);
+  auto const repeated = detail::find_repeated_key(bytes);
+  if (!repeated) return;
+  auto const json = detail::parse_json(bytes, path.string());
+  sidecar_member(json, path.string())
+      .fail(detail::format("\"{}\" is stated twice", *repeated), "remove one of the two");
+}
+
+/// The sidecar of a source, which a person wrote: nothing in it may be lost.
+void check_authored(std::filesystem::path const& path, nlohmann::json const& json)
+{
+  auto keys = known_keys();
+  keys.emplace_back("sha256");  // `compile` writes x.json beside x.fatbin and x.cu
+  if (detail::states_plan(json))
+    keys.insert(keys.end(), detail::plan_keys().begin(), detail::plan_keys().end());
+  sidecar_member(json, path.string()).check_keys(keys);
+  check_unique_keys(path);
+}
+
 }  // namespace
 
 char const* to_string(error_model model) noexcept
@@ -234,6 +262,7 @@ std::optional<transform_reference> transform_reference::read_source(
   if (sidecar.find("sha256"))
     sidecar.fail(R"(has the unknown key "sha256")", "remove it: the build adds it");
   sidecar.check_keys(known_keys());
+  check_unique_keys(path);
   if (!states_reference(json)) return std::nullopt;
   return read(path);
 }
@@ -241,7 +270,10 @@ std::optional<transform_reference> transform_reference::read_source(
 std::optional<transform_reference> transform_reference::beside(std::filesystem::path const& file)
 {
   auto const path = detail::find_sidecar(file);
-  if (!path || !states_reference(detail::read_json(*path))) return std::nullopt;
+  if (!path) return std::nullopt;
+  auto const json = detail::read_json(*path);
+  if (is_source_name(file)) check_authored(*path, json);
+  if (!states_reference(json)) return std::nullopt;
   return read(*path);
 }
 

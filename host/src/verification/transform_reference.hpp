@@ -76,14 +76,16 @@ struct transform_reference {
   ///   anything.
   static transform_reference read(std::filesystem::path const& path);
 
-  /// Reads a REFERENCE of fatlink_add_fatbin. As read(), but refuses unknown members. Nothing where
+  /// Reads a REFERENCE of fatlink_add_fatbin. As read(), but refuses unknown members, and members
+  /// that are stated twice. Nothing where
   /// the file has at most "name" and "summary". `allows_digest`: it may be the sidecar of a
   /// product, with "sha256". @throws file_error as read().
   static std::optional<transform_reference> read_source(std::filesystem::path const& path,
                                                         bool allows_digest = false);
 
-  /// Reads the sidecar of `file`, which input::read describes. Nothing where there is no sidecar,
-  /// or it states none of hooks, element and state. @throws file_error as read().
+  /// Reads the sidecar of `file`, which input::read describes; of a source (.cu, .ll, .bc) as
+  /// strictly as read_source(), but with a launch plan or a digest. Nothing where there is no
+  /// sidecar, or it states none of hooks, element and state. @throws file_error as read().
   static std::optional<transform_reference> beside(std::filesystem::path const& file);
 
   /// What this transform states of `hook`; null if nothing.

@@ -81,7 +81,8 @@ void decode_quotient(decoding& d, type type)
 {
   if (type != type::f32) d.refuse();
   auto const ftz = d.take("ftz");
-  d.emit(ftz ? &divide<Divide, true> : &divide<Divide, false>, type, {type, type});
+  d.emit(ftz ? for_host<&divide<Divide, true>>() : for_host<&divide<Divide, false>>(), type,
+         {type, type});
 }
 
 /// rcp and rsqrt of f64 with `.ftz`: they read only the upper 32 bits, and the lower 32 bits of the
@@ -111,7 +112,7 @@ void approximate_double(warp& w, operation const& o, lane_mask mask)
 template <typename Function>
 handler single(bool ftz)
 {
-  return ftz ? &approximate<Function, true> : &approximate<Function, false>;
+  return ftz ? for_host<&approximate<Function, true>>() : for_host<&approximate<Function, false>>();
 }
 
 template <typename Half, typename Function, unsigned Count>
@@ -132,13 +133,13 @@ handler of_halves(decoding const& d, type type)
 {
   switch (type) {
     case type::f16:
-      return &approximate_half<binary16, Function, 1>;
+      return for_host<&approximate_half<binary16, Function, 1>>();
     case type::f16x2:
-      return &approximate_half<binary16, Function, 2>;
+      return for_host<&approximate_half<binary16, Function, 2>>();
     case type::bf16:
-      return &approximate_half<bfloat16, Function, 1>;
+      return for_host<&approximate_half<bfloat16, Function, 1>>();
     case type::bf16x2:
-      return &approximate_half<bfloat16, Function, 2>;
+      return for_host<&approximate_half<bfloat16, Function, 2>>();
     default:
       d.refuse();
   }
@@ -147,9 +148,10 @@ handler of_halves(decoding const& d, type type)
 void decode_double(decoding& d, std::string_view name, bool ftz)
 {
   handler run = nullptr;
-  if (name == "rcp" && ftz) run = &approximate_double<f_reciprocal, true>;
+  if (name == "rcp" && ftz) run = for_host<&approximate_double<f_reciprocal, true>>();
   if (name == "rsqrt")
-    run = ftz ? &approximate_double<f_rsqrt, true> : &approximate_double<f_rsqrt, false>;
+    run = ftz ? for_host<&approximate_double<f_rsqrt, true>>()
+              : for_host<&approximate_double<f_rsqrt, false>>();
   if (run == nullptr) d.refuse();
   d.emit(run, type::f64, {type::f64});
 }

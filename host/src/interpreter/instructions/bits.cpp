@@ -184,8 +184,9 @@ template <typename Op, unsigned Minimum>
 void decode_same_width(decoding& d)
 {
   auto const type = d.take_integer_type(Minimum);
-  d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &unary<T, T, Op>; }), type,
-         {type});
+  d.emit(for_bits(d, size_of(type),
+                  []<typename T>() -> handler { return for_host<&unary<T, T, Op>>(); }),
+         type, {type});
 }
 
 /// An operation on 32 or 64 bits with a result of 32 bits.
@@ -193,8 +194,9 @@ template <typename Op>
 void decode_count(decoding& d)
 {
   auto const type = d.take_integer_type(4);
-  auto const run = for_bits(d, size_of(type),
-                            []<typename T>() -> handler { return &unary<std::uint32_t, T, Op>; });
+  auto const run = for_bits(d, size_of(type), []<typename T>() -> handler {
+    return for_host<&unary<std::uint32_t, T, Op>>();
+  });
   d.emit(run, type::u32, {type});
 }
 
@@ -203,8 +205,8 @@ void decode_find(decoding& d)
   auto const type = d.take_integer_type(4);
   auto const amount = d.take("shiftamt");
   auto const run = for_integer(d, type, [&]<typename T>() -> handler {
-    return amount ? &unary<std::uint32_t, T, op_find<true>>
-                  : &unary<std::uint32_t, T, op_find<false>>;
+    return amount ? for_host<&unary<std::uint32_t, T, op_find<true>>>()
+                  : for_host<&unary<std::uint32_t, T, op_find<false>>>();
   });
   d.emit(run, type::u32, {type});
 }
@@ -212,15 +214,15 @@ void decode_find(decoding& d)
 void decode_extract(decoding& d)
 {
   auto const type = d.take_integer_type(4);
-  d.emit(for_integer(d, type, []<typename T>() -> handler { return &extract<T>; }), type,
-         {type, type::u32, type::u32});
+  d.emit(for_integer(d, type, []<typename T>() -> handler { return for_host<&extract<T>>(); }),
+         type, {type, type::u32, type::u32});
 }
 
 void decode_insert(decoding& d)
 {
   auto const type = d.take_integer_type(4);
-  d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &insert<T>; }), type,
-         {type, type, type::u32, type::u32});
+  d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return for_host<&insert<T>>(); }),
+         type, {type, type, type::u32, type::u32});
 }
 
 void decode_prmt(decoding& d)
@@ -232,7 +234,7 @@ void decode_prmt(decoding& d)
   for (auto const& [word, mode] : k_modes)
     if (d.take(word)) selected = mode;
   if (d.take_type() != type::b32) d.refuse();
-  d.emit(&prmt, type::b32, {type::b32, type::b32, type::b32}).flags =
+  d.emit(for_host<&prmt>(), type::b32, {type::b32, type::b32, type::b32}).flags =
       static_cast<std::uint32_t>(selected);
 }
 
@@ -247,10 +249,11 @@ void decode_dot(decoding& d)
   (void)d.take("lo");
   handler run = nullptr;
   if (is_signed(a))
-    run = is_signed(b) ? &dot<A_signed, std::int8_t, Count> : &dot<A_signed, std::uint8_t, Count>;
+    run = is_signed(b) ? for_host<&dot<A_signed, std::int8_t, Count>>()
+                       : for_host<&dot<A_signed, std::uint8_t, Count>>();
   else
-    run =
-        is_signed(b) ? &dot<A_unsigned, std::int8_t, Count> : &dot<A_unsigned, std::uint8_t, Count>;
+    run = is_signed(b) ? for_host<&dot<A_unsigned, std::int8_t, Count>>()
+                       : for_host<&dot<A_unsigned, std::uint8_t, Count>>();
   d.emit(run, type::b32, {type::b32, type::b32, type::b32}).flags = upper ? 2 : 0;
 }
 

@@ -195,8 +195,8 @@ void decode_setp(decoding& d)
   auto const run = for_comparison(d, type, ftz, relation,
                                   [&]<typename Read, interpreter::relation R>() -> handler {
                                     if constexpr (requires { typename Read::is_half; })
-                                      if (is_pair(type)) return &setp_pair<Read, R>;
-                                    return &setp<Read, R>;
+                                      if (is_pair(type)) return for_host<&setp_pair<Read, R>>();
+                                    return for_host<&setp<Read, R>>();
                                   });
   emit_comparison(d, run, type, combination, {.d = p, .e = q, .true_bits = 0});
 }
@@ -234,12 +234,13 @@ void decode_set(decoding& d)
   auto const true_bits =
       is_pair(type) && !is_pair(result_type) ? 0xFFFF : true_bits_of(d, result_type);
   auto const is_narrow = size_of(result_type) == 2;
-  auto const run = for_comparison(
-      d, type, ftz, relation, [&]<typename Read, interpreter::relation R>() -> handler {
-        if constexpr (requires { typename Read::is_half; })
-          if (is_pair(type)) return &set_pair<Read, R>;
-        return is_narrow ? &set<std::uint16_t, Read, R> : &set<std::uint32_t, Read, R>;
-      });
+  auto const run = for_comparison(d, type, ftz, relation,
+                                  [&]<typename Read, interpreter::relation R>() -> handler {
+                                    if constexpr (requires { typename Read::is_half; })
+                                      if (is_pair(type)) return for_host<&set_pair<Read, R>>();
+                                    return is_narrow ? for_host<&set<std::uint16_t, Read, R>>()
+                                                     : for_host<&set<std::uint32_t, Read, R>>();
+                                  });
   auto const result = d.destination(0, result_type);
   emit_comparison(d, run, type, combination,
                   {.d = result, .e = k_no_operand, .true_bits = true_bits});

@@ -16,17 +16,44 @@ using half_float::bfloat16;
 using half_float::binary16;
 using half_float::round_to;
 
-template <typename D, typename S>
-void integer_to_integer(warp& w, operation const& o, lane_mask mask)
+template <unsigned ResultStride, unsigned SourceStride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_integers(std::byte* d, std::byte const* a, bool saturate,
+                                                    lane_mask mask)
+{
+  if (saturate)
+    each_lane(mask, [=](unsigned i) {
+      write<ResultStride>(d, i, clamped<D>(read<S>(a, i, SourceStride)));
+    });
+  else
+    each_lane(mask, [=](unsigned i) {
+      write<ResultStride>(d, i, static_cast<D>(read<S>(a, i, SourceStride)));
+    });
+}
+
+template <unsigned ResultStride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_integers_to(warp& w, operation const& o, lane_mask mask)
 {
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
-  each_lane(mask, [=](unsigned i) {
-    auto const value = read<S>(a, i, conversion.source_stride);
-    write(d, i, conversion.result_stride,
-          conversion.saturate ? clamped<D>(value) : static_cast<D>(value));
-  });
+  if constexpr (sizeof(S) <= 2)
+    if (conversion.source_stride == 2)
+      return convert_integers<ResultStride, 2, D, S>(d, a, conversion.saturate, mask);
+  if constexpr (sizeof(S) <= 4)
+    if (conversion.source_stride == 4)
+      return convert_integers<ResultStride, 4, D, S>(d, a, conversion.saturate, mask);
+  convert_integers<ResultStride, 8, D, S>(d, a, conversion.saturate, mask);
+}
+
+template <typename D, typename S>
+void integer_to_integer(warp& w, operation const& o, lane_mask mask)
+{
+  auto const stride = conversion_of(o).result_stride;
+  if constexpr (sizeof(D) <= 2)
+    if (stride == 2) return convert_integers_to<2, D, S>(w, o, mask);
+  if constexpr (sizeof(D) <= 4)
+    if (stride == 4) return convert_integers_to<4, D, S>(w, o, mask);
+  convert_integers_to<8, D, S>(w, o, mask);
 }
 
 template <typename D, typename S>
@@ -47,16 +74,26 @@ void integer_to_real(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-template <typename D, typename S>
-void real_to_integer(warp& w, operation const& o, lane_mask mask)
+template <unsigned Stride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_reals_to(warp& w, operation const& o, lane_mask mask)
 {
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   each_lane(mask, [=](unsigned i) {
-    write(d, i, conversion.result_stride,
-          to_integer<D, S>(read_real<S>(a, i, conversion), conversion.rounding));
+    write<Stride>(d, i, to_integer<D, S>(read_real<S>(a, i, conversion), conversion.rounding));
   });
+}
+
+template <typename D, typename S>
+void real_to_integer(warp& w, operation const& o, lane_mask mask)
+{
+  auto const stride = conversion_of(o).result_stride;
+  if constexpr (sizeof(D) <= 2)
+    if (stride == 2) return convert_reals_to<2, D, S>(w, o, mask);
+  if constexpr (sizeof(D) <= 4)
+    if (stride == 4) return convert_reals_to<4, D, S>(w, o, mask);
+  convert_reals_to<8, D, S>(w, o, mask);
 }
 
 /// bf16 is the upper half of f32.
@@ -130,23 +167,25 @@ handler for_real(decoding const& d, type type, Make const& make)
 
 handler pick(decoding const& d, type target, type source)
 {
-  if (target == type::f32 && source == type::bf16) return &widen_bfloat;
+  if (target == type::f32 && source == type::bf16) return for_host<&widen_bfloat>();
   if (is_float(target) && is_float(source))
     return for_real(d, target, [&]<typename D>() -> handler {
-      return for_real(d, source, []<typename S>() -> handler { return &real_to_real<D, S>; });
+      return for_real(d, source,
+                      []<typename S>() -> handler { return for_host<&real_to_real<D, S>>(); });
     });
   if (is_float(target))
     return for_real(d, target, [&]<typename D>() -> handler {
-      return for_any_integer(d, source,
-                             []<typename S>() -> handler { return &integer_to_real<D, S>; });
+      return for_any_integer(
+          d, source, []<typename S>() -> handler { return for_host<&integer_to_real<D, S>>(); });
     });
   if (is_float(source))
     return for_any_integer(d, target, [&]<typename D>() -> handler {
-      return for_real(d, source, []<typename S>() -> handler { return &real_to_integer<D, S>; });
+      return for_real(d, source,
+                      []<typename S>() -> handler { return for_host<&real_to_integer<D, S>>(); });
     });
   return for_any_integer(d, target, [&]<typename D>() -> handler {
-    return for_any_integer(d, source,
-                           []<typename S>() -> handler { return &integer_to_integer<D, S>; });
+    return for_any_integer(
+        d, source, []<typename S>() -> handler { return for_host<&integer_to_integer<D, S>>(); });
   });
 }
 
@@ -192,7 +231,8 @@ void decode_pair(decoding& d, type target, type source, conversion const& conver
   d.expect_count(3, 3);
   auto const a = d.source(1, source);
   auto const b = d.source(2, source);
-  auto const run = target == type::f16x2 ? &pair_of_halves<binary16> : &pair_of_halves<bfloat16>;
+  auto const run = target == type::f16x2 ? for_host<&pair_of_halves<binary16>>()
+                                         : for_host<&pair_of_halves<bfloat16>>();
   emit(d, run, conversion, d.destination(0, target), a, b);
 }
 

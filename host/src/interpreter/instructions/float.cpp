@@ -234,9 +234,9 @@ void decode_exact(decoding& d, type type)
     if (type == type::f32x2) return decode_pair<Op, Count>(d);
   auto const flags = take_flags(d);
   if (type == type::f64 && flags.ftz) d.refuse();
-  auto const run = type == type::f64 ? &arithmetic<double, Op, Count, false>
-                   : flags.ftz       ? &arithmetic<float, Op, Count, true>
-                                     : &arithmetic<float, Op, Count, false>;
+  auto const run = type == type::f64 ? for_host<&arithmetic<double, Op, Count, false>>()
+                   : flags.ftz       ? for_host<&arithmetic<float, Op, Count, true>>()
+                                     : for_host<&arithmetic<float, Op, Count, false>>();
   emit_same<Count>(d, run, type).flags =
       static_cast<std::uint32_t>(flags.rounding) | (flags.saturate ? k_saturate : 0U);
 }
@@ -248,13 +248,13 @@ void decode_extreme(decoding& d, type type)
   auto const nan = d.take("NaN");
   handler run = nullptr;
   if (type == type::f64)
-    run = &arithmetic<double, op_extreme<Max, false>, 2, false>;
+    run = for_host<&arithmetic<double, op_extreme<Max, false>, 2, false>>();
   else if (nan)
-    run = ftz ? &arithmetic<float, op_extreme<Max, true>, 2, true>
-              : &arithmetic<float, op_extreme<Max, true>, 2, false>;
+    run = ftz ? for_host<&arithmetic<float, op_extreme<Max, true>, 2, true>>()
+              : for_host<&arithmetic<float, op_extreme<Max, true>, 2, false>>();
   else
-    run = ftz ? &arithmetic<float, op_extreme<Max, false>, 2, true>
-              : &arithmetic<float, op_extreme<Max, false>, 2, false>;
+    run = ftz ? for_host<&arithmetic<float, op_extreme<Max, false>, 2, true>>()
+              : for_host<&arithmetic<float, op_extreme<Max, false>, 2, false>>();
   d.emit(run, type, {type, type}).flags = FE_TONEAREST;
 }
 
@@ -262,9 +262,9 @@ template <bool Negate>
 void decode_sign(decoding& d, type type)
 {
   auto const ftz = d.take("ftz");
-  auto const run = type == type::f64 ? &change_sign<double, Negate, false>
-                   : ftz             ? &change_sign<float, Negate, true>
-                                     : &change_sign<float, Negate, false>;
+  auto const run = type == type::f64 ? for_host<&change_sign<double, Negate, false>>()
+                   : ftz             ? for_host<&change_sign<float, Negate, true>>()
+                                     : for_host<&change_sign<float, Negate, false>>();
   d.emit(run, type, {type});
 }
 
@@ -282,7 +282,8 @@ void decode_copysign(decoding& d)
 {
   auto const type = d.take_type();
   if (type != type::f32 && type != type::f64) d.refuse();
-  d.emit(type == type::f64 ? &copy_sign<double> : &copy_sign<float>, type, {type, type});
+  d.emit(type == type::f64 ? for_host<&copy_sign<double>>() : for_host<&copy_sign<float>>(), type,
+         {type, type});
 }
 
 }  // namespace

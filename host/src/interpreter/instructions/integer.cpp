@@ -58,13 +58,15 @@ void multiply_with_carry(warp& w, operation const& o, lane_mask mask)
 template <typename Op>
 handler binary_of(decoding const& d, type type)
 {
-  return for_integer(d, type, []<typename T>() -> handler { return &binary<T, T, Op>; });
+  return for_integer(d, type,
+                     []<typename T>() -> handler { return for_host<&binary<T, T, Op>>(); });
 }
 
 template <typename Op>
 handler ternary_of(decoding const& d, type type)
 {
-  return for_integer(d, type, []<typename T>() -> handler { return &ternary<T, T, Op>; });
+  return for_integer(d, type,
+                     []<typename T>() -> handler { return for_host<&ternary<T, T, Op>>(); });
 }
 
 template <bool Subtract>
@@ -72,7 +74,7 @@ void decode_carry(decoding& d, type type, bool carry_in, bool carry_out)
 {
   if (size_of(type) < 4) d.refuse("not a supported type");
   auto const run = for_integer(d, type, []<typename T>() -> handler {
-    return &with_carry<std::make_unsigned_t<T>, Subtract>;
+    return for_host<&with_carry<std::make_unsigned_t<T>, Subtract>>();
   });
   d.emit(run, type, {type, type}).flags =
       (carry_in ? k_carry_in : 0U) | (carry_out ? k_carry_out : 0U);
@@ -91,7 +93,7 @@ void decode_sum(decoding& d, std::string_view name)
   if (d.take("cc")) return decode_carry<Subtract>(d, type, false, true);
   if (d.take("sat")) {
     if (type != type::s32) d.refuse();
-    d.emit(&binary<std::int32_t, std::int32_t, Saturated>, type, {type, type});
+    d.emit(for_host<&binary<std::int32_t, std::int32_t, Saturated>>(), type, {type, type});
     return;
   }
   d.emit(binary_of<Op>(d, type), type, {type, type});
@@ -125,9 +127,9 @@ void decode_wide(decoding& d, type type)
 {
   auto const pick = [&]<typename T, typename R>() -> handler {
     if constexpr (Add)
-      return &ternary<R, T, op_wide<R>>;
+      return for_host<&ternary<R, T, op_wide<R>>>();
     else
-      return &binary<R, T, op_wide<R>>;
+      return for_host<&binary<R, T, op_wide<R>>>();
   };
   auto const result = twice_as_wide(d, type);
   handler run = nullptr;
@@ -170,7 +172,8 @@ void decode_mad(decoding& d, bool carry_in)
   if (carry_in || carry_out) {
     if (size_of(type) < 4) d.refuse("not a supported type");
     auto const run = for_integer(d, type, [&]<typename T>() -> handler {
-      return take_high ? &multiply_with_carry<T, true> : &multiply_with_carry<T, false>;
+      return take_high ? for_host<&multiply_with_carry<T, true>>()
+                       : for_host<&multiply_with_carry<T, false>>();
     });
     d.emit(run, type, {type, type, type}).flags =
         (carry_in ? k_carry_in : 0U) | (carry_out ? k_carry_out : 0U);
@@ -211,8 +214,8 @@ void decode_one(decoding& d, std::string_view name)
   if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
     return decode_half_arithmetic(d, name, type);
   if (is_float(type)) return decode_float_arithmetic(d, name, type);
-  d.emit(for_integer(d, type, []<typename T>() -> handler { return &unary<T, T, Op>; }), type,
-         {type});
+  d.emit(for_integer(d, type, []<typename T>() -> handler { return for_host<&unary<T, T, Op>>(); }),
+         type, {type});
 }
 
 template <bool Add>
@@ -229,9 +232,11 @@ void decode_24(decoding& d)
   }
   auto const pick = [&]<typename T>() -> handler {
     if constexpr (Add)
-      return take_high ? &ternary<T, T, op_24<true>> : &ternary<T, T, op_24<false>>;
+      return take_high ? for_host<&ternary<T, T, op_24<true>>>()
+                       : for_host<&ternary<T, T, op_24<false>>>();
     else
-      return take_high ? &binary<T, T, op_24<true>> : &binary<T, T, op_24<false>>;
+      return take_high ? for_host<&binary<T, T, op_24<true>>>()
+                       : for_host<&binary<T, T, op_24<false>>>();
   };
   auto const run = for_integer(d, type, pick);
   if constexpr (Add)

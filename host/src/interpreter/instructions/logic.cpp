@@ -98,14 +98,15 @@ void decode_logic(decoding& d)
     auto const a = d.predicate(1);
     auto const b = d.predicate(2);
     auto const result = d.predicate_destination(d.operand(0));
-    auto& o = d.emit(&predicate_logic<Op>);
+    auto& o = d.emit(for_host<&predicate_logic<Op>>());
     o.d = result;
     o.a = a;
     o.b = b;
     return;
   }
   if (!is_integer(type)) d.refuse("not a supported type");
-  d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &binary<T, T, Op>; }),
+  d.emit(for_bits(d, size_of(type),
+                  []<typename T>() -> handler { return for_host<&binary<T, T, Op>>(); }),
          type, {type, type});
 }
 
@@ -119,12 +120,13 @@ void decode_not(decoding& d)
   auto const type = d.take_type();
   if (type != type::pred && !is_integer(type)) d.refuse("not a supported type");
   if (type != type::pred)
-    return void(d.emit(
-        for_bits(d, size_of(type), []<typename T>() -> handler { return &unary<T, T, op_not>; }),
-        type, {type}));
+    return void(
+        d.emit(for_bits(d, size_of(type),
+                        []<typename T>() -> handler { return for_host<&unary<T, T, op_not>>(); }),
+               type, {type}));
   auto const a = d.predicate(1);
   auto const result = d.predicate_destination(d.operand(0));
-  auto& o = d.emit(&not_predicate);
+  auto& o = d.emit(for_host<&not_predicate>());
   o.d = result;
   o.a = a;
 }
@@ -133,8 +135,8 @@ template <bool Left>
 void decode_shift(decoding& d)
 {
   auto const type = d.take_type();
-  d.emit(for_integer(d, type, []<typename T>() -> handler { return &shift<T, Left>; }), type,
-         {type, type::u32});
+  d.emit(for_integer(d, type, []<typename T>() -> handler { return for_host<&shift<T, Left>>(); }),
+         type, {type, type::u32});
 }
 
 void decode_funnel(decoding& d)
@@ -145,10 +147,10 @@ void decode_funnel(decoding& d)
   auto const wrap = d.take("wrap");
   if (!wrap && !d.take("clamp")) d.refuse();
   using u32 = std::uint32_t;
-  auto const run = is_left ? (wrap ? &ternary<u32, u32, op_funnel<true, true>>
-                                   : &ternary<u32, u32, op_funnel<true, false>>)
-                           : (wrap ? &ternary<u32, u32, op_funnel<false, true>>
-                                   : &ternary<u32, u32, op_funnel<false, false>>);
+  auto const run = is_left ? (wrap ? for_host<&ternary<u32, u32, op_funnel<true, true>>>()
+                                   : for_host<&ternary<u32, u32, op_funnel<true, false>>>())
+                           : (wrap ? for_host<&ternary<u32, u32, op_funnel<false, true>>>()
+                                   : for_host<&ternary<u32, u32, op_funnel<false, false>>>());
   d.emit(run, type, {type, type, type::u32});
 }
 
@@ -182,7 +184,7 @@ void decode_lop3(decoding& d)
   if (d.take_type() != type::b32) d.refuse();
   auto const is_or = d.take("or");
   if (is_or || d.take("and")) return decode_lop3_predicate(d, is_or);
-  d.emit(&lop3, type::b32, {type::b32, type::b32, type::b32, type::b32}).immediate =
+  d.emit(for_host<&lop3>(), type::b32, {type::b32, type::b32, type::b32, type::b32}).immediate =
       d.integer(4) & 0xFFU;
 }
 

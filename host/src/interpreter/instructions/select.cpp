@@ -33,7 +33,8 @@ void decode_selp(decoding& d)
   auto const b = d.source(2, type);
   auto const c = d.predicate(3);
   auto const result = d.destination(0, type);
-  auto& o = d.emit(for_bits(d, size_of(type), []<typename T>() -> handler { return &selp<T>; }));
+  auto& o = d.emit(
+      for_bits(d, size_of(type), []<typename T>() -> handler { return for_host<&selp<T>>(); }));
   o.d = result;
   o.a = a;
   o.b = b;
@@ -62,8 +63,9 @@ void decode_slct(decoding& d)
   if (selector_type != type::s32 && selector_type != type::f32) d.refuse();
   if (ftz && selector_type != type::f32) d.refuse();
   auto const run = for_bits(d, size_of(type), [&]<typename T>() -> handler {
-    if (ftz) return &slct<T, float, true>;
-    return selector_type == type::f32 ? &slct<T, float, false> : &slct<T, std::int32_t, false>;
+    if (ftz) return for_host<&slct<T, float, true>>();
+    return selector_type == type::f32 ? for_host<&slct<T, float, false>>()
+                                      : for_host<&slct<T, std::int32_t, false>>();
   });
   d.emit(run, type, {type, type, selector_type});
 }
@@ -101,7 +103,7 @@ void decode_testp(decoding& d)
     if (!d.take(k_classes[i])) continue;
     auto const a = d.source(1, type);
     auto const result = d.predicate_destination(d.operand(0));
-    auto& o = d.emit(type == type::f64 ? &testp<double> : &testp<float>);
+    auto& o = d.emit(type == type::f64 ? for_host<&testp<double>>() : for_host<&testp<float>>());
     o.d = result;
     o.a = a;
     o.flags = i;
