@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "interpreter/execution/block.hpp"
+
 namespace fatlink::interpreter {
 namespace {
 
@@ -12,11 +14,10 @@ using extents = std::array<std::uint64_t, 3>;
 
 // Of an H200. Source: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
 constexpr std::uint64_t k_multiprocessors = 132;
-constexpr std::uint64_t k_threads = 2048;                // of a multiprocessor
-constexpr std::uint64_t k_blocks = 32;                   // of a multiprocessor
-constexpr std::uint64_t k_shared_bytes = 228 * 1024;     // of a multiprocessor
-constexpr std::uint64_t k_reserved_shared_bytes = 1024;  // of each block
-constexpr std::uint64_t k_cluster_blocks = 8;            // of a cluster, unless an option allows 16
+constexpr std::uint64_t k_threads = 2048;             // of a multiprocessor
+constexpr std::uint64_t k_blocks = 32;                // of a multiprocessor
+constexpr std::uint64_t k_shared_bytes = 228 * 1024;  // of a multiprocessor
+constexpr std::uint64_t k_cluster_blocks = 8;         // of a cluster, unless an option allows 16
 
 std::string text_of(extents const& size)
 {
@@ -59,6 +60,12 @@ bool kernel::is_cooperative() const noexcept
 {
   return std::any_of(codes.begin(), codes.end(),
                      [](auto const& code) { return code->is_cooperative; });
+}
+
+bool kernel::uses_reserved_shared() const noexcept
+{
+  return std::any_of(codes.begin(), codes.end(),
+                     [](auto const& code) { return code->uses_reserved_shared; });
 }
 
 bool kernel::uses_heap() const noexcept

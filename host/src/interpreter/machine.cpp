@@ -311,6 +311,7 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
   state.regions = program.device_memory()->snapshot();
   state.static_shared = kernel.shared_bytes;
   state.dynamic_shared = options.shared_bytes;
+  state.has_reserved_shared = kernel.uses_reserved_shared();
   state.budget = options.budget;
   race_map races;
   if (options.check_races) state.races = &races;

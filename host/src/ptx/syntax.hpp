@@ -61,8 +61,8 @@ struct variable {
 };
 
 enum class operand_kind : std::uint8_t {
-  register_,  ///< `index` into function::registers, plus `offset`; `negated` for !%p, `minus` for
-              ///< -%r
+  /// `index` into function::registers, plus `offset`; `negated` for !%p, `minus` for -%r
+  register_,
   integer,    ///< `bits`
   real32,     ///< `bits` of a float
   real64,     ///< `bits` of a double

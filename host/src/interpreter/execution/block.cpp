@@ -34,13 +34,22 @@ void write_barrier_result(group const& released, barrier const& completed) noexc
   predicate = (predicate & ~released.lanes) | (holds ? released.lanes : 0);
 }
 
+/// Of a block: static, dynamic, and reserved shared memory.
+std::uint64_t all_shared_bytes(launch_state const& launch) noexcept
+{
+  constexpr std::uint64_t k_alignment = 16;
+  auto const bytes = std::uint64_t{launch.static_shared} + launch.dynamic_shared;
+  if (!launch.has_reserved_shared) return bytes;
+  return (bytes + k_alignment - 1) / k_alignment * k_alignment + k_reserved_shared_bytes;
+}
+
 }  // namespace
 
 block::block(launch_state const& launch, cluster& cluster, std::uint32_t rank)
     : launch_(launch),
       cluster_(cluster),
       rank_(rank),
-      shared_bytes_(std::uint64_t{launch.static_shared} + launch.dynamic_shared),
+      shared_bytes_(all_shared_bytes(launch)),
       shared_((shared_bytes_ + 7) / 8)
 {
   auto const threads = launch.block.count();

@@ -42,7 +42,8 @@ struct launch_state {
   std::shared_ptr<region_list const> regions;
   std::uint32_t static_shared = 0;  ///< bytes, at offset 0; dynamic shared memory follows
   std::uint32_t dynamic_shared = 0;
-  std::uint64_t budget = 0;  ///< operations a warp may execute; 0: any number
+  bool has_reserved_shared = false;  ///< k_reserved_shared_bytes follow
+  std::uint64_t budget = 0;          ///< operations a warp may execute; 0: any number
   race_map* races = nullptr;
   std::function<void(std::string_view)> print;     ///< must accept calls of several threads
   device_heap* heap = nullptr;                     ///< for kernels that use it
@@ -54,6 +55,9 @@ struct launch_state {
   /// Changes whenever a block starts, ends, or no longer waits.
   mutable std::atomic<std::uint64_t> epoch = 0;
 };
+
+/// Of each block, for the system: libraries keep the state of their groups in it.
+constexpr std::uint32_t k_reserved_shared_bytes = 1024;
 
 /// Thrown to stop a block after another one failed.
 struct stopped {};

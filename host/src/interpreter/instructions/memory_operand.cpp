@@ -17,9 +17,10 @@ void take_scope(decoding& d)
 
 space take_space(decoding& d)
 {
-  if (auto const first = ptx::parse_space(d.next_word())) {
+  // The first of several: "cp.async.ca.shared.global".
+  if (auto const stated = ptx::parse_space(d.next_word())) {
     (void)d.take_next();
-    return *first;
+    return *stated;
   }
   for (auto const* const word : {"global", "shared", "shared::cta", "shared::cluster", "const",
                                  "local", "param", "param::entry", "param::func"})
