@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
+#include <utility>
 
 #include "interpreter/execution/block.hpp"
-#include "interpreter/limits.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -18,6 +17,7 @@ constexpr std::uint64_t k_multiprocessors = 132;
 constexpr std::uint64_t k_threads = 2048;             // of a multiprocessor
 constexpr std::uint64_t k_blocks = 32;                // of a multiprocessor
 constexpr std::uint64_t k_shared_bytes = 228 * 1024;  // of a multiprocessor
+constexpr std::uint64_t k_cluster_blocks = 8;         // of a cluster, unless an option allows 16
 
 std::string text_of(extents const& size)
 {
@@ -37,6 +37,21 @@ void check_directives(kernel const& kernel, dimensions const& block)
     fail_launch(kernel, "the block has " + std::to_string(block.count()) + " threads; " +
                             "__launch_bounds__ (.maxntid) allows at most " +
                             std::to_string(kernel.max_threads()));
+}
+
+void check_clusters(kernel const& kernel, dimensions const& grid)
+{
+  auto const& stated = kernel.entry->launches.cluster;
+  if (stated.count() == 0) return;
+  if (stated.count() > k_cluster_blocks)
+    fail_launch(kernel, "its clusters have " + text_of(stated.extent) +
+                            " blocks (.reqnctapercluster, __cluster_dims__); the most are " +
+                            std::to_string(k_cluster_blocks));
+  auto const& [x, y, z] = stated.extent;
+  if (grid.x % x == 0 && grid.y % y == 0 && grid.z % z == 0) return;
+  fail_launch(kernel, "the grid of " + text_of({grid.x, grid.y, grid.z}) +
+                          " blocks is not a multiple of its clusters, " + text_of(stated.extent) +
+                          " blocks (.reqnctapercluster, __cluster_dims__)");
 }
 
 }  // namespace
@@ -72,18 +87,6 @@ void fail_launch(kernel const& kernel, std::string const& reason)
                 kernel.entry->source);
 }
 
-void check_cluster(kernel const& kernel)
-{
-  auto const& [name, source, cluster] =
-      std::tie(kernel.entry->name, kernel.entry->source, kernel.entry->launches.cluster);
-  if (cluster.count() <= 1) return;
-  throw failure(fault::refused,
-                "kernel " + name + ": " + unsupported("clusters of several blocks") +
-                    "; its clusters have " + text_of(cluster.extent) +
-                    " blocks (.reqnctapercluster, __cluster_dims__)",
-                source);
-}
-
 void check_shape(kernel const& kernel, launch_options const& options)
 {
   auto const& [grid, block] = std::pair{options.grid, options.block};
@@ -97,6 +100,7 @@ void check_shape(kernel const& kernel, launch_options const& options)
     fail_launch(kernel, std::to_string(options.shared_bytes) +
                             " bytes of dynamic shared memory are more than " +
                             std::to_string(kernel.max_dynamic_shared()));
+  check_clusters(kernel, grid);
   if (!kernel.is_cooperative()) return;
   if (auto const most = max_resident_blocks(kernel, options); grid.count() > most)
     fail_launch(kernel, "its blocks may wait for each other (grid synchronisation), and at most " +

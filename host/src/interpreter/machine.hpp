@@ -94,8 +94,12 @@ class program {
   [[noreturn]] void refuse(unsigned module, syntax::variable const& variable,
                            std::string const& limit) const;
   void allocate();
-  void initialise(unsigned module, syntax::variable const& variable, std::uint64_t address);
+  /// `function`: the one that holds the variable in its body.
+  void initialise(unsigned module, syntax::variable const& variable, std::uint64_t address,
+                  unsigned function);
   std::uint64_t address_of(unsigned module, std::string const& name, unsigned line);
+  [[nodiscard]] std::uint64_t address_of(unsigned function, syntax::initial_value const& value,
+                                         syntax::variable const& holder) const;
   void check_constants() const;
   std::unique_ptr<kernel> decode_kernel(unsigned index) const;
 

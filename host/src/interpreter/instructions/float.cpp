@@ -41,11 +41,20 @@ struct op_divide {
     return a / b;
   }
 };
+inline double quiet(double nan) noexcept
+{
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
+}
+
 struct op_fma {
-  template <typename F>
-  F operator()(F a, F b, F c) const
+  float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
+  /// Of several NaN operands, the first one: processors choose by the order of the registers.
+  double operator()(double a, double b, double c) const
   {
-    return std::fma(a, b, c);
+    auto const result = std::fma(a, b, c);
+    auto const last = std::isnan(c) ? quiet(c) : result;
+    auto const later = std::isnan(b) ? quiet(b) : last;
+    return std::isnan(a) ? quiet(a) : later;
   }
 };
 struct op_sqrt {

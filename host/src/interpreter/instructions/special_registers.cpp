@@ -33,6 +33,12 @@ enum class special : std::uint64_t {
   dynamic_shared,
   total_shared,
   all_shared,
+  cluster,
+  cluster_count,
+  block_in_cluster,
+  cluster_size,
+  cluster_rank,
+  cluster_blocks,
   workspace_lower,
   workspace_upper,
   reserved_begin,
@@ -46,19 +52,20 @@ struct special_name {
   special source;
   bool has_axis = false;
 };
-// Every cluster is one block. Multiprocessor 0 is the only one.
+// Multiprocessor 0 is the only one.
 constexpr std::array k_specials{
     special_name{"%tid", special::tid, true}, special_name{"%ntid", special::ntid, true},
     special_name{"%ctaid", special::ctaid, true}, special_name{"%nctaid", special::nctaid, true},
-    special_name{"%clusterid", special::ctaid, true},
-    special_name{"%nclusterid", special::nctaid, true},
-    special_name{"%cluster_ctaid", special::zero, true},
-    special_name{"%cluster_nctaid", special::one, true},
-    special_name{"%cluster_ctarank", special::zero},
-    special_name{"%cluster_nctarank", special::one}, special_name{"%laneid", special::laneid},
-    special_name{"%warpid", special::warpid}, special_name{"%nwarpid", special::nwarpid},
-    special_name{"%smid", special::zero}, special_name{"%nsmid", special::one},
-    special_name{"%gridid", special::zero}, special_name{"%lanemask_eq", special::lanemask_eq},
+    special_name{"%clusterid", special::cluster, true},
+    special_name{"%nclusterid", special::cluster_count, true},
+    special_name{"%cluster_ctaid", special::block_in_cluster, true},
+    special_name{"%cluster_nctaid", special::cluster_size, true},
+    special_name{"%cluster_ctarank", special::cluster_rank},
+    special_name{"%cluster_nctarank", special::cluster_blocks},
+    special_name{"%laneid", special::laneid}, special_name{"%warpid", special::warpid},
+    special_name{"%nwarpid", special::nwarpid}, special_name{"%smid", special::zero},
+    special_name{"%nsmid", special::one}, special_name{"%gridid", special::zero},
+    special_name{"%lanemask_eq", special::lanemask_eq},
     special_name{"%lanemask_le", special::lanemask_le},
     special_name{"%lanemask_lt", special::lanemask_lt},
     special_name{"%lanemask_ge", special::lanemask_ge},
@@ -143,6 +150,18 @@ std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcep
       return axis_of(w.block().index(), o.flags);
     case special::nctaid:
       return axis_of(w.launch().grid, o.flags);
+    case special::cluster:
+      return axis_of(w.block().index(), o.flags) / axis_of(w.launch().cluster, o.flags);
+    case special::cluster_count:
+      return axis_of(w.launch().grid, o.flags) / axis_of(w.launch().cluster, o.flags);
+    case special::block_in_cluster:
+      return axis_of(w.block().index(), o.flags) % axis_of(w.launch().cluster, o.flags);
+    case special::cluster_size:
+      return axis_of(w.launch().cluster, o.flags);
+    case special::cluster_rank:
+      return w.block().rank();
+    case special::cluster_blocks:
+      return w.launch().cluster.count();
     case special::laneid:
       return lane;
     case special::warpid:
@@ -192,11 +211,26 @@ void read_special(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [&](unsigned i) { store<T>(d, i, static_cast<T>(value_of(w, o, i))); });
 }
 
+void read_explicit_cluster(warp& w, operation const& o, lane_mask mask)
+{
+  w.set_predicate(o.d, w.launch().is_explicit_cluster ? k_all_lanes : 0, mask);
+}
+
+constexpr std::string_view k_explicit_cluster = "%is_explicit_cluster";
+
 }  // namespace
+
+std::uint32_t emit_special_predicate(decoding& d, std::string_view name)
+{
+  if (name != k_explicit_cluster) return k_no_operand;
+  auto const result = d.new_predicate();
+  d.emit(&read_explicit_cluster).d = result;
+  return result;
+}
 
 std::vector<std::string> special_registers()
 {
-  std::vector<std::string> names;
+  std::vector<std::string> names{std::string(k_explicit_cluster)};
   for (auto const& entry : k_specials)
     if (entry.has_axis)
       for (auto const* axis : {".x", ".y", ".z"}) names.push_back(std::string(entry.word) + axis);
