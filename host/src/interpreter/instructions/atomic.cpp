@@ -29,7 +29,8 @@ std::uint64_t address_of(warp& w, operation const& o, unsigned lane)
     address += load<std::uint64_t>(w.at(o.a), lane);
     return is_shared ? k_shared_window + address : address;
   }
-  return k_shared_window + static_cast<std::uint32_t>(address + load<std::uint32_t>(w.at(o.a), lane));
+  return k_shared_window +
+         static_cast<std::uint32_t>(address + load<std::uint32_t>(w.at(o.a), lane));
 }
 
 /// `Op`, or `SharedOp` where a generic address is in shared memory.
@@ -48,7 +49,8 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     auto* const element = w.resolve(address, sizeof(T), i, o, true);
     auto const operand = load<T>(b, i);
     auto const other = c == nullptr ? T{} : load<T>(c, i);
-    auto const is_shared = !std::is_same_v<Op, SharedOp> && address - k_shared_window < k_window_size;
+    auto const is_shared =
+        !std::is_same_v<Op, SharedOp> && address - k_shared_window < k_window_size;
     auto const result = is_shared ? update<T, SharedOp>(element, operand, other)
                                   : update<T, Op>(element, operand, other);
     has_changed |= result.has_changed;
