@@ -4,6 +4,6 @@
 
 namespace fatlink {
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Groups, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, GroupKernels, testing::Values("cpu", "cpu with checks"));
 
 }  // namespace fatlink

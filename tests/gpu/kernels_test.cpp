@@ -17,7 +17,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Elementwise, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Arithmetic, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Interface, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Progress, testing::Values("gpu"));
-INSTANTIATE_TEST_SUITE_P(Gpu, Groups, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, GroupKernels, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Plans, testing::Values("gpu"));
 
 }  // namespace fatlink

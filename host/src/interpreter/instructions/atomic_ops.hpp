@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -90,7 +91,8 @@ std::uint16_t atomic_half_extreme(std::uint16_t a, std::uint16_t b) noexcept
 {
   auto const x = to_double(Half{a});
   auto const y = to_double(Half{b});
-  if (x != x || y != y) return x == x ? a : y == y ? b : Half::k_nan;
+  if (std::isnan(x)) return std::isnan(y) ? Half::k_nan : b;
+  if (std::isnan(y)) return a;
   if (x == y) return Max == ((a & 0x8000U) != 0) ? b : a;
   return Max == (x > y) ? a : b;
 }
