@@ -168,7 +168,6 @@ std::unique_ptr<kernel> program::decode_kernel(unsigned index) const
     result->functions[function] = result->codes.back().get();
   }
   result->entry = result->functions[index];
-  check_cluster(*result);
   return result;
 }
 
@@ -239,10 +238,16 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
   state.functions = kernel.functions;
   state.grid = options.grid;
   state.block = options.block;
+  if (auto const& size = kernel.entry->launches.cluster; size.count() != 0)
+    state.cluster = {static_cast<std::uint32_t>(size.extent[0]),
+                     static_cast<std::uint32_t>(size.extent[1]),
+                     static_cast<std::uint32_t>(size.extent[2])};
+  state.is_explicit_cluster = kernel.entry->launches.cluster.count() != 0;
   state.parameters = packed_arguments(kernel, arguments);
   state.regions = program.device_memory()->snapshot();
   state.static_shared = kernel.shared_bytes;
   state.dynamic_shared = options.shared_bytes;
+  state.has_reserved_shared = kernel.uses_reserved_shared();
   state.budget = options.budget;
   race_map races;
   if (options.check_races) state.races = &races;

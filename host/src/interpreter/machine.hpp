@@ -53,6 +53,7 @@ struct kernel {
   /// Whether all its blocks must run at the same time, because they may wait for each other.
   [[nodiscard]] bool is_cooperative() const noexcept;
   [[nodiscard]] bool uses_heap() const noexcept;
+  [[nodiscard]] bool uses_reserved_shared() const noexcept;
   /// The most threads of a block: fewer than k_max_threads if the kernel states it.
   [[nodiscard]] std::uint32_t max_threads() const noexcept;
   /// The most dynamic shared memory of a launch.

@@ -72,25 +72,25 @@ class operand_parser {
     return address;
   }
 
-  /// "!" or "-" before a name; empty: none, or the sign of a constant.
-  [[nodiscard]] std::string_view sign_of_register() const noexcept
+  /// Whether a name, which no constant expression has, follows `sign`.
+  [[nodiscard]] bool at_name_after(std::string_view sign) const
   {
-    auto const is_sign = reader_.at("!") || reader_.at("-");
-    if (!is_sign || reader_.second().kind != token_kind::word) return {};
-    return reader_.second().text == "WARP_SZ" ? std::string_view{} : reader_.peek().text;
+    return reader_.at(sign) && reader_.second().kind == token_kind::word &&
+           reader_.second().text != "WARP_SZ";
   }
 
   operand parse_simple()
   {
-    auto const sign = sign_of_register();
-    if (sign.empty() && at_constant(reader_)) return parse_constant(reader_);
-    if (!sign.empty()) reader_.next();
+    auto const inverted = at_name_after("!");
+    auto const negative = at_name_after("-");
+    if (!inverted && !negative && at_constant(reader_)) return parse_constant(reader_);
+    if (inverted || negative) reader_.next();
     auto operand = resolve(reader_.expect_name("an operand"));
     auto const is_register = operand.kind == operand_kind::register_;
-    if (sign == "-" && !is_register) reader_.fail("expected a number after '-'");
-    if (sign == "!" && !is_register) reader_.fail("expected a register after '!'");
-    operand.negated = sign == "!";
-    operand.minus = sign == "-";
+    if (negative && !is_register) reader_.fail("expected a number after '-'");
+    if (inverted && !is_register) reader_.fail("expected a register after '!'");
+    operand.negated = inverted;
+    operand.minus = negative;
     if (is_register && reader_.peek().kind == token_kind::directive)
       operand.selector = reader_.next().text.substr(1);
     if (is_register) operand.offset = parse_offset(reader_);

@@ -197,6 +197,11 @@ std::uint32_t decoding::predicate(std::size_t index)
 std::uint32_t decoding::predicate(syntax::operand const& operand)
 {
   if (operand.kind == operand_kind::integer) return operand.bits != 0 ? k_true : k_false;
+  if (operand.kind == operand_kind::special) {
+    auto const result = emit_special_predicate(*this, operand.name);
+    if (result == k_no_operand) refuse("unknown special register " + operand.name);
+    return result;
+  }
   if (operand.kind != operand_kind::register_) reject("the operand is not a predicate");
   return predicate_at(operand.index) + (operand.negated ? 1 : 0);
 }

@@ -111,6 +111,8 @@ class decoding {
   [[nodiscard]] linked_modules const& modules() const noexcept { return modules_; }
   code& result() noexcept { return code_; }
   void refer_to(unsigned function_index);
+  /// A predicate that no register of the function names.
+  std::uint32_t new_predicate() { return code_.predicates++ * 2; }
 
   /// Adds an operation with this instruction's guard.
   operation& emit(handler run);
@@ -179,6 +181,7 @@ void add_select(decode_table& table);
 void add_move(decode_table& table);
 void add_access(decode_table& table);
 void add_cache(decode_table& table);
+void add_cluster_addresses(decode_table& table);
 void add_copies(decode_table& table);
 void add_mbarrier(decode_table& table);
 void add_matrix_moves(decode_table& table);
@@ -194,6 +197,7 @@ void add_vote(decode_table& table);
 void add_bit_masks(decode_table& table);
 void add_hints(decode_table& table);
 void add_spaces(decode_table& table);
+void add_float_signs(decode_table& table);
 void add_video(decode_table& table);
 void add_simd_video(decode_table& table);
 
@@ -201,6 +205,8 @@ void add_simd_video(decode_table& table);
 std::vector<std::string> special_registers();
 /// Adds an operation that reads the special register `name`, "%tid.x". False: unknown name.
 bool emit_special(decoding& d, std::string_view name, operand_offset result, unsigned width);
+/// A predicate that the special register `name` sets. k_no_operand: unknown name.
+std::uint32_t emit_special_predicate(decoding& d, std::string_view name);
 /// Adds an operation that computes the address of a local variable.
 void emit_local_address(decoding& d, std::uint64_t offset, operand_offset result, unsigned width);
 /// Adds an operation that writes the sum of the register `a` and `addend` to `result`.

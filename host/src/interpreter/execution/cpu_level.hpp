@@ -8,9 +8,17 @@
 /// A function of this kind runs only where has_level_3. What it calls is inlined into it.
 #define FATLINK_LEVEL_3 \
   [[gnu::target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"), gnu::flatten, gnu::noinline]]
+#define FATLINK_LEVEL_3_INLINE \
+  [[gnu::target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"), gnu::always_inline]] inline
 #endif
 
 namespace fatlink::interpreter {
+
+#ifdef FATLINK_HAS_LEVEL_3
+constexpr bool k_is_x86_64 = true;
+#else
+constexpr bool k_is_x86_64 = false;
+#endif
 
 /// Whether kernels that are decoded from now on use x86-64-v3.
 extern bool has_level_3;

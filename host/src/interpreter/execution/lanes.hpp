@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/cpu_level.hpp"
@@ -56,6 +57,17 @@ handler for_host() noexcept
   if (has_level_3) return &at_level_3<Base>;
 #endif
   return Base;
+}
+
+/// Calls `use` with the bytes of a lane of a register that holds a T, as a constant.
+template <typename T, typename Use>
+[[gnu::always_inline]] inline void with_stride(unsigned stride, Use const& use)
+{
+  if constexpr (sizeof(T) <= 2)
+    if (stride == 2) return use(std::integral_constant<unsigned, 2>{});
+  if constexpr (sizeof(T) <= 4)
+    if (stride == 4) return use(std::integral_constant<unsigned, 4>{});
+  use(std::integral_constant<unsigned, 8>{});
 }
 
 template <typename R, typename A, typename Op>

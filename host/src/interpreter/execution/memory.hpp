@@ -32,6 +32,18 @@ struct region {
   }
 };
 
+/// Memory of the device that is contiguous on the host: for each lane the `bytes` from the device's
+/// address `begin` are at `data` + lane · `step`.
+struct memory_span {
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  std::byte* data = nullptr;  ///< null: there is none
+  std::size_t step = 0;       ///< 0: the same memory for all lanes
+  bool read_only = false;
+
+  [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - begin < bytes; }
+};
+
 /// A request to memory::allocate.
 struct allocation {
   std::uint64_t size = 0;

@@ -29,8 +29,11 @@ void warp::start(launch_state const& launch, interpreter::block& block, unsigned
   carry = 0;
   last_sync = 0;
   copies.clear();
+  cluster_arrivals = 0;
   issued_ = 0;
   last_region_ = nullptr;
+  spans_ = {};
+  checks_accesses_ = launch.races != nullptr;
   turn_is_over_ = true;
   polled_ = {};
   last_poll_ = nullptr;

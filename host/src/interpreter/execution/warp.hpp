@@ -169,6 +169,19 @@ class warp {
                             bool writes);
   std::byte* resolve_local(std::uint64_t address, unsigned size, unsigned lane, operation const& op,
                            bool writes);
+  /// The memory that holds a generic address, and what is next to it. `op` is where to remember it.
+  [[nodiscard]] memory_span const& span_at(operation const& op, std::uint64_t address)
+  {
+    auto const slot = reinterpret_cast<std::uintptr_t>(&op) / sizeof(operation) % spans_.size();
+    auto& span = spans_[slot];
+    if (!span.holds(address)) [[unlikely]]
+      span = find_span(address);
+    return span;
+  }
+  /// The part of the threads' local memory that holds an address of .local.
+  [[nodiscard]] memory_span local_span_at(std::uint64_t address) const noexcept;
+  /// Whether accesses are checked one by one: the race check is on.
+  [[nodiscard]] bool checks_accesses() const noexcept { return checks_accesses_; }
   /// The text at a generic address, up to its NUL.
   std::string text_at(std::uint64_t address, unsigned lane, operation const& op);
   /// @throws failure that names the kernel, the thread and the instruction.
@@ -181,7 +194,8 @@ class warp {
   lane_mask carry = 0;          ///< the condition code's carry, one bit for each lane; 1: no borrow
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
   pending_copies copies;        ///< of cp.async
-  std::uint64_t executed = 0;   ///< instructions, counted for each lane of the group
+  lane_mask cluster_arrivals = 0;  ///< at the cluster's barrier, whose phase is not complete
+  std::uint64_t executed = 0;      ///< instructions, counted for each lane of the group
 
  private:
   static constexpr std::uint32_t k_compared_polls = 4;  // in a turn
@@ -213,6 +227,8 @@ class warp {
   std::byte* resolve_window(std::uint64_t address, unsigned size, unsigned lane,
                             operation const& op, bool writes);
 
+  [[nodiscard]] memory_span find_span(std::uint64_t address) const noexcept;
+
   group running_;
   std::byte* registers_ = nullptr;
   std::byte* constants_ = nullptr;
@@ -236,6 +252,8 @@ class warp {
   std::uint64_t issued_ = 0;  ///< operations of all groups, and what waiting counts as
   std::uint64_t turns_ = 0;
   region const* last_region_ = nullptr;
+  std::array<memory_span, 8> spans_ = {};
+  bool checks_accesses_ = false;
 
   lane_mask live_ = 0;
   unsigned index_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resolves the addresses of threads, and reports those that are not valid.
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/cluster.hpp"
 #include "interpreter/execution/describe.hpp"
 #include "interpreter/execution/races.hpp"
 #include "interpreter/execution/warp.hpp"
@@ -69,6 +70,29 @@ std::byte* warp::resolve(std::uint64_t address, unsigned size, unsigned lane, op
   return last_region_->data + (address - last_region_->base);
 }
 
+memory_span warp::find_span(std::uint64_t address) const noexcept
+{
+  if (auto const* const region = find_region(*launch_->regions, address, 1); region != nullptr)
+    return {region->base, region->size, region->data, 0, region->read_only};
+  if (in_window(address, k_shared_window))
+    return {k_shared_window, block_->shared_bytes(), block_->shared(), 0, false};
+  if (in_window(address, k_parameter_window))
+    return {k_parameter_window, launch_->parameters.size(),
+            const_cast<std::byte*>(launch_->parameters.data()), 0, true};
+  return {};
+}
+
+memory_span warp::local_span_at(std::uint64_t address) const noexcept
+{
+  auto const window = address & ~(k_window_size - 1);
+  auto const offset = address & (k_window_size - 1);
+  for (auto* frame = running_.frame; frame != nullptr; frame = frame->caller)
+    if (offset >= frame->local_base && offset - frame->local_base < frame->code->local_bytes)
+      return {window + frame->local_base, frame->code->local_bytes, frame->local.data(),
+              frame->code->local_bytes, false};
+  return {};
+}
+
 std::byte* warp::resolve_window(std::uint64_t address, unsigned size, unsigned lane,
                                 operation const& op, bool writes)
 {
@@ -92,10 +116,12 @@ std::byte* warp::resolve_shared(std::uint64_t offset, unsigned size, unsigned la
     fail_address(verb_of(writes), offset, size, "in shared memory, not aligned to its size", lane,
                  op);
   auto const available = block_->shared_bytes();
-  if (!fits(offset, size, available))
+  if (!fits(offset, size, available)) {
+    if (auto* const place = block_->cluster_of().place(offset, size)) return place;
     fail_address(verb_of(writes), offset, size,
                  "outside the block's " + std::to_string(available) + " bytes of shared memory",
                  lane, op);
+  }
   return block_->shared() + offset;
 }
 

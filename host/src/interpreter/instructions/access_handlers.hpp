@@ -12,6 +12,7 @@
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/lane_pattern.hpp"
 #include "interpreter/execution/lanes.hpp"
 
 namespace fatlink::interpreter {
@@ -30,43 +31,105 @@ inline unsigned stride_of(operation const& o) noexcept
   return o.flags >> 8 & 0xFFU;
 }
 
-/// The host address of a lane's access. `base`: the register a, or null; immediate: the offset.
+/// The addresses of the lanes of an access, as a handler needs them.
+struct located {
+  memory_span span = {};
+  std::byte const* base = nullptr;  ///< the register of the addresses; null: the offset is one
+  lane_pattern pattern = lane_pattern::invalid;
+};
+
+/// Where an access is: its address is a register, `base`, plus operation::immediate. lane() checks
+/// one lane's access and returns its host address; locate() checks all lanes at once.
 template <space Space>
-std::byte* place(warp& w, operation const& o, std::byte const* base, unsigned size, unsigned lane,
-                 bool writes)
-{
-  auto const address = (base == nullptr ? 0 : load<std::uint64_t>(base, lane)) + o.immediate;
-  if constexpr (Space == space::local) return w.resolve_local(address, size, lane, o, writes);
-  return w.resolve(address, size, lane, o, writes);
-}
+struct place {
+  using address = std::uint64_t;
+
+  static std::byte* lane(warp& w, operation const& o, std::byte const* base, unsigned size,
+                         unsigned lane, bool writes)
+  {
+    auto const address = (base == nullptr ? 0 : load<std::uint64_t>(base, lane)) + o.immediate;
+    if constexpr (Space == space::local) return w.resolve_local(address, size, lane, o, writes);
+    return w.resolve(address, size, lane, o, writes);
+  }
+
+  static located locate(warp& w, operation const& o, std::byte const* base, unsigned size,
+                        lane_mask mask, bool writes)
+  {
+    if (base == nullptr) return {};
+    auto const first =
+        load<std::uint64_t>(base, static_cast<unsigned>(std::countr_zero(mask))) + o.immediate;
+    memory_span span;
+    if constexpr (Space == space::local)
+      span = w.local_span_at(first);
+    else
+      span = w.span_at(o, first);
+    if (span.data == nullptr || (writes && span.read_only)) return {};
+    return {span, base, pattern_of<std::uint64_t>(span, base, o.immediate, size, mask)};
+  }
+};
 
 /// In shared memory; addresses have 32 or 64 bits.
 template <typename Address>
-std::byte* place_shared(warp& w, operation const& o, std::byte const* base, unsigned size,
-                        unsigned lane, bool writes)
-{
-  auto const offset = base == nullptr ? std::uint64_t{0} : std::uint64_t{load<Address>(base, lane)};
-  return w.resolve_shared(static_cast<Address>(offset + o.immediate), size, lane, o, writes);
-}
+struct place_shared {
+  using address = Address;
+
+  static std::byte* lane(warp& w, operation const& o, std::byte const* base, unsigned size,
+                         unsigned lane, bool writes)
+  {
+    auto const offset =
+        base == nullptr ? std::uint64_t{0} : std::uint64_t{load<Address>(base, lane)};
+    return w.resolve_shared(static_cast<Address>(offset + o.immediate), size, lane, o, writes);
+  }
+
+  static located locate(warp& w, operation const& o, std::byte const* base, unsigned size,
+                        lane_mask mask, bool)
+  {
+    memory_span const span{0, w.block().shared_bytes(), w.block().shared(), 0, false};
+    auto const offset = static_cast<Address>(o.immediate);
+    if (base != nullptr) return {span, base, pattern_of<Address>(span, base, offset, size, mask)};
+    auto const is_valid =
+        (offset & (size - 1)) == 0 && span.bytes >= size && offset <= span.bytes - size;
+    return {span, base, is_valid ? lane_pattern::uniform : lane_pattern::invalid};
+  }
+};
 
 /// In a .param or .local variable of the frame, at a constant offset.
-inline std::byte* place_in_frame(warp& w, operation const& o, std::byte const*, unsigned,
-                                 unsigned lane, bool)
-{
-  return w.local(lane, static_cast<std::uint32_t>(o.immediate));
-}
+struct place_in_frame {
+  using address = std::uint64_t;
+
+  static std::byte* lane(warp& w, operation const& o, std::byte const*, unsigned, unsigned lane,
+                         bool)
+  {
+    return w.local(lane, static_cast<std::uint32_t>(o.immediate));
+  }
+
+  static located locate(warp& w, operation const&, std::byte const*, unsigned, lane_mask, bool)
+  {
+    return {{0, 0, w.local(0, 0), static_cast<std::size_t>(w.local(1, 0) - w.local(0, 0)), false},
+            nullptr,
+            lane_pattern::uniform};
+  }
+};
 
 /// In a kernel's parameters.
-inline std::byte* place_parameter(warp& w, operation const& o, std::byte const*, unsigned, unsigned,
-                                  bool)
-{
-  return const_cast<std::byte*>(w.launch().parameters.data()) + o.immediate;
-}
+struct place_parameter {
+  using address = std::uint64_t;
+
+  static std::byte* lane(warp& w, operation const& o, std::byte const*, unsigned, unsigned, bool)
+  {
+    return const_cast<std::byte*>(w.launch().parameters.data()) + o.immediate;
+  }
+
+  static located locate(warp& w, operation const&, std::byte const*, unsigned, lane_mask, bool)
+  {
+    return {{0, 0, const_cast<std::byte*>(w.launch().parameters.data()), 0, true},
+            nullptr,
+            lane_pattern::uniform};
+  }
+};
 
 /// How accesses of an instruction are ordered: not at all, or each element or vector atomically.
 enum class ordering { none, element, vector };
-
-using placer = std::byte* (*)(warp&, operation const&, std::byte const*, unsigned, unsigned, bool);
 
 /// Loads an element of device memory. Blocks may race for it: relaxed atomics make that defined on
 /// the host, and cost no more than plain accesses.
@@ -87,17 +150,105 @@ void store_element(std::byte* target, std::byte const* lane) noexcept
   std::atomic_ref<bits>(*reinterpret_cast<bits*>(target)).store(value, std::memory_order_relaxed);
 }
 
-/// Writes a value, extended to the width of a register's lane.
-template <typename M>
-void put_extended(std::byte* lanes, unsigned lane, unsigned stride, M value) noexcept
+/// Whether elements that follow each other may be copied by vectors: x86-64 loads and stores each
+/// aligned element of a vector in one piece, so this is as atomic as load_element(). The thread
+/// sanitizer cannot know that.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool k_copies_vectors = false;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr bool k_copies_vectors = false;
+#else
+constexpr bool k_copies_vectors = k_is_x86_64;
+#endif
+#else
+constexpr bool k_copies_vectors = k_is_x86_64;
+#endif
+
+typedef long long unaligned_vector __attribute__((vector_size(16), may_alias, aligned(1)));
+
+[[gnu::always_inline]] inline unaligned_vector load_vector(std::byte const* source) noexcept
+{
+  return *reinterpret_cast<unaligned_vector const volatile*>(source);
+}
+
+[[gnu::always_inline]] inline void store_vector(std::byte* target, unaligned_vector value) noexcept
+{
+  *reinterpret_cast<unaligned_vector volatile*>(target) = value;
+}
+
+/// Copies one element of each lane.
+template <std::size_t Size>
+[[gnu::always_inline]] inline void copy_elements(std::byte* target, std::byte const* source)
+{
+  constexpr auto k_vectors = k_lanes * Size / sizeof(unaligned_vector);
+  unaligned_vector values[k_vectors];
+  for (std::size_t i = 0; i < k_vectors; ++i)
+    values[i] = load_vector(source + i * sizeof values[i]);
+  for (std::size_t i = 0; i < k_vectors; ++i)
+    store_vector(target + i * sizeof values[i], values[i]);
+}
+
+/// Writes a value, extended to the width of a register's lane: `Stride` bytes.
+template <unsigned Stride, typename M>
+[[gnu::always_inline]] inline void put_extended(std::byte* lanes, unsigned lane, M value) noexcept
 {
   using wide = std::conditional_t<std::is_signed_v<M>, std::int64_t, std::uint64_t>;
   auto const bits = static_cast<wide>(value);
-  std::memcpy(lanes + lane * stride, &bits, stride);
+  std::memcpy(lanes + lane * Stride, &bits, Stride);
 }
 
-template <typename M, placer Place>
-void load_from(warp& w, operation const& o, lane_mask mask)
+template <typename M>
+void put_extended(std::byte* lanes, unsigned lane, unsigned stride, M value) noexcept
+{
+  with_stride<M>(stride, [=](auto width) { put_extended<width>(lanes, lane, value); });
+}
+
+/// The host address of a lane's element.
+template <typename Address>
+[[gnu::always_inline]] inline std::byte* element_of(located const& l, std::uint64_t offset,
+                                                    unsigned lane) noexcept
+{
+  auto const address =
+      l.base == nullptr ? offset
+                        : std::uint64_t{static_cast<Address>(load<Address>(l.base, lane) + offset)};
+  return l.span.data + (address - l.span.begin) + lane * l.span.step;
+}
+
+/// Loads the elements at `skipped` bytes from the addresses.
+template <typename M, unsigned Stride, typename Address>
+[[gnu::always_inline]] inline void load_lanes(std::byte* lanes, located const& l,
+                                              std::uint64_t offset, unsigned skipped,
+                                              lane_mask mask)
+{
+  if (l.pattern == lane_pattern::uniform && l.span.step == 0) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(mask));
+    auto const value = load_element<M>(element_of<Address>(l, offset, lane) + skipped);
+    return each_lane(mask, [=](unsigned i) { put_extended<Stride>(lanes, i, value); });
+  }
+  if (k_copies_vectors && Stride == sizeof(M) && l.pattern == lane_pattern::contiguous)
+    return copy_elements<sizeof(M)>(lanes, element_of<Address>(l, offset, 0));
+  each_lane(mask, [=](unsigned i) {
+    put_extended<Stride>(lanes, i, load_element<M>(element_of<Address>(l, offset, i) + skipped));
+  });
+}
+
+template <typename M, unsigned Stride, typename Address>
+[[gnu::always_inline]] inline void store_lanes(std::byte const* lanes, located const& l,
+                                               std::uint64_t offset, unsigned skipped,
+                                               lane_mask mask)
+{
+  if (k_copies_vectors && Stride == sizeof(M) && l.pattern == lane_pattern::contiguous)
+    return copy_elements<sizeof(M)>(element_of<Address>(l, offset, 0), lanes);
+  for (; mask != 0; mask &= mask - 1) {  // in this order: lanes may write to the same place
+    auto const i = static_cast<unsigned>(std::countr_zero(mask));
+    store_element<M>(element_of<Address>(l, offset, i) + skipped, lanes + i * Stride);
+  }
+}
+
+/// Lane by lane: the first wrong one is named.
+template <typename M, typename Place>
+[[gnu::noinline]] void load_each(warp& w, operation const& o, lane_mask mask)
 {
   auto const count = count_of(o);
   auto const stride = stride_of(o);
@@ -106,14 +257,14 @@ void load_from(warp& w, operation const& o, lane_mask mask)
   auto const size = static_cast<unsigned>(sizeof(M)) * count;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
-    auto* const source = Place(w, o, base, size, lane, false);
+    auto* const source = Place::lane(w, o, base, size, lane, false);
     for (unsigned k = 0; k < count; ++k)
       put_extended(w.at(list[k]), lane, stride, load_element<M>(source + k * sizeof(M)));
   }
 }
 
-template <typename M, placer Place>
-void store_to(warp& w, operation const& o, lane_mask mask)
+template <typename M, typename Place>
+[[gnu::noinline]] void store_each(warp& w, operation const& o, lane_mask mask)
 {
   auto const count = count_of(o);
   auto const stride = stride_of(o);
@@ -122,16 +273,56 @@ void store_to(warp& w, operation const& o, lane_mask mask)
   auto const size = static_cast<unsigned>(sizeof(M)) * count;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
-    auto* const target = Place(w, o, base, size, lane, true);
+    auto* const target = Place::lane(w, o, base, size, lane, true);
     if (w.launch().races != nullptr) w.record_write(target, size, lane, o);
     for (unsigned k = 0; k < count; ++k)
       store_element<M>(target + k * sizeof(M), w.at(list[k]) + lane * stride);
   }
 }
 
+/// All elements of an access; `Stride`: the bytes of a lane of each register.
+template <bool Store, typename M, unsigned Stride, typename Address>
+[[gnu::always_inline]] inline void copy_lanes(warp& w, operation const& o, located const& l,
+                                              lane_mask mask)
+{
+  auto const* const list = w.current().code->lists.data() + o.d;
+  auto const count = count_of(o);
+  for (unsigned k = 0; k < count; ++k) {
+    auto const skipped = static_cast<unsigned>(k * sizeof(M));
+    if constexpr (Store)
+      store_lanes<M, Stride, Address>(w.at(list[k]), l, o.immediate, skipped, mask);
+    else
+      load_lanes<M, Stride, Address>(w.at(list[k]), l, o.immediate, skipped, mask);
+  }
+}
+
+template <bool Store, typename M, typename Place>
+void access_all(warp& w, operation const& o, lane_mask mask)
+{
+  using address = typename Place::address;
+  auto const* const base = o.a == k_no_operand ? nullptr : w.at(o.a);
+  auto const size = static_cast<unsigned>(sizeof(M)) * count_of(o);
+  located l;
+  if (!w.checks_accesses()) l = Place::locate(w, o, base, size, mask, Store);
+  if (l.pattern == lane_pattern::invalid) {
+    if constexpr (Store)
+      return store_each<M, Place>(w, o, mask);
+    else
+      return load_each<M, Place>(w, o, mask);
+  }
+  if (size != sizeof(M) && l.pattern == lane_pattern::contiguous)
+    l.pattern = lane_pattern::scattered;  // the elements of a lane follow each other
+  auto const stride = stride_of(o);
+  if constexpr (sizeof(M) <= 2)
+    if (stride == 2) return copy_lanes<Store, M, 2, address>(w, o, l, mask);
+  if constexpr (sizeof(M) <= 4)
+    if (stride == 4) return copy_lanes<Store, M, 4, address>(w, o, l, mask);
+  copy_lanes<Store, M, 8, address>(w, o, l, mask);
+}
+
 /// Volatile and ordered accesses of one element: sequentially consistent atomics of the host, so
 /// that blocks on different cores see them.
-template <typename M, placer Place, bool Store>
+template <typename M, typename Place, bool Store>
 void ordered(warp& w, operation const& o, lane_mask mask)
 {
   using bits = std::make_unsigned_t<M>;
@@ -141,7 +332,7 @@ void ordered(warp& w, operation const& o, lane_mask mask)
   poll_digest digest;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
-    auto* const element = reinterpret_cast<bits*>(Place(w, o, base, sizeof(M), lane, Store));
+    auto* const element = reinterpret_cast<bits*>(Place::lane(w, o, base, sizeof(M), lane, Store));
     if constexpr (Store) {
       bits value;
       std::memcpy(&value, lanes + lane * stride, sizeof(M));
@@ -166,7 +357,7 @@ inline void copy_atomically(void* target, void const* source, std::byte const* e
 
 /// Volatile and ordered vectors: each lane's access is atomic, as on GPUs. A status and a value are
 /// published together so.
-template <typename M, placer Place, bool Store>
+template <typename M, typename Place, bool Store>
 void ordered_vector(warp& w, operation const& o, lane_mask mask)
 {
   auto const count = count_of(o);
@@ -177,47 +368,45 @@ void ordered_vector(warp& w, operation const& o, lane_mask mask)
   poll_digest digest;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
-    auto* const place = Place(w, o, base, size, lane, Store);
+    auto* const element = Place::lane(w, o, base, size, lane, Store);
     M values[8] = {};
     if constexpr (Store) {
       for (unsigned k = 0; k < count; ++k)
         std::memcpy(&values[k], w.at(list[k]) + lane * stride, sizeof(M));
-      copy_atomically(place, values, place, size);
+      copy_atomically(element, values, element, size);
     } else {
-      copy_atomically(values, place, place, size);
+      copy_atomically(values, element, element, size);
       for (unsigned k = 0; k < count; ++k) {
         put_extended(w.at(list[k]), lane, stride, values[k]);
-        digest.add(place, static_cast<std::uint64_t>(values[k]));
+        digest.add(element, static_cast<std::uint64_t>(values[k]));
       }
     }
   }
   if constexpr (!Store) w.note_poll(o, digest);
 }
 
-template <bool Store, typename M, placer Place>
+template <bool Store, typename M, typename Place>
 handler pick(ordering order)
 {
   if (order == ordering::vector) return &ordered_vector<M, Place, Store>;
   if (order == ordering::element) return &ordered<M, Place, Store>;
-  if constexpr (Store)
-    return &store_to<M, Place>;
-  else
-    return &load_from<M, Place>;
+  return for_host<&access_all<Store, M, Place>>();
 }
 
-template <bool Store, placer Place>
+template <bool Store, typename Place>
 handler pick(decoding const& d, type type, ordering order)
 {
+  auto const extends_sign = is_signed(type) && !Store;
   switch (size_of(type)) {
     case 1:
-      return is_signed(type) ? pick<Store, std::int8_t, Place>(order)
-                             : pick<Store, std::uint8_t, Place>(order);
+      return extends_sign ? pick<Store, std::int8_t, Place>(order)
+                          : pick<Store, std::uint8_t, Place>(order);
     case 2:
-      return is_signed(type) ? pick<Store, std::int16_t, Place>(order)
-                             : pick<Store, std::uint16_t, Place>(order);
+      return extends_sign ? pick<Store, std::int16_t, Place>(order)
+                          : pick<Store, std::uint16_t, Place>(order);
     case 4:
-      return is_signed(type) ? pick<Store, std::int32_t, Place>(order)
-                             : pick<Store, std::uint32_t, Place>(order);
+      return extends_sign ? pick<Store, std::int32_t, Place>(order)
+                          : pick<Store, std::uint32_t, Place>(order);
     case 8:
       return pick<Store, std::uint64_t, Place>(order);
     default:

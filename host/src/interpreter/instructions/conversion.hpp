@@ -45,13 +45,13 @@ T read(std::byte const* lanes, unsigned lane, unsigned stride) noexcept
   return value;
 }
 
-/// Writes an integer, extended to the width of its register.
-template <typename T>
-void write(std::byte* lanes, unsigned lane, unsigned stride, T value) noexcept
+/// Writes an integer, extended to the width of its register: `Stride` bytes.
+template <unsigned Stride, typename T>
+void write(std::byte* lanes, unsigned lane, T value) noexcept
 {
   using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
   auto const bits = static_cast<std::uint64_t>(static_cast<wide>(value));
-  std::memcpy(lanes + lane * stride, &bits, stride);
+  std::memcpy(lanes + lane * Stride, &bits, Stride);
 }
 
 template <typename D, typename S>

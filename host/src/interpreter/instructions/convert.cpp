@@ -7,6 +7,7 @@
 #include "interpreter/instructions/conversion.hpp"
 #include "interpreter/instructions/convert_special.hpp"
 #include "interpreter/instructions/float_ops.hpp"
+#include "interpreter/instructions/half_vectors.hpp"
 #include "util/bytes/half_float.hpp"
 
 namespace fatlink::interpreter {
@@ -16,17 +17,44 @@ using half_float::bfloat16;
 using half_float::binary16;
 using half_float::round_to;
 
-template <typename D, typename S>
-void integer_to_integer(warp& w, operation const& o, lane_mask mask)
+template <unsigned ResultStride, unsigned SourceStride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_integers(std::byte* d, std::byte const* a, bool saturate,
+                                                    lane_mask mask)
+{
+  if (saturate)
+    each_lane(mask, [=](unsigned i) {
+      write<ResultStride>(d, i, clamped<D>(read<S>(a, i, SourceStride)));
+    });
+  else
+    each_lane(mask, [=](unsigned i) {
+      write<ResultStride>(d, i, static_cast<D>(read<S>(a, i, SourceStride)));
+    });
+}
+
+template <unsigned ResultStride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_integers_to(warp& w, operation const& o, lane_mask mask)
 {
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
-  each_lane(mask, [=](unsigned i) {
-    auto const value = read<S>(a, i, conversion.source_stride);
-    write(d, i, conversion.result_stride,
-          conversion.saturate ? clamped<D>(value) : static_cast<D>(value));
-  });
+  if constexpr (sizeof(S) <= 2)
+    if (conversion.source_stride == 2)
+      return convert_integers<ResultStride, 2, D, S>(d, a, conversion.saturate, mask);
+  if constexpr (sizeof(S) <= 4)
+    if (conversion.source_stride == 4)
+      return convert_integers<ResultStride, 4, D, S>(d, a, conversion.saturate, mask);
+  convert_integers<ResultStride, 8, D, S>(d, a, conversion.saturate, mask);
+}
+
+template <typename D, typename S>
+void integer_to_integer(warp& w, operation const& o, lane_mask mask)
+{
+  auto const stride = conversion_of(o).result_stride;
+  if constexpr (sizeof(D) <= 2)
+    if (stride == 2) return convert_integers_to<2, D, S>(w, o, mask);
+  if constexpr (sizeof(D) <= 4)
+    if (stride == 4) return convert_integers_to<4, D, S>(w, o, mask);
+  convert_integers_to<8, D, S>(w, o, mask);
 }
 
 template <typename D, typename S>
@@ -47,16 +75,26 @@ void integer_to_real(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-template <typename D, typename S>
-void real_to_integer(warp& w, operation const& o, lane_mask mask)
+template <unsigned Stride, typename D, typename S>
+[[gnu::always_inline]] inline void convert_reals_to(warp& w, operation const& o, lane_mask mask)
 {
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   each_lane(mask, [=](unsigned i) {
-    write(d, i, conversion.result_stride,
-          to_integer<D, S>(read_real<S>(a, i, conversion), conversion.rounding));
+    write<Stride>(d, i, to_integer<D, S>(read_real<S>(a, i, conversion), conversion.rounding));
   });
+}
+
+template <typename D, typename S>
+void real_to_integer(warp& w, operation const& o, lane_mask mask)
+{
+  auto const stride = conversion_of(o).result_stride;
+  if constexpr (sizeof(D) <= 2)
+    if (stride == 2) return convert_reals_to<2, D, S>(w, o, mask);
+  if constexpr (sizeof(D) <= 4)
+    if (stride == 4) return convert_reals_to<4, D, S>(w, o, mask);
+  convert_reals_to<8, D, S>(w, o, mask);
 }
 
 /// bf16 is the upper half of f32.
@@ -72,12 +110,29 @@ void widen_bfloat(warp& w, operation const& o, lane_mask mask)
   });
 }
 
+/// Whether a cvt to or from half numbers only rounds to nearest, for all lanes: then processors of
+/// x86-64-v3 have instructions for it.
+bool is_plain(conversion const& conversion, lane_mask mask) noexcept
+{
+  return has_level_3 && mask == k_all_lanes && conversion.rounding == FE_TONEAREST &&
+         !conversion.integral && !conversion.saturate && !conversion.relu && !conversion.ftz;
+}
+
 template <typename D, typename S>
 void real_to_real(warp& w, operation const& o, lane_mask mask)
 {
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
+#ifdef FATLINK_HAS_LEVEL_3
+  constexpr auto k_widens = std::is_same_v<S, binary16> && std::is_same_v<D, float>;
+  if constexpr (k_widens)
+    if (is_plain(conversion, mask) && conversion.source_stride == sizeof(std::uint16_t))
+      return half_vectors::widen_lanes(d, a);
+  if constexpr (k_is_half<D> && std::is_same_v<S, float>)
+    if (is_plain(conversion, mask) && conversion.source_stride == sizeof(float))
+      return half_vectors::narrow_lanes<D>(d, a);
+#endif
   rounding_scope const scope(k_is_half<D> || conversion.integral ? FE_TONEAREST
                                                                  : conversion.rounding);
   each_lane(mask, [=](unsigned i) {
@@ -95,6 +150,9 @@ void pair_of_halves(warp& w, operation const& o, lane_mask mask)
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
+#ifdef FATLINK_HAS_LEVEL_3
+  if (is_plain(conversion, mask)) return half_vectors::narrow_pairs<Half>(d, a, b);
+#endif
   each_lane(mask, [=](unsigned i) {
     auto const upper = static_cast<double>(load<float>(a, i));
     auto const lower = static_cast<double>(load<float>(b, i));

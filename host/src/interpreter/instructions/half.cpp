@@ -3,8 +3,13 @@
 // Floating-Point Instructions".
 #include "util/bytes/half_float.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/half_vectors.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -12,44 +17,113 @@ namespace {
 using half_float::add_rounding_to_odd;
 using half_float::bfloat16;
 using half_float::binary16;
-using half_float::round_to;
+using half_float::round_to_nearest;
+using half_float::to_float;
 
 enum half_flags : std::uint32_t { k_ftz = 1, k_saturate = 2, k_relu = 4, k_nan_wins = 8 };
 
 template <typename Half>
-double flushed(Half value, std::uint32_t flags) noexcept
-{
-  constexpr auto k_exponent = 0x7FFF >> Half::k_fraction << Half::k_fraction;
-  auto const is_denormal = (value.bits & k_exponent) == 0;
-  if ((flags & k_ftz) != 0 && is_denormal) value.bits &= 0x8000;
-  return to_double(value);
-}
+constexpr auto k_exponent = static_cast<std::uint16_t>(0x7FFF >> Half::k_fraction
+                                                                     << Half::k_fraction);
 
-/// Rounds `exact`, which is exact or rounded to odd: the only rounding to nearest.
 template <typename Half>
-Half finished(double exact, std::uint32_t flags) noexcept
+std::uint16_t flushed(std::uint16_t bits) noexcept
 {
-  auto result = round_to<Half>(exact);
-  auto const value = to_double(result);
-  if ((flags & k_saturate) != 0) return round_to<Half>(value > 0 ? std::min(value, 1.0) : 0.0);
-  if ((flags & k_relu) != 0 && !(value > 0) && !std::isnan(value)) return Half{0};
-  constexpr auto k_exponent = 0x7FFF >> Half::k_fraction << Half::k_fraction;
-  if ((flags & k_ftz) != 0 && (result.bits & k_exponent) == 0) result.bits &= 0x8000;
-  return result;
+  return (bits & k_exponent<Half>) == 0 ? static_cast<std::uint16_t>(bits & 0x8000) : bits;
 }
 
+template <typename Half>
+bool is_nan(std::uint16_t bits) noexcept
+{
+  return (bits & 0x7FFF) > k_exponent<Half>;
+}
+
+/// The modifiers of a result: .ftz, .sat, .relu.
+template <typename Half>
+std::uint16_t modified(std::uint16_t bits, std::uint32_t flags) noexcept
+{
+  auto const one = round_to_nearest<Half>(1.0F).bits;
+  auto const is_negative = (bits & 0x8000) != 0;
+  if ((flags & k_ftz) != 0) bits = flushed<Half>(bits);
+  if ((flags & k_saturate) != 0)
+    return is_negative || is_nan<Half>(bits) ? std::uint16_t{0} : std::min(bits, one);
+  if ((flags & k_relu) != 0 && is_negative && !is_nan<Half>(bits)) return 0;
+  return bits;
+}
+
+// Operations on f32. The operands have 11 or 8 bits and f32 has 24: a sum or difference in f32
+// rounds innocuously, since 24 >= 2 · 11 + 2 (Figueroa, 1995), and sums that are denormal are
+// exact. A product is exact, or far below the smallest denormal of bf16. A sum of three is rounded
+// to odd.
 struct op_add {
-  double operator()(double a, double b, double) const { return add_rounding_to_odd(a, b); }
+  template <typename Half>
+  static float apply(float a, float b, float) noexcept
+  {
+    return a + b;
+  }
 };
 struct op_subtract {
-  double operator()(double a, double b, double) const { return add_rounding_to_odd(a, -b); }
+  template <typename Half>
+  static float apply(float a, float b, float) noexcept
+  {
+    return a - b;
+  }
 };
 struct op_multiply {
-  double operator()(double a, double b, double) const { return a * b; }
+  template <typename Half>
+  static float apply(float a, float b, float) noexcept
+  {
+    return a * b;
+  }
 };
+
+/// To f32, rounded to odd.
+inline float to_odd_float(double value) noexcept
+{
+  auto const nearest = static_cast<float>(value);
+  auto const bits = std::bit_cast<std::uint32_t>(nearest);
+  auto const magnitude = std::abs(static_cast<double>(nearest));
+  auto const is_exact = magnitude == std::abs(value) || (bits & 1) != 0;
+  auto const is_special = (bits & 0x7F800000U) == 0x7F800000U;
+  auto const neighbour = magnitude < std::abs(value) ? bits + 1 : bits - 1;
+  return std::bit_cast<float>(is_exact || is_special ? bits : neighbour);
+}
+
+/// f16: the product is exact in f32, as it has 22 bits and an exponent of at least -48, and so is
+/// the error of the sum. bf16: products have the exponents of f64.
 struct op_fma {
-  double operator()(double a, double b, double c) const { return add_rounding_to_odd(a * b, c); }
+  template <typename Half>
+  static float apply(float a, float b, float c) noexcept
+  {
+    if constexpr (std::is_same_v<Half, binary16>) return add_rounding_to_odd(a * b, c);
+    return to_odd_float(add_rounding_to_odd(static_cast<double>(a) * static_cast<double>(b),
+                                            static_cast<double>(c)));
+  }
 };
+
+template <typename Half, typename Op>
+std::uint16_t computed(std::uint16_t a, std::uint16_t b, std::uint16_t c) noexcept
+{
+  return round_to_nearest<Half>(
+             Op::template apply<Half>(to_float(Half{a}), to_float(Half{b}), to_float(Half{c})))
+      .bits;
+}
+
+/// The elements of the lanes of `mask`: `Count` of each lane.
+template <unsigned Count, typename Body>
+[[gnu::always_inline]] inline void each_element(lane_mask mask, Body const& body)
+{
+  if (mask == k_all_lanes) {
+#ifndef __clang__
+#pragma GCC ivdep
+#endif
+    for (unsigned i = 0; i < k_lanes * Count; ++i) body(i);
+    return;
+  }
+  for (; mask != 0; mask &= mask - 1)
+    for (unsigned k = 0; k < Count; ++k)
+      body(static_cast<unsigned>(std::countr_zero(mask)) * Count + k);
+}
 
 template <typename Half, typename Op, unsigned Count, unsigned Sources>
 void half_arithmetic(warp& w, operation const& o, lane_mask mask)
@@ -57,32 +131,97 @@ void half_arithmetic(warp& w, operation const& o, lane_mask mask)
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
-  auto const* const c = Sources > 2 ? w.at(o.c) : nullptr;
+  auto const* const c = Sources > 2 ? w.at(o.c) : a;
   auto const flags = o.flags;
-  each_lane(mask, [=](unsigned lane) {
-    for (unsigned k = 0; k < Count; ++k) {
-      auto const i = lane * Count + k;
-      auto const read = [=](std::byte const* source) {
-        return flushed(Half{load<std::uint16_t>(source, i)}, flags);
-      };
-      auto const third = Sources > 2 ? read(c) : 0.0;
-      store(d, i, finished<Half>(Op{}(read(a), read(b), third), flags).bits);
-    }
+  if (flags == 0)
+    return each_element<Count>(mask, [=](unsigned i) {
+      store(d, i,
+            computed<Half, Op>(load<std::uint16_t>(a, i), load<std::uint16_t>(b, i),
+                               load<std::uint16_t>(c, i)));
+    });
+  each_element<Count>(mask, [=](unsigned i) {
+    auto const read = [=](std::byte const* source) {
+      auto const bits = load<std::uint16_t>(source, i);
+      return (flags & k_ftz) != 0 ? flushed<Half>(bits) : bits;
+    };
+    store(d, i, modified<Half>(computed<Half, Op>(read(a), read(b), read(c)), flags));
   });
+}
+
+#ifdef FATLINK_HAS_LEVEL_3
+/// Eight numbers. bf16: a sum of three has middle exponents (half_vectors.hpp).
+template <typename Half, typename Op>
+FATLINK_LEVEL_3_INLINE void compute_vector(std::byte* d, std::byte const* a, std::byte const* b,
+                                           std::byte const* c)
+{
+  using namespace half_vectors;
+  auto const x = widened<Half>(a);
+  auto const y = widened<Half>(b);
+  __m256 result = x;
+  if constexpr (std::is_same_v<Op, op_fma>) {
+    result = sum_rounded_to_odd(_mm256_mul_ps(x, y), widened<Half>(c));
+  } else if constexpr (std::is_same_v<Op, op_add>) {
+    result = _mm256_add_ps(x, y);
+  } else if constexpr (std::is_same_v<Op, op_subtract>) {
+    result = _mm256_sub_ps(x, y);
+  } else {
+    result = _mm256_mul_ps(x, y);
+  }
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(d), narrowed<Half>(result));
+}
+
+template <typename Half, typename Op, unsigned Count, unsigned Sources>
+FATLINK_LEVEL_3 void half_vector_arithmetic(warp& w, operation const& o, lane_mask mask)
+{
+  constexpr unsigned k_bytes = k_lanes * Count * sizeof(std::uint16_t);
+  if (o.flags != 0) return half_arithmetic<Half, Op, Count, Sources>(w, o, mask);
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  auto const* const c = Sources > 2 ? w.at(o.c) : a;
+  if constexpr (std::is_same_v<Half, bfloat16> && std::is_same_v<Op, op_fma>)
+    for (auto const* const numbers : {a, b, c})
+      if (!half_vectors::have_middle_exponents<k_bytes>(numbers))
+        return half_arithmetic<Half, Op, Count, Sources>(w, o, mask);
+  alignas(32) std::byte partial[k_bytes];
+  auto* const results = mask == k_all_lanes ? d : partial;
+  for (unsigned i = 0; i < k_bytes; i += half_vectors::k_width * sizeof(std::uint16_t))
+    compute_vector<Half, Op>(results + i, a + i, b + i, c + i);
+  if (mask == k_all_lanes) return;
+  each_element<Count>(mask, [&](unsigned i) { store(d, i, load<std::uint16_t>(partial, i)); });
+}
+#endif
+
+template <typename Half, typename Op, unsigned Count, unsigned Sources>
+handler pick_arithmetic() noexcept
+{
+#ifdef FATLINK_HAS_LEVEL_3
+  if (has_level_3) return &half_vector_arithmetic<Half, Op, Count, Sources>;
+#endif
+  return &half_arithmetic<Half, Op, Count, Sources>;
 }
 
 /// −0 is less than +0. If one operand is NaN, the result is the other one, or NaN with `.NaN`.
 template <typename Half, bool Max>
-Half extreme(Half a, Half b, std::uint32_t flags) noexcept
+std::uint16_t extreme(std::uint16_t a, std::uint16_t b, bool nan_wins) noexcept
 {
-  auto const x = flushed(a, flags);
-  auto const y = flushed(b, flags);
-  if (std::isnan(x) || std::isnan(y)) {
-    if ((flags & k_nan_wins) != 0 || (std::isnan(x) && std::isnan(y))) return {Half::k_nan};
-    return round_to<Half>(std::isnan(x) ? y : x);
-  }
-  if (x == y) return std::signbit(x) == Max ? round_to<Half>(y) : round_to<Half>(x);
-  return round_to<Half>((x < y) == Max ? y : x);
+  using u16 = std::uint16_t;
+  using s16 = std::int16_t;
+  constexpr s16 k_infinity = static_cast<s16>(k_exponent<Half>);
+  // By masks of 16 bits, so that the loop is vectorised. A key has the order of the numbers.
+  auto const mask = [](bool condition) { return static_cast<u16>(condition ? 0xFFFF : 0); };
+  auto const key = [](u16 bits) {
+    return static_cast<s16>(bits ^ (static_cast<u16>(static_cast<s16>(bits) >> 15) & 0x7FFF));
+  };
+  auto const a_is_nan = mask(static_cast<s16>(a & 0x7FFF) > k_infinity);
+  auto const b_is_nan = mask(static_cast<s16>(b & 0x7FFF) > k_infinity);
+  auto const a_is_less = mask(key(a) < key(b));
+  auto const prefers_b = static_cast<u16>((Max ? a_is_less : ~a_is_less) | a_is_nan);
+  auto const takes_b = static_cast<u16>(prefers_b & ~b_is_nan);
+  auto const any = static_cast<u16>((b & takes_b) | (a & ~takes_b));
+  auto const both = static_cast<u16>(a_is_nan & b_is_nan);
+  auto const is_nan = static_cast<u16>(nan_wins ? a_is_nan | b_is_nan : both);
+  return static_cast<u16>((any & ~is_nan) | (Half::k_nan & is_nan));
 }
 
 template <typename Half, bool Max, unsigned Count>
@@ -91,14 +230,41 @@ void half_extreme(warp& w, operation const& o, lane_mask mask)
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
-  auto const flags = o.flags;
-  each_lane(mask, [=](unsigned lane) {
-    for (unsigned i = lane * Count; i < (lane + 1) * Count; ++i)
-      store(d, i,
-            extreme<Half, Max>(Half{load<std::uint16_t>(a, i)}, Half{load<std::uint16_t>(b, i)},
-                               flags)
-                .bits);
+  auto const ftz = (o.flags & k_ftz) != 0;
+  auto const nan_wins = (o.flags & k_nan_wins) != 0;
+  each_element<Count>(mask, [=](unsigned i) {
+    auto const x = load<std::uint16_t>(a, i);
+    auto const y = load<std::uint16_t>(b, i);
+    store(d, i,
+          extreme<Half, Max>(ftz ? flushed<Half>(x) : x, ftz ? flushed<Half>(y) : y, nan_wins));
   });
+}
+
+#ifdef FATLINK_HAS_LEVEL_3
+template <typename Half, bool Max, unsigned Count>
+FATLINK_LEVEL_3 void half_vector_extreme(warp& w, operation const& o, lane_mask mask)
+{
+  if ((o.flags & k_ftz) != 0 || mask != k_all_lanes)
+    return half_extreme<Half, Max, Count>(w, o, mask);
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  for (unsigned i = 0; i < k_lanes * Count * sizeof(std::uint16_t); i += sizeof(__m128i)) {
+    auto const x = _mm_loadu_si128(reinterpret_cast<__m128i const*>(a + i));
+    auto const y = _mm_loadu_si128(reinterpret_cast<__m128i const*>(b + i));
+    auto const result = half_vectors::extremes<Half, Max>(x, y, (o.flags & k_nan_wins) != 0);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(d + i), result);
+  }
+}
+#endif
+
+template <typename Half, bool Max, unsigned Count>
+handler pick_extreme() noexcept
+{
+#ifdef FATLINK_HAS_LEVEL_3
+  if (has_level_3) return &half_vector_extreme<Half, Max, Count>;
+#endif
+  return &half_extreme<Half, Max, Count>;
 }
 
 /// abs and neg of `Count` numbers: they change only the sign bits.
@@ -108,25 +274,22 @@ void half_sign(warp& w, operation const& o, lane_mask mask)
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   auto const ftz = (o.flags & k_ftz) != 0;
-  constexpr auto k_exponent = 0x7FFF >> Half::k_fraction << Half::k_fraction;
-  each_lane(mask, [=](unsigned lane) {
-    for (unsigned i = lane * Count; i < (lane + 1) * Count; ++i) {
-      auto bits = load<std::uint16_t>(a, i);
-      if (ftz && (bits & k_exponent) == 0) bits &= 0x8000;
-      store(d, i, static_cast<std::uint16_t>(Negate ? bits ^ 0x8000 : bits & 0x7FFF));
-    }
+  each_element<Count>(mask, [=](unsigned i) {
+    auto bits = load<std::uint16_t>(a, i);
+    if (ftz) bits = flushed<Half>(bits);
+    store(d, i, static_cast<std::uint16_t>(Negate ? bits ^ 0x8000 : bits & 0x7FFF));
   });
 }
 
 template <typename Half, unsigned Count>
 handler pick(decoding const& d, std::string_view name)
 {
-  if (name == "add") return for_host<&half_arithmetic<Half, op_add, Count, 2>>();
-  if (name == "sub") return for_host<&half_arithmetic<Half, op_subtract, Count, 2>>();
-  if (name == "mul") return for_host<&half_arithmetic<Half, op_multiply, Count, 2>>();
-  if (name == "fma") return for_host<&half_arithmetic<Half, op_fma, Count, 3>>();
-  if (name == "min") return for_host<&half_extreme<Half, false, Count>>();
-  if (name == "max") return for_host<&half_extreme<Half, true, Count>>();
+  if (name == "add") return pick_arithmetic<Half, op_add, Count, 2>();
+  if (name == "sub") return pick_arithmetic<Half, op_subtract, Count, 2>();
+  if (name == "mul") return pick_arithmetic<Half, op_multiply, Count, 2>();
+  if (name == "fma") return pick_arithmetic<Half, op_fma, Count, 3>();
+  if (name == "min") return pick_extreme<Half, false, Count>();
+  if (name == "max") return pick_extreme<Half, true, Count>();
   if (name == "abs") return for_host<&half_sign<Half, false, Count>>();
   if (name == "neg") return for_host<&half_sign<Half, true, Count>>();
   d.refuse();

@@ -158,6 +158,7 @@ void decode_mul(decoding& d)
 void decode_mad(decoding& d, bool carry_in)
 {
   auto const type = d.take_type();
+  if (type == type::f32x2) d.refuse("not a supported type");
   if (is_float(type)) return decode_float_arithmetic(d, "fma", type);
   if (d.take("wide")) return decode_wide<true>(d, type);
   auto const take_high = d.take("hi");

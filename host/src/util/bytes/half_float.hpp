@@ -8,6 +8,7 @@
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace fatlink::half_float {
 
@@ -24,19 +25,30 @@ struct bfloat16 {
   std::uint16_t bits;
 };
 
+/// The number as f32, which has every value of both formats. Every NaN becomes the same quiet NaN.
+template <typename Half>
+float to_float(Half value) noexcept
+{
+  constexpr auto k_exponents = (1U << (15 - Half::k_fraction)) - 1;
+  constexpr auto k_bias = static_cast<std::uint32_t>(126 + Half::k_min_exponent) << 23;
+  // The smallest denormal; 2^-133 is a denormal of f32 too.
+  constexpr auto k_step = Half::k_fraction == 10 ? 0x1p-24F : 0x1p-133F;
+  auto const magnitude = std::uint32_t{value.bits} & 0x7FFFU;
+  auto const exponent = magnitude >> Half::k_fraction;
+  auto const fraction = magnitude & ((1U << Half::k_fraction) - 1);
+  auto const normal = (magnitude << (23 - Half::k_fraction)) + k_bias;
+  auto const denormal = std::bit_cast<std::uint32_t>(
+      static_cast<float>(static_cast<std::int32_t>(fraction)) * k_step);
+  auto const sign = (std::uint32_t{value.bits} & 0x8000U) << 16;
+  auto const finite = sign | (exponent == 0 ? denormal : normal);
+  auto const special = fraction != 0 ? 0x7FC00000U : sign | 0x7F800000U;
+  return std::bit_cast<float>(exponent == k_exponents ? special : finite);
+}
+
 template <typename Half>
 double to_double(Half value) noexcept
 {
-  constexpr auto k_exponents = (1 << (15 - Half::k_fraction)) - 1;
-  auto const exponent = value.bits >> Half::k_fraction & k_exponents;
-  auto const fraction = value.bits & ((1 << Half::k_fraction) - 1);
-  auto const sign = (value.bits & 0x8000) != 0 ? -1.0 : 1.0;
-  if (exponent == k_exponents)
-    return fraction != 0 ? std::bit_cast<double>(std::uint64_t{0x7FF8000000000000})
-                         : sign * HUGE_VAL;
-  if (exponent == 0) return sign * std::ldexp(fraction, Half::k_min_exponent - Half::k_fraction);
-  return sign * std::ldexp(fraction + (1 << Half::k_fraction),
-                           exponent - 1 + Half::k_min_exponent - Half::k_fraction);
+  return static_cast<double>(to_float(value));
 }
 
 /// Rounds `value` in `mode` (FE_TONEAREST, …). Values beyond the range become infinity, or the
@@ -44,45 +56,74 @@ double to_double(Half value) noexcept
 template <typename Half>
 Half round_to(double value, int mode = FE_TONEAREST) noexcept
 {
-  if (std::isnan(value)) return {Half::k_nan};
-  auto const sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
   constexpr auto k_infinity =
-      static_cast<std::uint16_t>(0x7FFF >> Half::k_fraction << Half::k_fraction);
-  if (std::isinf(value)) return {static_cast<std::uint16_t>(sign | k_infinity)};
-  if (value == 0) return {sign};
-  auto const exponent = std::max(std::ilogb(value), Half::k_min_exponent);
-  auto steps = std::ldexp(std::abs(value), Half::k_fraction - exponent);
+      static_cast<std::uint32_t>(0x7FFF >> Half::k_fraction << Half::k_fraction);
+  constexpr std::uint64_t k_hidden = std::uint64_t{1} << 52;
+  auto const bits = std::bit_cast<std::uint64_t>(value);
+  auto const sign = static_cast<std::uint32_t>(bits >> 48 & 0x8000U);
+  auto const magnitude = bits & ~(std::uint64_t{1} << 63);
+  auto const exponent = static_cast<int>(magnitude >> 52) - 1023;
+  auto const kept = std::max(exponent, Half::k_min_exponent);
+  // The steps of the format are 2^(kept - k_fraction); a double that is denormal is far below them.
+  auto const significand =
+      (magnitude & (k_hidden - 1)) | (magnitude >= k_hidden ? k_hidden : std::uint64_t{0});
+  auto const shift = static_cast<unsigned>(std::min(52 - Half::k_fraction + kept - exponent, 63));
+  auto const below = significand >> shift;
+  auto const remainder = significand - (below << shift);
+  auto const half = std::uint64_t{1} << (shift - 1);
   auto const up = mode == FE_UPWARD ? sign == 0 : mode == FE_DOWNWARD && sign != 0;
-  auto const below = std::floor(steps);
-  if (mode == FE_TONEAREST) {
-    auto const remainder = steps - below;
-    auto const odd = (static_cast<std::uint32_t>(below) & 1U) != 0;
-    steps = remainder > 0.5 || (remainder == 0.5 && odd) ? below + 1 : below;
-  } else {
-    steps = up ? std::ceil(steps) : below;
-  }
+  auto const is_next = mode == FE_TONEAREST ? remainder + (below & 1) > half : up && remainder != 0;
+  auto const steps = static_cast<std::uint32_t>(below) + (is_next ? 1U : 0U);
   // A carry out of the fraction increments the exponent, whose bits are next to it.
-  auto const count = static_cast<std::uint32_t>(steps);
-  auto const bits =
-      (static_cast<std::uint32_t>(exponent - Half::k_min_exponent) << Half::k_fraction) + count;
-  if (bits >= k_infinity) {
-    auto const finite = mode == FE_TOWARDZERO || (mode != FE_TONEAREST && !up);
-    return {static_cast<std::uint16_t>(sign | (finite ? k_infinity - 1 : k_infinity))};
+  auto const finite =
+      (static_cast<std::uint32_t>(kept - Half::k_min_exponent) << Half::k_fraction) + steps;
+  auto const is_exact = magnitude == std::uint64_t{0x7FF} << 52;  // infinity
+  auto const rounds_to_finite =
+      !is_exact && (mode == FE_TOWARDZERO || (mode != FE_TONEAREST && !up));
+  auto const greatest = rounds_to_finite ? k_infinity - 1 : k_infinity;
+  auto const result = sign | std::min(finite, greatest);
+  auto const is_nan = magnitude > std::uint64_t{0x7FF} << 52;
+  return {static_cast<std::uint16_t>(is_nan ? Half::k_nan : result)};
+}
+
+/// Rounds to nearest. The host must round to nearest too.
+template <typename Half>
+Half round_to_nearest(float value) noexcept
+{
+  auto const bits = std::bit_cast<std::uint32_t>(value);
+  auto const sign = bits >> 16 & 0x8000U;
+  auto const magnitude = bits & 0x7FFFFFFFU;
+  constexpr auto k_dropped = 23 - Half::k_fraction;
+  constexpr auto k_bias = static_cast<std::uint32_t>(126 + Half::k_min_exponent) << 23;
+  constexpr auto k_infinity =
+      static_cast<std::uint32_t>(0x7FFF >> Half::k_fraction << Half::k_fraction);
+  auto const odd = magnitude >> k_dropped & 1U;
+  auto const normal = (magnitude - k_bias + (1U << (k_dropped - 1)) - 1 + odd) >> k_dropped;
+  auto result = std::min(normal, k_infinity);
+  if constexpr (Half::k_fraction == 10) {
+    // The addition rounds to a multiple of 2^-24, the smallest denormal.
+    auto const shifted = std::bit_cast<float>(magnitude) + 0.5F;
+    auto const denormal =
+        std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5F);
+    result = magnitude < std::bit_cast<std::uint32_t>(0x1p-14F) ? denormal : result;
   }
-  return {static_cast<std::uint16_t>(sign | bits)};
+  return {static_cast<std::uint16_t>(magnitude > 0x7F800000U ? Half::k_nan : sign | result)};
 }
 
 /// a + b rounded to odd: the last bit is set if the sum is inexact. Rounding the result to a
-/// narrower format then gives the same as rounding the exact sum (Boldo and Melquiond, 2008).
-inline double add_rounding_to_odd(double a, double b) noexcept
+/// format with at least two bits less then gives the same as rounding the exact sum (Boldo and
+/// Melquiond, 2008). F: double; or float, if the error of the sum is no denormal.
+template <typename F>
+F add_rounding_to_odd(F a, F b) noexcept
 {
+  using bits_type = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
   auto const sum = a + b;
-  if (!std::isfinite(sum)) return sum;
   auto const part = sum - a;
-  auto const error = (a - (sum - part)) + (b - part);
-  auto const bits = std::bit_cast<std::uint64_t>(sum);
-  if (error == 0 || (bits & 1) != 0) return sum;
-  return std::bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+  auto const error = (a - (sum - part)) + (b - part);  // NaN if the sum is not finite
+  auto const bits = std::bit_cast<bits_type>(sum);
+  auto const is_exact = !(error < 0 || error > 0) || (bits & 1) != 0;
+  auto const neighbour = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
+  return std::bit_cast<F>(is_exact ? bits : neighbour);
 }
 
 }  // namespace fatlink::half_float
