@@ -51,6 +51,12 @@ conformance::coverage covered()
   return result;
 }
 
+names without(names of, names const& excluded)
+{
+  for (auto const& name : excluded) of.erase(name);
+  return of;
+}
+
 /// "`.a` `.b`"
 std::string code_list(names const& words, std::string const& prefix)
 {
@@ -130,16 +136,18 @@ TEST(ReferenceDeviceDocument, HasTheTablesOfTheDecoderAndTheConformanceCases)
 
 TEST(ReferenceDeviceDocument, HasAConformanceCaseOfEveryInstruction)
 {
-  auto without_cases = instructions();
-  for (auto const& [name, of] : covered()) without_cases.erase(name);
-  EXPECT_EQ(without_cases, names());
+  names with_cases;
+  for (auto const& [name, of] : covered()) with_cases.insert(name);
+  EXPECT_EQ(without(instructions(), with_cases), names());
 }
 
 TEST(ReferenceDeviceDocument, ListsTheSpecialRegisters)
 {
+  auto const documented = names_in("Special registers");
   names supported;
   for (auto const& name : special_registers()) supported.emplace(name);
-  EXPECT_EQ(names_in("Special registers"), supported);
+  EXPECT_EQ(without(supported, documented), names()) << "are not documented";
+  EXPECT_EQ(without(documented, supported), names()) << "are not supported";
 }
 
 }  // namespace fatlink::interpreter

@@ -2,12 +2,11 @@
 #include "fatlink/ptx_interface.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include "ptx/ptx_accesses.hpp"
+#include "ptx/ptx_aliases.hpp"
 #include "ptx/ptx_source.hpp"
 #include "ptx/ptx_variables.hpp"
 #include "util/limits.hpp"
@@ -34,8 +33,9 @@ class interface_reader {
   {
     if (source_.next() != ".version") source_.fail("does not begin with .version");
     while (!source_.at_end()) read_statement();
-    define_aliases();
-    drop_defined_here();
+    detail::define_aliases(aliases_, interface_.definitions,
+                           [this](std::size_t count) { count_declarations(count); });
+    detail::drop_defined(interface_);
     std::sort(interface_.hidden.begin(), interface_.hidden.end());
     describe_accesses();
     return std::move(interface_);
@@ -67,8 +67,7 @@ class interface_reader {
   {
     auto const name = source_.checked_name(source_.next());
     if (source_.next() != ",") source_.fail("has an alias without its function");
-    aliases_.emplace_back(name, source_.checked_name(source_.next()));
-    count_declarations(1);
+    aliases_.push_back({name, source_.checked_name(source_.next())});
   }
 
   void add_variables(std::string_view space)
@@ -119,13 +118,7 @@ class interface_reader {
   // .attribute(.unified(1, 2)) or another directive before the name of a function
   void skip_attribute()
   {
-    if (source_.next() != ".attribute") return;
-    if (source_.next() != "(") source_.fail("has an attribute without parentheses");
-    for (int depth = 1; depth > 0;) {
-      if (source_.at_end()) source_.fail("ends inside an attribute");
-      auto const word = source_.next();
-      depth += word == "(" ? 1 : word == ")" ? -1 : 0;
-    }
+    if (source_.next() == ".attribute") (void)detail::read_attribute(source_);
   }
 
   void count_declarations(std::size_t count)
@@ -277,31 +270,6 @@ class interface_reader {
           static_cast<unsigned>(value);  // of a pointer: the alignment of its target, ignored
   }
 
-  /// An alias of a visible function is another definition of it.
-  void define_aliases()
-  {
-    std::map<std::string_view, std::size_t> functions;
-    for (std::size_t i = 0; i < interface_.definitions.size(); ++i)
-      functions.emplace(interface_.definitions[i].name, i);
-    std::vector<ptx_function> aliases;
-    for (auto const& [name, target] : aliases_)
-      if (auto const function = functions.find(target); function != functions.end())
-        aliases.emplace_back(interface_.definitions[function->second]).name = name;
-    for (auto& alias : aliases) interface_.definitions.push_back(std::move(alias));
-  }
-
-  /// Removes the .extern declarations of what the module itself defines.
-  void drop_defined_here()
-  {
-    std::set<std::string_view> defined;
-    for (auto const* list : {&interface_.definitions, &interface_.weak})
-      for (auto const& function : *list) defined.insert(function.name);
-    for (auto const& variable : interface_.variables) defined.insert(variable.name);
-    auto const is_defined = [&](auto const& symbol) { return defined.contains(symbol.name); };
-    std::erase_if(interface_.hooks, is_defined);
-    std::erase_if(interface_.external_variables, is_defined);
-  }
-
   void describe_accesses()
   {
     for (auto& hook : interface_.hooks) accesses_.describe_callee(hook);
@@ -313,7 +281,7 @@ class interface_reader {
   }
 
   ptx_source source_;
-  std::vector<std::pair<std::string_view, std::string_view>> aliases_;  ///< names and functions
+  std::vector<detail::function_alias> aliases_;
   linkage linkage_ = linkage::internal;
   detail::ptx_accesses accesses_;
   ptx_interface interface_;

@@ -7,20 +7,6 @@
 namespace fatlink::detail {
 namespace {
 
-/// Reads `(.managed)` or `(.unified(1, 2))`; returns whether it contains .managed.
-bool read_attribute(ptx_source& source)
-{
-  if (source.next() != "(") source.fail("has an attribute without parentheses");
-  auto is_managed = false;
-  for (int depth = 1; depth > 0;) {
-    if (source.at_end()) source.fail("ends inside an attribute");
-    auto const word = source.next();
-    depth += word == "(" ? 1 : word == ")" ? -1 : 0;
-    is_managed = is_managed || word == ".managed";
-  }
-  return is_managed;
-}
-
 // .align N, .attribute(…), .v4 or .TYPE
 void read_directive(ptx_source& source, ptx_variable& variable)
 {
@@ -64,6 +50,19 @@ bool skip_initializer(ptx_source& source)
 }
 
 }  // namespace
+
+bool read_attribute(ptx_source& source)
+{
+  if (source.next() != "(") source.fail("has an attribute without parentheses");
+  auto is_managed = false;
+  for (int depth = 1; depth > 0;) {
+    if (source.at_end()) source.fail("ends inside an attribute");
+    auto const word = source.next();
+    depth += word == "(" ? 1 : word == ")" ? -1 : 0;
+    is_managed = is_managed || word == ".managed";
+  }
+  return is_managed;
+}
 
 // [.align N] [.attribute(…)] [.vN] .TYPE NAME[COUNT]… [= …] [, NAME …] ;
 std::vector<ptx_variable> read_variables(ptx_source& source, std::string_view space)

@@ -10,6 +10,10 @@
 
 namespace fatlink::detail {
 
+/// Reads `(.managed)` or `(.unified(1, 2))`; returns whether it contains .managed.
+/// @throws file_error damaged text.
+bool read_attribute(ptx_source& source);
+
 /// Reads the variables of one declaration, from after its state space (`space`, without the dot) up
 /// to and including its ";". Linkage is set by the caller. @throws file_error damaged text.
 std::vector<ptx_variable> read_variables(ptx_source& source, std::string_view space);

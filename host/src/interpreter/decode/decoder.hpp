@@ -196,6 +196,7 @@ void add_wmma(decode_table& table);
 void add_address(decode_table& table);
 void add_atomic(decode_table& table);
 void add_control(decode_table& table);
+void add_calls(decode_table& table);
 void add_barrier(decode_table& table);
 void add_shuffle(decode_table& table);
 void add_vote(decode_table& table);
