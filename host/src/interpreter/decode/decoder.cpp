@@ -40,6 +40,7 @@ decode_table const& instruction_table()
                            add_address,
                            add_atomic,
                            add_control,
+                           add_calls,
                            add_barrier,
                            add_shuffle,
                            add_vote,
