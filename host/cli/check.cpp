@@ -202,7 +202,7 @@ std::set<std::string> list_defaults(std::vector<input> const& files,
   return detail::default_hooks(modules, detail::choice_of(request));
 }
 
-/// Adds the findings about plans to each result; they are errors, which come first.
+/// Adds the findings about plans to each result, errors first.
 void check_plans(std::vector<check_result>& results, std::vector<stated_plan> const& plans,
                  bool allow_calls)
 {
@@ -211,6 +211,7 @@ void check_plans(std::vector<check_result>& results, std::vector<stated_plan> co
       if (plan.library != nullptr && plan.library != result.library) continue;
       auto const findings = judge_plan(plan, {result.target, result.mode, allow_calls});
       result.findings.insert(result.findings.begin(), findings.begin(), findings.end());
+      std::ranges::stable_sort(result.findings, std::ranges::greater{}, &finding::severity);
     }
 }
 

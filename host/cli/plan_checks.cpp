@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_checks.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "fatlink/error.hpp"
@@ -37,14 +39,36 @@ finding unbound_types(usage_error const& cause)
           .hint = cause.details().hint};
 }
 
-/// What the transforms state that they compute, compared with "computes".
-std::vector<finding> judge_references(stated_plan const& stated)
-try {
-  auto const elements = detail::elements_of(stated.all, stated.inputs);
-  return detail::check_references(detail::bind_types(stated.plan, elements), stated.references);
-} catch (usage_error const& cause) {
-  return {unbound_types(cause)};
-} catch (unavailable_error const&) {  // muParser
+/// Whether a transform of `stated`, which is each input but the first, defines `hook`; of an empty
+/// name: whether there is one.
+bool has_transform(stated_plan const& stated, std::string const& hook)
+{
+  auto const defines = [&](fatbin const& module) {
+    auto const& interface = detail::interface_of_any(module);
+    return hook.empty() || std::ranges::find(interface.definitions, hook, &ptx_function::name) !=
+                               interface.definitions.end();
+  };
+  return std::ranges::any_of(std::span(stated.inputs).subspan(1), [&](input const& transform) {
+    return std::ranges::any_of(transform.modules(), defines);
+  });
+}
+
+/// Of elements that a transform handles, and that have no type in `bound`: it links, but a run
+/// refuses it.
+std::vector<finding> judge_types(launch_plan const& bound, stated_plan const& stated)
+{
+  for (auto const& argument : bound.arguments) {
+    if (!has_transform(stated, argument.hook)) continue;
+    auto one = bound;
+    one.arguments = {argument};
+    try {
+      detail::require_types(one);
+    } catch (usage_error const& cause) {
+      auto result = unbound_types(cause);
+      result.severity = severity::warning;
+      return {std::move(result)};
+    }
+  }
   return {};
 }
 
@@ -55,6 +79,21 @@ void append(std::vector<finding>& findings, std::vector<finding> more)
 }
 
 }  // namespace
+
+std::vector<finding> judge_references(stated_plan const& stated)
+try {
+  auto const bound =
+      detail::bind_types(stated.plan, detail::elements_of(stated.all, stated.inputs));
+  auto findings = judge_types(bound, stated);
+  try {
+    append(findings, detail::check_references(bound, stated.references));
+  } catch (unavailable_error const&) {  // muParser
+    return findings;
+  }
+  return findings;
+} catch (usage_error const& cause) {
+  return {unbound_types(cause)};
+}
 
 std::vector<stated_plan> read_plans(std::vector<input> const& files,
                                     std::vector<installed_library> const& libraries)

@@ -29,7 +29,13 @@ struct stated_plan {
 std::vector<stated_plan> read_plans(std::vector<input> const& files,
                                     std::vector<installed_library> const& libraries);
 
-/// plan-mismatch and element-mismatch: errors. @throws format_error an entry is damaged.
+/// What the transforms state that they compute, compared with "computes": plan-mismatch, and
+/// element-mismatch where their elements have different types (errors) or no type is known of them
+/// (a warning). Without muParser, types only.
+std::vector<finding> judge_references(stated_plan const& stated);
+
+/// As judge_references, and whether the plan fits the kernels. @throws format_error an entry is
+/// damaged.
 std::vector<finding> judge_plan(stated_plan const& stated, entry_choice const& choice);
 
 }  // namespace fatlink::cli

@@ -234,6 +234,15 @@ class Compile(CompileCase):
                 self.assert_fails(4, *words, says=['x.cu:1: error: identifier "sample" is undefined'],
                                   hint="if a contract declares it, state the contract (--contract NAME)")
 
+    def test_an_undefined_name_of_an_installed_contract_hints_to_that_one(self):
+        (self.folder / "contracts").mkdir()
+        self.file("contracts/mix.cuh", 'struct sample { float x; };\nextern "C" __device__ float mix(sample);\n')
+        self.file("contracts/mix.json", '{"fatlink_contract": 1, "contract": "mix", "version": 1, "header": "mix.cuh", "hooks": ["mix"]}')
+        for name, hint in (("sample", "the header of the contract mix names sample: state the contract (--contract NAME)"),
+                           ("samp", "correct the source; or, if a contract declares it")):
+            self.file("x.cu", f'extern "C" __device__ float mix({name} x) {{ return x.x; }}\n')
+            self.assert_fails(4, "check", "x.cu", says=[f'identifier "{name}" is undefined'], hint=hint, env={"FATLINK_PATH": str(self.folder)})
+
     def test_shows_where_the_time_went(self):
         done = self.compile_source("half.cu", HALF, "--timing")
         self.assertRegex(done.stdout, r"\n  headers [\d.]+ ms, cache [\d.]+ ms, start [\d.]+ ms, compile [\d.]+ ms\n$")

@@ -91,6 +91,31 @@ class Plans(CliTest):
         self.file("sum.json", json.dumps(stated))
         self.assertEqual(self.findings("reduce.fatbin", "sum.fatbin"), [[], []])
 
+    def test_compile_warns_of_a_reference_that_does_not_fit_the_installed_plan(self):
+        good = {"name": "half", "summary": "x / 2", "element": "float32", "hooks": {"load_element": {"parameters": ["x", "i"], "result": "x / 2"}}}
+        self.file("half.cu", 'extern "C" __device__ float load_element(void const* in, std::size_t i, void const*)\n'
+                             '{ return static_cast<float const*>(in)[i] / 2; }\n')
+        compile_words = ("compile", "half.cu", "--contract", "convert", "-o", "out.fatbin")
+        self.file("half.json", json.dumps(good))
+        self.assertEqual(self.fatlink(*compile_words).stderr, "")
+        good["hooks"]["load_element"]["parameters"] = ["x"]
+        self.file("half.json", json.dumps(good))
+        self.assertIn('half.json: hook load_element: has 1 parameter, and the plan\'s "computes" passes 2 [plan-mismatch]: '
+                      'name one parameter for each operand', self.fatlink(*compile_words).stderr)
+
+    def test_check_warns_of_elements_whose_type_nothing_states(self):
+        self.file("double.cu", 'extern "C" __device__ void store_element(void* out, std::size_t i, float x, void const*)\n'
+                               '{ static_cast<double*>(out)[i] = x; }\n')
+        said = self.fatlink_json("check", "convert", "double.cu", "--contract", "convert")
+        for target in said["targets"]:
+            self.assertEqual([(finding["id"], finding["severity"], finding["message"]) for finding in target["findings"]],
+                             [("element-mismatch", "warning", "the type of argument out of plan convert is not known: no input states "
+                               "the type of the elements of store_element")])
+        self.file("double.json", json.dumps({"name": "d", "summary": "d", "element": "float64", "hooks": {
+            "store_element": {"parameters": ["x", "i"], "result": "x"}}}))
+        for target in self.fatlink_json("check", "convert", "double.cu", "--contract", "convert")["targets"]:
+            self.assertEqual(target["findings"], [])
+
     def test_check_refuses_a_sidecar_that_states_another_hook_than_its_input_has(self):
         self.write()
         self.file("sum.json", json.dumps({"name": "sum", "summary": "a + b",

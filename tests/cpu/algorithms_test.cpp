@@ -1,27 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the kinds that CUDA programs consist of, on the reference device, also while it looks
-// for races.
+// for races; and kernels with races, which it finds.
+#include <gmock/gmock.h>
+
+#include "algorithms/bits_suite.hpp"
 #include "algorithms/cub_blocks_suite.hpp"
 #include "algorithms/cub_grids_suite.hpp"
 #include "algorithms/grids_suite.hpp"
 #include "algorithms/groups_suite.hpp"
-#include "algorithms/waiting_suite.hpp"
-#include "algorithms/bits_suite.hpp"
+#include "algorithms/language_suite.hpp"
 #include "algorithms/matrices_suite.hpp"
 #include "algorithms/numeric_suite.hpp"
+#include "algorithms/random_numbers_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
+#include "algorithms/simd_suite.hpp"
+#include "algorithms/waiting_suite.hpp"
+#include "expect_error.hpp"
 
 namespace fatlink {
 
-INSTANTIATE_TEST_SUITE_P(Cpu, CubBlocks, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, CubWarps, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, CubGrids, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, Grids, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, Groups, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, Bits, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::Values("cpu", "checked"));
-INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::Values("cpu", "checked"));
+constexpr auto k_places = std::array{"cpu", "checked"};
+INSTANTIATE_TEST_SUITE_P(Cpu, Bits, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, CubBlocks, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, CubWarps, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, CubGrids, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Grids, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Groups, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Language, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, RandomNumbers, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Simd, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::ValuesIn(k_places));
+
+/// On a GPU this needs a cooperative launch.
+TEST_P(Groups, StepsOfTheWholeGrid)
+{
+  constexpr unsigned count = 16 * 64;
+  auto values = numbers(count);
+  auto const device_values = upload(values);
+  launch("grid_steps", shape(16, 64), device_values, zeros<unsigned>(count), 10U);
+  for (int step = 0; step < 10; ++step) {
+    auto const before = values;
+    for (unsigned i = 0; i < count; ++i)
+      values[i] = before[(i + 1) % count] + before[(i + count - 1) % count];
+  }
+  EXPECT_EQ(download(device_values), values);
+}
+
+/// On a GPU the lines go to the standard output of the process, in any order.
+TEST_P(Language, LinesThatThreadsPrint)
+{
+  testing::internal::CaptureStderr();
+  launch("print_lines", shape(1, 4));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "000|-42   |+1.234e+03|text| 99.5%|!|0xff|-1234567890123\n"
+            "002|-42   |+1.234e+03|text| 99.5%|!|0xff|-1234567890123\n");
+}
+
+using Races = Sequences;
+INSTANTIATE_TEST_SUITE_P(Cpu, Races, testing::Values("checked"));
 
 }  // namespace fatlink

@@ -36,7 +36,7 @@ class Ptxas : public testing::Test {
     auto const log = (folder_ / "log").string();
     std::ofstream(text) << module;
     auto const command =
-        ptxas_ + " -arch " + target + " -O1 -o /dev/null " + text + " >" + log + " 2>&1";
+        ptxas_ + " -arch " + target + " -O0 -o /dev/null " + text + " >" + log + " 2>&1";
     auto const status = std::system(command.c_str());  // NOLINT(cert-env33-c,concurrency-mt-unsafe)
     std::stringstream said;
     said << std::ifstream(log).rdbuf();

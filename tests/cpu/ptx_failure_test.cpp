@@ -37,9 +37,6 @@ TEST_F(Ptx, TexturesAndSurfacesAreNamedAsLimits)
                            "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
                            "txq.width.b32 %r1, [%rd1];"})
     expect_failure(fault::refused, k_texture, text);
-  for (auto const* text : {".global .texref t;\n", ".global .surfref s;\n",
-                           ".global .samplerref s = {addr_mode_0 = wrap};\n"})
-    expect_failure(fault::refused, k_texture, {{"a.ptx", text + kernel_of("mov.u32 %v, 1;")}});
   EXPECT_EQ(run({{"a.ptx",
                   ".visible .func g() { .reg .b32 %r; .reg .b64 %d; txq.width.b32 %r, "
                   "[%d]; ret; }\n" +
@@ -90,7 +87,10 @@ TEST_F(Ptx, RefusesUnknownInstructionsNamingThemAndTheirLine)
 
 TEST_F(Ptx, MalformedTextIsReportedWithItsLine)
 {
-  expect_failure(fault::syntax, "a.ptx:10: expected ';', found 'ld'", "add.u32 %v, %t, 1\n");
+  expect_failure(fault::syntax,
+                 "a.ptx:10: in k: the reference device does not understand 'add.u32 %v, %t, 1 ld': "
+                 "expected ';', found 'ld'",
+                 "add.u32 %v, %t, 1\n");
   expect_failure(fault::syntax, "a number is malformed or out of range",
                  "mov.u32 %v, 99999999999999999999999;");
   expect_failure(fault::syntax, "unknown directive '.nonsense'", ".nonsense 3;");

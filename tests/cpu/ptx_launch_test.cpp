@@ -58,13 +58,21 @@ TEST_F(Launches, TakeExactlyTheBlockThatTheKernelRequires)
                  required, {64, 1, 1});
 }
 
-TEST_F(Launches, OfClustersAreRefusedWithTheirSize)
+TEST_F(Launches, OfClustersHaveGridsOfWholeClusters)
 {
   EXPECT_NO_THROW(launch_block(kernel_with(".explicitcluster\n.reqnctapercluster 1, 1, 1"), {}));
-  expect_failure(fault::refused,
-                 "kernel k: the reference device does not support clusters of several blocks; its "
-                 "clusters have 2 x 1 x 1 blocks",
+  expect_failure(fault::launch,
+                 "kernel k: the grid of 1 x 1 x 1 blocks is not a multiple of its clusters, 2 x 1 "
+                 "x 1 blocks (.reqnctapercluster, __cluster_dims__)",
                  kernel_with(".explicitcluster\n.reqnctapercluster 2, 1, 1"));
+}
+
+TEST_F(Launches, OfClustersOfMoreThanEightBlocksAreRefused)
+{
+  expect_failure(fault::launch,
+                 "kernel k: its clusters have 3 x 3 x 1 blocks (.reqnctapercluster, "
+                 "__cluster_dims__); the most are 8",
+                 kernel_with(".explicitcluster\n.reqnctapercluster 3, 3, 1"));
 }
 
 TEST_F(Launches, CountStaticSharedMemoryAsDynamic)

@@ -61,14 +61,13 @@ std::string code_list(names const& words, std::string const& prefix)
 
 std::string instruction_rows()
 {
-  std::string text = "| Instruction | Modifiers | Types | From | Cases |\n|---|---|---|---|---:|\n";
+  std::string text = "| Instruction | Modifiers | Types | From |\n|---|---|---|---|\n";
   auto const cases = covered();
   for (auto const& name : instructions()) {
     if (!cases.contains(name)) continue;
     auto const& of = cases.at(name);
     text += "| `" + name + "` | " + code_list(of.modifiers, ".") + " | " +
-            code_list(of.types, ".") + " | sm_" + std::to_string(of.lowest_target) + " | " +
-            std::to_string(of.cases) + " |\n";
+            code_list(of.types, ".") + " | " + of.lowest_target + " |\n";
   }
   return text;
 }
@@ -131,9 +130,9 @@ TEST(ReferenceDeviceDocument, HasTheTablesOfTheDecoderAndTheConformanceCases)
 
 TEST(ReferenceDeviceDocument, HasAConformanceCaseOfEveryInstruction)
 {
-  names with_cases;
-  for (auto const& [name, of] : covered()) with_cases.insert(name);
-  EXPECT_EQ(with_cases, instructions());
+  auto without_cases = instructions();
+  for (auto const& [name, of] : covered()) without_cases.erase(name);
+  EXPECT_EQ(without_cases, names());
 }
 
 TEST(ReferenceDeviceDocument, ListsTheSpecialRegisters)

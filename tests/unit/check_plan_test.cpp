@@ -18,20 +18,19 @@ namespace {
 /// A plan of one launch of `kernel` with `arguments`.
 launch_plan plan_of(json const& arguments, char const* kernel = "apply_transform")
 {
-  json plan{
-      {"name", "p"},
-      {"summary", "s"},
-      {"arguments",
-       {{{"name", "in"}, {"role", "input"}, {"type", "float32"}, {"count", "n"}},
-        {{"name", "out"}, {"role", "output"}, {"type", "float32"}, {"count", "n"}},
-        {{"name", "n"}, {"role", "size"}},
-        {{"name", "m"}, {"role", "size"}, {"type", "uint32"}},
-        {{"name", "state"}, {"role", "state"}},
-        {{"name", "init"}, {"role", "value"}, {"type", "element"}},
-        {{"name", "pair"}, {"role", "value"}, {"type", "bytes8"}}}},
-      {"let", {{"blocks", "ceil(n / 256)"}}},
-      {"launches",
-       {{{"kernel", kernel}, {"grid", "blocks"}, {"block", 256}, {"arguments", arguments}}}}};
+  json plan{{"name", "p"},
+            {"summary", "s"},
+            {"arguments",
+             {{{"name", "in"}, {"role", "input"}, {"type", "float32"}, {"count", "n"}},
+              {{"name", "out"}, {"role", "output"}, {"type", "float32"}, {"count", "n"}},
+              {{"name", "n"}, {"role", "size"}},
+              {{"name", "m"}, {"role", "size"}, {"type", "uint32"}},
+              {{"name", "state"}, {"role", "state"}},
+              {{"name", "init"}, {"role", "value"}, {"type", "element"}},
+              {{"name", "pair"}, {"role", "value"}, {"type", "bytes8"}}}},
+            {"let", {{"blocks", "ceil(n / 256)"}}},
+            {"launches",
+             {{{"kernel", kernel}, {"grid", "blocks"}, {"block", 256}, {"arguments", arguments}}}}};
   auto& stated = plan["arguments"];  // arrays that no launch takes are refused
   std::erase_if(*stated.get_ptr<json::array_t*>(), [&](json const& argument) {
     return argument.contains("count") &&

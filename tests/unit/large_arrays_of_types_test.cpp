@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <utility>
 
@@ -64,6 +65,33 @@ class LargeArraysOf : public testing::TestWithParam<char const*> {
     if (is_integer_) return {.whole = right.whole ^ 1};
     auto const step = 2 * bound + 2 * detail::format_of(kind_).spacing_at(right.real);
     return arithmetic_.rounded({.real = right.real + (right.real > 0 ? -step : step)});
+  }
+
+  /// Sorts elements, whose bits `Bits` holds, by their numbers.
+  template <typename Bits>
+  void sort_bits(array& values) const
+  {
+    auto const number = [&](Bits const& bits) {
+      return detail::load(kind_, reinterpret_cast<std::byte const*>(&bits));
+    };
+    auto const less = [&](Bits a, Bits b) {
+      return is_integer_ ? number(a).whole < number(b).whole : number(a).real < number(b).real;
+    };
+    auto* const first = reinterpret_cast<Bits*>(values.bytes.data());
+    std::stable_sort(first, first + values.count(), less);
+  }
+  void sort(array& values) const
+  {
+    switch (type_.size) {
+      case 1:
+        return sort_bits<std::uint8_t>(values);
+      case 2:
+        return sort_bits<std::uint16_t>(values);
+      case 4:
+        return sort_bits<std::uint32_t>(values);
+      default:
+        return sort_bits<std::uint64_t>(values);
+    }
   }
 
   /// Expects that `out` is accepted, and refused if its middle element is NaN, or wrong by a little
@@ -190,5 +218,15 @@ TEST_P(LargeArraysOf, AreFiltered)
   out.bytes.resize(count * type_.size);
   expect_two_sided(reference_of(in, node(operation::filter, "keep", {argument("in")}),
                                 hook_of("keep", {"x"}, "x > 3"), error_model::none),
+                   out);
+}
+
+TEST_P(LargeArraysOf, AreSorted)
+{
+  auto const in = generated(type_, element_count());
+  auto out = in;
+  sort(out);
+  expect_two_sided(reference_of(in, node(operation::sort, "less", {argument("in")}),
+                                hook_of("less", {"a", "b"}, "a < b"), error_model::none),
                    out);
 }

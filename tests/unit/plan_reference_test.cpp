@@ -61,11 +61,11 @@ TEST(PlanReference, OfAFoldOfNoElementsIsTheInitialValue)
       {{"in", none}, {"scale", scale}, {"init", init}});
   expect_verified(reference, floats({5}));
   EXPECT_EQ(reference.verify("out", floats({4})).expected, "5");
-  auto const without = reference_of(node(operation::fold, "add", {elements}),
-                                    transform_of({hook_of("f", {"x", "s"}, "s * x"),
-                                                  hook_of("add", {"a", "b"}, "a + b")},
-                                                 error_model::additive),
-                                    {{"in", none}, {"scale", scale}});
+  auto const without = reference_of(
+      node(operation::fold, "add", {elements}),
+      transform_of({hook_of("f", {"x", "s"}, "s * x"), hook_of("add", {"a", "b"}, "a + b")},
+                   error_model::additive),
+      {{"in", none}, {"scale", scale}});
   expect_reason(without, floats({0}), "a fold of no elements has no value");
 }
 

@@ -252,9 +252,8 @@ TEST_F(TransformReference, OfASourceHasNoOtherMembers)
 TEST_F(TransformReference, OfASourceStatesEveryKeyOnce)
 {
   auto const text = R"({"name": "t", "hooks": {"f": {"result": "x", "result": "2 * x"}}})";
-  expect_error<file_error>(
-      [&] { transform_reference::read_source(folder_.write("t.json", text)); },
-      "t.json: \"hooks.f.result\" is stated twice");
+  expect_error<file_error>([&] { transform_reference::read_source(folder_.write("t.json", text)); },
+                           "t.json: \"hooks.f.result\" is stated twice");
 }
 
 TEST_F(TransformReference, BesideASourceHasNoUnknownMembers)
@@ -279,7 +278,8 @@ TEST_F(TransformReference, NamesTheFunctionThatIsSimilarToAnUnknownOne)
     transform_reference::read(folder_.write("t.json", json.dump()));
     FAIL();
   } catch (file_error const& refused) {
-    EXPECT_THAT(refused.details().hint, testing::StartsWith("did you mean min? write an expression"));
+    EXPECT_THAT(refused.details().hint,
+                testing::StartsWith("did you mean min? write an expression"));
   }
 }
 

@@ -6,14 +6,19 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "catalogue/installed_library.hpp"
 #include "compile/compile_flags.hpp"
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
 #include "fatbin_files.hpp"
 #include "input/stated_digest.hpp"
+#include "installed.hpp"
 #include "options.hpp"
+#include "plan_checks.hpp"
+#include "preflight/interface_queries.hpp"
 #include "terminal/streams.hpp"
+#include "use_options.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
 #include "verification/build_check.hpp"
@@ -86,6 +91,23 @@ try {
       fmt::format("{}: its reference was not checked: {}", file, missing.details().message));
 }
 
+/// Of what the sidecar of `file` states, what does not fit the plans of installed libraries that
+/// the code is for.
+void warn_about_plans(compiled_source& compiled, std::string const& file)
+try {
+  auto const stated = transform_reference::beside(file);
+  if (!stated || !stated->states_hooks) return;
+  std::vector<input> const files{input(compiled.code)};
+  auto const installed = read_libraries(search_path());
+  auto const selected = select_libraries(installed, detail::modules_of(files));
+  for (auto const& plan : read_plans(files, selected))
+    for (auto const& finding : judge_references(plan))
+      compiled.warnings.push_back(fmt::format("{} [{}]: {}", finding.message, to_string(finding.id),
+                                              use_options(finding.hint)));
+} catch (file_error const& unreadable) {  // a plan
+  compiled.warnings.emplace_back(unreadable.what());
+}
+
 /// Libraries are compiled with the defaults, and an lto link has one set of float flags.
 void warn_about_float_flags(compiled_source& compiled, std::string const& file)
 {
@@ -116,6 +138,7 @@ int compile(compile_arguments const& arguments)
   keep_headers(compiled.headers, {arguments.output, sidecar_name(arguments.output)});
   warn_about_float_flags(compiled, arguments.source);
   check_sidecar(compiled, arguments.source);
+  warn_about_plans(compiled, arguments.source);
   write_fatbin_files(compiled.code, arguments.output, {arguments.source},
                      sidecar_precedence::inputs, compiled.warnings);
   print_warnings(compiled.warnings);

@@ -100,9 +100,10 @@ void compile_flags::warn_of_missing_folders() const
 void compile_flags::refuse_source_options() const
 {
   auto const refuse = [](char const* option, std::string const& value) {
-    fail_usage(fmt::format("{} {}: this option has no effect: no input is a source", option, value),
-               option,
-               fmt::format("leave out {}, or pass a source: .cu, or .ll and .bc for LLVM IR", option));
+    fail_usage(
+        fmt::format("{} {}: this option has no effect: no input is a source", option, value),
+        option,
+        fmt::format("leave out {}, or pass a source: .cu, or .ll and .bc for LLVM IR", option));
   };
   if (!options.contract.empty()) refuse("--contract", options.contract);
   if (!options.header.empty()) refuse("--header", options.header.string());

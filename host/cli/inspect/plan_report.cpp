@@ -70,8 +70,8 @@ void print_type(std::string const& name, nlohmann::json const& fields)
 {
   strings list;
   for (auto const& field : fields)
-    list.push_back(fmt::format("{}: {}", field["name"].get<std::string>(),
-                               field["type"].get<std::string>()));
+    list.push_back(
+        fmt::format("{}: {}", field["name"].get<std::string>(), field["type"].get<std::string>()));
   print_line("type", fmt::format("{}: struct {{{}}}", name, fmt::join(list, ", ")));
 }
 

@@ -37,11 +37,10 @@ std::string describe(output_verification const& result)
   if (result.failures == 0)
     return fmt::format("not verified: of {} of {} the bound exceeds the type's range",
                        result.unbounded, count_text(result.elements));
-  return fmt::format(
-      "WRONG: {} of {}; the first is element {}{}: {}, expected {} ± {:.3g}",
-      result.failures, count_text(result.elements), result.first_failure,
-      result.component.empty() ? "" : " (" + result.component + ")", result.actual, result.expected,
-      result.bound);
+  return fmt::format("WRONG: {} of {}; the first is element {}{}: {}, expected {} ± {:.3g}",
+                     result.failures, count_text(result.elements), result.first_failure,
+                     result.component.empty() ? "" : " (" + result.component + ")", result.actual,
+                     result.expected, result.bound);
 }
 
 void print_comparisons(char const* title, comparisons const& results)

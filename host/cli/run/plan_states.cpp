@@ -77,9 +77,10 @@ std::vector<std::byte> read_state(plan_argument const& argument, std::string con
 
 [[noreturn]] void fail_value(std::string const& name, std::string const& cause)
 {
-  fail_usage(fmt::format("--set {}: {}", name, cause), name,
-             "state a value of the argument's type; of a struct the fields for which the plan has no "
-             "default");
+  fail_usage(
+      fmt::format("--set {}: {}", name, cause), name,
+      "state a value of the argument's type; of a struct the fields for which the plan has no "
+      "default");
 }
 
 transform_reference const* owner_of(plan_argument const& state,

@@ -46,7 +46,8 @@ char const* remedy(interpreter::failure const& failure) noexcept
 {
   switch (failure.kind()) {
     case interpreter::fault::syntax:
-      return "link again; if it happens again, report it with the inputs";
+      return "check it with ptxas, from which it comes or which takes it; if ptxas accepts it, "
+             "report it with the inputs";
     case interpreter::fault::refused:
       return "the reference device has no textures, surfaces, matrix instructions, asynchronous "
              "copies, clusters or dynamic alloca; run it on a GPU";

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
+#include <utility>
 
-#include "interpreter/limits.hpp"
+#include "interpreter/execution/block.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -14,10 +14,10 @@ using extents = std::array<std::uint64_t, 3>;
 
 // Of an H200. Source: CUDA C++ Programming Guide, "Compute Capabilities", 9.0.
 constexpr std::uint64_t k_multiprocessors = 132;
-constexpr std::uint64_t k_threads = 2048;                // of a multiprocessor
-constexpr std::uint64_t k_blocks = 32;                   // of a multiprocessor
-constexpr std::uint64_t k_shared_bytes = 228 * 1024;     // of a multiprocessor
-constexpr std::uint64_t k_reserved_shared_bytes = 1024;  // of each block
+constexpr std::uint64_t k_threads = 2048;             // of a multiprocessor
+constexpr std::uint64_t k_blocks = 32;                // of a multiprocessor
+constexpr std::uint64_t k_shared_bytes = 228 * 1024;  // of a multiprocessor
+constexpr std::uint64_t k_cluster_blocks = 8;         // of a cluster, unless an option allows 16
 
 std::string text_of(extents const& size)
 {
@@ -39,12 +39,33 @@ void check_directives(kernel const& kernel, dimensions const& block)
                             std::to_string(kernel.max_threads()));
 }
 
+void check_clusters(kernel const& kernel, dimensions const& grid)
+{
+  auto const& stated = kernel.entry->launches.cluster;
+  if (stated.count() == 0) return;
+  if (stated.count() > k_cluster_blocks)
+    fail_launch(kernel, "its clusters have " + text_of(stated.extent) +
+                            " blocks (.reqnctapercluster, __cluster_dims__); the most are " +
+                            std::to_string(k_cluster_blocks));
+  auto const& [x, y, z] = stated.extent;
+  if (grid.x % x == 0 && grid.y % y == 0 && grid.z % z == 0) return;
+  fail_launch(kernel, "the grid of " + text_of({grid.x, grid.y, grid.z}) +
+                          " blocks is not a multiple of its clusters, " + text_of(stated.extent) +
+                          " blocks (.reqnctapercluster, __cluster_dims__)");
+}
+
 }  // namespace
 
 bool kernel::is_cooperative() const noexcept
 {
   return std::any_of(codes.begin(), codes.end(),
                      [](auto const& code) { return code->is_cooperative; });
+}
+
+bool kernel::uses_reserved_shared() const noexcept
+{
+  return std::any_of(codes.begin(), codes.end(),
+                     [](auto const& code) { return code->uses_reserved_shared; });
 }
 
 bool kernel::uses_heap() const noexcept
@@ -66,18 +87,6 @@ void fail_launch(kernel const& kernel, std::string const& reason)
                 kernel.entry->source);
 }
 
-void check_cluster(kernel const& kernel)
-{
-  auto const& [name, source, cluster] =
-      std::tie(kernel.entry->name, kernel.entry->source, kernel.entry->launches.cluster);
-  if (cluster.count() <= 1) return;
-  throw failure(fault::refused,
-                "kernel " + name + ": " + unsupported("clusters of several blocks") +
-                    "; its clusters have " + text_of(cluster.extent) +
-                    " blocks (.reqnctapercluster, __cluster_dims__)",
-                source);
-}
-
 void check_shape(kernel const& kernel, launch_options const& options)
 {
   auto const& [grid, block] = std::pair{options.grid, options.block};
@@ -91,6 +100,7 @@ void check_shape(kernel const& kernel, launch_options const& options)
     fail_launch(kernel, std::to_string(options.shared_bytes) +
                             " bytes of dynamic shared memory are more than " +
                             std::to_string(kernel.max_dynamic_shared()));
+  check_clusters(kernel, grid);
   if (!kernel.is_cooperative()) return;
   if (auto const most = max_resident_blocks(kernel, options); grid.count() > most)
     fail_launch(kernel, "its blocks may wait for each other (grid synchronisation), and at most " +

@@ -12,10 +12,7 @@ namespace fatlink::interpreter {
 /// @throws failure (launch) naming the kernel.
 [[noreturn]] void fail_launch(kernel const& kernel, std::string const& reason);
 
-/// @throws failure (refused) the kernel needs clusters of several blocks.
-void check_cluster(kernel const& kernel);
-
-/// @throws failure (launch) the grid, the block or the shared memory does not fit.
+/// @throws failure (launch) the grid, the block, the clusters or the shared memory do not fit.
 void check_shape(kernel const& kernel, launch_options const& options);
 
 /// How many blocks of a launch that fits run at a time: as many as on an H200, as far as threads,

@@ -8,7 +8,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, char const*>, 16> k_features{{
+constexpr auto k_features = std::to_array<std::pair<std::string_view, char const*>>({
     {"tex", k_textures},
     {"tld4", k_textures},
     {"txq", k_textures},
@@ -20,12 +20,10 @@ constexpr std::array<std::pair<std::string_view, char const*>, 16> k_features{{
     {"wgmma", "matrix instructions"},
     {"tcgen05", "matrix instructions"},
     {"multimem", "multicast memory"},
-    {"mapa", "clusters of several blocks"},
-    {"getctarank", "clusters of several blocks"},
     {"alloca", "dynamic alloca"},
     {"stacksave", "dynamic alloca"},
     {"stackrestore", "dynamic alloca"},
-}};
+});
 
 }  // namespace
 

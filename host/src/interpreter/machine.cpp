@@ -2,6 +2,7 @@
 #include "interpreter/machine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -27,6 +28,15 @@ try {
   throw failure(fault::refused,
                 line_in_ptx(error.source(), error.line()) + ": " + unsupported(error.detail()),
                 error.source(), error.line());
+}
+
+constexpr unsigned k_no_function = ~0U;
+
+/// What an initialiser takes of an address.
+std::uint64_t masked(syntax::initial_value const& value, std::uint64_t address) noexcept
+{
+  auto const bits = (address + static_cast<std::uint64_t>(value.addend)) & value.mask;
+  return bits >> static_cast<unsigned>(std::countr_zero(value.mask));
 }
 
 /// The memory of the barrier at which all blocks of a cooperative grid meet, for kernels that may.
@@ -139,19 +149,20 @@ void program::place_variables()
   }
   allocate();
   for (std::size_t i = 0; i < modules_.variables.size(); ++i)
-    initialise(modules_.variables[i].module, *modules_.variables[i].syntax,
-               addresses_.variables[i]);
+    initialise(modules_.variables[i].module, *modules_.variables[i].syntax, addresses_.variables[i],
+               k_no_function);
   for (unsigned i = 0; i < modules_.functions.size(); ++i) {
     auto const& inner = modules_.functions[i].syntax->variables;
     for (unsigned k = 0; k < inner.size(); ++k)
       if (inner[k].space == space::global || inner[k].space == space::constant ||
           inner[k].space == space::shared)
         initialise(modules_.functions[i].module, inner[k],
-                   inner[k].space == space::shared ? 0 : addresses_.inner[{i, k}]);
+                   inner[k].space == space::shared ? 0 : addresses_.inner[{i, k}], i);
   }
 }
 
-void program::initialise(unsigned module, syntax::variable const& variable, std::uint64_t address)
+void program::initialise(unsigned module, syntax::variable const& variable, std::uint64_t address,
+                         unsigned function)
 {
   if (variable.initial.empty()) return;
   auto const& source = modules_.modules[module].name;
@@ -167,9 +178,9 @@ void program::initialise(unsigned module, syntax::variable const& variable, std:
     auto const& value = variable.initial[i];
     auto bits = value.bits;
     if (!value.symbol.empty())
-      bits = address_of(module, value.symbol, variable.line) +
-             static_cast<std::uint64_t>(value.addend);
-    std::memcpy(region->data + i * width, &bits, width);
+      bits = masked(value, value.variable < 0 ? address_of(module, value.symbol, variable.line)
+                                              : address_of(function, value, variable));
+    std::memcpy(region->data + i * width, &bits, std::min<std::size_t>(width, sizeof bits));
   }
 }
 
@@ -192,6 +203,20 @@ std::uint64_t program::address_of(unsigned module, std::string const& name, unsi
                 source, line);
 }
 
+/// Of a variable in the body of `function`.
+std::uint64_t program::address_of(unsigned function, syntax::initial_value const& value,
+                                  syntax::variable const& holder) const
+{
+  auto const index = static_cast<unsigned>(value.variable);
+  if (auto const place = addresses_.inner.find({function, index}); place != addresses_.inner.end())
+    return place->second;
+  auto const& source = modules_.modules[modules_.functions[function].module].name;
+  throw failure(
+      fault::unresolved,
+      source + ": " + value.symbol + " is not a function or a variable with a constant address",
+      source, holder.line);
+}
+
 /// Decodes all that the kernel `index` reaches: the places of shared variables depend on it.
 std::unique_ptr<kernel> program::decode_kernel(unsigned index) const
 {
@@ -207,7 +232,6 @@ std::unique_ptr<kernel> program::decode_kernel(unsigned index) const
     result->functions[function] = result->codes.back().get();
   }
   result->entry = result->functions[index];
-  check_cluster(*result);
   return result;
 }
 
@@ -278,10 +302,16 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
   state.functions = kernel.functions;
   state.grid = options.grid;
   state.block = options.block;
+  if (auto const& size = kernel.entry->launches.cluster; size.count() != 0)
+    state.cluster = {static_cast<std::uint32_t>(size.extent[0]),
+                     static_cast<std::uint32_t>(size.extent[1]),
+                     static_cast<std::uint32_t>(size.extent[2])};
+  state.is_explicit_cluster = kernel.entry->launches.cluster.count() != 0;
   state.parameters = packed_arguments(kernel, arguments);
   state.regions = program.device_memory()->snapshot();
   state.static_shared = kernel.shared_bytes;
   state.dynamic_shared = options.shared_bytes;
+  state.has_reserved_shared = kernel.uses_reserved_shared();
   state.budget = options.budget;
   race_map races;
   if (options.check_races) state.races = &races;

@@ -53,6 +53,7 @@ struct kernel {
   /// Whether all its blocks must run at the same time, because they may wait for each other.
   [[nodiscard]] bool is_cooperative() const noexcept;
   [[nodiscard]] bool uses_heap() const noexcept;
+  [[nodiscard]] bool uses_reserved_shared() const noexcept;
   /// The most threads of a block: fewer than k_max_threads if the kernel states it.
   [[nodiscard]] std::uint32_t max_threads() const noexcept;
   /// The most dynamic shared memory of a launch.
@@ -93,8 +94,12 @@ class program {
   [[noreturn]] void refuse(unsigned module, syntax::variable const& variable,
                            std::string const& limit) const;
   void allocate();
-  void initialise(unsigned module, syntax::variable const& variable, std::uint64_t address);
+  /// `function`: the one that holds the variable in its body.
+  void initialise(unsigned module, syntax::variable const& variable, std::uint64_t address,
+                  unsigned function);
   std::uint64_t address_of(unsigned module, std::string const& name, unsigned line);
+  [[nodiscard]] std::uint64_t address_of(unsigned function, syntax::initial_value const& value,
+                                         syntax::variable const& holder) const;
   void check_constants() const;
   std::unique_ptr<kernel> decode_kernel(unsigned index) const;
 

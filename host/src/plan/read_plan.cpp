@@ -70,9 +70,9 @@ void check_launched(json_place const& whole, launch_plan const& plan)
   for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
     auto const& argument = plan.arguments[i];
     if (!argument.shape.empty() && !is_taken(argument.name))
-      places[i].fail(detail::format("no launch takes the {} {}", to_string(argument.role),
-                                    argument.name),
-                     "pass it in \"arguments\" of a launch, or remove it");
+      places[i].fail(
+          detail::format("no launch takes the {} {}", to_string(argument.role), argument.name),
+          "pass it in \"arguments\" of a launch, or remove it");
   }
 }
 

@@ -16,7 +16,7 @@ body_scopes::body_scopes(token_reader const& reader, syntax::function& function)
 {
   scopes_.emplace_back();
   for (auto const* list : {&function.results, &function.parameters})
-    for (auto const& variable : *list) declare(variable);
+    for (auto const& variable : *list) declare_parameter(variable);
 }
 
 void body_scopes::open()
@@ -55,22 +55,35 @@ void body_scopes::declare(syntax::variable const& variable)
   function_.variables.push_back(variable);
 }
 
-void body_scopes::declare_register(std::string const& name, type type)
+/// The body has a parameter in .reg as a register; it is passed as a variable.
+void body_scopes::declare_parameter(syntax::variable const& variable)
 {
-  scopes_.back().names[name] = {.is_register = true, .index = add_register(name, type)};
+  auto const index = static_cast<unsigned>(function_.variables.size());
+  declare(variable);
+  if (!variable.in_register) return;
+  declare_register(variable.name, {variable.type, 1});
+  function_.register_parameters.push_back(
+      {.variable = index, .register_ = scopes_.back().names[variable.name].index});
 }
 
-void body_scopes::declare_registers(std::string const& prefix, std::uint64_t count, type type)
+void body_scopes::declare_register(std::string const& name, register_type type)
+{
+  scopes_.back().names[name] = add_register(name, type);
+}
+
+void body_scopes::declare_registers(std::string const& prefix, std::uint64_t count,
+                                    register_type type)
 {
   scopes_.back().ranges[prefix] = {count, type};
 }
 
-unsigned body_scopes::add_register(std::string const& name, type type)
+body_scopes::declared_name body_scopes::add_register(std::string const& name, register_type type)
 {
   if (function_.registers.size() >= k_max_registers)
     reader_.fail("more than " + std::to_string(k_max_registers) + " registers in a function");
-  function_.registers.push_back({name, type});
-  return static_cast<unsigned>(function_.registers.size() - 1);
+  auto const index = static_cast<unsigned>(function_.registers.size());
+  for (unsigned i = 0; i < type.lanes; ++i) function_.registers.push_back({name, type.type});
+  return {.is_register = true, .index = index, .lanes = type.lanes};
 }
 
 void body_scopes::define_label(std::string const& name)
@@ -97,7 +110,7 @@ std::optional<body_scopes::declared_name> body_scopes::find_in(scope_names& scop
   if (range == scope.ranges.end()) return {};
   if (name[digits] == '0' && name.size() > digits + 1) return {};
   if (std::stoul(name.substr(digits)) >= range->second.count) return {};
-  declared_name const added{.is_register = true, .index = add_register(name, range->second.type)};
+  auto const added = add_register(name, range->second.type);
   scope.names[name] = added;
   return added;
 }

@@ -20,6 +20,12 @@ class body_scopes {
   struct declared_name {
     bool is_register = true;
     unsigned index = 0;
+    unsigned lanes = 1;  ///< of a register of .v2 or .v4: so many registers from `index`
+  };
+  /// The type of a register's elements, and their number.
+  struct register_type {
+    ptx::type type = type::b32;
+    unsigned lanes = 1;
   };
   /// A symbol operand that may turn out to be a label: operand `operand` of the instruction, or of
   /// the branch table, with index `owner`.
@@ -39,13 +45,18 @@ class body_scopes {
   void close();
 
   void declare(syntax::variable const& variable);
-  void declare_register(std::string const& name, type type);
+  void declare_register(std::string const& name, register_type type);
   /// `.reg .b32 %r<37>`: declares %r0 to %r36; a register is added when it is first used.
-  void declare_registers(std::string const& prefix, std::uint64_t count, type type);
+  void declare_registers(std::string const& prefix, std::uint64_t count, register_type type);
   /// Places the label `name` at the next instruction.
   /// @throws syntax_error (malformed) the scope already has it.
   void define_label(std::string const& name);
   void add_label_use(label_use use) { scopes_.back().label_uses.push_back(use); }
+
+  [[nodiscard]] syntax::variable const& variable(unsigned index) const
+  {
+    return function_.variables[index];
+  }
 
   /// The innermost declaration of `name`, if any.
   std::optional<declared_name> find(std::string const& name);
@@ -53,7 +64,7 @@ class body_scopes {
  private:
   struct register_range {
     std::uint64_t count;
-    ptx::type type;
+    register_type type;
   };
   struct scope_names {
     std::map<std::string, declared_name> names;
@@ -62,7 +73,9 @@ class body_scopes {
     std::vector<label_use> label_uses;
   };
 
-  unsigned add_register(std::string const& name, type type);
+  /// The declaration of `name`, whose registers are added.
+  declared_name add_register(std::string const& name, register_type type);
+  void declare_parameter(syntax::variable const& variable);
   std::optional<declared_name> find_in(scope_names& scope, std::string const& name);
   syntax::operand& operand_of(label_use use);
 

@@ -19,7 +19,7 @@ class body_scopes;
 void parse_variables(token_reader& reader, space space, syntax::linkage linkage,
                      std::vector<syntax::variable>& variables);
 
-/// Reads one `.param` of a parameter list. `.ptr` attributes are accepted and ignored.
+/// Reads one `.param` or `.reg` of a parameter list. `.ptr` attributes are accepted and ignored.
 syntax::variable parse_parameter(token_reader& reader);
 
 /// Reads the line `.file 1 "wild.cu", …` and records the file. Other forms are ignored.
@@ -32,13 +32,22 @@ syntax::source_location parse_location(token_reader& reader);
 /// Reads a number as an operand and negates it if `negative`.
 syntax::operand parse_number(token_reader& reader, bool negative);
 
-/// Reads `+4`, `-4`, `+-4` or nothing, which is 0.
+/// Whether a constant expression may begin at the next token.
+bool at_constant(token_reader const& reader) noexcept;
+
+/// Reads a constant expression, `(1 << 4) + WARP_SZ`, and computes it: an operand of the kind
+/// integer, real32 or real64.
+syntax::operand parse_constant(token_reader& reader);
+
+/// Reads `+4`, `-4`, `+4*2-4` or nothing, which is 0.
 std::int64_t parse_offset(token_reader& reader);
 
-/// Reads an operand; its names are looked up in `scopes`.
-syntax::operand parse_operand(token_reader& reader, body_scopes& scopes);
+/// Reads an operand; its names are looked up in `scopes`. Parentheses are a list in operands of
+/// calls, else a constant expression.
+syntax::operand parse_operand(token_reader& reader, body_scopes& scopes, bool is_call);
 
-/// Reads the body of `function`, from after its opening brace to after its closing brace.
+/// Reads the body of `function`, from after its opening brace to after its closing brace. A
+/// statement that is malformed becomes function::error; the rest of the body is skipped.
 void parse_body(token_reader& reader, syntax::function& function);
 
 }  // namespace fatlink::ptx

@@ -43,7 +43,8 @@ void lexer::skip_past(std::string_view end, std::size_t begin) noexcept
 void lexer::skip_blanks() noexcept
 {
   for (;;) {
-    if (char_at(position_) == '/' && char_at(position_ + 1) == '/')
+    auto const is_line_comment = char_at(position_) == '/' && char_at(position_ + 1) == '/';
+    if (is_line_comment || char_at(position_) == '#')  // # 1 "a.cu": a preprocessor's line
       skip_past("\n", position_);
     else if (char_at(position_) == '/' && char_at(position_ + 1) == '*')
       skip_past("*/", position_ + 2);

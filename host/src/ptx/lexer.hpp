@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits PTX text into tokens and drops comments. Source: PTX ISA 9.0, "Syntax".
+// Splits PTX text into tokens and drops comments and lines of a preprocessor (`# 1 "a.cu"`).
+// Source: PTX ISA 9.0, "Syntax".
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies of functions: declarations, labels and instructions.
+#include <utility>
+
 #include "ptx/body_scopes.hpp"
 #include "ptx/grammar.hpp"
 
@@ -19,18 +21,45 @@ class body_parser {
 
   void parse()
   {
-    while (!scopes_.empty()) {
-      if (reader_.peek().kind == token_kind::end) reader_.fail("the body has no closing brace");
-      if (reader_.accept("{"))
-        scopes_.open();
-      else if (reader_.accept("}"))
-        scopes_.close();
-      else
-        parse_statement();
+    auto const outside = reader_.brace_depth() - 1;
+    auto statement = reader_.peek();
+    try {
+      while (!scopes_.empty()) {
+        statement = reader_.peek();
+        parse_next();
+      }
+    } catch (syntax_error const& error) {
+      if (error.category() == syntax_error::kind::unsupported) throw;
+      auto const text = reader_.text_from(statement);
+      while (reader_.brace_depth() > outside) {
+        if (reader_.peek().kind == token_kind::end) throw;  // where the body ends is unknown
+        reader_.next();
+      }
+      note(error, text);
     }
   }
 
  private:
+  void parse_next()
+  {
+    if (reader_.peek().kind == token_kind::end) reader_.fail("the body has no closing brace");
+    if (reader_.accept("{"))
+      scopes_.open();
+    else if (reader_.accept("}"))
+      scopes_.close();
+    else
+      parse_statement();
+  }
+
+  /// Records why the body is not understood. What was read of it is incomplete.
+  void note(syntax_error const& error, std::string_view statement)
+  {
+    function_.error = {
+        .line = error.line(), .statement = std::string(statement), .reason = error.detail()};
+    function_.instructions.clear();
+    function_.tables.clear();
+  }
+
   void parse_statement()
   {
     if (reader_.peek().kind == token_kind::directive) return parse_directive();
@@ -51,22 +80,43 @@ class body_parser {
     reader_.next();
     std::vector<syntax::variable> variables;
     parse_variables(reader_, *space, syntax::linkage::local, variables);
-    for (auto const& variable : variables) scopes_.declare(variable);
+    for (auto& variable : variables) {
+      for (auto& value : variable.initial)
+        if (!value.symbol.empty()) find_variable(value);
+      scopes_.declare(variable);
+    }
+  }
+
+  void find_variable(syntax::initial_value& value)
+  {
+    auto const declaration = scopes_.find(value.symbol);
+    if (declaration && !declaration->is_register)
+      value.variable = static_cast<int>(declaration->index);
+  }
+
+  /// Reads `.b32`, `.v2 .b32` or `.v4 .b32`.
+  body_scopes::register_type parse_register_type()
+  {
+    body_scopes::register_type result;
+    if (reader_.at(".v2") || reader_.at(".v4")) result.lanes = reader_.next().text == ".v2" ? 2 : 4;
+    auto const word = reader_.next().text;
+    auto const type = word.starts_with(".") ? parse_type(word.substr(1)) : std::nullopt;
+    if (!type) reader_.fail("unknown register type '" + std::string(word) + "'");
+    result.type = *type;
+    return result;
   }
 
   void parse_registers()
   {
-    auto const word = reader_.next().text;
-    auto const type = word.starts_with(".") ? parse_type(word.substr(1)) : std::nullopt;
-    if (!type) reader_.fail("unknown register type '" + std::string(word) + "'");
+    auto const type = parse_register_type();
     do {
       std::string const name(reader_.expect_name("a register's name"));
       if (reader_.accept("<")) {
         scopes_.declare_registers(
-            name, reader_.expect_count("a register count", k_max_register_count), *type);
+            name, reader_.expect_count("a register count", k_max_register_count), type);
         reader_.expect(">");
       } else {
-        scopes_.declare_register(name, *type);
+        scopes_.declare_register(name, type);
       }
     } while (reader_.accept(","));
     reader_.expect(";");
@@ -118,16 +168,34 @@ class body_parser {
   void parse_guard(syntax::instruction& instruction)
   {
     instruction.guard_negated = reader_.accept("!");
-    auto const guard = parse_operand(reader_, scopes_);
+    auto const guard = parse_operand(reader_, scopes_, false);
     if (guard.kind != operand_kind::register_) reader_.fail("the guard is not a register");
     instruction.guard = static_cast<int>(guard.index);
+  }
+
+  /// Instructions for which `array[1]` is what `[array+4]` is. For others it is an address.
+  static bool accesses_memory(syntax::instruction const& instruction) noexcept
+  {
+    auto const name = instruction.name;
+    return name == "ld" || name == "ldu" || name == "st";
+  }
+
+  static void make_address(syntax::operand& element)
+  {
+    syntax::operand address;
+    address.kind = operand_kind::address;
+    address.offset = std::exchange(element.offset, 0);
+    address.parts.push_back(std::move(element));
+    element = std::move(address);
   }
 
   void parse_operands(syntax::instruction& instruction)
   {
     auto& operands = instruction.operands;
+    auto const is_call = instruction.name == "call";
     do {
-      operands.push_back(parse_operand(reader_, scopes_));
+      operands.push_back(parse_operand(reader_, scopes_, is_call));
+      if (operands.back().is_element && accesses_memory(instruction)) make_address(operands.back());
       if (operands.back().kind == operand_kind::symbol)
         scopes_.add_label_use({.in_table = false,
                                .owner = function_.instructions.size(),

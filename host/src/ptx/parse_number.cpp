@@ -82,12 +82,4 @@ syntax::operand parse_number(token_reader& reader, bool negative)
   return parse_integer(reader, text, negative);
 }
 
-std::int64_t parse_offset(token_reader& reader)
-{
-  if (!reader.at("+") && !reader.at("-")) return 0;
-  bool negative = reader.next().text == "-";
-  if (reader.accept("-")) negative = !negative;
-  return static_cast<std::int64_t>(parse_number(reader, negative).bits);
-}
-
 }  // namespace fatlink::ptx

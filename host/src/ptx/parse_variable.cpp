@@ -18,7 +18,13 @@ struct declared_type {
   ptx::type type = type::b32;
   unsigned align = 0;
   unsigned lanes = 1;  ///< of .v2 and .v4
+  bool is_reference = false;
 };
+
+bool is_reference_word(std::string_view word) noexcept
+{
+  return word == "texref" || word == "surfref" || word == "samplerref";
+}
 
 /// Reads everything between the state space and the name.
 declared_type parse_declared_type(token_reader& reader)
@@ -37,8 +43,10 @@ declared_type parse_declared_type(token_reader& reader)
     } else if (auto const type = parse_type(word)) {
       declared.type = *type;
       has_type = true;
-    } else if (word == "texref" || word == "surfref" || word == "samplerref") {
-      reader.refuse("textures and surfaces: ." + std::string(word));
+    } else if (is_reference_word(word)) {
+      declared.type = type::b64;  // as large as a texture object
+      declared.is_reference = true;
+      has_type = true;
     } else if (word != "ptr" &&
                !parse_space(word)) {  // .ptr .global .align 8 only guides the compiler
       reader.fail("unknown type '." + std::string(word) + "'");
@@ -60,6 +68,7 @@ std::uint64_t parse_dimensions(token_reader& reader, std::uint64_t elements)
   return elements;
 }
 
+/// Reads `symbol+4` or `generic(symbol)+4`.
 syntax::initial_value parse_symbol_value(token_reader& reader)
 {
   syntax::initial_value value;
@@ -71,9 +80,20 @@ syntax::initial_value parse_symbol_value(token_reader& reader)
   } else {
     value.symbol = reader.expect_name("a symbol");
   }
-  auto const minus = reader.at("-");
-  if (reader.accept("+") || reader.accept("-"))
-    value.addend = static_cast<std::int64_t>(parse_number(reader, minus).bits);
+  value.addend = parse_offset(reader);
+  return value;
+}
+
+/// Reads `0xFF00(symbol+4)`.
+syntax::initial_value parse_masked_value(token_reader& reader)
+{
+  auto const mask = parse_number(reader, false);
+  if (mask.kind != operand_kind::integer || mask.bits == 0)
+    reader.fail("the mask of a symbol is not a positive integer");
+  reader.expect("(");
+  auto value = parse_symbol_value(reader);
+  value.mask = mask.bits;
+  reader.expect(")");
   return value;
 }
 
@@ -85,8 +105,9 @@ std::uint64_t bits_of(syntax::operand const& number, type type)
       number.kind == operand_kind::real32
           ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(number.bits)))
           : std::bit_cast<double>(number.bits);
-  if (type == ptx::type::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  if (type == ptx::type::f64) return std::bit_cast<std::uint64_t>(value);
+  if (type == ptx::type::f32 || type == ptx::type::b32)
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (type == ptx::type::f64 || type == ptx::type::b64) return std::bit_cast<std::uint64_t>(value);
   return number.bits;
 }
 
@@ -102,21 +123,33 @@ void parse_initial(token_reader& reader, syntax::variable& variable, unsigned de
     }
     return;
   }
-  auto const negative = reader.accept("-");
-  if (reader.peek().kind == token_kind::number)
-    variable.initial.push_back({.bits = bits_of(parse_number(reader, negative), variable.type)});
+  if (reader.peek().kind == token_kind::number && reader.second().text == "(")
+    variable.initial.push_back(parse_masked_value(reader));
+  else if (at_constant(reader))
+    variable.initial.push_back({.bits = bits_of(parse_constant(reader), variable.type)});
   else
     variable.initial.push_back(parse_symbol_value(reader));
+}
+
+/// Reads the initialiser of a variable, if it has one.
+void parse_initializer(token_reader& reader, syntax::variable& variable)
+{
+  if (!reader.accept("=")) return;
+  if (!variable.is_reference) return parse_initial(reader, variable, 0);
+  reader.expect("{");  // {addr_mode_0 = wrap, …}: no memory
+  reader.skip_past("}");
 }
 
 }  // namespace
 
 syntax::variable parse_parameter(token_reader& reader)
 {
-  reader.expect(".param");
-  auto const declared = parse_declared_type(reader);
   syntax::variable variable;
+  variable.in_register = reader.accept(".reg");
+  if (!variable.in_register) reader.expect(".param");
+  auto const declared = parse_declared_type(reader);
   variable.space = space::param;
+  variable.is_reference = declared.is_reference;
   variable.type = declared.type;
   variable.align = std::max(declared.align, size_of(declared.type) * declared.lanes);
   variable.line = reader.peek().line;
@@ -139,7 +172,8 @@ void parse_variables(token_reader& reader, space space, syntax::linkage linkage,
     variable.name = reader.expect_name("a variable's name");
     variable.count = parse_dimensions(reader, declared.lanes);
     if (variable.bytes() > k_max_bytes) reader.fail("the variable has more than 2 GiB");
-    if (reader.accept("=")) parse_initial(reader, variable, 0);
+    variable.is_reference = declared.is_reference;
+    parse_initializer(reader, variable);
     if (variable.count == 0 && !variable.initial.empty()) variable.count = variable.initial.size();
     if (variable.initial.size() > variable.count) reader.fail("more initial values than elements");
     variables.push_back(std::move(variable));

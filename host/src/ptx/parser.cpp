@@ -121,6 +121,18 @@ linkage take_linkage(token_reader& reader)
   return stated.value_or(linkage::local);
 }
 
+/// Reads `.alias name, target;`, after the directive.
+void parse_alias(token_reader& reader, syntax::module& module)
+{
+  syntax::function_alias alias;
+  alias.line = reader.peek().line;
+  alias.name = reader.expect_name("a function's name");
+  reader.expect(",");
+  alias.target = reader.expect_name("a function's name");
+  reader.expect(";");
+  module.aliases.push_back(std::move(alias));
+}
+
 void parse_definition(token_reader& reader, syntax::module& module)
 {
   auto const linkage = take_linkage(reader);
@@ -143,6 +155,8 @@ void parse_statement(token_reader& reader, syntax::module& module)
     parse_file(reader, module.files);
   else if (reader.accept(".address_size"))
     parse_address_size(reader);
+  else if (reader.accept(".alias"))
+    parse_alias(reader, module);
   else
     parse_definition(reader, module);
 }

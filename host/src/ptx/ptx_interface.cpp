@@ -2,6 +2,7 @@
 #include "fatlink/ptx_interface.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -33,6 +34,7 @@ class interface_reader {
   {
     if (source_.next() != ".version") source_.fail("does not begin with .version");
     while (!source_.at_end()) read_statement();
+    define_aliases();
     drop_defined_here();
     std::sort(interface_.hidden.begin(), interface_.hidden.end());
     describe_accesses();
@@ -52,10 +54,21 @@ class interface_reader {
       read_function(false);
     else if (word == ".global" || word == ".const" || word == ".shared")
       add_variables(word.substr(1));
+    else if (word == ".alias")
+      read_alias();
     else if (word == "{")
       skip_block();
     else if (word == ";")
       linkage_ = linkage::internal;
+  }
+
+  // .alias NAME, FUNCTION;
+  void read_alias()
+  {
+    auto const name = source_.checked_name(source_.next());
+    if (source_.next() != ",") source_.fail("has an alias without its function");
+    aliases_.emplace_back(name, source_.checked_name(source_.next()));
+    count_declarations(1);
   }
 
   void add_variables(std::string_view space)
@@ -85,6 +98,7 @@ class interface_reader {
   {
     named_function head;
     auto& function = head.function;
+    while (source_.peek().starts_with('.')) skip_attribute();
     if (source_.peek() == "(") std::tie(function.results, head.result_names) = read_results();
     function.name = std::string(source_.checked_name(source_.next()));
     if (function.name.empty()) source_.fail("has a function without a name");
@@ -100,6 +114,18 @@ class interface_reader {
     if (has_body) read_body(head);
     count_declarations(1 + function.results.size() + function.parameters.size());
     add_function(std::move(function), is_kernel, has_body, linkage);
+  }
+
+  // .attribute(.unified(1, 2)) or another directive before the name of a function
+  void skip_attribute()
+  {
+    if (source_.next() != ".attribute") return;
+    if (source_.next() != "(") source_.fail("has an attribute without parentheses");
+    for (int depth = 1; depth > 0;) {
+      if (source_.at_end()) source_.fail("ends inside an attribute");
+      auto const word = source_.next();
+      depth += word == "(" ? 1 : word == ")" ? -1 : 0;
+    }
   }
 
   void count_declarations(std::size_t count)
@@ -251,6 +277,19 @@ class interface_reader {
           static_cast<unsigned>(value);  // of a pointer: the alignment of its target, ignored
   }
 
+  /// An alias of a visible function is another definition of it.
+  void define_aliases()
+  {
+    std::map<std::string_view, std::size_t> functions;
+    for (std::size_t i = 0; i < interface_.definitions.size(); ++i)
+      functions.emplace(interface_.definitions[i].name, i);
+    std::vector<ptx_function> aliases;
+    for (auto const& [name, target] : aliases_)
+      if (auto const function = functions.find(target); function != functions.end())
+        aliases.emplace_back(interface_.definitions[function->second]).name = name;
+    for (auto& alias : aliases) interface_.definitions.push_back(std::move(alias));
+  }
+
   /// Removes the .extern declarations of what the module itself defines.
   void drop_defined_here()
   {
@@ -274,6 +313,7 @@ class interface_reader {
   }
 
   ptx_source source_;
+  std::vector<std::pair<std::string_view, std::string_view>> aliases_;  ///< names and functions
   linkage linkage_ = linkage::internal;
   detail::ptx_accesses accesses_;
   ptx_interface interface_;

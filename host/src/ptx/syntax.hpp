@@ -17,11 +17,15 @@ namespace fatlink::ptx::syntax {
 
 enum class linkage : std::uint8_t { local, visible, external, weak, common };
 
-/// One element of an initialiser: a number's bits, or a symbol's address plus an offset.
+/// One element of an initialiser: a number's bits, or a symbol's address plus an offset. Of the
+/// address only the bits of `mask` are taken, moved to bit 0: `0xFF00(symbol)`.
 struct initial_value {
   std::uint64_t bits = 0;
   std::string symbol = {};  ///< empty: a number
   std::int64_t addend = 0;
+  std::uint64_t mask = ~std::uint64_t{0};  ///< never 0
+  int variable =
+      -1;  ///< of the function that holds the initialiser: an index; -1: `symbol` is of the module
 };
 
 /// A line of source code: `file` is a key of module::files. Line 0: unknown.
@@ -45,6 +49,9 @@ struct variable {
   unsigned align = 0;  ///< bytes, never 0 once parsed
   std::uint64_t count = 1;
   syntax::linkage linkage = syntax::linkage::local;
+  bool in_register = false;  ///< a parameter or result that is declared with .reg
+  /// A .texref, .samplerref or .surfref: an object that the host program binds.
+  bool is_reference = false;
   std::vector<initial_value> initial = {};
   unsigned line = 0;
 
@@ -54,7 +61,8 @@ struct variable {
 };
 
 enum class operand_kind : std::uint8_t {
-  register_,  ///< `index` into function::registers; `negated` for !%p, `minus` for -%r
+  /// `index` into function::registers, plus `offset`; `negated` for !%p, `minus` for -%r
+  register_,
   integer,    ///< `bits`
   real32,     ///< `bits` of a float
   real64,     ///< `bits` of a double
@@ -76,6 +84,8 @@ struct operand {
   unsigned index = 0;
   std::uint64_t bits = 0;
   std::int64_t offset = 0;
+  bool is_element = false;   ///< written `symbol[3]`
+  std::int64_t element = 0;  ///< the 3, if the size of elements is not known yet: of a symbol
   std::string name = {};
   std::vector<operand> parts = {};
   std::string selector = {};  ///< "b0" of the video operand %r1.b0
@@ -96,6 +106,19 @@ struct instruction {
 struct register_ {
   std::string name = {};
   ptx::type type = ptx::type::b32;
+};
+
+/// A parameter or result that the body has in a register.
+struct register_parameter {
+  unsigned variable = 0;   ///< index into function::variables
+  unsigned register_ = 0;  ///< index into function::registers
+};
+
+/// A statement that the parser does not understand.
+struct body_error {
+  unsigned line = 0;
+  std::string statement = {};
+  std::string reason = {};  ///< empty: no error
 };
 
 /// A `.branchtargets` table.
@@ -133,6 +156,8 @@ struct function {
   std::vector<instruction> instructions;
   std::vector<branch_targets> tables;
   std::vector<std::string> prototypes;
+  std::vector<register_parameter> register_parameters;
+  body_error error = {};  ///< if it has a reason, the function has no instructions
 };
 
 /// Whether `function` takes any number of arguments after its named ones.
@@ -142,12 +167,20 @@ inline bool is_variadic(function const& function) noexcept
          function.parameters.back().is_variadic();
 }
 
+/// `.alias name, target;`: another name of a function of the module.
+struct function_alias {
+  std::string name = {};
+  std::string target = {};
+  unsigned line = 0;
+};
+
 struct module {
   std::string name;                         ///< for messages
   std::shared_ptr<std::string const> text;  ///< instruction::text points into it
   std::map<unsigned, std::string> files;    ///< source files, by their number in `.file`
   std::vector<variable> variables;
   std::vector<function> functions;
+  std::vector<function_alias> aliases;
 };
 
 /// "wild.cu:7", "wild.cuh:5, inlined at wild.cu:11"; empty if unknown.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/token_reader.hpp"
 
+#include <algorithm>
+
 #include "ptx/grammar.hpp"
 #include "util/limits.hpp"
 
 namespace fatlink::ptx {
 
 token_reader::token_reader(std::string_view text, std::string const& source)
-    : lexer_(text), source_(source)
+    : text_(text), lexer_(text), source_(source)
 {
   for (auto& token : lookahead_) token = lexer_.next();
 }
@@ -19,7 +21,23 @@ token token_reader::next()
   auto const token = lookahead_[0];
   lookahead_[0] = lookahead_[1];
   lookahead_[1] = lexer_.next();
+  if (token.text == "{") ++brace_depth_;
+  if (token.text == "}") --brace_depth_;
   return token;
+}
+
+bool token_reader::at_mark(std::string_view text) const noexcept
+{
+  if (text.size() == 1) return at(text);
+  return peek().text == text.substr(0, 1) && second().text == text.substr(1) &&
+         second().offset == peek().offset + 1;
+}
+
+std::string_view token_reader::text_from(token const& begin) const noexcept
+{
+  constexpr std::size_t k_max_bytes = 200;
+  auto const end = peek().offset + peek().text.size();
+  return text_.substr(begin.offset, std::min(end - begin.offset, k_max_bytes));
 }
 
 bool token_reader::accept(std::string_view text)

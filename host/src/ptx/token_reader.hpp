@@ -33,10 +33,18 @@ class token_reader {
   /// Reads an unsigned integer.
   /// @throws syntax_error (malformed) not an integer, or more than `maximum`.
   std::uint64_t expect_count(std::string_view description, std::uint64_t maximum);
+  /// Whether the next tokens are `text`, with no blanks in between; `text` has one or two
+  /// characters of punctuation.
+  [[nodiscard]] bool at_mark(std::string_view text) const noexcept;
   /// Reads every token of the current line.
   void skip_line();
   /// Reads up to and including the next `end` outside of braces that open on the way.
   void skip_past(std::string_view end);
+
+  /// Opening braces read so far, less closing ones.
+  [[nodiscard]] std::int64_t brace_depth() const noexcept { return brace_depth_; }
+  /// The text from `begin` to the end of the next token, at most 200 bytes.
+  [[nodiscard]] std::string_view text_from(token const& begin) const noexcept;
 
   /// @throws syntax_error (malformed) at the next token.
   [[noreturn]] void fail(std::string const& detail) const;
@@ -44,9 +52,11 @@ class token_reader {
   [[noreturn]] void refuse(std::string const& feature) const;
 
  private:
+  std::string_view text_;
   lexer lexer_;
   std::string const& source_;
   token lookahead_[2];
+  std::int64_t brace_depth_ = 0;
   std::uint64_t token_count_ = 0;
 };
 

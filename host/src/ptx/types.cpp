@@ -13,16 +13,17 @@ struct type_fact {
 };
 
 constexpr std::array k_types{
-    type_fact{"pred", type::pred, 0},     type_fact{"b8", type::b8, 1},
-    type_fact{"b16", type::b16, 2},       type_fact{"b32", type::b32, 4},
-    type_fact{"b64", type::b64, 8},       type_fact{"u8", type::u8, 1},
-    type_fact{"u16", type::u16, 2},       type_fact{"u32", type::u32, 4},
-    type_fact{"u64", type::u64, 8},       type_fact{"s8", type::s8, 1},
-    type_fact{"s16", type::s16, 2},       type_fact{"s32", type::s32, 4},
-    type_fact{"s64", type::s64, 8},       type_fact{"f16", type::f16, 2},
-    type_fact{"f16x2", type::f16x2, 4},   type_fact{"bf16", type::bf16, 2},
-    type_fact{"bf16x2", type::bf16x2, 4}, type_fact{"f32", type::f32, 4},
-    type_fact{"f64", type::f64, 8},       type_fact{"f32x2", type::f32x2, 8},
+    type_fact{"pred", type::pred, 0},   type_fact{"b128", type::b128, 16},
+    type_fact{"b8", type::b8, 1},       type_fact{"b16", type::b16, 2},
+    type_fact{"b32", type::b32, 4},     type_fact{"b64", type::b64, 8},
+    type_fact{"u8", type::u8, 1},       type_fact{"u16", type::u16, 2},
+    type_fact{"u32", type::u32, 4},     type_fact{"u64", type::u64, 8},
+    type_fact{"s8", type::s8, 1},       type_fact{"s16", type::s16, 2},
+    type_fact{"s32", type::s32, 4},     type_fact{"s64", type::s64, 8},
+    type_fact{"f16", type::f16, 2},     type_fact{"f16x2", type::f16x2, 4},
+    type_fact{"bf16", type::bf16, 2},   type_fact{"bf16x2", type::bf16x2, 4},
+    type_fact{"f32", type::f32, 4},     type_fact{"f64", type::f64, 8},
+    type_fact{"f32x2", type::f32x2, 8},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace fatlink::ptx {
 
 enum class type : std::uint8_t {
   pred,
+  b128,
   b8,
   b16,
   b32,
@@ -39,7 +40,7 @@ unsigned size_of(type type) noexcept;
 bool is_signed(type type) noexcept;
 /// f16 to f64, including packed types.
 bool is_float(type type) noexcept;
-/// u8 to s64, and the untyped b8 to b64.
+/// u8 to s64, and the untyped b8 to b64, not b128.
 bool is_integer(type type) noexcept;
 
 enum class space : std::uint8_t { generic, global, constant, shared, local, param };

@@ -101,6 +101,8 @@ constexpr std::uint64_t k_tokens = std::uint64_t{1} << 24;
 constexpr unsigned k_scope_depth = 64;
 /// Nesting depth of braces in an initialiser: the dimensions of an array.
 constexpr unsigned k_initializer_depth = 32;
+/// Nesting depth of parentheses and signs in a constant expression of PTX.
+constexpr unsigned k_constant_depth = 64;
 /// All .global and .const variables of a loaded module.
 constexpr std::uint64_t k_module_bytes = std::uint64_t{1} << 30;
 /// All .const variables of a loaded module, as ptxas limits them.

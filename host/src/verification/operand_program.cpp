@@ -239,7 +239,6 @@ std::size_t count_of(computation const& node, program_context const& context)
     has_empty = has_empty || array.count() == 0;
   });
   return has_empty && count == 1 ? 0 : count;  // one element is there for each of the others
-
 }
 
 scalar_kind real_kind_of(computation const& node, program_context const& context)

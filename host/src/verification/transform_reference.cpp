@@ -9,9 +9,9 @@
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/reference.hpp"
+#include "fatlink/source.hpp"
 #include "identifier.hpp"
 #include "input/stated_digest.hpp"
-#include "fatlink/source.hpp"
 #include "plan/check_unique_keys.hpp"
 #include "plan/components.hpp"
 #include "plan/read_plan.hpp"
@@ -95,9 +95,8 @@ class name_check {
     try {
       detail::check_expression(text, names);
     } catch (detail::expression_error const& error) {
-      member.fail(error.what(),
-                  detail::similar_function(error.what()) +
-                      "write an expression in the parameters, such as \"max(0, x)\"");
+      member.fail(error.what(), detail::similar_function(error.what()) +
+                                    "write an expression in the parameters, such as \"max(0, x)\"");
     }
   }
 

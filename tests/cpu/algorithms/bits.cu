@@ -70,8 +70,7 @@ extern "C" __global__ void aes128(unsigned* out, unsigned const* in, unsigned ch
     for (int c = 0; c < 4; ++c) {
       unsigned column = 0;
       for (int row = 0; row < 4; ++row)
-        column |= static_cast<unsigned>(
-                      shared_box[state[(c + row) % 4] >> (8 * row) & 0xFFU])
+        column |= static_cast<unsigned>(shared_box[state[(c + row) % 4] >> (8 * row) & 0xFFU])
                   << (8 * row);
       if (round < 10) {
         auto const twice = doubled(column);
@@ -95,8 +94,7 @@ extern "C" __global__ void crc32(unsigned* out, unsigned char const* in)
   table[threadIdx.x] = entry;
   __syncthreads();
   auto sum = ~0U;
-  for (int i = 0; i < 64; ++i)
-    sum = table[(sum ^ in[64 * global_rank() + i]) & 0xFFU] ^ sum >> 8U;
+  for (int i = 0; i < 64; ++i) sum = table[(sum ^ in[64 * global_rank() + i]) & 0xFFU] ^ sum >> 8U;
   out[global_rank()] = ~sum;
 }
 
@@ -119,14 +117,15 @@ extern "C" __global__ void wide_integers(std::uint64_t* out, std::uint64_t const
   auto const a = static_cast<wide>(words[1]) << 64U | words[0];
   auto const b = static_cast<wide>(words[3]) << 64U | words[2];
   auto const shift = static_cast<unsigned>(words[2] % 128);
-  wide const results[8] = {a + b,
-                           a - b,
-                           a * b,
-                           a / (b | 1U),
-                           a % (b | 1U),
-                           a << shift,
-                           static_cast<wide>(static_cast<__int128>(a) >> shift),
-                           static_cast<wide>(static_cast<__int128>(a) / (static_cast<__int128>(b) | 1))};
+  wide const results[8] = {
+      a + b,
+      a - b,
+      a * b,
+      a / (b | 1U),
+      a % (b | 1U),
+      a << shift,
+      static_cast<wide>(static_cast<__int128>(a) >> shift),
+      static_cast<wide>(static_cast<__int128>(a) / (static_cast<__int128>(b) | 1))};
   for (int i = 0; i < 8; ++i) {
     out[16 * global_rank() + 2 * i] = static_cast<std::uint64_t>(results[i]);
     out[16 * global_rank() + 2 * i + 1] = static_cast<std::uint64_t>(results[i] >> 64U);

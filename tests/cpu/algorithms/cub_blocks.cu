@@ -62,8 +62,7 @@ extern "C" __global__ void block_reduce(unsigned* out, unsigned const* in)
 {
   using by_shuffles = cub::BlockReduce<unsigned, k_threads>;
   using by_raking = cub::BlockReduce<unsigned, k_threads, cub::BLOCK_REDUCE_RAKING>;
-  using in_order =
-      cub::BlockReduce<unsigned, k_threads, cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY>;
+  using in_order = cub::BlockReduce<unsigned, k_threads, cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY>;
   __shared__ typename by_shuffles::TempStorage shuffles;
   __shared__ typename by_raking::TempStorage raking;
   __shared__ typename in_order::TempStorage ordered;
@@ -183,8 +182,7 @@ extern "C" __global__ void block_transposes(unsigned* out, unsigned const* in, u
 /// Counts 64 kinds of values in each block, by sorting and by atomics.
 extern "C" __global__ void block_histogram(unsigned* out, unsigned char const* in)
 {
-  using by_sort =
-      cub::BlockHistogram<unsigned char, k_threads, k_items, 64, cub::BLOCK_HISTO_SORT>;
+  using by_sort = cub::BlockHistogram<unsigned char, k_threads, k_items, 64, cub::BLOCK_HISTO_SORT>;
   using by_atomics =
       cub::BlockHistogram<unsigned char, k_threads, k_items, 64, cub::BLOCK_HISTO_ATOMIC>;
   __shared__ typename by_sort::TempStorage sort;

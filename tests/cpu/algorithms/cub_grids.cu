@@ -116,8 +116,8 @@ extern "C" __global__ void device_reduce(unsigned* out, unsigned const* in, int 
 {
   using policy = cub::AgentReducePolicy<k_threads, k_items, unsigned, 4,
                                         cub::BLOCK_REDUCE_WARP_REDUCTIONS, cub::LOAD_LDG>;
-  using agent = cub::detail::reduce::AgentReduce<policy, unsigned const*, unsigned*, int, plus<>,
-                                                 unsigned>;
+  using agent =
+      cub::detail::reduce::AgentReduce<policy, unsigned const*, unsigned*, int, plus<>, unsigned>;
   __shared__ typename agent::TempStorage storage;
   cub::GridEvenShare<int> share;
   share.DispatchInit(count, static_cast<int>(gridDim.x), agent::TILE_ITEMS);
@@ -128,10 +128,9 @@ extern "C" __global__ void device_reduce(unsigned* out, unsigned const* in, int 
 /// out[i] = 5 + the sum of the items before i.
 extern "C" __global__ void device_scan(unsigned* out, unsigned const* in, unsigned count)
 {
-  using policy =
-      cub::AgentScanPolicy<k_threads, k_items, unsigned, cub::BLOCK_LOAD_WARP_TRANSPOSE,
-                           cub::LOAD_DEFAULT, cub::BLOCK_STORE_WARP_TRANSPOSE,
-                           cub::BLOCK_SCAN_WARP_SCANS>;
+  using policy = cub::AgentScanPolicy<k_threads, k_items, unsigned, cub::BLOCK_LOAD_WARP_TRANSPOSE,
+                                      cub::LOAD_DEFAULT, cub::BLOCK_STORE_WARP_TRANSPOSE,
+                                      cub::BLOCK_SCAN_WARP_SCANS>;
   using agent = cub::detail::scan::AgentScan<policy, unsigned const*, unsigned*, plus<>, unsigned,
                                              unsigned, unsigned>;
   __shared__ typename agent::TempStorage storage;
@@ -158,9 +157,10 @@ extern "C" __global__ void device_select(unsigned* out, unsigned const* in, unsi
 {
   using policy = cub::AgentSelectIfPolicy<k_threads, k_items, cub::BLOCK_LOAD_WARP_TRANSPOSE,
                                           cub::LOAD_DEFAULT, cub::BLOCK_SCAN_WARP_SCANS>;
-  using agent = cub::detail::select::AgentSelectIf<policy, unsigned const*, cub::NullType*,
-                                                   unsigned*, is_multiple_of_3, cub::NullType,
-                                                   unsigned, one_partition, cub::SelectImpl::Select>;
+  using agent =
+      cub::detail::select::AgentSelectIf<policy, unsigned const*, cub::NullType*, unsigned*,
+                                         is_multiple_of_3, cub::NullType, unsigned, one_partition,
+                                         cub::SelectImpl::Select>;
   __shared__ typename agent::TempStorage storage;
   auto tiles = states(gridDim.x);
   agent(storage, in, nullptr, out + 1, is_multiple_of_3(), cub::NullType(), count,
@@ -184,8 +184,8 @@ using sweep_policy =
 /// bins: for each of the 4 digits, the number of keys with each value.
 extern "C" __global__ void count_digits(unsigned* bins, unsigned const* keys, unsigned count)
 {
-  using agent = cub::detail::radix_sort::AgentRadixSortHistogram<histogram_policy, false, unsigned,
-                                                                 unsigned>;
+  using agent =
+      cub::detail::radix_sort::AgentRadixSortHistogram<histogram_policy, false, unsigned, unsigned>;
   __shared__ typename agent::TempStorage storage;
   agent(storage, bins, keys, count, 0, 32).Process();
 }

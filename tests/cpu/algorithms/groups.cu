@@ -30,8 +30,8 @@ extern "C" __global__ void group_reduce(unsigned* out, unsigned const* in)
   results[2] = static_cast<unsigned>(cg::reduce(warp, static_cast<int>(value), cg::less<int>()));
   results[3] = cg::reduce(part, value, cg::greater<unsigned>());
   results[4] = cg::reduce(part, value, [](unsigned a, unsigned b) { return a | b; });
-  results[5] = __float_as_uint(
-      cg::reduce(part, static_cast<float>(value & 0xFFFFU), cg::plus<float>()));
+  results[5] =
+      __float_as_uint(cg::reduce(part, static_cast<float>(value & 0xFFFFU), cg::plus<float>()));
 }
 
 /// 4 numbers for each thread: scans of its warp and of its part of 8 lanes.
@@ -169,5 +169,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1)
     atomicAdd(cluster.map_shared_rank(kinds, static_cast<int>(kind / 32)) + kind % 32, 1U);
   }
   cluster.sync();
-  if (threadIdx.x < 32) atomicAdd(out + 32 * cluster.block_rank() + threadIdx.x, kinds[threadIdx.x]);
+  if (threadIdx.x < 32)
+    atomicAdd(out + 32 * cluster.block_rank() + threadIdx.x, kinds[threadIdx.x]);
 }

@@ -50,8 +50,7 @@ extern "C" __global__ void product_of_bfloats(float* c, __nv_bfloat16 const* a,
   multiply<8, 32, 16, __nv_bfloat16>(c, a, b, depth);
 }
 
-extern "C" __global__ void product_of_tf32(float* c, float const* a, float const* b,
-                                           unsigned depth)
+extern "C" __global__ void product_of_tf32(float* c, float const* a, float const* b, unsigned depth)
 {
   multiply<16, 16, 8, wmma::precision::tf32>(c, a, b, depth);
 }
@@ -130,8 +129,8 @@ extern "C" __global__ void convolve(float* out, float const* in, unsigned count)
 /// A step of the 7-point stencil of a cube, whose sides are gridDim * blockDim: -6 at the center.
 extern "C" __global__ void stencil(int* out, int const* in)
 {
-  auto const size = make_uint3(gridDim.x * blockDim.x, gridDim.y * blockDim.y,
-                               gridDim.z * blockDim.z);
+  auto const size =
+      make_uint3(gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z);
   auto const x = blockIdx.x * blockDim.x + threadIdx.x;
   auto const y = blockIdx.y * blockDim.y + threadIdx.y;
   auto const z = blockIdx.z * blockDim.z + threadIdx.z;

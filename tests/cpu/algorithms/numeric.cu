@@ -167,6 +167,6 @@ extern "C" __global__ void relax(double* values, unsigned count, unsigned color)
 {
   auto const i = 2 * global_rank() + color;
   if (i < count)
-    values[i] += 0.75 * (0.5 * (values[(i + count - 1) % count] + values[(i + 1) % count]) -
-                         values[i]);
+    values[i] +=
+        0.75 * (0.5 * (values[(i + count - 1) % count] + values[(i + 1) % count]) - values[i]);
 }

@@ -190,3 +190,47 @@ extern "C" __global__ void bracket_depth(int* out, char const* text)
   auto const least = __reduce_min_sync(~0U, depths[thread]);
   if (thread % 32 == 0) atomicMin(out + 256, least);
 }
+
+// ---- kernels that lack a barrier: a search for races finds them
+
+/// As a sum of the block, but a step begins before the last one has ended.
+extern "C" __global__ void sum_without_barrier(unsigned* out, unsigned const* in)
+{
+  __shared__ unsigned sums[256];
+  sums[threadIdx.x] = in[global_rank()];
+  __syncthreads();
+  for (unsigned half = 1; half < 256; half *= 2) {
+    auto const other = threadIdx.x + half < 256 ? sums[threadIdx.x + half] : 0;
+    sums[threadIdx.x] += other;
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
+}
+
+/// Each lane takes the number of the next one, which may have been replaced.
+extern "C" __global__ void rotate_without_barrier(unsigned* out, unsigned const* in)
+{
+  __shared__ unsigned volatile values[32];
+  auto const lane = threadIdx.x;
+  values[lane] = in[lane];
+  out[lane] = values[(lane + 1) % 32];
+}
+
+/// Two lanes fill the same slot, one after the other.
+extern "C" __global__ void fill_without_barrier(unsigned* out)
+{
+  __shared__ unsigned slots[16];
+  if (threadIdx.x < 16) slots[threadIdx.x] = 1;
+  if (threadIdx.x >= 16) slots[threadIdx.x - 16] = 2;
+  __syncwarp();
+  out[threadIdx.x] = slots[threadIdx.x % 16];
+}
+
+/// As fill_without_barrier, for two warps.
+extern "C" __global__ void fill_without_block_barrier(unsigned* out)
+{
+  __shared__ unsigned slots[32];
+  if (threadIdx.x < 32) slots[threadIdx.x] = 1;
+  if (threadIdx.x >= 32) slots[threadIdx.x - 32] = 2;
+  __syncthreads();
+  out[threadIdx.x] = slots[threadIdx.x % 32];
+}

@@ -259,8 +259,8 @@ extern "C" __global__ void pipeline_of_roles(unsigned* out, unsigned const* in, 
   for (unsigned batch = 0; batch < batches; ++batch) {
     if (is_producer) {
       pipeline.producer_acquire();
-      cuda::memcpy_async(&values[batch % k_stages][lane], in + 32 * batch + lane,
-                         sizeof(unsigned), pipeline);
+      cuda::memcpy_async(&values[batch % k_stages][lane], in + 32 * batch + lane, sizeof(unsigned),
+                         pipeline);
       pipeline.producer_commit();
     } else {
       pipeline.consumer_wait();

@@ -2,11 +2,13 @@
 #include "compiler/contract/installed_contract.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "fatbin/sidecar.hpp"
+#include "fatlink/error.hpp"
 #include "fatlink/search_path.hpp"
 #include "util/files/installed_files.hpp"
 #include "util/files/read_file.hpp"
@@ -102,6 +104,19 @@ try {
                    : detail::format("did you mean {}?", suggestion)});
 }
 
+/// Whether `text` has `word` other than within a longer identifier.
+bool has_word(std::string_view text, std::string_view word)
+{
+  auto const is_part = [&](std::size_t place) {
+    return place < text.size() &&
+           (text[place] == '_' || std::isalnum(static_cast<unsigned char>(text[place])) != 0);
+  };
+  for (auto place = text.find(word); place != std::string_view::npos;
+       place = text.find(word, place + 1))
+    if (!is_part(place - 1) && !is_part(place + word.size())) return true;
+  return false;
+}
+
 /// `text` up to its ";", with one blank for each run of white space.
 std::string one_line(std::string_view text)
 {
@@ -179,6 +194,17 @@ std::vector<std::string> list_contracts()
     for (auto const& entry : fs::directory_iterator(folder, ignored))
       if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
   return {names.begin(), names.end()};
+}
+
+std::vector<std::string> contracts_with(std::string_view word)
+{
+  std::vector<std::string> names;
+  for (auto const& name : list_contracts()) try {
+      if (has_word(find_contract(name).header_text, word)) names.push_back(name);
+    } catch (error const&) {
+      continue;
+    }
+  return names;
 }
 
 }  // namespace fatlink::detail

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fatlink::detail {
@@ -44,5 +45,9 @@ std::vector<std::filesystem::path> data_include_folders();
 
 /// The names of all installed contracts, sorted.
 std::vector<std::string> list_contracts();
+
+/// The names of installed contracts whose header has the identifier `word`, sorted. Contracts that
+/// cannot be read have none.
+std::vector<std::string> contracts_with(std::string_view word);
 
 }  // namespace fatlink::detail

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/messages/compile_messages.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <set>
 
+#include "compiler/contract/installed_contract.hpp"
 #include "compiler/messages/missing_header.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
@@ -71,6 +74,26 @@ std::string contract_hint(std::string_view log, compile_subject const& subject)
   return {};
 }
 
+/// The name between the last quotes of a line: "identifier "band" is undefined".
+std::string_view quoted_name(std::string_view line)
+{
+  auto const end = line.rfind('"');
+  auto const begin = end == std::string_view::npos || end == 0 ? end : line.rfind('"', end - 1);
+  return begin == std::string_view::npos || begin == end ? std::string_view{}
+                                                         : line.substr(begin + 1, end - begin - 1);
+}
+
+/// That a contract declares an undefined name; empty where none is installed that does.
+std::string declaring_contract_hint(std::string_view line)
+{
+  auto const name = quoted_name(line);
+  auto const contracts = name.empty() ? std::vector<std::string>{} : contracts_with(name);
+  if (contracts.empty()) return {};
+  return detail::format(
+      "the header of the contract {} names {}: state the contract (compile_options::contract)",
+      fmt::join(contracts, " and of "), name);
+}
+
 /// Of an undefined name: the contract of the compile, or that another one may declare it.
 std::string correction_hint(std::string_view line, compile_subject const& subject)
 {
@@ -79,9 +102,12 @@ std::string correction_hint(std::string_view line, compile_subject const& subjec
     return detail::format(
         "correct the source, which is compiled for the contract {}; the log has all messages",
         subject.contract->title());
-  if (is_undefined && !subject.has_header)
+  if (is_undefined && !subject.has_header) {
+    auto hint = declaring_contract_hint(line);
+    if (!hint.empty()) return hint;
     return "correct the source; or, if a contract declares it, state the contract "
            "(compile_options::contract)";
+  }
   return "correct the source; the log has all messages";
 }
 

@@ -14,6 +14,12 @@ using syntax::operand_kind;
 
 constexpr std::uint32_t k_max_frame = 1U << 28;  // bytes of a frame's registers
 
+/// Registers of 8 bits have 16 in the frame.
+unsigned register_width(type type) noexcept
+{
+  return std::max(size_of(type), 2U);
+}
+
 }  // namespace
 
 operand_offset decoding::new_register(unsigned width)
@@ -28,9 +34,7 @@ operand_offset decoding::register_at(unsigned index)
 {
   auto& offset = offsets_[index];  // plus 1: 0 is not used yet
   if (offset == 0) {
-    auto const width = size_of(function_.registers[index].type);
-    if (width < 2) refuse("a register of 8 bits");
-    offset = new_register(width) + 1;
+    offset = new_register(register_width(function_.registers[index].type)) + 1;
   }
   return offset - 1;
 }
@@ -52,7 +56,8 @@ operand_offset decoding::constant(std::uint64_t bits, unsigned width)
   if (is_new) {
     code_.constants.resize(code_.constants.size() + std::size_t{width} * k_lanes);
     auto* const lanes = code_.constants.data() + (entry->second & ~k_constant);
-    for (unsigned i = 0; i < k_lanes; ++i) std::memcpy(lanes + i * width, &bits, width);
+    for (unsigned i = 0; i < k_lanes; ++i)
+      std::memcpy(lanes + i * width, &bits, std::min<std::size_t>(width, sizeof bits));
     if (code_.constants.size() > k_max_frame) refuse("too many constants");
   }
   return entry->second;
@@ -73,14 +78,19 @@ std::uint64_t decoding::immediate(syntax::operand const& operand, type type) con
 
 operand_offset decoding::source(syntax::operand const& operand, type type)
 {
-  auto const width = std::max(size_of(type), 2U);
+  auto const width = register_width(type);
   switch (operand.kind) {
     case operand_kind::register_: {
       auto const& declared = function_.registers[operand.index];
       if (operand.negated || declared.type == type::pred) reject(declared.name + " is a predicate");
       reject_part(operand);
-      if (size_of(declared.type) != width) reject(declared.name + " is of another width");
-      return register_at(operand.index);
+      if (register_width(declared.type) != width) reject(declared.name + " is of another width");
+      auto const register_ = register_at(operand.index);
+      if (operand.offset == 0) return register_;
+      if (is_float(type)) refuse("a sum of a register and a constant in floating point");
+      auto const sum = new_register(width);
+      emit_sum(*this, register_, static_cast<std::uint64_t>(operand.offset), sum, width);
+      return sum;
     }
     case operand_kind::integer:
     case operand_kind::real32:
@@ -119,7 +129,7 @@ operand_offset decoding::address(syntax::operand const& operand, type type)
   if (operand.kind == operand_kind::symbol) {
     auto const* const meaning = find(operand.name);
     if (meaning == nullptr) refuse(operand.name + " is not declared");
-    return constant(address_of(*meaning) + offset, width);
+    return constant(address_of(*meaning) + offset + element_offset(operand, *meaning), width);
   }
   if (is_kernel_parameter(operand.index))
     return constant(k_parameter_window + local_offsets_[operand.index] + offset, width);
@@ -131,10 +141,22 @@ operand_offset decoding::address(syntax::operand const& operand, type type)
   return result;
 }
 
+/// The bytes from the start of an array to the element `name[3]`.
+std::uint64_t decoding::element_offset(syntax::operand const& operand, entity const& entity) const
+{
+  if (!operand.is_element) return 0;
+  if (entity.kind != entity_kind::variable) refuse("an element of what is no array");
+  auto const size = size_of(modules_.variables[entity.index].syntax->type);
+  return static_cast<std::uint64_t>(operand.element) * size;
+}
+
 std::uint64_t decoding::address_of(entity const& entity)
 {
   switch (entity.kind) {
     case entity_kind::variable: {
+      auto const& variable = *modules_.variables[entity.index].syntax;
+      if (variable.is_reference)
+        refuse_feature("references to textures and surfaces, as " + variable.name + " is");
       auto const shared = places_.shared.variables.find(entity.index);
       return shared != places_.shared.variables.end() ? shared->second
                                                       : places_.addresses->variables[entity.index];
@@ -157,12 +179,12 @@ void decoding::refer_to(unsigned function_index)
 
 operand_offset decoding::destination(syntax::operand const& operand, type type)
 {
-  auto const width = std::max(size_of(type), 2U);
+  auto const width = register_width(type);
   if (operand.kind == operand_kind::sink) return new_register(width);
   if (operand.kind != operand_kind::register_) reject("the destination is not a register");
   reject_part(operand);
   auto const& declared = function_.registers[operand.index];
-  if (declared.type == type::pred || size_of(declared.type) != width)
+  if (declared.type == type::pred || register_width(declared.type) != width)
     reject(declared.name + " is of another width");
   return register_at(operand.index);
 }
@@ -175,6 +197,11 @@ std::uint32_t decoding::predicate(std::size_t index)
 std::uint32_t decoding::predicate(syntax::operand const& operand)
 {
   if (operand.kind == operand_kind::integer) return operand.bits != 0 ? k_true : k_false;
+  if (operand.kind == operand_kind::special) {
+    auto const result = emit_special_predicate(*this, operand.name);
+    if (result == k_no_operand) refuse("unknown special register " + operand.name);
+    return result;
+  }
   if (operand.kind != operand_kind::register_) reject("the operand is not a predicate");
   return predicate_at(operand.index) + (operand.negated ? 1 : 0);
 }

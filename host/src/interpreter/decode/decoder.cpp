@@ -29,12 +29,13 @@ decode_table const& instruction_table()
   // Never destroyed: threads may still execute while the process exits.
   static auto const& table = *[] {
     auto* const families = new decode_table;
-    for (auto const add : {add_integer, add_bits, add_logic, add_float, add_approximate,
-                           add_convert, add_compare, add_select, add_move, add_access, add_address,
-                           add_atomic, add_control, add_barrier, add_shuffle, add_vote,
-                           add_bit_masks, add_hints, add_spaces, add_video, add_simd_video,
-                           add_cache, add_copies, add_mbarrier, add_matrix_moves, add_mma,
-                           add_wmma})
+    for (auto const add :
+         {add_integer,      add_bits,       add_logic,   add_float,       add_approximate,
+          add_convert,      add_compare,    add_select,  add_move,        add_access,
+          add_address,      add_atomic,     add_control, add_barrier,     add_shuffle,
+          add_vote,         add_bit_masks,  add_hints,   add_float_signs, add_spaces,
+          add_video,        add_simd_video, add_cache,   add_copies,      add_mbarrier,
+          add_matrix_moves, add_mma,        add_wmma,    add_cluster_addresses})
       add(*families);
     return families;
   }();
@@ -97,6 +98,7 @@ void decoding::lay_out_variables()
   }
   code_.is_variadic = is_variadic(function_);
   code_.local_bytes = static_cast<std::uint32_t>(aligned(local, k_alignment));
+  variable_bytes_ = code_.local_bytes;
   code_.parameter_bytes = static_cast<std::uint32_t>(parameters);
 }
 
@@ -140,6 +142,7 @@ void decoding::decode(syntax::instruction const& instruction)
 {
   instruction_ = &instruction;
   words_ = instruction.modifiers;
+  next_slot_ = variable_bytes_;
   starts_.push_back(static_cast<unsigned>(code_.operations.size()));
   code_.instructions.push_back({instruction.line, instruction.text, instruction.location});
   auto const entry = instruction_table().find(instruction.name);
@@ -152,12 +155,20 @@ void decoding::decode(syntax::instruction const& instruction)
   if (!words_.empty()) refuse("unknown modifier ." + std::string(words_.front()));
 }
 
+void decoding::begin()
+{
+  if (function_.register_parameters.empty()) return;
+  code_.instructions.push_back({function_.line, "the start of the body", {}});
+  load_register_parameters();
+}
+
 /// Replaces the target instructions of branches by their operations.
 void decoding::finish()
 {
   instruction_ = nullptr;
   starts_.push_back(static_cast<unsigned>(code_.operations.size()));
   code_.instructions.push_back({function_.line, "the end of the body", {}});
+  store_register_results();
   emit_return(*this);
   for (auto& operation : code_.operations)
     if ((operation.flags & k_branch) != 0) operation.immediate = starts_[operation.immediate];
@@ -186,10 +197,12 @@ std::string_view decoding::take_next()
 
 type decoding::take_type()
 {
-  auto const type = words_.empty() ? std::nullopt : ptx::parse_type(words_.back());
-  if (!type) refuse("the last modifier is not a known type");
-  words_.pop_back();
-  return *type;
+  for (auto word = words_.rbegin(); word != words_.rend(); ++word)
+    if (auto const type = ptx::parse_type(*word)) {
+      words_.erase(std::next(word).base());
+      return *type;
+    }
+  refuse("no modifier is a known type");
 }
 
 type decoding::take_integer_type(unsigned minimum)
@@ -238,6 +251,16 @@ unsigned decoding::branch_table(std::string_view name)
   code_.branch_tables.push_back(std::move(targets));
   branch_tables_.emplace(table->name, index);
   return index;
+}
+
+slot decoding::new_slot(unsigned bytes)
+{
+  slot const place{next_slot_, bytes};
+  next_slot_ = static_cast<std::uint32_t>(aligned(next_slot_ + bytes, k_alignment));
+  code_.local_bytes = std::max(code_.local_bytes, next_slot_);
+  if (code_.local_bytes > limits::k_local_bytes)
+    refuse("more than 512 KiB of local memory, the limit of a thread");
+  return place;
 }
 
 slot decoding::slot_of(unsigned index) const
@@ -290,10 +313,43 @@ operation& decoding::emit(handler run, type result, std::initializer_list<type> 
   return operation;
 }
 
+void decoding::check_function() const
+{
+  for (auto const& parameter : function_.parameters)
+    if (parameter.is_reference)
+      refuse("the parameter " + parameter.name + " is a reference to a texture or surface");
+  if (function_.error.reason.empty()) return;
+  auto const& [line, statement, reason] = function_.error;
+  throw failure(fault::syntax,
+                line_in_ptx(code_.source, line) + ": in " + code_.name +
+                    ": the reference device does not understand '" + line_of(statement) +
+                    "': " + reason,
+                code_.source, line);
+}
+
+/// Copies parameters that the body has in registers from where the caller passes them.
+void decoding::load_register_parameters()
+{
+  for (auto const& [variable, index] : function_.register_parameters)
+    if (variable >= function_.results.size())
+      emit_frame_access(*this, false, function_.registers[index].type, register_at(index),
+                        slot_of(variable));
+}
+
+void decoding::store_register_results()
+{
+  for (auto const& [variable, index] : function_.register_parameters)
+    if (variable < function_.results.size())
+      emit_frame_access(*this, true, function_.registers[index].type, register_at(index),
+                        slot_of(variable));
+}
+
 code decode_function(linked_modules const& modules, unsigned index, placement const& places)
 {
   code result;
   decoding d(modules, index, places, result);
+  d.check_function();
+  d.begin();
   for (auto const& instruction : modules.functions[index].syntax->instructions)
     d.decode(instruction);
   d.finish();

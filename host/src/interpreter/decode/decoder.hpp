@@ -46,17 +46,23 @@ code decode_function(linked_modules const& modules, unsigned index, placement co
 class decoding {
  public:
   decoding(linked_modules const& modules, unsigned index, placement const& places, code& result);
+  /// @throws failure (syntax) the parser does not understand the body;
+  ///   failure (refused) a parameter is a reference to a texture.
+  void check_function() const;
+  void begin();
   void decode(syntax::instruction const& instruction);
   void finish();
+  /// Writes results that the body has in registers to where the caller reads them.
+  void store_register_results();
 
   // Modifiers. A modifier that the family does not take is refused.
   /// Takes the modifier `word` if the instruction has it.
   bool take(std::string_view word);
   /// Takes the first remaining modifier; empty if there is none.
   std::string_view take_next();
-  /// Takes the last remaining modifier, which must be a type.
+  /// Takes the last remaining modifier that is a type. Others may follow it: `lg2.approx.f32.ftz`.
   type take_type();
-  /// Takes the last remaining modifier, which must be an integer type of at least `minimum` bytes.
+  /// Takes the last type, which must be an integer type of at least `minimum` bytes.
   type take_integer_type(unsigned minimum);
   [[nodiscard]] bool has_words() const noexcept { return !words_.empty(); }
   [[nodiscard]] std::string_view next_word() const noexcept
@@ -96,12 +102,17 @@ class decoding {
   unsigned branch_table(std::string_view name);
   /// The place of variable `index` of the function, a .param or .local variable.
   [[nodiscard]] slot slot_of(unsigned index) const;
+  /// A place of `bytes` in the frame, for an argument that is not a variable. Other instructions
+  /// use it again.
+  slot new_slot(unsigned bytes);
   [[nodiscard]] bool is_kernel_parameter(unsigned index) const noexcept;
   [[nodiscard]] syntax::function const& function() const noexcept { return function_; }
   [[nodiscard]] entity const* find(std::string const& name) const;
   [[nodiscard]] linked_modules const& modules() const noexcept { return modules_; }
   code& result() noexcept { return code_; }
   void refer_to(unsigned function_index);
+  /// A predicate that no register of the function names.
+  std::uint32_t new_predicate() { return code_.predicates++ * 2; }
 
   /// Adds an operation with this instruction's guard.
   operation& emit(handler run);
@@ -119,6 +130,7 @@ class decoding {
 
  private:
   operand_offset register_at(unsigned index);
+  void load_register_parameters();
   std::uint32_t predicate_at(unsigned index);
   void lay_out_variables();
   [[nodiscard]] std::uint64_t bytes_of(unsigned variable) const;
@@ -129,6 +141,8 @@ class decoding {
   operand_offset address(syntax::operand const& operand, type type);
   std::uint64_t immediate(syntax::operand const& operand, type type) const;
   std::uint64_t address_of(entity const& entity);
+  [[nodiscard]] std::uint64_t element_offset(syntax::operand const& operand,
+                                             entity const& entity) const;
 
   linked_modules const& modules_;
   unsigned index_;
@@ -139,6 +153,8 @@ class decoding {
   syntax::instruction const* instruction_ = nullptr;
   std::vector<std::string_view> words_;
   std::vector<std::uint32_t> offsets_;        ///< of registers and predicates; 0: not used yet
+  std::uint32_t variable_bytes_ = 0;          ///< of the frame's variables
+  std::uint32_t next_slot_ = 0;               ///< where new_slot() has room
   std::vector<std::uint32_t> local_offsets_;  ///< of variables
   std::map<std::pair<std::uint64_t, unsigned>, operand_offset> constants_;
   std::set<unsigned> references_;                       ///< functions in code_.references
@@ -165,6 +181,7 @@ void add_select(decode_table& table);
 void add_move(decode_table& table);
 void add_access(decode_table& table);
 void add_cache(decode_table& table);
+void add_cluster_addresses(decode_table& table);
 void add_copies(decode_table& table);
 void add_mbarrier(decode_table& table);
 void add_matrix_moves(decode_table& table);
@@ -179,6 +196,7 @@ void add_vote(decode_table& table);
 void add_bit_masks(decode_table& table);
 void add_hints(decode_table& table);
 void add_spaces(decode_table& table);
+void add_float_signs(decode_table& table);
 void add_video(decode_table& table);
 void add_simd_video(decode_table& table);
 
@@ -186,8 +204,15 @@ void add_simd_video(decode_table& table);
 std::vector<std::string> special_registers();
 /// Adds an operation that reads the special register `name`, "%tid.x". False: unknown name.
 bool emit_special(decoding& d, std::string_view name, operand_offset result, unsigned width);
+/// A predicate that the special register `name` sets. k_no_operand: unknown name.
+std::uint32_t emit_special_predicate(decoding& d, std::string_view name);
 /// Adds an operation that computes the address of a local variable.
 void emit_local_address(decoding& d, std::uint64_t offset, operand_offset result, unsigned width);
+/// Adds an operation that writes the sum of the register `a` and `addend` to `result`.
+void emit_sum(decoding& d, operand_offset a, std::uint64_t addend, operand_offset result,
+              unsigned width);
+/// Adds an operation that copies a register of type `type` to `place` in the frame, or from there.
+void emit_frame_access(decoding& d, bool is_store, type type, operand_offset register_, slot place);
 /// Adds an operation that returns, after the last instruction of a body.
 void emit_return(decoding& d);
 

@@ -76,12 +76,38 @@ class symbol_table {
              {entity_kind::function, static_cast<unsigned>(linked_.functions.size())});
       linked_.functions.push_back({module, &declared});
     }
+    if (!linked_.modules[module].aliases.empty()) define_aliases(module);
     for (auto const& declared : linked_.modules[module].variables) {
       if (declared.linkage == linkage::external) continue;
       define(module, declared.name, declared.linkage,
              {entity_kind::variable, static_cast<unsigned>(linked_.variables.size())});
       linked_.variables.push_back({module, &declared});
     }
+  }
+
+  /// Gives each alias the linkage of its declaration.
+  void define_aliases(unsigned module)
+  {
+    std::map<std::string_view, syntax::linkage> linkages;
+    for (auto const& declared : linked_.modules[module].functions)
+      linkages.emplace(declared.name, declared.linkage);
+    for (auto const& alias : linked_.modules[module].aliases) {
+      auto const declared = linkages.find(alias.name);
+      define(module, alias.name, declared == linkages.end() ? linkage::local : declared->second,
+             target_of(module, alias));
+    }
+  }
+
+  [[nodiscard]] entity target_of(unsigned module, syntax::function_alias const& alias) const
+  {
+    auto const target = linked_.names[module].find(alias.target);
+    if (target != linked_.names[module].end() && target->second.kind == entity_kind::function)
+      return target->second;
+    auto const& source = linked_.modules[module].name;
+    throw failure(fault::unresolved,
+                  line_in_ptx(source, alias.line) + ": " + alias.name + " is an alias of " +
+                      alias.target + ", which is no function that the module defines",
+                  source, alias.line);
   }
 
   void define(unsigned module, std::string const& name, syntax::linkage linkage, entity meaning)
@@ -177,8 +203,7 @@ class symbol_table {
     if (names.contains(declared.name)) return;
     auto const definition = global_.find(declared.name);
     if (definition == global_.end()) {
-      if (declared.space == space::shared && declared.count == 0)
-        names.emplace(declared.name, entity{entity_kind::dynamic_shared, 0});
+      if (declared.space == space::shared) define_shared(module, declared);
       return;
     }
     auto const& source = linked_.modules[module].name;
@@ -192,6 +217,19 @@ class symbol_table {
                         " disagree on " + declared.name,
                     source, declared.line);
     names.emplace(declared.name, meaning);
+  }
+
+  /// Shared memory that no module defines: an array of unknown size is that of the launch; ptxas
+  /// ignores `.extern` of others.
+  void define_shared(unsigned module, syntax::variable const& declared)
+  {
+    entity meaning{entity_kind::dynamic_shared, 0};
+    if (declared.count != 0) {
+      meaning = {entity_kind::variable, static_cast<unsigned>(linked_.variables.size())};
+      linked_.variables.push_back({module, &declared});
+      global_.emplace(declared.name, global_definition{meaning, module, linkage::common});
+    }
+    linked_.names[module].emplace(declared.name, meaning);
   }
 
   void check_uses(unsigned module) const

@@ -92,9 +92,10 @@ struct code {
   unsigned index = 0;  ///< among linked_modules::functions
   bool is_entry = false;
   syntax::launch_directives launches = {};
-  bool uses_heap = false;       ///< it calls malloc or free
-  bool is_cooperative = false;  ///< it reads where the barrier of the grid is
-  bool is_variadic = false;     ///< the last parameter takes any number of arguments
+  bool uses_heap = false;             ///< it calls malloc or free
+  bool is_cooperative = false;        ///< it reads where the barrier of the grid is
+  bool uses_reserved_shared = false;  ///< it reads where the reserved shared memory is
+  bool is_variadic = false;           ///< the last parameter takes any number of arguments
   std::vector<operation> operations;
   std::vector<instruction_text> instructions;
   std::vector<std::byte> constants;

@@ -34,11 +34,22 @@ void write_barrier_result(group const& released, barrier const& completed) noexc
   predicate = (predicate & ~released.lanes) | (holds ? released.lanes : 0);
 }
 
+/// Of a block: static, dynamic, and reserved shared memory.
+std::uint64_t all_shared_bytes(launch_state const& launch) noexcept
+{
+  constexpr std::uint64_t k_alignment = 16;
+  auto const bytes = std::uint64_t{launch.static_shared} + launch.dynamic_shared;
+  if (!launch.has_reserved_shared) return bytes;
+  return (bytes + k_alignment - 1) / k_alignment * k_alignment + k_reserved_shared_bytes;
+}
+
 }  // namespace
 
-block::block(launch_state const& launch)
+block::block(launch_state const& launch, cluster& cluster, std::uint32_t rank)
     : launch_(launch),
-      shared_bytes_(std::uint64_t{launch.static_shared} + launch.dynamic_shared),
+      cluster_(cluster),
+      rank_(rank),
+      shared_bytes_(all_shared_bytes(launch)),
       shared_((shared_bytes_ + 7) / 8)
 {
   auto const threads = launch.block.count();
@@ -115,9 +126,10 @@ block_state block::step()
     auto const runs_on = run_warps(progress);
     auto const released = release_barriers();
     if (!runs_on && !released) {
-      if (live_threads() != 0) fail_deadlock();
-      set_idle(true);
-      return block_state::ended;
+      auto const is_waiting = live_threads() != 0;
+      if (is_waiting && !waits_for_cluster()) fail_deadlock();
+      if (is_counted_) set_idle(true);
+      return is_waiting ? block_state::waits_for_cluster : block_state::ended;
     }
     idle_rounds_ = progress || released ? 0 : idle_rounds_ + 1;
     if (idle_rounds_ == 0 && !is_counted_) set_idle(false);
@@ -163,6 +175,38 @@ void block::release(unsigned number)
       if (group.barrier_result != nullptr) write_barrier_result(group, completed);
       group.barrier_result = nullptr;
     }
+}
+
+bool block::waits_for_cluster() const noexcept
+{
+  for (auto const& warp : warps_)
+    for (auto const& group : warp->waiting())
+      if (group.state == group_state::at_barrier && group.barrier == k_cluster_barrier) return true;
+  return false;
+}
+
+bool block::all_at_cluster_barrier() const noexcept
+{
+  return std::all_of(warps_.begin(), warps_.end(), [](auto const& warp) {
+    return (warp->live() & ~warp->cluster_arrivals) == 0;
+  });
+}
+
+bool block::any_at_cluster_barrier() const noexcept
+{
+  return std::any_of(warps_.begin(), warps_.end(),
+                     [](auto const& warp) { return warp->cluster_arrivals != 0; });
+}
+
+void block::release_cluster_barrier()
+{
+  last_barrier = ++clock;
+  for (auto& warp : warps_) {
+    warp->cluster_arrivals = 0;
+    for (auto& group : warp->waiting())
+      if (group.state == group_state::at_barrier && group.barrier == k_cluster_barrier)
+        group.state = group_state::ready;
+  }
 }
 
 }  // namespace fatlink::interpreter

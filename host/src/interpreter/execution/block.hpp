@@ -19,6 +19,7 @@
 
 namespace fatlink::interpreter {
 
+class cluster;
 class device_heap;
 class race_map;
 
@@ -35,11 +36,14 @@ struct launch_state {
       {};  ///< by index; null: not decoded, because nothing refers to it
   dimensions grid = {};
   dimensions block = {};
+  dimensions cluster = {};           ///< blocks of a cluster
+  bool is_explicit_cluster = false;  ///< the kernel states its clusters
   std::vector<std::byte> parameters = {};
   std::shared_ptr<region_list const> regions;
   std::uint32_t static_shared = 0;  ///< bytes, at offset 0; dynamic shared memory follows
   std::uint32_t dynamic_shared = 0;
-  std::uint64_t budget = 0;  ///< operations a warp may execute; 0: any number
+  bool has_reserved_shared = false;  ///< k_reserved_shared_bytes follow
+  std::uint64_t budget = 0;          ///< operations a warp may execute; 0: any number
   race_map* races = nullptr;
   std::function<void(std::string_view)> print;     ///< must accept calls of several threads
   device_heap* heap = nullptr;                     ///< for kernels that use it
@@ -51,6 +55,9 @@ struct launch_state {
   /// Changes whenever a block starts, ends, or no longer waits.
   mutable std::atomic<std::uint64_t> epoch = 0;
 };
+
+/// Of each block, for the system: libraries keep the state of their groups in it.
+constexpr std::uint32_t k_reserved_shared_bytes = 1024;
 
 /// Thrown to stop a block after another one failed.
 struct stopped {};
@@ -68,22 +75,36 @@ struct barrier {
   std::uint32_t voters = 0;      ///< number of predicates of bar.red
 };
 
-enum class block_state { ended, waits, runs };
+/// The number of the cluster's barrier, in group::barrier.
+constexpr unsigned k_cluster_barrier = k_barriers;
+
+enum class block_state { ended, waits_for_cluster, waits, runs };
 
 class block {
  public:
-  explicit block(launch_state const& launch);
+  block(launch_state const& launch, cluster& cluster, std::uint32_t rank);
   ~block();
   block(block const&) = delete;
   block& operator=(block const&) = delete;
   /// Starts block number `index` of the grid, x fastest.
   void start(std::uint64_t index);
   /// Runs until the block ends, all its threads wait (for another block, or a sleep), or it has run
-  /// for long. @throws failure, stopped.
+  /// for long. Waits for the cluster: nothing runs until the cluster's barrier is released.
+  /// @throws failure, stopped.
   block_state step();
+  /// @throws failure (deadlock): what threads wait for.
+  [[noreturn]] void fail_deadlock();
+
+  // The barrier of the cluster.
+  [[nodiscard]] bool all_at_cluster_barrier() const noexcept;
+  [[nodiscard]] bool any_at_cluster_barrier() const noexcept;
+  void release_cluster_barrier();
 
   [[nodiscard]] dimensions const& index() const noexcept { return index_; }
   [[nodiscard]] std::uint64_t linear_index() const noexcept { return linear_; }
+  /// In its cluster, x fastest.
+  [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
+  [[nodiscard]] cluster& cluster_of() const noexcept { return cluster_; }
   [[nodiscard]] std::byte* shared() noexcept
   {
     return reinterpret_cast<std::byte*>(shared_.data());
@@ -120,10 +141,12 @@ class block {
   bool release_barriers();
   void release(unsigned number);
   [[nodiscard]] std::uint32_t live_threads() const noexcept;
-  [[noreturn]] void fail_deadlock();
+  [[nodiscard]] bool waits_for_cluster() const noexcept;
   [[nodiscard]] std::string unstarted_blocks() const;
 
   launch_state const& launch_;
+  cluster& cluster_;
+  std::uint32_t rank_;
   dimensions index_;
   std::uint64_t linear_ = 0;
   std::uint64_t shared_bytes_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the blocks of a launch on all cores of the host. A block that waits for another one is
-// parked, and its host thread runs others meanwhile: at most launch_state::max_resident blocks have
-// started and not ended at a time, as on a GPU.
+// Runs the blocks of a launch on all cores of the host, by clusters, which are most often one
+// block. A cluster that waits for another one is parked, and its host thread runs others meanwhile:
+// at most launch_state::max_resident blocks have started and not ended at a time, as on a GPU.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -12,23 +12,27 @@
 #include <vector>
 
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/cluster.hpp"
 
 namespace fatlink::interpreter {
 namespace {
 
 class block_queue {
  public:
-  explicit block_queue(launch_state const& launch) : launch_(launch), count_(launch.grid.count()) {}
+  explicit block_queue(launch_state const& launch)
+      : launch_(launch), count_(launch.grid.count()), size_(launch.cluster.count())
+  {
+  }
 
   void work() noexcept
   {
-    std::unique_ptr<block> current;
+    std::unique_ptr<cluster> current;
     auto state = block_state::ended;
     try {
       while (take(current, state)) state = current->step();
     } catch (stopped const&) {
     } catch (...) {
-      fail(current == nullptr ? 0 : current->linear_index(), std::current_exception());
+      fail(current == nullptr ? 0 : current->running_block(), std::current_exception());
     }
     if (current != nullptr) executed_ += current->executed();
     std::lock_guard const lock(mutex_);
@@ -43,14 +47,14 @@ class block_queue {
 
  private:
   /// Replaces `current`, in `state`, by the next block to run; false: there is none.
-  bool take(std::unique_ptr<block>& current, block_state state)
+  bool take(std::unique_ptr<cluster>& current, block_state state)
   {
     if (launch_.stop) return false;
     if (state == block_state::ended) {
-      if (current != nullptr) --resident_;
+      if (current != nullptr) resident_ -= size_;
       return take_parked(current) || start_next(current) || wait_for_parked(current);
     }
-    if (state == block_state::waits && resident_ < launch_.max_resident && has_next()) {
+    if (state == block_state::waits && resident_ + size_ <= launch_.max_resident && has_next()) {
       park(current);
       if (start_next(current)) return true;
     }
@@ -60,19 +64,19 @@ class block_queue {
 
   [[nodiscard]] bool has_next() const noexcept { return launch_.started < count_; }
 
-  /// Starts the next block of the grid in `current`, or in a new object.
-  bool start_next(std::unique_ptr<block>& current)
+  /// Starts the next cluster of the grid in `current`, or in a new object.
+  bool start_next(std::unique_ptr<cluster>& current)
   {
     if (!has_next()) return false;
-    auto const index = launch_.started++;
+    auto const index = launch_.started.fetch_add(size_);
     if (index >= count_) return false;
-    ++resident_;
-    if (current == nullptr) current = std::make_unique<block>(launch_);
-    current->start(index);
+    resident_ += size_;
+    if (current == nullptr) current = std::make_unique<cluster>(launch_);
+    current->start(index / size_);
     return true;
   }
 
-  void park(std::unique_ptr<block>& current)
+  void park(std::unique_ptr<cluster>& current)
   {
     std::lock_guard const lock(mutex_);
     parked_.push_back(std::move(current));
@@ -81,14 +85,14 @@ class block_queue {
   }
 
   /// Replaces `current`, which has ended, by the block that is parked for the longest time.
-  bool take_parked(std::unique_ptr<block>& current)
+  bool take_parked(std::unique_ptr<cluster>& current)
   {
     if (parked_count_ == 0) return false;
     std::lock_guard const lock(mutex_);
     return pop(current);
   }
 
-  bool pop(std::unique_ptr<block>& current)
+  bool pop(std::unique_ptr<cluster>& current)
   {
     if (parked_.empty()) return false;
     if (current != nullptr) executed_ += current->executed();
@@ -99,14 +103,14 @@ class block_queue {
   }
 
   /// Parks `current`, or runs it on if no other block is parked.
-  bool exchange_parked(std::unique_ptr<block>& current)
+  bool exchange_parked(std::unique_ptr<cluster>& current)
   {
     std::lock_guard const lock(mutex_);
     if (current != nullptr) parked_.push_back(std::move(current));
     return pop(current);
   }
 
-  bool wait_for_parked(std::unique_ptr<block>& current)
+  bool wait_for_parked(std::unique_ptr<cluster>& current)
   {
     std::unique_lock lock(mutex_);
     while (!launch_.stop && resident_ != 0) {
@@ -128,12 +132,13 @@ class block_queue {
 
   launch_state const& launch_;
   std::uint64_t count_;
+  std::uint64_t size_;  ///< blocks of a cluster
   std::atomic<std::uint64_t> resident_ = 0;
   std::atomic<std::uint64_t> executed_ = 0;
   std::atomic<std::size_t> parked_count_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::unique_ptr<block>> parked_;
+  std::deque<std::unique_ptr<cluster>> parked_;
   std::exception_ptr failure_;
   std::uint64_t failed_index_ = 0;
 };

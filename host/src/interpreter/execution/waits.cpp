@@ -21,7 +21,9 @@ char const* reason_of(group const& group) noexcept
 {
   switch (group.state) {
     case group_state::at_barrier:
-      return "waits at a barrier that other threads of the block never reach";
+      return group.barrier == k_cluster_barrier
+                 ? "waits at a barrier that other threads of the cluster never reach"
+                 : "waits at a barrier that other threads of the block never reach";
     case group_state::converging:
       return "waits for lanes of its mask that never reach this instruction";
     case group_state::ready:

@@ -29,6 +29,7 @@ void warp::start(launch_state const& launch, interpreter::block& block, unsigned
   carry = 0;
   last_sync = 0;
   copies.clear();
+  cluster_arrivals = 0;
   issued_ = 0;
   last_region_ = nullptr;
   spans_ = {};

@@ -194,7 +194,8 @@ class warp {
   lane_mask carry = 0;          ///< the condition code's carry, one bit for each lane; 1: no borrow
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
   pending_copies copies;        ///< of cp.async
-  std::uint64_t executed = 0;   ///< instructions, counted for each lane of the group
+  lane_mask cluster_arrivals = 0;  ///< at the cluster's barrier, whose phase is not complete
+  std::uint64_t executed = 0;      ///< instructions, counted for each lane of the group
 
  private:
   static constexpr std::uint32_t k_compared_polls = 4;  // in a turn

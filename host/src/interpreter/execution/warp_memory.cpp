@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resolves the addresses of threads, and reports those that are not valid.
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/cluster.hpp"
 #include "interpreter/execution/describe.hpp"
 #include "interpreter/execution/races.hpp"
 #include "interpreter/execution/warp.hpp"
@@ -115,10 +116,12 @@ std::byte* warp::resolve_shared(std::uint64_t offset, unsigned size, unsigned la
     fail_address(verb_of(writes), offset, size, "in shared memory, not aligned to its size", lane,
                  op);
   auto const available = block_->shared_bytes();
-  if (!fits(offset, size, available))
+  if (!fits(offset, size, available)) {
+    if (auto* const place = block_->cluster_of().place(offset, size)) return place;
     fail_address(verb_of(writes), offset, size,
                  "outside the block's " + std::to_string(available) + " bytes of shared memory",
                  lane, op);
+  }
   return block_->shared() + offset;
 }
 

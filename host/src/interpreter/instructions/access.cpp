@@ -137,6 +137,16 @@ void decode_access(decoding& d)
 
 }  // namespace
 
+void emit_frame_access(decoding& d, bool is_store, type type, operand_offset register_, slot place)
+{
+  auto const list = d.add_list({register_});
+  auto& o = d.emit(is_store ? pick<true, place_in_frame>(d, type, ordering::none)
+                            : pick<false, place_in_frame>(d, type, ordering::none));
+  o.d = list;
+  o.immediate = place.offset;
+  o.flags = pack_shape(1, std::max(size_of(type), 2U));
+}
+
 void add_access(decode_table& table)
 {
   table["ld"] = &decode_access<false>;

@@ -52,8 +52,8 @@ void decode_fence(decoding& d)
   (void)d.take("proxy");
   auto const acquires_tensormap = d.take("tensormap::generic") && d.take("acquire");
   for (auto const* word :
-       {"sc", "acq_rel", "acquire", "release", "mbarrier_init", "cta", "gl", "sys", "gpu", "cluster",
-        "alias", "async", "global", "shared::cta", "shared::cluster", "async::generic",
+       {"sc", "acq_rel", "acquire", "release", "mbarrier_init", "cta", "gl", "sys", "gpu",
+        "cluster", "alias", "async", "global", "shared::cta", "shared::cluster", "async::generic",
         "sync_restrict::shared::cta", "sync_restrict::shared::cluster"})
     (void)d.take(word);
   auto const operands = acquires_tensormap ? 2U : 0U;  // an address and its size

@@ -79,7 +79,7 @@ struct op_add_half {
     auto const lower =
         atomic_half_sum<Half>(static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b));
     auto const upper = atomic_half_sum<Half>(static_cast<std::uint16_t>(std::uint32_t{old} >> 16),
-                                      static_cast<std::uint16_t>(std::uint32_t{b} >> 16));
+                                             static_cast<std::uint16_t>(std::uint32_t{b} >> 16));
     return static_cast<T>(std::uint32_t{upper} << 16 | lower);
   }
 };

@@ -32,6 +32,29 @@ void bar_warp(warp& w, operation const& o, lane_mask mask)
   if (meet(w, o, o.a, mask)) w.record_warp_sync();
 }
 
+/// The barrier of the cluster, whose halves are instructions of their own.
+void arrive_at_cluster(warp& w, operation const& o, lane_mask mask)
+{
+  if (auto const again = mask & w.cluster_arrivals; again != 0)
+    w.fail(fault::deadlock, "arrives again without barrier.cluster.wait", first_lane(again), o);
+  w.cluster_arrivals |= mask;
+}
+
+void wait_for_cluster(warp& w, operation const& o, lane_mask mask)
+{
+  auto const waiting = mask & w.cluster_arrivals;  // of others the phase is complete
+  if (waiting != 0) w.wait_at(k_cluster_barrier, o, waiting, false);
+}
+
+void decode_cluster_barrier(decoding& d)
+{
+  for (auto const* word : {"aligned", "acquire", "release", "relaxed"}) (void)d.take(word);
+  auto const arrives = d.take("arrive");
+  if (!arrives && !d.take("wait")) d.refuse();
+  d.expect_count(0, 0);
+  d.emit(arrives ? &arrive_at_cluster : &wait_for_cluster);
+}
+
 /// Operand `number_index` is the barrier; the number of threads and the predicate may follow.
 void emit_barrier(decoding& d, barrier_action action, operand_offset result,
                   std::size_t number_index, bool has_predicate)
@@ -67,6 +90,7 @@ void decode_reduction(decoding& d)
 /// bar and barrier. `.aligned` only guides the compiler.
 void decode_bar(decoding& d)
 {
+  if (d.take("cluster")) return decode_cluster_barrier(d);
   (void)d.take("cta");
   (void)d.take("aligned");
   if (d.take("warp")) {

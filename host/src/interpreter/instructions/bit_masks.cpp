@@ -48,8 +48,8 @@ std::uint32_t nth_set(std::uint32_t bits, std::uint32_t base, std::int32_t offse
   if (base > 31) return k_none;
   if (offset == 0) return (bits >> base & 1U) != 0 ? base : k_none;
   auto remaining = offset > 0 ? std::int64_t{offset} : -std::int64_t{offset};
-  for (auto position = static_cast<int>(base); position >= 0 && position < 32;
-       position += offset > 0 ? 1 : -1)
+  for (auto position = static_cast<int>(base);
+       position >= 0 && position<32; position += offset> 0 ? 1 : -1)
     if ((bits >> position & 1U) != 0 && --remaining == 0)
       return static_cast<std::uint32_t>(position);
   return k_none;

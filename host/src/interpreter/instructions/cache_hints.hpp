@@ -12,8 +12,8 @@ namespace fatlink::interpreter {
 /// what other blocks wrote last (.cv, .cg).
 bool take_cache_hints(decoding& d);
 
-/// Takes `.L2::cache_hint`, whose operand, the policy of 64 bits, is then the last. Returns how many
-/// operands that is: 0 or 1.
+/// Takes `.L2::cache_hint`, whose operand, the policy of 64 bits, is then the last. Returns how
+/// many operands that is: 0 or 1.
 unsigned take_cache_policy(decoding& d);
 
 /// Takes an eviction priority of the cache level `level` ("L2"); false if there is none.

@@ -157,17 +157,76 @@ void decode_brx(decoding& d)
   o.immediate = table;
 }
 
-std::vector<slot> slots_of(decoding const& d, syntax::operand const& list)
-{
-  std::vector<slot> slots;
-  for (auto const& part : list.parts) {
-    auto const is_parameter = part.kind == operand_kind::variable &&
-                              d.function().variables[part.index].space == space::param;
-    if (!is_parameter) d.refuse("an argument that is not a .param variable");
-    slots.push_back(d.slot_of(part.index));
+/// A call's arguments or results as places in the frame. A register or a constant gets a place of
+/// its own, to which it is copied before the call, or from which it is copied after it.
+class passed_values {
+ public:
+  /// `sizes[i]`: the bytes of value i, for constants and `_`; empty: unknown.
+  passed_values(decoding& d, syntax::operand const& list, std::vector<std::uint64_t> const& sizes)
+      : d_(d)
+  {
+    for (auto const& part : list.parts) {
+      auto const index = slots_.size();
+      slots_.push_back(place_of(part, index < sizes.size() ? sizes[index] : 0));
+    }
   }
-  return slots;
-}
+
+  [[nodiscard]] std::vector<slot> const& slots() const noexcept { return slots_; }
+  void copy(bool is_store) const
+  {
+    for (auto const& [type, register_, place] : copies_)
+      emit_frame_access(d_, is_store, type, register_, place);
+  }
+
+ private:
+  struct copied_value {
+    ptx::type type;
+    operand_offset register_;
+    slot place;
+  };
+
+  slot place_of(syntax::operand const& part, std::uint64_t size)
+  {
+    switch (part.kind) {
+      case operand_kind::variable:
+        if (d_.function().variables[part.index].space == space::param)
+          return d_.slot_of(part.index);
+        d_.refuse("an argument that is not a .param variable");
+      case operand_kind::register_:
+        return copied(part, d_.function().registers[part.index].type);
+      case operand_kind::integer:
+      case operand_kind::real32:
+      case operand_kind::real64:
+        return copied(part, constant_type(part, size));
+      case operand_kind::sink:
+        if (size == 0) d_.refuse("_ in a call by address");
+        return d_.new_slot(static_cast<unsigned>(size));
+      default:
+        d_.refuse("an argument that is neither a .param variable nor a register");
+    }
+  }
+
+  slot copied(syntax::operand const& part, ptx::type type)
+  {
+    auto const place = d_.new_slot(size_of(type));
+    copies_.push_back({type, d_.source(part, type), place});
+    return place;
+  }
+
+  [[nodiscard]] ptx::type constant_type(syntax::operand const& constant, std::uint64_t size) const
+  {
+    auto const is_real = constant.kind != operand_kind::integer;
+    if (size == 8) return is_real ? type::f64 : type::b64;
+    if (size == 4) return is_real ? type::f32 : type::b32;
+    if (size == 2 && !is_real) return type::b16;
+    if (size == 1 && !is_real) return type::b8;
+    d_.refuse("a constant as an argument of unknown size");
+  }
+
+  decoding& d_;
+  std::vector<slot> slots_;
+  std::vector<copied_value> copies_;
+};
 
 void check_call(decoding const& d, call_site const& site, syntax::function const& callee)
 {
@@ -240,21 +299,74 @@ void decode_indirect_call(decoding& d, syntax::operand const& callee)
   o.immediate = d.result().calls.size();
 }
 
+struct prototype_sizes {
+  std::vector<std::uint64_t> results = {};
+  std::vector<std::uint64_t> arguments = {};
+};
+
+std::vector<std::uint64_t> sizes_of(std::vector<syntax::variable> const& variables)
+{
+  std::vector<std::uint64_t> sizes;
+  for (auto const& variable : variables) sizes.push_back(variable.bytes());
+  return sizes;
+}
+
+prototype_sizes sizes_of(builtin function)
+{
+  switch (function) {
+    case builtin::printf:
+      return {{4}, {8, 8}};
+    case builtin::assert_fail:
+      return {{}, {8, 8, 4, 8, 8}};
+    case builtin::malloc:
+      return {{8}, {8}};
+    case builtin::free:
+      return {{}, {8}};
+  }
+  return {};
+}
+
+/// What the callee takes; nothing for a call by address.
+prototype_sizes sizes_of(decoding const& d, syntax::operand const& callee)
+{
+  auto const* const meaning = callee.kind == operand_kind::symbol ? d.find(callee.name) : nullptr;
+  if (meaning == nullptr) return {};
+  if (meaning->kind == entity_kind::builtin) return sizes_of(static_cast<builtin>(meaning->index));
+  if (meaning->kind != entity_kind::function) return {};
+  auto const& function = *d.modules().functions[meaning->index].syntax;
+  return {sizes_of(function.results), sizes_of(function.parameters)};
+}
+
 /// call (results), function, (arguments), prototype: only the function is required.
 void decode_call(decoding& d)
 {
   (void)d.take("uni");
-  std::size_t index = 0;
-  call_site site;
-  if (d.operand(index).kind == operand_kind::list) site.results = slots_of(d, d.operand(index++));
-  auto const& callee = d.operand(index++);
-  if (index < d.count() && d.operand(index).kind == operand_kind::list)
-    site.arguments = slots_of(d, d.operand(index++));
+  auto const is_list = [&d](std::size_t index) {
+    return index < d.count() && d.operand(index).kind == operand_kind::list;
+  };
+  std::size_t const callee_index = is_list(0) ? 1 : 0;
+  auto const& callee = d.operand(callee_index);
+  auto const sizes = sizes_of(d, callee);
+  syntax::operand const none;
+  passed_values const results(d, is_list(0) ? d.operand(0) : none, sizes.results);
+  passed_values const arguments(d, is_list(callee_index + 1) ? d.operand(callee_index + 1) : none,
+                                sizes.arguments);
+  call_site site{.callee = 0, .arguments = arguments.slots(), .results = results.slots()};
+  arguments.copy(true);
   if (callee.kind == operand_kind::symbol)
     decode_direct_call(d, site, callee.name);
   else
     decode_indirect_call(d, callee);
   d.result().calls.push_back(std::move(site));
+  results.copy(false);
+}
+
+void decode_return(decoding& d)
+{
+  (void)d.take("uni");
+  d.expect_count(0, 0);
+  d.store_register_results();
+  d.emit(&leave);
 }
 
 template <handler Run>
@@ -263,6 +375,17 @@ void decode_end(decoding& d)
   (void)d.take("uni");
   d.expect_count(0, 0);
   d.emit(Run);
+}
+
+void do_nothing(warp&, operation const&, lane_mask) {}
+
+/// Triggers a counter of a profiler.
+void decode_pmevent(decoding& d)
+{
+  (void)d.take("mask");
+  d.expect_count(1, 1);
+  (void)d.integer(0);
+  d.emit(&do_nothing);
 }
 
 void decode_nanosleep(decoding& d)
@@ -284,10 +407,11 @@ void add_control(decode_table& table)
   table["bra"] = &decode_bra;
   table["brx"] = &decode_brx;
   table["call"] = &decode_call;
-  table["ret"] = &decode_end<&leave>;
+  table["ret"] = &decode_return;
   table["exit"] = &decode_end<&finish>;
   table["trap"] = &decode_end<&trap>;
   table["brkpt"] = &decode_end<&trap>;
+  table["pmevent"] = &decode_pmevent;
   table["nanosleep"] = &decode_nanosleep;
 }
 

@@ -153,8 +153,7 @@ void decode_scales(decoding& d)
   }
   auto const up = d.take("rp") ? k_up : 0U;
   if (up == 0 && !d.take("rz")) d.refuse("its rounding is neither .rz nor .rp");
-  if (other == type::f32)
-    return emit(d, &scales_of_floats, type::b16, {other, other}, up | finite);
+  if (other == type::f32) return emit(d, &scales_of_floats, type::b16, {other, other}, up | finite);
   if (other != type::bf16x2) d.refuse("not a supported type");
   emit(d, &scales_of_bfloats, type::b16, {other}, up | finite);
 }

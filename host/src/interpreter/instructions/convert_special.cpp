@@ -115,9 +115,7 @@ void decode_tf32(decoding& d)
 {
   auto const flags = take_limits(d);
   if (d.take_type() != type::f32) d.refuse("not a supported type");
-  auto const rounding = d.take("rna")  ? k_nearest_away
-                        : d.take("rn") ? k_nearest_even
-                                       : k_to_zero;
+  auto const rounding = d.take("rna") ? k_nearest_away : d.take("rn") ? k_nearest_even : k_to_zero;
   if (rounding == k_to_zero && !d.take("rz")) d.refuse("its rounding is not .rna, .rn or .rz");
   d.emit(&convert_tf32, type::b32, {type::f32}).flags = flags | rounding;
 }

@@ -123,8 +123,7 @@ bool decode_special_extreme(decoding& d, bool max, type type)
   if (d.count() != 4) return false;
   if (type != type::f32) d.refuse("too many operands");
   auto const flags = take_flags(d);
-  auto const run =
-      max ? &extremes<single_bits, true, 1, 3> : &extremes<single_bits, false, 1, 3>;
+  auto const run = max ? &extremes<single_bits, true, 1, 3> : &extremes<single_bits, false, 1, 3>;
   d.emit(run, type, {type, type, type}).flags = flags;
   return true;
 }

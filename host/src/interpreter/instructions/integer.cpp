@@ -158,6 +158,7 @@ void decode_mul(decoding& d)
 void decode_mad(decoding& d, bool carry_in)
 {
   auto const type = d.take_type();
+  if (type == type::f32x2) d.refuse("not a supported type");
   if (is_float(type)) return decode_float_arithmetic(d, "fma", type);
   if (d.take("wide")) return decode_wide<true>(d, type);
   auto const take_high = d.take("hi");
@@ -226,8 +227,8 @@ void decode_24(decoding& d)
   if (!take_high && !d.take("lo")) d.refuse();
   if (Add && d.take("sat")) {
     if (type != type::s32 || !take_high) d.refuse(".sat is of mad24.hi.s32 only");
-    return void(d.emit(&ternary<std::int32_t, std::int32_t, op_24_saturated>, type,
-                       {type, type, type}));
+    return void(
+        d.emit(&ternary<std::int32_t, std::int32_t, op_24_saturated>, type, {type, type, type}));
   }
   auto const pick = [&]<typename T>() -> handler {
     if constexpr (Add)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: PTX ISA 9.0, "Mixed Precision Floating-Point Instructions". The operand of 16 bits becomes
-// f32, which is exact.
+// Source: PTX ISA 9.0, "Mixed Precision Floating-Point Instructions". The operand of 16 bits
+// becomes f32, which is exact.
 #include "interpreter/instructions/mixed_arithmetic.hpp"
 
 #include "interpreter/execution/lanes.hpp"

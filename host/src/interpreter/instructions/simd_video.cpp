@@ -84,7 +84,8 @@ std::vector<unsigned> digits_of(decoding const& d, std::string const& selector, 
 {
   auto const letter = Count == 2 ? 'h' : 'b';
   std::vector<unsigned> digits;
-  for (auto i = selector.size(); i-- > 1;) digits.push_back(static_cast<unsigned>(selector[i] - '0'));
+  for (auto i = selector.size(); i-- > 1;)
+    digits.push_back(static_cast<unsigned>(selector[i] - '0'));
   auto const is_beyond = [=](unsigned digit) { return digit > maximum; };
   if (selector.front() != letter || digits.empty() || digits.size() > Count ||
       std::any_of(digits.begin(), digits.end(), is_beyond))
@@ -112,7 +113,8 @@ std::uint8_t positions_of(decoding const& d, syntax::operand const& operand)
 {
   if (operand.selector.empty()) return (1U << Count) - 1;
   unsigned positions = 0;
-  for (auto const digit : digits_of<Count>(d, operand.selector, Count - 1)) positions |= 1U << digit;
+  for (auto const digit : digits_of<Count>(d, operand.selector, Count - 1))
+    positions |= 1U << digit;
   return static_cast<std::uint8_t>(positions);
 }
 
@@ -140,7 +142,7 @@ void decode_simd(decoding& d)
   auto const b = video_source(d, d.operand(2));
   auto const c = d.source(3, type::b32);
   auto const result = video_destination(d, d.operand(0));
-  auto& o = d.emit(&simd<Action, Count>);
+  auto& o = d.emit(for_host<&simd<Action, Count>>());
   o.d = result;
   o.a = a;
   o.b = b;

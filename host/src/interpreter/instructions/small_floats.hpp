@@ -13,13 +13,13 @@ namespace fatlink::interpreter {
 
 /// A format with a sign, and no infinity unless `infinity` is not 0. Codes are without the sign.
 struct small_format {
-  std::string_view word;   ///< of two packed values
-  unsigned width = 8;      ///< bits from one packed value to the next
-  unsigned fraction = 0;   ///< bits
-  int bias = 0;            ///< of the exponent
-  std::uint8_t sign = 0;   ///< the sign bit
-  std::uint8_t max = 0;    ///< the greatest finite number
-  std::uint8_t nan = 0;    ///< max, if the format has no NaN
+  std::string_view word;  ///< of two packed values
+  unsigned width = 8;     ///< bits from one packed value to the next
+  unsigned fraction = 0;  ///< bits
+  int bias = 0;           ///< of the exponent
+  std::uint8_t sign = 0;  ///< the sign bit
+  std::uint8_t max = 0;   ///< the greatest finite number
+  std::uint8_t nan = 0;   ///< max, if the format has no NaN
   std::uint8_t infinity = 0;
 };
 

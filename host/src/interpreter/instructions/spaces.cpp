@@ -41,15 +41,27 @@ bool is_in(warp const& w, std::uint64_t address, space space)
          !is_constant(w, address);
 }
 
+/// In flags: shared memory of other blocks of the cluster is not in the space.
+constexpr std::uint32_t k_own_block = 0x100;
+
+/// Whether an address of shared memory is one of the block itself.
+bool is_of_block(warp const& w, std::uint64_t address)
+{
+  auto const rank = (address - k_shared_window) >> k_rank_at;
+  return rank == 0 || rank == w.block().rank() + 1;
+}
+
 template <typename T>
 void test_space(warp& w, operation const& o, lane_mask mask)
 {
   auto const* const a = w.at(o.a);
-  auto const space = static_cast<ptx::space>(o.flags);
+  auto const space = static_cast<ptx::space>(o.flags & ~k_own_block);
   lane_mask bits = 0;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
-    if (is_in(w, load<T>(a, i), space)) bits |= 1U << i;
+    auto const address = std::uint64_t{load<T>(a, i)};
+    auto const is_elsewhere = (o.flags & k_own_block) != 0 && !is_of_block(w, address);
+    if (!is_elsewhere && is_in(w, address, space)) bits |= 1U << i;
   }
   w.set_predicate(o.d, bits, mask);
 }
@@ -57,7 +69,7 @@ void test_space(warp& w, operation const& o, lane_mask mask)
 void decode_test(decoding& d)
 {
   auto const word = d.take_next();
-  auto const space = word == "shared::cluster" ? space::shared : ptx::parse_space(word);
+  auto const space = ptx::parse_space(word);
   if (!space || word == "param::func") d.refuse("not a state space of generic addresses");
   d.expect_count(2, 2);
   auto const is_wide = d.width_of(d.operand(1)) != 4;
@@ -66,7 +78,8 @@ void decode_test(decoding& d)
   auto& o = d.emit(is_wide ? &test_space<std::uint64_t> : &test_space<std::uint32_t>);
   o.d = result;
   o.a = a;
-  o.flags = static_cast<std::uint32_t>(*space);
+  o.flags = static_cast<std::uint32_t>(*space) |
+            (*space == space::shared && word != "shared::cluster" ? k_own_block : 0U);
 }
 
 }  // namespace

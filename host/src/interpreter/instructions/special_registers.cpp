@@ -32,8 +32,19 @@ enum class special : std::uint64_t {
   nanoseconds_hi,
   dynamic_shared,
   total_shared,
+  all_shared,
+  cluster,
+  cluster_count,
+  block_in_cluster,
+  cluster_size,
+  cluster_rank,
+  cluster_blocks,
   workspace_lower,
   workspace_upper,
+  reserved_begin,
+  reserved_middle,
+  reserved_end,
+  reserved_bytes,
 };
 
 struct special_name {
@@ -41,19 +52,20 @@ struct special_name {
   special source;
   bool has_axis = false;
 };
-// Every cluster is one block. Multiprocessor 0 is the only one.
+// Multiprocessor 0 is the only one.
 constexpr std::array k_specials{
     special_name{"%tid", special::tid, true}, special_name{"%ntid", special::ntid, true},
     special_name{"%ctaid", special::ctaid, true}, special_name{"%nctaid", special::nctaid, true},
-    special_name{"%clusterid", special::ctaid, true},
-    special_name{"%nclusterid", special::nctaid, true},
-    special_name{"%cluster_ctaid", special::zero, true},
-    special_name{"%cluster_nctaid", special::one, true},
-    special_name{"%cluster_ctarank", special::zero},
-    special_name{"%cluster_nctarank", special::one}, special_name{"%laneid", special::laneid},
-    special_name{"%warpid", special::warpid}, special_name{"%nwarpid", special::nwarpid},
-    special_name{"%smid", special::zero}, special_name{"%nsmid", special::one},
-    special_name{"%gridid", special::zero}, special_name{"%lanemask_eq", special::lanemask_eq},
+    special_name{"%clusterid", special::cluster, true},
+    special_name{"%nclusterid", special::cluster_count, true},
+    special_name{"%cluster_ctaid", special::block_in_cluster, true},
+    special_name{"%cluster_nctaid", special::cluster_size, true},
+    special_name{"%cluster_ctarank", special::cluster_rank},
+    special_name{"%cluster_nctarank", special::cluster_blocks},
+    special_name{"%laneid", special::laneid}, special_name{"%warpid", special::warpid},
+    special_name{"%nwarpid", special::nwarpid}, special_name{"%smid", special::zero},
+    special_name{"%nsmid", special::one}, special_name{"%gridid", special::zero},
+    special_name{"%lanemask_eq", special::lanemask_eq},
     special_name{"%lanemask_le", special::lanemask_le},
     special_name{"%lanemask_lt", special::lanemask_lt},
     special_name{"%lanemask_ge", special::lanemask_ge},
@@ -64,9 +76,38 @@ constexpr std::array k_specials{
     special_name{"%globaltimer_hi", special::nanoseconds_hi},
     special_name{"%dynamic_smem_size", special::dynamic_shared},
     special_name{"%total_smem_size", special::total_shared},
+    special_name{"%aggr_smem_size", special::all_shared},
+    special_name{"%reserved_smem_offset_begin", special::reserved_begin},
+    special_name{"%reserved_smem_offset_end", special::reserved_end},
+    special_name{"%reserved_smem_offset_cap", special::reserved_bytes},
+    special_name{"%reserved_smem_offset_0", special::reserved_begin},
+    special_name{"%reserved_smem_offset_1", special::reserved_middle},
+    special_name{"%current_graph_exec", special::zero},
     // The driver's: where the barrier of a cooperative grid is.
     special_name{"%envreg1", special::workspace_upper},
     special_name{"%envreg2", special::workspace_lower}};
+
+/// Registers with a number that are 0: what a driver passes, and counters of a profiler.
+struct special_family {
+  std::string_view prefix;
+  unsigned count;
+  std::string_view suffix;
+};
+constexpr std::array k_families{special_family{"%envreg", 32, ""}, special_family{"%pm", 8, ""},
+                                special_family{"%pm", 8, "_64"}};
+
+std::string name_in(special_family const& family, unsigned number)
+{
+  return std::string(family.prefix) + std::to_string(number) + std::string(family.suffix);
+}
+
+bool is_in_family(std::string_view name)
+{
+  for (auto const& numbered : k_families)
+    for (unsigned i = 0; i < numbered.count; ++i)
+      if (name_in(numbered, i) == name) return true;
+  return false;
+}
 
 std::uint32_t axis_of(dimensions const& index, std::uint32_t axis) noexcept
 {
@@ -109,6 +150,18 @@ std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcep
       return axis_of(w.block().index(), o.flags);
     case special::nctaid:
       return axis_of(w.launch().grid, o.flags);
+    case special::cluster:
+      return axis_of(w.block().index(), o.flags) / axis_of(w.launch().cluster, o.flags);
+    case special::cluster_count:
+      return axis_of(w.launch().grid, o.flags) / axis_of(w.launch().cluster, o.flags);
+    case special::block_in_cluster:
+      return axis_of(w.block().index(), o.flags) % axis_of(w.launch().cluster, o.flags);
+    case special::cluster_size:
+      return axis_of(w.launch().cluster, o.flags);
+    case special::cluster_rank:
+      return w.block().rank();
+    case special::cluster_blocks:
+      return w.launch().cluster.count();
     case special::laneid:
       return lane;
     case special::warpid:
@@ -132,7 +185,18 @@ std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcep
     case special::dynamic_shared:
       return w.launch().dynamic_shared;
     case special::total_shared:
+      return std::uint64_t{w.launch().static_shared} + w.launch().dynamic_shared;
+    case special::all_shared:
+      return std::uint64_t{w.launch().static_shared} + w.launch().dynamic_shared +
+             k_reserved_shared_bytes;
+    case special::reserved_begin:
+      return w.block().shared_bytes() - k_reserved_shared_bytes;
+    case special::reserved_middle:
+      return w.block().shared_bytes() - k_reserved_shared_bytes / 2;
+    case special::reserved_end:
       return w.block().shared_bytes();
+    case special::reserved_bytes:
+      return k_reserved_shared_bytes;
     default:
       return lane_mask_value(source, lane);
   }
@@ -164,18 +228,56 @@ void read_special(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [&](unsigned i) { store<T>(d, i, static_cast<T>(value_of(w, o, i))); });
 }
 
+void read_explicit_cluster(warp& w, operation const& o, lane_mask mask)
+{
+  w.set_predicate(o.d, w.launch().is_explicit_cluster ? k_all_lanes : 0, mask);
+}
+
+constexpr std::string_view k_explicit_cluster = "%is_explicit_cluster";
+
 }  // namespace
+
+std::uint32_t emit_special_predicate(decoding& d, std::string_view name)
+{
+  if (name != k_explicit_cluster) return k_no_operand;
+  auto const result = d.new_predicate();
+  d.emit(&read_explicit_cluster).d = result;
+  return result;
+}
 
 std::vector<std::string> special_registers()
 {
-  std::vector<std::string> names;
+  std::vector<std::string> names{std::string(k_explicit_cluster)};
   for (auto const& entry : k_specials)
     if (entry.has_axis)
       for (auto const* axis : {".x", ".y", ".z"}) names.push_back(std::string(entry.word) + axis);
     else
       names.emplace_back(entry.word);
+  for (auto const& numbered : k_families)
+    for (unsigned i = 0; i < numbered.count; ++i)
+      if (auto const name = name_in(numbered, i); name != "%envreg1" && name != "%envreg2")
+        names.push_back(name);
   return names;
 }
+
+namespace {
+
+void emit_read(decoding& d, special source, std::uint32_t axis, operand_offset result,
+               unsigned width)
+{
+  d.result().is_cooperative |=
+      source == special::workspace_lower || source == special::workspace_upper;
+  d.result().uses_reserved_shared |= source >= special::reserved_begin;
+  auto& o = d.emit(for_bits(d, width, [=]<typename T>() -> handler {
+    if (source == special::tid) return for_host<&read_thread_index<T>>();
+    return for_host<&read_special<T>>();
+  }));
+  o.d = result;
+  o.flags = axis;
+  o.immediate = static_cast<std::uint64_t>(source);
+}
+
+}  // namespace
 
 bool emit_special(decoding& d, std::string_view name, operand_offset result, unsigned width)
 {
@@ -189,17 +291,12 @@ bool emit_special(decoding& d, std::string_view name, operand_offset result, uns
   }
   for (auto const& entry : k_specials) {
     if (entry.word != word || entry.has_axis != has_axis) continue;
-    d.result().is_cooperative |= entry.source >= special::workspace_lower;
-    auto& o = d.emit(for_bits(d, width, [&]<typename T>() -> handler {
-      if (entry.source == special::tid) return for_host<&read_thread_index<T>>();
-      return for_host<&read_special<T>>();
-    }));
-    o.d = result;
-    o.flags = axis;
-    o.immediate = static_cast<std::uint64_t>(entry.source);
+    emit_read(d, entry.source, axis, result, width);
     return true;
   }
-  return false;
+  if (!is_in_family(name)) return false;
+  emit_read(d, special::zero, 0, result, width);
+  return true;
 }
 
 }  // namespace fatlink::interpreter

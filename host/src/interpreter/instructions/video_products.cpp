@@ -31,8 +31,8 @@ void shift(warp& w, operation const& o, lane_mask mask)
 /// plus 1 in the sum.
 std::uint32_t multiply_add(form const& form, std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
-  auto product = wide_signed{read(a, form.a, form.a_signed())} *
-                 wide_signed{read(b, form.b, form.b_signed())};
+  auto product =
+      wide_signed{read(a, form.a, form.a_signed())} * wide_signed{read(b, form.b, form.b_signed())};
   if (form.has(k_negate_product)) product = -product;
   if (form.has(k_negate_addend)) c = ~c;
   auto const one = form.has(k_negate_addend) || form.has(k_plus_one) ? 1 : 0;

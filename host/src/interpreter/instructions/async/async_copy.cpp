@@ -48,7 +48,8 @@ void copy(warp& w, operation const& o, lane_mask mask)
 
 void commit(warp& w, operation const&, lane_mask mask)
 {
-  for (; mask != 0; mask &= mask - 1) w.copies.commit(static_cast<unsigned>(std::countr_zero(mask)));
+  for (; mask != 0; mask &= mask - 1)
+    w.copies.commit(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
 /// immediate: the groups that need not be complete.

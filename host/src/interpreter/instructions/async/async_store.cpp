@@ -23,8 +23,7 @@ void store_async(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(mask));
     auto* const target = w.resolve(load<std::uint64_t>(w.at(o.a), lane), size, lane, o, true);
     if (w.launch().races != nullptr) w.record_write(target, size, lane, o);
-    for (unsigned k = 0; k < o.flags; ++k)
-      store(target, k, load<T>(w.at(list[k]), lane));
+    for (unsigned k = 0; k < o.flags; ++k) store(target, k, load<T>(w.at(list[k]), lane));
     mbarrier_object(w, o, lane, load<std::uint64_t>(w.at(o.b), lane)).complete_bytes(size);
   }
 }
@@ -73,8 +72,7 @@ void decode_async_store(decoding& d)
   auto const address = emit_generic_address(d, d.operand(0), space::shared);
   auto const mbarrier = emit_generic_address(d, d.operand(2), space::shared);
   auto const list = d.add_list(sources);
-  auto& o =
-      d.emit(size_of(type) == 4 ? &store_async<std::uint32_t> : &store_async<std::uint64_t>);
+  auto& o = d.emit(size_of(type) == 4 ? &store_async<std::uint32_t> : &store_async<std::uint64_t>);
   o.a = address;
   o.b = mbarrier;
   o.d = list;

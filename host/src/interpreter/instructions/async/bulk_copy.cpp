@@ -38,10 +38,10 @@ void each_bulk(warp& w, operation const& o, lane_mask mask, Use const& use)
     auto const lane = static_cast<unsigned>(std::countr_zero(mask));
     auto const size = load<std::uint32_t>(w.at(o.c), lane);
     if (size % k_unit != 0)
-      w.fail(fault::address,
-             "copies " + std::to_string(size) + " bytes: not a multiple of " +
-                 std::to_string(k_unit),
-             lane, o);
+      w.fail(
+          fault::address,
+          "copies " + std::to_string(size) + " bytes: not a multiple of " + std::to_string(k_unit),
+          lane, o);
     bulk_addresses addresses{load<std::uint64_t>(w.at(o.b), lane),
                              load<std::uint64_t>(w.at(o.a), lane)};
     if ((o.flags & k_has_mbarrier) != 0) addresses.mbarrier = load<std::uint64_t>(w.at(o.e), lane);

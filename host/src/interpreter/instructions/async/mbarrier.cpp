@@ -79,9 +79,8 @@ void wait(warp& w, operation const& o, lane_mask mask)
   poll_digest digest;
   each_mbarrier(w, o, mask, [&](mbarrier_object const& mbarrier, unsigned lane) {
     auto const phase = mbarrier.state().phase;
-    auto const is_complete = Parity
-                                 ? (phase & 1U) != (load<std::uint32_t>(b, lane) & 1U)
-                                 : phase != decode_mbarrier(load<std::uint64_t>(b, lane)).phase;
+    auto const is_complete = Parity ? (phase & 1U) != (load<std::uint32_t>(b, lane) & 1U)
+                                    : phase != decode_mbarrier(load<std::uint64_t>(b, lane)).phase;
     if (is_complete) complete |= 1U << lane;
     if (!is_complete) digest.add(mbarrier.place(), mbarrier.word());
   });
@@ -95,9 +94,8 @@ void pending_count(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
-  each_lane(mask, [=](unsigned i) {
-    store(d, i, decode_mbarrier(load<std::uint64_t>(a, i)).pending);
-  });
+  each_lane(mask,
+            [=](unsigned i) { store(d, i, decode_mbarrier(load<std::uint64_t>(a, i)).pending); });
 }
 
 void decode_init(decoding& d)

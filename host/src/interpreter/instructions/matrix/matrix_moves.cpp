@@ -99,8 +99,8 @@ void transpose(warp& w, operation const& o, lane_mask mask)
 
 void decode_matrices(decoding& d, bool stores)
 {
-  auto const is_known = d.take_type() == type::b16 && d.take("sync") && d.take("aligned") &&
-                        d.take("m8n8");
+  auto const is_known =
+      d.take_type() == type::b16 && d.take("sync") && d.take("aligned") && d.take("m8n8");
   if (!is_known) d.refuse("only 8 x 8 matrices of b16 are");
   auto const count = d.take("x1") ? 1U : d.take("x2") ? 2U : 4U;
   if (count == 4 && !d.take("x4")) d.refuse();
@@ -109,8 +109,7 @@ void decode_matrices(decoding& d, bool stores)
   d.expect_count(2, 2);
   fragment const shape{matrix_role::a, element::f16, k_size, k_size * count, count};
   auto const address = emit_generic_address(d, d.operand(stores ? 0 : 1), space);
-  auto const list =
-      d.add_list(fragment_registers(d, d.operand(stores ? 1 : 0), shape, !stores));
+  auto const list = d.add_list(fragment_registers(d, d.operand(stores ? 1 : 0), shape, !stores));
   auto& o = d.emit(stores ? &store_matrices : &load_matrices);
   o.a = address;
   o.d = list;

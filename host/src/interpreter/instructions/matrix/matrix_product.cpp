@@ -89,8 +89,8 @@ struct matrices {
 };
 
 template <typename T, typename Value>
-void read_matrices(warp& w, operand_offset const* list, matrix_product const& p,
-                   Value const& value, matrices<T>& numbers)
+void read_matrices(warp& w, operand_offset const* list, matrix_product const& p, Value const& value,
+                   matrices<T>& numbers)
 {
   auto const a = fragment_a(p);
   auto const b = fragment_b(p);

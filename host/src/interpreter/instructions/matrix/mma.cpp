@@ -14,16 +14,16 @@ struct known_shape {
   unsigned m, n, k;
 };
 constexpr std::array k_shapes{
-    known_shape{element::f16, 16, 8, 8},    known_shape{element::f16, 16, 8, 16},
-    known_shape{element::bf16, 16, 8, 8},   known_shape{element::bf16, 16, 8, 16},
-    known_shape{element::tf32, 16, 8, 4},   known_shape{element::tf32, 16, 8, 8},
-    known_shape{element::f64, 8, 8, 4},     known_shape{element::f64, 16, 8, 4},
-    known_shape{element::f64, 16, 8, 8},    known_shape{element::f64, 16, 8, 16},
-    known_shape{element::e4m3, 16, 8, 16},  known_shape{element::e4m3, 16, 8, 32},
-    known_shape{element::s8, 8, 8, 16},     known_shape{element::s8, 16, 8, 16},
-    known_shape{element::s8, 16, 8, 32},    known_shape{element::s4, 8, 8, 32},
-    known_shape{element::s4, 16, 8, 32},    known_shape{element::s4, 16, 8, 64},
-    known_shape{element::b1, 8, 8, 128},    known_shape{element::b1, 16, 8, 128},
+    known_shape{element::f16, 16, 8, 8},   known_shape{element::f16, 16, 8, 16},
+    known_shape{element::bf16, 16, 8, 8},  known_shape{element::bf16, 16, 8, 16},
+    known_shape{element::tf32, 16, 8, 4},  known_shape{element::tf32, 16, 8, 8},
+    known_shape{element::f64, 8, 8, 4},    known_shape{element::f64, 16, 8, 4},
+    known_shape{element::f64, 16, 8, 8},   known_shape{element::f64, 16, 8, 16},
+    known_shape{element::e4m3, 16, 8, 16}, known_shape{element::e4m3, 16, 8, 32},
+    known_shape{element::s8, 8, 8, 16},    known_shape{element::s8, 16, 8, 16},
+    known_shape{element::s8, 16, 8, 32},   known_shape{element::s4, 8, 8, 32},
+    known_shape{element::s4, 16, 8, 32},   known_shape{element::s4, 16, 8, 64},
+    known_shape{element::b1, 8, 8, 128},   known_shape{element::b1, 16, 8, 128},
     known_shape{element::b1, 16, 8, 256},
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 enum quad_flags : std::uint32_t { k_a_by_rows = 1, k_b_by_rows = 2, k_half_c = 4, k_half_d = 8 };
 
-constexpr unsigned k_size = 8;   // of C and D
-constexpr unsigned k_depth = 4;  // of A and B
+constexpr unsigned k_size = 8;    // of C and D
+constexpr unsigned k_depth = 4;   // of A and B
 constexpr unsigned k_inputs = 4;  // elements of A or B in a thread
 
 /// Threads 4·q to 4·q + 3, and those 16 above, compute product q. The latter hold the other half.
@@ -85,8 +85,8 @@ void write_lane(warp& w, quad_registers const& to, std::uint32_t flags, unsigned
   std::uint32_t lower = 0;
   for (unsigned i = 0; i < k_size; ++i) {
     auto const place = place_in_c(lane, i, is_half);
-    auto const bits = static_cast<std::uint32_t>(rounded_bits(
-        is_half ? element::f16 : element::f32, numbers.sum[place.row][place.column]));
+    auto const bits = static_cast<std::uint32_t>(
+        rounded_bits(is_half ? element::f16 : element::f32, numbers.sum[place.row][place.column]));
     if (!is_half)
       store(w.at(to.d[i]), lane, bits);
     else if (i % 2 == 0)

@@ -175,7 +175,8 @@ bool is_accumulator(element type, matrix_product const& p) noexcept
   return std::any_of(k_shapes.begin(), k_shapes.end(), [&](wmma_shape const& shape) {
     auto const is_shape = shape.m == p.m && shape.n == p.n && shape.k == p.k;
     auto const has_whole = is_whole(shape.inputs.back()) && type == s32;
-    return is_shape && (has_whole || type == shape.accumulators[0] || type == shape.accumulators[1]);
+    return is_shape &&
+           (has_whole || type == shape.accumulators[0] || type == shape.accumulators[1]);
   });
 }
 
@@ -193,7 +194,7 @@ fragment fragment_of(decoding const& d, matrix_product product, char matrix, ele
   if (!(is_result ? is_accumulator(type, product) : is_input(type, product)))
     d.refuse("not a known shape with this type");
   product.a = product.b = product.c = type;
-  return matrix == 'a' ? fragment_a(product)
+  return matrix == 'a'   ? fragment_a(product)
          : matrix == 'b' ? fragment_b(product)
                          : fragment_c(product);
 }
