@@ -63,19 +63,19 @@ struct variable {
 enum class operand_kind : std::uint8_t {
   /// `index` into function::registers, plus `offset`; `negated` for !%p, `minus` for -%r
   register_,
-  integer,    ///< `bits`
-  real32,     ///< `bits` of a float
-  real64,     ///< `bits` of a double
-  special,    ///< `name`: "%tid.x"
-  variable,   ///< `index` into function::variables, plus `offset`
-  symbol,     ///< `name` at module scope, plus `offset`
-  label,      ///< `index` into function::instructions
-  address,    ///< [parts[0] + offset]; no parts: an absolute address
-  texel,      ///< [texture, coordinates]
-  vector,     ///< {parts}
-  list,       ///< (parts), of a call
-  pair,       ///< parts[0] | parts[1]
-  sink,       ///< _
+  integer,   ///< `bits`
+  real32,    ///< `bits` of a float
+  real64,    ///< `bits` of a double
+  special,   ///< `name`: "%tid.x"
+  variable,  ///< `index` into function::variables, plus `offset`
+  symbol,    ///< `name` at module scope, plus `offset`
+  label,     ///< `index` into function::instructions
+  address,   ///< [parts[0] + offset]; no parts: an absolute address
+  texel,     ///< [texture, coordinates]
+  vector,    ///< {parts}
+  list,      ///< (parts), of a call
+  pair,      ///< parts[0] | parts[1]
+  sink,      ///< _
 };
 
 struct operand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the blocks of a launch on all cores of the host, by clusters, which are most often one
-// block. A cluster that waits for another one is parked, and its host thread runs others meanwhile: at most launch_state::max_resident blocks have
-// started and not ended at a time, as on a GPU.
+// block. A cluster that waits for another one is parked, and its host thread runs others meanwhile:
+// at most launch_state::max_resident blocks have started and not ended at a time, as on a GPU.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -19,7 +19,10 @@ namespace {
 
 class block_queue {
  public:
-  explicit block_queue(launch_state const& launch) : launch_(launch), count_(launch.grid.count()), size_(launch.cluster.count()) {}
+  explicit block_queue(launch_state const& launch)
+      : launch_(launch), count_(launch.grid.count()), size_(launch.cluster.count())
+  {
+  }
 
   void work() noexcept
   {

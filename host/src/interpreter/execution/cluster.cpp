@@ -30,8 +30,7 @@ dimensions place_of(std::uint64_t index, std::uint64_t x, std::uint64_t y) noexc
 cluster::cluster(launch_state const& launch) : launch_(launch), states_(launch.cluster.count())
 {
   for (std::size_t rank = 0; rank < states_.size(); ++rank)
-    blocks_.push_back(
-        std::make_unique<block>(launch, *this, static_cast<std::uint32_t>(rank)));
+    blocks_.push_back(std::make_unique<block>(launch, *this, static_cast<std::uint32_t>(rank)));
 }
 
 void cluster::start(std::uint64_t index)

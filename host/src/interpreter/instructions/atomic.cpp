@@ -15,7 +15,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2 };
+enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2, k_releases = 4 };
 
 /// `Op`, or `SharedOp` where a generic address is in shared memory.
 template <typename T, typename Op, typename SharedOp = Op>
@@ -28,6 +28,7 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   bool has_changed = false;  // otherwise it waits, like a lock that is taken
   std::byte const* last_element = nullptr;
   T last{};
+  if ((o.flags & k_releases) != 0) w.release_accesses();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto address = o.immediate;
@@ -47,6 +48,7 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     last = result.old;
     if (d != nullptr) store<T>(d, i, result.old);
   }
+  w.acquire_accesses();
   if (!has_changed) w.note_poll(o, last_element, static_cast<std::uint64_t>(last));
 }
 
@@ -61,8 +63,7 @@ void decode_atomic(decoding& d)
   if (!HasResult && d.take("async")) return decode_async_reduction(d);
   auto const type = d.take_type();
   (void)d.take("noftz");
-  (void)take_order(d);
-  (void)d.take("acq_rel");
+  auto const releases = take_order(d) == memory_order::release || d.take("acq_rel");
   take_scope(d);
   auto const space = take_space(d);
   auto const policy = take_cache_policy(d);
@@ -83,7 +84,8 @@ void decode_atomic(decoding& d)
   o.b = b;
   o.c = c;
   o.immediate = address.offset;
-  o.flags = (space == space::shared ? k_shared : 0U) | (address.width == 4 ? k_narrow_address : 0U);
+  o.flags = (space == space::shared ? k_shared : 0U) |
+            (address.width == 4 ? k_narrow_address : 0U) | (releases ? k_releases : 0U);
 }
 
 }  // namespace

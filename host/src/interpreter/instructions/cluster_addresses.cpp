@@ -63,8 +63,8 @@ void decode_rank(decoding& d)
   d.expect_count(2, 2);
   auto const a = d.source(1, type);
   auto const result = d.destination(0, type::u32);
-  auto& o = d.emit(type == type::u32 ? &rank_of_address<std::uint32_t>
-                                     : &rank_of_address<std::uint64_t>);
+  auto& o =
+      d.emit(type == type::u32 ? &rank_of_address<std::uint32_t> : &rank_of_address<std::uint64_t>);
   o.d = result;
   o.a = a;
 }
