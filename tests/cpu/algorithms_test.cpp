@@ -13,6 +13,7 @@
 #include "algorithms/numeric_suite.hpp"
 #include "algorithms/random_numbers_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
+#include "algorithms/simd_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
 #include "expect_error.hpp"
 
@@ -24,16 +25,17 @@ INSTANTIATE_TEST_SUITE_P(Cpu, CubBlocks, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, CubWarps, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, CubGrids, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Grids, testing::ValuesIn(k_places));
-INSTANTIATE_TEST_SUITE_P(Cpu, Groups, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, CooperativeGroups, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Language, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, RandomNumbers, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, Simd, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::ValuesIn(k_places));
 
 /// On a GPU this needs a cooperative launch.
-TEST_P(Groups, StepsOfTheWholeGrid)
+TEST_P(CooperativeGroups, StepsOfTheWholeGrid)
 {
   constexpr unsigned count = 16 * 64;
   auto values = numbers(count);

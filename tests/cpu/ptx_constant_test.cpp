@@ -116,7 +116,7 @@ TEST_F(PtxConstant, OffsetsAndIndicesOfArraysAreExpressions)
            {".shared .u32 s[4]; st.shared.u32 s[1], 8; ld.shared.u32 %v, [s+4];", 8}})
     EXPECT_EQ(run({{"a.ptx", array + kernel_of(text)}}, 1), values{value}) << text;
   expect_failure(fault::syntax,
-                 "does not understand 'ld.global.u32 %v, x[%t]': the index of an array is not a "
+                 "does not understand 'ld.global.u32 %v, x[%t': the index of an array is not a "
                  "constant",
                  {{"a.ptx", array + kernel_of("ld.global.u32 %v, x[%t];")}});
 }

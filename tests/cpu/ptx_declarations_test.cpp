@@ -152,6 +152,18 @@ TEST_F(Ptx, DeclarationsMayBeRepeated)
 
 // ---- variables
 
+TEST_F(Ptx, SharedVariablesThatNoModuleDefinesAreDefinedWhereTheyAreDeclared)
+{
+  auto const declaration = std::string(".extern .shared .align 4 .b32 s[2];\n");
+  EXPECT_EQ(run({{"a.ptx", declaration + declaration + ".extern .func (.param .b32 r) f();\n" +
+                               kernel_of("st.shared.u32 [s+4], 5; { .param .b32 r; call (r), f, "
+                                         "(); ld.param.b32 %v, [r]; }")},
+                 {"b.ptx", declaration + ".visible .func (.param .b32 r) f()\n{ .reg .b32 x; "
+                                         "ld.shared.u32 x, [s+4]; st.param.b32 [r], x; ret; }\n"}},
+                1),
+            values{5});
+}
+
 TEST_F(Ptx, InitialisersTakeBytesOfAddresses)
 {
   EXPECT_EQ(run({{"a.ptx",

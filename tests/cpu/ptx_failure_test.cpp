@@ -88,7 +88,7 @@ TEST_F(Ptx, RefusesUnknownInstructionsNamingThemAndTheirLine)
 TEST_F(Ptx, MalformedTextIsReportedWithItsLine)
 {
   expect_failure(fault::syntax,
-                 "a.ptx:10: in k: the reference device does not understand 'add.u32 %v, %t, 1': "
+                 "a.ptx:10: in k: the reference device does not understand 'add.u32 %v, %t, 1 ld': "
                  "expected ';', found 'ld'",
                  "add.u32 %v, %t, 1\n");
   expect_failure(fault::syntax, "a number is malformed or out of range",

@@ -3,6 +3,7 @@
 #include "arithmetic_suite.hpp"
 #include "device_suite.hpp"
 #include "elementwise_suite.hpp"
+#include "groups_suite.hpp"
 #include "interface_suite.hpp"
 #include "kernels_suite.hpp"
 #include "plan_suite.hpp"
@@ -16,6 +17,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Elementwise, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Arithmetic, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Interface, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Progress, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Groups, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Plans, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -204,6 +204,32 @@ TEST(PtxInterface, TakesNoB32ForAnIntegerWhereFloatsAreWrittenSoToo)
   EXPECT_EQ(module.definitions.at(0).results[0].accessed_as, "");
 }
 
+TEST(PtxInterface, AliasesOfVisibleFunctionsAreDefinitions)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.visible .func (.param .b32 r) f(.param .b64 a) { ret; }
+.visible .func (.param .b32 r) g(.param .b64 a);
+.extern .func (.param .b32 r) h(.param .b64 a);
+.func i() { ret; }
+.alias g, f;
+.alias h, f;
+.alias j, i;
+)");
+  std::vector<std::string> texts;
+  for (auto const& function : module.definitions) texts.push_back(to_string(function));
+  EXPECT_EQ(texts, (std::vector<std::string>{"b32 f(b64)", "b32 g(b64)", "b32 h(b64)"}));
+  EXPECT_TRUE(module.hooks.empty());
+}
+
+TEST(PtxInterface, SkipsAttributesOfFunctions)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.visible .func .attribute(.unified(0xAB, 0xCD)) (.reg .b32 r) f(.reg .b64 a) .noreturn { ret; }
+)");
+  ASSERT_EQ(module.definitions.size(), 1U);
+  EXPECT_EQ(to_string(module.definitions[0]), "b32 f(b64)");
+}
+
 TEST(PtxInterface, RefusesDamagedVariablesAndParameters)
 {
   auto const refuses = [](char const* text, char const* says) {
@@ -216,6 +242,9 @@ TEST(PtxInterface, RefusesDamagedVariablesAndParameters)
   refuses(".visible .global .b8 x[99999999999][9999999999];", "has an array that is too large");
   refuses(".visible .global .attribute .f32 x;", "has an attribute without parentheses");
   refuses(".visible .global .attribute(.managed", "ends inside an attribute");
+  refuses(".func .attribute f() {}", "has an attribute without parentheses");
+  refuses(".func .attribute(.unified(1, 2) f() {}", "ends inside an attribute");
+  refuses(".alias f;", "has an alias without its function");
   refuses(".func f(.param .b8 p[], .param .b32 q) {}",
           "has an unsized parameter that is not the last");
   refuses(".func (.param .b8 r[]) f() {}", "has a result of unknown size");

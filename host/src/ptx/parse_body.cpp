@@ -30,11 +30,12 @@ class body_parser {
       }
     } catch (syntax_error const& error) {
       if (error.category() == syntax_error::kind::unsupported) throw;
+      auto const text = reader_.text_from(statement);
       while (reader_.brace_depth() > outside) {
         if (reader_.peek().kind == token_kind::end) throw;  // where the body ends is unknown
         reader_.next();
       }
-      note(error, reader_.statement_at(statement));
+      note(error, text);
     }
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/token_reader.hpp"
 
+#include <algorithm>
+
 #include "ptx/grammar.hpp"
 #include "util/limits.hpp"
 
@@ -31,11 +33,11 @@ bool token_reader::at_mark(std::string_view text) const noexcept
          second().offset == peek().offset + 1;
 }
 
-std::string_view token_reader::statement_at(token const& begin) const noexcept
+std::string_view token_reader::text_from(token const& begin) const noexcept
 {
   constexpr std::size_t k_max_bytes = 200;
-  auto const rest = text_.substr(begin.offset, k_max_bytes);
-  return rest.substr(0, rest.find_first_of(";\r\n"));
+  auto const end = peek().offset + peek().text.size();
+  return text_.substr(begin.offset, std::min(end - begin.offset, k_max_bytes));
 }
 
 bool token_reader::accept(std::string_view text)

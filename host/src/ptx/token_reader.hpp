@@ -43,8 +43,8 @@ class token_reader {
 
   /// Opening braces read so far, less closing ones.
   [[nodiscard]] std::int64_t brace_depth() const noexcept { return brace_depth_; }
-  /// The text from `begin` up to its semicolon or its end of line, shortened to 200 bytes.
-  [[nodiscard]] std::string_view statement_at(token const& begin) const noexcept;
+  /// The text from `begin` to the end of the next token, at most 200 bytes.
+  [[nodiscard]] std::string_view text_from(token const& begin) const noexcept;
 
   /// @throws syntax_error (malformed) at the next token.
   [[noreturn]] void fail(std::string const& detail) const;

@@ -29,13 +29,35 @@ decode_table const& instruction_table()
   // Never destroyed: threads may still execute while the process exits.
   static auto const& table = *[] {
     auto* const families = new decode_table;
-    for (auto const add : {add_integer,      add_bits,    add_logic,   add_float,
-                           add_approximate,  add_convert, add_compare, add_select,
-                           add_move,         add_access,  add_address, add_atomic,
-                           add_control,      add_barrier, add_shuffle, add_vote,
-                           add_bit_masks,    add_hints,   add_spaces,  add_video,
-                           add_simd_video,   add_cache,   add_copies,  add_mbarrier,
-                           add_matrix_moves, add_mma,     add_wmma,    add_cluster_addresses})
+    for (auto const add : {add_integer,
+                           add_bits,
+                           add_logic,
+                           add_float,
+                           add_approximate,
+                           add_convert,
+                           add_compare,
+                           add_select,
+                           add_move,
+                           add_access,
+                           add_address,
+                           add_atomic,
+                           add_control,
+                           add_barrier,
+                           add_shuffle,
+                           add_vote,
+                           add_bit_masks,
+                           add_hints,
+                           add_float_signs,
+                           add_spaces,
+                           add_video,
+                           add_simd_video,
+                           add_cache,
+                           add_copies,
+                           add_mbarrier,
+                           add_matrix_moves,
+                           add_mma,
+                           add_wmma,
+                           add_cluster_addresses})
       add(*families);
     return families;
   }();
@@ -98,6 +120,7 @@ void decoding::lay_out_variables()
   }
   code_.is_variadic = is_variadic(function_);
   code_.local_bytes = static_cast<std::uint32_t>(aligned(local, k_alignment));
+  variable_bytes_ = code_.local_bytes;
   code_.parameter_bytes = static_cast<std::uint32_t>(parameters);
 }
 
@@ -141,6 +164,7 @@ void decoding::decode(syntax::instruction const& instruction)
 {
   instruction_ = &instruction;
   words_ = instruction.modifiers;
+  next_slot_ = variable_bytes_;
   starts_.push_back(static_cast<unsigned>(code_.operations.size()));
   code_.instructions.push_back({instruction.line, instruction.text, instruction.location});
   auto const entry = instruction_table().find(instruction.name);
@@ -253,8 +277,9 @@ unsigned decoding::branch_table(std::string_view name)
 
 slot decoding::new_slot(unsigned bytes)
 {
-  slot const place{code_.local_bytes, bytes};
-  code_.local_bytes = static_cast<std::uint32_t>(aligned(code_.local_bytes + bytes, k_alignment));
+  slot const place{next_slot_, bytes};
+  next_slot_ = static_cast<std::uint32_t>(aligned(next_slot_ + bytes, k_alignment));
+  code_.local_bytes = std::max(code_.local_bytes, next_slot_);
   if (code_.local_bytes > limits::k_local_bytes)
     refuse("more than 512 KiB of local memory, the limit of a thread");
   return place;

@@ -102,7 +102,8 @@ class decoding {
   unsigned branch_table(std::string_view name);
   /// The place of variable `index` of the function, a .param or .local variable.
   [[nodiscard]] slot slot_of(unsigned index) const;
-  /// A place of `bytes` in the frame, for an argument that is not a variable.
+  /// A place of `bytes` in the frame, for an argument that is not a variable. Other instructions
+  /// use it again.
   slot new_slot(unsigned bytes);
   [[nodiscard]] bool is_kernel_parameter(unsigned index) const noexcept;
   [[nodiscard]] syntax::function const& function() const noexcept { return function_; }
@@ -152,6 +153,8 @@ class decoding {
   syntax::instruction const* instruction_ = nullptr;
   std::vector<std::string_view> words_;
   std::vector<std::uint32_t> offsets_;        ///< of registers and predicates; 0: not used yet
+  std::uint32_t variable_bytes_ = 0;          ///< of the frame's variables
+  std::uint32_t next_slot_ = 0;               ///< where new_slot() has room
   std::vector<std::uint32_t> local_offsets_;  ///< of variables
   std::map<std::pair<std::uint64_t, unsigned>, operand_offset> constants_;
   std::set<unsigned> references_;                       ///< functions in code_.references
@@ -193,6 +196,7 @@ void add_vote(decode_table& table);
 void add_bit_masks(decode_table& table);
 void add_hints(decode_table& table);
 void add_spaces(decode_table& table);
+void add_float_signs(decode_table& table);
 void add_video(decode_table& table);
 void add_simd_video(decode_table& table);
 

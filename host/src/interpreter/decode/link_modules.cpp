@@ -203,8 +203,7 @@ class symbol_table {
     if (names.contains(declared.name)) return;
     auto const definition = global_.find(declared.name);
     if (definition == global_.end()) {
-      if (declared.space == space::shared && declared.count == 0)
-        names.emplace(declared.name, entity{entity_kind::dynamic_shared, 0});
+      if (declared.space == space::shared) define_shared(module, declared);
       return;
     }
     auto const& source = linked_.modules[module].name;
@@ -218,6 +217,19 @@ class symbol_table {
                         " disagree on " + declared.name,
                     source, declared.line);
     names.emplace(declared.name, meaning);
+  }
+
+  /// Shared memory that no module defines: an array of unknown size is that of the launch; ptxas
+  /// ignores `.extern` of others.
+  void define_shared(unsigned module, syntax::variable const& declared)
+  {
+    entity meaning{entity_kind::dynamic_shared, 0};
+    if (declared.count != 0) {
+      meaning = {entity_kind::variable, static_cast<unsigned>(linked_.variables.size())};
+      linked_.variables.push_back({module, &declared});
+      global_.emplace(declared.name, global_definition{meaning, module, linkage::common});
+    }
+    linked_.names[module].emplace(declared.name, meaning);
   }
 
   void check_uses(unsigned module) const

@@ -8,6 +8,8 @@
 /// A function of this kind runs only where has_level_3. What it calls is inlined into it.
 #define FATLINK_LEVEL_3 \
   [[gnu::target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"), gnu::flatten, gnu::noinline]]
+#define FATLINK_LEVEL_3_INLINE \
+  [[gnu::target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"), gnu::always_inline]] inline
 #endif
 
 namespace fatlink::interpreter {

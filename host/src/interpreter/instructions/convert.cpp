@@ -7,6 +7,7 @@
 #include "interpreter/instructions/conversion.hpp"
 #include "interpreter/instructions/convert_special.hpp"
 #include "interpreter/instructions/float_ops.hpp"
+#include "interpreter/instructions/half_vectors.hpp"
 #include "util/bytes/half_float.hpp"
 
 namespace fatlink::interpreter {
@@ -109,12 +110,29 @@ void widen_bfloat(warp& w, operation const& o, lane_mask mask)
   });
 }
 
+/// Whether a cvt to or from half numbers only rounds to nearest, for all lanes: then processors of
+/// x86-64-v3 have instructions for it.
+bool is_plain(conversion const& conversion, lane_mask mask) noexcept
+{
+  return has_level_3 && mask == k_all_lanes && conversion.rounding == FE_TONEAREST &&
+         !conversion.integral && !conversion.saturate && !conversion.relu && !conversion.ftz;
+}
+
 template <typename D, typename S>
 void real_to_real(warp& w, operation const& o, lane_mask mask)
 {
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
+#ifdef FATLINK_HAS_LEVEL_3
+  constexpr auto k_widens = std::is_same_v<S, binary16> && std::is_same_v<D, float>;
+  if constexpr (k_widens)
+    if (is_plain(conversion, mask) && conversion.source_stride == sizeof(std::uint16_t))
+      return half_vectors::widen_lanes(d, a);
+  if constexpr (k_is_half<D> && std::is_same_v<S, float>)
+    if (is_plain(conversion, mask) && conversion.source_stride == sizeof(float))
+      return half_vectors::narrow_lanes<D>(d, a);
+#endif
   rounding_scope const scope(k_is_half<D> || conversion.integral ? FE_TONEAREST
                                                                  : conversion.rounding);
   each_lane(mask, [=](unsigned i) {
@@ -132,6 +150,9 @@ void pair_of_halves(warp& w, operation const& o, lane_mask mask)
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
   auto const* const b = w.at(o.b);
+#ifdef FATLINK_HAS_LEVEL_3
+  if (is_plain(conversion, mask)) return half_vectors::narrow_pairs<Half>(d, a, b);
+#endif
   each_lane(mask, [=](unsigned i) {
     auto const upper = static_cast<double>(load<float>(a, i));
     auto const lower = static_cast<double>(load<float>(b, i));

@@ -7,6 +7,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/approximate.hpp"
 #include "interpreter/instructions/float_ops.hpp"
+#include "interpreter/instructions/float_signs.hpp"
 #include "interpreter/instructions/mixed_arithmetic.hpp"
 
 namespace fatlink::interpreter {
@@ -40,11 +41,20 @@ struct op_divide {
     return a / b;
   }
 };
+inline double quiet(double nan) noexcept
+{
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
+}
+
 struct op_fma {
-  template <typename F>
-  F operator()(F a, F b, F c) const
+  float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
+  /// Of several NaN operands, the first one: processors choose by the order of the registers.
+  double operator()(double a, double b, double c) const
   {
-    return std::fma(a, b, c);
+    auto const result = std::fma(a, b, c);
+    auto const last = std::isnan(c) ? quiet(c) : result;
+    auto const later = std::isnan(b) ? quiet(b) : last;
+    return std::isnan(a) ? quiet(a) : later;
   }
 };
 struct op_sqrt {
@@ -128,42 +138,6 @@ void arithmetic(warp& w, operation const& o, lane_mask mask)
   if ((o.flags & k_saturate) != 0) saturate<F>(d, mask);
 }
 
-/// abs and neg of a NaN: f32 gives the canonical NaN, f64 keeps the sign.
-template <typename F>
-F changed_nan(F value) noexcept
-{
-  if constexpr (sizeof(F) == 4)
-    return std::bit_cast<float>(k_nan);
-  else
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | 0x0008000000000000);
-}
-
-template <typename F, bool Negate, bool Ftz>
-void change_sign(warp& w, operation const& o, lane_mask mask)
-{
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  constexpr auto k_sign = bits_for<F>{1} << (8 * sizeof(F) - 1);
-  each_lane(mask, [=](unsigned i) {
-    auto const value = flushed_if<Ftz>(load<F>(a, i));
-    auto const bits = std::bit_cast<bits_for<F>>(value);
-    auto const changed = std::bit_cast<F>(Negate ? bits ^ k_sign : bits & ~k_sign);
-    store(d, i, std::isnan(value) ? changed_nan(value) : changed);
-  });
-}
-
-template <typename F>
-void copy_sign(warp& w, operation const& o, lane_mask mask)
-{
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  auto const* const b = w.at(o.b);
-  constexpr auto k_sign = bits_for<F>{1} << (8 * sizeof(F) - 1);
-  each_lane(mask, [=](unsigned i) {
-    store(d, i, (load<bits_for<F>>(a, i) & k_sign) | (load<bits_for<F>>(b, i) & ~k_sign));
-  });
-}
-
 struct float_flags {
   int rounding = FE_TONEAREST;
   bool ftz = false;
@@ -220,8 +194,8 @@ void decode_pair(decoding& d)
 {
   auto const flags = take_flags(d);
   if (flags.saturate) d.refuse("it has no .sat");
-  auto const run =
-      flags.ftz ? &arithmetic<float, Op, Count, true> : &arithmetic<float, Op, Count, false>;
+  auto const run = flags.ftz ? for_host<&arithmetic<float, Op, Count, true>>()
+                             : for_host<&arithmetic<float, Op, Count, false>>();
   auto& o = emit_same<Count>(d, &in_pairs, type::f32x2);
   o.flags = static_cast<std::uint32_t>(flags.rounding);
   o.immediate = reinterpret_cast<std::uintptr_t>(run);
@@ -258,16 +232,6 @@ void decode_extreme(decoding& d, type type)
   d.emit(run, type, {type, type}).flags = FE_TONEAREST;
 }
 
-template <bool Negate>
-void decode_sign(decoding& d, type type)
-{
-  auto const ftz = d.take("ftz");
-  auto const run = type == type::f64 ? for_host<&change_sign<double, Negate, false>>()
-                   : ftz             ? for_host<&change_sign<float, Negate, true>>()
-                                     : for_host<&change_sign<float, Negate, false>>();
-  d.emit(run, type, {type});
-}
-
 /// sqrt and rcp; `.approx` is decoded elsewhere.
 template <typename Op>
 void decode_root(decoding& d, std::string_view name)
@@ -276,14 +240,6 @@ void decode_root(decoding& d, std::string_view name)
   if (type != type::f32 && type != type::f64) d.refuse();
   if (d.take("approx")) return decode_approximation(d, name, type);
   decode_exact<Op, 1>(d, type);
-}
-
-void decode_copysign(decoding& d)
-{
-  auto const type = d.take_type();
-  if (type != type::f32 && type != type::f64) d.refuse();
-  d.emit(type == type::f64 ? for_host<&copy_sign<double>>() : for_host<&copy_sign<float>>(), type,
-         {type, type});
 }
 
 }  // namespace
@@ -298,8 +254,8 @@ void decode_float_arithmetic(decoding& d, std::string_view name, type type)
   if (name == "fma") return decode_exact<op_fma, 3>(d, type);
   if (name == "min") return decode_extreme<false>(d, type);
   if (name == "max") return decode_extreme<true>(d, type);
-  if (name == "abs") return decode_sign<false>(d, type);
-  if (name == "neg") return decode_sign<true>(d, type);
+  if (name == "abs") return decode_float_sign(d, false, type);
+  if (name == "neg") return decode_float_sign(d, true, type);
   if (name != "div") d.refuse();
   if (d.take("approx")) return decode_approximate_division(d, type);
   if (d.take("full")) return decode_full_division(d, type);
@@ -321,7 +277,6 @@ void add_float(decode_table& table)
   };
   table["sqrt"] = [](decoding& d) { decode_root<op_sqrt>(d, "sqrt"); };
   table["rcp"] = [](decoding& d) { decode_root<op_reciprocal>(d, "rcp"); };
-  table["copysign"] = &decode_copysign;
 }
 
 }  // namespace fatlink::interpreter

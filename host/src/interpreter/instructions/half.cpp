@@ -9,6 +9,7 @@
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/half_vectors.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -147,20 +148,80 @@ void half_arithmetic(warp& w, operation const& o, lane_mask mask)
   });
 }
 
+#ifdef FATLINK_HAS_LEVEL_3
+/// Eight numbers. bf16: a sum of three has middle exponents (half_vectors.hpp).
+template <typename Half, typename Op>
+FATLINK_LEVEL_3_INLINE void compute_vector(std::byte* d, std::byte const* a, std::byte const* b,
+                                           std::byte const* c)
+{
+  using namespace half_vectors;
+  auto const x = widened<Half>(a);
+  auto const y = widened<Half>(b);
+  __m256 result = x;
+  if constexpr (std::is_same_v<Op, op_fma>) {
+    result = sum_rounded_to_odd(_mm256_mul_ps(x, y), widened<Half>(c));
+  } else if constexpr (std::is_same_v<Op, op_add>) {
+    result = _mm256_add_ps(x, y);
+  } else if constexpr (std::is_same_v<Op, op_subtract>) {
+    result = _mm256_sub_ps(x, y);
+  } else {
+    result = _mm256_mul_ps(x, y);
+  }
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(d), narrowed<Half>(result));
+}
+
+template <typename Half, typename Op, unsigned Count, unsigned Sources>
+FATLINK_LEVEL_3 void half_vector_arithmetic(warp& w, operation const& o, lane_mask mask)
+{
+  constexpr unsigned k_bytes = k_lanes * Count * sizeof(std::uint16_t);
+  if (o.flags != 0) return half_arithmetic<Half, Op, Count, Sources>(w, o, mask);
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  auto const* const c = Sources > 2 ? w.at(o.c) : a;
+  if constexpr (std::is_same_v<Half, bfloat16> && std::is_same_v<Op, op_fma>)
+    for (auto const* const numbers : {a, b, c})
+      if (!half_vectors::have_middle_exponents<k_bytes>(numbers))
+        return half_arithmetic<Half, Op, Count, Sources>(w, o, mask);
+  alignas(32) std::byte partial[k_bytes];
+  auto* const results = mask == k_all_lanes ? d : partial;
+  for (unsigned i = 0; i < k_bytes; i += half_vectors::k_width * sizeof(std::uint16_t))
+    compute_vector<Half, Op>(results + i, a + i, b + i, c + i);
+  if (mask == k_all_lanes) return;
+  each_element<Count>(mask, [&](unsigned i) { store(d, i, load<std::uint16_t>(partial, i)); });
+}
+#endif
+
+template <typename Half, typename Op, unsigned Count, unsigned Sources>
+handler pick_arithmetic() noexcept
+{
+#ifdef FATLINK_HAS_LEVEL_3
+  if (has_level_3) return &half_vector_arithmetic<Half, Op, Count, Sources>;
+#endif
+  return &half_arithmetic<Half, Op, Count, Sources>;
+}
+
 /// −0 is less than +0. If one operand is NaN, the result is the other one, or NaN with `.NaN`.
 template <typename Half, bool Max>
 std::uint16_t extreme(std::uint16_t a, std::uint16_t b, bool nan_wins) noexcept
 {
-  // The bits in the order of the numbers.
-  auto const key = [](std::uint16_t bits) {
-    return static_cast<std::int16_t>((bits & 0x8000) != 0 ? bits ^ 0x7FFF : bits);
+  using u16 = std::uint16_t;
+  using s16 = std::int16_t;
+  constexpr s16 k_infinity = static_cast<s16>(k_exponent<Half>);
+  // By masks of 16 bits, so that the loop is vectorised. A key has the order of the numbers.
+  auto const mask = [](bool condition) { return static_cast<u16>(condition ? 0xFFFF : 0); };
+  auto const key = [](u16 bits) {
+    return static_cast<s16>(bits ^ (static_cast<u16>(static_cast<s16>(bits) >> 15) & 0x7FFF));
   };
-  auto const ordered = (key(a) < key(b)) == Max ? b : a;
-  auto const a_is_nan = is_nan<Half>(a);
-  auto const b_is_nan = is_nan<Half>(b);
-  auto const any = a_is_nan ? b : b_is_nan ? a : ordered;
-  auto const result_is_nan = nan_wins ? a_is_nan || b_is_nan : a_is_nan && b_is_nan;
-  return result_is_nan ? Half::k_nan : any;
+  auto const a_is_nan = mask(static_cast<s16>(a & 0x7FFF) > k_infinity);
+  auto const b_is_nan = mask(static_cast<s16>(b & 0x7FFF) > k_infinity);
+  auto const a_is_less = mask(key(a) < key(b));
+  auto const prefers_b = static_cast<u16>((Max ? a_is_less : ~a_is_less) | a_is_nan);
+  auto const takes_b = static_cast<u16>(prefers_b & ~b_is_nan);
+  auto const any = static_cast<u16>((b & takes_b) | (a & ~takes_b));
+  auto const both = static_cast<u16>(a_is_nan & b_is_nan);
+  auto const is_nan = static_cast<u16>(nan_wins ? a_is_nan | b_is_nan : both);
+  return static_cast<u16>((any & ~is_nan) | (Half::k_nan & is_nan));
 }
 
 template <typename Half, bool Max, unsigned Count>
@@ -177,6 +238,33 @@ void half_extreme(warp& w, operation const& o, lane_mask mask)
     store(d, i,
           extreme<Half, Max>(ftz ? flushed<Half>(x) : x, ftz ? flushed<Half>(y) : y, nan_wins));
   });
+}
+
+#ifdef FATLINK_HAS_LEVEL_3
+template <typename Half, bool Max, unsigned Count>
+FATLINK_LEVEL_3 void half_vector_extreme(warp& w, operation const& o, lane_mask mask)
+{
+  if ((o.flags & k_ftz) != 0 || mask != k_all_lanes)
+    return half_extreme<Half, Max, Count>(w, o, mask);
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  for (unsigned i = 0; i < k_lanes * Count * sizeof(std::uint16_t); i += sizeof(__m128i)) {
+    auto const x = _mm_loadu_si128(reinterpret_cast<__m128i const*>(a + i));
+    auto const y = _mm_loadu_si128(reinterpret_cast<__m128i const*>(b + i));
+    auto const result = half_vectors::extremes<Half, Max>(x, y, (o.flags & k_nan_wins) != 0);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(d + i), result);
+  }
+}
+#endif
+
+template <typename Half, bool Max, unsigned Count>
+handler pick_extreme() noexcept
+{
+#ifdef FATLINK_HAS_LEVEL_3
+  if (has_level_3) return &half_vector_extreme<Half, Max, Count>;
+#endif
+  return &half_extreme<Half, Max, Count>;
 }
 
 /// abs and neg of `Count` numbers: they change only the sign bits.
@@ -196,12 +284,12 @@ void half_sign(warp& w, operation const& o, lane_mask mask)
 template <typename Half, unsigned Count>
 handler pick(decoding const& d, std::string_view name)
 {
-  if (name == "add") return for_host<&half_arithmetic<Half, op_add, Count, 2>>();
-  if (name == "sub") return for_host<&half_arithmetic<Half, op_subtract, Count, 2>>();
-  if (name == "mul") return for_host<&half_arithmetic<Half, op_multiply, Count, 2>>();
-  if (name == "fma") return for_host<&half_arithmetic<Half, op_fma, Count, 3>>();
-  if (name == "min") return for_host<&half_extreme<Half, false, Count>>();
-  if (name == "max") return for_host<&half_extreme<Half, true, Count>>();
+  if (name == "add") return pick_arithmetic<Half, op_add, Count, 2>();
+  if (name == "sub") return pick_arithmetic<Half, op_subtract, Count, 2>();
+  if (name == "mul") return pick_arithmetic<Half, op_multiply, Count, 2>();
+  if (name == "fma") return pick_arithmetic<Half, op_fma, Count, 3>();
+  if (name == "min") return pick_extreme<Half, false, Count>();
+  if (name == "max") return pick_extreme<Half, true, Count>();
   if (name == "abs") return for_host<&half_sign<Half, false, Count>>();
   if (name == "neg") return for_host<&half_sign<Half, true, Count>>();
   d.refuse();

@@ -17,6 +17,11 @@ void take_scope(decoding& d)
 
 space take_space(decoding& d)
 {
+  // The first of several: "cp.async.ca.shared.global".
+  if (auto const stated = ptx::parse_space(d.next_word())) {
+    (void)d.take_next();
+    return *stated;
+  }
   for (auto const* const word : {"global", "shared", "shared::cta", "const", "local", "param",
                                  "param::entry", "param::func"})
     if (d.take(word)) return *ptx::parse_space(word);

@@ -35,9 +35,10 @@ void pairs(warp& w, operation const& o, lane_mask mask)
 template <typename T>
 handler pick(std::string_view name, bool relu)
 {
-  if (name == "add") return &pairs<T, op_add>;
-  if (name == "min") return relu ? &pairs<T, op_relu<op_min>> : &pairs<T, op_min>;
-  return relu ? &pairs<T, op_relu<op_max>> : &pairs<T, op_max>;
+  if (name == "add") return for_host<&pairs<T, op_add>>();
+  if (name == "min")
+    return relu ? for_host<&pairs<T, op_relu<op_min>>>() : for_host<&pairs<T, op_min>>();
+  return relu ? for_host<&pairs<T, op_relu<op_max>>>() : for_host<&pairs<T, op_max>>();
 }
 
 void decode_relu(decoding& d, std::string_view name)

@@ -142,7 +142,7 @@ void decode_simd(decoding& d)
   auto const b = video_source(d, d.operand(2));
   auto const c = d.source(3, type::b32);
   auto const result = video_destination(d, d.operand(0));
-  auto& o = d.emit(&simd<Action, Count>);
+  auto& o = d.emit(for_host<&simd<Action, Count>>());
   o.d = result;
   o.a = a;
   o.b = b;

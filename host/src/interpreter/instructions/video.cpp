@@ -126,7 +126,7 @@ void decode_arithmetic(decoding& d)
   form.set_signed(words.types[1], words.types[2], words.types[0]);
   if (words.take("sat")) form.flags |= scalar_video::k_saturate;
   scalar_video::take_end(d, words, form);
-  scalar_video::emit(d, &arithmetic<Action>, form);
+  scalar_video::emit(d, for_host<&arithmetic<Action>>(), form);
 }
 
 /// The result is unsigned.
