@@ -118,7 +118,8 @@ struct cpu_options {
   /// Instructions that a warp may execute in a launch before the launch fails as endless; 0: no
   /// limit.
   std::uint64_t instruction_budget = std::uint64_t{1} << 30;
-  /// Whether two threads that write the same byte without synchronisation are an error.
+  /// Whether two threads that access the same byte without synchronisation, of which one writes,
+  /// are an error (docs/reference_device.md). Needs 16 bytes for each byte of such memory.
   bool check_races = false;
 };
 

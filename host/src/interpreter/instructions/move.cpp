@@ -124,10 +124,10 @@ void decode_pack(decoding& d, type type, syntax::operand const& parts)
       d.new_register(size_of(type));  // not the result, which may be one of the parts
   for (unsigned i = 0; i < parts.parts.size(); ++i) {
     auto const a = d.source(parts.parts[i], part_type);
-    auto& o = d.emit(width == 1 ? for_host<&put_part<std::uint8_t>>()
-                                : for_bits(d, width, []<typename T>() -> handler {
-                                    return for_host<&put_part<T>>();
-                                  }));
+    auto& o = d.emit(
+        width == 1
+            ? for_host<&put_part<std::uint8_t>>()
+            : for_bits(d, width, []<typename T>() -> handler { return for_host<&put_part<T>>(); }));
     o.d = packed;
     o.a = a;
     o.immediate = i * width;
@@ -150,10 +150,10 @@ void decode_unpack(decoding& d, type type, syntax::operand const& parts)
   whole_copy.a = a;
   for (unsigned i = 0; i < parts.parts.size(); ++i) {
     auto const result = d.destination(parts.parts[i], part_type);
-    auto& o = d.emit(width == 1 ? for_host<&take_part<std::uint8_t>>()
-                                : for_bits(d, width, []<typename T>() -> handler {
-                                    return for_host<&take_part<T>>();
-                                  }));
+    auto& o = d.emit(
+        width == 1 ? for_host<&take_part<std::uint8_t>>()
+                   : for_bits(d, width,
+                              []<typename T>() -> handler { return for_host<&take_part<T>>(); }));
     o.d = result;
     o.a = copied;
     o.immediate = i * width;
