@@ -118,8 +118,7 @@ struct cpu_options {
   /// Instructions that a warp may execute in a launch before the launch fails as endless; 0: no
   /// limit.
   std::uint64_t instruction_budget = std::uint64_t{1} << 30;
-  /// Whether two threads that access the same byte without synchronisation, of which one writes,
-  /// are an error (docs/reference_device.md). Needs 16 bytes for each byte of such memory.
+  /// Whether accesses of two threads to a byte, not synchronised and one a write, are an error.
   bool check_races = false;
 };
 
