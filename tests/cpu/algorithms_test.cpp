@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, CubBlocks, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, CubWarps, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, CubGrids, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Grids, testing::ValuesIn(k_places));
-INSTANTIATE_TEST_SUITE_P(Cpu, Groups, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, CooperativeGroups, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Language, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Matrices, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::ValuesIn(k_places));
@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Simd, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::ValuesIn(k_places));
 
 /// On a GPU this needs a cooperative launch.
-TEST_P(Groups, StepsOfTheWholeGrid)
+TEST_P(CooperativeGroups, StepsOfTheWholeGrid)
 {
   constexpr unsigned count = 16 * 64;
   auto values = numbers(count);
@@ -59,7 +59,35 @@ TEST_P(Language, LinesThatThreadsPrint)
             "002|-42   |+1.234e+03|text| 99.5%|!|0xff|-1234567890123\n");
 }
 
-using Races = Sequences;
+class Races : public Sequences {
+ protected:
+  /// Runs a kernel that gets results and numbers.
+  void expect_race(char const* name, unsigned threads, unsigned blocks = 1)
+  {
+    expect_error<device_error>(
+        [&] { launch(name, shape(blocks, threads), zeros<unsigned>(512), words(512, 1)); },
+        "without synchronisation");
+  }
+};
+
 INSTANTIATE_TEST_SUITE_P(Cpu, Races, testing::Values("checked"));
+
+TEST_P(Races, OfAMissingBarrierOfTheBlock)
+{
+  expect_race("sum_without_barrier", 256);
+  expect_race("fill_without_block_barrier", 64);
+}
+
+TEST_P(Races, OfAMissingBarrierOfAWarp)
+{
+  expect_race("rotate_without_barrier", 32);
+  expect_race("fill_without_barrier", 32);
+}
+
+TEST_P(Races, OfAMissingFence)
+{
+  EXPECT_NO_THROW(launch("publish", shape(2, 32), zeros<unsigned>(64), zeros<unsigned>(1)));
+  expect_race("publish_without_fence", 32, 2);
+}
 
 }  // namespace fatlink

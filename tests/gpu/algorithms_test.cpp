@@ -10,6 +10,7 @@
 #include "algorithms/numeric_suite.hpp"
 #include "algorithms/random_numbers_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
+#include "algorithms/simd_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
 
 namespace fatlink {
@@ -19,12 +20,13 @@ INSTANTIATE_TEST_SUITE_P(Gpu, CubBlocks, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, CubWarps, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, CubGrids, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Grids, testing::Values("gpu"));
-INSTANTIATE_TEST_SUITE_P(Gpu, Groups, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, CooperativeGroups, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Language, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Matrices, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Numeric, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, RandomNumbers, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Sequences, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Simd, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Waiting, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -38,8 +38,9 @@ void add_device(CLI::App& verb, run_arguments& arguments)
       ->each(check_device);
   add_count(verb, "--instruction-budget", arguments.cpu.instruction_budget, {},
             "on cpu: maximum number of instructions of a warp; 0: no limit");
-  verb.add_flag("--check-races", arguments.cpu.check_races,
-                "on cpu: fail if two threads write to one address");
+  verb.add_flag(
+      "--check-races", arguments.cpu.check_races,
+      "on cpu: fail if a thread accesses what another one writes, without synchronization");
 }
 
 void add_data(CLI::App& verb, run_arguments& arguments)

@@ -118,7 +118,7 @@ struct cpu_options {
   /// Instructions that a warp may execute in a launch before the launch fails as endless; 0: no
   /// limit.
   std::uint64_t instruction_budget = std::uint64_t{1} << 30;
-  /// Whether two threads that write the same byte without synchronisation are an error.
+  /// Whether accesses of two threads to a byte, not synchronised and one a write, are an error.
   bool check_races = false;
 };
 

@@ -193,7 +193,7 @@ extern "C" __global__ void bracket_depth(int* out, char const* text)
 
 // ---- kernels that lack a barrier: a search for races finds them
 
-/// As a sum of the block, but a step begins before the last one has ended.
+/// A sum of the block whose steps begin before the last one has ended.
 extern "C" __global__ void sum_without_barrier(unsigned* out, unsigned const* in)
 {
   __shared__ unsigned sums[256];
@@ -206,31 +206,61 @@ extern "C" __global__ void sum_without_barrier(unsigned* out, unsigned const* in
   if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
 }
 
-/// Each lane takes the number of the next one, which may have been replaced.
+/// Each lane takes the number that the lane before it wrote.
 extern "C" __global__ void rotate_without_barrier(unsigned* out, unsigned const* in)
 {
-  __shared__ unsigned volatile values[32];
+  __shared__ unsigned values[32];
   auto const lane = threadIdx.x;
-  values[lane] = in[lane];
-  out[lane] = values[(lane + 1) % 32];
+  values[lane] = in[lane] + lane;
+  out[lane] = values[(lane + 31) % 32];
 }
 
 /// Two lanes fill the same slot, one after the other.
-extern "C" __global__ void fill_without_barrier(unsigned* out)
+extern "C" __global__ void fill_without_barrier(unsigned* out, unsigned const* in)
 {
   __shared__ unsigned slots[16];
-  if (threadIdx.x < 16) slots[threadIdx.x] = 1;
-  if (threadIdx.x >= 16) slots[threadIdx.x - 16] = 2;
+  if (threadIdx.x < 16) slots[threadIdx.x] = in[0];
+  if (threadIdx.x >= 16) slots[threadIdx.x - 16] = in[0] + 1;
   __syncwarp();
   out[threadIdx.x] = slots[threadIdx.x % 16];
 }
 
 /// As fill_without_barrier, for two warps.
-extern "C" __global__ void fill_without_block_barrier(unsigned* out)
+extern "C" __global__ void fill_without_block_barrier(unsigned* out, unsigned const* in)
 {
   __shared__ unsigned slots[32];
-  if (threadIdx.x < 32) slots[threadIdx.x] = 1;
-  if (threadIdx.x >= 32) slots[threadIdx.x - 32] = 2;
+  if (threadIdx.x < 32) slots[threadIdx.x] = in[0];
+  if (threadIdx.x >= 32) slots[threadIdx.x - 32] = in[0] + 1;
   __syncthreads();
   out[threadIdx.x] = slots[threadIdx.x % 32];
+}
+
+namespace {
+
+/// The first block writes numbers and sets a flag, for which the second one waits.
+template <bool HasFence>
+__device__ void hand_over(unsigned* numbers, unsigned volatile* flag)
+{
+  if (blockIdx.x == 0) {
+    numbers[threadIdx.x] = threadIdx.x + 1;
+    if (HasFence) __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) *flag = 7;
+  } else {
+    while (*flag != 7) {
+    }
+    numbers[32 + threadIdx.x] = numbers[31 - threadIdx.x];
+  }
+}
+
+}  // namespace
+
+extern "C" __global__ void publish(unsigned* numbers, unsigned* flag)
+{
+  hand_over<true>(numbers, flag);
+}
+
+extern "C" __global__ void publish_without_fence(unsigned* numbers, unsigned* flag)
+{
+  hand_over<false>(numbers, flag);
 }

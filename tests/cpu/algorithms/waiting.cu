@@ -270,3 +270,18 @@ extern "C" __global__ void pipeline_of_roles(unsigned* out, unsigned const* in, 
   }
   if (!is_producer) out[lane] = sum;
 }
+
+/// The second warp reads what the first one wrote before it arrived at a barrier of these two;
+/// the third one takes no part.
+extern "C" __global__ void meet_at_named_barrier(unsigned* out, unsigned const* in)
+{
+  __shared__ unsigned values[32];
+  auto const lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) {
+    values[lane] = in[lane];
+    asm volatile("bar.arrive 1, 64;" ::: "memory");
+  } else if (threadIdx.x < 64) {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    out[lane] = values[31 - lane];
+  }
+}

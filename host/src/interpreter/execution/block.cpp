@@ -85,10 +85,10 @@ void block::start(std::uint64_t index)
   linear_ = index;
   index_ = unflatten(index, launch_.grid);
   barriers_ = {};
-  if (launch_.races != nullptr)
-    writers_ = std::make_unique<std::atomic<std::uint64_t>[]>(shared_bytes_);
+  if (launch_.races != nullptr) shared_history_ = byte_histories(shared_bytes_);
   clock = 1;
   last_barrier = 0;
+  accesses = acquired = 0;
   auto remaining = static_cast<unsigned>(launch_.block.count());
   for (unsigned i = 0; i < warps_.size(); ++i) {
     auto const lanes = std::min(remaining, k_lanes);
@@ -172,6 +172,7 @@ void block::release(unsigned number)
     for (auto& group : warp->waiting()) {
       if (group.state != group_state::at_barrier || group.barrier != number) continue;
       group.state = group_state::ready;
+      warp->acquire_accesses(sync_scope::block);
       if (group.barrier_result != nullptr) write_barrier_result(group, completed);
       group.barrier_result = nullptr;
     }
@@ -203,6 +204,7 @@ void block::release_cluster_barrier()
   last_barrier = ++clock;
   for (auto& warp : warps_) {
     warp->cluster_arrivals = 0;
+    warp->acquire_accesses();
     for (auto& group : warp->waiting())
       if (group.state == group_state::at_barrier && group.barrier == k_cluster_barrier)
         group.state = group_state::ready;

@@ -116,7 +116,8 @@ class block {
     return place >= shared() && place < shared() + shared_bytes_;
   }
   /// The last writer of each byte of shared memory; null without the race check.
-  [[nodiscard]] std::atomic<std::uint64_t>* shared_writers() noexcept { return writers_.get(); }
+  /// Who accessed the shared memory, for the race check.
+  [[nodiscard]] byte_history* shared_history() const noexcept { return shared_history_.data(); }
   [[nodiscard]] barrier& barrier_at(unsigned number) noexcept { return barriers_[number]; }
   /// The thread index of a lane of warp `warp_index`.
   [[nodiscard]] dimensions thread(unsigned warp_index, unsigned lane) const noexcept;
@@ -134,6 +135,8 @@ class block {
 
   std::uint64_t clock = 1;         ///< counts synchronisations, for the race check
   std::uint64_t last_barrier = 0;  ///< the clock at the last barrier that released all threads
+  std::uint64_t accesses = 0;      ///< that the race check has recorded
+  std::uint64_t acquired = 0;      ///< the launch's tick at the last acquire, for the race check
 
  private:
   bool run_warps(bool& progress);
@@ -151,7 +154,7 @@ class block {
   std::uint64_t linear_ = 0;
   std::uint64_t shared_bytes_;
   std::vector<std::uint64_t> shared_;
-  std::unique_ptr<std::atomic<std::uint64_t>[]> writers_;
+  byte_histories shared_history_;
   std::array<barrier, k_barriers> barriers_;
   std::vector<std::unique_ptr<warp>> warps_;
   bool is_counted_ = false;   ///< in launch_state::busy

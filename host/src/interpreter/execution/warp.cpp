@@ -28,6 +28,7 @@ void warp::start(launch_state const& launch, interpreter::block& block, unsigned
   live_ = lanes;
   carry = 0;
   last_sync = 0;
+  released_to_block = released_to_device = acquired = 0;
   copies.clear();
   stacks.clear();
   cluster_arrivals = 0;

@@ -19,6 +19,7 @@
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/pending_copies.hpp"
+#include "interpreter/execution/races.hpp"
 #include "interpreter/execution/thread_stacks.hpp"
 
 namespace fatlink::interpreter {
@@ -160,7 +161,21 @@ class warp {
   void record_warp_sync() noexcept;
   /// For the race check: records a write to `target`, a result of resolve(). Only global and shared
   /// memory are checked.
-  void record_write(std::byte const* target, unsigned size, unsigned lane, operation const& op);
+  /// `after`: the bytes that are written; null: not known.
+  void record_write(std::byte const* target, unsigned size, unsigned lane, operation const& op,
+                    std::byte const* after = nullptr);
+  void record_read(std::byte const* source, unsigned size, unsigned lane, operation const& op);
+  /// For the race check: see race_map.
+  void release_accesses(sync_scope scope = sync_scope::device)
+  {
+    if (checks_accesses_) [[unlikely]]
+      release_to(scope);
+  }
+  void acquire_accesses(sync_scope scope = sync_scope::device) noexcept
+  {
+    if (checks_accesses_) [[unlikely]]
+      acquire_from(scope);
+  }
 
   /// The host address of the generic range [address, address + size). Checks bounds and alignment.
   /// @throws failure (address) naming the thread and the instruction.
@@ -195,11 +210,18 @@ class warp {
   lane_mask carry = 0;          ///< the condition code's carry, one bit for each lane; 1: no borrow
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync
   thread_stacks stacks;         ///< of alloca
-  pending_copies copies;        ///< of cp.async
-  lane_mask cluster_arrivals = 0;  ///< at the cluster's barrier, whose phase is not complete
-  std::uint64_t executed = 0;      ///< instructions, counted for each lane of the group
+  // For the race check.
+  std::uint64_t released_to_block = 0;   ///< accesses of the block at the last release
+  std::uint64_t released_to_device = 0;  ///< the same
+  std::uint64_t acquired = 0;            ///< the launch's tick at the last acquire
+  pending_copies copies;                 ///< of cp.async
+  lane_mask cluster_arrivals = 0;        ///< at the cluster's barrier, whose phase is not complete
+  std::uint64_t executed = 0;            ///< instructions, counted for each lane of the group
 
  private:
+  byte_history* history_of(std::byte const* place);
+  void release_to(sync_scope scope);
+  void acquire_from(sync_scope scope) noexcept;
   static constexpr std::uint32_t k_compared_polls = 4;  // in a turn
 
   /// Continues at `target` of another frame: the loop adds 1 to the program counter, then selects.

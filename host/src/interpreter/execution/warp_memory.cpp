@@ -141,18 +141,42 @@ std::byte* warp::resolve_local(std::uint64_t address, unsigned size, unsigned la
   fail_address(verb_of(writes), address, size, "outside the thread's local memory", lane, op);
 }
 
-void warp::record_write(std::byte const* target, unsigned size, unsigned lane, operation const& op)
+/// Null: the place is neither in global nor in the block's shared memory.
+byte_history* warp::history_of(std::byte const* place)
 {
-  auto const is_inside = [target](std::byte const* begin, std::uint64_t bytes) {
-    return target >= begin && target < begin + bytes;
+  auto const is_inside = [place](std::byte const* begin, std::uint64_t bytes) {
+    return place >= begin && place < begin + bytes;
   };
   if (last_region_ != nullptr && is_inside(last_region_->data, last_region_->size))
-    launch_->races->record(*last_region_, static_cast<std::uint64_t>(target - last_region_->data),
-                           size, *this, lane, op);
-  else if (is_inside(block_->shared(), block_->shared_bytes()))
-    race_map::record_shared(block_->shared_writers(),
-                            static_cast<std::uint64_t>(target - block_->shared()), size, *this,
-                            lane, op);
+    return last_region_->read_only
+               ? nullptr
+               : launch_->races->history_of(*last_region_,
+                                            static_cast<std::uint64_t>(place - last_region_->data));
+  if (!is_inside(block_->shared(), block_->shared_bytes())) return nullptr;
+  return block_->shared_history() + (place - block_->shared());
+}
+
+void warp::record_write(std::byte const* target, unsigned size, unsigned lane, operation const& op,
+                        std::byte const* after)
+{
+  if (auto* const history = history_of(target); history != nullptr)
+    launch_->races->record_write(history, {size, this, lane, &op}, target, after);
+}
+
+void warp::record_read(std::byte const* source, unsigned size, unsigned lane, operation const& op)
+{
+  if (auto* const history = history_of(source); history != nullptr)
+    launch_->races->record_read(history, {size, this, lane, &op});
+}
+
+void warp::release_to(sync_scope scope)
+{
+  launch_->races->release(*this, scope);
+}
+
+void warp::acquire_from(sync_scope scope) noexcept
+{
+  launch_->races->acquire(*this, scope);
 }
 
 std::string warp::text_at(std::uint64_t address, unsigned lane, operation const& op)

@@ -22,6 +22,7 @@ struct access {
   ptx::type type = type::b32;
   ordering order = ordering::none;
   unsigned operands = 2;
+  bool releases = false;
 };
 
 template <bool Store>
@@ -33,7 +34,9 @@ access take_access(decoding& d)
   (void)d.take("weak");
   (void)d.take("mmio");
   auto is_ordered = d.take("volatile");
-  is_ordered |= take_order(d);
+  auto const order = take_order(d);
+  is_ordered |= order != memory_order::weak;
+  access.releases = order == memory_order::release;
   take_scope(d);
   is_ordered |= take_cache_hints(d) && !Store;
   access.operands = 2 + take_cache_policy(d);
@@ -134,7 +137,7 @@ void decode_access(decoding& d)
   o.d = list;
   o.a = target.base;
   o.immediate = target.offset;
-  o.flags = pack_shape(access.count, elements.stride);
+  o.flags = pack_shape(access.count, elements.stride) | (access.releases ? k_releases : 0U);
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ constexpr std::uint32_t pack_shape(unsigned count, unsigned stride) noexcept
 {
   return count | stride << 8;
 }
+/// Another flag: what the thread has accessed before comes before the access.
+constexpr std::uint32_t k_releases = 1U << 16;
 inline unsigned count_of(operation const& o) noexcept
 {
   return o.flags & 0xFFU;
@@ -258,6 +260,7 @@ template <typename M, typename Place>
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const source = Place::lane(w, o, base, size, lane, false);
+    if (w.checks_accesses()) w.record_read(source, size, lane, o);
     for (unsigned k = 0; k < count; ++k)
       put_extended(w.at(list[k]), lane, stride, load_element<M>(source + k * sizeof(M)));
   }
@@ -274,7 +277,12 @@ template <typename M, typename Place>
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const target = Place::lane(w, o, base, size, lane, true);
-    if (w.launch().races != nullptr) w.record_write(target, size, lane, o);
+    if (w.checks_accesses()) {
+      M values[8] = {};
+      for (unsigned k = 0; k < count; ++k)
+        std::memcpy(&values[k], w.at(list[k]) + lane * stride, sizeof(M));
+      w.record_write(target, size, lane, o, reinterpret_cast<std::byte const*>(values));
+    }
     for (unsigned k = 0; k < count; ++k)
       store_element<M>(target + k * sizeof(M), w.at(list[k]) + lane * stride);
   }
@@ -330,6 +338,7 @@ void ordered(warp& w, operation const& o, lane_mask mask)
   auto const* const base = o.a == k_no_operand ? nullptr : w.at(o.a);
   auto* const lanes = w.at(w.current().code->lists[o.d]);
   poll_digest digest;
+  if ((o.flags & k_releases) != 0) w.release_accesses();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const element = reinterpret_cast<bits*>(Place::lane(w, o, base, sizeof(M), lane, Store));
@@ -343,7 +352,10 @@ void ordered(warp& w, operation const& o, lane_mask mask)
       digest.add(element, value);
     }
   }
-  if constexpr (!Store) w.note_poll(o, digest);
+  if constexpr (!Store) {
+    w.acquire_accesses();
+    w.note_poll(o, digest);
+  }
 }
 
 /// Copies 8 to 32 bytes as one atomic access, with respect to the other accesses of this function.
@@ -366,6 +378,7 @@ void ordered_vector(warp& w, operation const& o, lane_mask mask)
   auto const* const list = w.current().code->lists.data() + o.d;
   auto const size = static_cast<unsigned>(sizeof(M)) * count;
   poll_digest digest;
+  if ((o.flags & k_releases) != 0) w.release_accesses();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const element = Place::lane(w, o, base, size, lane, Store);
@@ -382,7 +395,10 @@ void ordered_vector(warp& w, operation const& o, lane_mask mask)
       }
     }
   }
-  if constexpr (!Store) w.note_poll(o, digest);
+  if constexpr (!Store) {
+    w.acquire_accesses();
+    w.note_poll(o, digest);
+  }
 }
 
 template <bool Store, typename M, typename Place>

@@ -40,10 +40,14 @@ void decode_cvta(decoding& d)
 
 /// All fences modify one atomic variable, which orders the accesses before it in one thread and
 /// after it in another. The thread sanitizer understands that, but not a fence of the host.
-void fence(warp&, operation const&, lane_mask)
+/// flags: 1 of a fence that other blocks need not see.
+void fence(warp& w, operation const& o, lane_mask)
 {
+  auto const scope = o.flags == 1 ? sync_scope::block : sync_scope::device;
+  w.release_accesses(scope);
   static std::atomic<unsigned> meeting_point = 0;
   meeting_point.fetch_add(1, std::memory_order_seq_cst);
+  w.acquire_accesses(scope);
 }
 
 /// Every fence is treated as the strongest kind, of all proxies and scopes.
@@ -52,13 +56,14 @@ void decode_fence(decoding& d)
   (void)d.take("proxy");
   auto const acquires_tensormap = d.take("tensormap::generic") && d.take("acquire");
   for (auto const* word :
-       {"sc", "acq_rel", "acquire", "release", "mbarrier_init", "cta", "gl", "sys", "gpu",
-        "cluster", "alias", "async", "global", "shared::cta", "shared::cluster", "async::generic",
+       {"sc", "acq_rel", "acquire", "release", "mbarrier_init", "gl", "sys", "gpu", "cluster",
+        "alias", "async", "global", "shared::cta", "shared::cluster", "async::generic",
         "sync_restrict::shared::cta", "sync_restrict::shared::cluster"})
     (void)d.take(word);
+  auto const is_of_block = d.take("cta");
   auto const operands = acquires_tensormap ? 2U : 0U;  // an address and its size
   d.expect_count(operands, operands);
-  d.emit(&fence);
+  d.emit(&fence).flags = is_of_block ? 1 : 0;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2 };
+enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2, k_releases = 4 };
 
 /// The generic address of a lane.
 std::uint64_t address_of(warp& w, operation const& o, unsigned lane)
@@ -43,6 +43,7 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   bool has_changed = false;  // otherwise it waits, like a lock that is taken
   std::byte const* last_element = nullptr;
   T last{};
+  if ((o.flags & k_releases) != 0) w.release_accesses();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto const address = address_of(w, o, i);
@@ -58,6 +59,7 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     last = result.old;
     if (d != nullptr) store<T>(d, i, result.old);
   }
+  w.acquire_accesses();
   if (!has_changed) w.note_poll(o, last_element, static_cast<std::uint64_t>(last));
 }
 
@@ -89,8 +91,7 @@ atomic_form take_form(decoding& d)
   atomic_form form;
   form.type = d.take_type();
   (void)d.take("noftz");
-  (void)take_order(d);
-  (void)d.take("acq_rel");
+  auto const releases = take_order(d) == memory_order::release || d.take("acq_rel");
   take_scope(d);
   for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
     if (d.take(word)) form.count = count;
@@ -104,7 +105,8 @@ void set_address(operation& o, computed_address const& address, space space)
 {
   o.a = address.base;
   o.immediate = address.offset;
-  o.flags = (space == space::shared ? k_shared : 0U) | (address.width == 4 ? k_narrow_address : 0U);
+  o.flags = (space == space::shared ? k_shared : 0U) |
+            (address.width == 4 ? k_narrow_address : 0U) | (releases ? k_releases : 0U);
 }
 
 /// A vector is updated element by element, after a check of its address.

@@ -17,6 +17,7 @@ void bar(warp& w, operation const& o, lane_mask mask)
   if (number >= k_barriers)
     w.fail(fault::deadlock,
            "barrier " + std::to_string(number) + " does not exist; barriers are 0 to 15", lane, o);
+  w.release_accesses(sync_scope::block);
   auto& barrier = w.block().barrier_at(number);
   auto const count = static_cast<std::uint32_t>(std::popcount(mask));
   barrier.arrived += count;
@@ -37,6 +38,7 @@ void arrive_at_cluster(warp& w, operation const& o, lane_mask mask)
 {
   if (auto const again = mask & w.cluster_arrivals; again != 0)
     w.fail(fault::deadlock, "arrives again without barrier.cluster.wait", first_lane(again), o);
+  w.release_accesses();
   w.cluster_arrivals |= mask;
 }
 

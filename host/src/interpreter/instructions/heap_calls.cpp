@@ -18,12 +18,21 @@ std::uint64_t argument_of(warp const& w, call_site const& site, unsigned lane)
   return value;
 }
 
+/// The memory may have been that of other threads.
+void forget_accesses(warp const& w, std::uint64_t address, std::uint64_t bytes)
+{
+  auto const* const region = find_region(*w.launch().regions, address, 1);
+  if (region != nullptr) w.launch().races->forget(*region, address - region->base, bytes);
+}
+
 void call_malloc(warp& w, operation const& o, lane_mask mask)
 {
   auto const& site = w.current().code->calls[o.immediate];
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
-    auto const address = w.launch().heap->allocate(argument_of(w, site, lane));
+    auto const bytes = argument_of(w, site, lane);
+    auto const address = w.launch().heap->allocate(bytes);
+    if (address != 0 && w.launch().races != nullptr) forget_accesses(w, address, bytes);
     if (!site.results.empty())
       std::memcpy(w.local(lane, site.results[0].offset), &address, sizeof address);
   }

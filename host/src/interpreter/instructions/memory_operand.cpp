@@ -3,11 +3,11 @@
 
 namespace fatlink::interpreter {
 
-bool take_order(decoding& d)
+memory_order take_order(decoding& d)
 {
-  bool is_ordered = false;
-  for (auto const* word : {"relaxed", "acquire", "release"}) is_ordered |= d.take(word);
-  return is_ordered;
+  if (d.take("relaxed")) return memory_order::relaxed;
+  if (d.take("acquire")) return memory_order::acquire;
+  return d.take("release") ? memory_order::release : memory_order::weak;
 }
 
 void take_scope(decoding& d)

@@ -7,8 +7,10 @@
 
 namespace fatlink::interpreter {
 
-/// Takes relaxed, acquire or release; returns whether there was one.
-bool take_order(decoding& d);
+enum class memory_order { weak, relaxed, acquire, release };
+
+/// Takes relaxed, acquire or release; weak if there is none.
+memory_order take_order(decoding& d);
 /// Takes the scope of a memory order (cta, gpu, …). Every scope is treated as .sys.
 void take_scope(decoding& d);
 /// Takes the state space; space::generic if there is none.

@@ -85,6 +85,7 @@ void wait(warp& w, operation const& o, lane_mask mask)
     if (!is_complete) digest.add(mbarrier.place(), mbarrier.word());
   });
   w.set_predicate(o.d, complete, mask);
+  if (complete != 0) w.acquire_accesses();
   if (complete == mask) return;
   w.note_poll(o, digest);
   if (Suspends) w.yield_turn();

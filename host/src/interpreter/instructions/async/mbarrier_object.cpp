@@ -41,6 +41,7 @@ mbarrier_object::mbarrier_object(warp& warp, operation const& op, unsigned lane,
       lane_(lane),
       place_(warp.resolve_shared(address - k_shared_window, sizeof(std::uint64_t), lane, op, true))
 {
+  warp.release_accesses();  // as by every arrival
 }
 
 std::uint64_t mbarrier_object::word() const noexcept
