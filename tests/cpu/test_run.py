@@ -39,12 +39,11 @@ class Run(RunSuite, CliTest):
                           says=["is still running after 10000 instructions"])
 
     def test_unknown_instructions_are_refused_before_anything_runs(self):
-        matrix = self.compile("matrix", HOOK.replace(
-            "return x", "int r[4]; asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" "
-            ": \"=r\"(r[0]), \"=r\"(r[1]), \"=r\"(r[2]), \"=r\"(r[3]) : \"r\"(0)); return x + r[0]"),
-            "-dlto", "-arch=sm_75")
-        self.assert_fails(5, "run", "--device", "cpu", "--transform", matrix,
-                          says=["matrix.fatbin:", "in user_transform", "does not execute 'ldmatrix"])
+        sum = self.compile("sum", HOOK.replace(
+            "return x", "asm volatile(\"multimem.red.relaxed.sys.global.add.f32 [%0], %1;\" "
+            ":: \"l\"(0ULL), \"f\"(x)); return x"), "-dlto", "-arch=sm_90")
+        self.assert_fails(5, "run", "--device", "cpu", "--transform", sum,
+                          says=["sum.fatbin:", "in user_transform", "does not execute 'multimem.red"])
 
     WILD = HOOK.replace("return x", "float const* p = reinterpret_cast<float*>(16);\n  return x + *p")
     SMALL_LIBRARY = """

@@ -19,6 +19,13 @@ bool can_run(std::string const& target, std::string const& gpu)
   return number(target) <= number(gpu);
 }
 
+/// What to link for: `gpu`, but "sm_90a" for cases of sm_90a on a GPU of sm_90.
+fatlink::target link_target(std::string const& of, fatlink::target gpu)
+{
+  auto const suffix = of.back();
+  return fatlink::target(gpu.number(), suffix == 'a' || suffix == 'f' ? suffix : gpu.suffix());
+}
+
 class one_file : public testing::Test {
  public:
   explicit one_file(std::filesystem::path path) : path_(std::move(path)) {}
@@ -30,7 +37,7 @@ class one_file : public testing::Test {
     if (why = fixtures::why_no_nvjitlink(); !why.empty()) GTEST_SKIP() << why;
     device_ = fatlink::open_device("gpu");
     run_all();
-    if (run_ == 0) GTEST_SKIP() << "every case is for a newer GPU than " << gpu();
+    if (run_ == 0 && !HasFailure()) GTEST_SKIP() << "every case is for a newer GPU than " << gpu();
     RecordProperty("cases", static_cast<int>(run_));
     RecordProperty("for_other_gpus", static_cast<int>(skipped_));
   }
@@ -46,28 +53,61 @@ class one_file : public testing::Test {
         ++skipped_;
       else
         cases.push_back(one);
-    for (auto const& one : batches_of(cases)) run_batch(one);
+    for (auto const& one : batches_of(cases)) {
+      run_batch(one);
+      if (is_lost()) break;
+    }
+    if (is_lost())
+      ADD_FAILURE() << path_.filename().string() << ": " << cases.size() - run_ << " of "
+                    << cases.size() << " cases are not run: the context is lost";
   }
 
   /// Runs cases that are linked together.
   void run_batch(batch const& cases)
   {
+    fatlink::linked_image image;
     try {
-      auto const code = load(module_of(cases));
-      for (std::size_t i = 0; i < cases.size(); ++i, ++run_)
-        EXPECT_EQ(run(cases[i], *device_, code, kernel_name(cases[i], i)), "");
+      image = link(module_of(cases), cases[0].target);
     } catch (fatlink::error const& failed) {
       ADD_FAILURE() << cases[0].place(cases[0].line) << ": " << failed.what();
+      return;
+    }
+    for (std::size_t i = 0; i < cases.size() && !is_lost(); ++i, ++run_)
+      run_case(cases[i], image, kernel_name(cases[i], i));
+  }
+
+  /// Each case loads the image anew: its variables have their initial values then.
+  void run_case(conformance_case const& of, fatlink::linked_image const& image,
+                std::string const& name) const
+  {
+    try {
+      EXPECT_EQ(run(of, *device_, device_->load(image), name), "");
+    } catch (fatlink::error const& failed) {
+      ADD_FAILURE() << of.place(of.line) << ": " << failed.what();
     }
   }
 
-  [[nodiscard]] fatlink::loaded_module load(std::string const& module) const
+  /// Whether a kernel has failed in this process, so that the GPU's context takes no more work.
+  [[nodiscard]] bool is_lost() const
+  {
+    try {
+      device_->create_stream().synchronize();
+      device_->allocate<std::byte>(1).write(byte_list(1));
+      return false;
+    } catch (fatlink::device_error const&) {
+      return true;
+    }
+  }
+
+  [[nodiscard]] fatlink::linked_image link(std::string const& module,
+                                           std::string const& target) const
   {
     auto const bytes = std::as_bytes(std::span(module));
     auto const input =
         fatlink::input::from_bytes({bytes.begin(), bytes.end()}, path_.stem().string() + ".ptx");
-    return device_->load(
-        fatlink::linker().link({input}, device_->link_options(fatlink::link_mode::ptx)));
+    auto options = device_->link_options(fatlink::link_mode::ptx);
+    options.target = link_target(target, options.target);
+    return fatlink::linker().link({input}, options);
   }
 
   std::filesystem::path path_;

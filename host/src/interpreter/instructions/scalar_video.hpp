@@ -3,6 +3,7 @@
 // Video Instructions".
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "interpreter/instructions/video.hpp"
@@ -41,6 +42,10 @@ enum flags : std::uint8_t {
   k_plus_one = 128,
 };
 
+/// How an instruction ends: a sum is cut to 32 bits before the second operation, other values are
+/// not, and shifted values have 34 bits.
+enum class ending : std::uint8_t { value, sum, shifted };
+
 /// An instruction's form; in operation::immediate.
 struct form {
   part a = part::whole;
@@ -50,7 +55,7 @@ struct form {
   std::uint8_t flags = 0;
   std::uint8_t relation = 0;  ///< of vset
   std::uint8_t scale = 0;     ///< bits that vmad shifts to the right
-  std::uint8_t unused = 0;
+  scalar_video::ending ending = ending::value;
 
   [[nodiscard]] bool a_signed() const noexcept { return (flags & k_a_signed) != 0; }
   [[nodiscard]] bool b_signed() const noexcept { return (flags & k_b_signed) != 0; }
@@ -68,30 +73,56 @@ struct form {
 };
 static_assert(sizeof(form) == sizeof(operation::immediate));
 
-/// Saturates `value`, then combines it with `c` or puts it into a part of `c`.
-template <typename T>
-std::uint32_t finished(T value, form const& form, std::uint32_t c) noexcept
+/// `.sat`. Not as the PTX manual states it, but as GPUs without these instructions do it (from
+/// sm_70 on; measured on an H100): a byte or half of the destination is saturated as an unsigned
+/// value, so that a negative one becomes the largest, and not at all after a shift; `.u32`
+/// saturates below only, except after a shift, which sees 34 bits.
+inline std::int64_t saturated(std::int64_t value, form const& form) noexcept
 {
-  auto const bits = bits_of(form.result);
-  if (form.has(k_saturate)) value = clamped_to(value, bits, form.is_signed());
-  auto const third = static_cast<T>(extended(c, 32, form.is_signed()));
-  switch (form.second) {
-    case secondary::add:
-      value += third;
-      break;
-    case secondary::minimum:
-      value = std::min(value, third);
-      break;
-    case secondary::maximum:
-      value = std::max(value, third);
-      break;
-    case secondary::none:
-      break;
+  if (form.ending == ending::shifted)
+    return clamped_to<std::int64_t>(extended(static_cast<std::uint64_t>(value), 34, true), 32,
+                                    form.is_signed());
+  if (form.result != part::whole) {
+    auto const largest = (1U << (bits_of(form.result) - (form.is_signed() ? 1U : 0U))) - 1;
+    return value < 0 || value > largest ? std::int64_t{largest} : value;
   }
+  if (form.is_signed()) return clamped_to<std::int64_t>(value, 32, true);
+  return std::max<std::int64_t>(value, 0);
+}
+
+/// Whether `.min` or `.max` keeps `value`. The comparison is one of 64 bits.
+inline bool is_kept(std::int64_t value, form const& form, std::uint32_t c) noexcept
+{
+  auto const is_minimum = form.second == secondary::minimum;
+  if (form.is_signed()) {
+    auto const third = extended(c, 32, true);
+    return is_minimum ? value < third : value > third;
+  }
+  auto const bits = static_cast<std::uint64_t>(value);
+  return is_minimum ? bits < c : bits > c;
+}
+
+/// Puts the low bits of `value` into a part of `c`. The upper half takes the upper half of the
+/// value, which the PTX manual does not say (measured on an H100).
+inline std::uint32_t inserted(std::uint32_t value, part part, std::uint32_t c) noexcept
+{
+  auto const kept = ((1U << bits_of(part)) - 1) << shift_of(part);
+  auto const moved = part == part::h1 ? value : value << shift_of(part);
+  return (moved & kept) | (c & ~kept);
+}
+
+/// Saturates `value`, then combines it with `c` or puts it into a part of `c`.
+inline std::uint32_t finished(std::int64_t value, form const& form, std::uint32_t c) noexcept
+{
+  auto const saturates = form.has(k_saturate);
+  if (saturates) value = saturated(value, form);
+  if (form.ending == ending::sum || (saturates && form.ending == ending::shifted))
+    value = extended(static_cast<std::uint32_t>(value), 32, true);
   auto const result = static_cast<std::uint32_t>(value);
-  if (form.result == part::whole) return result;
-  auto const kept = ((1U << bits) - 1) << shift_of(form.result);
-  return (result << shift_of(form.result) & kept) | (c & ~kept);
+  if (form.result != part::whole) return inserted(result, form.result, c);
+  if (form.second == secondary::none) return result;
+  if (form.second == secondary::add) return result + c;
+  return is_kept(value, form, c) ? result : c;
 }
 
 /// @throws failure (refused, invalid) a selector of another kind, a negated operand.

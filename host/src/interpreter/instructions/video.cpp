@@ -114,7 +114,7 @@ void arithmetic(warp& w, operation const& o, lane_mask mask)
     auto const x = scalar_video::read(load<std::uint32_t>(a, i), form.a, form.a_signed());
     auto const y = scalar_video::read(load<std::uint32_t>(b, i), form.b, form.b_signed());
     auto const value = compute_video(Action, static_cast<video_relation>(form.relation), x, y);
-    store(d, i, scalar_video::finished<std::int64_t>(value, form, load<std::uint32_t>(c, i)));
+    store(d, i, scalar_video::finished(value, form, load<std::uint32_t>(c, i)));
   });
 }
 
@@ -124,17 +124,19 @@ void decode_arithmetic(decoding& d)
   auto words = take_video_words(d, 3);
   form form;
   form.set_signed(words.types[1], words.types[2], words.types[0]);
+  if (Action == video_action::add || Action == video_action::subtract)
+    form.ending = scalar_video::ending::sum;
   if (words.take("sat")) form.flags |= scalar_video::k_saturate;
   scalar_video::take_end(d, words, form);
   scalar_video::emit(d, for_host<&arithmetic<Action>>(), form);
 }
 
-/// The result is unsigned.
+/// The second operation has the type of a (measured on an H100; the PTX manual: unsigned).
 void decode_set(decoding& d)
 {
   auto words = take_video_words(d, 2);
   form form;
-  form.set_signed(words.types[0], words.types[1], type::u32);
+  form.set_signed(words.types[0], words.types[1], words.types[0]);
   form.relation = static_cast<std::uint8_t>(take_video_relation(d, words));
   scalar_video::take_end(d, words, form);
   scalar_video::emit(d, &arithmetic<video_action::compare>, form);

@@ -70,10 +70,10 @@ inline std::int64_t compute_video(video_action action, video_relation relation, 
 }
 
 /// The value of the lowest `bits` bits.
-inline std::int64_t extended(std::uint32_t value, unsigned bits, bool is_signed) noexcept
+inline std::int64_t extended(std::uint64_t value, unsigned bits, bool is_signed) noexcept
 {
   auto const shift = 64 - bits;
-  auto const upper = std::uint64_t{value} << shift;
+  auto const upper = value << shift;
   return is_signed ? static_cast<std::int64_t>(upper) >> shift
                    : static_cast<std::int64_t>(upper >> shift);
 }

@@ -19,27 +19,36 @@ void shift(warp& w, operation const& o, lane_mask mask)
   auto const* const c = w.at(o.c);
   auto const form = std::bit_cast<scalar_video::form>(o.immediate);
   each_lane(mask, [=](unsigned i) {
-    auto const value = wide_signed{read(load<std::uint32_t>(a, i), form.a, form.a_signed())};
+    auto const value = read(load<std::uint32_t>(a, i), form.a, form.a_signed());
     auto const stated = read(load<std::uint32_t>(b, i), form.b, false);
     auto const amount = form.has(k_wrap) ? stated & 31 : std::min<std::int64_t>(stated, 32);
-    auto const shifted = Left ? value << amount : value >> amount;
-    store(d, i, finished<wide_signed>(shifted, form, load<std::uint32_t>(c, i)));
+    auto const left = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << amount);
+    store(d, i, finished(Left ? left : value >> amount, form, load<std::uint32_t>(c, i)));
   });
 }
 
-/// (a · b + c) >> scale. As the PTX ISA computes it, a negated c is the complement of its 32 bits,
-/// plus 1 in the sum.
+/// An operand of vmad: whole ones are signed, whatever their type (measured on an H100; the PTX
+/// manual: of the type stated).
+std::int64_t read_factor(std::uint32_t value, part part, bool is_signed) noexcept
+{
+  return read(value, part, is_signed || part == part::whole);
+}
+
+/// (a · b + c) >> scale. A negated c is the complement of its 32 bits, plus 1 in the sum. c is
+/// signed, and an unsigned sum is shifted as 64 bits without sign (measured on an H100).
 std::uint32_t multiply_add(form const& form, std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
-  auto product =
-      wide_signed{read(a, form.a, form.a_signed())} * wide_signed{read(b, form.b, form.b_signed())};
+  auto product = read_factor(a, form.a, form.a_signed()) * read_factor(b, form.b, form.b_signed());
   if (form.has(k_negate_product)) product = -product;
   if (form.has(k_negate_addend)) c = ~c;
   auto const one = form.has(k_negate_addend) || form.has(k_plus_one) ? 1 : 0;
-  auto const sum = product + extended(c, 32, form.is_signed()) + one;
-  auto const result = sum >> form.scale;
+  auto const sum = product + extended(c, 32, true) + one;
+  auto const shifted =
+      form.is_signed() || form.scale == 0
+          ? sum >> form.scale
+          : static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) >> form.scale);
   return static_cast<std::uint32_t>(
-      form.has(k_saturate) ? clamped_to<wide_signed>(result, 32, form.is_signed()) : result);
+      form.has(k_saturate) ? clamped_to<std::int64_t>(shifted, 32, form.is_signed()) : shifted);
 }
 
 void multiply_and_add(warp& w, operation const& o, lane_mask mask)
@@ -63,6 +72,7 @@ void decode_shift(decoding& d)
   if (words.types[2] != type::u32) d.refuse("the amount is not .u32");
   form form;
   form.set_signed(words.types[1], words.types[2], words.types[0]);
+  form.ending = ending::shifted;
   if (words.take("sat")) form.flags |= k_saturate;
   if (words.take("wrap"))
     form.flags |= k_wrap;
