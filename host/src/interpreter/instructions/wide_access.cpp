@@ -104,7 +104,7 @@ void decode_wide_access(decoding& d, bool stores)
   (void)d.take("weak");
   auto is_ordered = d.take("volatile");
   (void)d.take("mmio");
-  is_ordered |= take_order(d);
+  is_ordered |= take_order(d) != memory_order::weak;
   take_scope(d);
   is_ordered |= take_cache_hints(d);
   auto const policy = take_cache_policy(d);
