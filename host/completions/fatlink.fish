@@ -128,7 +128,7 @@ complete -c fatlink -n '__fatlink_at run bench' -l transform -xka '(__fatlink_in
 complete -c fatlink -n '__fatlink_at run' -l watch -xka '(__fatlink_inputs; __fatlink_names --kind transform)' -d 'Run again when this transform changes'
 complete -c fatlink -n '__fatlink_at run' -l device -xa "gpu cpu (__fatlink_targets cpu:)" -d 'Device'
 complete -c fatlink -n '__fatlink_at run' -l instruction-budget -x -d 'On cpu: maximum instructions of a warp'
-complete -c fatlink -n '__fatlink_at run' -l check-races -d 'On cpu: fail if two threads write to one address'
+complete -c fatlink -n '__fatlink_at run' -l check-races -d 'On cpu: fail if threads race for an address'
 complete -c fatlink -n '__fatlink_at run' -l input -xka '(__fatlink_files .npy)' -d 'Array to use instead of generated elements'
 complete -c fatlink -n '__fatlink_at run' -l output -xka '(__fatlink_files .npy)' -d 'File for the results'
 complete -c fatlink -n '__fatlink_at run' -l set -x -d 'Value of an argument of a launch plan'

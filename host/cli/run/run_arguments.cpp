@@ -39,7 +39,7 @@ void add_device(CLI::App& verb, run_arguments& arguments)
   add_count(verb, "--instruction-budget", arguments.cpu.instruction_budget, {},
             "on cpu: maximum number of instructions of a warp; 0: no limit");
   verb.add_flag("--check-races", arguments.cpu.check_races,
-                "on cpu: fail if two threads write to one address");
+                "on cpu: fail if threads race for an address");
 }
 
 void add_data(CLI::App& verb, run_arguments& arguments)

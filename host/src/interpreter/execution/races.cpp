@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpreter/execution/races.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/warp.hpp"
 
@@ -9,10 +12,10 @@ namespace {
 
 // clang-format off
 // <writer> ::= <clock> <thread>     64 bits; 0: no writer
-// <clock>  ::= 24 bits, the block's clock at the write
-// <thread> ::= 40 bits, the number of the thread in the launch plus 1
+// <clock>  ::= 32 bits, the block's clock at the write
+// <thread> ::= 32 bits, the number of the thread in the launch plus 1
 // clang-format on
-constexpr unsigned k_thread_bits = 40;
+constexpr unsigned k_thread_bits = 32;
 constexpr std::uint64_t k_thread_mask = (std::uint64_t{1} << k_thread_bits) - 1;
 constexpr std::uint64_t k_clock_mask = (std::uint64_t{1} << (64 - k_thread_bits)) - 1;
 
@@ -22,18 +25,7 @@ std::uint64_t thread_of(warp const& writer, unsigned lane) noexcept
          std::uint64_t{writer.index()} * k_lanes + lane;
 }
 
-/// Whether the write `earlier` is ordered before a write of thread `thread` of `warp` now.
-bool in_order(std::uint64_t earlier, warp const& warp, std::uint64_t thread) noexcept
-{
-  auto const writer = (earlier & k_thread_mask) - 1;
-  if (writer == thread) return true;
-  auto const threads = warp.launch().block.count();
-  if (writer / threads != warp.block().linear_index()) return false;
-  auto const clock = earlier >> k_thread_bits;
-  if (clock < (warp.block().last_barrier & k_clock_mask)) return true;
-  auto const same_warp = writer % threads / k_lanes == warp.index();
-  return same_warp && clock < (warp.last_sync & k_clock_mask);
-}
+constexpr std::size_t k_max_releases = 64;  // that are remembered of a thread or a block
 
 std::string name_of(std::uint64_t thread, warp const& warp)
 {
@@ -43,6 +35,88 @@ std::string name_of(std::uint64_t thread, warp const& warp)
 }
 
 }  // namespace
+
+void race_map::add_release(history& history, std::uint64_t clock, std::uint64_t time)
+{
+  if (!history.releases.empty() && history.releases.back().clock == clock) return;
+  history.releases.push_back({clock, time});
+  if (history.releases.size() > k_max_releases) history.releases.pop_front();
+}
+
+/// What a thread of the block acquired before the last barrier, all its threads have acquired.
+void race_map::settle(history& history, warp const& warp)
+{
+  if (history.recent_clock >= warp.block().last_barrier) return;
+  history.acquired = std::max(history.acquired, history.recent);
+  history.recent = 0;
+}
+
+void race_map::synchronise(warp& warp, unsigned lane, bool acquires, bool releases)
+{
+  auto const time = ++time_;
+  auto& thread = threads_[thread_of(warp, lane)];
+  auto& block = blocks_[warp.block().linear_index()];
+  settle(block, warp);
+  if (acquires) {
+    thread.acquired = time;
+    block.recent = time;
+    block.recent_clock = warp.block().clock;
+  }
+  if (!releases) return;
+  ++warp.block().clock;  // writes from now on are not released
+  add_release(thread, warp.block().clock, time);
+  add_release(block, warp.block().last_barrier, time);
+}
+
+/// Whether `thread` acquired what `writer` wrote at `clock`.
+bool race_map::is_acquired(std::uint64_t writer, std::uint64_t clock, warp const& warp,
+                           std::uint64_t thread)
+{
+  std::lock_guard const lock(mutex_);
+  auto& own_block = blocks_[warp.block().linear_index()];
+  settle(own_block, warp);
+  auto const acquired = std::max(threads_[thread].acquired, own_block.acquired);
+  auto const is_released = [&](history const& entries) {
+    auto const& releases = entries.releases;
+    auto const first = std::find_if(releases.begin(), releases.end(),
+                                    [&](release const& entry) { return entry.clock > clock; });
+    return first != releases.end() && first->time < acquired;
+  };
+  return is_released(threads_[writer]) ||
+         is_released(blocks_[writer / warp.launch().block.count()]);
+}
+
+/// Whether the write `earlier` is ordered before an access of thread `thread` of `warp` now.
+bool race_map::in_order(std::uint64_t earlier, warp const& warp, std::uint64_t thread)
+{
+  auto const writer = (earlier & k_thread_mask) - 1;
+  if (writer == thread) return true;
+  auto const threads = warp.launch().block.count();
+  auto const clock = earlier >> k_thread_bits;
+  if (writer / threads == warp.block().linear_index()) {
+    if (clock < (warp.block().last_barrier & k_clock_mask)) return true;
+    auto const same_warp = writer % threads / k_lanes == warp.index();
+    if (same_warp && clock < (warp.last_sync & k_clock_mask)) return true;
+  }
+  return is_acquired(writer, clock, warp, thread);
+}
+
+void race_map::check_read(std::byte const* source, unsigned size, warp& reader, unsigned lane,
+                          operation const& op)
+{
+  auto& block = reader.block();
+  if (!block.owns_shared(source)) return;
+  auto const* const map = block.shared_writers() + (source - block.shared());
+  auto const thread = thread_of(reader, lane);
+  for (unsigned i = 0; i < size; ++i) {
+    auto const earlier = map[i].load(std::memory_order_relaxed);
+    if (earlier == 0 || in_order(earlier, reader, thread)) continue;
+    reader.fail(fault::race,
+                "reads what " + name_of((earlier & k_thread_mask) - 1, reader) +
+                    " wrote, without synchronisation",
+                lane, op);
+  }
+}
 
 void race_map::record_shared(std::atomic<std::uint64_t>* map, std::uint64_t offset, unsigned size,
                              warp& writer, unsigned lane, operation const& op)

@@ -150,9 +150,9 @@ void warp::record_write(std::byte const* target, unsigned size, unsigned lane, o
     launch_->races->record(*last_region_, static_cast<std::uint64_t>(target - last_region_->data),
                            size, *this, lane, op);
   else if (is_inside(block_->shared(), block_->shared_bytes()))
-    race_map::record_shared(block_->shared_writers(),
-                            static_cast<std::uint64_t>(target - block_->shared()), size, *this,
-                            lane, op);
+    launch_->races->record_shared(block_->shared_writers(),
+                                  static_cast<std::uint64_t>(target - block_->shared()), size,
+                                  *this, lane, op);
 }
 
 std::string warp::text_at(std::uint64_t address, unsigned lane, operation const& op)

@@ -14,6 +14,7 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lane_pattern.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/execution/races.hpp"
 
 namespace fatlink::interpreter {
 
@@ -258,6 +259,8 @@ template <typename M, typename Place>
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const source = Place::lane(w, o, base, size, lane, false);
+    if (auto* const races = w.launch().races; races != nullptr)
+      races->check_read(source, size, w, lane, o);
     for (unsigned k = 0; k < count; ++k)
       put_extended(w.at(list[k]), lane, stride, load_element<M>(source + k * sizeof(M)));
   }
@@ -330,6 +333,9 @@ void ordered(warp& w, operation const& o, lane_mask mask)
   auto const* const base = o.a == k_no_operand ? nullptr : w.at(o.a);
   auto* const lanes = w.at(w.current().code->lists[o.d]);
   poll_digest digest;
+  auto* const races = w.launch().races;
+  std::unique_lock<std::mutex> order;
+  if (races != nullptr) order = races->lock_order();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const element = reinterpret_cast<bits*>(Place::lane(w, o, base, sizeof(M), lane, Store));
@@ -342,6 +348,7 @@ void ordered(warp& w, operation const& o, lane_mask mask)
       put_extended(lanes, lane, stride, static_cast<M>(value));
       digest.add(element, value);
     }
+    if (races != nullptr) races->synchronise(w, lane, !Store, Store);
   }
   if constexpr (!Store) w.note_poll(o, digest);
 }
@@ -366,6 +373,9 @@ void ordered_vector(warp& w, operation const& o, lane_mask mask)
   auto const* const list = w.current().code->lists.data() + o.d;
   auto const size = static_cast<unsigned>(sizeof(M)) * count;
   poll_digest digest;
+  auto* const races = w.launch().races;
+  std::unique_lock<std::mutex> order;
+  if (races != nullptr) order = races->lock_order();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const element = Place::lane(w, o, base, size, lane, Store);
@@ -381,6 +391,7 @@ void ordered_vector(warp& w, operation const& o, lane_mask mask)
         digest.add(element, static_cast<std::uint64_t>(values[k]));
       }
     }
+    if (races != nullptr) races->synchronise(w, lane, !Store, Store);
   }
   if constexpr (!Store) w.note_poll(o, digest);
 }

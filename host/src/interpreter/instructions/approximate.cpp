@@ -5,6 +5,7 @@
 #include <array>
 
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/elementary.hpp"
 #include "interpreter/instructions/float_ops.hpp"
 #include "util/bytes/half_float.hpp"
 
@@ -22,7 +23,7 @@ struct f_cos {
   double operator()(double x) const { return std::cos(x); }
 };
 struct f_exp2 {
-  double operator()(double x) const { return std::exp2(x); }
+  double operator()(double x) const { return elementary::power_of_2(x); }
 };
 struct f_log2 {
   double operator()(double x) const { return std::log2(x); }
@@ -48,6 +49,29 @@ void approximate(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [=](unsigned i) {
     auto const x = static_cast<double>(flushed_if<Ftz>(load<float>(a, i)));
     store(d, i, flushed_if<Ftz>(canonical(static_cast<float>(Function{}(x)))));
+  });
+}
+
+/// sin and cos: without branches if no angle is great.
+template <bool Cosine, bool Ftz>
+void approximate_angles(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  constexpr auto k_greatest = std::bit_cast<std::uint32_t>(elementary::k_greatest_angle);
+  auto const compute = [=](unsigned i) {
+    auto const x = static_cast<double>(flushed_if<Ftz>(load<float>(a, i)));
+    auto const result = static_cast<float>(elementary::sin_or_cos<Cosine>(x));
+    store(d, i, flushed_if<Ftz>(canonical(result)));
+  };
+  std::uint32_t great = 0;  // the highest bit: of at least one angle
+  for (unsigned i = 0; i < k_lanes; ++i)
+    great |= k_greatest - (load<std::uint32_t>(a, i) & 0x7FFFFFFFU);
+  if (mask == k_all_lanes && great >> 31 == 0) return each_lane(mask, compute);
+  each_lane(mask, [=](unsigned i) {
+    if ((load<std::uint32_t>(a, i) & 0x7FFFFFFFU) <= k_greatest) return compute(i);
+    auto const x = static_cast<double>(load<float>(a, i));
+    store(d, i, flushed_if<Ftz>(canonical(static_cast<float>(Cosine ? std::cos(x) : std::sin(x)))));
   });
 }
 
@@ -174,8 +198,12 @@ void decode_approximation(decoding& d, std::string_view name, type type)
   auto const ftz = d.take("ftz");
   if (type == type::f64) return decode_double(d, name, ftz);
   handler run = nullptr;
-  if (name == "sin") run = single<f_sin>(ftz);
-  if (name == "cos") run = single<f_cos>(ftz);
+  if (name == "sin")
+    run = ftz ? for_host<&approximate_angles<false, true>>()
+              : for_host<&approximate_angles<false, false>>();
+  if (name == "cos")
+    run = ftz ? for_host<&approximate_angles<true, true>>()
+              : for_host<&approximate_angles<true, false>>();
   if (name == "ex2") run = single<f_exp2>(ftz);
   if (name == "lg2") run = single<f_log2>(ftz);
   if (name == "tanh") run = single<f_tanh>(ftz);

@@ -8,6 +8,7 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/execution/races.hpp"
 #include "interpreter/instructions/async/async_families.hpp"
 #include "interpreter/instructions/atomic_ops.hpp"
 #include "interpreter/instructions/cache_hints.hpp"
@@ -43,6 +44,9 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   bool has_changed = false;  // otherwise it waits, like a lock that is taken
   std::byte const* last_element = nullptr;
   T last{};
+  auto* const races = w.launch().races;
+  std::unique_lock<std::mutex> order;
+  if (races != nullptr) order = races->lock_order();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto const address = address_of(w, o, i);
@@ -54,6 +58,7 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     auto const result = is_shared ? update<T, SharedOp>(element, operand, other)
                                   : update<T, Op>(element, operand, other);
     has_changed |= result.has_changed;
+    if (races != nullptr) races->synchronise(w, i, true, result.has_changed);
     last_element = element;
     last = result.old;
     if (d != nullptr) store<T>(d, i, result.old);

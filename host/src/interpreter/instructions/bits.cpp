@@ -38,10 +38,11 @@ struct op_reverse {
   template <typename T>
   T operator()(T a) const
   {
-    T reversed = 0;
-    for (unsigned i = 0; i < k_bits<T>; ++i)
-      reversed = static_cast<T>(reversed << 1 | (a >> i & 1));
-    return reversed;
+    for (unsigned width = k_bits<T> / 2; width != 0; width /= 2) {
+      auto const lower = static_cast<T>(~T{0} / ((T{1} << width) + 1));  // of each pair of fields
+      a = static_cast<T>((a >> width & lower) | (a & lower) << width);
+    }
+    return a;
   }
 };
 /// The highest bit that differs from the sign; all ones if there is none.
@@ -137,6 +138,23 @@ unsigned permuted(permute_mode mode, unsigned selector, unsigned index) noexcept
   return selector >> (4 * index) & 0xFU;
 }
 
+/// prmt without a mode, without branches, so that loops are vectorised.
+inline std::uint32_t permuted_by_index(std::uint32_t a, std::uint32_t b,
+                                       std::uint32_t selector) noexcept
+{
+  std::uint32_t result = 0;
+  for (unsigned index = 0; index < 4; ++index) {
+    auto const nibble = selector >> (4 * index);
+    auto const from_b = 0U - (nibble >> 2 & 1U);
+    auto const word = (b & from_b) | (a & ~from_b);
+    auto const byte = word >> (8 * (nibble & 3U)) & 0xFFU;
+    auto const sign = (0U - (byte >> 7)) & 0xFFU;
+    auto const repeats_sign = 0U - (nibble >> 3 & 1U);
+    result |= ((sign & repeats_sign) | (byte & ~repeats_sign)) << (8 * index);
+  }
+  return result;
+}
+
 void prmt(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
@@ -144,6 +162,12 @@ void prmt(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
   auto const mode = static_cast<permute_mode>(o.flags);
+  if (mode == permute_mode::index)
+    return each_lane(mask, [=](unsigned i) {
+      store(d, i,
+            permuted_by_index(load<std::uint32_t>(a, i), load<std::uint32_t>(b, i),
+                              load<std::uint32_t>(c, i)));
+    });
   each_lane(mask, [=](unsigned i) {
     auto const bytes = std::uint64_t{load<std::uint32_t>(b, i)} << 32 | load<std::uint32_t>(a, i);
     auto const selector = load<std::uint32_t>(c, i);

@@ -202,6 +202,23 @@ std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcep
   }
 }
 
+/// %tid: counts from the index of the first lane, because divisions take long.
+template <typename T>
+void read_thread_index(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const& shape = w.launch().block;
+  auto index = w.block().thread(w.index(), 0);
+  for (unsigned lane = 0; lane < k_lanes; ++lane) {
+    if ((mask >> lane & 1U) != 0) store<T>(d, lane, static_cast<T>(axis_of(index, o.flags)));
+    if (++index.x < shape.x) continue;
+    index.x = 0;
+    if (++index.y < shape.y) continue;
+    index.y = 0;
+    ++index.z;
+  }
+}
+
 template <typename T>
 void read_special(warp& w, operation const& o, lane_mask mask)
 {
@@ -251,8 +268,10 @@ void emit_read(decoding& d, special source, std::uint32_t axis, operand_offset r
   d.result().is_cooperative |=
       source == special::workspace_lower || source == special::workspace_upper;
   d.result().uses_reserved_shared |= source >= special::reserved_begin;
-  auto& o = d.emit(
-      for_bits(d, width, []<typename T>() -> handler { return for_host<&read_special<T>>(); }));
+  auto& o = d.emit(for_bits(d, width, [=]<typename T>() -> handler {
+    if (source == special::tid) return for_host<&read_thread_index<T>>();
+    return for_host<&read_special<T>>();
+  }));
   o.d = result;
   o.flags = axis;
   o.immediate = static_cast<std::uint64_t>(source);

@@ -6,6 +6,7 @@
 
 #include "interpreter/decode/address_space.hpp"
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/races.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -42,6 +43,10 @@ mbarrier_object::mbarrier_object(warp& warp, operation const& op, unsigned lane,
       lane_(lane),
       place_(warp.resolve_shared(address - k_shared_window, sizeof(std::uint64_t), lane, op, true))
 {
+  auto* const races = warp.launch().races;
+  if (races == nullptr) return;
+  auto const order = races->lock_order();
+  races->synchronise(warp, lane, true, true);
 }
 
 std::uint64_t mbarrier_object::word() const noexcept
