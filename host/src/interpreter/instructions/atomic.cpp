@@ -84,6 +84,7 @@ struct atomic_form {
   unsigned count = 1;   ///< elements of the vector
   unsigned policy = 0;  ///< operands
   std::string_view name = {};
+  bool releases = false;  ///< orders earlier accesses before it
 };
 
 atomic_form take_form(decoding& d)
@@ -91,7 +92,7 @@ atomic_form take_form(decoding& d)
   atomic_form form;
   form.type = d.take_type();
   (void)d.take("noftz");
-  auto const releases = take_order(d) == memory_order::release || d.take("acq_rel");
+  form.releases = take_order(d) == memory_order::release || d.take("acq_rel");
   take_scope(d);
   for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
     if (d.take(word)) form.count = count;
@@ -101,12 +102,12 @@ atomic_form take_form(decoding& d)
   return form;
 }
 
-void set_address(operation& o, computed_address const& address, space space)
+void set_address(operation& o, computed_address const& address, atomic_form const& form)
 {
   o.a = address.base;
   o.immediate = address.offset;
-  o.flags = (space == space::shared ? k_shared : 0U) |
-            (address.width == 4 ? k_narrow_address : 0U) | (releases ? k_releases : 0U);
+  o.flags = (form.space == space::shared ? k_shared : 0U) |
+            (address.width == 4 ? k_narrow_address : 0U) | (form.releases ? k_releases : 0U);
 }
 
 /// A vector is updated element by element, after a check of its address.
@@ -124,13 +125,13 @@ void emit_vector(decoding& d, atomic_form const& form)
     d.reject("the vector has another length");
   auto const address = decode_address(d, d.operand(k_address), form.space);
   auto& check = d.emit(&check_vector);
-  set_address(check, address, form.space);
+  set_address(check, address, form);
   check.flags |= form.count * size_of(form.type) << 8;
   for (unsigned i = 0; i < form.count; ++i) {
     auto const b = d.source(sources[i], form.type);
     auto const result = HasResult ? d.destination(results[i], form.type) : k_no_operand;
     auto& o = d.emit(run);
-    set_address(o, address, form.space);
+    set_address(o, address, form);
     o.immediate += std::uint64_t{i} * size_of(form.type);
     o.d = result;
     o.b = b;
@@ -155,7 +156,7 @@ void decode_atomic(decoding& d)
   auto const c = sources == 2 ? d.source(k_address + 2, form.type) : k_no_operand;
   auto const result = HasResult ? d.destination(0, form.type) : k_no_operand;
   auto& o = d.emit(run);
-  set_address(o, address, form.space);
+  set_address(o, address, form);
   o.d = result;
   o.b = b;
   o.c = c;
