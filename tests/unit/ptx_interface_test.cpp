@@ -217,7 +217,7 @@ TEST(PtxInterface, AliasesOfVisibleFunctionsAreDefinitions)
 )");
   std::vector<std::string> texts;
   for (auto const& function : module.definitions) texts.push_back(to_string(function));
-  EXPECT_EQ(texts, (std::vector<std::string>{"b32 f(b64)", "b32 g(b64)", "b32 h(b64)"}));
+  EXPECT_EQ(texts, (std::vector<std::string>{"(b32) f(b64)", "(b32) g(b64)", "(b32) h(b64)"}));
   EXPECT_TRUE(module.hooks.empty());
 }
 
@@ -227,7 +227,7 @@ TEST(PtxInterface, SkipsAttributesOfFunctions)
 .visible .func .attribute(.unified(0xAB, 0xCD)) (.reg .b32 r) f(.reg .b64 a) .noreturn { ret; }
 )");
   ASSERT_EQ(module.definitions.size(), 1U);
-  EXPECT_EQ(to_string(module.definitions[0]), "b32 f(b64)");
+  EXPECT_EQ(to_string(module.definitions[0]), "(b32) f(b64)");
 }
 
 TEST(PtxInterface, RefusesDamagedVariablesAndParameters)

@@ -49,8 +49,8 @@ char const* remedy(interpreter::failure const& failure) noexcept
       return "check it with ptxas, from which it comes or which takes it; if ptxas accepts it, "
              "report it with the inputs";
     case interpreter::fault::refused:
-      return "the reference device has no textures, surfaces, matrix instructions, asynchronous "
-             "copies, clusters or dynamic alloca; run it on a GPU";
+      return "the reference device has no textures, surfaces, tensor maps, multicast memory or "
+             "products of several warps; run it on a GPU";
     case interpreter::fault::invalid:
       return "fix the device code that made this PTX";
     case interpreter::fault::unresolved:

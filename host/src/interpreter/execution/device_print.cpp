@@ -35,7 +35,7 @@ class packed_arguments {
     address_ += sizeof(T);
     return value;
   }
-  std::string next_text() { return warp_.text_at(next<std::uint64_t>(), lane_, op_); }
+  std::string text_at(std::uint64_t address) { return warp_.text_at(address, lane_, op_); }
 
  private:
   warp& warp_;
@@ -48,6 +48,7 @@ class packed_arguments {
 struct specification {
   std::string flags = {};
   bool is_long = false;
+  unsigned halvings = 0;  ///< 1: h, 2: hh
   char letter = '\0';
 };
 
@@ -62,7 +63,7 @@ specification parse(std::string const& format, std::size_t& position, packed_arg
     else if (c == 'l' || c == 'j' || c == 'z' || c == 't')
       result.is_long = true;
     else if (c == 'h')
-      continue;
+      ++result.halvings;
     else if (k_flags.find(c) != std::string_view::npos && result.flags.size() < 32)
       result.flags += c;
     else
@@ -84,22 +85,44 @@ std::string formatted(std::string const& format, T value)
   return text;
 }
 
+/// What C converts an argument to that a conversion with h or hh prints.
+template <typename Narrow, typename Narrowest, typename T>
+T narrowed(T value, unsigned halvings) noexcept
+{
+  if (halvings == 0) return value;
+  return halvings == 1 ? static_cast<T>(static_cast<Narrow>(value))
+                       : static_cast<T>(static_cast<Narrowest>(value));
+}
+
+/// As the C library prints a null pointer, too.
+std::string text_argument(specification const& conversion, packed_arguments& arguments)
+{
+  auto const format = conversion.flags + 's';
+  auto const address = arguments.next<std::uint64_t>();
+  if (address == 0) return formatted<char const*>(format, nullptr);
+  return formatted(format, arguments.text_at(address).c_str());
+}
+
 std::string converted(specification const& conversion, packed_arguments& arguments)
 {
   auto const integer_format = conversion.flags + "ll" + conversion.letter;
   switch (conversion.letter) {
     case 'd':
     case 'i':
-      return formatted<long long>(integer_format, conversion.is_long
-                                                      ? arguments.next<std::int64_t>()
-                                                      : arguments.next<std::int32_t>());
+      return formatted<long long>(
+          integer_format, conversion.is_long
+                              ? arguments.next<std::int64_t>()
+                              : narrowed<std::int16_t, std::int8_t>(arguments.next<std::int32_t>(),
+                                                                    conversion.halvings));
     case 'u':
     case 'x':
     case 'X':
     case 'o':
-      return formatted<unsigned long long>(integer_format, conversion.is_long
-                                                               ? arguments.next<std::uint64_t>()
-                                                               : arguments.next<std::uint32_t>());
+      return formatted<unsigned long long>(
+          integer_format, conversion.is_long
+                              ? arguments.next<std::uint64_t>()
+                              : narrowed<std::uint16_t, std::uint8_t>(
+                                    arguments.next<std::uint32_t>(), conversion.halvings));
     case 'f':
     case 'F':
     case 'e':
@@ -113,9 +136,10 @@ std::string converted(specification const& conversion, packed_arguments& argumen
     case 'c':
       return formatted(conversion.flags + 'c', arguments.next<std::int32_t>());
     case 'p':
-      return formatted<unsigned long long>("0x%llx", arguments.next<std::uint64_t>());
+      return formatted(conversion.flags + 'p',
+                       reinterpret_cast<void const*>(arguments.next<std::uint64_t>()));
     case 's':
-      return formatted(conversion.flags + 's', arguments.next_text().c_str());
+      return text_argument(conversion, arguments);
     default:
       return conversion.flags + conversion.letter;  // printed as CUDA prints an unknown conversion
   }

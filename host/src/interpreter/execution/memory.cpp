@@ -104,18 +104,34 @@ region const* find_region(region_list const& regions, std::uint64_t address,
   return candidate.holds(address, bytes) ? &candidate : nullptr;
 }
 
+namespace {
+
+std::string name_of(region const& region)
+{
+  return region.name.empty() ? "an allocation of " + std::to_string(region.size) + " bytes"
+                             : region.name + " (" + std::to_string(region.size) + " bytes)";
+}
+
+}  // namespace
+
 std::string describe(region_list const& regions, std::uint64_t address)
 {
   if (address < k_alignment) return "a null pointer";
+  if (address < k_allocations) return "in no allocation";
   auto const above = first_above(regions, address);
-  if (address < k_allocations || above == regions.begin()) return "in no allocation";
+  auto const before =
+      above == regions.end() || above->base - address >= k_far
+          ? std::string()
+          : std::to_string(above->base - address) + " bytes before " + name_of(*above);
+  if (above == regions.begin()) return before.empty() ? "in no allocation" : before;
   auto const& below = *std::prev(above);
-  auto const name = below.name.empty() ? "an allocation of " + std::to_string(below.size) + " bytes"
-                                       : below.name + " (" + std::to_string(below.size) + " bytes)";
-  if (address - below.base < below.size) return "in " + name;
+  if (address - below.base < below.size) return "in " + name_of(below);
   auto const distance = address - below.base - below.size;
-  if (distance >= k_far) return "in no allocation of the device; it may be an address of the host";
-  return std::to_string(distance) + " bytes past the end of " + name;
+  if (distance >= k_far)
+    return before.empty() ? "in no allocation of the device; it may be an address of the host"
+                          : before;
+  auto const past = std::to_string(distance) + " bytes past the end of " + name_of(below);
+  return before.empty() ? past : past + ", " + before;
 }
 
 }  // namespace fatlink::interpreter

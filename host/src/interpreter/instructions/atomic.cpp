@@ -83,6 +83,7 @@ struct atomic_form {
   ptx::space space = space::generic;
   unsigned count = 1;   ///< elements of the vector
   unsigned policy = 0;  ///< operands
+  bool releases = false;
   std::string_view name = {};
   bool releases = false;  ///< orders earlier accesses before it
 };

@@ -73,10 +73,11 @@ struct form {
 };
 static_assert(sizeof(form) == sizeof(operation::immediate));
 
-/// `.sat`. Not as the PTX manual states it, but as GPUs without these instructions do it (from
-/// sm_70 on; measured on an H100): a byte or half of the destination is saturated as an unsigned
-/// value, so that a negative one becomes the largest, and not at all after a shift; `.u32`
-/// saturates below only, except after a shift, which sees 34 bits.
+/// `.sat`. Not as the PTX manual states it, but as GPUs do that lack these instructions, from
+/// sm_70 on. Measured on an H100: a byte or half of the destination is saturated as an unsigned
+/// value, so that a negative one becomes the largest, but not after a shift, where the lowest 34
+/// bits are saturated to 32. From the code that ptxas 13.0 makes: `.u32` has no upper limit
+/// otherwise.
 inline std::int64_t saturated(std::int64_t value, form const& form) noexcept
 {
   if (form.ending == ending::shifted)
@@ -90,7 +91,7 @@ inline std::int64_t saturated(std::int64_t value, form const& form) noexcept
   return std::max<std::int64_t>(value, 0);
 }
 
-/// Whether `.min` or `.max` keeps `value`. The comparison is one of 64 bits.
+/// Whether `.min` or `.max` keeps `value`. The comparison is one of 64 bits, as in ptxas's code.
 inline bool is_kept(std::int64_t value, form const& form, std::uint32_t c) noexcept
 {
   auto const is_minimum = form.second == secondary::minimum;

@@ -93,7 +93,8 @@ void exchange_wide(warp& w, operation const& o, lane_mask mask)
 operand_offset take_address(decoding& d, syntax::operand const& address, space space)
 {
   auto const is_variable =
-      !address.parts.empty() && address.parts[0].kind == syntax::operand_kind::variable &&
+      address.kind == syntax::operand_kind::address && !address.parts.empty() &&
+      address.parts[0].kind == syntax::operand_kind::variable &&
       (space == space::param || space == space::local || space == space::generic);
   if (!is_variable) return emit_generic_address(d, address, space);
   auto base = address.parts[0];

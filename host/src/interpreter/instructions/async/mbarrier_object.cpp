@@ -5,6 +5,7 @@
 #include <string>
 
 #include "interpreter/decode/address_space.hpp"
+#include "interpreter/execution/block.hpp"
 
 namespace fatlink::interpreter {
 namespace {
