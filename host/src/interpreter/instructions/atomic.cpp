@@ -85,7 +85,6 @@ struct atomic_form {
   unsigned policy = 0;  ///< operands
   bool releases = false;
   std::string_view name = {};
-  bool releases = false;  ///< orders earlier accesses before it
 };
 
 atomic_form take_form(decoding& d)
