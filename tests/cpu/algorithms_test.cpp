@@ -14,6 +14,7 @@
 #include "algorithms/random_numbers_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
 #include "algorithms/simd_suite.hpp"
+#include "algorithms/standard_library_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
 #include "expect_error.hpp"
 
@@ -32,6 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Numeric, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, RandomNumbers, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Simd, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, StandardLibrary, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::ValuesIn(k_places));
 
 /// On a GPU this needs a cooperative launch.

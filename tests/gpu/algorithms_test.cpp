@@ -11,6 +11,7 @@
 #include "algorithms/random_numbers_suite.hpp"
 #include "algorithms/sequences_suite.hpp"
 #include "algorithms/simd_suite.hpp"
+#include "algorithms/standard_library_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
 
 namespace fatlink {
@@ -27,6 +28,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Numeric, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, RandomNumbers, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Sequences, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Simd, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, StandardLibrary, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Waiting, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -48,16 +48,19 @@ void load_wide(warp& w, operation const& o, lane_mask mask)
     store(w.at(o.d), lane, value);
     digest.add(source, digest_of(value));
   }
-  if (o.flags != 0) w.note_poll(o, digest);
+  if (o.flags == 0) return;
+  w.acquire_accesses();
+  w.note_poll(o, digest);
 }
 
-/// b: the value.
+/// b: the value; flags: 1 if the store is ordered, which also orders earlier accesses.
 void store_wide(warp& w, operation const& o, lane_mask mask)
 {
+  if (o.flags != 0) w.release_accesses();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const target = w.resolve(load<std::uint64_t>(w.at(o.a), lane), k_bytes, lane, o, true);
-    if (w.launch().races != nullptr) w.record_write(target, k_bytes, lane, o);
+    if (w.checks_accesses() && o.flags == 0) w.record_write(target, k_bytes, lane, o);
     std::lock_guard const lock(mutex_of(target));
     store(target, 0, load<wide>(w.at(o.b), lane));
   }
@@ -69,6 +72,7 @@ void exchange_wide(warp& w, operation const& o, lane_mask mask)
 {
   poll_digest digest;
   bool has_changed = false;
+  w.release_accesses();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const target = w.resolve(load<std::uint64_t>(w.at(o.a), lane), k_bytes, lane, o, true);
@@ -81,6 +85,7 @@ void exchange_wide(warp& w, operation const& o, lane_mask mask)
     store(w.at(o.d), lane, old);
     digest.add(target, digest_of(old));
   }
+  w.acquire_accesses();
   if (!has_changed) w.note_poll(o, digest);
 }
 

@@ -73,9 +73,6 @@ void mbarrier_object::write(mbarrier_state state)
   if (state.is_valid && state.pending == 0 && state.bytes == 0) {
     ++state.phase;
     state.pending = state.expected;
-    // For the race check: a phase of all threads is a barrier of the block.
-    auto& block = warp_.block();
-    if (state.expected >= warp_.launch().block.count()) block.last_barrier = ++block.clock;
   }
   auto const word = encode(state);
   std::memcpy(place_, &word, sizeof word);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the race check reports, and what it knows to be ordered.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <span>
+#include <string>
+
+#include "interpreter/machine.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+/// A kernel k(out) with shared memory `buffer`: %t is the thread, %b the block, %s the address of
+/// the thread's word of shared memory, %n that of the next thread's, %o that of `out`.
+std::string kernel_of(std::string const& body)
+{
+  return ".version 9.0\n.target sm_90\n.address_size 64\n.global .align 4 .u32 lock = 0;\n"
+         ".global .align 4 .u32 sum = 0; .global .align 4 .b8 parts[64];\n"
+         ".visible .entry k(.param .u64 out)\n{\n"
+         ".reg .pred %p<9>; .reg .b32 %t, %b, %s, %n, %r<9>; .reg .b64 %o, %d<9>;\n"
+         ".shared .align 4 .b8 buffer[4096];\n"
+         "mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; ld.param.u64 %o, [out];\n"
+         "mov.u32 %s, buffer; shl.b32 %r1, %t, 2; add.s32 %s, %s, %r1; mov.u32 %n, buffer;\n"
+         "add.s32 %r1, %t, 1; and.b32 %r1, %r1, 63; shl.b32 %r1, %r1, 2; add.s32 %n, %n, %r1;\n" +
+         body + "\nret;\n}\n";
+}
+
+class RaceCheck : public testing::Test {
+ protected:
+  static void run(std::string const& body, std::uint32_t blocks = 1, std::uint32_t threads = 64)
+  {
+    auto const device_memory = std::make_shared<memory>();
+    auto const text = kernel_of(body);
+    module_text const module{text, "a.ptx"};
+    program program(device_memory, {&module, 1});
+    auto const out = device_memory->allocate(4096);
+    std::array const arguments{std::as_bytes(std::span(&out.base, 1))};
+    launch(program, program.find("k"),
+           {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .check_races = true}, arguments);
+  }
+
+  static void expect_race(std::string const& message, std::string const& body,
+                          std::uint32_t blocks = 1, std::uint32_t threads = 64)
+  {
+    try {
+      run(body, blocks, threads);
+      ADD_FAILURE() << "no race is reported";
+    } catch (failure const& failed) {
+      EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::race)) << failed.what();
+      EXPECT_THAT(failed.what(), testing::HasSubstr(message));
+    }
+  }
+};
+
+TEST_F(RaceCheck, FindsAMissingBarrierBeforeARead)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "st.shared.u32 [%s], %t; setp.lt.u32 %p1, %t, 32; xor.b32 %r1, %s, 128;\n"
+              "@!%p1 ld.shared.u32 %r2, [%r1];");
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierAfterARead)
+{
+  expect_race("writes what thread 0 of block 0 read, without synchronisation",
+              "st.shared.u32 [%s], %t; xor.b32 %r1, %s, 128; ld.shared.u32 %r2, [%r1];");
+}
+
+TEST_F(RaceCheck, TakesABarrierBeforeARead)
+{
+  EXPECT_NO_THROW(run("st.shared.u32 [%s], %t; bar.sync 0; ld.shared.u32 %r1, [%n];"));
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierOfTheWarp)
+{
+  expect_race("without synchronisation", "st.shared.u32 [%s], %t; ld.shared.u32 %r1, [%n];", 1, 32);
+}
+
+TEST_F(RaceCheck, TakesABarrierOfTheWarp)
+{
+  EXPECT_NO_THROW(
+      run("st.shared.u32 [%s], %t; bar.warp.sync -1; xor.b32 %r1, %s, 4; ld.shared.u32 %r1, [%r1];",
+          1, 32));
+}
+
+/// Thread 0 of each block adds to a sum.
+constexpr char const* k_locked_sum =
+    "setp.ne.u32 %p1, %t, 0; @%p1 bra $end; mov.u64 %d1, lock; mov.u64 %d2, sum;\n"
+    "$try: atom.global.cas.b32 %r1, [%d1], 0, 1; setp.ne.u32 %p2, %r1, 0; @%p2 bra $try;\n"
+    "membar.gl; ld.global.u32 %r2, [%d2]; add.u32 %r2, %r2, 1; st.global.u32 [%d2], %r2;\n"
+    "membar.gl; UNLOCK\n$end:";
+
+TEST_F(RaceCheck, KnowsALockOverBlocks)
+{
+  std::string body = k_locked_sum;
+  body.replace(body.find("UNLOCK"), 6, "atom.global.exch.b32 %r1, [%d1], 0;");
+  EXPECT_NO_THROW(run(body, 16));
+}
+
+TEST_F(RaceCheck, KnowsALockThatAVolatileStoreReleases)
+{
+  std::string body = k_locked_sum;
+  body.replace(body.find("UNLOCK"), 6, "st.volatile.global.u32 [%d1], 0;");
+  EXPECT_NO_THROW(run(body, 16));
+}
+
+TEST_F(RaceCheck, KnowsTheTicketOfTheLastBlock)
+{
+  EXPECT_NO_THROW(
+      run("mov.u64 %d1, lock; mov.u64 %d2, parts; mul.wide.u32 %d3, %b, 4; add.s64 %d3, %d2, %d3;\n"
+          "setp.ne.u32 %p1, %t, 5; @%p1 bra $written; st.global.u32 [%d3], 7;\n"
+          "$written: bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 bra $wait; membar.gl;\n"
+          "atom.global.add.u32 %r1, [%d1], 1; st.shared.u32 [buffer], %r1;\n"
+          "$wait: bar.sync 0; ld.shared.u32 %r1, [buffer]; setp.ne.u32 %p1, %r1, 15;\n"
+          "@%p1 bra $end; setp.gt.u32 %p1, %t, 15; @%p1 bra $end; mul.wide.u32 %d3, %t, 4;\n"
+          "add.s64 %d3, %d2, %d3; st.global.u32 [%d3], %t;\n$end:",
+          16));
+}
+
+TEST_F(RaceCheck, FindsBlocksThatWriteBeforeTheyTakeATicket)
+{
+  expect_race("writes what thread 0 of block",
+              "setp.ne.u32 %p1, %t, 0; @%p1 bra $end; mov.u64 %d1, lock; mov.u64 %d2, sum;\n"
+              "atom.global.add.u32 %r1, [%d1], 1; st.global.u32 [%d2], %r1;\n$end:",
+              16);
+}
+
+}  // namespace
+}  // namespace fatlink::interpreter
