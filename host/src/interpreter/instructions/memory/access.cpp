@@ -121,6 +121,16 @@ elements take_elements(decoding& d, access const& access, syntax::operand const&
   return elements;
 }
 
+/// Copies the register of the address where the load writes it before it reads the last element.
+void keep_address(decoding& d, destination& target, elements const& elements, unsigned width)
+{
+  auto const& registers = elements.registers;
+  if (std::find(registers.begin(), registers.end(), target.base) == registers.end()) return;
+  auto const copy = d.new_register(width);
+  emit_sum(d, target.base, 0, copy, width);
+  target.base = copy;
+}
+
 template <bool Store>
 void decode_access(decoding& d)
 {
@@ -130,8 +140,9 @@ void decode_access(decoding& d)
   d.expect_count(access.operands, access.operands);
   auto const& address = d.operand(Store ? 0 : 1);
   auto const elements = take_elements<Store>(d, access, d.operand(Store ? 1 : 0));
-  auto const target = is_static(d, address) ? static_place<Store>(d, access, address)
-                                            : computed_place<Store>(d, access, address);
+  auto target = is_static(d, address) ? static_place<Store>(d, access, address)
+                                      : computed_place<Store>(d, access, address);
+  if (!Store && access.count > 1) keep_address(d, target, elements, elements.stride);
   auto const list = d.add_list(elements.registers);
   auto& o = d.emit(target.run);
   o.d = list;

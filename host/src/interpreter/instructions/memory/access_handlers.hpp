@@ -167,8 +167,8 @@ void access_all(warp& w, operation const& o, lane_mask mask)
     else
       return load_each<M, Place>(w, o, mask);
   }
-  if (size != sizeof(M) && l.pattern == lane_pattern::contiguous)
-    l.pattern = lane_pattern::scattered;  // the elements of a lane follow each other
+  if ((size != sizeof(M) || l.span.step != 0) && l.pattern == lane_pattern::contiguous)
+    l.pattern = lane_pattern::scattered;  // the elements of a lane follow each other, or its memory
   auto const stride = stride_of(o);
   if constexpr (sizeof(M) <= 2)
     if (stride == 2) return copy_lanes<Store, M, 2, address>(w, o, l, mask);

@@ -2,7 +2,9 @@
 // atom and red: one atomic read-modify-write of the host for each lane, in the order of the lanes.
 // It is also atomic between blocks, which run on different cores. Every memory order is treated as
 // the strongest. Source: PTX ISA 9.0, "atom", "red".
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/decoder.hpp"
@@ -110,6 +112,24 @@ void set_address(operation& o, computed_address const& address, atomic_form cons
             (address.width == 4 ? k_narrow_address : 0U) | (form.releases ? k_releases : 0U);
 }
 
+/// The elements of a vector of sources; those that are in `results` are copied, as a result is
+/// written before the next element is read.
+std::vector<operand_offset> take_sources(decoding& d, syntax::operand const& vector, type type,
+                                         std::vector<operand_offset> const& results)
+{
+  std::vector<operand_offset> sources;
+  for (auto const& part : vector.parts) {
+    auto source = d.source(part, type);
+    if (std::find(results.begin(), results.end(), source) != results.end()) {
+      auto const copy = d.new_register(size_of(type));
+      emit_sum(d, source, 0, copy, size_of(type));
+      source = copy;
+    }
+    sources.push_back(source);
+  }
+  return sources;
+}
+
 /// A vector is updated element by element, after a check of its address.
 template <bool HasResult>
 void emit_vector(decoding& d, atomic_form const& form)
@@ -119,22 +139,23 @@ void emit_vector(decoding& d, atomic_form const& form)
     d.refuse("not a supported vector");
   d.expect_count(k_address + 2 + form.policy, k_address + 2 + form.policy);
   auto const run = update_choice<atomic_of>::pick(d, form.name, form.type, form.space);
-  auto const& sources = d.operand(k_address + 1).parts;
-  auto const& results = d.operand(0).parts;
-  if (sources.size() != form.count || (HasResult && results.size() != form.count))
+  auto const& vector = d.operand(k_address + 1);
+  std::vector<operand_offset> results(form.count, k_no_operand);
+  if (vector.parts.size() != form.count || (HasResult && d.operand(0).parts.size() != form.count))
     d.reject("the vector has another length");
+  for (unsigned i = 0; HasResult && i < form.count; ++i)
+    results[i] = d.destination(d.operand(0).parts[i], form.type);
+  auto const sources = take_sources(d, vector, form.type, results);
   auto const address = decode_address(d, d.operand(k_address), form.space);
   auto& check = d.emit(&check_vector);
   set_address(check, address, form);
   check.flags |= form.count * size_of(form.type) << 8;
   for (unsigned i = 0; i < form.count; ++i) {
-    auto const b = d.source(sources[i], form.type);
-    auto const result = HasResult ? d.destination(results[i], form.type) : k_no_operand;
     auto& o = d.emit(run);
     set_address(o, address, form);
     o.immediate += std::uint64_t{i} * size_of(form.type);
-    o.d = result;
-    o.b = b;
+    o.d = results[i];
+    o.b = sources[i];
   }
 }
 
