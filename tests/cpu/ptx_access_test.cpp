@@ -80,6 +80,26 @@ TEST_F(Ptx, RefusesACopyToWhatIsNotInSharedMemory)
                  "alloca.u64 %rd5, 65536; cp.async.wait_all; mov.u32 %v, 0;");
 }
 
+TEST_F(Ptx, AsynchronousStoresHaveElementsOf4Or8Bytes)
+{
+  expect_failure(fault::refused, "not a supported type",
+                 ".reg .b128 %q; st.async.shared::cluster.mbarrier::complete_tx::bytes.b128 [%r1], "
+                 "%q, [%r2]; mov.u32 %v, 0;");
+}
+
+TEST_F(Ptx, CompletesTheFirstOfManyCopiesThatNoThreadWaitsFor)
+{
+  EXPECT_EQ(run(".shared .align 4 .b8 s[64]; mov.u32 %r1, s; mov.u32 %r2, 0; mov.u32 %r3, 77;"
+                "ld.param.u64 %rd4, [out]; st.global.u32 [%rd4], %r3; st.shared.u32 [%r1], 0;"
+                "$l: cp.async.ca.shared.global [%r1], [%rd4], 4; cp.async.ca.shared.global [%r1], "
+                "[%rd4], 4; cp.async.ca.shared.global [%r1], [%rd4], 4; cp.async.ca.shared.global "
+                "[%r1], [%rd4], 4; cp.async.ca.shared.global [%r1], [%rd4], 4; "
+                "cp.async.commit_group; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 900;"
+                "@%p1 bra $l; ld.shared.u32 %v, [%r1];",
+                1),
+            values(1, 77));
+}
+
 TEST_F(Ptx, ProductsOfQuadsHaveTypesOfThatShape)
 {
   expect_failure(fault::refused, "not a known shape with these types",

@@ -67,6 +67,22 @@ TEST_F(RaceCheck, FindsAMissingBarrierAfterARead)
               "st.shared.u32 [%s], %t; xor.b32 %r1, %s, 128; ld.shared.u32 %r2, [%r1];");
 }
 
+TEST_F(RaceCheck, FindsAMissingBarrierBeforeALoadOfMatrices)
+{
+  expect_race("reads what thread 1 of block 0 wrote, without synchronisation",
+              "st.shared.u32 [%s], %t; mov.u32 %r1, buffer;\n"
+              "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1];",
+              1, 64);
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierBeforeABulkCopyOfWhatThreadsWrote)
+{
+  expect_race("reads what thread 1 of block 0 wrote, without synchronisation",
+              "st.shared.u32 [%s], %t; mov.u32 %r1, buffer; setp.eq.u32 %p1, %t, 0;\n"
+              "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%o], [%r1], 64;",
+              1, 64);
+}
+
 TEST_F(RaceCheck, TakesABarrierBeforeARead)
 {
   EXPECT_NO_THROW(run("st.shared.u32 [%s], %t; bar.sync 0; ld.shared.u32 %r1, [%n];"));

@@ -36,22 +36,28 @@ void pending_copies::add(unsigned lane, pending_copy const& copy)
   open.push_back(copy);
 }
 
+void pending_copies::complete_first(lane_copies& copies)
+{
+  copies.committed_copies -= copies.committed.front().size();
+  perform(copies.committed.front());
+  copies.committed.pop_front();
+}
+
 void pending_copies::commit(unsigned lane)
 {
   is_used_ = true;
   auto& copies = lanes_[lane];
+  copies.committed_copies += copies.open.size();
   copies.committed.push_back(std::move(copies.open));
   copies.open.clear();
   complete(lane, k_max_groups);
+  while (copies.committed_copies > k_max_copies) complete_first(copies);
 }
 
 void pending_copies::complete(unsigned lane, std::uint64_t allowed)
 {
-  auto& committed = lanes_[lane].committed;
-  while (committed.size() > allowed) {
-    perform(committed.front());
-    committed.pop_front();
-  }
+  auto& copies = lanes_[lane];
+  while (copies.committed.size() > allowed) complete_first(copies);
 }
 
 void pending_copies::complete_all(unsigned lane)

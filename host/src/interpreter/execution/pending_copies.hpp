@@ -37,7 +37,10 @@ class pending_copies {
   struct lane_copies {
     copy_group open;
     std::deque<copy_group> committed;
+    std::size_t committed_copies = 0;  ///< of all groups
   };
+
+  static void complete_first(lane_copies& copies);
 
   std::array<lane_copies, k_lanes> lanes_;
   bool is_used_ = false;

@@ -43,8 +43,9 @@ void copy(warp& w, operation const& o, lane_mask mask)
              lane, o);
     auto const to = load<std::uint64_t>(w.at(o.b), lane);
     auto* const target = w.resolve_shared(to - k_shared_window, size, lane, o, true);
-    if (w.launch().races != nullptr) w.record_write(target, size, lane, o);
+    if (w.checks_accesses()) w.record_write(target, size, lane, o);
     auto const* const source = source_of(w, o, lane, size, available);
+    if (w.checks_accesses() && available != 0) w.record_read(source, available, lane, o);
     w.copies.add(lane, {target, source == nullptr ? target : source,
                         static_cast<std::uint8_t>(size), static_cast<std::uint8_t>(available)});
   }

@@ -22,7 +22,7 @@ void store_async(warp& w, operation const& o, lane_mask mask)
   for (; mask != 0; mask &= mask - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(mask));
     auto* const target = w.resolve(load<std::uint64_t>(w.at(o.a), lane), size, lane, o, true);
-    if (w.launch().races != nullptr) w.record_write(target, size, lane, o);
+    if (w.checks_accesses()) w.record_write(target, size, lane, o);
     for (unsigned k = 0; k < o.flags; ++k) store(target, k, load<T>(w.at(list[k]), lane));
     mbarrier_object(w, o, lane, load<std::uint64_t>(w.at(o.b), lane)).complete_bytes(size);
   }
@@ -60,7 +60,7 @@ void take_target(decoding& d)
 void decode_async_store(decoding& d)
 {
   auto const type = d.take_type();
-  if (size_of(type) < 4) d.refuse("not a supported type");
+  if (size_of(type) != 4 && size_of(type) != 8) d.refuse("not a supported type");
   take_target(d);
   auto const count = d.take("v2") ? 2U : d.take("v4") ? 4U : 1U;
   d.expect_count(3, 3);

@@ -54,10 +54,11 @@ void copy_units(warp& w, operation const& o, unsigned lane, bulk_addresses const
 {
   for (std::uint32_t offset = 0; offset < size; offset += k_unit) {
     auto const* const source = w.resolve(addresses.source + offset, k_unit, lane, o, false);
+    if (w.checks_accesses()) w.record_read(source, k_unit, lane, o);
     std::array<std::byte, k_unit> unit;
     std::memcpy(unit.data(), source, k_unit);
     auto* const target = w.resolve(addresses.target + offset, k_unit, lane, o, true);
-    if (w.launch().races != nullptr) w.record_write(target, k_unit, lane, o);
+    if (w.checks_accesses()) w.record_write(target, k_unit, lane, o);
     std::memcpy(target, unit.data(), k_unit);
   }
 }
@@ -93,8 +94,9 @@ void reduce(warp& w, operation const& o, lane_mask mask)
   each_bulk(w, o, mask, [&](unsigned lane, bulk_addresses const& addresses, std::uint32_t size) {
     for (std::uint32_t offset = 0; offset < size; offset += sizeof(T)) {
       T operand;
-      std::memcpy(&operand, w.resolve(addresses.source + offset, sizeof(T), lane, o, false),
-                  sizeof(T));
+      auto const* const source = w.resolve(addresses.source + offset, sizeof(T), lane, o, false);
+      if (w.checks_accesses()) w.record_read(source, sizeof(T), lane, o);
+      std::memcpy(&operand, source, sizeof(T));
       auto* const element = w.resolve(addresses.target + offset, sizeof(T), lane, o, true);
       (void)update<T, Op>(element, operand, T{});
     }

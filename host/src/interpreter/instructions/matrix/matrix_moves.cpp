@@ -64,6 +64,7 @@ void load_matrices(warp& w, operation const& o, lane_mask mask)
       auto const lane = lane_of(number, row);
       auto const* const source =
           w.resolve(load<std::uint64_t>(addresses, lane), k_row_bytes, lane, o, false);
+      if (w.checks_accesses()) w.record_read(source, k_row_bytes, lane, o);
       std::memcpy(matrices[number][row].data(), source, k_row_bytes);
     }
   auto const transposes = (o.flags & k_transposes) != 0;
@@ -83,7 +84,7 @@ void store_matrices(warp& w, operation const& o, lane_mask mask)
       auto const lane = lane_of(number, row);
       auto* const target =
           w.resolve(load<std::uint64_t>(w.at(o.a), lane), k_row_bytes, lane, o, true);
-      if (w.launch().races != nullptr) w.record_write(target, k_row_bytes, lane, o);
+      if (w.checks_accesses()) w.record_write(target, k_row_bytes, lane, o);
       std::memcpy(target, matrix[row].data(), k_row_bytes);
     }
   }

@@ -49,8 +49,10 @@ struct matrix_memory {
 template <typename T>
 T load_at(warp& w, operation const& o, unsigned lane, std::uint64_t address)
 {
+  auto const* const source = w.resolve(address, sizeof(T), lane, o, false);
+  if (w.checks_accesses()) w.record_read(source, sizeof(T), lane, o);
   T value;
-  std::memcpy(&value, w.resolve(address, sizeof(T), lane, o, false), sizeof(T));
+  std::memcpy(&value, source, sizeof(T));
   return value;
 }
 
@@ -112,7 +114,7 @@ template <typename T>
 void store_at(warp& w, operation const& o, unsigned lane, std::uint64_t address, std::uint64_t bits)
 {
   auto* const target = w.resolve(address, sizeof(T), lane, o, true);
-  if (w.launch().races != nullptr) w.record_write(target, sizeof(T), lane, o);
+  if (w.checks_accesses()) w.record_write(target, sizeof(T), lane, o);
   auto const value = static_cast<T>(bits);
   std::memcpy(target, &value, sizeof(T));
 }

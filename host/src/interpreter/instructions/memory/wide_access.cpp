@@ -43,6 +43,7 @@ void load_wide(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto const* const source =
         w.resolve(load<std::uint64_t>(w.at(o.a), lane), k_bytes, lane, o, false);
+    if (w.checks_accesses() && o.flags == 0) w.record_read(source, k_bytes, lane, o);
     std::lock_guard const lock(mutex_of(source));
     auto const value = load<wide>(source, 0);
     store(w.at(o.d), lane, value);
