@@ -43,7 +43,7 @@ _fatlink_options() {
   case $verb in
     '') options='-h --help --version' ;;
     run) options+=" --library --transform --watch --kernel --mode --device --instruction-budget --check-races
-           --elements --input --output --set --state --expect --compare-cpu --seed --print --resources $linking" ;;
+           --check-uninitialized --deterministic --elements --input --output --set --state --expect --compare-cpu --seed --print --resources $linking" ;;
     link) options+=" --target --mode --emit --kernel -o --output --resources $linking" ;;
     check) options+=" --target --mode --kernel --nvjitlink $forms $floats $sources" ;;
     inspect) options+=" --expect --expect-ident --expect-hook --expect-reference --expect-plan --ptx --target $sources" ;;

@@ -129,6 +129,8 @@ complete -c fatlink -n '__fatlink_at run' -l watch -xka '(__fatlink_inputs; __fa
 complete -c fatlink -n '__fatlink_at run' -l device -xa "gpu cpu (__fatlink_targets cpu:)" -d 'Device'
 complete -c fatlink -n '__fatlink_at run' -l instruction-budget -x -d 'On cpu: maximum instructions of a warp'
 complete -c fatlink -n '__fatlink_at run' -l check-races -d 'On cpu: fail if a thread accesses what another one writes, without synchronization'
+complete -c fatlink -n '__fatlink_at run' -l check-uninitialized -d 'On cpu: fail if a thread reads shared memory that nothing has written'
+complete -c fatlink -n '__fatlink_at run' -l deterministic -d 'On cpu: run blocks in order on one core'
 complete -c fatlink -n '__fatlink_at run' -l input -xka '(__fatlink_files .npy)' -d 'Array to use instead of generated elements'
 complete -c fatlink -n '__fatlink_at run' -l output -xka '(__fatlink_files .npy)' -d 'File for the results'
 complete -c fatlink -n '__fatlink_at run' -l set -x -d 'Value of an argument of a launch plan'

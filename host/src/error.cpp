@@ -92,6 +92,7 @@ constexpr std::array k_codes{
     named_code{error_code::deadlock, "deadlock"},
     named_code{error_code::trap, "trap"},
     named_code{error_code::write_race, "write-race"},
+    named_code{error_code::uninitialized_read, "uninitialized-read"},
     named_code{error_code::defect, "defect"},
 };
 

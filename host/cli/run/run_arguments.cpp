@@ -41,6 +41,11 @@ void add_device(CLI::App& verb, run_arguments& arguments)
   verb.add_flag(
       "--check-races", arguments.cpu.check_races,
       "on cpu: fail if a thread accesses what another one writes, without synchronization");
+  verb.add_flag("--check-uninitialized", arguments.cpu.check_uninitialized,
+                "on cpu: fail if a thread reads shared memory that nothing has written");
+  verb.add_flag("--deterministic", arguments.cpu.deterministic,
+                "on cpu: run blocks in order on one core, so that atomics on floats give the same "
+                "bits in each run");
 }
 
 void add_data(CLI::App& verb, run_arguments& arguments)

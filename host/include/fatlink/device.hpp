@@ -120,6 +120,11 @@ struct cpu_options {
   std::uint64_t instruction_budget = std::uint64_t{1} << 30;
   /// Whether accesses of two threads to a byte, not synchronised and one a write, are an error.
   bool check_races = false;
+  /// Whether a read of shared memory that nothing in the block's cluster has written is an error.
+  bool check_uninitialized = false;
+  /// Whether one thread of the host runs the blocks in the order of their indices, so that atomics
+  /// on floats give the same bits in each run. A block that waits for another one lets it run.
+  bool deterministic = false;
 };
 
 /// Opens "gpu" (the first GPU), "gpu:1", "1" or "cpu" (the reference device). The reference device

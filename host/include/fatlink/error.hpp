@@ -115,6 +115,7 @@ enum class error_code {
   deadlock,             ///< threads wait for threads that never arrive
   trap,                 ///< a trap instruction or failed assert
   write_race,           ///< two threads wrote one address without synchronization
+  uninitialized_read,   ///< a read of shared memory that nothing has written
   // fatlink
   defect,  ///< an error in fatlink itself
 };

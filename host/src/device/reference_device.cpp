@@ -165,6 +165,8 @@ class reference_device final : public device_backend {
                                               .shared_bytes = shape.shared_bytes,
                                               .budget = options_.instruction_budget,
                                               .check_races = options_.check_races,
+                                              .check_initialization = options_.check_uninitialized,
+                                              .in_order = options_.deterministic,
                                               .print = print};
     instructions_ += translate_failures(
         [&] { return interpreter::launch(*code.program, *code.kernel, options, values); });

@@ -38,6 +38,8 @@ error_code code_of(interpreter::fault kind) noexcept
       return error_code::trap;
     case interpreter::fault::race:
       return error_code::write_race;
+    case interpreter::fault::uninitialized:
+      return error_code::uninitialized_read;
   }
   return error_code::defect;
 }

@@ -251,6 +251,8 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
   state.budget = options.budget;
   race_map races;
   if (options.check_races) state.races = &races;
+  state.checks_initialization = options.check_initialization;
+  state.in_order = options.in_order;
   std::mutex printing;
   if (options.print)
     state.print = [&](std::string_view text) {

@@ -122,6 +122,8 @@ struct launch_options {
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
   std::uint64_t budget = 0;        ///< instructions a warp may execute; 0: unlimited
   bool check_races = false;
+  bool check_initialization = false;  ///< of shared memory, before it is read
+  bool in_order = false;              ///< one thread of the host runs the blocks in their order
   std::function<void(std::string_view)> print =
       {};  ///< receives the text of printf; calls never overlap
 };
@@ -129,8 +131,9 @@ struct launch_options {
 /// Runs a kernel to its end. `arguments[i]` are the bytes of argument i. Returns the number of
 /// instructions executed, counted for each thread.
 /// @throws failure (launch) the shape or the arguments do not fit the kernel;
-///   failure (address, endless, deadlock, trap, race) a thread failed: the message names the
-///   kernel, the thread, the instruction and the address. Memory written before stays written.
+///   failure (address, endless, deadlock, trap, race, uninitialized) a thread failed: the message
+///   names the kernel, the thread, the instruction and the address. Memory written before stays
+///   written.
 std::uint64_t launch(program& program, kernel const& kernel, launch_options const& options,
                      std::span<std::span<std::byte const> const> arguments);
 

@@ -3,12 +3,16 @@
 #include "util/process/stopwatch.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "verification/scratch_floats.hpp"
 
 namespace fatlink {
 namespace {
 
-constexpr std::size_t k_chunk = std::size_t{4} << 20;  // elements; 16 MiB a buffer
+constexpr std::size_t k_chunk = std::size_t{4} << 20;          // elements; 16 MiB a buffer
+constexpr std::size_t k_chunk_on_host = std::size_t{1} << 20;  // beside arrays of the device
 constexpr double k_steps_without_reference = 4;
 constexpr std::byte k_poison{0xFF};  // NaNs, so that an element that no thread wrote is seen
 
@@ -25,10 +29,18 @@ std::size_t thread_count(std::size_t count, std::size_t elements_per_thread)
   return count / elements_per_thread + (count % elements_per_thread != 0 ? 1 : 0);
 }
 
-/// A kernel and the buffer that its results go to.
-struct loaded_kernel {
-  elementwise_kernel kernel;
-  device_buffer<float> out;
+/// Results of a kernel: on the device, or in a file.
+struct kernel_results {
+  std::optional<device_buffer<float>> out;
+  std::unique_ptr<detail::scratch_floats> file = {};
+
+  void read(std::span<float> destination, std::size_t start) const
+  {
+    if (out)
+      out->read(destination, start);
+    else
+      file->read(destination, start);
+  }
 };
 
 class run {
@@ -38,6 +50,7 @@ class run {
         input_(input),
         request_(request),
         count_(input.size()),
+        chunk_(device.info().kind == device_kind::cpu ? k_chunk_on_host : k_chunk),
         stream_(device.create_stream()),
         in_(device.allocate<float>(count_))
   {
@@ -46,11 +59,14 @@ class run {
   execution_report execute(std::span<linked_image const> images)
   {
     upload();
-    for (auto const& image : images) launch(image);
+    for (auto const& image : images) {
+      if (!outputs_.empty()) set_aside(outputs_.back());
+      launch(image);
+    }
     if (images.size() > 1) report_.between.emplace();
     detail::stopwatch watch;
     check_all();
-    report_.verify_ms = watch.lap();
+    report_.verify_ms += watch.lap();
     return std::move(report_);
   }
 
@@ -64,16 +80,16 @@ class run {
   template <typename Visit>
   void by_chunks(char const* action, Visit const& visit) const
   {
-    for (std::size_t start = 0; start < count_; start += k_chunk) {
+    for (std::size_t start = 0; start < count_; start += chunk_) {
       report_progress(action, start);
-      visit(start, std::min(k_chunk, count_ - start));
+      visit(start, std::min(chunk_, count_ - start));
     }
     report_progress(action, count_);
   }
 
   void upload()
   {
-    std::vector<float> chunk(std::min(k_chunk, count_));
+    std::vector<float> chunk(std::min(chunk_, count_));
     by_chunks("uploading", [&](std::size_t start, std::size_t size) {
       auto const part = std::span(chunk).first(size);
       input_.fill(start, part);
@@ -87,16 +103,35 @@ class run {
     detail::stopwatch watch;
     auto const loaded = device_.load(image);
     result.load_ms = watch.lap();
-    loaded_kernel code{loaded.kernel<void(float const*, float*, std::size_t)>(request_.kernel),
-                       device_.allocate<float>(count_)};
-    code.out.fill(k_poison);
-    time(code, result);
-    outputs_.push_back(std::move(code));
+    auto const kernel = loaded.kernel<void(float const*, float*, std::size_t)>(request_.kernel);
+    auto out = device_.allocate<float>(count_);
+    out.fill(k_poison);
+    time(kernel, out, result);
+    outputs_.push_back({.out = std::move(out)});
     report_.images.push_back(result);
   }
 
+  /// On the reference device, whose memory is the host's: moves large results to a file, if it has
+  /// room for them.
+  void set_aside(kernel_results& results)
+  {
+    if (device_.info().kind != device_kind::cpu || count_ <= chunk_) return;
+    detail::stopwatch watch;
+    auto file = std::make_unique<detail::scratch_floats>();
+    bool is_written = true;
+    std::vector<float> chunk(chunk_);
+    by_chunks("saving", [&](std::size_t start, std::size_t size) {
+      auto const part = std::span(chunk).first(size);
+      if (!is_written) return;
+      results.out->read(part, start);
+      is_written = file->append(part);
+    });
+    if (is_written) results = {.out = std::nullopt, .file = std::move(file)};
+    report_.verify_ms += watch.lap();
+  }
+
   /// Launches twice on a GPU: the time of the first includes loading code to the multiprocessors.
-  void time(loaded_kernel const& code, execution& result)
+  void time(elementwise_kernel const& kernel, device_buffer<float> const& out, execution& result)
   {
     auto const threads = thread_count(count_, request_.elements_per_thread);
     auto const shape = report_.shape = elementwise_shape(threads, request_.block);
@@ -105,7 +140,7 @@ class run {
     auto const launch = [&] {
       detail::stopwatch watch;
       begin.record(stream_);
-      code.kernel.launch(stream_, shape, in_.data(), code.out.data(), count_);
+      kernel.launch(stream_, shape, in_.data(), out.data(), count_);
       end.record(stream_);
       stream_.synchronize();
       return watch.lap();
@@ -117,13 +152,13 @@ class run {
 
   void check_all()
   {
-    std::vector<float> chunk(std::min(k_chunk, count_));
+    std::vector<float> chunk(std::min(chunk_, count_));
     std::vector<std::vector<float>> results(outputs_.size(), chunk);
     by_chunks("verifying", [&](std::size_t start, std::size_t size) {
       auto const inputs = std::span(chunk).first(size);
       input_.fill(start, inputs);
       for (std::size_t i = 0; i < outputs_.size(); ++i)
-        outputs_[i].out.read(std::span(results[i]).first(size), start);
+        outputs_[i].read(std::span(results[i]).first(size), start);
       check(inputs, results, start);
     });
   }
@@ -166,9 +201,10 @@ class run {
   element_source const& input_;
   execution_request const& request_;
   std::size_t count_;
+  std::size_t chunk_;  ///< elements that the host holds at a time
   stream stream_;
   device_buffer<float> in_;
-  std::vector<loaded_kernel> outputs_;
+  std::vector<kernel_results> outputs_;
   execution_report report_;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the elementwise kernel of linked images on a device and verifies the results in chunks, so
 // that host memory does not depend on the element count. Device memory: the input and one output
-// for each image, 4 bytes for each element. Units: elements, milliseconds. Threads: one device may
-// be used by several threads.
+// for each image, 4 bytes for each element. On the reference device, whose memory is the host's,
+// only the output of the last image stays there: those of more than 2^20 elements before it go to
+// unnamed files in $TMPDIR, if there is room. Units: elements, milliseconds. Threads: one device
+// may be used by several threads.
 #pragma once
 
 #include <functional>
@@ -51,7 +53,7 @@ struct execution_report {
   std::optional<verification> between = {};  ///< of the first two images, when there are two
   std::vector<element_result> first_results = {};
   launch_shape shape = {};  ///< of every launch
-  double verify_ms = 0;     ///< copying the results back and checking them, wall time
+  double verify_ms = 0;     ///< copying the results back, or to files, and checking them, wall time
 };
 
 /// @throws device_error, link_error, unavailable_error as device::load and kernel::launch;

@@ -9,20 +9,21 @@
 namespace fatlink::interpreter {
 
 enum class fault {
-  syntax,      ///< text that is not PTX
-  refused,     ///< PTX that exceeds a limit of this device
-  invalid,     ///< PTX that no device executes: wrong operand types or counts
-  unresolved,  ///< linking: a symbol that no module defines
-  duplicate,   ///< linking: a symbol that two modules define
-  prototype,   ///< a declaration, call or second definition has other types than the definition
-  no_kernel,   ///< no module has a kernel of this name
-  launch,      ///< the grid, block or arguments cannot be launched
-  memory,      ///< the host is out of memory
-  address,     ///< an access out of bounds, misaligned, to null, or a write to constant memory
-  endless,     ///< the instruction budget is exhausted
-  deadlock,    ///< threads wait for threads that never arrive
-  trap,        ///< trap, or a failed assert
-  race,        ///< two threads wrote the same address
+  syntax,         ///< text that is not PTX
+  refused,        ///< PTX that exceeds a limit of this device
+  invalid,        ///< PTX that no device executes: wrong operand types or counts
+  unresolved,     ///< linking: a symbol that no module defines
+  duplicate,      ///< linking: a symbol that two modules define
+  prototype,      ///< a declaration, call or second definition has other types than the definition
+  no_kernel,      ///< no module has a kernel of this name
+  launch,         ///< the grid, block or arguments cannot be launched
+  memory,         ///< the host is out of memory
+  address,        ///< an access out of bounds, misaligned, to null, or a write to constant memory
+  endless,        ///< the instruction budget is exhausted
+  deadlock,       ///< threads wait for threads that never arrive
+  trap,           ///< trap, or a failed assert
+  race,           ///< two threads wrote the same address
+  uninitialized,  ///< a read of shared memory that nothing has written
 };
 
 /// "a.ptx:9", the line of a PTX module; "line 9 of the PTX of half.cu" of one that was compiled

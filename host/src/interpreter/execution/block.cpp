@@ -35,7 +35,7 @@ void write_barrier_result(group const& released, barrier const& completed) noexc
   predicate = (predicate & ~released.lanes) | (holds ? released.lanes : 0);
 }
 
-/// Of a block: static, dynamic, and reserved shared memory.
+/// Of a block: static, dynamic, and reserved shared memory, whose contents the system sets.
 std::uint64_t all_shared_bytes(launch_state const& launch) noexcept
 {
   constexpr std::uint64_t k_alignment = 16;
@@ -87,6 +87,9 @@ void block::start(std::uint64_t index)
   index_ = unflatten(index, launch_.grid);
   barriers_ = {};
   if (launch_.races != nullptr) shared_history_ = byte_histories(shared_bytes_);
+  if (launch_.checks_initialization)
+    written_.reset(shared_bytes_,
+                   shared_bytes_ - (launch_.has_reserved_shared ? k_reserved_shared_bytes : 0));
   clock = 1;
   last_barrier = 0;
   accesses = acquired = 0;

@@ -16,6 +16,7 @@
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/warp.hpp"
+#include "interpreter/execution/written_bytes.hpp"
 
 namespace fatlink::interpreter {
 
@@ -45,11 +46,13 @@ struct launch_state {
   bool has_reserved_shared = false;  ///< k_reserved_shared_bytes follow
   std::uint64_t budget = 0;          ///< operations a warp may execute; 0: any number
   race_map* races = nullptr;
-  std::function<void(std::string_view)> print;     ///< must accept calls of several threads
-  device_heap* heap = nullptr;                     ///< for kernels that use it
-  std::uint64_t workspace = 0;                     ///< the address of the grid's barrier; 0: none
-  std::uint64_t max_resident = 1;                  ///< blocks that the device runs at a time
-  mutable std::atomic<bool> stop = false;          ///< a block has failed: the others stop
+  bool checks_initialization = false;           ///< of shared memory, before it is read
+  bool in_order = false;                        ///< one host thread runs the blocks in their order
+  std::function<void(std::string_view)> print;  ///< must accept calls of several threads
+  device_heap* heap = nullptr;                  ///< for kernels that use it
+  std::uint64_t workspace = 0;                  ///< the address of the grid's barrier; 0: none
+  std::uint64_t max_resident = 1;               ///< blocks that the device runs at a time
+  mutable std::atomic<bool> stop = false;       ///< a block has failed: the others stop
   mutable std::atomic<std::uint64_t> started = 0;  ///< blocks; may exceed their number
   mutable std::atomic<unsigned> busy = 0;          ///< blocks that do not wait for others
   /// Changes whenever a block starts, ends, or no longer waits.
@@ -115,7 +118,8 @@ class block {
   {
     return place >= shared() && place < shared() + shared_bytes_;
   }
-  /// The last writer of each byte of shared memory; null without the race check.
+  /// Which bytes of shared memory are written; without the check, empty.
+  [[nodiscard]] written_bytes& written() noexcept { return written_; }
   /// Who accessed the shared memory, for the race check.
   [[nodiscard]] byte_history* shared_history() const noexcept { return shared_history_.data(); }
   [[nodiscard]] barrier& barrier_at(unsigned number) noexcept { return barriers_[number]; }
@@ -155,6 +159,7 @@ class block {
   std::uint64_t shared_bytes_;
   std::vector<std::uint64_t> shared_;
   byte_histories shared_history_;
+  written_bytes written_;
   std::array<barrier, k_barriers> barriers_;
   std::vector<std::unique_ptr<warp>> warps_;
   bool is_counted_ = false;   ///< in launch_state::busy
@@ -163,8 +168,9 @@ class block {
   bool launch_is_idle_ = false;
 };
 
-/// Runs every block of a launch on all cores of the host. Returns the number of instructions
-/// executed, counted for each thread. @throws failure: that of the lowest-numbered failed block.
+/// Runs every block of a launch on all cores of the host, or in_order on one. Returns the number of
+/// instructions executed, counted for each thread. @throws failure: that of the lowest-numbered
+/// failed block.
 std::uint64_t run_blocks(launch_state const& launch);
 
 }  // namespace fatlink::interpreter

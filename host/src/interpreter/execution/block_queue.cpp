@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the blocks of a launch on all cores of the host, by clusters, which are most often one
-// block. A cluster that waits for another one is parked, and its host thread runs others meanwhile:
-// at most launch_state::max_resident blocks have started and not ended at a time, as on a GPU.
+// Runs the blocks of a launch on all cores of the host, or in order on one, by clusters, which are
+// most often one block. A cluster that waits for another one is parked, and its host thread runs
+// others meanwhile: at most launch_state::max_resident blocks have started and not ended at a time,
+// as on a GPU.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -148,8 +149,8 @@ class block_queue {
 std::uint64_t run_blocks(launch_state const& launch)
 {
   block_queue queue(launch);
-  auto const threads = std::min<std::uint64_t>(std::max(std::thread::hardware_concurrency(), 1U),
-                                               launch.grid.count());
+  auto const cores = launch.in_order ? 1U : std::max(std::thread::hardware_concurrency(), 1U);
+  auto const threads = std::min<std::uint64_t>(cores, launch.grid.count());
   {
     std::vector<std::jthread> helpers;
     for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([&queue] { queue.work(); });

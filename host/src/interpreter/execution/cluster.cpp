@@ -82,14 +82,14 @@ std::uint64_t cluster::executed() const noexcept
   return sum;
 }
 
-std::byte* cluster::place(std::uint64_t offset, std::uint64_t size) noexcept
+shared_place cluster::place(std::uint64_t offset, std::uint64_t size) noexcept
 {
   auto const rank = (offset >> k_rank_at) - 1;  // of its own block: none
-  if (rank >= blocks_.size()) return nullptr;
+  if (rank >= blocks_.size()) return {};
   auto& block = *blocks_[rank];
   auto const inner = offset & ((std::uint64_t{1} << k_rank_at) - 1);
-  if (size > block.shared_bytes() || inner > block.shared_bytes() - size) return nullptr;
-  return block.shared() + inner;
+  if (size > block.shared_bytes() || inner > block.shared_bytes() - size) return {};
+  return {&block, inner};
 }
 
 }  // namespace fatlink::interpreter

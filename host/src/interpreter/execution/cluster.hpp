@@ -12,6 +12,12 @@
 
 namespace fatlink::interpreter {
 
+/// Bytes of shared memory of a block.
+struct shared_place {
+  block* owner = nullptr;  ///< null: there is none
+  std::uint64_t offset = 0;
+};
+
 class cluster {
  public:
   explicit cluster(launch_state const& launch);
@@ -24,8 +30,8 @@ class cluster {
   /// The number of the block that runs, or ran last, in the grid.
   [[nodiscard]] std::uint64_t running_block() const noexcept { return running_block_; }
   /// The place of `size` bytes at `offset` in shared memory of a block, where the offset states
-  /// the rank of the block (address_space.hpp); null if there is none.
-  [[nodiscard]] std::byte* place(std::uint64_t offset, std::uint64_t size) noexcept;
+  /// the rank of the block (address_space.hpp).
+  [[nodiscard]] shared_place place(std::uint64_t offset, std::uint64_t size) noexcept;
 
  private:
   bool release_barrier();

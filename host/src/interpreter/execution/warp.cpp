@@ -35,7 +35,8 @@ void warp::start(launch_state const& launch, interpreter::block& block, unsigned
   issued_ = 0;
   last_region_ = nullptr;
   spans_ = {};
-  checks_accesses_ = launch.races != nullptr;
+  checks_races_ = launch.races != nullptr;
+  checks_accesses_ = checks_races_ || launch.checks_initialization;
   turn_is_over_ = true;
   polled_ = {};
   last_poll_ = nullptr;

@@ -26,6 +26,7 @@ namespace fatlink::interpreter {
 
 class block;
 struct launch_state;
+struct shared_place;
 
 /// The memory of one call: the callee's registers and local memory, for all lanes.
 struct frame {
@@ -168,12 +169,12 @@ class warp {
   /// For the race check: see race_map.
   void release_accesses(sync_scope scope = sync_scope::device)
   {
-    if (checks_accesses_) [[unlikely]]
+    if (checks_races_) [[unlikely]]
       release_to(scope);
   }
   void acquire_accesses(sync_scope scope = sync_scope::device) noexcept
   {
-    if (checks_accesses_) [[unlikely]]
+    if (checks_races_) [[unlikely]]
       acquire_from(scope);
   }
 
@@ -196,7 +197,7 @@ class warp {
   }
   /// The part of the threads' local memory that holds an address of .local.
   [[nodiscard]] memory_span local_span_at(std::uint64_t address) const noexcept;
-  /// Whether accesses are checked one by one: the race check is on.
+  /// Whether accesses are checked one by one: for races, or reads of uninitialised memory.
   [[nodiscard]] bool checks_accesses() const noexcept { return checks_accesses_; }
   /// The text at a generic address, up to its NUL.
   std::string text_at(std::uint64_t address, unsigned lane, operation const& op);
@@ -251,6 +252,9 @@ class warp {
   std::byte* resolve_window(std::uint64_t address, unsigned size, unsigned lane,
                             operation const& op, bool writes);
 
+  /// @throws failure (uninitialized) a byte of `place` is not written.
+  void check_written(shared_place const& place, unsigned size, unsigned lane,
+                     operation const& op) const;
   [[nodiscard]] memory_span find_span(std::uint64_t address) const noexcept;
 
   group running_;
@@ -277,6 +281,7 @@ class warp {
   std::uint64_t turns_ = 0;
   region const* last_region_ = nullptr;
   std::array<memory_span, 8> spans_ = {};
+  bool checks_races_ = false;
   bool checks_accesses_ = false;
 
   lane_mask live_ = 0;

@@ -116,13 +116,31 @@ std::byte* warp::resolve_shared(std::uint64_t offset, unsigned size, unsigned la
     fail_address(verb_of(writes), offset, size, "in shared memory, not aligned to its size", lane,
                  op);
   auto const available = block_->shared_bytes();
-  if (!fits(offset, size, available)) {
-    if (auto* const place = block_->cluster_of().place(offset, size)) return place;
+  auto const place = fits(offset, size, available) ? shared_place{block_, offset}
+                                                   : block_->cluster_of().place(offset, size);
+  if (place.owner == nullptr)
     fail_address(verb_of(writes), offset, size,
                  "outside the block's " + std::to_string(available) + " bytes of shared memory",
                  lane, op);
+  if (launch_->checks_initialization) {
+    if (writes)
+      place.owner->written().add(place.offset, size);
+    else
+      check_written(place, size, lane, op);
   }
-  return block_->shared() + offset;
+  return place.owner->shared() + place.offset;
+}
+
+void warp::check_written(shared_place const& place, unsigned size, unsigned lane,
+                         operation const& op) const
+{
+  auto const missing = place.owner->written().first_missing(place.offset, size);
+  if (!missing) return;
+  fail(fault::uninitialized,
+       "reads " + std::to_string(size) + " bytes at " + hexadecimal(place.offset) +
+           " of shared memory, where nothing has written " +
+           (size == 1 ? "it" : "byte " + hexadecimal(*missing)),
+       lane, op);
 }
 
 std::byte* warp::resolve_local(std::uint64_t address, unsigned size, unsigned lane,
@@ -159,12 +177,14 @@ byte_history* warp::history_of(std::byte const* place)
 void warp::record_write(std::byte const* target, unsigned size, unsigned lane, operation const& op,
                         std::byte const* after)
 {
+  if (launch_->races == nullptr) return;
   if (auto* const history = history_of(target); history != nullptr)
     launch_->races->record_write(history, {size, this, lane, &op}, target, after);
 }
 
 void warp::record_read(std::byte const* source, unsigned size, unsigned lane, operation const& op)
 {
+  if (launch_->races == nullptr) return;
   if (auto* const history = history_of(source); history != nullptr)
     launch_->races->record_read(history, {size, this, lane, &op});
 }

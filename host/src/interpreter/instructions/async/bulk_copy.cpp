@@ -121,6 +121,7 @@ operation& emit_bulk(decoding& d, handler run, space to, space from, std::uint32
   auto const mbarrier = (flags & k_has_mbarrier) != 0
                             ? emit_generic_address(d, d.operand(3), space::shared)
                             : k_no_operand;
+  if (to == space::shared && from == space::shared) emit_cluster_check(d);
   auto& o = d.emit(run);
   o.a = source;
   o.b = target;

@@ -13,12 +13,20 @@
 namespace fatlink::interpreter {
 namespace {
 
+inline double quiet(double nan) noexcept
+{
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
+}
+/// Of two NaN operands, the first one: a compiler may exchange the operands of a sum or product.
+inline double first_nan(double a, double b, double result) noexcept
+{
+  auto const later = std::isnan(b) ? quiet(b) : result;
+  return std::isnan(a) ? quiet(a) : later;
+}
+
 struct op_add {
-  template <typename F>
-  F operator()(F a, F b) const
-  {
-    return a + b;
-  }
+  float operator()(float a, float b) const { return a + b; }
+  double operator()(double a, double b) const { return first_nan(a, b, a + b); }
 };
 struct op_subtract {
   template <typename F>
@@ -28,11 +36,8 @@ struct op_subtract {
   }
 };
 struct op_multiply {
-  template <typename F>
-  F operator()(F a, F b) const
-  {
-    return a * b;
-  }
+  float operator()(float a, float b) const { return a * b; }
+  double operator()(double a, double b) const { return first_nan(a, b, a * b); }
 };
 struct op_divide {
   template <typename F>
@@ -41,10 +46,6 @@ struct op_divide {
     return a / b;
   }
 };
-inline double quiet(double nan) noexcept
-{
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
-}
 
 struct op_fma {
   float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
@@ -52,9 +53,7 @@ struct op_fma {
   double operator()(double a, double b, double c) const
   {
     auto const result = std::fma(a, b, c);
-    auto const last = std::isnan(c) ? quiet(c) : result;
-    auto const later = std::isnan(b) ? quiet(b) : last;
-    return std::isnan(a) ? quiet(a) : later;
+    return first_nan(a, b, std::isnan(c) ? quiet(c) : result);
   }
 };
 struct op_sqrt {

@@ -49,6 +49,8 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto const address = address_of(w, o, i);
+    if (!std::is_same_v<Op, op_exchange> && w.checks_accesses())
+      (void)w.resolve(address, sizeof(T), i, o, false);
     auto* const element = w.resolve(address, sizeof(T), i, o, true);
     auto const operand = load<T>(b, i);
     auto const other = c == nullptr ? T{} : load<T>(c, i);
