@@ -4,6 +4,7 @@
 #include "device/dynamic_shared.hpp"
 #include "device/reference_failure.hpp"
 #include "util/text/format.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -62,12 +63,13 @@ device_variable reference_module::find_variable(std::string const& name)
   auto const variable = program_.find_variable(name);
   if (variable)
     return {.address = variable->address, .bytes = static_cast<std::size_t>(variable->bytes)};
-  throw file_error(stage::device,
-                   {.message = detail::format("variable {} is not in the linked image", name),
-                    .input = name,
-                    .code = error_code::unknown_variable,
-                    .hint = "pass the name as the PTX has it; a link may remove a variable that is "
-                            "not used"});
+  throw file_error(
+      stage::device,
+      {.message = detail::format("variable {} is not in the linked image", printable_line(name)),
+       .input = name,
+       .code = error_code::unknown_variable,
+       .hint = "pass the name as the PTX has it; a link may remove a variable that is "
+               "not used"});
 }
 
 }  // namespace fatlink::detail

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exception of the reference device. It depends on the standard library only.
+// The exception of the reference device.
 #pragma once
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace fatlink::interpreter {
 
@@ -36,19 +35,13 @@ inline std::string line_in_ptx(std::string const& source, unsigned line)
   return source + ":" + std::to_string(line);
 }
 
-/// `what()` is one line. `source` and `line` locate the fault in a PTX module, if it is in one.
-/// `location` is the line of the source code, "wild.cu:7", if the compiler recorded it.
+/// `what()` is `message` on one line, with only characters that can be printed. `source` and `line`
+/// locate the fault in a PTX module, if it is in one. `location` is the line of the source code,
+/// "wild.cu:7", if the compiler recorded it.
 class failure : public std::runtime_error {
  public:
   failure(fault kind, std::string const& message, std::string source = {}, unsigned line = 0,
-          std::string location = {})
-      : std::runtime_error(message),
-        kind_(kind),
-        source_(std::move(source)),
-        line_(line),
-        location_(std::move(location))
-  {
-  }
+          std::string location = {});
   [[nodiscard]] fault kind() const noexcept { return kind_; }
   [[nodiscard]] std::string const& source() const noexcept { return source_; }
   [[nodiscard]] unsigned line() const noexcept { return line_; }
