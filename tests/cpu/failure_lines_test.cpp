@@ -31,7 +31,7 @@ std::vector<faulty> faults()
   return {
       {fault::syntax, kernel_of("mov.u32\n\t%v %v;") + "\n\x1b}"},
       {fault::refused, kernel_of("tcgen05.alloc\n\t.cta_group::1 [%rd1],\r\n 32;")},
-      {fault::invalid, kernel_of("add.f32\n\t%v,\n %t;")},
+      {fault::invalid, kernel_of("add.f32\n\t%f1,\n %f1, %fd1;")},
       {fault::unresolved, ".extern .func g();\n" + kernel_of("call\n g;")},
       {fault::duplicate,
        ".visible .func g() { ret; }\n.visible .func g() { trap; }\n" + kernel_of("call g;")},
