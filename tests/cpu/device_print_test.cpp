@@ -58,6 +58,11 @@ TEST(DevicePrint, NarrowsArguments)
   EXPECT_EQ(printed("%+5d%%", 7), "   +7%");
 }
 
+TEST(DevicePrint, EndsATextAfterAMebibyte)
+{
+  EXPECT_EQ(printed("%1048576s%1048576s", 0).size(), 1'048'576U);
+}
+
 TEST(DeviceMemory, IsDescribedByTheAllocationsOnBothSides)
 {
   memory device_memory;

@@ -10,6 +10,8 @@
 namespace fatlink::interpreter {
 namespace {
 
+constexpr std::size_t k_max_text = std::size_t{1} << 20;  // bytes, of a conversion and of a call
+
 template <typename T>
 T argument(warp const& w, call_site const& site, std::size_t index, unsigned lane)
 {
@@ -78,7 +80,7 @@ template <typename T>
 std::string formatted(std::string const& format, T value)
 {
   auto const size = std::snprintf(nullptr, 0, format.c_str(), value);
-  if (size <= 0 || size > 1 << 20) return {};
+  if (size <= 0 || static_cast<std::size_t>(size) > k_max_text) return {};
   std::string text(static_cast<std::size_t>(size) + 1, '\0');
   std::snprintf(text.data(), text.size(), format.c_str(), value);
   text.pop_back();
@@ -153,7 +155,7 @@ void device_printf(warp& w, call_site const& site, unsigned lane, operation cons
   packed_arguments arguments(w, argument<std::uint64_t>(w, site, 1, lane), lane, op);
   std::string text;
   std::int32_t count = 0;
-  for (std::size_t position = 0; position < format.size();) {
+  for (std::size_t position = 0; position < format.size() && text.size() < k_max_text;) {
     auto const c = format[position++];
     if (c != '%' || position >= format.size()) {
       text += c;
