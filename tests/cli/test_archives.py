@@ -180,7 +180,7 @@ class Runs(Archives):
             self.assert_fails(2, "run", "--device", "cpu", "--mode", "ptx", "--library", "libk.a", "--transform", "liba.a",
                               says=["libk.a has 2 kernels, none of them apply_transform: name the kernel to execute"],
                               hint="--kernel k1")
-        self.assertIn("Library libk, kernel k2, transform liba, 1 elements",
+        self.assertIn("Library libk, kernel k2, transform liba, 1 element\n",
                       self.run_k("--library", "libk.a", "--transform", "liba.a", "--kernel", "k2").stdout)
 
     def test_the_reference_of_an_archive_of_several_members_is_used(self):

@@ -35,9 +35,9 @@ bool token_reader::at_mark(std::string_view text) const noexcept
 
 std::string_view token_reader::text_from(token const& begin) const noexcept
 {
-  constexpr std::size_t k_max_bytes = 200;
+  constexpr std::size_t k_quoted_bytes = 200;
   auto const end = peek().offset + peek().text.size();
-  return text_.substr(begin.offset, std::min(end - begin.offset, k_max_bytes));
+  return text_.substr(begin.offset, std::min(end - begin.offset, k_quoted_bytes));
 }
 
 bool token_reader::accept(std::string_view text)

@@ -12,8 +12,6 @@ namespace {
 
 using syntax::operand_kind;
 
-constexpr std::uint32_t k_max_frame = 1U << 28;  // bytes of a frame's registers
-
 /// Registers of 8 bits have 16 in the frame.
 unsigned register_width(type type) noexcept
 {

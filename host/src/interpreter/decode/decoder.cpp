@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "interpreter/decode/alignment.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/limits.hpp"
 #include "util/limits.hpp"
@@ -13,12 +14,6 @@ namespace fatlink::interpreter {
 namespace {
 
 using syntax::operand_kind;
-constexpr std::uint32_t k_max_frame = 1U << 28;  // bytes of registers, and of constants
-
-constexpr std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) noexcept
-{
-  return (offset + alignment - 1) / alignment * alignment;
-}
 
 }  // namespace
 

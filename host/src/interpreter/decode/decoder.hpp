@@ -26,6 +26,8 @@ namespace fatlink::interpreter {
 using ptx::space;
 using ptx::type;
 
+constexpr std::uint32_t k_max_frame = 1U << 28;  ///< bytes of registers, and of constants
+
 /// Addresses of global and constant variables in the address space.
 struct address_map {
   std::vector<std::uint64_t> variables;  ///< by index into linked_modules::variables

@@ -2,6 +2,7 @@
 // What a function's frame holds besides registers: variables, parameters and results.
 #include <algorithm>
 
+#include "interpreter/decode/alignment.hpp"
 #include "interpreter/decode/decoder.hpp"
 #include "util/limits.hpp"
 
@@ -10,11 +11,6 @@ namespace {
 
 static_assert(limits::k_local_bytes == 512U * 1024U);
 constexpr std::uint32_t k_alignment = 16;
-
-constexpr std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) noexcept
-{
-  return (offset + alignment - 1) / alignment * alignment;
-}
 
 }  // namespace
 

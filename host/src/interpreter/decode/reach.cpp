@@ -5,17 +5,13 @@
 #include <set>
 #include <string>
 
+#include "interpreter/decode/alignment.hpp"
 #include "util/limits.hpp"
 
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::uint64_t k_alignment = 128;
-
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) noexcept
-{
-  return (offset + alignment - 1) / alignment * alignment;
-}
+constexpr std::uint64_t k_shared_alignment = 128;
 
 /// Calls use(entity) for what each symbol in `operand` means. Recursive: the parser nests parts of
 /// operands at most four deep.
@@ -58,7 +54,7 @@ class layout_builder {
 
   shared_layout result()
   {
-    layout_.bytes = aligned(layout_.bytes, k_alignment);
+    layout_.bytes = aligned(layout_.bytes, k_shared_alignment);
     return std::move(layout_);
   }
 

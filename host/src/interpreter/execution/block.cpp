@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "interpreter/decode/alignment.hpp"
 #include "interpreter/execution/lanes.hpp"
 
 namespace fatlink::interpreter {
@@ -40,7 +41,7 @@ std::uint64_t all_shared_bytes(launch_state const& launch) noexcept
   constexpr std::uint64_t k_alignment = 16;
   auto const bytes = std::uint64_t{launch.static_shared} + launch.dynamic_shared;
   if (!launch.has_reserved_shared) return bytes;
-  return (bytes + k_alignment - 1) / k_alignment * k_alignment + k_reserved_shared_bytes;
+  return aligned(bytes, k_alignment) + k_reserved_shared_bytes;
 }
 
 }  // namespace

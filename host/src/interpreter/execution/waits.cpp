@@ -7,7 +7,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr unsigned k_max_groups = 4;  // named in a message
+constexpr unsigned k_named_groups = 4;  // named in a message
 
 /// The operation at which `group` waits.
 operation const& waits_at(group const& group)
@@ -68,7 +68,7 @@ std::string block::other_waits(warp const& reporter, group const* reported) cons
   for (auto const& warp : warps_)
     for (auto const& group : warp->waiting()) {
       if (warp.get() == &reporter && &group == reported) continue;
-      if (++count > k_max_groups) continue;
+      if (++count > k_named_groups) continue;
       auto const& function = *group.frame->code;
       auto const& instruction = function.instructions[waits_at(group).instruction];
       auto const lane = static_cast<unsigned>(std::countr_zero(group.lanes));
@@ -78,8 +78,8 @@ std::string block::other_waits(warp const& reporter, group const* reported) cons
       text += std::string(" ") + reason_of(group) + ": " + line_of(instruction.text) + " (" +
               place_of(function, instruction) + ")";
     }
-  if (count > k_max_groups)
-    text += "; and " + std::to_string(count - k_max_groups) + " more groups of threads";
+  if (count > k_named_groups)
+    text += "; and " + std::to_string(count - k_named_groups) + " more groups of threads";
   return text + unstarted_blocks();
 }
 

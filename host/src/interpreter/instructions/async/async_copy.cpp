@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // cp.async and its groups; the other forms of cp. Source: PTX ISA 9.0, "cp.async".
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/async/async_families.hpp"
 #include "interpreter/instructions/async/mbarrier_object.hpp"
-#include "interpreter/instructions/cache_hints.hpp"
-#include "interpreter/instructions/generic_address.hpp"
-#include "interpreter/instructions/memory_operand.hpp"
+#include "interpreter/instructions/memory/cache_hints.hpp"
+#include "interpreter/instructions/memory/generic_address.hpp"
+#include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -19,6 +20,8 @@ std::byte const* source_of(warp& w, operation const& o, unsigned lane, unsigned 
 {
   auto const address = load<std::uint64_t>(w.at(o.a), lane);
   if (available == 0) return nullptr;
+  if (address - k_local_window < k_window_size)  // it may be gone when the copy takes place
+    w.fail(fault::address, "the source is in local memory, not in global memory", lane, o);
   if (available == size || address % size != 0) return w.resolve(address, size, lane, o, false);
   (void)w.resolve(address + available - 1, 1, lane, o, false);
   return w.resolve(address, 1, lane, o, false);
@@ -38,7 +41,8 @@ void copy(warp& w, operation const& o, lane_mask mask)
              "the source has " + std::to_string(available) + " bytes, more than the " +
                  std::to_string(size) + " that are copied",
              lane, o);
-    auto* const target = w.resolve(load<std::uint64_t>(w.at(o.b), lane), size, lane, o, true);
+    auto const to = load<std::uint64_t>(w.at(o.b), lane);
+    auto* const target = w.resolve_shared(to - k_shared_window, size, lane, o, true);
     if (w.launch().races != nullptr) w.record_write(target, size, lane, o);
     auto const* const source = source_of(w, o, lane, size, available);
     w.copies.add(lane, {target, source == nullptr ? target : source,

@@ -16,4 +16,8 @@ void decode_bulk_reduction(decoding& d);
 void decode_async_store(decoding& d);
 void decode_async_reduction(decoding& d);
 
+/// Emits a check that the grid has clusters: without them an H100 reports an illegal instruction
+/// where shared memory of a cluster is written asynchronously.
+void emit_cluster_check(decoding& d);
+
 }  // namespace fatlink::interpreter

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // st.async and red.async: stores to shared memory that an mbarrier counts. They are complete at
 // once. Source: PTX ISA 9.0, "st.async", "red.async".
+#include <bit>
+
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/async/async_families.hpp"
 #include "interpreter/instructions/async/mbarrier_object.hpp"
-#include "interpreter/instructions/atomic_ops.hpp"
-#include "interpreter/instructions/generic_address.hpp"
-#include "interpreter/instructions/memory_operand.hpp"
+#include "interpreter/instructions/memory/atomic_ops.hpp"
+#include "interpreter/instructions/memory/generic_address.hpp"
+#include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -45,6 +47,15 @@ struct async_reduction_of {
   static constexpr handler run = &reduce_async<T, Op, SharedOp>;
 };
 
+void check_clusters(warp& w, operation const& o, lane_mask mask)
+{
+  if (!w.launch().is_explicit_cluster)
+    w.fail(
+        fault::launch,
+        "in a grid without clusters (__cluster_dims__), where a GPU reports an illegal instruction",
+        static_cast<unsigned>(std::countr_zero(mask)), o);
+}
+
 /// Takes what both instructions state: shared memory, and an mbarrier that counts bytes.
 void take_target(decoding& d)
 {
@@ -56,6 +67,11 @@ void take_target(decoding& d)
 }
 
 }  // namespace
+
+void emit_cluster_check(decoding& d)
+{
+  d.emit(&check_clusters);
+}
 
 void decode_async_store(decoding& d)
 {
@@ -72,6 +88,7 @@ void decode_async_store(decoding& d)
   auto const address = emit_generic_address(d, d.operand(0), space::shared);
   auto const mbarrier = emit_generic_address(d, d.operand(2), space::shared);
   auto const list = d.add_list(sources);
+  emit_cluster_check(d);
   auto& o = d.emit(size_of(type) == 4 ? &store_async<std::uint32_t> : &store_async<std::uint64_t>);
   o.a = address;
   o.b = mbarrier;
@@ -90,6 +107,7 @@ void decode_async_reduction(decoding& d)
   auto const operand = d.source(1, type);
   auto const address = emit_generic_address(d, d.operand(0), space::shared);
   auto const mbarrier = emit_generic_address(d, d.operand(2), space::shared);
+  emit_cluster_check(d);
   auto& o = d.emit(run);
   o.a = address;
   o.b = mbarrier;

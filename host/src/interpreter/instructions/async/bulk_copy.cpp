@@ -11,10 +11,10 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/async/async_families.hpp"
 #include "interpreter/instructions/async/mbarrier_object.hpp"
-#include "interpreter/instructions/atomic_ops.hpp"
-#include "interpreter/instructions/cache_hints.hpp"
-#include "interpreter/instructions/generic_address.hpp"
-#include "interpreter/instructions/memory_operand.hpp"
+#include "interpreter/instructions/memory/atomic_ops.hpp"
+#include "interpreter/instructions/memory/cache_hints.hpp"
+#include "interpreter/instructions/memory/generic_address.hpp"
+#include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -119,6 +119,7 @@ operation& emit_bulk(decoding& d, handler run, space to, space from, std::uint32
   auto const mbarrier = (flags & k_has_mbarrier) != 0
                             ? emit_generic_address(d, d.operand(3), space::shared)
                             : k_no_operand;
+  if (to == space::shared && from == space::shared) emit_cluster_check(d);
   auto& o = d.emit(run);
   o.a = source;
   o.b = target;

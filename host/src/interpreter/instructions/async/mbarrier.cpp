@@ -4,8 +4,8 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/async/async_families.hpp"
 #include "interpreter/instructions/async/mbarrier_object.hpp"
-#include "interpreter/instructions/generic_address.hpp"
-#include "interpreter/instructions/memory_operand.hpp"
+#include "interpreter/instructions/memory/generic_address.hpp"
+#include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {

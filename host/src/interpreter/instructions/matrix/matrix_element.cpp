@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "interpreter/instructions/float_ops.hpp"
+#include "interpreter/instructions/floats/float_ops.hpp"
 #include "util/bytes/half_float.hpp"
 
 namespace fatlink::interpreter {

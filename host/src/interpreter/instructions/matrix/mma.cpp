@@ -60,6 +60,15 @@ void check(decoding const& d, matrix_product const& p)
     d.refuse("not a known shape with these types");
 }
 
+void check_quad(decoding const& d, matrix_product const& p, std::string_view a_layout,
+                std::string_view b_layout)
+{
+  if (p.b != element::f16 || !is_accumulator(p, p.c) || !is_accumulator(p, p.d))
+    d.refuse("not a known shape with these types");
+  for (auto const layout : {a_layout, b_layout})
+    if (layout != "row" && layout != "col") d.refuse("no layout");
+}
+
 void take_bit_product(decoding& d, matrix_product& product)
 {
   if (d.take("and"))
@@ -92,8 +101,10 @@ void decode_mma(decoding& d)
   auto const a_layout = d.take_next();
   auto const b_layout = d.take_next();
   take_types(d, product);
-  if (product.a == element::f16 && product.m == 8 && product.n == 8 && product.k == 4)
+  if (product.a == element::f16 && product.m == 8 && product.n == 8 && product.k == 4) {
+    check_quad(d, product, a_layout, b_layout);
     return emit_quad_product(d, product, a_layout == "row", b_layout == "row");
+  }
   if (a_layout != "row" || b_layout != "col") d.refuse("layouts but .row.col");
   check(d, product);
   emit_product(d, product);

@@ -7,10 +7,10 @@
 
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
-#include "interpreter/instructions/generic_address.hpp"
 #include "interpreter/instructions/matrix/matrix_product.hpp"
 #include "interpreter/instructions/matrix/whole_warp.hpp"
-#include "interpreter/instructions/memory_operand.hpp"
+#include "interpreter/instructions/memory/generic_address.hpp"
+#include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpreter/instructions/memory/memory_operand.hpp"
+
+namespace fatlink::interpreter {
+
+memory_order take_order(decoding& d)
+{
+  if (d.take("relaxed")) return memory_order::relaxed;
+  if (d.take("acquire")) return memory_order::acquire;
+  return d.take("release") ? memory_order::release : memory_order::weak;
+}
+
+void take_scope(decoding& d)
+{
+  for (auto const* scope : {"cta", "gpu", "sys", "cluster"}) (void)d.take(scope);
+}
+
+space take_space(decoding& d)
+{
+  // The first of several: "cp.async.ca.shared.global".
+  if (auto const stated = ptx::parse_space(d.next_word())) {
+    (void)d.take_next();
+    return *stated;
+  }
+  for (auto const* const word : {"global", "shared", "shared::cta", "shared::cluster", "const",
+                                 "local", "param", "param::entry", "param::func"})
+    if (d.take(word)) return *ptx::parse_space(word);
+  return space::generic;
+}
+
+computed_address decode_address(decoding& d, syntax::operand const& address, space space)
+{
+  if (address.kind != syntax::operand_kind::address) d.refuse("no address");
+  computed_address result;
+  result.offset = static_cast<std::uint64_t>(address.offset);
+  if (address.parts.empty()) return result;
+  auto const& base = address.parts[0];
+  if (d.is_register(base)) result.width = d.width_of(base);
+  if (result.width != 4 && result.width != 8) d.refuse("an address that is neither 32 nor 64 bits");
+  if (result.width == 4 && space != space::shared)
+    d.refuse("an address of 32 bits outside of shared memory");
+  result.base = d.source(base, result.width == 4 ? type::b32 : type::b64);
+  return result;
+}
+
+}  // namespace fatlink::interpreter

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Votes, matches and reductions within a warp. Source: PTX ISA 9.0, "vote.sync", "match.sync",
+// "redux.sync", "activemask", "elect.sync".
+#include "interpreter/instructions/warps/collective.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/integers/integer_ops.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+enum class vote_mode : std::uint32_t { all, any, uni, ballot };
+
+void vote(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet(w, o, o.e, mask)) return;
+  auto const votes = w.predicate(o.a);
+  auto const mode = static_cast<vote_mode>(o.flags & k_mode_mask);
+  lane_mask result = 0;
+  each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
+    auto const yes = votes & members;
+    if (mode == vote_mode::ballot) return store(w.at(o.d), lane, yes);
+    auto const holds = mode == vote_mode::all   ? yes == members
+                       : mode == vote_mode::any ? yes != 0
+                                                : yes == members || yes == 0;
+    if (holds) result |= 1U << lane;
+  });
+  if (mode != vote_mode::ballot) w.set_predicate(o.d, result, mask);
+}
+
+/// immediate: the predicate result of match.all.
+template <typename T, bool All>
+void match(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet(w, o, o.e, mask)) return;
+  T values[k_lanes];
+  std::memcpy(values, w.at(o.a), sizeof values);
+  lane_mask agree = 0;
+  each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
+    lane_mask matching = 0;
+    for (auto remaining = members; remaining != 0; remaining &= remaining - 1)
+      if (values[first_lane(remaining)] == values[lane]) matching |= 1U << first_lane(remaining);
+    auto const is_equal = matching == members;
+    if (is_equal) agree |= 1U << lane;
+    store(w.at(o.d), lane, All && !is_equal ? lane_mask{0} : matching);
+  });
+  if (All) w.set_predicate(static_cast<std::uint32_t>(o.immediate), agree, mask);
+}
+
+template <typename T, typename Op>
+void redux(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet(w, o, o.e, mask)) return;
+  T values[k_lanes];
+  std::memcpy(values, w.at(o.a), sizeof values);
+  each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
+    auto result = values[first_lane(members)];
+    for (auto remaining = members & (members - 1); remaining != 0; remaining &= remaining - 1)
+      result = Op{}(result, values[first_lane(remaining)]);
+    store(w.at(o.d), lane, result);
+  });
+}
+
+void activemask(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  each_lane(mask, [=](unsigned i) { store(d, i, mask); });
+}
+
+/// Elects the lowest member.
+void elect(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet(w, o, o.e, mask)) return;
+  lane_mask leaders = 0;
+  each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
+    store(w.at(o.d), lane, std::uint32_t{first_lane(members)});
+    if (lane == first_lane(members)) leaders |= 1U << lane;
+  });
+  w.set_predicate(static_cast<std::uint32_t>(o.immediate), leaders, mask);
+}
+
+vote_mode take_vote(decoding& d)
+{
+  if (d.take("all")) return vote_mode::all;
+  if (d.take("any")) return vote_mode::any;
+  if (d.take("uni")) return vote_mode::uni;
+  if (!d.take("ballot")) d.refuse();
+  return vote_mode::ballot;
+}
+
+void decode_vote(decoding& d)
+{
+  auto const type = d.take_type();
+  auto const mode = take_vote(d);
+  if (!d.take("sync") || type != (mode == vote_mode::ballot ? type::b32 : type::pred)) d.refuse();
+  d.expect_count(3, 3);
+  auto const a = d.predicate(1);
+  auto const members = d.source(2, type::b32);
+  auto const result =
+      type == type::pred ? d.predicate_destination(d.operand(0)) : d.destination(0, type);
+  auto& o = d.emit(&vote);
+  o.d = result;
+  o.a = a;
+  o.e = members;
+  auto const is_ballot = mode == vote_mode::ballot;
+  o.flags = flags_of({.predicate_source = true,
+                      .value_result = is_ballot,
+                      .predicate_result = is_ballot ? predicate_place::none : predicate_place::d},
+                     static_cast<std::uint32_t>(mode));
+}
+
+void decode_match(decoding& d)
+{
+  auto const type = d.take_type();
+  auto const is_all = d.take("all");
+  if ((!is_all && !d.take("any")) || !d.take("sync")) d.refuse();
+  if (type != type::b32 && type != type::b64) d.refuse();
+  d.expect_count(3, 3);
+  auto const a = d.source(1, type);
+  auto const members = d.source(2, type::b32);
+  auto const result = take_results(d, type::b32);
+  auto& o = d.emit(type == type::b32
+                       ? (is_all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>)
+                       : (is_all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>));
+  o.d = result.value;
+  o.a = a;
+  o.e = members;
+  o.immediate = result.predicate;
+  o.flags =
+      flags_of({.source_bytes = size_of(type),
+                .value_result = true,
+                .predicate_result = is_all ? predicate_place::immediate : predicate_place::none},
+               0);
+}
+
+template <typename Op>
+handler reduction(type type)
+{
+  return type == type::s32 ? &redux<std::int32_t, Op> : &redux<std::uint32_t, Op>;
+}
+
+handler take_reduction(decoding& d, type type)
+{
+  if (d.take("add")) return reduction<op_add>(type);
+  if (d.take("min")) return reduction<op_min>(type);
+  if (d.take("max")) return reduction<op_max>(type);
+  if (d.take("and")) return &redux<std::uint32_t, op_and>;
+  if (d.take("or")) return &redux<std::uint32_t, op_or>;
+  if (!d.take("xor")) d.refuse();
+  return &redux<std::uint32_t, op_xor>;
+}
+
+void decode_redux(decoding& d)
+{
+  auto const type = d.take_type();
+  if (size_of(type) != 4 || is_float(type) || !d.take("sync")) d.refuse();
+  auto const run = take_reduction(d, type);
+  d.expect_count(3, 3);
+  auto const a = d.source(1, type);
+  auto const members = d.source(2, type::b32);
+  auto const result = d.destination(0, type);
+  auto& o = d.emit(run);
+  o.d = result;
+  o.a = a;
+  o.e = members;
+  o.flags = flags_of({.source_bytes = 4, .value_result = true}, 0);
+}
+
+void decode_activemask(decoding& d)
+{
+  if (d.take_type() != type::b32) d.refuse();
+  d.expect_count(1, 1);
+  auto const result = d.destination(0, type::b32);
+  d.emit(&activemask).d = result;
+}
+
+void decode_elect(decoding& d)
+{
+  if (!d.take("sync")) d.refuse();
+  d.expect_count(2, 2);
+  auto const members = d.source(1, type::b32);
+  auto const result = take_results(d, type::b32);
+  auto& o = d.emit(&elect);
+  o.d = result.value;
+  o.e = members;
+  o.immediate = result.predicate;
+  o.flags = flags_of({.value_result = true, .predicate_result = predicate_place::immediate}, 0);
+}
+
+}  // namespace
+
+void add_vote(decode_table& table)
+{
+  table["vote"] = &decode_vote;
+  table["match"] = &decode_match;
+  table["redux"] = &decode_redux;
+  table["activemask"] = &decode_activemask;
+  table["elect"] = &decode_elect;
+}
+
+}  // namespace fatlink::interpreter
