@@ -65,7 +65,8 @@ class Initialization : public testing::Test {
 TEST_F(Initialization, FindsALoadBeforeAStoreWithItsPlaceAndThread)
 {
   expect_found(
-      "kernel k, block (0,0,0) thread (0,0,0): ld.shared.u32 %r2, [%s] (a.ptx:10): reads 4 bytes at "
+      "kernel k, block (0,0,0) thread (0,0,0): ld.shared.u32 %r2, [%s] (a.ptx:10): reads 4 bytes "
+      "at "
       "0x0 of shared memory, where nothing has written byte 0x0",
       "ld.shared.u32 %r2, [%s];");
 }
