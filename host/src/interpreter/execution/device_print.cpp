@@ -10,8 +10,6 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::size_t k_max_text = std::size_t{1} << 20;  // bytes, of a conversion and of a call
-
 template <typename T>
 T argument(warp const& w, call_site const& site, std::size_t index, unsigned lane)
 {

@@ -4,9 +4,14 @@
 // file, line, function, character size).
 #pragma once
 
+#include <cstddef>
+
 #include "interpreter/execution/warp.hpp"
 
 namespace fatlink::interpreter {
+
+/// Bytes of a text that device code prints, of a conversion and of a call: as CUDA's buffer.
+constexpr std::size_t k_max_text = std::size_t{1} << 20;
 
 /// @throws failure (address) a pointer argument is not a valid address.
 void device_printf(warp& w, call_site const& site, unsigned lane, operation const& op);

@@ -3,13 +3,12 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/cluster.hpp"
 #include "interpreter/execution/describe.hpp"
+#include "interpreter/execution/device_print.hpp"
 #include "interpreter/execution/races.hpp"
 #include "interpreter/execution/warp.hpp"
 
 namespace fatlink::interpreter {
 namespace {
-
-constexpr std::size_t k_max_text = std::size_t{1} << 20;  // like the buffer of CUDA's printf
 
 char const* verb_of(bool writes) noexcept
 {
