@@ -11,11 +11,6 @@
 #include "util/limits.hpp"
 
 namespace fatlink::interpreter {
-namespace {
-
-using syntax::operand_kind;
-
-}  // namespace
 
 decode_table const& instruction_table()
 {

@@ -10,13 +10,6 @@
 namespace fatlink::interpreter {
 namespace {
 
-dimensions unflatten(std::uint64_t index, dimensions const& extent) noexcept
-{
-  return {static_cast<std::uint32_t>(index % extent.x),
-          static_cast<std::uint32_t>(index / extent.x % extent.y),
-          static_cast<std::uint32_t>(index / extent.x / extent.y)};
-}
-
 /// Writes the result of `released`'s bar.red, for which it waited.
 void write_barrier_result(group const& released, barrier const& completed) noexcept
 {
@@ -64,7 +57,7 @@ block::~block()
 
 dimensions block::thread(unsigned warp_index, unsigned lane) const noexcept
 {
-  return unflatten(std::uint64_t{warp_index} * k_lanes + lane, launch_.block);
+  return place_in(launch_.block, std::uint64_t{warp_index} * k_lanes + lane);
 }
 
 std::uint64_t block::executed() const noexcept
@@ -84,7 +77,7 @@ std::uint32_t block::live_threads() const noexcept
 void block::start(std::uint64_t index)
 {
   linear_ = index;
-  index_ = unflatten(index, launch_.grid);
+  index_ = place_in(launch_.grid, index);
   barriers_ = {};
   if (launch_.races != nullptr) shared_history_ = byte_histories(shared_bytes_);
   if (launch_.checks_initialization)

@@ -29,6 +29,14 @@ struct dimensions {
   [[nodiscard]] std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
 };
 
+/// The indices of element number `index` of `extent`, x fastest.
+constexpr dimensions place_in(dimensions const& extent, std::uint64_t index) noexcept
+{
+  return {static_cast<std::uint32_t>(index % extent.x),
+          static_cast<std::uint32_t>(index / extent.x % extent.y),
+          static_cast<std::uint32_t>(index / extent.x / extent.y)};
+}
+
 /// The state that all blocks of a launch share. Read-only while they run, except `races` and what
 /// is atomic.
 struct launch_state {
