@@ -175,7 +175,7 @@ unsigned decoding::add_list(std::vector<operand_offset> const& operands)
 
 unsigned decoding::label(syntax::operand const& operand) const
 {
-  if (operand.kind != operand_kind::label) reject("the target is not a label");
+  if (operand.kind != syntax::operand_kind::label) reject("the target is not a label");
   return operand.index;
 }
 
