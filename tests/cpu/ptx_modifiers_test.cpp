@@ -19,4 +19,13 @@ TEST_F(PtxModifiers, ComparisonsFlushF32AndF16Only)
   refuse("unknown modifier .ftz", "setp.lt.ftz.bf16 %p1, %h1, %h2;");
 }
 
+TEST_F(PtxModifiers, ConversionsOfIntegersAreNotRoundedToIntegers)
+{
+  refuse("unknown modifier .rni", "cvt.rni.u64.u32 %rd1, %t;");
+  refuse("unknown modifier .rzi", "cvt.rzi.f32.s32 %f1, %t;");
+  refuse("unknown modifier .rn", "cvt.rn.u64.u32 %rd1, %t;");
+  refuse("unknown modifier .ftz", "cvt.ftz.u64.u32 %rd1, %t;");
+  refuse("unknown modifier .relu", "cvt.relu.u64.u32 %rd1, %t;");
+}
+
 }  // namespace fatlink::interpreter
