@@ -12,6 +12,39 @@ class PtxModifiers : public Ptx {
   }
 };
 
+TEST_F(PtxModifiers, ArithmeticOfHalvesHasTheModifiersOfItsInstruction)
+{
+  refuse("unknown modifier .sat", "abs.sat.f16 %h1, %h2;");
+  refuse("unknown modifier .relu", "mul.relu.f16 %h1, %h2, %h3;");
+  refuse("unknown modifier .NaN", "fma.rn.NaN.f16 %h1, %h2, %h3, %h4;");
+  refuse("unknown modifier .sat", "min.sat.f16x2 %r1, %r2, %r3;");
+  refuse("unknown modifier .sat", "add.sat.bf16 %h1, %h2, %h3;");
+  refuse("unknown modifier .ftz", "max.ftz.bf16 %h1, %h2, %h3;");
+  refuse("unknown modifier .ftz", "neg.ftz.bf16x2 %r1, %r2;");
+  refuse("unknown modifier .ftz", "min.ftz.xorsign.abs.bf16 %h1, %h2, %h3;");
+}
+
+TEST_F(PtxModifiers, ArithmeticOfF64HasNoFlushAndNoSaturation)
+{
+  refuse("unknown modifier .ftz", "min.ftz.f64 %fd1, %fd2, %fd3;");
+  refuse("unknown modifier .NaN", "max.NaN.f64 %fd1, %fd2, %fd3;");
+  refuse("unknown modifier .sat", "mul.sat.f64 %fd1, %fd2, %fd3;");
+  refuse("unknown modifier .ftz", "abs.ftz.f64 %fd1, %fd2;");
+}
+
+TEST_F(PtxModifiers, QuotientsAndRootsHaveNoSaturation)
+{
+  refuse("unknown modifier .sat", "div.rn.sat.f32 %f1, %f2, %f3;");
+  refuse("unknown modifier .sat", "sqrt.rn.sat.f32 %f1, %f2;");
+  refuse("unknown modifier .sat", "rcp.rn.sat.f64 %fd1, %fd2;");
+}
+
+TEST_F(PtxModifiers, ApproximationsFlushWhereTheInstructionSaysSo)
+{
+  refuse("unknown modifier .ftz", "tanh.approx.ftz.f32 %f1, %f2;");
+  refuse("unknown modifier .ftz", "ex2.approx.ftz.f16 %h1, %h2;");
+}
+
 TEST_F(PtxModifiers, ComparisonsFlushF32AndF16Only)
 {
   refuse("unknown modifier .ftz", "setp.lt.ftz.u32 %p1, %t, 1;");
@@ -26,6 +59,18 @@ TEST_F(PtxModifiers, ConversionsOfIntegersAreNotRoundedToIntegers)
   refuse("unknown modifier .rn", "cvt.rn.u64.u32 %rd1, %t;");
   refuse("unknown modifier .ftz", "cvt.ftz.u64.u32 %rd1, %t;");
   refuse("unknown modifier .relu", "cvt.relu.u64.u32 %rd1, %t;");
+}
+
+TEST_F(PtxModifiers, OnlyDp2aHasHalves)
+{
+  refuse("unknown modifier .hi", "dp4a.hi.u32.u32 %r1, %r2, %r3, %r4;");
+  refuse("neither .lo nor .hi", "dp2a.u32.u32 %r1, %r2, %r3, %r4;");
+}
+
+TEST_F(PtxModifiers, AddressesInAClusterAreSharedOrGeneric)
+{
+  refuse("not a supported type", "mapa.global.u64 %rd1, %rd2, 0;");
+  refuse("not a supported type", "getctarank.local.u64 %r1, %rd2;");
 }
 
 }  // namespace fatlink::interpreter

@@ -272,8 +272,8 @@ void decode_dot(decoding& d)
   auto const a = d.take_type();
   auto const is_32_bits = [](type type) { return type == type::u32 || type == type::s32; };
   if (!is_32_bits(a) || !is_32_bits(b)) d.refuse();
-  auto const upper = d.take("hi");
-  (void)d.take("lo");
+  auto const upper = Count == 2 && d.take("hi");
+  if (Count == 2 && !upper && !d.take("lo")) d.refuse("neither .lo nor .hi");
   handler run = nullptr;
   if (is_signed(a))
     run = is_signed(b) ? for_host<&dot<A_signed, std::int8_t, Count>>()
