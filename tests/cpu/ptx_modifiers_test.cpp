@@ -12,6 +12,31 @@ class PtxModifiers : public Ptx {
   }
 };
 
+TEST_F(PtxModifiers, BulkReductionsHaveNoMulticast)
+{
+  refuse("a reduction has no .multicast::cluster",
+         "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+         ".multicast::cluster.add.u32 [%r1], [%r2], 16, [%r3];");
+  refuse(".multicast::cluster is of copies from global memory to shared memory",
+         "cp.async.bulk.global.shared::cta.bulk_group.multicast::cluster [%rd1], [%r2], 16, %h1;");
+}
+
+TEST_F(PtxModifiers, BulkCopiesAreCompletedInOneWay)
+{
+  refuse("not a known form of a bulk copy",
+         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.bulk_group "
+         "[%r1], [%rd2], 16, [%r3];");
+}
+
+TEST_F(PtxModifiers, OnlyAtomicsOfHalvesHaveNoftz)
+{
+  constexpr auto k_message = ".noftz is of .f16, .f16x2, .bf16 and .bf16x2 only";
+  refuse(k_message, "red.global.add.noftz.f32 [%rd1], %f1;");
+  refuse(k_message, "atom.global.add.noftz.u32 %v, [%rd1], 1;");
+  refuse(k_message,
+         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.u32 [%rd1], [%r1], 16;");
+}
+
 TEST_F(PtxModifiers, ArithmeticOfHalvesHasTheModifiersOfItsInstruction)
 {
   refuse("unknown modifier .sat", "abs.sat.f16 %h1, %h2;");

@@ -146,8 +146,11 @@ bulk_shape take_shape(decoding& d)
   if (d.take("multicast::cluster")) shape.flags |= k_is_multicast;
   auto const is_group = d.take("bulk_group");
   auto const to_shared = shape.to == space::shared;
-  auto const is_known = to_shared || (shape.to == space::global && shape.from == space::shared);
-  if (!is_known || (!to_shared && !is_group) || (to_shared && (shape.flags & k_has_mbarrier) == 0))
+  auto const has_mbarrier = (shape.flags & k_has_mbarrier) != 0;
+  auto const is_known = to_shared ? shape.from == space::global || shape.from == space::shared
+                                  : shape.to == space::global && shape.from == space::shared;
+  // An mbarrier or a group of bulk operations tells that it is complete.
+  if (!is_known || has_mbarrier != to_shared || is_group == to_shared)
     d.refuse("not a known form of a bulk copy");
   return shape;
 }
@@ -185,6 +188,8 @@ void decode_bulk_copy(decoding& d)
   auto const shape = take_shape(d);
   auto const policy = take_cache_policy(d);
   auto const is_multicast = (shape.flags & k_is_multicast) != 0;
+  if (is_multicast && shape.from != space::global)
+    d.refuse(".multicast::cluster is of copies from global memory to shared memory");
   auto const operands =
       3 + ((shape.flags & k_has_mbarrier) != 0 ? 1U : 0U) + (is_multicast ? 1U : 0U) + policy;
   d.expect_count(operands, operands);
@@ -198,8 +203,9 @@ void decode_bulk_reduction(decoding& d)
   if (d.take("tensor")) d.refuse_feature("tensor maps (TMA)");
   auto const type = d.take_type();
   auto const shape = take_shape(d);
+  if ((shape.flags & k_is_multicast) != 0) d.refuse("a reduction has no .multicast::cluster");
   auto const policy = take_cache_policy(d);
-  (void)d.take("noftz");
+  take_no_flush(d, type);
   auto const operands = 3 + ((shape.flags & k_has_mbarrier) != 0 ? 1U : 0U) + policy;
   d.expect_count(operands, operands);
   auto const name = d.take_next();
