@@ -37,6 +37,70 @@ TEST_F(PtxModifiers, OnlyAtomicsOfHalvesHaveNoftz)
          "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.u32 [%rd1], [%r1], 16;");
 }
 
+TEST_F(PtxModifiers, ProductsOfMatricesHaveTheTypesOfTheirShape)
+{
+  auto const refuse_types = [&](std::string const& body) {
+    refuse("not a known shape with these types", body);
+  };
+  refuse_types(
+      "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.u8.s32 {%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1}, "
+      "{%r1,%r1}, {%r1,%r1}, {%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1};");
+  refuse_types(
+      "wmma.mma.sync.aligned.row.col.m16n16k16.f16.bf16.bf16.f16 {%r1,%r1,%r1,%r1}, "
+      "{%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1};");
+  refuse_types(
+      "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16.f16.f32 {%f1,%f1,%f1,%f1,%f1,%f1,%f1,%f1}, "
+      "{%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1}, "
+      "{%f1,%f1,%f1,%f1,%f1,%f1,%f1,%f1};");
+  refuse_types(
+      "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f32 {%r1,%r1}, {%r1,%r1,%r1,%r1}, {%r1,%r1}, "
+      "{%f1,%f1,%f1,%f1};");
+  refuse_types(
+      "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1,%r1}, "
+      "{%f1,%f1,%f1,%f1,%f1,%f1,%f1,%f1};");
+}
+
+TEST_F(PtxModifiers, ProductsOfSmallElementsHaveOneLayout)
+{
+  expect_failure(fault::invalid, "the layout is not .row.col",
+                 "wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32 {%r1,%r1}, {%r1}, {%r1}, "
+                 "{%r1,%r1};");
+}
+
+TEST_F(PtxModifiers, ProductsSaturateIntegersOnly)
+{
+  constexpr auto k_message = ".satfinite is of s8, u8, s4 and u4 only";
+  refuse(k_message,
+         "mma.sync.aligned.m16n8k8.row.col.satfinite.f32.tf32.tf32.f32 {%f1,%f1,%f1,%f1}, "
+         "{%r1,%r1,%r1,%r1}, {%r1,%r1}, {%f1,%f1,%f1,%f1};");
+  refuse(k_message,
+         "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.satfinite {%fd1,%fd1}, {%fd1}, "
+         "{%fd1}, {%fd1,%fd1};");
+}
+
+TEST_F(PtxModifiers, ProductsOfBitsHaveAnOperationAndOthersHaveNone)
+{
+  constexpr auto k_message = ".xor.popc and .and.popc are of b1, which needs one of them";
+  refuse(k_message,
+         "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 {%r1,%r1}, {%r1}, {%r1}, {%r1,%r1};");
+  refuse(k_message,
+         "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32.and.popc {%r1,%r1}, {%r1}, {%r1}, "
+         "{%r1,%r1};");
+  refuse(k_message,
+         "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%r1,%r1}, {%r1}, {%r1}, "
+         "{%r1,%r1};");
+  refuse(".popc without .xor or .and",
+         "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.popc {%r1,%r1}, {%r1}, {%r1}, "
+         "{%r1,%r1};");
+}
+
+TEST_F(PtxModifiers, ProductsOfF64AreRoundedToNearest)
+{
+  refuse(".rn is of f64 only",
+         "wmma.mma.sync.aligned.row.col.m8n8k32.rn.s32.s4.s4.s32 {%r1,%r1}, {%r1}, {%r1}, "
+         "{%r1,%r1};");
+}
+
 TEST_F(PtxModifiers, ArithmeticOfHalvesHasTheModifiersOfItsInstruction)
 {
   refuse("unknown modifier .sat", "abs.sat.f16 %h1, %h2;");
