@@ -162,4 +162,57 @@ TEST_F(PtxModifiers, AddressesInAClusterAreSharedOrGeneric)
   refuse("not a supported type", "getctarank.local.u64 %r1, %rd2;");
 }
 
+class PtxWholeWarp : public Ptx {
+ protected:
+  void expect_partial(std::string const& body)
+  {
+    expect_failure(
+        fault::deadlock,
+        "needs 32 threads, and the warp has 4: the others have ended, or the block's size "
+        "is not a multiple of 32",
+        ".shared .align 16 .b8 data[512]; mov.u32 %r1, data; " + body + " mov.u32 %v, 0;");
+  }
+};
+
+TEST_F(PtxWholeWarp, MatricesAreLoadedByWholeWarps)
+{
+  expect_partial("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1];");
+}
+
+TEST_F(PtxWholeWarp, MatricesAreStoredByWholeWarps)
+{
+  expect_partial("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r2};");
+}
+
+TEST_F(PtxWholeWarp, MatricesAreTransposedByWholeWarps)
+{
+  expect_partial("movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;");
+}
+
+TEST_F(PtxWholeWarp, MatricesAreMultipliedByWholeWarps)
+{
+  expect_partial(
+      "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r2}, {%r3}, {%r4}, {%r5,%r6};");
+  expect_partial(
+      "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%r5,%r6}, "
+      "{%r1,%r2,%r3,%r4};");
+}
+
+TEST_F(PtxWholeWarp, FragmentsAreMovedByWholeWarps)
+{
+  expect_partial("wmma.load.a.sync.aligned.row.m8n8k32.shared.s4 {%r2}, [%r1];");
+  expect_partial("wmma.store.d.sync.aligned.row.m8n8k32.shared.s32 [%r1], {%r2,%r3};");
+}
+
+TEST_F(Ptx, LoadsMatricesFromSharedMemoryOnly)
+{
+  try {
+    run("ld.param.u64 %rd1, [out]; ldmatrix.sync.aligned.m8n8.x1.b16 {%v}, [%rd1];", 32);
+    ADD_FAILURE() << "no failure";
+  } catch (failure const& failed) {
+    EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::address));
+    EXPECT_THAT(failed.what(), testing::HasSubstr("of shared memory"));
+  }
+}
+
 }  // namespace fatlink::interpreter
