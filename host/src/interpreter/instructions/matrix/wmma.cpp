@@ -91,8 +91,11 @@ matrix_memory memory_of(warp& w, operation const& o, unsigned lane, fragment con
           (o.flags & k_by_rows) != 0, bits_of(shape.type)};
 }
 
-/// a: the address; b: the stride; d: the list of registers; immediate: the fragment.
-void load_fragment(warp& w, operation const& o, lane_mask mask)
+/// Calls use(lane, number, shape, memory, lanes) for each register of each lane; `lanes` are those
+/// of the register. a: the address; b: the stride; d: the list of registers; immediate: the
+/// fragment.
+template <typename Use>
+void each_register(warp& w, operation const& o, lane_mask mask, Use const& use)
 {
   if (!meet_whole_warp(w, o, mask)) return;
   auto const shape = unpack(o.immediate);
@@ -100,14 +103,22 @@ void load_fragment(warp& w, operation const& o, lane_mask mask)
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto const memory = memory_of(w, o, lane, shape);
-    for (unsigned number = 0; number < shape.registers; ++number) {
-      auto const word = load_register(w, o, lane, number, shape, memory);
-      if (register_bits(shape.type) == 64)
-        store(w.at(list[number]), lane, word);
-      else
-        store(w.at(list[number]), lane, static_cast<std::uint32_t>(word));
-    }
+    for (unsigned number = 0; number < shape.registers; ++number)
+      use(lane, number, shape, memory, w.at(list[number]));
   }
+}
+
+void load_fragment(warp& w, operation const& o, lane_mask mask)
+{
+  each_register(w, o, mask,
+                [&](unsigned lane, unsigned number, fragment const& shape,
+                    matrix_memory const& memory, std::byte* lanes) {
+                  auto const word = load_register(w, o, lane, number, shape, memory);
+                  if (register_bits(shape.type) == 64)
+                    store(lanes, lane, word);
+                  else
+                    store(lanes, lane, static_cast<std::uint32_t>(word));
+                });
 }
 
 template <typename T>
@@ -121,25 +132,20 @@ void store_at(warp& w, operation const& o, unsigned lane, std::uint64_t address,
 
 void store_fragment(warp& w, operation const& o, lane_mask mask)
 {
-  if (!meet_whole_warp(w, o, mask)) return;
-  auto const shape = unpack(o.immediate);
-  auto const* const list = w.current().code->lists.data() + o.d;
-  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
-    auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
-    auto const memory = memory_of(w, o, lane, shape);
-    for (unsigned number = 0; number < shape.registers; ++number) {
-      auto const* const lanes = w.at(list[number]);
-      auto const is_wide = register_bits(shape.type) == 64;
-      auto const word =
-          is_wide ? load<std::uint64_t>(lanes, lane) : load<std::uint32_t>(lanes, lane);
-      for (unsigned i = 0; i < shape.packing(); ++i) {
-        auto const address = memory.address(shape.place(lane, number, i));
-        if (memory.bits == 16) store_at<std::uint16_t>(w, o, lane, address, word >> (i * 16));
-        if (memory.bits == 32) store_at<std::uint32_t>(w, o, lane, address, word);
-        if (memory.bits == 64) store_at<std::uint64_t>(w, o, lane, address, word);
-      }
-    }
-  }
+  each_register(w, o, mask,
+                [&](unsigned lane, unsigned number, fragment const& shape,
+                    matrix_memory const& memory, std::byte const* lanes) {
+                  auto const is_wide = register_bits(shape.type) == 64;
+                  auto const word =
+                      is_wide ? load<std::uint64_t>(lanes, lane) : load<std::uint32_t>(lanes, lane);
+                  for (unsigned i = 0; i < shape.packing(); ++i) {
+                    auto const address = memory.address(shape.place(lane, number, i));
+                    if (memory.bits == 16)
+                      store_at<std::uint16_t>(w, o, lane, address, word >> (i * 16));
+                    if (memory.bits == 32) store_at<std::uint32_t>(w, o, lane, address, word);
+                    if (memory.bits == 64) store_at<std::uint64_t>(w, o, lane, address, word);
+                  }
+                });
 }
 
 struct wmma_shape {
