@@ -11,6 +11,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/async/async_families.hpp"
 #include "interpreter/instructions/async/mbarrier_object.hpp"
+#include "interpreter/instructions/control/no_effect.hpp"
 #include "interpreter/instructions/memory/atomic_ops.hpp"
 #include "interpreter/instructions/memory/cache_hints.hpp"
 #include "interpreter/instructions/memory/generic_address.hpp"
@@ -109,8 +110,6 @@ template <typename T, typename Op, typename SharedOp>
 struct reduction_of {
   static constexpr handler run = &reduce<T, Op, SharedOp>;
 };
-
-void do_nothing(warp&, operation const&, lane_mask) {}
 
 /// Emits a bulk operation: [to], [from], size, and [mbarrier] with `.mbarrier::complete_tx::bytes`.
 operation& emit_bulk(decoding& d, handler run, space to, space from, std::uint32_t flags)
