@@ -9,6 +9,7 @@
 
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/matrix/whole_warp.hpp"
+#include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -195,8 +196,7 @@ fragment fragment_d(matrix_product const& p) noexcept
 std::vector<operand_offset> fragment_registers(decoding& d, syntax::operand const& operand,
                                                fragment const& shape, bool writes)
 {
-  std::vector<syntax::operand> parts{operand};
-  if (operand.kind == syntax::operand_kind::vector) parts = operand.parts;
+  auto const parts = elements_of(operand);
   if (parts.size() != shape.registers)
     d.reject("a matrix of " + std::to_string(shape.registers) + " registers is stated with " +
              std::to_string(parts.size()));
