@@ -22,12 +22,12 @@ constexpr std::uint32_t k_transposes = 1;
 using square = std::array<std::array<std::uint16_t, k_size>, k_size>;
 
 /// The elements of a lane: row lane / 4, or that column of the transposed matrix.
-std::uint32_t pair_of(square const& from, unsigned lane, bool transposes) noexcept
+std::uint32_t pair_of(square const& matrix, unsigned lane, bool transposes) noexcept
 {
   auto const row = lane / 4;
   auto const column = lane % 4 * 2;
-  auto const first = transposes ? from[column][row] : from[row][column];
-  auto const second = transposes ? from[column + 1][row] : from[row][column + 1];
+  auto const first = transposes ? matrix[column][row] : matrix[row][column];
+  auto const second = transposes ? matrix[column + 1][row] : matrix[row][column + 1];
   return first | std::uint32_t{second} << 16;
 }
 
@@ -100,9 +100,9 @@ void store_matrices(warp& w, operation const& o, lane_mask mask)
 void transpose(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet_whole_warp(w, o, mask)) return;
-  auto const from = gathered(w.at(o.a), false);
+  auto const matrix = gathered(w.at(o.a), false);
   auto* const d = w.at(o.d);
-  each_lane(mask, [&](unsigned i) { store(d, i, pair_of(from, i, true)); });
+  each_lane(mask, [&](unsigned i) { store(d, i, pair_of(matrix, i, true)); });
 }
 
 void decode_matrices(decoding& d, bool stores)
