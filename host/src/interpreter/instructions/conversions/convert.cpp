@@ -16,7 +16,6 @@ namespace {
 
 using half_float::bfloat16;
 using half_float::binary16;
-using half_float::round_to;
 
 template <unsigned ResultStride, unsigned SourceStride, typename D, typename S>
 [[gnu::always_inline]] inline void convert_integers(std::byte* d, std::byte const* a, bool saturate,
