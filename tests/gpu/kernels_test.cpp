@@ -6,6 +6,7 @@
 #include "groups_suite.hpp"
 #include "interface_suite.hpp"
 #include "kernels_suite.hpp"
+#include "plan_refusals_suite.hpp"
 #include "plan_suite.hpp"
 #include "progress_suite.hpp"
 
