@@ -100,6 +100,23 @@ TEST_F(RaceCheck, TakesABarrierOfTheWarp)
           1, 32));
 }
 
+TEST_F(RaceCheck, FindsAMissingBarrierThatOneOfTheWarpDoesNotReplace)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "st.shared.u32 [%s], %t; setp.lt.u32 %p1, %t, 32; xor.b32 %r1, %s, 128;\n"
+              "bar.warp.sync -1; @!%p1 ld.shared.u32 %r2, [%r1];");
+}
+
+/// The third warp writes, and has not ended when the barrier of the other two is complete.
+TEST_F(RaceCheck, FindsAWarpThatTakesNoPartInTheBarrier)
+{
+  expect_race("reads what thread 64 of block 0 wrote, without synchronisation",
+              "setp.ge.u32 %p1, %t, 64; @%p1 bra $writer; bar.sync 1, 64;\n"
+              "mov.u32 %r1, buffer; setp.eq.u32 %p2, %t, 0; @%p2 ld.shared.u32 %r2, [%r1+256];\n"
+              "bra $end;\n$writer: st.shared.u32 [%s], %t; nanosleep.u32 100;\n$end:",
+              1, 96);
+}
+
 /// Thread 0 of each block adds to a sum.
 constexpr char const* k_locked_sum =
     "setp.ne.u32 %p1, %t, 0; @%p1 bra $end; mov.u64 %d1, lock; mov.u64 %d2, sum;\n"
@@ -132,6 +149,24 @@ TEST_F(RaceCheck, KnowsTheTicketOfTheLastBlock)
           "@%p1 bra $end; setp.gt.u32 %p1, %t, 15; @%p1 bra $end; mul.wide.u32 %d3, %t, 4;\n"
           "add.s64 %d3, %d2, %d3; st.global.u32 [%d3], %t;\n$end:",
           16));
+}
+
+/// Warps take turns, which end with nanosleep: the fence comes after the atomic access.
+TEST_F(RaceCheck, FindsAFenceAfterTheAccessThatShouldSeeIt)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u64 %d1, sum; mov.u64 %d2, lock; setp.eq.u32 %p1, %t, 0;\n"
+              "setp.eq.u32 %p2, %t, 32; @%p2 bra $reader; @!%p1 bra $end;\n"
+              "st.global.u32 [%d1], 5; nanosleep.u32 100; membar.gl; bra $end;\n"
+              "$reader: ld.volatile.global.u32 %r1, [%d2]; nanosleep.u32 100;\n"
+              "ld.global.u32 %r2, [%d1];\n$end:");
+}
+
+TEST_F(RaceCheck, TakesAWriteOfTheValueThatAnotherThreadHasWritten)
+{
+  EXPECT_NO_THROW(run("st.global.u32 [%o], 7;"));
+  expect_race("writes what thread 0 of block 0 wrote, without synchronisation",
+              "setp.eq.u32 %p1, %t, 0; selp.u32 %r1, 7, 8, %p1; st.global.u32 [%o], %r1;");
 }
 
 TEST_F(RaceCheck, FindsBlocksThatWriteBeforeTheyTakeATicket)
