@@ -14,14 +14,17 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Progress, testing::Values("cpu"));
 /// On a GPU this needs a cooperative launch.
 TEST_P(Progress, OfACooperativeGrid)
 {
-  auto const results = run_with_values("meet_in_grid", shape(64, 64), 4096);
+  auto const results = run<unsigned>("meet_in_grid", shape(64, 64), 4096, zeros<unsigned>(4096));
   for (unsigned i = 0; i < 4096; ++i) EXPECT_EQ(results[i], (i + 1) % 4096);
 }
 
 TEST_P(Progress, OfACooperativeGridThatDoesNotFitIsRefused)
 {
   expect_error<device_error>(
-      [&] { (void)run_with_values("meet_in_grid", shape(265, 1024), 265 * 1024); },
+      [&] {
+        launch("meet_in_grid", shape(265, 1024), zeros<unsigned>(265 * 1024),
+               zeros<unsigned>(265 * 1024));
+      },
       "kernel meet_in_grid: its blocks may wait for each other (grid synchronisation), and at most "
       "264 of the 265 run at a time");
 }
