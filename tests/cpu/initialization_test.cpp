@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <span>
 #include <string>
 
-#include "interpreter/machine.hpp"
+#include "launched_kernel.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -28,16 +26,6 @@ std::string kernel_of(std::string const& body, std::string const& attributes = "
 
 class Initialization : public testing::Test {
  protected:
-  static void run(std::string const& text, launch_options const& options)
-  {
-    auto const device_memory = std::make_shared<memory>();
-    module_text const module{text, "a.ptx"};
-    program program(device_memory, {&module, 1});
-    auto const out = device_memory->allocate(4096);
-    std::array const arguments{std::as_bytes(std::span(&out.base, 1))};
-    launch(program, program.find("k"), options, arguments);
-  }
-
   static launch_options options()
   {
     return {.grid = {2, 1, 1}, .block = {64, 1, 1}, .check_initialization = true};
@@ -45,7 +33,7 @@ class Initialization : public testing::Test {
 
   static void expect_accepted(std::string const& body)
   {
-    EXPECT_NO_THROW(run(kernel_of(body), options())) << body;
+    EXPECT_NO_THROW(launch_kernel(kernel_of(body), options())) << body;
   }
 
   static void expect_found(std::string const& message, std::string const& body,
@@ -53,7 +41,7 @@ class Initialization : public testing::Test {
                            std::string const& attributes = "")
   {
     try {
-      run(kernel_of(body, attributes), how);
+      (void)launch_kernel(kernel_of(body, attributes), how);
       ADD_FAILURE() << "nothing is reported: " << body;
     } catch (failure const& failed) {
       EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::uninitialized));
@@ -162,11 +150,12 @@ TEST_F(Initialization, ChecksTheSharedMemoryOfOtherBlocksOfTheCluster)
       "mapa.shared::cluster.u32 %r4, %s, %r3;\n";
   expect_found("ld.shared::cluster.u32", address + "ld.shared::cluster.u32 %r5, [%r4];", options(),
                ".reqnctapercluster 2, 1, 1");
-  EXPECT_NO_THROW(run(kernel_of(address + "st.shared::cluster.u32 [%r4], %t;\n"
-                                          "barrier.cluster.arrive; barrier.cluster.wait;\n"
-                                          "ld.shared.u32 %r5, [%s];",
-                                ".reqnctapercluster 2, 1, 1"),
-                      options()));
+  EXPECT_NO_THROW(
+      launch_kernel(kernel_of(address + "st.shared::cluster.u32 [%r4], %t;\n"
+                                        "barrier.cluster.arrive; barrier.cluster.wait;\n"
+                                        "ld.shared.u32 %r5, [%s];",
+                              ".reqnctapercluster 2, 1, 1"),
+                    options()));
 }
 
 TEST_F(Initialization, WorksBesideTheRaceCheck)
@@ -174,16 +163,17 @@ TEST_F(Initialization, WorksBesideTheRaceCheck)
   auto how = options();
   how.check_races = true;
   expect_found("reads 4 bytes at 0x0", "ld.shared.u32 %r2, [%s];", how);
-  EXPECT_NO_THROW(run(kernel_of("st.shared.u32 [%s], %t; bar.sync 0; xor.b32 %s, %s, 128;\n"
-                                "ld.shared.u32 %r2, [%s];"),
-                      how));
+  EXPECT_NO_THROW(
+      launch_kernel(kernel_of("st.shared.u32 [%s], %t; bar.sync 0; xor.b32 %s, %s, 128;\n"
+                              "ld.shared.u32 %r2, [%s];"),
+                    how));
 }
 
 TEST_F(Initialization, IsNotCheckedUnlessAsked)
 {
   auto how = options();
   how.check_initialization = false;
-  EXPECT_NO_THROW(run(kernel_of("ld.shared.u32 %r2, [%s];"), how));
+  EXPECT_NO_THROW(launch_kernel(kernel_of("ld.shared.u32 %r2, [%s];"), how));
 }
 
 }  // namespace

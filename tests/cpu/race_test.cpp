@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <span>
 #include <string>
 
-#include "interpreter/machine.hpp"
+#include "launched_kernel.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -31,14 +29,8 @@ class RaceCheck : public testing::Test {
  protected:
   static void run(std::string const& body, std::uint32_t blocks = 1, std::uint32_t threads = 64)
   {
-    auto const device_memory = std::make_shared<memory>();
-    auto const text = kernel_of(body);
-    module_text const module{text, "a.ptx"};
-    program program(device_memory, {&module, 1});
-    auto const out = device_memory->allocate(4096);
-    std::array const arguments{std::as_bytes(std::span(&out.base, 1))};
-    launch(program, program.find("k"),
-           {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .check_races = true}, arguments);
+    (void)launch_kernel(kernel_of(body),
+                        {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .check_races = true});
   }
 
   static void expect_race(std::string const& message, std::string const& body,
@@ -151,12 +143,14 @@ TEST_F(RaceCheck, KnowsTheTicketOfTheLastBlock)
           16));
 }
 
-/// Warps take turns, which end with nanosleep: the fence comes after the atomic access.
-TEST_F(RaceCheck, FindsAFenceAfterTheAccessThatShouldSeeIt)
+/// Warps take turns, which end with nanosleep: of the two fences, the one after the store comes
+/// after the volatile access.
+TEST_F(RaceCheck, FindsAFenceThatComesAfterTheVolatileAccess)
 {
   expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
               "mov.u64 %d1, sum; mov.u64 %d2, lock; setp.eq.u32 %p1, %t, 0;\n"
               "setp.eq.u32 %p2, %t, 32; @%p2 bra $reader; @!%p1 bra $end;\n"
+              "st.global.u32 [%o], 1; membar.gl;\n"
               "st.global.u32 [%d1], 5; nanosleep.u32 100; membar.gl; bra $end;\n"
               "$reader: ld.volatile.global.u32 %r1, [%d2]; nanosleep.u32 100;\n"
               "ld.global.u32 %r2, [%d1];\n$end:");
