@@ -75,6 +75,38 @@ TEST_F(RaceCheck, FindsAMissingBarrierBeforeABulkCopyOfWhatThreadsWrote)
               1, 64);
 }
 
+TEST_F(RaceCheck, FindsAMissingBarrierAfterAStoreOfMatrices)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u32 %r1, buffer; and.b32 %r2, %t, 7; shl.b32 %r2, %r2, 4;\n"
+              "add.u32 %r2, %r2, %r1; setp.lt.u32 %p1, %t, 32; @!%p1 bra $read;\n"
+              "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {%t}; bra $end;\n"
+              "$read: ld.shared.u32 %r3, [%r2];\n$end:");
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierAfterABulkCopy)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u32 %r1, buffer; setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32;\n"
+              "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%o], [%r1], 64;\n"
+              "@%p2 ld.global.u32 %r2, [%o];");
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierAfterAnAsynchronousCopy)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u32 %r1, buffer; setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32;\n"
+              "@%p1 cp.async.ca.shared.global [%r1], [%o], 4; cp.async.wait_all;\n"
+              "@%p2 ld.shared.u32 %r2, [%r1];");
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierBeforeAnAsynchronousCopyOfWhatAThreadWrote)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32; @%p1 st.global.u32 [%o], 5;\n"
+              "@%p2 cp.async.ca.shared.global [%s], [%o], 4; cp.async.wait_all;");
+}
+
 TEST_F(RaceCheck, TakesABarrierBeforeARead)
 {
   EXPECT_NO_THROW(run("st.shared.u32 [%s], %t; bar.sync 0; ld.shared.u32 %r1, [%n];"));
