@@ -37,11 +37,11 @@ class Initialization : public testing::Test {
   }
 
   static void expect_found(std::string const& message, std::string const& body,
-                           launch_options const& how = options(),
+                           launch_options const& settings = options(),
                            std::string const& attributes = "")
   {
     try {
-      (void)launch_kernel(kernel_of(body, attributes), how);
+      (void)launch_kernel(kernel_of(body, attributes), settings);
       ADD_FAILURE() << "nothing is reported: " << body;
     } catch (failure const& failed) {
       EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::uninitialized));
@@ -128,19 +128,20 @@ TEST_F(Initialization, FindsMatricesThatNothingStored)
 
 TEST_F(Initialization, ForgetsWhatTheBlockBeforeHasWritten)
 {
-  auto how = options();
-  how.in_order = true;
+  auto settings = options();
+  settings.in_order = true;
   expect_found("block (1,0,0) thread (0,0,0)",
                "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0; @%p1 st.shared.u32 [%s], %t;\n"
                "ld.shared.u32 %r2, [%s];",
-               how);
+               settings);
 }
 
 TEST_F(Initialization, ChecksDynamicSharedMemory)
 {
-  auto how = options();
-  how.shared_bytes = 1024;
-  expect_found("reads 4 bytes at 0x1000 of shared memory", "ld.shared.u32 %r2, [%s+4096];", how);
+  auto settings = options();
+  settings.shared_bytes = 1024;
+  expect_found("reads 4 bytes at 0x1000 of shared memory", "ld.shared.u32 %r2, [%s+4096];",
+               settings);
 }
 
 TEST_F(Initialization, ChecksTheSharedMemoryOfOtherBlocksOfTheCluster)
@@ -160,20 +161,20 @@ TEST_F(Initialization, ChecksTheSharedMemoryOfOtherBlocksOfTheCluster)
 
 TEST_F(Initialization, WorksBesideTheRaceCheck)
 {
-  auto how = options();
-  how.check_races = true;
-  expect_found("reads 4 bytes at 0x0", "ld.shared.u32 %r2, [%s];", how);
+  auto settings = options();
+  settings.check_races = true;
+  expect_found("reads 4 bytes at 0x0", "ld.shared.u32 %r2, [%s];", settings);
   EXPECT_NO_THROW(
       launch_kernel(kernel_of("st.shared.u32 [%s], %t; bar.sync 0; xor.b32 %s, %s, 128;\n"
                               "ld.shared.u32 %r2, [%s];"),
-                    how));
+                    settings));
 }
 
 TEST_F(Initialization, IsNotCheckedUnlessAsked)
 {
-  auto how = options();
-  how.check_initialization = false;
-  EXPECT_NO_THROW(launch_kernel(kernel_of("ld.shared.u32 %r2, [%s];"), how));
+  auto settings = options();
+  settings.check_initialization = false;
+  EXPECT_NO_THROW(launch_kernel(kernel_of("ld.shared.u32 %r2, [%s];"), settings));
 }
 
 }  // namespace
