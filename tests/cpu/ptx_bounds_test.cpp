@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses of a byte too much: memory whose size is not a multiple of that of the access. Shared
-// memory: tests/cpu/conformance/memory.cases.
+// Accesses that are not aligned, or of a byte too much: memory whose size is not a multiple of that
+// of the access. Shared memory: tests/cpu/conformance/memory.cases.
 #include "ptx_fixture.hpp"
 
 namespace fatlink::interpreter {
@@ -39,6 +39,22 @@ TEST_F(Ptx, RefusesTheAccessOfTheOnlyThreadWhoseWordIsAcrossTheEnd)
                  {{"a.ptx", ".global .align 4 .b8 bytes[15];\n" +
                                 kernel_of("mul.wide.u32 %rd4, %t, 4; mov.u64 %rd5, bytes;"
                                           "add.u64 %rd4, %rd4, %rd5; ld.global.u32 %v, [%rd4];")}});
+}
+
+TEST_F(Ptx, RefusesTheAccessOfTheOnlyThreadThatIsNotAligned)
+{
+  auto const refuse = [&](char const* message, std::string const& body) {
+    expect_failure(fault::address, message,
+                   {{"a.ptx", ".global .align 4 .b8 bytes[64];\n" +
+                                  kernel_of(".shared .align 4 .b8 s[64]; setp.eq.u32 %p1, %t, 2;"
+                                            "shl.b32 %r1, %t, 2; @%p1 add.u32 %r1, %r1, 1;" +
+                                            body)}});
+  };
+  refuse("thread (2,0,0): ld.shared.u32",
+         "mov.u32 %r2, s; add.u32 %r1, %r1, %r2; ld.shared.u32 %v, [%r1];");
+  refuse("thread (2,0,0): ld.global.u32",
+         "cvt.u64.u32 %rd4, %r1; mov.u64 %rd5, bytes; add.u64 %rd4, %rd4, %rd5;"
+         "ld.global.u32 %v, [%rd4];");
 }
 
 TEST_F(Ptx, RefusesAWordAcrossTheEndOfTheStack)
