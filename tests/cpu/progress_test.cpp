@@ -104,6 +104,13 @@ TEST_F(Ptx, LanesMeetByMaskAtDifferentInstructions)
             (values{0x901, 0x90E, 0x90E, 0x90E}));
 }
 
+TEST_F(Ptx, LanesAtInstructionsOfDifferentModesDoNotMeet)
+{
+  expect_failure(fault::deadlock, "waits for lanes of its mask that never reach this instruction",
+                 "setp.lt.u32 %p1, %t, 2; @%p1 bra $a; vote.sync.any.pred %p2, %p1, 0xF; bra $e;\n"
+                 "$a: vote.sync.all.pred %p2, %p1, 0xF;\n$e: mov.u32 %v, 0;");
+}
+
 /// A lane whose guard is false does not wait.
 TEST_F(Ptx, LanesWhoseGuardIsFalsePassTheOthers)
 {

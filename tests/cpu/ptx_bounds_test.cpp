@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses that are not aligned, or of a byte too much: memory whose size is not a multiple of that
 // of the access. Shared memory: tests/cpu/conformance/memory.cases.
+#include "launched_kernel.hpp"
 #include "ptx_fixture.hpp"
 
 namespace fatlink::interpreter {
@@ -55,6 +56,23 @@ TEST_F(Ptx, RefusesTheAccessOfTheOnlyThreadThatIsNotAligned)
   refuse("thread (2,0,0): ld.global.u32",
          "cvt.u64.u32 %rd4, %r1; mov.u64 %rd5, bytes; add.u64 %rd4, %rd4, %rd5;"
          "ld.global.u32 %v, [%rd4];");
+}
+
+/// ptxas refuses such addresses.
+TEST_F(Ptx, RefusesConstantAddressesOutsideOfSharedMemory)
+{
+  auto const message_of = [](char const* address, std::uint32_t shared_bytes) -> std::string {
+    try {
+      auto const load = std::string("ld.shared.u32 %v, [") + address + "];";
+      (void)launch_kernel(k_header + kernel_of(load), {.shared_bytes = shared_bytes});
+    } catch (failure const& failed) {
+      return failed.what();
+    }
+    return "no failure";
+  };
+  EXPECT_EQ(message_of("4", 8), "no failure");
+  EXPECT_THAT(message_of("2", 8), testing::HasSubstr("in shared memory, not aligned to its size"));
+  EXPECT_THAT(message_of("4", 7), testing::HasSubstr("outside the block's 7 bytes"));
 }
 
 TEST_F(Ptx, RefusesAWordAcrossTheEndOfTheStack)
