@@ -3,6 +3,7 @@
 // for races; and kernels with races, which it finds.
 #include <gmock/gmock.h>
 
+#include "algorithms/async_copies_suite.hpp"
 #include "algorithms/bits_suite.hpp"
 #include "algorithms/cub_blocks_suite.hpp"
 #include "algorithms/cub_grids_suite.hpp"
@@ -21,6 +22,7 @@
 namespace fatlink {
 
 constexpr auto k_places = std::array{"cpu", "checked"};
+INSTANTIATE_TEST_SUITE_P(Cpu, AsyncCopies, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Bits, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, CubBlocks, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, CubWarps, testing::ValuesIn(k_places));

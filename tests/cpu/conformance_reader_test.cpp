@@ -33,8 +33,8 @@ std::uint64_t bits(char const* type, std::string const& text)
 bool matches(std::string const& type, std::uint64_t actual, std::string const& expected)
 {
   auto const cases = read("case a () -> (d:" + type + ")\n x;\n -> " + expected + "\n");
-  auto const& of = cases[0].outputs[0];
-  return is_as_expected(*of.type, {actual, 0}, cases[0].rows[0].results[0], of.allowed);
+  auto const& output = cases[0].outputs[0];
+  return is_as_expected(*output.type, {actual, 0}, cases[0].rows[0].results[0], output.allowed);
 }
 
 }  // namespace

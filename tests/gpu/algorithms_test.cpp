@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the kinds that CUDA programs consist of, on a GPU.
+#include "algorithms/async_copies_suite.hpp"
 #include "algorithms/bits_suite.hpp"
 #include "algorithms/cub_blocks_suite.hpp"
 #include "algorithms/cub_grids_suite.hpp"
@@ -16,6 +17,7 @@
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Gpu, AsyncCopies, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Bits, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, CubBlocks, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, CubWarps, testing::Values("gpu"));
