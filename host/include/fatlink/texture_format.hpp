@@ -47,9 +47,9 @@ struct array_shape {
 };
 
 /// The number of texels of all slices, layers and faces.
-/// @throws usage_error the dimensions do not fit each other (see array_shape), are larger than CUDA
-///   allows, or the texels do not fit in std::size_t bytes.
-std::size_t texel_count(array_shape const& shape, texel_format const& format);
+/// @throws usage_error the dimensions do not fit each other (see array_shape), or are larger than
+///   CUDA allows.
+std::size_t texel_count(array_shape const& shape);
 
 /// What a coordinate outside of the texture reads: the texture repeated, its edge, its mirror
 /// image, or the border color.
