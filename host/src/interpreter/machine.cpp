@@ -245,6 +245,7 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
   state.is_explicit_cluster = kernel.entry->launches.cluster.count() != 0;
   state.parameters = packed_arguments(kernel, arguments);
   state.regions = program.device_memory()->snapshot();
+  state.objects = program.device_memory()->textures().snapshot();
   state.static_shared = kernel.shared_bytes;
   state.dynamic_shared = options.shared_bytes;
   state.has_reserved_shared = kernel.uses_reserved_shared();
