@@ -93,7 +93,7 @@ std::unique_ptr<reference_array> reference_textures::create_array(texel_format c
   auto array = std::make_unique<reference_array>();
   array->layout = layout_of(format, shape);
   array->texels =
-      translate_failures([&] { return memory_->allocate(array->layout.bytes(), "array"); });
+      translate_failures([&] { return memory_->allocate(array->layout.bytes(), "an array"); });
   return array;
 }
 

@@ -32,7 +32,8 @@ extern "C" __global__ void resize(float4* results, cudaTextureObject_t image, un
   auto const x = column();
   auto const y = row();
   if (x >= width || y >= height) return;
-  auto const u = first + (last - first) * (static_cast<float>(x) + 0.5F) / static_cast<float>(width);
+  auto const u =
+      first + (last - first) * (static_cast<float>(x) + 0.5F) / static_cast<float>(width);
   auto const v =
       first + (last - first) * (static_cast<float>(y) + 0.5F) / static_cast<float>(height);
   results[y * width + x] = tex2D<float4>(image, u, v);
@@ -162,9 +163,8 @@ extern "C" __global__ void read_cubemaps(float* results, cudaTextureObject_t tex
 /// The red channels of the four texels around each inner corner.
 extern "C" __global__ void gather(float4* results, cudaTextureObject_t image)
 {
-  results[threadIdx.y * blockDim.x + threadIdx.x] =
-      tex2Dgather<float4>(image, static_cast<float>(threadIdx.x) + 1,
-                          static_cast<float>(threadIdx.y) + 1, 0);
+  results[threadIdx.y * blockDim.x + threadIdx.x] = tex2Dgather<float4>(
+      image, static_cast<float>(threadIdx.x) + 1, static_cast<float>(threadIdx.y) + 1, 0);
 }
 
 /// Adds 1 to each texel of a surface of words of any shape.
