@@ -23,6 +23,7 @@ struct texel_format {
   channel_type type = channel_type::f32;  ///< of each channel
   unsigned channels = 1;                  ///< 1, 2 or 4
 
+  /// Whether type and channels are the same.
   friend bool operator==(texel_format const&, texel_format const&) = default;
 };
 
@@ -43,6 +44,7 @@ struct array_shape {
   /// GPU only 2-D arrays without layers of up to 32768 · 32768 texels allow.
   bool allows_gather = false;
 
+  /// Whether all dimensions and kinds of access are the same.
   friend bool operator==(array_shape const&, array_shape const&) = default;
 };
 
@@ -75,9 +77,9 @@ struct texture_options {
 
 /// The shape of 2-D texels in linear memory.
 struct pitched_shape {
-  std::size_t width = 0;
-  std::size_t height = 0;
-  std::size_t row_bytes = 0;  ///< from row to row: a multiple of k_row_alignment
+  std::size_t width = 0;      ///< texels of a row, at most 131072
+  std::size_t height = 0;     ///< rows, at most 65000
+  std::size_t row_bytes = 0;  ///< from row to row: a multiple of k_row_alignment, at most 2,097,120
 };
 
 /// What CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT is on GPUs that CUDA 13 supports, in bytes.
