@@ -7,7 +7,7 @@
 //   0x0000_2000_0000_0000  local memory of the thread
 //   0x0000_3000_0000_0000  functions, k_function_stride bytes apart
 //   0x0000_4000_0000_0000  the kernel's parameters
-//   0x0000_5000_0000_0000  handles of textures and surfaces, k_object_stride apart; nothing is there
+//   0x0000_5000_0000_0000  handles of textures and surfaces, k_object_stride apart
 //   0x0000_7000_0000_0000  allocations
 #pragma once
 

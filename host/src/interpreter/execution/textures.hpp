@@ -33,7 +33,8 @@ struct texel_layout {
 /// Which coordinates an image has: `layered` ones have the index of a layer before them.
 enum class geometry { line, plane, volume, layered_line, layered_plane, cube, layered_cube };
 
-/// A size of 0: the dimension is unused. Cubes have 6 square faces for each layer: +x -x +y -y +z -z.
+/// A size of 0: the dimension is unused. Cubes have 6 square faces for each layer: +x, -x, +y, -y,
+/// +z, -z.
 struct image_layout {
   texel_layout texels = {};
   std::uint64_t width = 0;
