@@ -111,7 +111,11 @@ TEST_F(TextureMisuse, RefusesDimensionsThatCudaDoesNotAllow)
   expect_refused_shape({.width = 131073}, "an array's width of 131073 is more than the 131072");
   expect_refused_shape({.width = 1, .height = 65537},
                        "an array's height of 65537 is more than the 65536");
-  expect_refused_shape({.width = 1, .height = 1, .depth = k_huge}, "is more than the 16384");
+  expect_refused_shape({.width = 1, .height = 1, .depth = k_huge}, "is more than the 32768");
+  expect_refused_shape({.width = 8193, .height = 1, .depth = 16385}, "is more than the 16384");
+  expect_refused_shape({.width = 1, .height = 1, .depth = 16385, .allows_surface = true},
+                       "is more than the 16384");
+  expect_refused_shape({.width = 32769, .allows_surface = true}, "is more than the 32768");
   expect_refused_shape({.width = 1, .layers = 2049},
                        "an array's number of layers of 2049 is more than the 2048");
   expect_refused_shape({.width = 32769, .height = 1, .allows_gather = true},

@@ -29,10 +29,15 @@ largest_shape largest(array_shape const& shape) noexcept
   constexpr std::size_t k_side = 32768;
   constexpr std::size_t k_layers = 2048;
   if (shape.is_cubemap) return {k_side, k_side, 341};
-  if (shape.depth != 0) return {16384, 16384, 16384};
+  constexpr std::size_t k_narrow = 8192;  // TEXTURE3D_WIDTH_ALTERNATE: deeper, but no surface
+  if (shape.depth != 0)
+    return shape.width <= k_narrow && shape.height <= k_narrow && !shape.allows_surface
+               ? largest_shape{k_narrow, k_narrow, 32768}
+               : largest_shape{16384, 16384, 16384};
   if (shape.layers != 0) return {k_side, k_side, k_layers};
   if (shape.allows_gather) return {k_side, k_side, 0};
-  return {131072, shape.height == 0 ? 0U : 65536U, 0};
+  if (shape.height == 0 && shape.allows_surface) return {k_side, 0, 0};
+  return {131072, 65536, 0};
 }
 
 void check_dimensions(array_shape const& shape)
