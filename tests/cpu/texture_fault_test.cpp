@@ -102,6 +102,15 @@ TEST_F(Textures, ALayerThatDoesNotExistIsNamed)
                      "tex.a1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%t, 0f00000000}];");
 }
 
+TEST_F(Textures, GathersNeedAnArrayThatAllowsThem)
+{
+  auto layout = k_plane3;
+  layout.allows_gather = false;
+  expect_failure(
+      fault::address, "the array was made without access by tld4 (tex2Dgather)",
+      texture(layout, k_six) + "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6}];");
+}
+
 TEST_F(Textures, OffsetsHaveFourBits)
 {
   expect_failure(fault::address, "the offset 8 is not in -8 to 7",
