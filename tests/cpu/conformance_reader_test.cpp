@@ -56,13 +56,12 @@ TEST(ConformanceReader, ReadsAnInstructionWithItsRows)
 TEST(ConformanceReader, ReadsATexture)
 {
   auto const cases = read(
-      "case a () -> (d:u32)\n texture t a2d 2x1x3 x2 wrap,clamp linear normalized as-floats gather "
+      "case a () -> (d:u32)\n texture t 2d 3x2 x2 wrap,clamp linear normalized as-floats gather "
       "border=1,2 u8: 1 2 3 4 5 6 7 8 9 10 11 12\n x;\n -> 1\n");
   auto const& object = cases[0].objects[0];
   EXPECT_EQ(object.name, "t");
   EXPECT_EQ(object.format, (fatlink::texel_format{fatlink::channel_type::u8, 2}));
-  EXPECT_EQ(object.shape,
-            (fatlink::array_shape{.width = 2, .height = 1, .layers = 3, .allows_gather = true}));
+  EXPECT_EQ(object.shape, (fatlink::array_shape{.width = 3, .height = 2, .allows_gather = true}));
   EXPECT_EQ(object.options.address[0], fatlink::address_mode::wrap);
   EXPECT_EQ(object.options.address[2], fatlink::address_mode::clamp);
   EXPECT_EQ(object.options.filter, fatlink::filter_mode::linear);
