@@ -145,6 +145,7 @@ TEST_F(Textures, RefusalsStateTheirReason)
            {"tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6}], {%r1, %r2}, %f7;",
             "it does not support comparisons of depth textures"},
            {"tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, %rd4;", "no object with coordinates"},
+           {"tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [5, {%f5}];", "no object with coordinates"},
            {"tex.2d.v2.f32.f32 {%f1, %f2}, [%rd4, {%f5, %f6}];", "not a supported vector"},
            {"tex.2d.v4.f64.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6}];", "not a supported type"},
            {"tex.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6}];",

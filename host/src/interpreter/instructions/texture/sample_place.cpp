@@ -16,17 +16,23 @@ std::int64_t modulo(std::int64_t value, std::int64_t divisor) noexcept
   return remainder < 0 ? remainder + divisor : remainder;
 }
 
+/// std::floor is a call on processors before x86-64-v2.
+std::int64_t floor_of(double value) noexcept
+{
+  auto const whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) > value ? whole - 1 : whole;
+}
+
 /// The coordinate in texels. NaN counts as 0. A periodic coordinate is in its first period, so that
 /// large ones keep their fraction.
 double scaled(axis const& axis, float coordinate) noexcept
 {
-  auto value = static_cast<double>(coordinate);
-  if (axis.is_normalized) {
-    if (axis.mode == address_mode::wrap) value -= std::floor(value);
-    if (axis.mode == address_mode::mirror) value -= 2 * std::floor(value / 2);
-    value *= static_cast<double>(axis.size);
-  }
-  return std::isnan(value) ? 0.0 : std::clamp(value, -k_far, k_far);
+  if (std::isnan(coordinate)) return 0;
+  auto value = std::clamp(static_cast<double>(coordinate), -k_far, k_far);
+  if (!axis.is_normalized) return value;
+  if (axis.mode == address_mode::wrap) value -= static_cast<double>(floor_of(value));
+  if (axis.mode == address_mode::mirror) value -= 2 * static_cast<double>(floor_of(value / 2));
+  return std::clamp(value * static_cast<double>(axis.size), -k_far, k_far);
 }
 
 std::uint64_t extent(image_layout const& layout, unsigned dimension) noexcept
@@ -66,16 +72,14 @@ std::int64_t texel_at(axis const& axis, std::int64_t index) noexcept
 
 std::int64_t nearest(axis const& axis, float coordinate, std::int32_t offset) noexcept
 {
-  auto const index = static_cast<std::int64_t>(std::floor(scaled(axis, coordinate)));
-  return texel_at(axis, index + offset);
+  return texel_at(axis, floor_of(scaled(axis, coordinate)) + offset);
 }
 
 neighbours around(axis const& axis, float coordinate, std::int32_t offset) noexcept
 {
-  auto const steps = std::nearbyint((scaled(axis, coordinate) - 0.5) * k_steps);
-  auto const place = static_cast<std::int64_t>(steps);
-  auto const weight = modulo(place, k_steps);
-  auto const first = (place - weight) / k_steps + offset;
+  auto const place = std::llrint((scaled(axis, coordinate) - 0.5) * k_steps);
+  auto const weight = place & (k_steps - 1);
+  auto const first = place / k_steps - (place < 0 && weight != 0 ? 1 : 0) + offset;
   return {texel_at(axis, first), texel_at(axis, first + 1), static_cast<double>(weight) / k_steps};
 }
 

@@ -31,7 +31,8 @@ std::vector<syntax::operand> parts_of(syntax::operand const& operand)
 
 texel_operand take_texel(decoding& d, syntax::operand const& operand, geometry shape, type type)
 {
-  if (operand.kind != syntax::operand_kind::texel) d.refuse("no object with coordinates");
+  if (operand.kind != syntax::operand_kind::texel || operand.parts.size() < 2)
+    d.refuse("no object with coordinates");
   if (operand.parts.size() > 2) d.refuse_feature("samplers that are not the texture's");
   if (operand.offset != 0) d.reject("a handle has no offset");
   auto const parts = parts_of(operand.parts[1]);

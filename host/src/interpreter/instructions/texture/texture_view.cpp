@@ -57,28 +57,36 @@ texel texture_view::nearest_texel(sample_point const& point, unsigned lane) cons
   return at(index, point.slice, lane);
 }
 
-/// The sum of the weighted texels, rounded once to f32. A texel of weight 0 is not read.
 texel texture_view::filtered(sample_point const& point, unsigned lane) const
 {
-  std::array<neighbours, 3> places = {};
-  for (unsigned i = 0; i < dimensions_; ++i)
+  if (dimensions_ == 1) return filtered_in<1>(point, lane);
+  return dimensions_ == 2 ? filtered_in<2>(point, lane) : filtered_in<3>(point, lane);
+}
+
+/// The sum of the weighted texels, rounded once to f32. A texel of weight 0 is not read.
+template <unsigned Dimensions>
+texel texture_view::filtered_in(sample_point const& point, unsigned lane) const
+{
+  std::array<neighbours, Dimensions> places = {};
+  for (unsigned i = 0; i < Dimensions; ++i)
     places[i] = around(axes_[i], point.coordinates[i], point.offsets[i]);
+  auto const channels = image_.layout().texels.channels;
   std::array<double, 4> sums = {};
-  for (unsigned corner = 0; corner < 1U << dimensions_; ++corner) {
+  for (unsigned corner = 0; corner < 1U << Dimensions; ++corner) {
     std::array<std::int64_t, 3> index = {};
     auto weight = 1.0;
-    for (unsigned i = 0; i < dimensions_; ++i) {
+    for (unsigned i = 0; i < Dimensions; ++i) {
       auto const is_second = (corner >> i & 1U) != 0;
       index[i] = is_second ? places[i].second : places[i].first;
       weight *= is_second ? places[i].weight : 1 - places[i].weight;
     }
     if (weight == 0) continue;
     auto const value = at(index, point.slice, lane);
-    for (unsigned k = 0; k < sums.size(); ++k)
+    for (unsigned k = 0; k < channels; ++k)
       sums[k] += weight * static_cast<double>(std::bit_cast<float>(value[k]));
   }
-  texel result = {};
-  for (unsigned k = 0; k < sums.size(); ++k)
+  auto result = empty_texel(true);
+  for (unsigned k = 0; k < channels; ++k)
     result[k] = std::bit_cast<std::uint32_t>(static_cast<float>(sums[k]));
   return result;
 }

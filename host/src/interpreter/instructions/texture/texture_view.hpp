@@ -37,6 +37,8 @@ class texture_view {
  private:
   [[nodiscard]] texel nearest_texel(sample_point const& point, unsigned lane) const;
   [[nodiscard]] texel filtered(sample_point const& point, unsigned lane) const;
+  template <unsigned Dimensions>
+  [[nodiscard]] texel filtered_in(sample_point const& point, unsigned lane) const;
   [[nodiscard]] texel border() const noexcept;
 
   warp* warp_ = nullptr;
