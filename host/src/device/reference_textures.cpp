@@ -40,7 +40,8 @@ interpreter::image_layout layout_of(texel_format const& format, array_shape cons
           .layers = shape.layers,
           .is_cube = shape.is_cubemap,
           .row_bytes = shape.width * texel_bytes(format),
-          .allows_surface = shape.allows_surface};
+          .allows_surface = shape.allows_surface,
+          .allows_gather = shape.allows_gather};
 }
 
 interpreter::image image_of(reference_array const& array)

@@ -45,6 +45,7 @@ struct image_layout {
   std::uint64_t row_bytes = 0;
   bool is_linear = false;  ///< memory of one dimension, which only integer coordinates read
   bool allows_surface = false;
+  bool allows_gather = true;  ///< of a plane: tld4
 
   [[nodiscard]] geometry shape() const noexcept;
   /// Of a slice, a layer, or a face.

@@ -9,7 +9,13 @@ namespace {
 void gather(warp& w, operation const& o, lane_mask mask)
 {
   auto const component = component_of(o);
-  auto const find = [&](unsigned lane) { return find_texture(w, o, lane); };
+  auto const find = [&](unsigned lane) {
+    auto const view = find_texture(w, o, lane);
+    auto const& layout = view.image().layout();
+    if (layout.shape() == geometry::plane && !layout.allows_gather)
+      fail_texel(w, "the array was made without access by tld4 (tex2Dgather)", lane, o);
+    return view;
+  };
   each_image(w, o, mask, find, [&](texture_view const& view, unsigned lane) {
     auto const texels = view.gather(point_of(w, o, view, lane), lane);
     store_texel(

@@ -30,8 +30,10 @@ void reduce_bytes(warp& w, operation const& o, lane_mask mask)
   });
 }
 
+/// No other file may have a template of this name: GCC 12 merges update_choice of both, although
+/// they are local.
 template <typename T, typename Op, typename SharedOp>
-struct reduction_of {
+struct surface_reduction_of {
   static constexpr handler run = &reduce_bytes<T, Op, SharedOp>;
 };
 
@@ -81,7 +83,7 @@ void decode_surface_reduction(decoding& d)
   if (form.is_formatted && type != type::b32) d.refuse("samples that are not of 32 bits");
   auto const run = form.is_formatted
                        ? pick_samples(d, name)
-                       : update_choice<reduction_of>::pick(d, name, type, space::global);
+                       : update_choice<surface_reduction_of>::pick(d, name, type, space::global);
   d.expect_count(2, 2);
   auto const value = d.source(1, type);
   emit_surface_access(d, run, form, d.operand(0), {value}, size_of(type));
