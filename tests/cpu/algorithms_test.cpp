@@ -115,6 +115,23 @@ TEST_P(Races, OfAMissingBarrierOfAWarp)
   expect_race("fill_without_barrier", 32);
 }
 
+class TextureRaces : public Textures {};
+
+INSTANTIATE_TEST_SUITE_P(Cpu, TextureRaces, testing::Values("checked"));
+
+TEST_P(TextureRaces, OfAConvolutionInPlace)
+{
+  auto const image = array(image_of_floats(16, 8), {channel_type::f32, 1},
+                           {.width = 16, .height = 8, .allows_surface = true});
+  auto const both = opened_device().create_surface(image);
+  expect_error<device_error>(
+      [&] {
+        launch("convolve", shape(1, {16, 8}), both.handle(), both.handle(),
+               std::vector<float>(9, 0.5F), 16U, 8U);
+      },
+      "without synchronisation");
+}
+
 TEST_P(Races, OfAMissingFence)
 {
   EXPECT_NO_THROW(launch("publish", shape(2, 32), zeros<unsigned>(64), zeros<unsigned>(1)));
