@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,9 +14,11 @@
 namespace fatlink::interpreter {
 
 /// Launches the kernel `k(.param .u64 out)` of the module `text`, a.ptx. `out` has 4096 bytes, 0
-/// before. Returns the first word of `out` afterwards.
+/// before, and `prepare` is called with its address. Returns the first word of `out` afterwards.
 /// @throws failure as launch().
-inline std::uint32_t launch_kernel(std::string const& text, launch_options const& options)
+inline std::uint32_t launch_kernel(
+    std::string const& text, launch_options const& options,
+    std::function<void(memory&, std::uint64_t)> const& prepare = [](memory&, std::uint64_t) {})
 {
   constexpr std::size_t k_bytes = 4096;
   auto const device_memory = std::make_shared<memory>();
@@ -23,6 +26,7 @@ inline std::uint32_t launch_kernel(std::string const& text, launch_options const
   program program(device_memory, {&module, 1});
   auto const out = device_memory->allocate(k_bytes);
   std::memset(out.data, 0, k_bytes);
+  prepare(*device_memory, out.base);
   std::array const arguments{std::as_bytes(std::span(&out.base, 1))};
   launch(program, program.find("k"), options, arguments);
   std::uint32_t word = 0;

@@ -11,7 +11,8 @@ namespace fatlink::interpreter {
 namespace {
 
 /// A kernel k(out) with shared memory `buffer`: %t is the thread, %b the block, %s the address of
-/// the thread's word of shared memory, %n that of the next thread's, %o that of `out`.
+/// the thread's word of shared memory, %n that of the next thread's, %o that of `out`. The
+/// surface 0x500000000010 and the texture 0x500000000020 have the texels of `out`.
 std::string kernel_of(std::string const& body)
 {
   return ".version 9.0\n.target sm_90\n.address_size 64\n.global .align 4 .u32 lock = 0;\n"
@@ -25,12 +26,25 @@ std::string kernel_of(std::string const& body)
          body + "\nret;\n}\n";
 }
 
+/// The surface 0x500000000010 and the texture 0x500000000020 of the texels of `out`.
+void add_texture_objects(memory& device_memory, std::uint64_t out)
+{
+  image const texels{out,
+                     {.texels = {1, 32, texel_kind::unsigned_integer},
+                      .width = 1024,
+                      .row_bytes = 4096,
+                      .allows_surface = true}};
+  EXPECT_EQ(device_memory.textures().add_surface(texels), 0x5000'0000'0010);
+  EXPECT_EQ(device_memory.textures().add_texture(texels, {}), 0x5000'0000'0020);
+}
+
 class RaceCheck : public testing::Test {
  protected:
   static void run(std::string const& body, std::uint32_t blocks = 1, std::uint32_t threads = 64)
   {
     (void)launch_kernel(kernel_of(body),
-                        {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .check_races = true});
+                        {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .check_races = true},
+                        add_texture_objects);
   }
 
   static void expect_race(std::string const& message, std::string const& body,
@@ -57,6 +71,35 @@ TEST_F(RaceCheck, FindsAMissingBarrierAfterARead)
 {
   expect_race("writes what thread 0 of block 0 read, without synchronisation",
               "st.shared.u32 [%s], %t; xor.b32 %r1, %s, 128; ld.shared.u32 %r2, [%r1];");
+}
+
+TEST_F(RaceCheck, FindsWritesOfTwoThreadsToATexelOfASurface)
+{
+  expect_race("writes what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u64 %d1, 0x500000000010; sust.b.1d.b32.trap [%d1, {8}], {%t};");
+}
+
+TEST_F(RaceCheck, FindsReadsOfASurfaceThatAnotherThreadWrites)
+{
+  expect_race(
+      "without synchronisation",
+      "mov.u64 %d1, 0x500000000010; setp.lt.u32 %p1, %t, 32;\n"
+      "@%p1 sust.b.1d.b32.trap [%d1, {%s}], {%t}; and.b32 %r2, %t, 31; shl.b32 %r2, %r2, 2;\n"
+      "@!%p1 suld.b.1d.b32.trap {%r1}, [%d1, {%r2}];");
+}
+
+TEST_F(RaceCheck, FindsReadsOfATextureThatAnotherThreadWrites)
+{
+  expect_race("without synchronisation",
+              "mov.u64 %d1, 0x500000000020; setp.lt.u32 %p1, %t, 32; shl.b32 %r1, %t, 2;\n"
+              "cvt.u64.u32 %d2, %r1; add.s64 %d2, %o, %d2; @%p1 st.global.u32 [%d2], %t;\n"
+              "and.b32 %r2, %t, 31; @!%p1 tex.1d.v4.u32.s32 {%r1, %r3, %r4, %r5}, [%d1, {%r2}];");
+}
+
+TEST_F(RaceCheck, KnowsThatABarrierOrdersSurfaces)
+{
+  run("mov.u64 %d1, 0x500000000010; shl.b32 %r1, %t, 2; xor.b32 %r2, %r1, 128;\n"
+      "sust.b.1d.b32.trap [%d1, {%r1}], {%t}; bar.sync 0; suld.b.1d.b32.trap {%r3}, [%d1, {%r2}];");
 }
 
 TEST_F(RaceCheck, FindsAMissingBarrierBeforeALoadOfMatrices)

@@ -247,6 +247,7 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
                      static_cast<std::uint32_t>(size.extent[2])};
   state.parameters = packed_arguments(kernel, arguments);
   state.regions = program.device_memory()->snapshot();
+  state.objects = program.device_memory()->textures().snapshot();
   state.static_shared = kernel.shared_bytes;
   state.dynamic_shared = options.shared_bytes;
   state.has_reserved_shared = kernel.uses_reserved_shared();

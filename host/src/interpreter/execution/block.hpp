@@ -51,6 +51,7 @@ struct launch_state {
   bool is_explicit_cluster = false;  ///< the kernel states its clusters
   std::vector<std::byte> parameters = {};
   std::shared_ptr<region_list const> regions;
+  std::shared_ptr<object_list const> objects = {};  ///< textures and surfaces
   std::uint32_t static_shared = 0;  ///< bytes, at offset 0; dynamic shared memory follows
   std::uint32_t dynamic_shared = 0;
   bool has_reserved_shared = false;  ///< k_reserved_shared_bytes follow

@@ -115,6 +115,8 @@ std::string name_of(region const& region)
 std::string describe(region_list const& regions, std::uint64_t address)
 {
   if (address < k_alignment) return "a null pointer";
+  if (address >= k_object_window && address - k_object_window < k_window_size)
+    return "the handle of a texture or surface";
   if (address < k_allocations) return "in no allocation";
   auto const above = first_above(regions, address);
   auto const before =
