@@ -6,30 +6,31 @@ namespace fatlink::interpreter {
 namespace {
 
 constexpr image_layout k_line4{.texels = k_u32, .width = 4};
-constexpr image_layout k_plane2{.texels = k_u32, .width = 2, .height = 2};
-std::vector<std::uint32_t> const k_four{10, 20, 30, 40};
-std::vector<std::uint32_t> const k_eight{1, 2, 3, 4, 5, 6, 7, 8};
+constexpr image_layout k_plane{.texels = k_u32, .width = 2, .height = 2};
+std::vector<std::uint32_t> const k_texels{10, 20, 30, 40};
+std::vector<std::uint32_t> const k_numbers{1, 2, 3, 4, 5, 6, 7, 8};
 
 TEST_F(Textures, SurfacesAreReadByBytes)
 {
   expect_integers(
       {10, 20, 30, 40},
-      surface(k_line4, k_four) + "shl.b32 %r1, %t, 2; suld.b.1d.b32.trap {%v}, [%rd4, {%r1}];");
+      surface(k_line4, k_texels) + "shl.b32 %r1, %t, 2; suld.b.1d.b32.trap {%v}, [%rd4, {%r1}];");
 }
 
 TEST_F(Textures, RowsOfSurfacesAreTexels)
 {
-  expect_integers({20, 40}, surface(k_plane2, k_four) + "suld.b.2d.b32.trap %v, [%rd4, {4, %t}];");
+  expect_integers({20, 40}, surface(k_plane, k_texels) + "suld.b.2d.b32.trap %v, [%rd4, {4, %t}];");
 }
 
 TEST_F(Textures, SlicesAndLayersOfSurfacesAreRead)
 {
-  expect_integers({4, 8}, surface({.texels = k_u32, .width = 2, .height = 2, .depth = 2}, k_eight) +
-                              "suld.b.3d.b32.trap {%v}, [%rd4, {4, 1, %t, %t}];");
   expect_integers({4, 8},
-                  surface({.texels = k_u32, .width = 2, .height = 2, .layers = 2}, k_eight) +
+                  surface({.texels = k_u32, .width = 2, .height = 2, .depth = 2}, k_numbers) +
+                      "suld.b.3d.b32.trap {%v}, [%rd4, {4, 1, %t, %t}];");
+  expect_integers({4, 8},
+                  surface({.texels = k_u32, .width = 2, .height = 2, .layers = 2}, k_numbers) +
                       "suld.b.a2d.b32.trap {%v}, [%rd4, {%t, 4, 1, 1}];");
-  expect_integers({2, 4}, surface({.texels = k_u32, .width = 2, .layers = 4}, k_eight) +
+  expect_integers({2, 4}, surface({.texels = k_u32, .width = 2, .layers = 4}, k_numbers) +
                               "suld.b.a1d.b32.trap {%v}, [%rd4, {%t, 4}];");
 }
 
@@ -55,7 +56,7 @@ TEST_F(Textures, VectorsAndNarrowElementsOfSurfacesAreRead)
 
 TEST_F(Textures, ClampReadsTheNearestBytes)
 {
-  expect_integers({10, 10, 20, 30, 40, 40}, surface(k_line4, k_four) +
+  expect_integers({10, 10, 20, 30, 40, 40}, surface(k_line4, k_texels) +
                                                 "sub.s32 %r1, %t, 1; shl.b32 %r1, %r1, 2; "
                                                 "suld.b.1d.b32.clamp {%v}, [%rd4, {%r1}];");
 }
@@ -63,23 +64,23 @@ TEST_F(Textures, ClampReadsTheNearestBytes)
 TEST_F(Textures, ZeroReadsZeroAndWritesNothing)
 {
   expect_integers({0, 10, 20, 30, 40, 0},
-                  surface(k_line4, k_four) +
+                  surface(k_line4, k_texels) +
                       "sub.s32 %r1, %t, 1; shl.b32 %r1, %r1, 2; mov.b32 %v, 9; "
                       "suld.b.1d.b32.zero {%v}, [%rd4, {%r1}]; sust.b.1d.b32.zero [%rd4, {-4}], "
                       "{%t}; sust.b.1d.b32.zero [%rd4, {16}], {%t};");
-  EXPECT_EQ(contents<std::uint32_t>(4), k_four);
+  EXPECT_EQ(contents<std::uint32_t>(4), k_texels);
 }
 
 TEST_F(Textures, SurfacesAreWrittenByBytes)
 {
-  run(surface(k_plane2, k_four) + "shl.b32 %r1, %t, 2; sust.b.2d.b32.trap [%rd4, {%r1, 1}], {%t};",
+  run(surface(k_plane, k_texels) + "shl.b32 %r1, %t, 2; sust.b.2d.b32.trap [%rd4, {%r1, 1}], {%t};",
       2);
   EXPECT_EQ(contents<std::uint32_t>(4), (values{10, 20, 0, 1}));
 }
 
 TEST_F(Textures, NarrowElementsOfSurfacesAreWritten)
 {
-  run(surface(k_line4, k_four) +
+  run(surface(k_line4, k_texels) +
           "mov.u16 %h1, 0x1FF; sust.b.1d.b8.clamp [%rd4, {1}], {%h1}; "
           "sust.b.1d.v2.b16.wb.trap [%rd4, {4}], {%h1, %h1};",
       1);
@@ -121,7 +122,7 @@ TEST_F(Textures, FormattedReductionsHaveTheSignOfTheFormat)
 
 TEST_F(Textures, AttributesOfSurfacesAreQueried)
 {
-  auto const handle = surface({.texels = k_u32, .width = 2, .height = 2, .layers = 2}, k_eight);
+  auto const handle = surface({.texels = k_u32, .width = 2, .height = 2, .layers = 2}, k_numbers);
   expect_integers({2}, handle + "suq.width.b32 %v, [%rd4];");
   expect_integers({2}, handle + "suq.array_size.b32 %v, [%rd4];");
 }
@@ -131,30 +132,30 @@ TEST_F(Textures, TrapFailsOutOfBounds)
   expect_failure(fault::address,
                  "kernel k, block (0,0,0) thread (2,0,0): suld.b.2d.b32.trap {%v}, [%rd4, {0, %t}] "
                  "(a.ptx:9): 4 bytes at byte 0 of row 2 are not in an image of 2 x 2 texels",
-                 surface(k_plane2, k_four) + "suld.b.2d.b32.trap {%v}, [%rd4, {0, %t}];");
+                 surface(k_plane, k_texels) + "suld.b.2d.b32.trap {%v}, [%rd4, {0, %t}];");
   expect_failure(fault::address, "4 bytes at byte -4 are not in an image of 4 texels",
-                 surface(k_line4, k_four) + "sust.b.1d.b32.trap [%rd4, {-4}], {%t};");
+                 surface(k_line4, k_texels) + "sust.b.1d.b32.trap [%rd4, {-4}], {%t};");
   expect_failure(fault::address,
                  "of row 0 of layer 2 are not in an image of 2 x 1 texels in 2 layers",
-                 surface({.texels = k_u32, .width = 2, .height = 1, .layers = 2}, k_four) +
+                 surface({.texels = k_u32, .width = 2, .height = 1, .layers = 2}, k_texels) +
                      "suld.b.a2d.b32.trap {%v}, [%rd4, {2, 0, 0, 0}];");
 }
 
 TEST_F(Textures, AccessesToSurfacesAreAligned)
 {
   expect_failure(fault::address, "not aligned to its size",
-                 surface(k_line4, k_four) + "suld.b.1d.b32.trap {%v}, [%rd4, {2}];");
+                 surface(k_line4, k_texels) + "suld.b.1d.b32.trap {%v}, [%rd4, {2}];");
 }
 
 TEST_F(Textures, ATextureIsNoSurface)
 {
   expect_failure(fault::address, "is a texture, not a surface",
-                 texture(k_line4, k_four) + "suld.b.1d.b32.trap {%v}, [%rd4, {0}];");
+                 texture(k_line4, k_texels) + "suld.b.1d.b32.trap {%v}, [%rd4, {0}];");
 }
 
 TEST_F(Textures, SurfacesNeedAnArrayThatAllowsThem)
 {
-  auto const handle = memory_->textures().add_surface(make_image(k_line4, k_four));
+  auto const handle = memory_->textures().add_surface(make_image(k_line4, k_texels));
   expect_failure(fault::address, "the array was made without access as a surface",
                  load(handle) + "sust.b.1d.b32.trap [%rd4, {0}], {%t};");
 }

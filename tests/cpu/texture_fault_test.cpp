@@ -5,14 +5,12 @@
 namespace fatlink::interpreter {
 namespace {
 
-std::string const k_read_1d =
+std::string const k_read =
     "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {0f3F000000}]; mov.b32 %v, %f1;";
 std::string const k_fetch_2d =
     "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd4, {%t, 1}]; mov.b32 %v, %f1;";
 
-constexpr image_layout k_line3{.texels = k_f32, .width = 3};
 constexpr image_layout k_plane3{.texels = k_f32, .width = 3, .height = 2};
-std::vector<float> const k_three{1, 2, 3};
 std::vector<float> const k_six{1, 2, 3, 4, 5, 6};
 
 TEST_F(Textures, TheHandleZeroIsNamed)
@@ -20,12 +18,12 @@ TEST_F(Textures, TheHandleZeroIsNamed)
   expect_failure(fault::address,
                  "kernel k, block (0,0,0) thread (0,0,0): tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, "
                  "[%rd4, {0f3F000000}] (a.ptx:9): 0x0 is not a texture: the handle is 0",
-                 load(0) + k_read_1d);
+                 load(0) + k_read);
 }
 
 TEST_F(Textures, AHandleOfADestroyedTextureIsNamed)
 {
-  auto const body = texture(k_line3, k_three) + k_read_1d;
+  auto const body = texture(k_line3, k_three) + k_read;
   memory_->textures().remove(memory_->textures().snapshot()->front().handle);
   expect_failure(fault::address, "is not a texture: the object of the handle was destroyed", body);
 }
@@ -33,13 +31,13 @@ TEST_F(Textures, AHandleOfADestroyedTextureIsNamed)
 TEST_F(Textures, AnAddressIsNoHandle)
 {
   expect_failure(fault::address, "is not a texture: the handle is an address",
-                 "mov.u64 %rd4, " + std::to_string(k_allocations) + ";" + k_read_1d);
+                 "mov.u64 %rd4, " + std::to_string(k_allocations) + ";" + k_read);
 }
 
 TEST_F(Textures, ANumberIsNoHandle)
 {
   expect_failure(fault::address, "0x7b is not a texture: the handle is not of this device",
-                 load(123) + k_read_1d);
+                 load(123) + k_read);
 }
 
 TEST_F(Textures, AHandleIsNoAddress)
@@ -50,13 +48,12 @@ TEST_F(Textures, AHandleIsNoAddress)
 
 TEST_F(Textures, ASurfaceIsNoTexture)
 {
-  expect_failure(fault::address, "is a surface, not a texture",
-                 surface(k_line3, k_three) + k_read_1d);
+  expect_failure(fault::address, "is a surface, not a texture", surface(k_line3, k_three) + k_read);
 }
 
 TEST_F(Textures, TheMemoryOfATextureMustBeAllocated)
 {
-  auto const body = texture(k_line3, k_three) + k_read_1d;
+  auto const body = texture(k_line3, k_three) + k_read;
   memory_->release(memory_->textures().snapshot()->front().image.address);
   expect_failure(fault::address, "the memory of the texture was released", body);
 }
@@ -65,14 +62,14 @@ TEST_F(Textures, TheGeometryMustBeThatOfTheTexture)
 {
   expect_failure(fault::address,
                  "the instruction is for a 1d texture, and the handle is that of a 2d one",
-                 texture(k_plane3, k_six) + k_read_1d);
+                 texture(k_plane3, k_six) + k_read);
 }
 
 TEST_F(Textures, TheTypeMustBeThatOfTheTexture)
 {
   expect_failure(fault::address,
                  "the instruction reads floating-point numbers, and the texture has integers",
-                 texture({.texels = k_u32, .width = 1}, std::vector{1U}) + k_read_1d);
+                 texture({.texels = k_u32, .width = 1}, std::vector{1U}) + k_read);
   expect_failure(
       fault::address, "the instruction reads integers, and the texture has floating-point numbers",
       texture(k_line3, k_three) + "tex.1d.v4.u32.f32 {%r1, %r2, %r3, %v}, [%rd4, {0f00000000}];");
@@ -83,7 +80,7 @@ TEST_F(Textures, LinearMemoryHasIntegerCoordinates)
   auto layout = k_line3;
   layout.is_linear = true;
   expect_failure(fault::address, "a texture of linear memory has integer coordinates (tex1Dfetch)",
-                 texture(layout, k_three) + k_read_1d);
+                 texture(layout, k_three) + k_read);
 }
 
 TEST_F(Textures, AnIndexOutsideOfAnArrayIsNamed)

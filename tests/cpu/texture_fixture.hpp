@@ -41,6 +41,34 @@ inline sampler sampler_of(address_mode mode, bool is_linear_filter = false,
   return result;
 }
 
+/// Reads to %v at the coordinates %f5, %f6, %f7.
+inline std::string const k_read_1d =
+    "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5}]; mov.b32 %v, %f1;";
+inline std::string const k_read_2d =
+    "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6}]; mov.b32 %v, %f1;";
+inline std::string const k_read_3d =
+    "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6, %f7, %f7}]; mov.b32 %v, %f1;";
+inline std::string const k_read_cube =
+    "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6, %f7, %f7}]; mov.b32 %v, %f1;";
+
+/// Sets %f5 of thread i to first + i * step.
+inline std::string x_of(float first, float step)
+{
+  return "cvt.rn.f32.u32 %f5, %t; fma.rn.f32 %f5, %f5, " + immediate(step) + ", " +
+         immediate(first) + ";\n";
+}
+
+inline std::string yz_of(float y, float z = 0)
+{
+  return "mov.f32 %f6, " + immediate(y) + "; mov.f32 %f7, " + immediate(z) + ";\n";
+}
+
+inline constexpr image_layout k_line3{.texels = k_f32, .width = 3};
+inline constexpr image_layout k_plane2{.texels = k_f32, .width = 2, .height = 2};
+inline std::vector<float> const k_three{1, 2, 3};
+inline std::vector<float> const k_four{1, 2, 4, 6};
+inline std::vector<float> const k_eight{1, 2, 3, 4, 5, 6, 7, 8};
+
 class Textures : public Ptx {
  protected:
   /// An image that holds `texels`, without gaps.
