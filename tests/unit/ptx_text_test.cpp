@@ -178,12 +178,14 @@ TEST(PtxBody, IsTheBodyOfPtxThatNvccAndOthersMake)
   }
   for (auto const* name : {"library.fatbin", "transform.fatbin", "several.fatbin", "fast.fatbin",
                            "uncontracted.fatbin", "toolkits/cuda_12.9.fatbin",
-                           "toolkits/cuda_13.0.fatbin", "toolkits/cuda_13.5.fatbin"})
-    for (auto const& entry : fixtures::fatbin(name).entries())
+                           "toolkits/cuda_13.0.fatbin", "toolkits/cuda_13.5.fatbin"}) {
+    auto const module = fixtures::fatbin(name);
+    for (auto const& entry : module.entries())
       if (entry.kind == entry_kind::ptx) {
         auto const text = read_ptx(entry, name);
         EXPECT_NO_THROW((void)read_ptx_text(fixtures::to_bytes(text), name)) << name;
       }
+  }
 }
 
 TEST(PtxBody, RefusesBytesThatAreNoToken)
