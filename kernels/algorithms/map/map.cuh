@@ -12,20 +12,31 @@ namespace fatlink_algorithms {
 constexpr unsigned k_map_threads = 256;
 
 /// Calls map(i) for each i < n. A block takes a tile of k_map_threads * Consecutive indices.
-/// @param aligned  map of consecutive indices: where it knows that all arrays are aligned to 16
-template <unsigned Consecutive, typename Aligned, typename Map>
-__device__ __forceinline__ void map_tile(std::size_t n, bool is_aligned, Aligned aligned, Map map)
+/// @param map_aligned  the same for arrays that are all aligned to 16, if `is_aligned`
+template <unsigned Consecutive, typename MapAligned, typename Map>
+__device__ __forceinline__ void map_tile(std::size_t n, bool is_aligned, MapAligned map_aligned,
+                                         Map map)
 {
   constexpr unsigned k_tile = k_map_threads * Consecutive;
   auto const tile = std::size_t{blockIdx.x} * k_tile;
   if (is_aligned && tile + k_tile <= n) {
     auto const first = tile + threadIdx.x * Consecutive;
 #pragma unroll
-    for (unsigned k = 0; k < Consecutive; ++k) aligned(first + k);
+    for (unsigned k = 0; k < Consecutive; ++k) map_aligned(first + k);
     return;
   }
 #pragma unroll 1
   for (auto i = tile + threadIdx.x; i < tile + k_tile && i < n; i += k_map_threads) map(i);
+}
+
+/// The address, which is a multiple of 16; the compiler relies on it from here on.
+__device__ __forceinline__ void* aligned(void* address)
+{
+  return __builtin_assume_aligned(address, 16);
+}
+__device__ __forceinline__ void const* aligned(void const* address)
+{
+  return __builtin_assume_aligned(address, 16);
 }
 
 /// Whether all addresses are multiples of 16.

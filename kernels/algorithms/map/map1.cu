@@ -12,10 +12,9 @@ template <unsigned Consecutive>
 __device__ __forceinline__ void map_elements(void* __restrict__ out, void const* __restrict__ in,
                                              std::size_t n, void const* __restrict__ state)
 {
-  auto* out_ = __builtin_assume_aligned(out, 16);
-  auto const* in_ = __builtin_assume_aligned(in, 16);
   map_tile<Consecutive>(
-      n, are_aligned(out, in), [=](std::size_t i) { map_element(out_, in_, i, state); },
+      n, are_aligned(out, in),
+      [=](std::size_t i) { map_element(aligned(out), aligned(in), i, state); },
       [=](std::size_t i) { map_element(out, in, i, state); });
 }
 

@@ -14,13 +14,11 @@ __device__ __forceinline__ void map_elements(void* __restrict__ out, void const*
                                              void const* __restrict__ in3, std::size_t n,
                                              void const* __restrict__ state)
 {
-  auto* out_ = __builtin_assume_aligned(out, 16);
-  auto const* in1_ = __builtin_assume_aligned(in1, 16);
-  auto const* in2_ = __builtin_assume_aligned(in2, 16);
-  auto const* in3_ = __builtin_assume_aligned(in3, 16);
   map_tile<Consecutive>(
       n, are_aligned(out, in1, in2, in3),
-      [=](std::size_t i) { map_element(out_, in1_, in2_, in3_, i, state); },
+      [=](std::size_t i) {
+        map_element(aligned(out), aligned(in1), aligned(in2), aligned(in3), i, state);
+      },
       [=](std::size_t i) { map_element(out, in1, in2, in3, i, state); });
 }
 
