@@ -137,6 +137,22 @@ class RunPlan(PlanTest):
         said = self.run_plan(*LOAD, "--set", "n=0")
         self.assertEqual((said["between"][0]["verified"], said["between"][0]["reason"]), (None, "there are no elements"))
 
+    def test_the_library_is_that_of_the_transforms_contract(self):
+        said = self.fatlink_json("run", "--transform", "load_float32", "--transform", "store_float16", "--device", "cpu",
+                                 "--elements", 10)
+        self.assertEqual(said["plan"], "convert")
+        said = self.fatlink_json("run", "--transform", "gelu", "--device", "cpu", "--elements", 10)
+        self.assertEqual(said["library"], "apply_transform")
+
+    def test_several_libraries_of_a_contract_are_listed(self):
+        folder = self.folder / "installed"
+        folder.mkdir()
+        for name in ("convert_b", "convert_a"):
+            shutil.copy(SHARE / "convert.fatbin", folder / f"{name}.fatbin")
+        self.refuse(2, "--transform", "load_float32", env={"FATLINK_PATH": str(folder)},
+                    says="load_float32 is for the contract convert, of which 3 libraries are installed: convert, "
+                         "convert_a, convert_b", hint="select one: --library convert")
+
     def test_arrays_without_elements_are_run(self):
         self.file("empty.npy", npy("<f4", "(0,)", b""))
         said = self.run_plan(*LOAD, "--input", "empty.npy")
