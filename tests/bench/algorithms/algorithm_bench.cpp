@@ -60,14 +60,13 @@ void print_head(program_options const& options)
 void print_row(bench_case const& tested, std::size_t elements, case_times const& times)
 {
   auto const rate = times.bytes / times.lto_us / 1e3;
-  auto const result = times.differences == 0
-                          ? std::string("equal")
-                          : std::to_string(times.differences) + " words differ";
-  std::printf(
-      "| %s | %s | %zu | %.2f | %.2f | %.2f | %.0f | %.3f | %.3f | %.3f | %s |\n",
-      tested.name.c_str(), tested.type == cub_calls::element::float32 ? "float" : "8-byte struct",
-      elements, times.cub_us, times.lto_us, times.ptx_us, rate, times.cub_us / times.lto_us,
-      times.cub_us / times.ptx_us, times.copy_us / times.lto_us, result.c_str());
+  auto const result = times.differences == 0 ? std::string("equal")
+                                             : std::to_string(times.differences) + " words differ";
+  std::printf("| %s | %s | %zu | %.2f | %.2f | %.2f | %.0f | %.3f | %.3f | %.3f | %s |\n",
+              tested.name.c_str(),
+              tested.type == cub_calls::element::float32 ? "float" : "8-byte struct", elements,
+              times.cub_us, times.lto_us, times.ptx_us, rate, times.cub_us / times.lto_us,
+              times.cub_us / times.ptx_us, times.copy_us / times.lto_us, result.c_str());
   std::fflush(stdout);
 }
 

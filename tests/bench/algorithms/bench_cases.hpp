@@ -27,7 +27,8 @@ inline std::vector<bench_case> bench_cases()
   std::vector<bench_case> cases{
       {"reduce", algorithm::reduce, number, "reduce_4", "add_float"},
       {"reduce", algorithm::reduce, pair, "reduce_8", "argmax"},
-      {"transform_reduce", algorithm::transform_reduce, number, "transform_reduce_4", "sum_squares"},
+      {"transform_reduce", algorithm::transform_reduce, number, "transform_reduce_4",
+       "sum_squares"},
       {"scan", algorithm::scan, number, "scan_4", "add_float"},
       {"scan", algorithm::scan, pair, "scan_8", "argmax"},
       {"exclusive_scan", algorithm::exclusive_scan, number, "exclusive_scan_4", "add_float"},

@@ -130,9 +130,8 @@ struct call {
   {
     auto const cells =
         thrust::make_transform_iterator(static_cast<point const*>(data.in), cell_of{});
-    return cub::DeviceHistogram::HistogramEven(scratch, bytes, cells,
-                                               static_cast<unsigned long long*>(data.out), 257, 0,
-                                               256, n(), where);
+    return cub::DeviceHistogram::HistogramEven(
+        scratch, bytes, cells, static_cast<unsigned long long*>(data.out), 257, 0, 256, n(), where);
   }
   cudaError_t map_floats() const
   {
@@ -151,10 +150,9 @@ struct call {
   template <typename Element>
   cudaError_t sort() const
   {
-    return cub::DeviceMergeSort::StableSortKeysCopy(scratch, bytes,
-                                                    static_cast<Element const*>(data.in),
-                                                    static_cast<Element*>(data.out), n(),
-                                                    is_less{}, where);
+    return cub::DeviceMergeSort::StableSortKeysCopy(
+        scratch, bytes, static_cast<Element const*>(data.in), static_cast<Element*>(data.out), n(),
+        is_less{}, where);
   }
 
   [[nodiscard]] int n() const { return static_cast<int>(data.n); }

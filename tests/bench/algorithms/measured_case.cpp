@@ -180,9 +180,9 @@ class bound_case {
       : plan_(std::move(plan)),
         bytes_(plan_.scratch_bytes(sizes_of(tested, data))),
         scratch_(bytes_),
-        call_(plan_.bind(arguments_of(tested, data),
-                         {.address = reinterpret_cast<std::uintptr_t>(scratch_.address()),
-                          .bytes = bytes_}))
+        call_(plan_.bind(
+            arguments_of(tested, data),
+            {.address = reinterpret_cast<std::uintptr_t>(scratch_.address()), .bytes = bytes_}))
   {
   }
   void run(cub_calls::stream where) const { call_.run(fatlink::stream_view(where)); }
@@ -228,8 +228,8 @@ case_times measure_case(bench_case const& tested, std::size_t elements, std::str
     call->run(where);
     times.differences += compare(tested, cub, own);
   }
-  times.bytes =
-      static_cast<double>(input_bytes(tested, cub)) + static_cast<double>(result_bytes(tested, cub));
+  times.bytes = static_cast<double>(input_bytes(tested, cub)) +
+                static_cast<double>(result_bytes(tested, cub));
   auto const copied = std::min(static_cast<std::size_t>(times.bytes / 2), memory.bytes());
   auto const medians = cub_calls::median_times(
       {[&](auto* stream) { cub_calls::run(tested.kind, tested.type, cub, stream); },
@@ -251,8 +251,7 @@ void check_case(bench_case const& tested, std::string const& data)
   auto memory = device->allocate<std::uint64_t>(6 * k_elements);
   memory.fill(std::byte{0}, stream);
   auto const place = [&](std::size_t part) {
-    return reinterpret_cast<void*>(memory.address() +
-                                   part * k_elements * sizeof(std::uint64_t));
+    return reinterpret_cast<void*>(memory.address() + part * k_elements * sizeof(std::uint64_t));
   };
   cub_calls::arrays const arrays{.in = place(0),
                                  .second = place(1),

@@ -14,8 +14,8 @@ struct case_times {
   double cub_us = 0;
   double lto_us = 0;
   double ptx_us = 0;
-  double copy_us = 0;  ///< of a copy that reads and writes as many bytes
-  double bytes = 0;    ///< read and written, each element once
+  double copy_us = 0;                  ///< of a copy that reads and writes as many bytes
+  double bytes = 0;                    ///< read and written, each element once
   unsigned long long differences = 0;  ///< words of the results that are not those of CUB
 };
 
