@@ -153,6 +153,12 @@ class RunPlan(PlanTest):
                     says="load_float32 is for the contract convert, of which 3 libraries are installed: convert, "
                          "convert_a, convert_b", hint="select one: --library convert")
 
+    def test_offsets_of_segments_are_generated(self):
+        for sizes in (("n=1000", "segments=10"), ("n=10", "segments=100"), ("n=0", "segments=3")):
+            said = self.run_plan("--library", "segmented_reduce_4", "--transform", "add_int32", "--mode", "ptx",
+                                 *(word for size in sizes for word in ("--set", size)))
+            self.assertEqual([check["verified"] for mode in said["modes"] for check in mode["reference"]], [True], sizes)
+
     def test_arrays_without_elements_are_run(self):
         self.file("empty.npy", npy("<f4", "(0,)", b""))
         said = self.run_plan(*LOAD, "--input", "empty.npy")
