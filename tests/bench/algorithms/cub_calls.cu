@@ -22,8 +22,13 @@ struct point {
 struct add {
   __device__ float operator()(float a, float b) const { return a + b; }
 };
+/// Of equal values the first index: the result does not depend on the order of the calls.
 struct best_of {
-  __device__ pair operator()(pair a, pair b) const { return b.value > a.value ? b : a; }
+  __device__ pair operator()(pair a, pair b) const
+  {
+    auto const is_later = b.value > a.value || (b.value == a.value && b.index < a.index);
+    return is_later ? b : a;
+  }
 };
 struct square {
   __device__ float operator()(float x) const { return x * x; }
