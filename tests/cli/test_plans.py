@@ -23,7 +23,7 @@ PLAN = {
                   {"name": "init", "role": "value", "type": "float32", "default": "-inf"}],
     "let": {"blocks": "min(occupancy(reduce_tiles) * multiprocessors, ceil(n / 8192))"},
     "launches": [{"kernel": "reduce_tiles", "grid": "blocks", "block": 512, "arguments": ["in", "tmp", "n", "init"]},
-                 {"kernel": "reduce_tiles", "grid": 1, "block": [32, 2], "shared": 64,
+                 {"kernel": "reduce_tiles", "grid": 1, "block": [32, 2], "shared": 64, "overlap": True,
                   "arguments": ["tmp", "out", "blocks", "init"]}],
     "computes": {"out": "fold(combine, in, init)"},
     "depth": {"out": "n"},
@@ -137,11 +137,15 @@ class Plans(CliTest):
                           if finding["id"] == "element-mismatch"], [])
 
     def test_check_of_a_transform_uses_the_plan_of_the_installed_library(self):
-        self.write(lambda plan: plan["launches"][0]["arguments"].pop())
+        # Of another name than the hooks of shipped libraries, which are checked, too, where no contract is stated.
+        for name, text in (("reduce", LIBRARY), ("sum", TRANSFORM)):
+            self.compile(name, text.replace("combine", "merge_values"))
+        computes = {"out": "fold(merge_values, in, init)"}
+        self.write(lambda plan: (plan.update(computes=computes), plan["launches"][0]["arguments"].pop()))
         env = {"FATLINK_PATH": str(self.folder)}
         found = self.findings("sum.fatbin", status=4, env=env)
         self.assertEqual([len(one) for one in found], [1, 1])
-        self.write()
+        self.write(lambda plan: plan.update(computes=computes))
         self.assertEqual(self.findings("sum.fatbin", env=env), [[], []])
 
     def test_a_plan_that_cannot_be_read_is_refused_with_its_path(self):
@@ -169,7 +173,7 @@ class Plans(CliTest):
         self.assertEqual(plan["let"], PLAN["let"])
         self.assertEqual(plan["launches"][1], {
             "kernel": "reduce_tiles", "grid": ["1", "1", "1"], "block": ["32", "2", "1"], "shared": "64",
-            "arguments": ["tmp", "out", "blocks", "init"],
+            "overlap": True, "arguments": ["tmp", "out", "blocks", "init"],
             "signature": "reduce_tiles(tmp: pointer, out: pointer, blocks: uint64, init: float32)"})
         self.assertEqual(plan["computes"], PLAN["computes"])
         self.assertEqual(plan["depth"], PLAN["depth"])
@@ -189,7 +193,7 @@ class Plans(CliTest):
                      "    launch      reduce_tiles(in: pointer, tmp: pointer, n: uint64, init: float32), "
                      "grid blocks, block 512",
                      "    launch      reduce_tiles(tmp: pointer, out: pointer, blocks: uint64, init: float32), "
-                     "grid 1, block 32 x 2, shared 64",
+                     "grid 1, block 32 x 2, shared 64, overlaps the launch before",
                      "    computes    out = fold(combine, in, init)",
                      "    depth       out = n"):
             self.assertIn(line + "\n", text)

@@ -69,6 +69,10 @@ void put_value(std::byte* destination, nlohmann::json const& value, element_type
 
 void put_record(std::byte* destination, nlohmann::json const& value, element_type const& type)
 {
+  if (value.is_number()) {
+    for (auto const& field : type.fields) put_value(destination + field.offset, value, field.type);
+    return;
+  }
   if (!value.is_object() || value.size() != type.fields.size()) refuse(value, type);
   for (auto const& field : type.fields) {
     if (!value.contains(field.name)) refuse(value, type);
@@ -108,6 +112,7 @@ void put_value(std::byte* destination, nlohmann::json const& value, element_type
     case scalar_kind::complex128:
       return put_complex<double>(destination, value, type);
     case scalar_kind::bytes:
+      if (value == 0) return;  // all of them
       throw std::invalid_argument(
           detail::format("{} has no values: its bytes have no meaning", to_string(type)));
     case scalar_kind::record:

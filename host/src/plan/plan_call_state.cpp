@@ -10,6 +10,7 @@
 #include "plan/find_sizes.hpp"
 #include "plan/launch_limits.hpp"
 #include "plan/null_states.hpp"
+#include "plan/overlap.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
 
@@ -237,7 +238,8 @@ try {
     program_.kernels[i].launch_raw(stream,
                                    {.grid = {values.grid[0], values.grid[1], values.grid[2]},
                                     .block = {values.block[0], values.block[1], values.block[2]},
-                                    .shared_bytes = static_cast<unsigned>(values.shared_bytes)},
+                                    .shared_bytes = static_cast<unsigned>(values.shared_bytes),
+                                    .overlap = overlaps(program_.formulas.plan, computed_, i)},
                                    pointers_[i]);
   }
 } catch (device_error const& failure) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library map2: map_element(out, in1, in2, i, state) for each i < n.
+#include "../map2.cuh"
+#include "map.cuh"
+
+namespace {
+
+using namespace fatlink_algorithms;
+
+// Restricted, so that loads of later elements can precede stores of earlier ones.
+template <unsigned Consecutive>
+__device__ __forceinline__ void map_elements(void* __restrict__ out, void const* __restrict__ in1,
+                                             void const* __restrict__ in2, std::size_t n,
+                                             void const* __restrict__ state)
+{
+  map_tile<Consecutive>(
+      n, are_aligned(out, in1, in2),
+      [=](std::size_t i) { map_element(aligned(out), aligned(in1), aligned(in2), i, state); },
+      [=](std::size_t i) { map_element(out, in1, in2, i, state); });
+}
+
+}  // namespace
+
+#define FATLINK_MAP_KERNEL(consecutive)                                                   \
+  extern "C" __global__ void __launch_bounds__(k_map_threads) map2_by_##consecutive(      \
+      void* __restrict__ out, void const* __restrict__ in1, void const* __restrict__ in2, \
+      std::size_t n, void const* __restrict__ state)                                      \
+  {                                                                                       \
+    map_elements<consecutive>(out, in1, in2, n, state);                                   \
+  }
+
+FATLINK_MAP_KERNELS(FATLINK_MAP_KERNEL)
