@@ -8,14 +8,12 @@
 
 namespace fatlink_algorithms {
 
-template <unsigned Threads, unsigned Rows, bool Exclusive, bool Prefetch, unsigned Sleep,
-          cache_use Use>
+template <unsigned Threads, unsigned Rows, bool Exclusive, bool Ticket, cache_use Use>
 struct scan_settings {
   static constexpr unsigned threads = Threads;  // of a block, at least 64
   static constexpr unsigned rows = Rows;        // vectors of a thread
   static constexpr bool is_exclusive = Exclusive;
-  static constexpr bool prefetches = Prefetch;  // blocks take several tiles
-  static constexpr unsigned sleep = Sleep;  // nanoseconds between two reads of what is not there
+  static constexpr bool has_ticket = Ticket;
   static constexpr cache_use use = Use;
 };
 
@@ -51,32 +49,23 @@ class tile_scanner {
   {
   }
 
-  /// Scans tiles until there are none.
+  /// Scans the tile of the block.
   __device__ __forceinline__ void scan()
   {
+    auto const tile = number_of_tile();
     rows<Element, k_rows> items;
-    auto tile = first_tile();
-    if (tile < tiles_) load(items, tile);
-    while (tile < tiles_) {
-      scan_warp(items);
-      if (threadIdx.x == 0) shared_.tile = coming_;
-      __syncthreads();
-      auto const next = Settings::prefetches ? shared_.tile : tiles_;
-      if (Settings::prefetches && threadIdx.x == 0) coming_ = atomicAdd(ticket_, 1U);
-      auto const warp_prefix = combine_warps();
-      if (threadIdx.x == 0) back_from(tile).publish_tile(sum_);
-      rows<Element, k_rows> next_items;
-      if (next < tiles_) load(next_items, next);
-      look_back_from(tile);
-      __syncthreads();
-      finish(items, tile, warp_prefix);
-      items = next_items;
-      tile = next;
-    }
+    load(items, tile);
+    scan_warp(items);
+    __syncthreads();
+    auto const warp_prefix = combine_warps();
+    if (threadIdx.x == 0) back_from(tile).publish_tile(sum_);
+    look_back_from(tile);
+    __syncthreads();
+    finish(items, tile, warp_prefix);
   }
 
  private:
-  using back = look_back<Element, Combine, Settings::sleep>;
+  using back = look_back<Element, Combine>;
 
   __device__ back back_from(unsigned tile) const { return {slots_, tiles_, tile, combine_}; }
 
@@ -86,16 +75,12 @@ class tile_scanner {
     load_tile<Settings::use, Settings::threads>(items, in_ + begin, n_ - begin);
   }
 
-  /// The tile of the block, and the number of its next one, which thread 0 takes while it needs it
-  /// not yet.
-  __device__ __forceinline__ unsigned first_tile()
+  __device__ __forceinline__ unsigned number_of_tile()
   {
+    if (!Settings::has_ticket) return blockIdx.x;
     if (threadIdx.x == 0) shared_.tile = atomicAdd(ticket_, 1U);
     __syncthreads();
-    auto const tile = shared_.tile;
-    if (Settings::prefetches && threadIdx.x == 0) coming_ = atomicAdd(ticket_, 1U);
-    __syncthreads();
-    return tile;
+    return shared_.tile;
   }
 
   /// Scans each vector of the lane, and sets what comes before it in its warp (`before_`, which the
@@ -204,7 +189,6 @@ class tile_scanner {
   unsigned* ticket_;
   unsigned tiles_;
   Combine combine_;
-  unsigned coming_ = 0;  // in thread 0: the ticket after those of the current and the next tile
   Element before_[k_rows];
   Element sum_;  // of the tile; after the look-back, in thread 0 of the last tile of a group, of it
 };

@@ -9,14 +9,12 @@
 
 namespace fatlink_algorithms {
 
-template <unsigned Threads, unsigned Rows, bool Partition, bool Prefetch, unsigned Sleep,
-          cache_use Use>
+template <unsigned Threads, unsigned Rows, bool Partition, bool Ticket, cache_use Use>
 struct select_settings {
   static constexpr unsigned threads = Threads;  // of a block, at least 64
   static constexpr unsigned rows = Rows;        // vectors of a thread
   static constexpr bool is_partition = Partition;
-  static constexpr bool prefetches = Prefetch;  // blocks take several tiles
-  static constexpr unsigned sleep = Sleep;  // nanoseconds between two reads of what is not there
+  static constexpr bool has_ticket = Ticket;
   static constexpr cache_use use = Use;
 };
 
@@ -60,31 +58,24 @@ class tile_selector {
   {
   }
 
-  /// Copies elements of tiles until there are none.
+  /// Copies the elements of the block's tile.
   __device__ __forceinline__ void select()
   {
+    auto const tile = number_of_tile();
     rows<Element, k_rows> items;
-    auto tile = first_tile();
-    if (tile < tiles_) load(items, tile);
-    while (tile < tiles_) {
-      rank(items, tile);
-      if (threadIdx.x == 0) shared_.tile = coming_;
-      __syncthreads();
-      auto const next = Settings::prefetches ? shared_.tile : tiles_;
-      if (Settings::prefetches && threadIdx.x == 0) coming_ = atomicAdd(ticket_, 1U);
-      auto const kept_before = count_warps();
-      if (threadIdx.x == 0) back_from(tile).publish_tile({count_of_tile_});
-      compact(items, kept_before, elements_of(tile));
-      if (next < tiles_) load(items, next);
-      look_back_from(tile);
-      __syncthreads();
-      finish(tile);
-      tile = next;
-    }
+    load(items, tile);
+    rank(items, tile);
+    __syncthreads();
+    auto const kept_before = count_warps();
+    if (threadIdx.x == 0) back_from(tile).publish_tile({count_of_tile_});
+    compact(items, kept_before, elements_of(tile));
+    look_back_from(tile);
+    __syncthreads();
+    finish(tile);
   }
 
  private:
-  using back = look_back<tile_count, add_counts, Settings::sleep>;
+  using back = look_back<tile_count, add_counts>;
 
   __device__ back back_from(unsigned tile) const { return {slots_, tiles_, tile, add_counts()}; }
 
@@ -95,22 +86,37 @@ class tile_selector {
     return rest < tile_size ? static_cast<unsigned>(rest) : tile_size;
   }
 
-  /// The tile of the block, and the number of its next one, which thread 0 takes before it is
-  /// needed.
-  __device__ __forceinline__ unsigned first_tile()
+  __device__ __forceinline__ unsigned number_of_tile()
   {
+    if (!Settings::has_ticket) return blockIdx.x;
     if (threadIdx.x == 0) shared_.tile = atomicAdd(ticket_, 1U);
     __syncthreads();
-    auto const tile = shared_.tile;
-    if (Settings::prefetches && threadIdx.x == 0) coming_ = atomicAdd(ticket_, 1U);
-    __syncthreads();
-    return tile;
+    return shared_.tile;
   }
 
   __device__ __forceinline__ void load(rows<Element, k_rows>& items, unsigned tile) const
   {
     auto const begin = std::size_t{tile} * tile_size;
     load_tile<Settings::use, Settings::threads>(items, in_ + begin, n_ - begin);
+  }
+
+  // Packed, to need few registers: k_width bits, and 16 of a rank.
+  __device__ __forceinline__ void set_bits(unsigned row, unsigned bits)
+  {
+    auto const first = row * k_width;
+    bits_[first / 32] = (first % 32 == 0 ? 0 : bits_[first / 32]) | bits << first % 32;
+  }
+  __device__ __forceinline__ unsigned bits_of(unsigned row) const
+  {
+    return bits_[row * k_width / 32] >> row * k_width % 32 & ((1U << k_width) - 1);
+  }
+  __device__ __forceinline__ void set_rank(unsigned row, unsigned rank)
+  {
+    ranks_[row / 2] = row % 2 == 0 ? rank : ranks_[row / 2] | rank << 16U;
+  }
+  __device__ __forceinline__ unsigned rank_of(unsigned row) const
+  {
+    return ranks_[row / 2] >> row % 2 * 16 & 0xFFFFU;
   }
 
   /// Sets for each row which elements of the lane are kept (a bit each) and how many elements of
@@ -126,14 +132,14 @@ class tile_selector {
 #pragma unroll
       for (unsigned k = 0; k < k_width; ++k)
         if (first + k < size && keep_(items.vectors[row][k])) bits |= 1U << k;
-      bits_[row] = bits;
-      count += rank_lanes(row, count);
+      set_bits(row, bits);
+      count += rank_lanes(row, bits, count);
     }
     if (lane_index() == 0) shared_.warp_counts[warp_index()] = count;
   }
 
   /// The number of elements kept in a row.
-  __device__ __forceinline__ unsigned rank_lanes(unsigned row, unsigned before)
+  __device__ __forceinline__ unsigned rank_lanes(unsigned row, unsigned bits, unsigned before)
   {
     unsigned sum = 0;
     if (k_width <= 4) {
@@ -141,15 +147,15 @@ class tile_selector {
       asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes_before));
 #pragma unroll
       for (unsigned k = 0; k < k_width; ++k) {
-        auto const ballot = __ballot_sync(k_all_lanes, (bits_[row] >> k & 1U) != 0);
+        auto const ballot = __ballot_sync(k_all_lanes, (bits >> k & 1U) != 0);
         sum += __popc(ballot);
         before += __popc(ballot & lanes_before);
       }
-      ranks_[row] = before;
+      set_rank(row, before);
     } else {
-      unsigned const count = __popc(bits_[row]);
+      unsigned const count = __popc(bits);
       sum = scan_lanes(count, [](unsigned a, unsigned b) { return a + b; });
-      ranks_[row] = before + sum - count;
+      set_rank(row, before + sum - count);
       sum = from_lane(sum, k_lanes - 1);
     }
     return sum;
@@ -173,10 +179,11 @@ class tile_selector {
 #pragma unroll
     for (unsigned row = 0; row < k_rows; ++row) {
       auto const first = index_in_tile<Element, k_rows>(row);
-      auto place = kept_before + ranks_[row];
+      auto const bits = bits_of(row);
+      auto place = kept_before + rank_of(row);
 #pragma unroll
       for (unsigned k = 0; k < k_width; ++k) {
-        auto const is_kept = (bits_[row] >> k & 1U) != 0;
+        auto const is_kept = (bits >> k & 1U) != 0;
         if (is_kept)
           shared_.elements[place] = items.vectors[row][k];
         else if (Settings::is_partition && first + k < size)
@@ -245,10 +252,9 @@ class tile_selector {
   unsigned* ticket_;
   unsigned tiles_;
   Keep keep_;
-  unsigned coming_ = 0;  // in thread 0: the ticket after those of the current and the next tile
   unsigned count_of_tile_ = 0;
-  unsigned bits_[k_rows];
-  unsigned ranks_[k_rows];
+  unsigned bits_[(k_rows * k_width + 31) / 32];
+  unsigned ranks_[(k_rows + 1) / 2];
 };
 
 }  // namespace fatlink_algorithms

@@ -26,7 +26,7 @@ __host__ __device__ constexpr std::size_t slot_count(std::size_t tiles)
   return tiles + 2 * ((tiles + k_group - 1) / k_group + 1);
 }
 
-template <typename Value, typename Combine, unsigned Sleep>
+template <typename Value, typename Combine>
 class look_back {
  public:
   __device__ look_back(slot<Value>* slots, unsigned tiles, unsigned tile, Combine combine)
@@ -59,7 +59,6 @@ class look_back {
     while (true) {
       if (!is_there) is_there = sums[lane_index()].read(value);
       if (__all_sync(k_all_lanes, is_there)) break;
-      wait();
     }
     return from_lane(scan_lanes(value, combine_), place_ == 0 ? 0 : place_ - 1);
   }
@@ -95,7 +94,6 @@ class look_back {
       auto const gaps = __ballot_sync(k_all_lanes, lane > 0 && !has_sum);
       distance = __ffs(static_cast<int>(prefixes)) - 1;
       if (prefixes != 0 && (gaps & ((2U << distance) - 1)) == 0) break;
-      wait();
     }
     return fold(from_lane(prefix, distance), sum, distance);
   }
@@ -112,11 +110,6 @@ class look_back {
       prefix = combine_(prefix, current);
     }
     return prefix;
-  }
-
-  __device__ __forceinline__ static void wait()
-  {
-    if (Sleep > 0) __nanosleep(Sleep);
   }
 
   slot<Value>* tile_sums_;
