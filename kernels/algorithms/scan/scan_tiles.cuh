@@ -3,8 +3,9 @@
 // for the sums of the tiles before its current one (look_back.cuh).
 #pragma once
 
-#include <fatlink/algorithms/look_back.cuh>
-#include <fatlink/algorithms/rows.cuh>
+#include "../detail/look_back.cuh"
+#include "../detail/overlap.cuh"
+#include "../detail/rows.cuh"
 
 namespace fatlink_algorithms {
 
@@ -55,6 +56,7 @@ class tile_scanner {
     auto const tile = number_of_tile();
     rows<Element, k_rows> items;
     load(items, tile);
+    if (!Settings::has_ticket) wait_for_last_launch();
     scan_warp(items);
     __syncthreads();
     auto const warp_prefix = combine_warps();
@@ -78,6 +80,7 @@ class tile_scanner {
   __device__ __forceinline__ unsigned number_of_tile()
   {
     if (!Settings::has_ticket) return blockIdx.x;
+    wait_for_last_launch();
     if (threadIdx.x == 0) shared_.tile = atomicAdd(ticket_, 1U);
     __syncthreads();
     return shared_.tile;

@@ -4,8 +4,9 @@
 // it waits for the number of elements that the tiles before it keep (look_back.cuh).
 #pragma once
 
-#include <fatlink/algorithms/look_back.cuh>
-#include <fatlink/algorithms/rows.cuh>
+#include "../detail/look_back.cuh"
+#include "../detail/overlap.cuh"
+#include "../detail/rows.cuh"
 
 namespace fatlink_algorithms {
 
@@ -64,6 +65,7 @@ class tile_selector {
     auto const tile = number_of_tile();
     rows<Element, k_rows> items;
     load(items, tile);
+    if (!Settings::has_ticket) wait_for_last_launch();
     rank(items, tile);
     __syncthreads();
     auto const kept_before = count_warps();
@@ -89,6 +91,7 @@ class tile_selector {
   __device__ __forceinline__ unsigned number_of_tile()
   {
     if (!Settings::has_ticket) return blockIdx.x;
+    wait_for_last_launch();
     if (threadIdx.x == 0) shared_.tile = atomicAdd(ticket_, 1U);
     __syncthreads();
     return shared_.tile;

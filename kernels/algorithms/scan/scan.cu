@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library scan_N: out[i] = combine(in[0], …, in[i]). Before scan_tiles a launch of scan_clear.
+// `in` and `out` are aligned to 16 bytes, and are the same array or do not overlap.
+#include "../combine.cuh"
+#include "../detail/hooks.cuh"
+#include "scan_shape.cuh"
+
+using namespace fatlink_algorithms;
+
+extern "C" __global__ void scan_clear(slot<fatlink_element>* slots, std::size_t count,
+                                      unsigned* ticket)
+{
+  start_next_launch();
+  clear_slots(slots, count, ticket);
+}
+
+extern "C" __global__ void __launch_bounds__(k_scan_threads, k_scan_blocks)
+    scan_tiles(fatlink_element const* in, fatlink_element* out, std::size_t n,
+               slot<fatlink_element>* slots, unsigned* ticket)
+{
+  using scanner = tile_scanner<fatlink_element, combine_hook, scan_shape<false>>;
+  __shared__ scanner::storage shared;
+  scanner(shared, in, out, n, fatlink_element{}, slots, ticket, combine_hook{}).scan();
+}
