@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shipped libraries of algorithms on a GPU.
 #include "shipped_plans/reduce_suite.hpp"
+#include "shipped_plans/scan_suite.hpp"
+#include "shipped_plans/select_suite.hpp"
 
 namespace fatlink {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Reductions, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Scans, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Selections, testing::Values("gpu"));
 
 }  // namespace fatlink
