@@ -9,11 +9,20 @@ namespace fatlink_algorithms {
 constexpr unsigned k_scan_threads = 512;
 constexpr unsigned k_scan_blocks = 2;  // of a multiprocessor
 
-/// Rows of a thread: of elements of less than 4 bytes, each of which needs a register, fewer.
+/// Rows of a thread, so that the elements fit its 64 registers.
 constexpr unsigned scan_rows(unsigned bytes)
 {
-  if (bytes == 1) return 2;
-  return bytes == 2 || bytes == 32 ? 3 : 6;
+  switch (bytes) {
+    case 1:
+    case 32:
+      return 2;
+    case 2:
+      return 3;
+    case 16:
+      return 4;
+    default:
+      return 6;
+  }
 }
 
 template <bool Exclusive>

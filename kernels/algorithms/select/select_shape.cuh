@@ -9,11 +9,11 @@ namespace fatlink_algorithms {
 constexpr unsigned k_select_threads = 512;
 constexpr unsigned k_select_blocks = 3;  // of a multiprocessor
 
-/// Rows of a thread: of elements of less than 4 bytes, each of which needs a register, fewer.
+/// Rows of a thread, so that the elements fit its 40 registers.
 constexpr unsigned select_rows(unsigned bytes)
 {
-  if (bytes == 1) return 1;
-  return bytes == 2 || bytes == 32 ? 2 : 4;
+  if (bytes < 4) return 3;
+  return bytes == 32 ? 2 : 4;
 }
 
 template <bool Partition>
