@@ -17,5 +17,6 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Scans, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, SegmentedReductions, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Selections, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, TransformReductions, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, TransformSelections, testing::Values("cpu"));
 
 }  // namespace fatlink

@@ -17,5 +17,6 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Scans, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, SegmentedReductions, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Selections, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, TransformReductions, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, TransformSelections, testing::Values("gpu"));
 
 }  // namespace fatlink

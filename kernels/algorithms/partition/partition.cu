@@ -23,5 +23,5 @@ extern "C" __global__ void __launch_bounds__(k_select_threads, k_select_blocks)
 {
   using selector = tile_selector<fatlink_element, keep_hook, select_shape<true>>;
   __shared__ selector::storage shared;
-  selector(shared, in, out, rejected, count, n, slots, ticket, keep_hook{state}).select();
+  selector(shared, in, {out}, rejected, count, n, slots, ticket, keep_hook{state}).select();
 }

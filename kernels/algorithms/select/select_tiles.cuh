@@ -23,7 +23,14 @@ struct add_counts {
   __device__ tile_count operator()(tile_count a, tile_count b) const { return {a.value + b.value}; }
 };
 
-template <typename Element, typename Keep, typename Settings>
+/// Where elements are copied to.
+template <typename Element>
+struct copy_store {
+  Element* out;
+};
+
+/// @tparam Store  copy_store, or a function object of an index and the element that is kept there
+template <typename Element, typename Keep, typename Settings, typename Store = copy_store<Element>>
 class tile_selector {
   static constexpr unsigned k_rows = Settings::rows;
   static constexpr unsigned k_warps = Settings::threads / k_lanes;
@@ -43,12 +50,12 @@ class tile_selector {
 
   /// `rejected` is for a partition only; `count` receives the number of elements kept, unless n is
   /// 0.
-  __device__ tile_selector(storage& shared, Element const* in, Element* kept, Element* rejected,
+  __device__ tile_selector(storage& shared, Element const* in, Store store, Element* rejected,
                            unsigned long long* count, std::size_t n, slot<tile_count>* slots,
                            unsigned* ticket, Keep keep)
       : shared_(shared),
         in_(in),
-        kept_(kept),
+        store_(store),
         rejected_(rejected),
         count_(count),
         n_(n),
@@ -232,9 +239,22 @@ class tile_selector {
         from.publish_prefix_of_next_group({before + count_of_tile_});
       if (tile == tiles_ - 1) *count_ = before + count_of_tile_;
     }
-    copy(kept_ + before, 0, count_of_tile_);
+    write_kept(store_, before);
     if (Settings::is_partition)
       copy(rejected_ + (std::size_t{tile} * tile_size - before), count_of_tile_, elements_of(tile));
+  }
+
+  __device__ __forceinline__ void write_kept(copy_store<Element> const& store,
+                                             std::size_t before) const
+  {
+    copy(store.out + before, 0, count_of_tile_);
+  }
+  template <typename Function>
+  __device__ __forceinline__ void write_kept(Function const& store, std::size_t before) const
+  {
+#pragma unroll 4
+    for (auto k = threadIdx.x; k < count_of_tile_; k += Settings::threads)
+      store(before + k, shared_.elements[k]);
   }
 
   /// Copies the elements `begin` to `end` of shared memory to `out`.
@@ -275,7 +295,7 @@ class tile_selector {
 
   storage& shared_;
   Element const* in_;
-  Element* kept_;
+  Store store_;
   Element* rejected_;
   unsigned long long* count_;
   std::size_t n_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points in the cube around the origin with half of the state's edge in each direction.
+// Points in the cube around the origin that reaches as far as the state says; without a state, 4.
 #include <fatlink/typed_hooks.cuh>
 
 struct alignas(16) weighted_point {
@@ -8,12 +8,9 @@ struct alignas(16) weighted_point {
   float z;
   float weight;
 };
-struct box {
-  float half_edge;
-};
 
 FATLINK_KEEP(weighted_point, point)
 {
-  auto const limit = static_cast<box const*>(state)->half_edge;
+  auto const limit = state == nullptr ? 4.0F : *static_cast<float const*>(state);
   return fabsf(point.x) <= limit && fabsf(point.y) <= limit && fabsf(point.z) <= limit;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records with a score above the state's limit.
+// Records with a score above the state's limit; without a state, above 0.
 #include <cstdint>
 #include <fatlink/typed_hooks.cuh>
 
@@ -7,11 +7,8 @@ struct scored {
   float score;
   std::int32_t index;
 };
-struct score_limit {
-  float limit;
-};
 
 FATLINK_KEEP(scored, x)
 {
-  return x.score > static_cast<score_limit const*>(state)->limit;
+  return x.score > (state == nullptr ? 0.0F : *static_cast<float const*>(state));
 }
