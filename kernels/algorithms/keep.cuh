@@ -2,8 +2,8 @@
 // The contract keep_N/1 for FATLINK_ELEMENT_BYTES = N: a predicate of elements of N bytes.
 //
 // keep   whether x is kept. `state` is the launch's user data, or null; read-only, the same for all
-//        threads. Called from divergent code, so it must not synchronize the block or the warp, and
-//        for the last elements of an array more than once
+//        threads. Called once for each element, from divergent code, so it must not synchronize the
+//        block or the warp
 #pragma once
 
 #include <fatlink/typed_hooks.cuh>
