@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a tile of an array lies in the registers of a block: each warp holds consecutive rows, each
 // lane 16 consecutive bytes of a row (or one element of 32 bytes), so that lane order is element
-// order, and loads and stores are of 16 bytes. Arrays are aligned to 16 bytes.
+// order, and loads and stores are of 16 bytes, of lines that are used once. Arrays are aligned to
+// 16 bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,6 @@
 #include "lanes.cuh"
 
 namespace fatlink_algorithms {
-
-/// Which caches keep the lines that a kernel reads and writes once.
-enum class cache_use { keep, stream };
 
 /// Elements of a lane in a row.
 template <typename Element>
@@ -34,7 +32,7 @@ __device__ __forceinline__ unsigned index_in_tile(unsigned row)
   return ((warp_index() * Rows + row) * k_lanes + lane_index()) * k_vector<Element>;
 }
 
-template <cache_use Use, typename Element>
+template <typename Element>
 __device__ __forceinline__ void load_vector(Element* vector, Element const* in)
 {
   constexpr unsigned k_quads = sizeof(Element) * k_vector<Element> / sizeof(uint4);
@@ -42,12 +40,12 @@ __device__ __forceinline__ void load_vector(Element* vector, Element const* in)
 #pragma unroll
   for (unsigned k = 0; k < k_quads; ++k) {
     auto const* const quad = reinterpret_cast<uint4 const*>(in) + k;
-    quads[k] = Use == cache_use::stream ? __ldcs(quad) : *quad;
+    quads[k] = __ldcs(quad);
   }
   memcpy(vector, quads, sizeof(quads));
 }
 
-template <cache_use Use, typename Element>
+template <typename Element>
 __device__ __forceinline__ void store_vector(Element* out, Element const* vector)
 {
   constexpr unsigned k_quads = sizeof(Element) * k_vector<Element> / sizeof(uint4);
@@ -56,16 +54,13 @@ __device__ __forceinline__ void store_vector(Element* out, Element const* vector
 #pragma unroll
   for (unsigned k = 0; k < k_quads; ++k) {
     auto* const quad = reinterpret_cast<uint4*>(out) + k;
-    if (Use == cache_use::stream)
-      __stcs(quad, quads[k]);
-    else
-      *quad = quads[k];
+    __stcs(quad, quads[k]);
   }
 }
 
 /// The tile of `count` elements at `in`; count > 0. What lies beyond it is its first element, so
 /// that hooks see elements of the array only.
-template <cache_use Use, unsigned Threads, typename Element, unsigned Rows>
+template <unsigned Threads, typename Element, unsigned Rows>
 __device__ __forceinline__ void load_tile(rows<Element, Rows>& tile, Element const* in,
                                           std::size_t count)
 {
@@ -74,7 +69,7 @@ __device__ __forceinline__ void load_tile(rows<Element, Rows>& tile, Element con
   for (unsigned row = 0; row < Rows; ++row) {
     auto const first = index_in_tile<Element, Rows>(row);
     if (is_full) {
-      load_vector<Use>(tile.vectors[row], in + first);
+      load_vector(tile.vectors[row], in + first);
     } else {
 #pragma unroll
       for (unsigned k = 0; k < k_vector<Element>; ++k)
@@ -84,7 +79,7 @@ __device__ __forceinline__ void load_tile(rows<Element, Rows>& tile, Element con
 }
 
 /// Stores the first `count` elements of the tile at `out`.
-template <cache_use Use, unsigned Threads, typename Element, unsigned Rows>
+template <unsigned Threads, typename Element, unsigned Rows>
 __device__ __forceinline__ void store_tile(Element* out, rows<Element, Rows> const& tile,
                                            std::size_t count)
 {
@@ -93,7 +88,7 @@ __device__ __forceinline__ void store_tile(Element* out, rows<Element, Rows> con
   for (unsigned row = 0; row < Rows; ++row) {
     auto const first = index_in_tile<Element, Rows>(row);
     if (is_full) {
-      store_vector<Use>(out + first, tile.vectors[row]);
+      store_vector(out + first, tile.vectors[row]);
     } else {
 #pragma unroll
       for (unsigned k = 0; k < k_vector<Element>; ++k)

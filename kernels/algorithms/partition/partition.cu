@@ -16,12 +16,13 @@ extern "C" __global__ void partition_clear(slot<tile_count>* slots, std::size_t 
   if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
 }
 
-extern "C" __global__ void __launch_bounds__(k_select_threads, k_select_blocks)
+extern "C" __global__ void __launch_bounds__(k_partition.threads, k_partition.blocks)
     partition_tiles(fatlink_element const* in, fatlink_element* out, fatlink_element* rejected,
                     unsigned long long* count, std::size_t n, slot<tile_count>* slots,
                     unsigned* ticket, void const* state)
 {
-  using selector = tile_selector<fatlink_element, keep_hook, select_shape<true>>;
+  using selector = tile_selector<fatlink_element, keep_hook,
+                                 select_settings<k_partition.threads, k_partition.rows, true>>;
   __shared__ selector::storage shared;
   selector(shared, in, {out}, rejected, count, n, slots, ticket, keep_hook{state}).select();
 }

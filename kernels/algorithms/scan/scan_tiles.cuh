@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scan in one pass. Each block takes tiles by a ticket, and loads its next tile while it waits
-// for the sums of the tiles before its current one (look_back.cuh).
+// A scan in one pass: each block keeps a tile in registers while it waits for the sums of the tiles
+// before it (look_back.cuh).
 #pragma once
 
 #include "../detail/look_back.cuh"
@@ -9,13 +9,11 @@
 
 namespace fatlink_algorithms {
 
-template <unsigned Threads, unsigned Rows, bool Exclusive, bool Ticket, cache_use Use>
+template <unsigned Threads, unsigned Rows, bool Exclusive>
 struct scan_settings {
   static constexpr unsigned threads = Threads;  // of a block, at least 64
   static constexpr unsigned rows = Rows;        // vectors of a thread
   static constexpr bool is_exclusive = Exclusive;
-  static constexpr bool has_ticket = Ticket;
-  static constexpr cache_use use = Use;
 };
 
 template <typename Element, typename Combine, typename Settings>
@@ -56,7 +54,6 @@ class tile_scanner {
     auto const tile = number_of_tile();
     rows<Element, k_rows> items;
     load(items, tile);
-    if (!Settings::has_ticket) wait_for_last_launch();
     scan_warp(items);
     __syncthreads();
     auto const warp_prefix = combine_warps();
@@ -74,12 +71,13 @@ class tile_scanner {
   __device__ __forceinline__ void load(rows<Element, k_rows>& items, unsigned tile) const
   {
     auto const begin = std::size_t{tile} * tile_size;
-    load_tile<Settings::use, Settings::threads>(items, in_ + begin, n_ - begin);
+    load_tile<Settings::threads>(items, in_ + begin, n_ - begin);
   }
 
+  /// Tiles are numbered in the order in which their blocks start, so that a block waits for blocks
+  /// that run only.
   __device__ __forceinline__ unsigned number_of_tile()
   {
-    if (!Settings::has_ticket) return blockIdx.x;
     wait_for_last_launch();
     if (threadIdx.x == 0) shared_.tile = atomicAdd(ticket_, 1U);
     __syncthreads();
@@ -158,7 +156,7 @@ class tile_scanner {
     for (unsigned row = 0; row < k_rows; ++row)
       put_before(items.vectors[row], prefix, has_prefix, row);
     auto const begin = std::size_t{tile} * tile_size;
-    store_tile<Settings::use, Settings::threads>(out_ + begin, items, n_ - begin);
+    store_tile<Settings::threads>(out_ + begin, items, n_ - begin);
   }
 
   /// prefix = combine(prefix, value), or `value` if there is no prefix.

@@ -15,11 +15,12 @@ extern "C" __global__ void select_clear(slot<tile_count>* slots, std::size_t siz
   if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
 }
 
-extern "C" __global__ void __launch_bounds__(k_select_threads, k_select_blocks)
+extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
     select_tiles(fatlink_element const* in, fatlink_element* out, unsigned long long* count,
                  std::size_t n, slot<tile_count>* slots, unsigned* ticket, void const* state)
 {
-  using selector = tile_selector<fatlink_element, keep_hook, select_shape<false>>;
+  using selector = tile_selector<fatlink_element, keep_hook,
+                                 select_settings<k_select.threads, k_select.rows, false>>;
   __shared__ selector::storage shared;
   selector(shared, in, {out}, nullptr, count, n, slots, ticket, keep_hook{state}).select();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies the elements that `keep` accepts, in order, and for a partition the others to a second
-// array, in one pass. Each block compacts its tile in shared memory, and loads the next one while
-// it waits for the number of elements that the tiles before it keep (look_back.cuh).
+// array, in one pass: each block compacts its tile in shared memory, and waits for the number of
+// elements that the tiles before it keep (look_back.cuh).
 #pragma once
 
 #include "../detail/look_back.cuh"
@@ -10,13 +10,11 @@
 
 namespace fatlink_algorithms {
 
-template <unsigned Threads, unsigned Rows, bool Partition, bool Ticket, cache_use Use>
+template <unsigned Threads, unsigned Rows, bool Partition>
 struct select_settings {
   static constexpr unsigned threads = Threads;  // of a block, at least 64
   static constexpr unsigned rows = Rows;        // vectors of a thread
   static constexpr bool is_partition = Partition;
-  static constexpr bool has_ticket = Ticket;
-  static constexpr cache_use use = Use;
 };
 
 struct add_counts {
@@ -72,7 +70,6 @@ class tile_selector {
     auto const tile = number_of_tile();
     rows<Element, k_rows> items;
     load(items, tile);
-    if (!Settings::has_ticket) wait_for_last_launch();
     rank(items, tile);
     __syncthreads();
     auto const kept_before = count_warps();
@@ -95,9 +92,10 @@ class tile_selector {
     return rest < tile_size ? static_cast<unsigned>(rest) : tile_size;
   }
 
+  /// Tiles are numbered in the order in which their blocks start, so that a block waits for blocks
+  /// that run only.
   __device__ __forceinline__ unsigned number_of_tile()
   {
-    if (!Settings::has_ticket) return blockIdx.x;
     wait_for_last_launch();
     if (threadIdx.x == 0) shared_.tile = atomicAdd(ticket_, 1U);
     __syncthreads();
@@ -107,7 +105,7 @@ class tile_selector {
   __device__ __forceinline__ void load(rows<Element, k_rows>& items, unsigned tile) const
   {
     auto const begin = std::size_t{tile} * tile_size;
-    load_tile<Settings::use, Settings::threads>(items, in_ + begin, n_ - begin);
+    load_tile<Settings::threads>(items, in_ + begin, n_ - begin);
   }
 
   // Packed, to need few registers: k_width bits, and 16 of a rank.

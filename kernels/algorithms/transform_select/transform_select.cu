@@ -30,13 +30,15 @@ extern "C" __global__ void transform_select_clear(slot<tile_count>* slots, std::
   if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
 }
 
-extern "C" __global__ void __launch_bounds__(k_select_threads, k_select_blocks)
+extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
     transform_select_tiles(fatlink_element const* __restrict__ in, void* __restrict__ out,
                            unsigned long long* count, std::size_t n, slot<tile_count>* slots,
                            unsigned* ticket, void const* __restrict__ keep_state,
                            void const* __restrict__ store_state)
 {
-  using selector = tile_selector<fatlink_element, keep_hook, select_shape<false>, store_hook>;
+  using selector =
+      tile_selector<fatlink_element, keep_hook,
+                    select_settings<k_select.threads, k_select.rows, false>, store_hook>;
   __shared__ selector::storage shared;
   selector(shared, in, {out, store_state}, nullptr, count, n, slots, ticket, keep_hook{keep_state})
       .select();
