@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library scan_N: out[i] = combine(in[0], …, in[i]). Before scan_tiles a launch of scan_clear.
+// The library scan_N: out[i] = combine(in[0], …, in[i]). A launch of scan_clear, then one of
+// scan_small_tiles or scan_tiles.
 // `in` and `out` are aligned to 16 bytes, and are the same array or do not overlap.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
@@ -14,11 +15,16 @@ extern "C" __global__ void scan_clear(slot<fatlink_element>* slots, std::size_t 
   clear_slots(slots, count, ticket);
 }
 
-extern "C" __global__ void __launch_bounds__(k_scan_threads, k_scan_blocks)
+extern "C" __global__ void __launch_bounds__(k_scan_threads, k_small_blocks)
+    scan_small_tiles(fatlink_element const* in, fatlink_element* out, std::size_t n,
+                     slot<fatlink_element>* slots, unsigned* ticket)
+{
+  scan_tile<false, tile_kind::small>(in, out, n, fatlink_element{}, slots, ticket, combine_hook{});
+}
+
+extern "C" __global__ void __launch_bounds__(k_scan_threads, k_large_blocks)
     scan_tiles(fatlink_element const* in, fatlink_element* out, std::size_t n,
                slot<fatlink_element>* slots, unsigned* ticket)
 {
-  using scanner = tile_scanner<fatlink_element, combine_hook, scan_shape<false>>;
-  __shared__ scanner::storage shared;
-  scanner(shared, in, out, n, fatlink_element{}, slots, ticket, combine_hook{}).scan();
+  scan_tile<false, tile_kind::large>(in, out, n, fatlink_element{}, slots, ticket, combine_hook{});
 }
