@@ -7,6 +7,7 @@
 #include "../detail/look_back.cuh"
 #include "../detail/overlap.cuh"
 #include "../detail/rows.cuh"
+#include "copy_elements.cuh"
 
 namespace fatlink_algorithms {
 
@@ -239,13 +240,15 @@ class tile_selector {
     }
     write_kept(store_, before);
     if (Settings::is_partition)
-      copy(rejected_ + (std::size_t{tile} * tile_size - before), count_of_tile_, elements_of(tile));
+      copy_elements<Settings::threads>(rejected_ + (std::size_t{tile} * tile_size - before),
+                                       shared_.elements + count_of_tile_,
+                                       elements_of(tile) - count_of_tile_);
   }
 
   __device__ __forceinline__ void write_kept(copy_store<Element> const& store,
                                              std::size_t before) const
   {
-    copy(store.out + before, 0, count_of_tile_);
+    copy_elements<Settings::threads>(store.out + before, shared_.elements, count_of_tile_);
   }
   template <typename Function>
   __device__ __forceinline__ void write_kept(Function const& store, std::size_t before) const
@@ -253,42 +256,6 @@ class tile_selector {
 #pragma unroll 4
     for (auto k = threadIdx.x; k < count_of_tile_; k += Settings::threads)
       store(before + k, shared_.elements[k]);
-  }
-
-  /// Copies the elements `begin` to `end` of shared memory to `out`.
-  __device__ __forceinline__ void copy(Element* out, unsigned begin, unsigned end) const
-  {
-    if (sizeof(Element) < sizeof(unsigned)) {
-      copy_words(out, begin, end);
-    } else {
-#pragma unroll 4
-      for (auto k = begin + threadIdx.x; k < end; k += Settings::threads)
-        out[k - begin] = shared_.elements[k];
-    }
-  }
-
-  /// Stores several small elements at once, those before and after whole words one by one.
-  __device__ __forceinline__ void copy_words(Element* out, unsigned begin, unsigned end) const
-  {
-    constexpr unsigned k_count =
-        sizeof(Element) < sizeof(unsigned) ? sizeof(unsigned) / sizeof(Element) : 1;
-    auto const place = reinterpret_cast<std::size_t>(out) / sizeof(Element);
-    auto const head = min(static_cast<unsigned>(-place % k_count), end - begin);
-    auto const words = (end - begin - head) / k_count;
-    auto const tail = head + words * k_count;
-#pragma unroll 4
-    for (auto word = threadIdx.x; word < words; word += Settings::threads) {
-      Element elements[k_count];
-#pragma unroll
-      for (unsigned k = 0; k < k_count; ++k)
-        elements[k] = shared_.elements[begin + head + word * k_count + k];
-      unsigned bits;
-      memcpy(&bits, elements, sizeof(bits));
-      reinterpret_cast<unsigned*>(out + head)[word] = bits;
-    }
-    if (threadIdx.x < head) out[threadIdx.x] = shared_.elements[begin + threadIdx.x];
-    if (threadIdx.x < end - begin - tail)
-      out[tail + threadIdx.x] = shared_.elements[begin + tail + threadIdx.x];
   }
 
   storage& shared_;
