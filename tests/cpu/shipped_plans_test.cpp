@@ -3,7 +3,9 @@
 #include "shipped_plans/histogram_suite.hpp"
 #include "shipped_plans/map_suite.hpp"
 #include "shipped_plans/reduce_suite.hpp"
+#include "shipped_plans/scan_suite.hpp"
 #include "shipped_plans/segmented_reduce_suite.hpp"
+#include "shipped_plans/select_suite.hpp"
 #include "shipped_plans/transform_reduce_suite.hpp"
 
 namespace fatlink {
@@ -11,7 +13,10 @@ namespace fatlink {
 INSTANTIATE_TEST_SUITE_P(Cpu, Histograms, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Maps, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Reductions, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Scans, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, SegmentedReductions, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Selections, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, TransformReductions, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, TransformSelections, testing::Values("cpu"));
 
 }  // namespace fatlink

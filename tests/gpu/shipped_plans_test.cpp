@@ -3,7 +3,9 @@
 #include "shipped_plans/histogram_suite.hpp"
 #include "shipped_plans/map_suite.hpp"
 #include "shipped_plans/reduce_suite.hpp"
+#include "shipped_plans/scan_suite.hpp"
 #include "shipped_plans/segmented_reduce_suite.hpp"
+#include "shipped_plans/select_suite.hpp"
 #include "shipped_plans/transform_reduce_suite.hpp"
 
 namespace fatlink {
@@ -11,7 +13,10 @@ namespace fatlink {
 INSTANTIATE_TEST_SUITE_P(Gpu, Histograms, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Maps, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Reductions, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Scans, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, SegmentedReductions, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Selections, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, TransformReductions, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, TransformSelections, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -16,14 +16,16 @@
 //   load_combine  FATLINK_COMBINE(type, a, b)               type
 //                 FATLINK_LOAD(type, from, x)               type; x is an element of the input
 //   keep          FATLINK_KEEP(type, x)                     bool
+//   keep_store    FATLINK_KEEP(type, x)                     bool
+//                 FATLINK_STORE(to, type, x)                to: what is written for x
 //   less          FATLINK_LESS(type, a, b)                  bool
 //   bin           FATLINK_BIN(type, x)                      unsigned: the bin of x
 //   map1          FATLINK_MAP1(to, from, x)                 to
 //   map2          FATLINK_MAP2(to, from1, a, from2, b)      to
 //   map3          FATLINK_MAP3(to, from1, a, from2, b, from3, c)
 //
-// The bodies of LOAD, KEEP, BIN and MAP may use `state`, a void const*: the launch's user data, or
-// null. No hook may synchronize the block or the warp.
+// The bodies of LOAD, STORE, KEEP, BIN and MAP may use `state`, a void const*: the launch's user
+// data, or null. No hook may synchronize the block or the warp.
 #pragma once
 
 #include <cstddef>
@@ -99,7 +101,11 @@ __device__ __forceinline__ To copy_bits(From const& from)
   static __device__ __forceinline__ result fatlink_##hook(type x,                     \
                                                           [[maybe_unused]] void const* state)
 
+#ifdef FATLINK_CONTRACT_STORES  // defined by keep_store, which has the hook `store`
+#define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(keep_store, bool, keep, type, x)
+#else
 #define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(keep, bool, keep, type, x)
+#endif
 #define FATLINK_BIN(type, x) FATLINK_DETAIL_UNARY(bin, unsigned, bin, type, x)
 
 #define FATLINK_LOAD(type, from, x)                                                                \
@@ -111,6 +117,16 @@ __device__ __forceinline__ To copy_bits(From const& from)
     return fatlink_detail::copy_bits<fatlink_element>(fatlink_load(x, state));                     \
   }                                                                                                \
   static __device__ __forceinline__ type fatlink_load(from x, [[maybe_unused]] void const* state)
+
+#define FATLINK_STORE(to, type, x)                                                           \
+  FATLINK_ELEMENT(store, to);                                                                \
+  static __device__ __forceinline__ to fatlink_store(type x, void const* state);             \
+  extern "C" __device__ void store(void* out, std::size_t index, fatlink_element x,          \
+                                   void const* state)                                        \
+  {                                                                                          \
+    static_cast<to*>(out)[index] = fatlink_store(fatlink_detail::copy_bits<type>(x), state); \
+  }                                                                                          \
+  static __device__ __forceinline__ to fatlink_store(type x, [[maybe_unused]] void const* state)
 
 #define FATLINK_MAP1(to, from, x)                                                           \
   FATLINK_ELEMENT(map_element, to);                                                         \

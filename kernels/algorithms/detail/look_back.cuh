@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prefixes of tiles in one pass over an array (decoupled look-back). 32 consecutive tiles are a
+// group. A tile waits for the sums of the tiles before it in its group, which do not wait for
+// anything, and for the prefix of its group: the prefix of one of the 31 groups before, combined
+// with the sums of the groups after that one. So a tile reads 992 tiles at once.
+//
+// The association does not depend on timing: sums of tiles are combined by scan_lanes, and sums of
+// groups from left to right, wherever the chain begins.
+//
+// Tiles are numbered by a ticket, so the tiles that a block waits for belong to blocks that run.
+// "sum" is the combination of elements, "prefix" that of all elements before the tile or group.
+#pragma once
+
+#include <cstddef>
+
+#include "lanes.cuh"
+#include "slot.cuh"
+
+namespace fatlink_algorithms {
+
+constexpr unsigned k_group = k_lanes;  // tiles of a group
+
+/// Slots for `tiles` tiles: one for each tile, and two for each group and one more.
+__host__ __device__ constexpr std::size_t slot_count(std::size_t tiles)
+{
+  return tiles + 2 * ((tiles + k_group - 1) / k_group + 1);
+}
+
+template <typename Value, typename Combine>
+class look_back {
+ public:
+  __device__ look_back(slot<Value>* slots, unsigned tiles, unsigned tile, Combine combine)
+      : tile_sums_(slots),
+        group_sums_(slots + tiles),
+        group_prefixes_(group_sums_ + (tiles + k_group - 1) / k_group + 1),
+        group_(tile / k_group),
+        place_(tile % k_group),
+        combine_(combine)
+  {
+  }
+
+  __device__ bool is_first_of_group() const { return place_ == 0; }
+  __device__ bool is_last_of_group() const { return place_ == k_group - 1; }
+  __device__ bool is_in_first_group() const { return group_ == 0; }
+
+  /// Publishes the tile's sum; by one lane.
+  __device__ __forceinline__ void publish_tile(Value const& sum)
+  {
+    if (!is_last_of_group()) tile_sums_[group_ * k_group + place_].publish(sum);
+  }
+
+  /// The sum of the tiles before this one in its group, for a whole warp; `sum` of the tile itself
+  /// is the result for the first one.
+  __device__ __forceinline__ Value sum_before_in_group(Value const& sum) const
+  {
+    auto value = sum;
+    auto is_there = lane_index() >= place_;
+    auto const* const sums = tile_sums_ + group_ * k_group;
+    while (true) {
+      if (!is_there) is_there = sums[lane_index()].read(value);
+      if (__all_sync(k_all_lanes, is_there)) break;
+    }
+    return from_lane(scan_lanes(value, combine_), place_ == 0 ? 0 : place_ - 1);
+  }
+
+  /// The sum of a group, by one lane of the last tile of a group that is not the first.
+  __device__ __forceinline__ void publish_group(Value const& sum)
+  {
+    group_sums_[group_].publish(sum);
+  }
+
+  /// The prefix of the next group, by one lane of the last tile of a group.
+  __device__ __forceinline__ void publish_prefix_of_next_group(Value const& prefix)
+  {
+    group_prefixes_[group_ + 1].publish(prefix);
+  }
+
+  /// The prefix of the tile's group, which is not the first, for a whole warp. Each lane reads one
+  /// group, lane 0 the tile's own.
+  __device__ __forceinline__ Value prefix_of_group() const
+  {
+    auto const lane = lane_index();
+    Value prefix = {};
+    Value sum = {};
+    auto has_prefix = false;
+    auto has_sum = false;
+    unsigned distance = 0;
+    while (true) {
+      if (lane < group_) {  // the prefix of group 0 is not published
+        if (!has_prefix) has_prefix = group_prefixes_[group_ - lane].read(prefix);
+        if (lane > 0 && !has_sum) has_sum = group_sums_[group_ - lane].read(sum);
+      }
+      auto const prefixes = __ballot_sync(k_all_lanes, has_prefix);
+      auto const gaps = __ballot_sync(k_all_lanes, lane > 0 && !has_sum);
+      distance = __ffs(static_cast<int>(prefixes)) - 1;
+      if (prefixes != 0 && (gaps & ((2U << distance) - 1)) == 0) break;
+    }
+    return fold(from_lane(prefix, distance), sum, distance);
+  }
+
+ private:
+  /// combine(…combine(combine(prefix, sum of lane `distance`), sum of lane `distance` - 1)…, sum of
+  /// lane 1).
+  __device__ __forceinline__ Value fold(Value prefix, Value const& sum, unsigned distance) const
+  {
+    auto next = from_lane(sum, distance);
+    for (; distance > 0; --distance) {
+      auto const current = next;
+      next = from_lane(sum, distance - 1);  // before the operator, which need not wait for it
+      prefix = combine_(prefix, current);
+    }
+    return prefix;
+  }
+
+  slot<Value>* tile_sums_;
+  slot<Value>* group_sums_;      // of group 0 unused
+  slot<Value>* group_prefixes_;  // of group 0 unused
+  unsigned group_;
+  unsigned place_;
+  Combine combine_;
+};
+
+/// Sets the slots and the ticket to zero, before a scan.
+template <typename Value>
+__device__ __forceinline__ void clear_slots(slot<Value>* slots, std::size_t count, unsigned* ticket)
+{
+  auto* const words = reinterpret_cast<unsigned long long*>(slots);
+  auto const size = count * sizeof(slot<Value>) / sizeof(unsigned long long);
+  auto const thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  for (auto k = thread; k < size; k += std::size_t{gridDim.x} * blockDim.x) words[k] = 0;
+  if (thread == 0) *ticket = 0;
+}
+
+}  // namespace fatlink_algorithms

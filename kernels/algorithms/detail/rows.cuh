@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a tile of an array lies in the registers of a block: each warp holds consecutive rows, each
+// lane 16 consecutive bytes of a row (or one element of 32 bytes), so that lane order is element
+// order, and loads and stores are of 16 bytes, of lines that are used once. Arrays are aligned to
+// 16 bytes.
+#pragma once
+
+#include <cstddef>
+
+#include "lanes.cuh"
+
+namespace fatlink_algorithms {
+
+/// Elements of a lane in a row.
+template <typename Element>
+constexpr unsigned k_vector = sizeof(Element) < 16 ? 16 / sizeof(Element) : 1;
+
+/// What a lane holds: `Rows` vectors of consecutive elements.
+template <typename Element, unsigned Rows>
+struct rows {
+  Element vectors[Rows][k_vector<Element>];
+};
+
+/// Elements of a tile.
+template <typename Element, unsigned Threads, unsigned Rows>
+constexpr unsigned k_tile = Threads* Rows* k_vector<Element>;
+
+/// Index, within the tile, of the first element of this lane in `row`.
+template <typename Element, unsigned Rows>
+__device__ __forceinline__ unsigned index_in_tile(unsigned row)
+{
+  return ((warp_index() * Rows + row) * k_lanes + lane_index()) * k_vector<Element>;
+}
+
+template <typename Element>
+__device__ __forceinline__ void load_vector(Element* vector, Element const* in)
+{
+  constexpr unsigned k_quads = sizeof(Element) * k_vector<Element> / sizeof(uint4);
+  uint4 quads[k_quads];
+#pragma unroll
+  for (unsigned k = 0; k < k_quads; ++k) {
+    auto const* const quad = reinterpret_cast<uint4 const*>(in) + k;
+    quads[k] = __ldcs(quad);
+  }
+  memcpy(vector, quads, sizeof(quads));
+}
+
+template <typename Element>
+__device__ __forceinline__ void store_vector(Element* out, Element const* vector)
+{
+  constexpr unsigned k_quads = sizeof(Element) * k_vector<Element> / sizeof(uint4);
+  uint4 quads[k_quads];
+  memcpy(quads, vector, sizeof(quads));
+#pragma unroll
+  for (unsigned k = 0; k < k_quads; ++k) {
+    auto* const quad = reinterpret_cast<uint4*>(out) + k;
+    __stcs(quad, quads[k]);
+  }
+}
+
+/// The tile of `count` elements at `in`; count > 0. What lies beyond it is its first element, so
+/// that hooks see elements of the array only.
+template <unsigned Threads, typename Element, unsigned Rows>
+__device__ __forceinline__ void load_tile(rows<Element, Rows>& tile, Element const* in,
+                                          std::size_t count)
+{
+  auto const is_full = count >= k_tile<Element, Threads, Rows>;
+#pragma unroll
+  for (unsigned row = 0; row < Rows; ++row) {
+    auto const first = index_in_tile<Element, Rows>(row);
+    if (is_full) {
+      load_vector(tile.vectors[row], in + first);
+    } else {
+#pragma unroll
+      for (unsigned k = 0; k < k_vector<Element>; ++k)
+        tile.vectors[row][k] = in[first + k < count ? first + k : 0];
+    }
+  }
+}
+
+/// Stores the first `count` elements of the tile at `out`.
+template <unsigned Threads, typename Element, unsigned Rows>
+__device__ __forceinline__ void store_tile(Element* out, rows<Element, Rows> const& tile,
+                                           std::size_t count)
+{
+  auto const is_full = count >= k_tile<Element, Threads, Rows>;
+#pragma unroll
+  for (unsigned row = 0; row < Rows; ++row) {
+    auto const first = index_in_tile<Element, Rows>(row);
+    if (is_full) {
+      store_vector(out + first, tile.vectors[row]);
+    } else {
+#pragma unroll
+      for (unsigned k = 0; k < k_vector<Element>; ++k)
+        if (first + k < count) out[first + k] = tile.vectors[row][k];
+    }
+  }
+}
+
+}  // namespace fatlink_algorithms

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library select_N: the elements of `in` that `keep` accepts, in order, and how many these are.
+// Before select_tiles a launch of select_clear. `in` is aligned to 16 bytes.
+#include "../detail/keep_hook.cuh"
+#include "../keep.cuh"
+#include "select_shape.cuh"
+
+using namespace fatlink_algorithms;
+
+extern "C" __global__ void select_clear(slot<tile_count>* slots, std::size_t size, unsigned* ticket,
+                                        unsigned long long* count)
+{
+  start_next_launch();
+  clear_slots(slots, size, ticket);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
+}
+
+extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
+    select_tiles(fatlink_element const* in, fatlink_element* out, unsigned long long* count,
+                 std::size_t n, slot<tile_count>* slots, unsigned* ticket, void const* state)
+{
+  using selector = tile_selector<fatlink_element, keep_hook,
+                                 select_settings<k_select.threads, k_select.rows, false>>;
+  __shared__ selector::storage shared;
+  selector(shared, in, {out}, nullptr, count, n, slots, ticket, keep_hook{state}).select();
+}
