@@ -48,6 +48,18 @@ bool calls_a_definition(installed_library const& library, fatbin const& transfor
   });
 }
 
+/// Whether the library declares a function that `transform` defines with the same types.
+bool declares_a_definition(installed_library const& library, fatbin const& transform)
+{
+  auto const& hooks = detail::interface_of_any(library.contents).hooks;
+  auto const functions = detail::defined_functions(detail::interface_of_any(transform));
+  return std::ranges::any_of(functions, [&](ptx_function const& function) {
+    return std::ranges::any_of(hooks, [&](ptx_function const& hook) {
+      return hook.name == function.name && to_string(hook) == to_string(function);
+    });
+  });
+}
+
 /// Names of the libraries that `transform` is for.
 std::set<std::string> names_for(std::span<installed_library const> libraries,
                                 fatbin const& transform)
@@ -59,8 +71,12 @@ std::set<std::string> names_for(std::span<installed_library const> libraries,
     return names;
   };
   auto const& stated = transform.ident();
-  if (!states_contract(stated))
+  if (!states_contract(stated)) {
+    auto same =
+        select([&](auto const& library) { return declares_a_definition(library, transform); });
+    if (!same.empty()) return same;
     return select([&](auto const& library) { return calls_a_definition(library, transform); });
+  }
   auto exact = select([&](auto const& library) { return has_contract_version(library, *stated); });
   if (!exact.empty()) return exact;
   return select([&](auto const& library) { return has_contract(library, *stated); });

@@ -24,8 +24,8 @@ std::vector<installed_library> read_libraries(std::vector<search_folder> const& 
 
 /// The elements of `libraries` that `transforms` are for, in the same order. For a transform that
 /// states a contract: those with this contract in this version, or where there are none, those with
-/// the contract in another version. For one that states none: those that call a function it
-/// defines.
+/// the contract in another version. For one that states none: those that declare a function it
+/// defines with the same types, or where there are none, those that call one of its name.
 std::vector<installed_library> select_libraries(std::span<installed_library const> libraries,
                                                 std::span<fatbin const> transforms);
 
