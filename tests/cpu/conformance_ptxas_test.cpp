@@ -50,7 +50,7 @@ class Ptxas : public testing::Test {
     if (errors.empty()) return;
     if (cases.size() == 1) ADD_FAILURE() << cases[0].place(cases[0].line) << ": " << errors;
     if (cases.size() > 1)
-      for (auto const& one : cases) check({one});
+      for (auto const& test_case : cases) check({test_case});
   }
 
  private:
@@ -65,8 +65,8 @@ TEST_F(Ptxas, TakesEveryConformanceCaseForItsTarget)
 {
   case_list cases;
   for (auto const& path : case_files())
-    for (auto const& one : read_cases(path)) cases.push_back(one);
-  for (auto const& one : batches_of(cases)) check(one);
+    for (auto const& test_case : read_cases(path)) cases.push_back(test_case);
+  for (auto const& group : batches_of(cases)) check(group);
 }
 
 }  // namespace conformance

@@ -33,8 +33,8 @@ std::uint64_t bits(char const* type, std::string const& text)
 bool matches(std::string const& type, std::uint64_t actual, std::string const& expected)
 {
   auto const cases = read("case a () -> (d:" + type + ")\n x;\n -> " + expected + "\n");
-  auto const& of = cases[0].outputs[0];
-  return is_as_expected(*of.type, {actual, 0}, cases[0].rows[0].results[0], of.allowed);
+  auto const& output = cases[0].outputs[0];
+  return is_as_expected(*output.type, {actual, 0}, cases[0].rows[0].results[0], output.allowed);
 }
 
 }  // namespace
@@ -51,6 +51,44 @@ TEST(ConformanceReader, ReadsAnInstructionWithItsRows)
   ASSERT_EQ(cases[0].rows.size(), 2U);
   EXPECT_EQ(cases[0].rows[1].line, 6U);
   EXPECT_EQ(cases[0].rows[0].operands[1][0].bits, 0xFFFF'FFFEU);
+}
+
+TEST(ConformanceReader, ReadsATexture)
+{
+  auto const cases = read(
+      "case a () -> (d:u32)\n texture t 2d 3x2 x2 wrap,clamp linear normalized as-floats gather "
+      "border=1,2 u8: 1 2 3 4 5 6 7 8 9 10 11 12\n x;\n -> 1\n");
+  auto const& object = cases[0].objects[0];
+  EXPECT_EQ(object.name, "t");
+  EXPECT_EQ(object.format, (fatlink::texel_format{fatlink::channel_type::u8, 2}));
+  EXPECT_EQ(object.shape, (fatlink::array_shape{.width = 3, .height = 2, .allows_gather = true}));
+  EXPECT_EQ(object.options.address[0], fatlink::address_mode::wrap);
+  EXPECT_EQ(object.options.address[2], fatlink::address_mode::clamp);
+  EXPECT_EQ(object.options.filter, fatlink::filter_mode::linear);
+  EXPECT_TRUE(object.options.has_normalized_coordinates && object.options.reads_normalized);
+  EXPECT_EQ(object.options.border, (std::array{1.0F, 2.0F, 0.0F, 0.0F}));
+  EXPECT_EQ(object.channels.size(), 12U);
+}
+
+TEST(ConformanceReader, ReadsASurfaceAndItsTexelsAfterTheKernel)
+{
+  auto const cases =
+      read("case a () -> ()\n surface s cube 1 s32: 1 2 3 4 5 6 -> 6 5 4 3 2 1\n x;\n ->\n");
+  auto const& object = cases[0].objects[0];
+  EXPECT_TRUE(object.is_surface && object.shape.is_cubemap && object.shape.allows_surface);
+  EXPECT_EQ(object.results[0][0].bits, 6U);
+}
+
+TEST(ConformanceReader, NamesALineOfAnObjectThatItDoesNotUnderstand)
+{
+  std::string const head = "case a () -> ()\n texture ";
+  expect_bad(head + "t 1d 4", "2: an object is written: NAME … TYPE: VALUE…");
+  expect_bad(head + "t 1d: 1", "2: an object has a name, a geometry, a size and a type");
+  expect_bad(head + "t 4d 1 u8: 1", "2: '4d' is no geometry");
+  expect_bad(head + "t 2d 4 u8: 1", "2: '4' is no size of '2d'");
+  expect_bad(head + "t 1d 4 round u8: 1", "2: 'round' is no option of an object");
+  expect_bad(head + "t 1d 4 b32: 1", "2: 'b32' is no type of a channel");
+  expect_bad(head + "t 1d 4 u8: 1", "2: the object has 4 channels, and 1 values");
 }
 
 TEST(ConformanceReader, ReadsAProgram)

@@ -8,32 +8,33 @@ namespace conformance {
 namespace {
 
 /// Loads PTX without nvJitLink.
-fatlink::loaded_module load(fatlink::device const& device, conformance_case const& of)
+fatlink::loaded_module load(fatlink::device const& device, conformance_case const& test_case)
 {
   fatlink::linked_image image;
   image.kind = fatlink::image_kind::ptx_set;
-  image.parts = {{of.file + "." + of.name + ".ptx", module_of({of})}};
+  image.parts = {{test_case.file + "." + test_case.name + ".ptx", module_of({test_case})}};
   return device.load(image);
 }
 
 /// Expects a refusal, or a launch that fails.
-void expect_failure(conformance_case const& of, fatlink::device const& device)
+void expect_failure(conformance_case const& test_case, fatlink::device const& device)
 {
   try {
-    auto const module = load(device, of);
-    (void)module.find_kernel(kernel_name(of, 0));
-    if (of.is_fault) (void)run(of, device, module, kernel_name(of, 0));
-    FAIL() << of.place(of.line) << ": nothing fails";
+    auto const module = load(device, test_case);
+    (void)module.find_kernel(kernel_name(test_case, 0));
+    if (test_case.is_fault) (void)run(test_case, device, module, kernel_name(test_case, 0));
+    FAIL() << test_case.place(test_case.line) << ": nothing fails";
   } catch (fatlink::error const& failed) {
     auto const is_launch = dynamic_cast<fatlink::device_error const*>(&failed) != nullptr;
-    EXPECT_EQ(is_launch, of.is_fault) << failed.what();
-    for (auto const& message : of.messages) EXPECT_THAT(failed.what(), testing::HasSubstr(message));
+    EXPECT_EQ(is_launch, test_case.is_fault) << failed.what();
+    for (auto const& message : test_case.messages)
+      EXPECT_THAT(failed.what(), testing::HasSubstr(message));
   }
 }
 
 class one_case : public testing::Test {
  public:
-  explicit one_case(conformance_case of) : case_(std::move(of)) {}
+  explicit one_case(conformance_case test_case) : case_(std::move(test_case)) {}
 
   void TestBody() override
   {
@@ -73,7 +74,8 @@ bool add_all()
   for (auto const& path : case_files()) {
     auto const suite = path.stem().string();
     try {
-      for (auto const& one : read_cases(path)) add<one_case>(suite, one.name, one);
+      for (auto const& test_case : read_cases(path))
+        add<one_case>(suite, test_case.name, test_case);
     } catch (bad_text const& why) {
       add<bad_file>(suite, "CanBeRead", std::string(why.what()));
     }

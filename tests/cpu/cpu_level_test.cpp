@@ -36,7 +36,8 @@ std::vector<std::uint64_t> operands()
   return result;
 }
 
-/// A kernel k(in, out) that executes `body` for all threads, then for those with an odd number.
+/// A kernel k(in, out) that executes `instruction` for all threads, then for those with an odd
+/// number.
 std::string kernel_of(std::string const& instruction)
 {
   return ".version 9.0\n.target sm_90\n.address_size 64\n"

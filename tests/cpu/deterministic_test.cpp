@@ -2,13 +2,10 @@
 // Blocks that run in order: atomics on floats give the same bits in each run.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <bit>
-#include <cstring>
-#include <span>
 #include <string>
 
-#include "interpreter/machine.hpp"
+#include "launched_kernel.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -28,17 +25,8 @@ constexpr char const* k_sum =
 /// The bits of the sum.
 std::uint32_t sum()
 {
-  auto const device_memory = std::make_shared<memory>();
-  module_text const module{k_sum, "a.ptx"};
-  program program(device_memory, {&module, 1});
-  auto const out = device_memory->allocate(4);
-  std::memset(out.data, 0, 4);
-  std::array const arguments{std::as_bytes(std::span(&out.base, 1))};
-  launch(program, program.find("k"),
-         {.grid = {k_blocks, 1, 1}, .block = {k_threads, 1, 1}, .in_order = true}, arguments);
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, out.data, sizeof bits);
-  return bits;
+  return launch_kernel(k_sum,
+                       {.grid = {k_blocks, 1, 1}, .block = {k_threads, 1, 1}, .in_order = true});
 }
 
 TEST(Deterministic, SumsOfFloatsHaveTheSameBitsInTwentyRuns)
@@ -64,17 +52,7 @@ TEST(Deterministic, BlocksThatWaitForLaterOnesEnd)
       "ld.param.u64 %o, [out]; mov.u32 %r1, %ctaid.x; sub.u32 %r2, 7, %r1;\n"
       "l: ld.volatile.global.u32 %r3, [%o]; setp.ne.u32 %p, %r3, %r2; @%p bra l;\n"
       "add.u32 %r3, %r3, 1; st.volatile.global.u32 [%o], %r3; ret;\n}\n";
-  auto const device_memory = std::make_shared<memory>();
-  module_text const module{text, "a.ptx"};
-  program program(device_memory, {&module, 1});
-  auto const out = device_memory->allocate(4);
-  std::memset(out.data, 0, 4);
-  std::array const arguments{std::as_bytes(std::span(&out.base, 1))};
-  launch(program, program.find("k"), {.grid = {8, 1, 1}, .block = {1, 1, 1}, .in_order = true},
-         arguments);
-  std::uint32_t count = 0;
-  std::memcpy(&count, out.data, sizeof count);
-  EXPECT_EQ(count, 8U);
+  EXPECT_EQ(launch_kernel(text, {.grid = {8, 1, 1}, .block = {1, 1, 1}, .in_order = true}), 8U);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST_F(FailureLines, OfMemoryAreOneLineToo)
 
 TEST_F(FailureLines, EscapeWhatIsNotPrintable)
 {
-  EXPECT_STREQ(failure(fault::trap, "\n a \t\r\n b  c\x1b[2J\n").what(), "a b  c\\x1b[2J");
+  EXPECT_STREQ(failure(fault::trap, "\n a \t\r\n b  c\x1b[2J\n").what(), "a b c\\x1b[2J");
   EXPECT_STREQ(failure(fault::trap, "caf\xc3\xa9 \xff").what(), "caf\xc3\xa9 \\xff");
   EXPECT_STREQ(failure(fault::trap, "").what(), "");
 }

@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <span>
 #include <string>
 
-#include "interpreter/machine.hpp"
+#include "launched_kernel.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -28,16 +26,6 @@ std::string kernel_of(std::string const& body, std::string const& attributes = "
 
 class Initialization : public testing::Test {
  protected:
-  static void run(std::string const& text, launch_options const& options)
-  {
-    auto const device_memory = std::make_shared<memory>();
-    module_text const module{text, "a.ptx"};
-    program program(device_memory, {&module, 1});
-    auto const out = device_memory->allocate(4096);
-    std::array const arguments{std::as_bytes(std::span(&out.base, 1))};
-    launch(program, program.find("k"), options, arguments);
-  }
-
   static launch_options options()
   {
     return {.grid = {2, 1, 1}, .block = {64, 1, 1}, .check_initialization = true};
@@ -45,15 +33,15 @@ class Initialization : public testing::Test {
 
   static void expect_accepted(std::string const& body)
   {
-    EXPECT_NO_THROW(run(kernel_of(body), options())) << body;
+    EXPECT_NO_THROW(launch_kernel(kernel_of(body), options())) << body;
   }
 
   static void expect_found(std::string const& message, std::string const& body,
-                           launch_options const& how = options(),
+                           launch_options const& settings = options(),
                            std::string const& attributes = "")
   {
     try {
-      run(kernel_of(body, attributes), how);
+      (void)launch_kernel(kernel_of(body, attributes), settings);
       ADD_FAILURE() << "nothing is reported: " << body;
     } catch (failure const& failed) {
       EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::uninitialized));
@@ -140,19 +128,20 @@ TEST_F(Initialization, FindsMatricesThatNothingStored)
 
 TEST_F(Initialization, ForgetsWhatTheBlockBeforeHasWritten)
 {
-  auto how = options();
-  how.in_order = true;
+  auto settings = options();
+  settings.in_order = true;
   expect_found("block (1,0,0) thread (0,0,0)",
                "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0; @%p1 st.shared.u32 [%s], %t;\n"
                "ld.shared.u32 %r2, [%s];",
-               how);
+               settings);
 }
 
 TEST_F(Initialization, ChecksDynamicSharedMemory)
 {
-  auto how = options();
-  how.shared_bytes = 1024;
-  expect_found("reads 4 bytes at 0x1000 of shared memory", "ld.shared.u32 %r2, [%s+4096];", how);
+  auto settings = options();
+  settings.shared_bytes = 1024;
+  expect_found("reads 4 bytes at 0x1000 of shared memory", "ld.shared.u32 %r2, [%s+4096];",
+               settings);
 }
 
 TEST_F(Initialization, ChecksTheSharedMemoryOfOtherBlocksOfTheCluster)
@@ -162,28 +151,30 @@ TEST_F(Initialization, ChecksTheSharedMemoryOfOtherBlocksOfTheCluster)
       "mapa.shared::cluster.u32 %r4, %s, %r3;\n";
   expect_found("ld.shared::cluster.u32", address + "ld.shared::cluster.u32 %r5, [%r4];", options(),
                ".reqnctapercluster 2, 1, 1");
-  EXPECT_NO_THROW(run(kernel_of(address + "st.shared::cluster.u32 [%r4], %t;\n"
-                                          "barrier.cluster.arrive; barrier.cluster.wait;\n"
-                                          "ld.shared.u32 %r5, [%s];",
-                                ".reqnctapercluster 2, 1, 1"),
-                      options()));
+  EXPECT_NO_THROW(
+      launch_kernel(kernel_of(address + "st.shared::cluster.u32 [%r4], %t;\n"
+                                        "barrier.cluster.arrive; barrier.cluster.wait;\n"
+                                        "ld.shared.u32 %r5, [%s];",
+                              ".reqnctapercluster 2, 1, 1"),
+                    options()));
 }
 
 TEST_F(Initialization, WorksBesideTheRaceCheck)
 {
-  auto how = options();
-  how.check_races = true;
-  expect_found("reads 4 bytes at 0x0", "ld.shared.u32 %r2, [%s];", how);
-  EXPECT_NO_THROW(run(kernel_of("st.shared.u32 [%s], %t; bar.sync 0; xor.b32 %s, %s, 128;\n"
-                                "ld.shared.u32 %r2, [%s];"),
-                      how));
+  auto settings = options();
+  settings.check_races = true;
+  expect_found("reads 4 bytes at 0x0", "ld.shared.u32 %r2, [%s];", settings);
+  EXPECT_NO_THROW(
+      launch_kernel(kernel_of("st.shared.u32 [%s], %t; bar.sync 0; xor.b32 %s, %s, 128;\n"
+                              "ld.shared.u32 %r2, [%s];"),
+                    settings));
 }
 
 TEST_F(Initialization, IsNotCheckedUnlessAsked)
 {
-  auto how = options();
-  how.check_initialization = false;
-  EXPECT_NO_THROW(run(kernel_of("ld.shared.u32 %r2, [%s];"), how));
+  auto settings = options();
+  settings.check_initialization = false;
+  EXPECT_NO_THROW(launch_kernel(kernel_of("ld.shared.u32 %r2, [%s];"), settings));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "device_suite.hpp"
 #include "elementwise_suite.hpp"
 #include "interface_suite.hpp"
+#include "plan_refusals_suite.hpp"
 #include "plan_suite.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose threads wait for each other in loops, as from sm_70: other lanes, other warps and
-// other blocks must make progress meanwhile. They run on the reference device and on GPUs.
+// other blocks must make progress meanwhile. They run on the reference device and on GPUs. Compiled
+// for the oldest architecture, where barriers of libcu++ are loops with atomics;
+// tests/cpu/algorithms/waiting.cu has those of sm_90, which are mbarriers.
 #include <cooperative_groups.h>
 #include <cuda/atomic>
 #include <cuda/barrier>

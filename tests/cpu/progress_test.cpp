@@ -14,14 +14,17 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Progress, testing::Values("cpu"));
 /// On a GPU this needs a cooperative launch.
 TEST_P(Progress, OfACooperativeGrid)
 {
-  auto const results = run_with_values("meet_in_grid", shape(64, 64), 4096);
+  auto const results = run<unsigned>("meet_in_grid", shape(64, 64), 4096, zeros<unsigned>(4096));
   for (unsigned i = 0; i < 4096; ++i) EXPECT_EQ(results[i], (i + 1) % 4096);
 }
 
 TEST_P(Progress, OfACooperativeGridThatDoesNotFitIsRefused)
 {
   expect_error<device_error>(
-      [&] { (void)run_with_values("meet_in_grid", shape(265, 1024), 265 * 1024); },
+      [&] {
+        launch("meet_in_grid", shape(265, 1024), zeros<unsigned>(265 * 1024),
+               zeros<unsigned>(265 * 1024));
+      },
       "kernel meet_in_grid: its blocks may wait for each other (grid synchronisation), and at most "
       "264 of the 265 run at a time");
 }
@@ -99,6 +102,13 @@ TEST_F(Ptx, LanesMeetByMaskAtDifferentInstructions)
                 "$a: match.any.sync.b32 %v, 5, 0xF; vote.sync.ballot.b32 %r1, 1, 0xF;\n"
                 "$e: shl.b32 %r1, %r1, 8; or.b32 %v, %v, %r1;"),
             (values{0x901, 0x90E, 0x90E, 0x90E}));
+}
+
+TEST_F(Ptx, LanesAtInstructionsOfDifferentModesDoNotMeet)
+{
+  expect_failure(fault::deadlock, "waits for lanes of its mask that never reach this instruction",
+                 "setp.lt.u32 %p1, %t, 2; @%p1 bra $a; vote.sync.any.pred %p2, %p1, 0xF; bra $e;\n"
+                 "$a: vote.sync.all.pred %p2, %p1, 0xF;\n$e: mov.u32 %v, 0;");
 }
 
 /// A lane whose guard is false does not wait.

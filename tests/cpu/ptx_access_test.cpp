@@ -87,6 +87,17 @@ TEST_F(Ptx, AsynchronousStoresHaveElementsOf4Or8Bytes)
                  "%q, [%r2]; mov.u32 %v, 0;");
 }
 
+/// So that a kernel that forgets to wait gives wrong results.
+TEST_F(Ptx, CopiesWhenTheThreadWaits)
+{
+  EXPECT_EQ(run(".shared .align 4 .b8 s[4]; mov.u32 %r1, s; mov.u32 %r2, 77; mov.u32 %r3, 1;"
+                "ld.param.u64 %rd4, [out]; st.global.u32 [%rd4], %r2; st.shared.u32 [%r1], %r3;"
+                "cp.async.ca.shared.global [%r1], [%rd4], 4; ld.shared.u32 %r4, [%r1];"
+                "cp.async.wait_all; ld.shared.u32 %r5, [%r1]; mad.lo.u32 %v, %r4, 100, %r5;",
+                1),
+            values(1, 177));
+}
+
 TEST_F(Ptx, CompletesTheFirstOfManyCopiesThatNoThreadWaitsFor)
 {
   EXPECT_EQ(run(".shared .align 4 .b8 s[64]; mov.u32 %r1, s; mov.u32 %r2, 0; mov.u32 %r3, 77;"

@@ -27,19 +27,13 @@ TEST_F(Ptx, FaultsNameTheLineOfTheSource)
 
 // ---- PTX that is refused before it runs
 
-TEST_F(Ptx, TexturesAndSurfacesAreNamedAsLimits)
+TEST_F(Ptx, ReferencesToTexturesAreNamedAsLimits)
 {
-  auto const k_texture = "does not support textures and surfaces";
-  for (auto const* text : {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
-                           "tex.level.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}], %f6;",
-                           "suld.b.2d.b32.trap {%r3}, [%rd2, {%r2, %r2}];",
-                           "sust.b.2d.b32.trap [%rd2, {%r4, %r4}], {%r3};",
-                           "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
-                           "txq.width.b32 %r1, [%rd1];"})
-    expect_failure(fault::refused, k_texture, text);
+  expect_failure(fault::refused, "does not support references to textures and surfaces",
+                 "istypep.texref %p1, %rd1;");
   EXPECT_EQ(run({{"a.ptx",
-                  ".visible .func g() { .reg .b32 %r; .reg .b64 %d; txq.width.b32 %r, "
-                  "[%d]; ret; }\n" +
+                  ".visible .func g() { .reg .pred %p; .reg .b64 %d; istypep.texref %p, [%d]; ret; "
+                  "}\n" +
                       kernel_of("mov.u32 %v, 3;")}},
                 1),
             values{3});  // a function that the kernel does not call is not refused

@@ -75,6 +75,20 @@ TEST_F(Launches, OfClustersOfMoreThanEightBlocksAreRefused)
                  kernel_with(".explicitcluster\n.reqnctapercluster 3, 3, 1"));
 }
 
+TEST_F(Launches, OfMoreThreadsThanTheRaceCheckNamesAreRefusedWithIt)
+{
+  program program(memory_, std::array{module_text{kernel_with(""), "a.ptx"}});
+  launch_options const options{
+      .grid = {0x7FFFFFFF, 2, 1}, .block = {32, 1, 1}, .check_races = true};
+  try {
+    launch(program, program.find("k"), options, {});
+    ADD_FAILURE() << "no failure";
+  } catch (failure const& failed) {
+    EXPECT_STREQ(failed.what(),
+                 "kernel k: more threads than the race check can name: at most 68719476735");
+  }
+}
+
 TEST_F(Launches, CountStaticSharedMemoryAsDynamic)
 {
   auto const text = k_header + std::string(

@@ -121,6 +121,18 @@ TEST_F(Ptx, AtomicAdditionKeepsDenormalsInSharedMemory)
   EXPECT_EQ(run(add("%rd7"), 1), values{0});
 }
 
+TEST_F(Ptx, AtomicExtremesOfHalvesTakeMinusZeroForLess)
+{
+  EXPECT_EQ(
+      run({{"a.ptx", ".global .align 8 .b16 zeros[4] = {0, 0x8000, 0, 0x8000};\n" +
+                         kernel_of("mov.u64 %rd4, zeros; mov.b16 %h1, 0x8000; mov.b16 %h2, 0;"
+                                   "red.global.min.noftz.v2.f16 [%rd4], {%h1, %h2};"
+                                   "red.global.max.noftz.v2.f16 [%rd4+4], {%h1, %h2};"
+                                   "ld.global.v2.u32 {%r1, %r2}, [%rd4]; add.u32 %v, %r1, %r2;")}},
+          1),
+      values{0x80008000});
+}
+
 TEST_F(Ptx, PacksAndUnpacksRegisters)
 {
   EXPECT_EQ(run("mov.b64 %rd4, {%t, 7}; mov.b64 {%r1, %r2}, %rd4; add.u32 %v, %r1, %r2;"),

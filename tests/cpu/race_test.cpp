@@ -3,17 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <span>
 #include <string>
 
-#include "interpreter/machine.hpp"
+#include "launched_kernel.hpp"
 
 namespace fatlink::interpreter {
 namespace {
 
 /// A kernel k(out) with shared memory `buffer`: %t is the thread, %b the block, %s the address of
-/// the thread's word of shared memory, %n that of the next thread's, %o that of `out`.
+/// the thread's word of shared memory, %n that of the next thread's, %o that of `out`. The
+/// surface 0x500000000010 and the texture 0x500000000020 have the texels of `out`.
 std::string kernel_of(std::string const& body)
 {
   return ".version 9.0\n.target sm_90\n.address_size 64\n.global .align 4 .u32 lock = 0;\n"
@@ -27,18 +26,25 @@ std::string kernel_of(std::string const& body)
          body + "\nret;\n}\n";
 }
 
+/// The surface 0x500000000010 and the texture 0x500000000020 of the texels of `out`.
+void add_texture_objects(memory& device_memory, std::uint64_t out)
+{
+  image const texels{out,
+                     {.texels = {1, 32, texel_kind::unsigned_integer},
+                      .width = 1024,
+                      .row_bytes = 4096,
+                      .allows_surface = true}};
+  EXPECT_EQ(device_memory.textures().add_surface(texels), 0x5000'0000'0010);
+  EXPECT_EQ(device_memory.textures().add_texture(texels, {}), 0x5000'0000'0020);
+}
+
 class RaceCheck : public testing::Test {
  protected:
   static void run(std::string const& body, std::uint32_t blocks = 1, std::uint32_t threads = 64)
   {
-    auto const device_memory = std::make_shared<memory>();
-    auto const text = kernel_of(body);
-    module_text const module{text, "a.ptx"};
-    program program(device_memory, {&module, 1});
-    auto const out = device_memory->allocate(4096);
-    std::array const arguments{std::as_bytes(std::span(&out.base, 1))};
-    launch(program, program.find("k"),
-           {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .check_races = true}, arguments);
+    (void)launch_kernel(kernel_of(body),
+                        {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .check_races = true},
+                        add_texture_objects);
   }
 
   static void expect_race(std::string const& message, std::string const& body,
@@ -67,6 +73,35 @@ TEST_F(RaceCheck, FindsAMissingBarrierAfterARead)
               "st.shared.u32 [%s], %t; xor.b32 %r1, %s, 128; ld.shared.u32 %r2, [%r1];");
 }
 
+TEST_F(RaceCheck, FindsWritesOfTwoThreadsToATexelOfASurface)
+{
+  expect_race("writes what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u64 %d1, 0x500000000010; sust.b.1d.b32.trap [%d1, {8}], {%t};");
+}
+
+TEST_F(RaceCheck, FindsReadsOfASurfaceThatAnotherThreadWrites)
+{
+  expect_race(
+      "without synchronisation",
+      "mov.u64 %d1, 0x500000000010; setp.lt.u32 %p1, %t, 32;\n"
+      "@%p1 sust.b.1d.b32.trap [%d1, {%s}], {%t}; and.b32 %r2, %t, 31; shl.b32 %r2, %r2, 2;\n"
+      "@!%p1 suld.b.1d.b32.trap {%r1}, [%d1, {%r2}];");
+}
+
+TEST_F(RaceCheck, FindsReadsOfATextureThatAnotherThreadWrites)
+{
+  expect_race("without synchronisation",
+              "mov.u64 %d1, 0x500000000020; setp.lt.u32 %p1, %t, 32; shl.b32 %r1, %t, 2;\n"
+              "cvt.u64.u32 %d2, %r1; add.s64 %d2, %o, %d2; @%p1 st.global.u32 [%d2], %t;\n"
+              "and.b32 %r2, %t, 31; @!%p1 tex.1d.v4.u32.s32 {%r1, %r3, %r4, %r5}, [%d1, {%r2}];");
+}
+
+TEST_F(RaceCheck, KnowsThatABarrierOrdersSurfaces)
+{
+  run("mov.u64 %d1, 0x500000000010; shl.b32 %r1, %t, 2; xor.b32 %r2, %r1, 128;\n"
+      "sust.b.1d.b32.trap [%d1, {%r1}], {%t}; bar.sync 0; suld.b.1d.b32.trap {%r3}, [%d1, {%r2}];");
+}
+
 TEST_F(RaceCheck, FindsAMissingBarrierBeforeALoadOfMatrices)
 {
   expect_race("reads what thread 1 of block 0 wrote, without synchronisation",
@@ -81,6 +116,38 @@ TEST_F(RaceCheck, FindsAMissingBarrierBeforeABulkCopyOfWhatThreadsWrote)
               "st.shared.u32 [%s], %t; mov.u32 %r1, buffer; setp.eq.u32 %p1, %t, 0;\n"
               "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%o], [%r1], 64;",
               1, 64);
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierAfterAStoreOfMatrices)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u32 %r1, buffer; and.b32 %r2, %t, 7; shl.b32 %r2, %r2, 4;\n"
+              "add.u32 %r2, %r2, %r1; setp.lt.u32 %p1, %t, 32; @!%p1 bra $read;\n"
+              "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {%t}; bra $end;\n"
+              "$read: ld.shared.u32 %r3, [%r2];\n$end:");
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierAfterABulkCopy)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u32 %r1, buffer; setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32;\n"
+              "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%o], [%r1], 64;\n"
+              "@%p2 ld.global.u32 %r2, [%o];");
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierAfterAnAsynchronousCopy)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u32 %r1, buffer; setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32;\n"
+              "@%p1 cp.async.ca.shared.global [%r1], [%o], 4; cp.async.wait_all;\n"
+              "@%p2 ld.shared.u32 %r2, [%r1];");
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierBeforeAnAsynchronousCopyOfWhatAThreadWrote)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32; @%p1 st.global.u32 [%o], 5;\n"
+              "@%p2 cp.async.ca.shared.global [%s], [%o], 4; cp.async.wait_all;");
 }
 
 TEST_F(RaceCheck, TakesABarrierBeforeARead)
@@ -98,6 +165,23 @@ TEST_F(RaceCheck, TakesABarrierOfTheWarp)
   EXPECT_NO_THROW(
       run("st.shared.u32 [%s], %t; bar.warp.sync -1; xor.b32 %r1, %s, 4; ld.shared.u32 %r1, [%r1];",
           1, 32));
+}
+
+TEST_F(RaceCheck, FindsAMissingBarrierThatOneOfTheWarpDoesNotReplace)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "st.shared.u32 [%s], %t; setp.lt.u32 %p1, %t, 32; xor.b32 %r1, %s, 128;\n"
+              "bar.warp.sync -1; @!%p1 ld.shared.u32 %r2, [%r1];");
+}
+
+/// The third warp writes, and has not ended when the barrier of the other two is complete.
+TEST_F(RaceCheck, FindsAWarpThatTakesNoPartInTheBarrier)
+{
+  expect_race("reads what thread 64 of block 0 wrote, without synchronisation",
+              "setp.ge.u32 %p1, %t, 64; @%p1 bra $writer; bar.sync 1, 64;\n"
+              "mov.u32 %r1, buffer; setp.eq.u32 %p2, %t, 0; @%p2 ld.shared.u32 %r2, [%r1+256];\n"
+              "bra $end;\n$writer: st.shared.u32 [%s], %t; nanosleep.u32 100;\n$end:",
+              1, 96);
 }
 
 /// Thread 0 of each block adds to a sum.
@@ -132,6 +216,26 @@ TEST_F(RaceCheck, KnowsTheTicketOfTheLastBlock)
           "@%p1 bra $end; setp.gt.u32 %p1, %t, 15; @%p1 bra $end; mul.wide.u32 %d3, %t, 4;\n"
           "add.s64 %d3, %d2, %d3; st.global.u32 [%d3], %t;\n$end:",
           16));
+}
+
+/// Warps take turns, which end with nanosleep: of the two fences, the one after the store comes
+/// after the volatile access.
+TEST_F(RaceCheck, FindsAFenceThatComesAfterTheVolatileAccess)
+{
+  expect_race("reads what thread 0 of block 0 wrote, without synchronisation",
+              "mov.u64 %d1, sum; mov.u64 %d2, lock; setp.eq.u32 %p1, %t, 0;\n"
+              "setp.eq.u32 %p2, %t, 32; @%p2 bra $reader; @!%p1 bra $end;\n"
+              "st.global.u32 [%o], 1; membar.gl;\n"
+              "st.global.u32 [%d1], 5; nanosleep.u32 100; membar.gl; bra $end;\n"
+              "$reader: ld.volatile.global.u32 %r1, [%d2]; nanosleep.u32 100;\n"
+              "ld.global.u32 %r2, [%d1];\n$end:");
+}
+
+TEST_F(RaceCheck, TakesAWriteOfTheValueThatAnotherThreadHasWritten)
+{
+  EXPECT_NO_THROW(run("st.global.u32 [%o], 7;"));
+  expect_race("writes what thread 0 of block 0 wrote, without synchronisation",
+              "setp.eq.u32 %p1, %t, 0; selp.u32 %r1, 7, 8, %p1; st.global.u32 [%o], %r1;");
 }
 
 TEST_F(RaceCheck, FindsBlocksThatWriteBeforeTheyTakeATicket)

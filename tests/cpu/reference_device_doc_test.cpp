@@ -46,15 +46,15 @@ conformance::coverage covered()
 {
   conformance::coverage result;
   for (auto const& path : conformance::case_files())
-    for (auto const& one : conformance::read_cases(path))
-      if (!one.fails() || one.is_fault) add_coverage(result, one, instructions());
+    for (auto const& test_case : conformance::read_cases(path))
+      if (!test_case.fails() || test_case.is_fault) add_coverage(result, test_case, instructions());
   return result;
 }
 
-names without(names of, names const& excluded)
+names without(names all, names const& excluded)
 {
-  for (auto const& name : excluded) of.erase(name);
-  return of;
+  for (auto const& name : excluded) all.erase(name);
+  return all;
 }
 
 /// "`.a` `.b`"
@@ -71,9 +71,9 @@ std::string instruction_rows()
   auto const cases = covered();
   for (auto const& name : instructions()) {
     if (!cases.contains(name)) continue;
-    auto const& of = cases.at(name);
-    text += "| `" + name + "` | " + code_list(of.modifiers, ".") + " | " +
-            code_list(of.types, ".") + " | " + of.lowest_target + " |\n";
+    auto const& coverage = cases.at(name);
+    text += "| `" + name + "` | " + code_list(coverage.modifiers, ".") + " | " +
+            code_list(coverage.types, ".") + " | " + coverage.lowest_target + " |\n";
   }
   return text;
 }
@@ -83,8 +83,8 @@ std::string refusal_rows()
   std::map<std::string, names> features;
   for (auto const& [name, feature] : unsupported_instructions()) features[feature].emplace(name);
   std::string text = "| Instructions | Feature |\n|---|---|\n";
-  for (auto const& [feature, of] : features)
-    text += "| " + code_list(of, "") + " | " + feature + " |\n";
+  for (auto const& [feature, members] : features)
+    text += "| " + code_list(members, "") + " | " + feature + " |\n";
   return text;
 }
 
@@ -137,7 +137,7 @@ TEST(ReferenceDeviceDocument, HasTheTablesOfTheDecoderAndTheConformanceCases)
 TEST(ReferenceDeviceDocument, HasAConformanceCaseOfEveryInstruction)
 {
   names with_cases;
-  for (auto const& [name, of] : covered()) with_cases.insert(name);
+  for (auto const& [name, coverage] : covered()) with_cases.insert(name);
   EXPECT_EQ(without(instructions(), with_cases), names());
 }
 

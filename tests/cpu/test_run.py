@@ -92,15 +92,16 @@ static __device__ __noinline__ float sum(int n, ...)
                                                "reference": "x + 7.75", "tolerance_ulp": 1}))
         self.assert_verified(self.run_json("--transform", variadic))
 
-    def test_textures_are_limits_of_the_reference_device(self):
-        fetch = self.compile("fetch", HOOK.replace(
-            "return x", "return tex2D<float>(static_cast<cudaTextureObject_t>(x), x, 0.5f)"), "-dlto", "-arch=sm_75")
+    def test_texture_references_are_limits_of_the_reference_device(self):
+        query = self.compile("query", HOOK.replace(
+            "return x", 'asm("{ .reg .pred p; istypep.texref p, %1; selp.f32 %0, 1.0, 0.0, p; }" : "=f"(x) : "l"(0LL)); return x'),
+            "-dlto", "-arch=sm_75")
         for mode in ("ptx", "lto"):
             with self.subTest(mode=mode):
                 failed = self.assert_fails(
-                    5, "run", "--device", "cpu", "--transform", fetch, "--mode", mode,
-                    says=["the reference device does not execute", "it does not support textures and surfaces"],
-                    hint="the reference device has no textures, surfaces")
+                    5, "run", "--device", "cpu", "--transform", query, "--mode", mode,
+                    says=["the reference device does not execute", "it does not support references to textures and surfaces"],
+                    hint="the reference device has no texture")
                 self.assertIn("--device gpu", failed.stderr)
 
     def test_transforms_may_allocate_on_the_device(self):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the kinds that CUDA programs consist of, on a GPU.
+#include "algorithms/async_copies_suite.hpp"
 #include "algorithms/bits_suite.hpp"
 #include "algorithms/cub_blocks_suite.hpp"
 #include "algorithms/cub_grids_suite.hpp"
@@ -12,10 +13,13 @@
 #include "algorithms/sequences_suite.hpp"
 #include "algorithms/simd_suite.hpp"
 #include "algorithms/standard_library_suite.hpp"
+#include "algorithms/texture_objects_suite.hpp"
+#include "algorithms/textures_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Gpu, AsyncCopies, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Bits, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, CubBlocks, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, CubWarps, testing::Values("gpu"));
@@ -29,6 +33,8 @@ INSTANTIATE_TEST_SUITE_P(Gpu, RandomNumbers, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Sequences, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Simd, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, StandardLibrary, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, TextureObjects, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Textures, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Waiting, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -20,9 +20,9 @@ bool can_run(std::string const& target, std::string const& gpu)
 }
 
 /// What to link for: `gpu`, but "sm_90a" for cases of sm_90a on a GPU of sm_90.
-fatlink::target link_target(std::string const& of, fatlink::target gpu)
+fatlink::target link_target(std::string const& name, fatlink::target gpu)
 {
-  auto const suffix = of.back();
+  auto const suffix = name.back();
   return fatlink::target(gpu.number(), suffix == 'a' || suffix == 'f' ? suffix : gpu.suffix());
 }
 
@@ -48,13 +48,13 @@ class one_file : public testing::Test {
   void run_all()
   {
     case_list cases;
-    for (auto const& one : read_cases(path_))
-      if (one.fails() || !can_run(one.target, gpu()))
+    for (auto const& test_case : read_cases(path_))
+      if (test_case.fails() || !can_run(test_case.target, gpu()))
         ++skipped_;
       else
-        cases.push_back(one);
-    for (auto const& one : batches_of(cases)) {
-      run_batch(one);
+        cases.push_back(test_case);
+    for (auto const& group : batches_of(cases)) {
+      run_batch(group);
       if (is_lost()) break;
     }
     if (is_lost())
@@ -77,13 +77,13 @@ class one_file : public testing::Test {
   }
 
   /// Each case loads the image anew: its variables have their initial values then.
-  void run_case(conformance_case const& of, fatlink::linked_image const& image,
+  void run_case(conformance_case const& test_case, fatlink::linked_image const& image,
                 std::string const& name) const
   {
     try {
-      EXPECT_EQ(run(of, *device_, device_->load(image), name), "");
+      EXPECT_EQ(run(test_case, *device_, device_->load(image), name), "");
     } catch (fatlink::error const& failed) {
-      ADD_FAILURE() << of.place(of.line) << ": " << failed.what();
+      ADD_FAILURE() << test_case.place(test_case.line) << ": " << failed.what();
     }
   }
 

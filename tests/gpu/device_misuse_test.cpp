@@ -68,3 +68,36 @@ TEST_F(GpuMisuse, RefusesObjectsOfTheReferenceDeviceAndTakesThoseOfTheSameGpu)
   reopened->copy(reopened->allocate<int>(2), own_buffer, 2, s);
   s.synchronize();
 }
+
+TEST_F(GpuMisuse, RefusesTexturesThatDoNotFit)
+{
+  auto const array = gpu_->create_array({channel_type::u8, 1}, {.width = 4, .height = 4});
+  expect_error<usage_error>(
+      [&] { (void)gpu_->create_texture(array, {.filter = filter_mode::linear}); },
+      "cannot be interpolated");
+  expect_error<usage_error>([&] { (void)gpu_->create_surface(array); },
+                            "made without access by surfaces");
+  expect_error<usage_error>(
+      [&] {
+        (void)gpu_->create_array({channel_type::u8, 3}, {.width = 4});
+      },
+      "texels cannot have 3 channels");
+  auto const cpu = open_device("cpu");
+  expect_error<usage_error>([&] { (void)cpu->create_texture(array); }, "belongs to another device");
+  expect_error<usage_error>(
+      [&] {
+        (void)gpu_->create_texture(cpu->allocate<float>(4), {channel_type::f32, 1});
+      },
+      "belongs to another device");
+  EXPECT_NE(open_device("gpu")->create_texture(array).handle(), 0U);
+}
+
+TEST_F(GpuMisuse, ReportsAnArrayThatTheDriverRefuses)
+{
+  expect_error<device_error>(
+      [&] {
+        (void)gpu_->create_array({channel_type::f32, 4},
+                                 {.width = 32768, .height = 32768, .layers = 2048});
+      },
+      "creating an array on");
+}

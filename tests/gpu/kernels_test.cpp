@@ -3,9 +3,9 @@
 #include "arithmetic_suite.hpp"
 #include "device_suite.hpp"
 #include "elementwise_suite.hpp"
-#include "groups_suite.hpp"
 #include "interface_suite.hpp"
 #include "kernels_suite.hpp"
+#include "plan_refusals_suite.hpp"
 #include "plan_suite.hpp"
 #include "progress_suite.hpp"
 
@@ -17,7 +17,6 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Elementwise, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Arithmetic, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Interface, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Progress, testing::Values("gpu"));
-INSTANTIATE_TEST_SUITE_P(Gpu, GroupKernels, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Plans, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <utility>
 
 #include "plan_fixture.hpp"
@@ -17,11 +16,7 @@ using namespace fixtures;
 
 namespace {
 
-std::size_t element_count()
-{
-  auto const* const count = std::getenv("FATLINK_VERIFY_ELEMENTS");
-  return count == nullptr ? std::size_t{1} << 16 : std::strtoull(count, nullptr, 10);
-}
+std::size_t const k_elements = verified_elements(16);
 
 class LargeArraysOf : public testing::TestWithParam<char const*> {
  protected:
@@ -42,7 +37,7 @@ class LargeArraysOf : public testing::TestWithParam<char const*> {
   /// Generated elements; floats scaled so that Σ|x| is near 64 and no sum overflows.
   [[nodiscard]] array small() const
   {
-    auto values = generated(type_, element_count());
+    auto values = generated(type_, k_elements);
     if (is_integer_) return values;
     auto const scale = 16.0 / static_cast<double>(values.count());
     for (std::size_t i = 0; i < values.count(); ++i)
@@ -142,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Every, LargeArraysOf, testing::ValuesIn(k_types), name_
 
 TEST_P(LargeArraysOf, AreMapped)
 {
-  auto const in = generated(type_, element_count());
+  auto const in = generated(type_, k_elements);
   array out(type_, in.count());
   for (std::size_t i = 0; i < in.count(); ++i) {
     auto const x = load(in, i);
@@ -175,7 +170,7 @@ TEST_P(LargeArraysOf, AreAddedPairwise)
 
 TEST_P(LargeArraysOf, HaveOneMaximum)
 {
-  auto const in = generated(type_, element_count());
+  auto const in = generated(type_, k_elements);
   auto most = load(in, 0);
   for (std::size_t i = 1; i < in.count(); ++i) most = arithmetic_.greater(most, load(in, i));
   array out(type_, 1);
@@ -210,7 +205,7 @@ TEST_P(LargeArraysOf, AreScannedInRowsOfRows)
 
 TEST_P(LargeArraysOf, AreFiltered)
 {
-  auto const in = generated(type_, element_count());
+  auto const in = generated(type_, k_elements);
   array out(type_, in.count());
   std::size_t count = 0;
   for (std::size_t i = 0; i < in.count(); ++i)
@@ -223,7 +218,7 @@ TEST_P(LargeArraysOf, AreFiltered)
 
 TEST_P(LargeArraysOf, AreSorted)
 {
-  auto const in = generated(type_, element_count());
+  auto const in = generated(type_, k_elements);
   auto out = in;
   sort(out);
   expect_two_sided(reference_of(in, node(operation::sort, "less", {argument("in")}),

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
 #include "plan_fixture.hpp"
@@ -16,11 +15,7 @@ using namespace fixtures;
 
 namespace {
 
-std::size_t element_count()
-{
-  auto const* const count = std::getenv("FATLINK_VERIFY_ELEMENTS");
-  return count == nullptr ? std::size_t{1} << 20 : std::strtoull(count, nullptr, 10);
-}
+std::size_t const k_elements = verified_elements(20);
 
 array_view view_of(std::vector<float> const& values)
 {
@@ -30,7 +25,7 @@ array_view view_of(std::vector<float> const& values)
 class LargeArrays : public testing::Test {
  protected:
   std::vector<float> in_ = [] {
-    std::vector<float> values(element_count());
+    std::vector<float> values(k_elements);
     generated_elements(values.size(), 1)->fill(0, std::span(values));
     return values;
   }();

@@ -12,9 +12,9 @@
 // calls the driver or the runtime itself selects its GPU first, by cudaSetDevice(ordinal) or
 // cuCtxSetCurrent, and with several GPUs again after calls of fatlink for another one.
 //
-// Units: bytes, milliseconds. Ownership: buffers, modules, kernels, streams and events keep their
-// device alive; nothing of the driver is torn down at process exit.
-// Threads: a device may be used by several threads; one stream by one thread at a time.
+// Units: bytes, milliseconds. Ownership: buffers, modules, kernels, streams, events, arrays,
+// textures and surfaces keep their device alive; nothing of the driver is torn down at process
+// exit. Threads: a device may be used by several threads; one stream by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +35,7 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/loaded_module.hpp"
 #include "fatlink/stream.hpp"
+#include "fatlink/texture.hpp"
 
 namespace FATLINK_API fatlink {
 
@@ -78,6 +79,47 @@ class device {
   [[nodiscard]] device_buffer<T> allocate(std::size_t count) const
   {
     return {backend_, count};
+  }
+
+  /// An array of uninitialised texels. @throws as device_array's constructor.
+  [[nodiscard]] device_array create_array(texel_format const& format,
+                                          array_shape const& shape) const
+  {
+    return {backend_, format, shape};
+  }
+  /// A texture of an array. @throws as texture's constructor, and usage_error an array of another
+  /// device.
+  [[nodiscard]] texture create_texture(device_array const& array,
+                                       texture_options const& options = {}) const
+  {
+    check_same_device(backend_, array.backend(), "the array");
+    return {array, options};
+  }
+  /// A texture of all texels in `buffer`, read by index. @throws as texture's constructor, and
+  /// usage_error a buffer of another device.
+  template <typename T>
+  [[nodiscard]] texture create_texture(device_buffer<T> const& buffer, texel_format const& format,
+                                       texture_options const& options = {}) const
+  {
+    check_same_device(backend_, buffer.backend(), "the buffer");
+    return {buffer, format, options};
+  }
+  /// A texture of 2-D texels in `buffer`. @throws as texture's constructor, and usage_error a
+  /// buffer of another device.
+  template <typename T>
+  [[nodiscard]] texture create_texture(device_buffer<T> const& buffer, texel_format const& format,
+                                       pitched_shape const& shape,
+                                       texture_options const& options) const
+  {
+    check_same_device(backend_, buffer.backend(), "the buffer");
+    return {buffer, format, shape, options};
+  }
+  /// A surface of an array. @throws as surface's constructor, and usage_error an array of another
+  /// device.
+  [[nodiscard]] surface create_surface(device_array const& array) const
+  {
+    check_same_device(backend_, array.backend(), "the array");
+    return surface(array);
   }
 
   /// Waits until all work queued on `stream`, which may be borrowed, has finished.

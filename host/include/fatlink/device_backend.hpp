@@ -17,6 +17,7 @@
 #include "fatlink/image.hpp"
 #include "fatlink/kernel_attributes.hpp"
 #include "fatlink/launch_shape.hpp"
+#include "fatlink/texture_format.hpp"
 
 namespace FATLINK_API fatlink {
 
@@ -26,6 +27,15 @@ struct device_variable {
   std::size_t bytes = 0;       ///< its size
 };
 
+/// Texels in linear memory of a device.
+struct linear_texels {
+  device_address address = 0;  ///< of the first one
+  texel_format format = {};    ///< of each
+  std::size_t width = 0;       ///< texels, of a row
+  std::size_t height = 0;      ///< rows; 0: texels that are read by index (tex1Dfetch)
+  std::size_t row_bytes = 0;   ///< from row to row; unused where height is 0
+};
+
 /// Handles belong to the backend that returned them. Stream handles are also taken from callers: on
 /// a GPU any CUstream of the primary context, null being the default stream; on the reference
 /// device null or the handle of one of its streams.
@@ -33,7 +43,7 @@ struct device_variable {
 /// @throws usage_error (reference device) a stream handle that is not its own.
 class device_backend {
  public:
-  /// A module, kernel, stream or event of the backend.
+  /// A module, kernel, stream, event or array of the backend.
   using handle = void*;
   virtual ~device_backend() = default;
 
@@ -107,6 +117,27 @@ class device_backend {
   virtual void record(handle event, handle stream) = 0;
   /// Milliseconds between two recorded events; waits for the later one.
   virtual double elapsed_ms(handle start, handle stop) = 0;
+
+  /// Uninitialised texels of a format and shape for which texel_count() has thrown nothing.
+  virtual handle create_array(texel_format const& format, array_shape const& shape) = 0;
+  /// Destroys what create_array() returned.
+  virtual void destroy_array(handle array) noexcept = 0;
+  /// Copies all texels to the array. Complete when it returns, as copy_in.
+  virtual void write_array(handle array, bytes_view texels) = 0;
+  /// Copies all texels to the host. Complete when it returns.
+  virtual void read_array(handle array, std::span<std::byte> texels) = 0;
+  /// A texture of an array, with options that fit it.
+  virtual std::uint64_t create_texture(handle array, texture_options const& options) = 0;
+  /// A texture of linear memory, with options that fit it.
+  virtual std::uint64_t create_texture(linear_texels const& texels,
+                                       texture_options const& options) = 0;
+  /// Destroys what create_texture() returned.
+  virtual void destroy_texture(std::uint64_t texture) noexcept = 0;
+  /// A surface of an array that allows it.
+  virtual std::uint64_t create_surface(handle array) = 0;
+  /// Destroys what create_surface() returned.
+  virtual void destroy_surface(std::uint64_t surface) noexcept = 0;
+
   /// PTX instructions executed so far, counted once for each thread; 0 on a GPU, which does not
   /// count them.
   [[nodiscard]] virtual std::uint64_t instructions() const noexcept { return 0; }

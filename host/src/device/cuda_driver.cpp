@@ -55,6 +55,14 @@ driver bind_all(shared_library const& library)
   bind(library, "cuMemcpyDtoHAsync_v2", api.copy_out_async);
   bind(library, "cuMemcpyDtoDAsync_v2", api.copy_on_device);
   bind(library, "cuMemsetD8Async", api.memset_bytes);
+  bind(library, "cuArray3DCreate_v2", api.array_create);
+  bind(library, "cuArray3DGetDescriptor_v2", api.array_descriptor);
+  bind(library, "cuArrayDestroy", api.array_destroy);
+  bind(library, "cuMemcpy3D_v2", api.copy_array);
+  bind(library, "cuTexObjectCreate", api.texture_create);
+  bind(library, "cuTexObjectDestroy", api.texture_destroy);
+  bind(library, "cuSurfObjectCreate", api.surface_create);
+  bind(library, "cuSurfObjectDestroy", api.surface_destroy);
   bind(library, "cuModuleLoadDataEx", api.module_load);
   bind(library, "cuModuleUnload", api.module_unload);
   bind(library, "cuModuleGetFunction", api.module_get_function);

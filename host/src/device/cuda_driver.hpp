@@ -34,6 +34,14 @@ struct driver {
   decltype(&::cuMemcpyDtoHAsync) copy_out_async;
   decltype(&::cuMemcpyDtoDAsync) copy_on_device;
   decltype(&::cuMemsetD8Async) memset_bytes;
+  decltype(&::cuArray3DCreate) array_create;
+  decltype(&::cuArray3DGetDescriptor) array_descriptor;
+  decltype(&::cuArrayDestroy) array_destroy;
+  decltype(&::cuMemcpy3D) copy_array;
+  decltype(&::cuTexObjectCreate) texture_create;
+  decltype(&::cuTexObjectDestroy) texture_destroy;
+  decltype(&::cuSurfObjectCreate) surface_create;
+  decltype(&::cuSurfObjectDestroy) surface_destroy;
   decltype(&::cuModuleLoadDataEx) module_load;
   decltype(&::cuModuleUnload) module_unload;
   decltype(&::cuModuleGetFunction) module_get_function;

@@ -6,6 +6,7 @@
 #include "device/cuda_driver.hpp"
 #include "device/gpu_info.hpp"
 #include "device/gpu_module.hpp"
+#include "device/gpu_textures.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -15,7 +16,8 @@ namespace {
 /// may be unloaded before the destructors of static objects run.
 class gpu_device final : public device_backend {
  public:
-  gpu_device(driver const& api, int ordinal) : api_(api), info_(gpu_info(api, ordinal))
+  gpu_device(driver const& api, int ordinal)
+      : api_(api), info_(gpu_info(api, ordinal)), textures_(api, info_.name)
   {
     api_.check(api_.primary_context_retain(&context_, gpu_handle(api, ordinal)),
                "creating a context on", info_.name);
@@ -207,6 +209,49 @@ class gpu_device final : public device_backend {
     return static_cast<double>(ms);
   }
 
+  handle create_array(texel_format const& format, array_shape const& shape) override
+  {
+    enter();
+    return textures_.create_array(format, shape);
+  }
+  void destroy_array(handle array) noexcept override
+  {
+    if (entered()) textures_.destroy_array(static_cast<CUarray>(array));
+  }
+  void write_array(handle array, bytes_view texels) override
+  {
+    enter();
+    textures_.write_array(static_cast<CUarray>(array), texels);
+  }
+  void read_array(handle array, std::span<std::byte> texels) override
+  {
+    enter();
+    textures_.read_array(static_cast<CUarray>(array), texels);
+  }
+  std::uint64_t create_texture(handle array, texture_options const& options) override
+  {
+    enter();
+    return textures_.create_texture(static_cast<CUarray>(array), options);
+  }
+  std::uint64_t create_texture(linear_texels const& texels, texture_options const& options) override
+  {
+    enter();
+    return textures_.create_texture(texels, options);
+  }
+  void destroy_texture(std::uint64_t texture) noexcept override
+  {
+    if (entered()) textures_.destroy_texture(texture);
+  }
+  std::uint64_t create_surface(handle array) override
+  {
+    enter();
+    return textures_.create_surface(static_cast<CUarray>(array));
+  }
+  void destroy_surface(std::uint64_t surface) noexcept override
+  {
+    if (entered()) textures_.destroy_surface(surface);
+  }
+
  private:
   /// fatlink's streams do not wait for the default stream (CU_STREAM_NON_BLOCKING), on which
   /// memsets and the end of copies from pageable memory are asynchronous to the host.
@@ -223,6 +268,7 @@ class gpu_device final : public device_backend {
 
   driver const& api_;
   device_info info_;
+  gpu_textures textures_;
   CUcontext context_ = nullptr;
 };
 

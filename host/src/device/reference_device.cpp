@@ -14,6 +14,7 @@
 #include "device/misuse.hpp"
 #include "device/reference_failure.hpp"
 #include "device/reference_module.hpp"
+#include "device/reference_textures.hpp"
 #include "interpreter/machine.hpp"
 #include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
@@ -190,6 +191,43 @@ class reference_device final : public device_backend {
     return std::chrono::duration<double, std::milli>(time_of(stop) - time_of(start)).count();
   }
 
+  handle create_array(texel_format const& format, array_shape const& shape) override
+  {
+    return textures_.create_array(format, shape).release();
+  }
+  void destroy_array(handle array) noexcept override
+  {
+    textures_.destroy_array(std::unique_ptr<reference_array>(static_cast<reference_array*>(array)));
+  }
+  void write_array(handle array, bytes_view texels) override
+  {
+    reference_textures::write_array(*static_cast<reference_array*>(array), texels);
+  }
+  void read_array(handle array, std::span<std::byte> texels) override
+  {
+    reference_textures::read_array(*static_cast<reference_array*>(array), texels);
+  }
+  std::uint64_t create_texture(handle array, texture_options const& options) override
+  {
+    return textures_.create_texture(*static_cast<reference_array*>(array), options);
+  }
+  std::uint64_t create_texture(linear_texels const& texels, texture_options const& options) override
+  {
+    return textures_.create_texture(texels, options);
+  }
+  void destroy_texture(std::uint64_t texture) noexcept override
+  {
+    textures_.destroy_object(texture);
+  }
+  std::uint64_t create_surface(handle array) override
+  {
+    return textures_.create_surface(*static_cast<reference_array*>(array));
+  }
+  void destroy_surface(std::uint64_t surface) noexcept override
+  {
+    textures_.destroy_object(surface);
+  }
+
  private:
   void check_stream(handle stream) const
   {
@@ -229,6 +267,7 @@ class reference_device final : public device_backend {
   cpu_options options_;
   device_info info_;
   std::shared_ptr<interpreter::memory> memory_ = std::make_shared<interpreter::memory>();
+  reference_textures textures_{memory_};
   std::atomic<std::uint64_t> instructions_ = 0;
 };
 

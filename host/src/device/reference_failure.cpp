@@ -51,7 +51,7 @@ char const* remedy(interpreter::failure const& failure) noexcept
       return "check it with ptxas, from which it comes or which takes it; if ptxas accepts it, "
              "report it with the inputs";
     case interpreter::fault::refused:
-      return "the reference device has no textures, surfaces, tensor maps, multicast memory or "
+      return "the reference device has no texture references, tensor maps, multicast memory or "
              "products of several warps; run it on a GPU";
     case interpreter::fault::invalid:
       return "fix the device code that made this PTX";

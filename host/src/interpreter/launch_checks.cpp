@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "interpreter/execution/block.hpp"
+#include "interpreter/execution/races.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -101,6 +102,9 @@ void check_shape(kernel const& kernel, launch_options const& options)
                             " bytes of dynamic shared memory are more than " +
                             std::to_string(kernel.max_dynamic_shared()));
   check_clusters(kernel, grid);
+  if (options.check_races && grid.count() >= k_max_checked_threads / block.count())
+    fail_launch(kernel, "more threads than the race check can name: at most " +
+                            std::to_string(k_max_checked_threads - 1));
   if (!kernel.is_cooperative()) return;
   if (auto const most = max_resident_blocks(kernel, options); grid.count() > most)
     fail_launch(kernel, "its blocks may wait for each other (grid synchronisation), and at most " +

@@ -9,14 +9,7 @@ namespace fatlink::interpreter {
 namespace {
 
 constexpr auto k_features = std::to_array<std::pair<std::string_view, char const*>>({
-    {"tex", k_textures},
-    {"tld4", k_textures},
-    {"txq", k_textures},
-    {"istypep", k_textures},
-    {"suld", k_textures},
-    {"sust", k_textures},
-    {"sured", k_textures},
-    {"suq", k_textures},
+    {"istypep", k_texture_references},
     {"wgmma", "matrix products of four warps (wgmma)"},
     {"tcgen05", "matrix products of sm_100 (tcgen05)"},
     {"multimem", "multicast memory"},

@@ -9,7 +9,7 @@
 
 namespace fatlink::interpreter {
 
-constexpr char const* k_textures = "textures and surfaces";
+constexpr char const* k_texture_references = "references to textures and surfaces";
 
 /// The unsupported feature that the instruction `name` ("tex") belongs to; null if unknown.
 char const* unsupported_feature(std::string_view name) noexcept;

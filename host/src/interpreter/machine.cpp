@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "interpreter/decode/alignment.hpp"
 #include "interpreter/execution/races.hpp"
 #include "interpreter/launch_checks.hpp"
 #include "interpreter/limits.hpp"
@@ -176,7 +177,7 @@ void program::check_constants() const
   std::uint64_t bytes = 0;
   for (auto const& [module, variable] : modules_.variables) {
     if (variable->space != space::constant) continue;
-    bytes = (bytes + variable->align - 1) / variable->align * variable->align + variable->bytes();
+    bytes = aligned(bytes, variable->align) + variable->bytes();
     if (bytes <= limits::k_constant_bytes) continue;
     auto const& source = modules_.modules[module].name;
     throw failure(fault::invalid,
@@ -238,13 +239,15 @@ std::uint64_t launch(program& program, kernel const& kernel, launch_options cons
   state.functions = kernel.functions;
   state.grid = options.grid;
   state.block = options.block;
-  if (auto const& size = kernel.entry->launches.cluster; size.count() != 0)
+  auto const& size = kernel.entry->launches.cluster;
+  state.is_explicit_cluster = size.count() != 0;
+  if (state.is_explicit_cluster)
     state.cluster = {static_cast<std::uint32_t>(size.extent[0]),
                      static_cast<std::uint32_t>(size.extent[1]),
                      static_cast<std::uint32_t>(size.extent[2])};
-  state.is_explicit_cluster = kernel.entry->launches.cluster.count() != 0;
   state.parameters = packed_arguments(kernel, arguments);
   state.regions = program.device_memory()->snapshot();
+  state.objects = program.device_memory()->textures().snapshot();
   state.static_shared = kernel.shared_bytes;
   state.dynamic_shared = options.shared_bytes;
   state.has_reserved_shared = kernel.uses_reserved_shared();

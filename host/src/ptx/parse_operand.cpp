@@ -27,11 +27,11 @@ class operand_parser {
   operand parse(unsigned depth)
   {
     if (depth > k_max_depth) reader_.fail("operands are nested too deeply");
-    if (reader_.accept("{")) return parse_group(operand_kind::vector, "}", depth);
     if (is_call_ && depth == 0 && reader_.accept("("))
       return parse_group(operand_kind::list, ")", depth);
     if (reader_.accept("[")) return parse_address(depth);
-    auto operand = parse_simple();
+    auto operand =
+        reader_.accept("{") ? parse_group(operand_kind::vector, "}", depth) : parse_simple();
     if (!reader_.accept("|")) return operand;
     syntax::operand pair;
     pair.kind = operand_kind::pair;

@@ -185,17 +185,17 @@ extern "C" __global__ void work_from_queue(unsigned* out, unsigned* counters, un
 }
 
 /// Distances from node 0 by breadth: each launch expands one level. The nodes have 4 edges each.
-/// counts: length of `nodes`, length of `found`.
-extern "C" __global__ void expand_level(unsigned* distances, unsigned* found, unsigned* found_count,
-                                        unsigned const* nodes, unsigned node_count,
-                                        unsigned const* edges, unsigned level)
+/// counts: length of `nodes`, length of `reached`.
+extern "C" __global__ void expand_level(unsigned* distances, unsigned* reached,
+                                        unsigned* reached_count, unsigned const* nodes,
+                                        unsigned node_count, unsigned const* edges, unsigned level)
 {
   auto const i = global_rank();
   if (i >= node_count) return;
   for (unsigned k = 0; k < 4; ++k) {
     auto const target = edges[4 * nodes[i] + k];
     if (atomicCAS(distances + target, ~0U, level) == ~0U)
-      found[atomicAdd(found_count, 1U)] = target;
+      reached[atomicAdd(reached_count, 1U)] = target;
   }
 }
 

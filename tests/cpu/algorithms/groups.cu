@@ -172,3 +172,18 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1)
   if (threadIdx.x < 32)
     atomicAdd(out + 32 * cluster.block_rank() + threadIdx.x, kinds[threadIdx.x]);
 }
+
+/// Blocks of a cluster add up their numbers in the first one's shared memory: the sum plus the rank
+/// of the block.
+extern "C" __global__ void __cluster_dims__(4, 1, 1) cluster_sum(unsigned* out, unsigned const* in)
+{
+  __shared__ unsigned sum;
+  auto const cluster = cg::this_cluster();
+  if (threadIdx.x == 0) sum = 0;
+  cluster.sync();
+  atomicAdd(cluster.map_shared_rank(&sum, 0), in[global_rank()]);
+  cluster.sync();
+  auto const value = *cluster.map_shared_rank(&sum, 0) + cluster.query_shared_rank(&sum);
+  out[global_rank()] = value;
+  cluster.sync();
+}

@@ -73,6 +73,24 @@ extern "C" __global__ void product_of_doubles(double* c, double const* a, double
   multiply<8, 8, 4, double>(c, a, b, depth);
 }
 
+/// `depth`: at most 48.
+extern "C" __global__ void product_in_shared_memory(float* c, __half const* a, __half const* b,
+                                                    unsigned depth)
+{
+  __shared__ __half left[16 * 48];
+  __shared__ __half right[16 * 48];
+  __shared__ float sums[16 * 16];
+  for (unsigned i = threadIdx.x; i < 16 * depth; i += 32) {
+    left[i] = a[i];
+    right[i] = b[i];
+  }
+  for (unsigned i = threadIdx.x; i < 256; i += 32) sums[i] = c[i];
+  __syncwarp();
+  multiply<16, 16, 16, __half>(sums, left, right, depth);
+  __syncwarp();
+  for (unsigned i = threadIdx.x; i < 256; i += 32) c[i] = sums[i];
+}
+
 // ---- kernels of blocks of 16 x 16 threads
 
 /// c = a * b through shared tiles. Sizes are multiples of 16.

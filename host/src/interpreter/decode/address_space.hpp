@@ -7,6 +7,7 @@
 //   0x0000_2000_0000_0000  local memory of the thread
 //   0x0000_3000_0000_0000  functions, k_function_stride bytes apart
 //   0x0000_4000_0000_0000  the kernel's parameters
+//   0x0000_5000_0000_0000  handles of textures and surfaces, k_object_stride apart
 //   0x0000_7000_0000_0000  allocations
 #pragma once
 
@@ -19,8 +20,10 @@ constexpr std::uint64_t k_shared_window = 0x1000'0000'0000;
 constexpr std::uint64_t k_local_window = 0x2000'0000'0000;
 constexpr std::uint64_t k_function_window = 0x3000'0000'0000;
 constexpr std::uint64_t k_parameter_window = 0x4000'0000'0000;
+constexpr std::uint64_t k_object_window = 0x5000'0000'0000;
 constexpr std::uint64_t k_allocations = 0x7000'0000'0000;
 constexpr std::uint64_t k_function_stride = 16;
+constexpr std::uint64_t k_object_stride = 16;
 constexpr unsigned k_rank_at = 24;  ///< in offsets of shared memory: the rank of a block, plus 1
 
 /// The place of block `rank` of the cluster that corresponds to `address` in a block's shared

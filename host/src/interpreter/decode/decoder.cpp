@@ -11,25 +11,47 @@
 #include "util/limits.hpp"
 
 namespace fatlink::interpreter {
-namespace {
-
-using syntax::operand_kind;
-
-}  // namespace
 
 decode_table const& instruction_table()
 {
   // Never destroyed: threads may still execute while the process exits.
   static auto const& table = *[] {
     auto* const families = new decode_table;
-    for (auto const add :
-         {add_integer,  add_bits,         add_logic,      add_float, add_approximate,
-          add_convert,  add_compare,      add_select,     add_move,  add_access,
-          add_address,  add_atomic,       add_control,    add_calls, add_barrier,
-          add_shuffle,  add_vote,         add_bit_masks,  add_hints, add_float_signs,
-          add_spaces,   add_video,        add_simd_video, add_cache, add_copies,
-          add_mbarrier, add_matrix_moves, add_mma,        add_wmma,  add_cluster_addresses,
-          add_stack})
+    for (auto const add : {add_integer,
+                           add_bits,
+                           add_logic,
+                           add_float,
+                           add_approximate,
+                           add_convert,
+                           add_compare,
+                           add_select,
+                           add_move,
+                           add_access,
+                           add_address,
+                           add_atomic,
+                           add_control,
+                           add_calls,
+                           add_barrier,
+                           add_shuffle,
+                           add_vote,
+                           add_bit_masks,
+                           add_hints,
+                           add_float_signs,
+                           add_spaces,
+                           add_video,
+                           add_simd_video,
+                           add_cache,
+                           add_copies,
+                           add_mbarrier,
+                           add_matrix_moves,
+                           add_mma,
+                           add_wmma,
+                           add_cluster_addresses,
+                           add_stack,
+                           add_texture_fetches,
+                           add_texture_gathers,
+                           add_texture_queries,
+                           add_surfaces})
       add(*families);
     return families;
   }();
@@ -180,7 +202,7 @@ unsigned decoding::add_list(std::vector<operand_offset> const& operands)
 
 unsigned decoding::label(syntax::operand const& operand) const
 {
-  if (operand.kind != operand_kind::label) reject("the target is not a label");
+  if (operand.kind != syntax::operand_kind::label) reject("the target is not a label");
   return operand.index;
 }
 

@@ -208,6 +208,10 @@ void add_spaces(decode_table& table);
 void add_float_signs(decode_table& table);
 void add_video(decode_table& table);
 void add_simd_video(decode_table& table);
+void add_texture_fetches(decode_table& table);
+void add_texture_gathers(decode_table& table);
+void add_texture_queries(decode_table& table);
+void add_surfaces(decode_table& table);
 
 /// The names of all special registers, "%tid.x".
 std::vector<std::string> special_registers();

@@ -71,7 +71,8 @@ struct instruction_text {
   syntax::source_location location = {};  ///< in the source code: see location_of()
 };
 
-/// The text of an instruction on one line, for messages: nvcc writes calls on several lines.
+/// `text` on one line, for messages, with one space for blanks in a row: nvcc writes calls on
+/// several lines.
 inline std::string line_of(std::string_view text)
 {
   std::string line;
@@ -82,6 +83,7 @@ inline std::string line_of(std::string_view text)
     else if (!line.empty() && line.back() != ' ')
       line += ' ';
   }
+  if (line.ends_with(' ')) line.pop_back();
   return line;
 }
 

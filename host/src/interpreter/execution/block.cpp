@@ -10,13 +10,6 @@
 namespace fatlink::interpreter {
 namespace {
 
-dimensions unflatten(std::uint64_t index, dimensions const& extent) noexcept
-{
-  return {static_cast<std::uint32_t>(index % extent.x),
-          static_cast<std::uint32_t>(index / extent.x % extent.y),
-          static_cast<std::uint32_t>(index / extent.x / extent.y)};
-}
-
 /// Writes the result of `released`'s bar.red, for which it waited.
 void write_barrier_result(group const& released, barrier const& completed) noexcept
 {
@@ -57,14 +50,11 @@ block::block(launch_state const& launch, cluster& cluster, std::uint32_t rank)
   for (std::uint64_t i = 0; i < threads; i += k_lanes) warps_.push_back(std::make_unique<warp>());
 }
 
-block::~block()
-{
-  if (is_counted_) set_idle(true);
-}
+block::~block() = default;
 
 dimensions block::thread(unsigned warp_index, unsigned lane) const noexcept
 {
-  return unflatten(std::uint64_t{warp_index} * k_lanes + lane, launch_.block);
+  return place_in(launch_.block, std::uint64_t{warp_index} * k_lanes + lane);
 }
 
 std::uint64_t block::executed() const noexcept
@@ -84,7 +74,7 @@ std::uint32_t block::live_threads() const noexcept
 void block::start(std::uint64_t index)
 {
   linear_ = index;
-  index_ = unflatten(index, launch_.grid);
+  index_ = place_in(launch_.grid, index);
   barriers_ = {};
   if (launch_.races != nullptr) shared_history_ = byte_histories(shared_bytes_);
   if (launch_.checks_initialization)
@@ -99,7 +89,8 @@ void block::start(std::uint64_t index)
     remaining -= lanes;
     warps_[i]->start(launch_, *this, i, k_all_lanes >> (k_lanes - lanes), *launch_.entry);
   }
-  set_idle(false);
+  is_waiting_ = false;
+  confirmed_.reset();
 }
 
 /// Gives each warp a turn. Returns whether a warp could run on. `progress`: set if a warp did more
@@ -120,36 +111,51 @@ block_state block::step()
 {
   constexpr unsigned k_rounds = 64;  // of turns, until other blocks run
   // A group that polls may keep others of its warp from their turns.
-  auto const idle_rounds = is_counted_ ? 4U : 1U;
-  auto const epoch = launch_.epoch.load();
-  launch_is_idle_ = !is_counted_ && launch_.busy == 0 && epoch == seen_epoch_;
-  seen_epoch_ = epoch;
-  idle_rounds_ = 0;
+  auto const most_idle_rounds = is_waiting_ ? 1U : 4U;
+  auto const epoch = launch_.activity.epoch();
+  launch_is_idle_ = is_waiting_ && launch_.activity.is_idle();
+  unsigned idle_rounds = 0;
   for (unsigned round = 0; round < k_rounds; ++round) {
     bool progress = false;
     auto const runs_on = run_warps(progress);
     auto const released = release_barriers();
-    if (!runs_on && !released) {
-      auto const is_waiting = live_threads() != 0;
-      if (is_waiting && !waits_for_cluster()) fail_deadlock();
-      if (is_counted_) set_idle(true);
-      return is_waiting ? block_state::waits_for_cluster : block_state::ended;
-    }
-    idle_rounds_ = progress || released ? 0 : idle_rounds_ + 1;
-    if (idle_rounds_ == 0 && !is_counted_) set_idle(false);
-    if (idle_rounds_ < idle_rounds) continue;
-    if (is_counted_) set_idle(true);
+    if (!runs_on && !released) return end_or_wait();
+    idle_rounds = progress || released ? 0 : idle_rounds + 1;
+    if (idle_rounds == 0) set_waiting(false);
+    if (idle_rounds < most_idle_rounds) continue;
+    if (is_waiting_) confirm(epoch);
+    set_waiting(true);
     return block_state::waits;
   }
   return block_state::runs;
 }
 
-void block::set_idle(bool is_idle) noexcept
+/// For a block of which no thread can run: all have ended, or wait for the cluster.
+block_state block::end_or_wait()
 {
-  if (is_counted_ == is_idle) launch_.busy += is_idle ? -1U : 1U;
-  if (!is_idle) launch_is_idle_ = false;
-  is_counted_ = !is_idle;
-  ++launch_.epoch;
+  if (live_threads() == 0) {
+    launch_.activity.remove(1);
+    return block_state::ended;
+  }
+  if (!waits_for_cluster()) fail_deadlock();
+  set_waiting(true);
+  confirm(launch_.activity.epoch());
+  return block_state::waits_for_cluster;
+}
+
+void block::set_waiting(bool is_waiting) noexcept
+{
+  if (is_waiting_ == is_waiting) return;
+  is_waiting_ = is_waiting;
+  if (!is_waiting) launch_is_idle_ = false;
+  launch_.activity.change();
+}
+
+void block::confirm(std::uint32_t epoch) noexcept
+{
+  if (confirmed_ == epoch) return;
+  confirmed_ = epoch;
+  launch_.activity.confirm(epoch);
 }
 
 bool block::release_barriers()
@@ -205,6 +211,7 @@ bool block::any_at_cluster_barrier() const noexcept
 
 void block::release_cluster_barrier()
 {
+  set_waiting(false);
   last_barrier = ++clock;
   for (auto& warp : warps_) {
     warp->cluster_arrivals = 0;

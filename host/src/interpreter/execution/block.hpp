@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "interpreter/decode/operation.hpp"
+#include "interpreter/execution/launch_activity.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/warp.hpp"
 #include "interpreter/execution/written_bytes.hpp"
@@ -29,6 +31,14 @@ struct dimensions {
   [[nodiscard]] std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
 };
 
+/// The indices of element number `index` of `extent`, x fastest.
+constexpr dimensions place_in(dimensions const& extent, std::uint64_t index) noexcept
+{
+  return {static_cast<std::uint32_t>(index % extent.x),
+          static_cast<std::uint32_t>(index / extent.x % extent.y),
+          static_cast<std::uint32_t>(index / extent.x / extent.y)};
+}
+
 /// The state that all blocks of a launch share. Read-only while they run, except `races` and what
 /// is atomic.
 struct launch_state {
@@ -41,6 +51,7 @@ struct launch_state {
   bool is_explicit_cluster = false;  ///< the kernel states its clusters
   std::vector<std::byte> parameters = {};
   std::shared_ptr<region_list const> regions;
+  std::shared_ptr<object_list const> objects = {};  ///< textures and surfaces
   std::uint32_t static_shared = 0;  ///< bytes, at offset 0; dynamic shared memory follows
   std::uint32_t dynamic_shared = 0;
   bool has_reserved_shared = false;  ///< k_reserved_shared_bytes follow
@@ -54,9 +65,7 @@ struct launch_state {
   std::uint64_t max_resident = 1;               ///< blocks that the device runs at a time
   mutable std::atomic<bool> stop = false;       ///< a block has failed: the others stop
   mutable std::atomic<std::uint64_t> started = 0;  ///< blocks; may exceed their number
-  mutable std::atomic<unsigned> busy = 0;          ///< blocks that do not wait for others
-  /// Changes whenever a block starts, ends, or no longer waits.
-  mutable std::atomic<std::uint64_t> epoch = 0;
+  mutable launch_activity activity = {};
 };
 
 /// Of each block, for the system: libraries keep the state of their groups in it.
@@ -127,7 +136,7 @@ class block {
   [[nodiscard]] dimensions thread(unsigned warp_index, unsigned lane) const noexcept;
   [[nodiscard]] std::size_t warp_count() const noexcept { return warps_.size(); }
   [[nodiscard]] std::uint64_t executed() const noexcept;
-  /// Whether no block of the launch did anything but wait since this one waited before.
+  /// Whether no thread of the launch can run on, unless by itself (activity.hpp).
   [[nodiscard]] bool launch_is_idle() const noexcept { return launch_is_idle_; }
 
   // For messages.
@@ -144,7 +153,9 @@ class block {
 
  private:
   bool run_warps(bool& progress);
-  void set_idle(bool is_idle) noexcept;
+  void set_waiting(bool is_waiting) noexcept;
+  void confirm(std::uint32_t epoch) noexcept;
+  [[nodiscard]] block_state end_or_wait();
   bool release_barriers();
   void release(unsigned number);
   [[nodiscard]] std::uint32_t live_threads() const noexcept;
@@ -162,9 +173,8 @@ class block {
   written_bytes written_;
   std::array<barrier, k_barriers> barriers_;
   std::vector<std::unique_ptr<warp>> warps_;
-  bool is_counted_ = false;   ///< in launch_state::busy
-  unsigned idle_rounds_ = 0;  ///< turns of all warps in which all of them waited
-  std::uint64_t seen_epoch_ = 0;
+  bool is_waiting_ = false;
+  std::optional<std::uint32_t> confirmed_;  ///< the epoch in which it only waited
   bool launch_is_idle_ = false;
 };
 

@@ -69,8 +69,12 @@ class block_queue {
   bool start_next(std::unique_ptr<cluster>& current)
   {
     if (!has_next()) return false;
+    launch_.activity.add(size_);
     auto const index = launch_.started.fetch_add(size_);
-    if (index >= count_) return false;
+    if (index >= count_) {
+      launch_.activity.remove(size_);
+      return false;
+    }
     resident_ += size_;
     if (current == nullptr) current = std::make_unique<cluster>(launch_);
     current->start(index / size_);

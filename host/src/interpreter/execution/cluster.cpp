@@ -19,12 +19,6 @@ std::uint64_t block_number(launch_state const& launch, dimensions const& outer,
   return (z * launch.grid.y + y) * launch.grid.x + x;
 }
 
-dimensions place_of(std::uint64_t index, std::uint64_t x, std::uint64_t y) noexcept
-{
-  return {static_cast<std::uint32_t>(index % x), static_cast<std::uint32_t>(index / x % y),
-          static_cast<std::uint32_t>(index / x / y)};
-}
-
 }  // namespace
 
 cluster::cluster(launch_state const& launch) : launch_(launch), states_(launch.cluster.count())
@@ -36,9 +30,11 @@ cluster::cluster(launch_state const& launch) : launch_(launch), states_(launch.c
 void cluster::start(std::uint64_t index)
 {
   auto const& size = launch_.cluster;
-  auto const outer = place_of(index, launch_.grid.x / size.x, launch_.grid.y / size.y);
+  dimensions const clusters{launch_.grid.x / size.x, launch_.grid.y / size.y,
+                            launch_.grid.z / size.z};
+  auto const outer = place_in(clusters, index);
   for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
-    blocks_[rank]->start(block_number(launch_, outer, place_of(rank, size.x, size.y)));
+    blocks_[rank]->start(block_number(launch_, outer, place_in(size, rank)));
     states_[rank] = block_state::runs;
   }
 }

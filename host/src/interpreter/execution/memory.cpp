@@ -5,17 +5,14 @@
 #include <cstdlib>
 #include <new>
 
+#include "interpreter/decode/alignment.hpp"
+
 namespace fatlink::interpreter {
 namespace {
 
 constexpr std::uint64_t k_alignment = 512;  // as the CUDA driver aligns
 /// A wrong index misses an allocation by less.
 constexpr std::uint64_t k_far = std::uint64_t{1} << 32;
-
-std::uint64_t rounded_up(std::uint64_t size) noexcept
-{
-  return (size + k_alignment - 1) / k_alignment * k_alignment;
-}
 
 auto first_above(region_list const& regions, std::uint64_t address)
 {
@@ -28,8 +25,9 @@ region make_region(std::uint64_t size, std::string name, bool read_only)
 {
   constexpr std::uint64_t k_max = std::uint64_t{1} << 44;
   void* const storage =
-      size > k_max ? nullptr
-                   : std::aligned_alloc(k_alignment, rounded_up(std::max<std::uint64_t>(size, 1)));
+      size > k_max
+          ? nullptr
+          : std::aligned_alloc(k_alignment, aligned(std::max<std::uint64_t>(size, 1), k_alignment));
   if (storage == nullptr)
     throw failure(fault::memory, "the host cannot allocate " + std::to_string(size) + " bytes");
   return {.base = 0,
@@ -57,7 +55,7 @@ std::vector<region> memory::allocate(std::span<allocation const> requests)
   std::lock_guard const lock(mutex_);
   for (auto& region : allocated) {
     region.base = next_;
-    next_ += rounded_up(region.size) + k_alignment;
+    next_ += aligned(region.size, k_alignment) + k_alignment;
   }
   auto changed = std::make_shared<region_list>(*regions_);
   changed->insert(changed->end(), allocated.begin(), allocated.end());  // addresses only grow
@@ -117,6 +115,8 @@ std::string name_of(region const& region)
 std::string describe(region_list const& regions, std::uint64_t address)
 {
   if (address < k_alignment) return "a null pointer";
+  if (address >= k_object_window && address - k_object_window < k_window_size)
+    return "the handle of a texture or surface";
   if (address < k_allocations) return "in no allocation";
   auto const above = first_above(regions, address);
   auto const before =

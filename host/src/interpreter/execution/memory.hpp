@@ -15,6 +15,7 @@
 
 #include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/failure.hpp"
+#include "interpreter/execution/textures.hpp"
 
 namespace fatlink::interpreter {
 
@@ -65,11 +66,14 @@ class memory {
   /// Releases all `regions`, which allocate() returned, in one step.
   void release(std::span<region const> regions) noexcept;
   [[nodiscard]] std::shared_ptr<region_list const> snapshot() const;
+  /// The objects whose images are in this memory.
+  [[nodiscard]] texture_registry& textures() noexcept { return textures_; }
 
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<region_list const> regions_ = std::make_shared<region_list>();
   std::uint64_t next_ = k_allocations;
+  texture_registry textures_;
 };
 
 /// The region that holds all of [address, address + bytes); null if there is none.

@@ -13,10 +13,11 @@ namespace {
 
 // clang-format off
 // <access> ::= <clock> <thread>     64 bits; 0: none
-// <clock>  ::= 24 bits, the block's clock at the access
-// <thread> ::= 40 bits, the number of the thread in the launch plus 1
+// <clock>  ::= 28 bits, the block's clock at the access
+// <thread> ::= 36 bits, the number of the thread in the launch plus 1
 // clang-format on
-constexpr unsigned k_thread_bits = 40;
+constexpr unsigned k_thread_bits = 36;
+static_assert(k_max_checked_threads == std::uint64_t{1} << k_thread_bits);
 constexpr std::uint64_t k_thread_mask = (std::uint64_t{1} << k_thread_bits) - 1;
 constexpr std::uint64_t k_clock_mask = (std::uint64_t{1} << (64 - k_thread_bits)) - 1;
 
@@ -43,6 +44,12 @@ std::uint64_t count_access(lane_access const& access) noexcept
 std::uint64_t entry_of(warp const& accessor, std::uint64_t thread) noexcept
 {
   return (accessor.block().clock & k_clock_mask) << k_thread_bits | (thread + 1);
+}
+
+/// Other threads may write the byte.
+std::byte load_byte(std::byte const& byte) noexcept
+{
+  return std::atomic_ref(const_cast<std::byte&>(byte)).load(std::memory_order_relaxed);
 }
 
 [[noreturn]] void fail(lane_access const& access, char const* verb, std::uint64_t earlier,
@@ -91,7 +98,7 @@ void race_map::record_write(byte_history* bytes, lane_access const& access, std:
   auto const thread = count_access(access);
   auto const entry = entry_of(*access.accessor, thread);
   for (unsigned i = 0; i < access.size; ++i) {
-    auto const is_repeated = after != nullptr && before[i] == after[i];
+    auto const is_repeated = after != nullptr && load_byte(before[i]) == after[i];
     if (is_repeated && bytes[i].writer.load(std::memory_order_relaxed) != 0) continue;
     auto const reader = bytes[i].reader.exchange(0, std::memory_order_relaxed);
     if (reader != 0 && !in_order(reader, *access.accessor, thread))

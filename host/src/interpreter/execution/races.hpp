@@ -6,9 +6,11 @@
 //   - if the thread of the first, or one of its block after a barrier, executes a fence or another
 //     release after it, and the second one's block an atomic or volatile access after that: which
 //     variable they use is not compared. Of threads of one block, their warps count.
-// Atomics, volatile and ordered accesses are not checked themselves. A write of the value that
-// another thread has written before is none. Memory: 16 bytes for each byte of every allocation
-// that is accessed. Threads: safe.
+// Atomics, volatile and ordered accesses are not checked themselves. Writing
+// the value that a byte has already, because a thread wrote it, is no race. The clock of a block
+// that synchronises more than 2^28 times wraps: races may be missed. Memory: 16 bytes for each byte
+// of every allocation that is accessed, and 32 for each release that follows an access. Threads:
+// safe.
 #pragma once
 
 #include <atomic>
@@ -58,6 +60,9 @@ struct lane_access {
 
 /// Whose accesses a release orders: those of the block, or also those of other blocks.
 enum class sync_scope { block, device };
+
+/// The launches that can be checked have fewer threads.
+constexpr std::uint64_t k_max_checked_threads = std::uint64_t{1} << 36U;
 
 class race_map {
  public:

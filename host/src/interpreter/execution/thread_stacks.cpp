@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "interpreter/decode/alignment.hpp"
+
 namespace fatlink::interpreter {
 
 void thread_stacks::clear()
@@ -17,7 +19,7 @@ std::optional<std::uint32_t> thread_stacks::allocate(unsigned lane, unsigned dep
 {
   auto& stack = lanes_[lane];
   if (bytes > k_max_bytes || alignment > k_max_bytes) return {};
-  auto const begin = (stack.top + alignment - 1) / alignment * alignment;
+  auto const begin = aligned(stack.top, alignment);
   auto const end = begin + bytes;
   if (end > k_base + k_max_bytes) return {};
   is_used_ = true;

@@ -17,7 +17,7 @@ constexpr std::uint32_t k_poll_turn = 128;         // operations of a group that
 constexpr std::uint32_t k_operations_a_poll = 64;  // a loop that waits has at most so many
 // Idle turns that exhaust the budget, once every thread of the launch waits. A group that sleeps or
 // reads a clock may stop waiting by itself, and so may one whose registers change: it may count.
-constexpr unsigned k_idle_turns_shift = 14;
+constexpr unsigned k_idle_turns_shift = 10;
 constexpr unsigned k_timed_turns_shift = 17;
 
 }  // namespace

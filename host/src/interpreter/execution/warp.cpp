@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "interpreter/decode/alignment.hpp"
 #include "interpreter/execution/block.hpp"
 
 namespace fatlink::interpreter {
@@ -194,8 +195,8 @@ void warp::call(lane_mask mask, interpreter::code const& callee, call_site const
   frame->site = &site;
   frame->return_to = running_.pc + 1;
   frame->depth = caller->depth + 1;
-  frame->local_base = caller->local_base + (caller->code->local_bytes + k_local_alignment - 1) /
-                                               k_local_alignment * k_local_alignment;
+  frame->local_base = static_cast<std::uint32_t>(
+      caller->local_base + aligned(caller->code->local_bytes, k_local_alignment));
   if (frame->depth > k_max_depth || frame->local_base + callee.local_bytes > k_max_local)
     fail(fault::address, "calls too deep: the thread's stack is full",
          static_cast<unsigned>(std::countr_zero(mask)), caller->code->operations[running_.pc]);

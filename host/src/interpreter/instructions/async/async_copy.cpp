@@ -27,8 +27,8 @@ std::byte const* source_of(warp& w, operation const& o, unsigned lane, unsigned 
   return w.resolve(address, 1, lane, o, false);
 }
 
-/// a: from; b: to; c: bytes that exist, the others are zero; e: a predicate, to ignore the source;
-/// immediate: bytes that are written.
+/// a: the source; b: the target; c: bytes that exist, the others are zero; e: a predicate, to
+/// ignore the source; immediate: bytes that are written.
 void copy(warp& w, operation const& o, lane_mask mask)
 {
   auto const size = static_cast<unsigned>(o.immediate);
@@ -41,8 +41,8 @@ void copy(warp& w, operation const& o, lane_mask mask)
              "the source has " + std::to_string(available) + " bytes, more than the " +
                  std::to_string(size) + " that are copied",
              lane, o);
-    auto const to = load<std::uint64_t>(w.at(o.b), lane);
-    auto* const target = w.resolve_shared(to - k_shared_window, size, lane, o, true);
+    auto const address = load<std::uint64_t>(w.at(o.b), lane);
+    auto* const target = w.resolve_shared(address - k_shared_window, size, lane, o, true);
     if (w.checks_accesses()) w.record_write(target, size, lane, o);
     auto const* const source = source_of(w, o, lane, size, available);
     if (w.checks_accesses() && available != 0) w.record_read(source, available, lane, o);
@@ -111,14 +111,14 @@ void decode_copy(decoding& d)
   auto const size = d.integer(2);
   if (size != 16 && (!is_cached || (size != 4 && size != 8)))
     d.reject("the size is not 4, 8 or 16; .cg copies 16 bytes");
-  auto const source = take_source_size(d, size, d.count() - policy);
-  auto const to = emit_generic_address(d, d.operand(0), space::shared);
-  auto const from = emit_generic_address(d, d.operand(1), space::global);
+  auto const size_of_source = take_source_size(d, size, d.count() - policy);
+  auto const target = emit_generic_address(d, d.operand(0), space::shared);
+  auto const source = emit_generic_address(d, d.operand(1), space::global);
   auto& o = d.emit(&copy);
-  o.a = from;
-  o.b = to;
-  o.c = source.available;
-  o.e = source.ignored;
+  o.a = source;
+  o.b = target;
+  o.c = size_of_source.available;
+  o.e = size_of_source.ignored;
   o.immediate = size;
 }
 

@@ -80,8 +80,7 @@ void decode_async_store(decoding& d)
   take_target(d);
   auto const count = d.take("v2") ? 2U : d.take("v4") ? 4U : 1U;
   d.expect_count(3, 3);
-  std::vector<syntax::operand> parts{d.operand(1)};
-  if (parts[0].kind == syntax::operand_kind::vector) parts = d.operand(1).parts;
+  auto const parts = elements_of(d.operand(1));
   if (parts.size() != count) d.reject("the vector has another length");
   std::vector<operand_offset> sources;
   for (auto const& part : parts) sources.push_back(d.source(part, type));

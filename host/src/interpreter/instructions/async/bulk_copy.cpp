@@ -11,6 +11,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/async/async_families.hpp"
 #include "interpreter/instructions/async/mbarrier_object.hpp"
+#include "interpreter/instructions/control/no_effect.hpp"
 #include "interpreter/instructions/memory/atomic_ops.hpp"
 #include "interpreter/instructions/memory/cache_hints.hpp"
 #include "interpreter/instructions/memory/generic_address.hpp"
@@ -30,7 +31,8 @@ struct bulk_addresses {
   std::uint64_t mbarrier = 0;
 };
 
-/// Calls use(lane, addresses, bytes) for each lane. a: from; b: to; c: bytes; e: the mbarrier.
+/// Calls use(lane, addresses, bytes) for each lane. a: the source; b: the target; c: bytes; e: the
+/// mbarrier.
 template <typename Use>
 void each_bulk(warp& w, operation const& o, lane_mask mask, Use const& use)
 {
@@ -110,44 +112,46 @@ struct reduction_of {
   static constexpr handler run = &reduce<T, Op, SharedOp>;
 };
 
-void do_nothing(warp&, operation const&, lane_mask) {}
+struct bulk_shape {
+  space target = space::global;
+  space source = space::shared;
+  std::uint32_t flags = 0;
+};
 
 /// Emits a bulk operation: [to], [from], size, and [mbarrier] with `.mbarrier::complete_tx::bytes`.
-operation& emit_bulk(decoding& d, handler run, space to, space from, std::uint32_t flags)
+operation& emit_bulk(decoding& d, handler run, bulk_shape const& shape)
 {
   auto const size = d.source(2, type::u32);
-  auto const target = emit_generic_address(d, d.operand(0), to);
-  auto const source = emit_generic_address(d, d.operand(1), from);
-  auto const mbarrier = (flags & k_has_mbarrier) != 0
+  auto const target = emit_generic_address(d, d.operand(0), shape.target);
+  auto const source = emit_generic_address(d, d.operand(1), shape.source);
+  auto const mbarrier = (shape.flags & k_has_mbarrier) != 0
                             ? emit_generic_address(d, d.operand(3), space::shared)
                             : k_no_operand;
-  if (to == space::shared && from == space::shared) emit_cluster_check(d);
+  if (shape.target == space::shared && shape.source == space::shared) emit_cluster_check(d);
   auto& o = d.emit(run);
   o.a = source;
   o.b = target;
   o.c = size;
   o.e = mbarrier;
-  o.flags = flags;
+  o.flags = shape.flags;
   return o;
 }
-
-struct bulk_shape {
-  space to = space::global;
-  space from = space::shared;
-  std::uint32_t flags = 0;
-};
 
 bulk_shape take_shape(decoding& d)
 {
   bulk_shape shape;
-  shape.to = take_space(d);
-  shape.from = take_space(d);
+  shape.target = take_space(d);
+  shape.source = take_space(d);
   if (d.take("mbarrier::complete_tx::bytes")) shape.flags |= k_has_mbarrier;
   if (d.take("multicast::cluster")) shape.flags |= k_is_multicast;
   auto const is_group = d.take("bulk_group");
-  auto const to_shared = shape.to == space::shared;
-  auto const is_known = to_shared || (shape.to == space::global && shape.from == space::shared);
-  if (!is_known || (!to_shared && !is_group) || (to_shared && (shape.flags & k_has_mbarrier) == 0))
+  auto const is_to_shared = shape.target == space::shared;
+  auto const has_mbarrier = (shape.flags & k_has_mbarrier) != 0;
+  auto const is_known = is_to_shared
+                            ? shape.source == space::global || shape.source == space::shared
+                            : shape.target == space::global && shape.source == space::shared;
+  // An mbarrier or a group of bulk operations tells that it is complete.
+  if (!is_known || has_mbarrier != is_to_shared || is_group == is_to_shared)
     d.refuse("not a known form of a bulk copy");
   return shape;
 }
@@ -185,11 +189,13 @@ void decode_bulk_copy(decoding& d)
   auto const shape = take_shape(d);
   auto const policy = take_cache_policy(d);
   auto const is_multicast = (shape.flags & k_is_multicast) != 0;
+  if (is_multicast && shape.source != space::global)
+    d.refuse(".multicast::cluster is of copies from global memory to shared memory");
   auto const operands =
       3 + ((shape.flags & k_has_mbarrier) != 0 ? 1U : 0U) + (is_multicast ? 1U : 0U) + policy;
   d.expect_count(operands, operands);
   auto const blocks = is_multicast ? d.source(4, type::b16) : k_no_operand;
-  auto& o = emit_bulk(d, is_multicast ? &copy_to_many : &copy, shape.to, shape.from, shape.flags);
+  auto& o = emit_bulk(d, is_multicast ? &copy_to_many : &copy, shape);
   o.d = blocks;
 }
 
@@ -198,14 +204,14 @@ void decode_bulk_reduction(decoding& d)
   if (d.take("tensor")) d.refuse_feature("tensor maps (TMA)");
   auto const type = d.take_type();
   auto const shape = take_shape(d);
+  if ((shape.flags & k_is_multicast) != 0) d.refuse("a reduction has no .multicast::cluster");
   auto const policy = take_cache_policy(d);
-  (void)d.take("noftz");
+  take_no_flush(d, type);
   auto const operands = 3 + ((shape.flags & k_has_mbarrier) != 0 ? 1U : 0U) + policy;
   d.expect_count(operands, operands);
   auto const name = d.take_next();
   if (name == "exch" || name == "cas") d.refuse();
-  (void)emit_bulk(d, update_choice<reduction_of>::pick(d, name, type, shape.to), shape.to,
-                  shape.from, shape.flags);
+  (void)emit_bulk(d, update_choice<reduction_of>::pick(d, name, type, shape.target), shape);
 }
 
 }  // namespace fatlink::interpreter

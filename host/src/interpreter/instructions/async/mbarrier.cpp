@@ -29,11 +29,11 @@ void each_mbarrier(warp& w, operation const& o, lane_mask mask, Use const& use)
   }
 }
 
-void initialise(warp& w, operation const& o, lane_mask mask)
+void initialize(warp& w, operation const& o, lane_mask mask)
 {
   auto const* const b = w.at(o.b);
   each_mbarrier(w, o, mask, [=](mbarrier_object& mbarrier, unsigned lane) {
-    mbarrier.initialise(load<std::uint32_t>(b, lane));
+    mbarrier.initialize(load<std::uint32_t>(b, lane));
   });
 }
 
@@ -105,7 +105,7 @@ void decode_init(decoding& d)
   d.expect_count(2, 2);
   auto const count = d.source(1, type::u32);
   auto const address = emit_generic_address(d, d.operand(0), space);
-  auto& o = d.emit(&initialise);
+  auto& o = d.emit(&initialize);
   o.a = address;
   o.b = count;
 }

@@ -56,7 +56,7 @@ mbarrier_state mbarrier_object::state() const
 {
   auto const state = decode_mbarrier(word());
   if (!state.is_valid)
-    warp_.fail(fault::address, "the mbarrier is not initialised (mbarrier.init)", lane_, op_);
+    warp_.fail(fault::address, "the mbarrier is not initialized (mbarrier.init)", lane_, op_);
   return state;
 }
 
@@ -78,7 +78,7 @@ void mbarrier_object::write(mbarrier_state state)
   std::memcpy(place_, &word, sizeof word);
 }
 
-void mbarrier_object::initialise(std::uint32_t count)
+void mbarrier_object::initialize(std::uint32_t count)
 {
   if (count == 0 || count > mbarrier_state::k_max_count)
     fail("the count " + std::to_string(count) + " of arrivals is not from 1 to " +

@@ -4,7 +4,7 @@
 //   bits 20 to 39  arrivals that a phase expects
 //   bits 40 to 60  bytes that the current phase still waits for, signed
 //   bits 61 to 62  the phase, modulo 4
-//   bit  63        it is initialised
+//   bit  63        it is initialized
 // Operations that complete a phase start the next one. The blocks of a cluster run on one thread of
 // the host, so plain accesses are atomic. Source: PTX ISA 9.0, "mbarrier".
 #pragma once
@@ -38,10 +38,10 @@ class mbarrier_object {
 
   [[nodiscard]] std::uint64_t word() const noexcept;
   [[nodiscard]] std::byte const* place() const noexcept { return place_; }
-  /// @throws failure (address) it is not initialised.
+  /// @throws failure (address) it is not initialized.
   [[nodiscard]] mbarrier_state state() const;
 
-  void initialise(std::uint32_t count);
+  void initialize(std::uint32_t count);
   void invalidate();
   void expect_bytes(std::uint32_t count);
   void complete_bytes(std::uint64_t count);

@@ -2,11 +2,10 @@
 // Instructions without an effect on results: hints to the scheduler, to the grid that follows, and
 // to profilers. Source: PTX ISA 9.0, "griddepcontrol", "pmevent", "setmaxnreg".
 #include "interpreter/decode/decoder.hpp"
+#include "interpreter/instructions/control/no_effect.hpp"
 
 namespace fatlink::interpreter {
 namespace {
-
-void do_nothing(warp&, operation const&, lane_mask) {}
 
 /// Kernels run one after the other, so the grids that one depends on have ended.
 void decode_grid_control(decoding& d)

@@ -6,6 +6,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/conversions/conversion.hpp"
 #include "interpreter/instructions/conversions/convert_special.hpp"
+#include "interpreter/instructions/floats/float_modifiers.hpp"
 #include "interpreter/instructions/floats/float_ops.hpp"
 #include "interpreter/instructions/floats/half_vectors.hpp"
 #include "util/bytes/half_float.hpp"
@@ -15,7 +16,6 @@ namespace {
 
 using half_float::bfloat16;
 using half_float::binary16;
-using half_float::round_to;
 
 template <unsigned ResultStride, unsigned SourceStride, typename D, typename S>
 [[gnu::always_inline]] inline void convert_integers(std::byte* d, std::byte const* a, bool saturate,
@@ -67,7 +67,7 @@ void integer_to_real(warp& w, operation const& o, lane_mask mask)
   each_lane(mask, [=](unsigned i) {
     auto const value = read<S>(a, i, conversion.source_stride);
     if constexpr (k_is_half<D>) {
-      store(d, i, round_to<D>(to_odd_double(value), conversion.rounding).bits);
+      write_real<D>(d, i, to_odd_double(value), conversion);
     } else {
       auto const real = static_cast<D>(value);
       store(d, i, conversion.saturate ? saturated(real) : real);
@@ -105,8 +105,9 @@ void widen_bfloat(warp& w, operation const& o, lane_mask mask)
   auto const* const a = w.at(o.a);
   each_lane(mask, [=](unsigned i) {
     auto const bits = std::uint32_t{read<std::uint16_t>(a, i, conversion.source_stride)} << 16;
-    auto const value = std::bit_cast<float>(bits);
-    store(d, i, conversion.saturate ? std::bit_cast<std::uint32_t>(saturated(value)) : bits);
+    auto const value =
+        conversion.ftz ? flushed(std::bit_cast<float>(bits)) : std::bit_cast<float>(bits);
+    store(d, i, std::bit_cast<std::uint32_t>(conversion.saturate ? saturated(value) : value));
   });
 }
 
@@ -210,7 +211,8 @@ handler pick(decoding const& d, type target, type source)
   });
 }
 
-void take_rounding(decoding& d, conversion& conversion)
+/// `may_be_integral`: whether .rni, .rzi, … are possible, too.
+void take_rounding(decoding& d, conversion& conversion, bool may_be_integral)
 {
   struct mode {
     std::string_view word;
@@ -220,11 +222,23 @@ void take_rounding(decoding& d, conversion& conversion)
       {"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
   for (auto const& [word, rounding] : k_modes) {
     if (d.take(word)) conversion.rounding = static_cast<std::uint16_t>(rounding);
-    if (d.take(std::string(word) + "i")) {
+    if (may_be_integral && d.take(std::string(word) + "i")) {
       conversion.rounding = static_cast<std::uint16_t>(rounding);
       conversion.integral = true;
     }
   }
+}
+
+/// Takes the modifiers that a conversion between these types has.
+conversion take_modifiers(decoding& d, type target, type source)
+{
+  conversion conversion;
+  auto const is_pair = target == type::f16x2 || target == type::bf16x2;
+  if (is_float(source) || is_float(target)) take_rounding(d, conversion, is_float(source));
+  if (!is_pair && (source == type::f32 || target == type::f32)) conversion.ftz = d.take("ftz");
+  if (!is_pair) conversion.saturate = d.take("sat");
+  if (source == type::f32 && is_half(target)) conversion.relu = d.take("relu");
+  return conversion;
 }
 
 void emit(decoding& d, handler run, conversion const& conversion, operand_offset result,
@@ -262,11 +276,7 @@ void decode_cvt(decoding& d)
   if (decode_special_conversion(d)) return;
   auto const source = d.take_type();
   auto const target = d.take_type();
-  conversion conversion;
-  take_rounding(d, conversion);
-  conversion.ftz = d.take("ftz");
-  conversion.saturate = d.take("sat");
-  conversion.relu = d.take("relu");
+  auto conversion = take_modifiers(d, target, source);
   if (target == type::f16x2 || target == type::bf16x2)
     return decode_pair(d, target, source, conversion);
   d.expect_count(2, 2);

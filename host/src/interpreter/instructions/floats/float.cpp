@@ -6,6 +6,7 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/floats/approximate.hpp"
+#include "interpreter/instructions/floats/float_modifiers.hpp"
 #include "interpreter/instructions/floats/float_ops.hpp"
 #include "interpreter/instructions/floats/float_signs.hpp"
 #include "interpreter/instructions/floats/mixed_arithmetic.hpp"
@@ -85,10 +86,6 @@ struct op_extreme {
   }
 };
 
-/// operation::flags: the rounding mode, and whether to saturate.
-constexpr std::uint32_t k_rounding = 0xFFFF;  // FE_… of <cfenv>
-constexpr std::uint32_t k_saturate = 0x10000;
-
 template <typename F>
 void saturate(std::byte* d, lane_mask mask)
 {
@@ -137,27 +134,10 @@ void arithmetic(warp& w, operation const& o, lane_mask mask)
   if ((o.flags & k_saturate) != 0) saturate<F>(d, mask);
 }
 
-struct float_flags {
-  int rounding = FE_TONEAREST;
-  bool ftz = false;
-  bool saturate = false;
-};
-
-float_flags take_flags(decoding& d)
-{
-  float_flags flags;
-  if (d.take("rz"))
-    flags.rounding = FE_TOWARDZERO;
-  else if (d.take("rm"))
-    flags.rounding = FE_DOWNWARD;
-  else if (d.take("rp"))
-    flags.rounding = FE_UPWARD;
-  else
-    (void)d.take("rn");
-  flags.ftz = d.take("ftz");
-  flags.saturate = d.take("sat");
-  return flags;
-}
+/// Quotients and roots are not saturated.
+template <typename Op>
+constexpr bool k_saturates = !std::is_same_v<Op, op_divide> && !std::is_same_v<Op, op_sqrt> &&
+                             !std::is_same_v<Op, op_reciprocal>;
 
 /// Emits an operation with `Count` sources of one type.
 template <unsigned Count>
@@ -191,12 +171,12 @@ void in_pairs(warp& w, operation const& o, lane_mask mask)
 template <typename Op, unsigned Count>
 void decode_pair(decoding& d)
 {
-  auto const flags = take_flags(d);
-  if (flags.saturate) d.refuse("it has no .sat");
-  auto const run = flags.ftz ? for_host<&arithmetic<float, Op, Count, true>>()
-                             : for_host<&arithmetic<float, Op, Count, false>>();
+  auto const rounding = take_rounding(d);
+  if (d.take("sat")) d.refuse("it has no .sat");
+  auto const run = d.take("ftz") ? for_host<&arithmetic<float, Op, Count, true>>()
+                                 : for_host<&arithmetic<float, Op, Count, false>>();
   auto& o = emit_same<Count>(d, &in_pairs, type::f32x2);
-  o.flags = static_cast<std::uint32_t>(flags.rounding);
+  o.flags = static_cast<std::uint32_t>(rounding);
   o.immediate = reinterpret_cast<std::uintptr_t>(run);
 }
 
@@ -205,20 +185,21 @@ void decode_exact(decoding& d, type type)
 {
   if constexpr (Count > 1)
     if (type == type::f32x2) return decode_pair<Op, Count>(d);
-  auto const flags = take_flags(d);
-  if (type == type::f64 && flags.ftz) d.refuse();
+  auto const rounding = take_rounding(d);
+  auto const ftz = type == type::f32 && d.take("ftz");
+  auto const saturates = k_saturates<Op> && type == type::f32 && d.take("sat");
   auto const run = type == type::f64 ? for_host<&arithmetic<double, Op, Count, false>>()
-                   : flags.ftz       ? for_host<&arithmetic<float, Op, Count, true>>()
+                   : ftz             ? for_host<&arithmetic<float, Op, Count, true>>()
                                      : for_host<&arithmetic<float, Op, Count, false>>();
   emit_same<Count>(d, run, type).flags =
-      static_cast<std::uint32_t>(flags.rounding) | (flags.saturate ? k_saturate : 0U);
+      static_cast<std::uint32_t>(rounding) | (saturates ? k_saturate : 0U);
 }
 
 template <bool Max>
 void decode_extreme(decoding& d, type type)
 {
-  auto const ftz = d.take("ftz");
-  auto const nan = d.take("NaN");
+  auto const ftz = type == type::f32 && d.take("ftz");
+  auto const nan = type == type::f32 && d.take("NaN");
   handler run = nullptr;
   if (type == type::f64)
     run = for_host<&arithmetic<double, op_extreme<Max, false>, 2, false>>();

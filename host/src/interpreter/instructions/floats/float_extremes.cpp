@@ -4,6 +4,7 @@
 #include "interpreter/instructions/floats/float_extremes.hpp"
 
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/floats/float_modifiers.hpp"
 #include "interpreter/instructions/floats/float_ops.hpp"
 
 namespace fatlink::interpreter {
@@ -102,9 +103,10 @@ handler pick(decoding const& d, type type)
   }
 }
 
-std::uint32_t take_flags(decoding& d)
+std::uint32_t take_flags(decoding& d, type type)
 {
-  auto const ftz = d.take("ftz") ? k_ftz : 0U;
+  auto const may_flush = type == type::f32 || is_binary16(type);
+  auto const ftz = may_flush && d.take("ftz") ? k_ftz : 0U;
   auto const nan = d.take("NaN") ? k_nan_wins : 0U;
   auto const absolute = d.take("abs") ? k_absolute : 0U;
   return ftz | nan | absolute;
@@ -115,14 +117,14 @@ std::uint32_t take_flags(decoding& d)
 bool decode_special_extreme(decoding& d, bool max, type type)
 {
   if (d.take("xorsign")) {
-    auto const flags = take_flags(d) | k_xor_signs;
+    auto const flags = take_flags(d, type) | k_xor_signs;
     if ((flags & k_absolute) == 0) d.refuse(".xorsign needs .abs");
     d.emit(max ? pick<true>(d, type) : pick<false>(d, type), type, {type, type}).flags = flags;
     return true;
   }
   if (d.count() != 4) return false;
   if (type != type::f32) d.refuse("too many operands");
-  auto const flags = take_flags(d);
+  auto const flags = take_flags(d, type);
   auto const run = max ? &extremes<single_bits, true, 1, 3> : &extremes<single_bits, false, 1, 3>;
   d.emit(run, type, {type, type, type}).flags = flags;
   return true;

@@ -48,7 +48,7 @@ void copy_sign(warp& w, operation const& o, lane_mask mask)
 template <bool Negate>
 void decode_sign(decoding& d, type type)
 {
-  auto const ftz = d.take("ftz");
+  auto const ftz = type == type::f32 && d.take("ftz");
   auto const run = type == type::f64 ? for_host<&change_sign<double, Negate, false>>()
                    : ftz             ? for_host<&change_sign<float, Negate, true>>()
                                      : for_host<&change_sign<float, Negate, false>>();

@@ -9,6 +9,7 @@
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/floats/float_modifiers.hpp"
 #include "interpreter/instructions/floats/half_numbers.hpp"
 #include "interpreter/instructions/floats/half_vectors.hpp"
 
@@ -204,16 +205,26 @@ handler pick(decoding const& d, std::string_view name, type type)
   }
 }
 
+/// Takes the modifiers that the instruction has.
+std::uint32_t take_flags(decoding& d, std::string_view name, type type)
+{
+  auto const has_sign_only = name == "abs" || name == "neg";
+  auto const is_extreme = name == "min" || name == "max";
+  std::uint32_t flags = 0;
+  if (is_binary16(type) && d.take("ftz")) flags |= k_ftz;
+  if (is_extreme && d.take("NaN")) flags |= k_nan_wins;
+  if (name == "fma" && d.take("relu")) flags |= k_relu;
+  if (is_extreme || has_sign_only) return flags;
+  (void)d.take("rn");
+  if (is_binary16(type) && d.take("sat")) flags |= half_numbers::k_saturate;
+  return flags;
+}
+
 }  // namespace
 
 void decode_half_arithmetic(decoding& d, std::string_view name, type type)
 {
-  (void)d.take("rn");
-  std::uint32_t flags = 0;
-  if (d.take("ftz")) flags |= k_ftz;
-  if (d.take("sat")) flags |= k_saturate;
-  if (d.take("relu")) flags |= k_relu;
-  if (d.take("NaN")) flags |= k_nan_wins;
+  auto const flags = take_flags(d, name, type);
   auto const sources = source_count(name);
   d.expect_count(sources + 1, sources + 1);
   operand_offset operands[3]{k_no_operand, k_no_operand, k_no_operand};

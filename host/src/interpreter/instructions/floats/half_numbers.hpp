@@ -83,8 +83,8 @@ inline float to_odd_float(double value) noexcept
   auto const magnitude = std::abs(static_cast<double>(nearest));
   auto const is_exact = magnitude == std::abs(value) || (bits & 1) != 0;
   auto const is_special = (bits & 0x7F800000U) == 0x7F800000U;
-  auto const neighbour = magnitude < std::abs(value) ? bits + 1 : bits - 1;
-  return std::bit_cast<float>(is_exact || is_special ? bits : neighbour);
+  auto const neighbor = magnitude < std::abs(value) ? bits + 1 : bits - 1;
+  return std::bit_cast<float>(is_exact || is_special ? bits : neighbor);
 }
 
 /// f16: the product is exact in f32, as it has 22 bits and an exponent of at least -48, and so is
@@ -124,10 +124,10 @@ std::uint16_t extreme(std::uint16_t a, std::uint16_t b, bool nan_wins) noexcept
   auto const a_is_less = mask(key(a) < key(b));
   auto const prefers_b = static_cast<u16>((Max ? a_is_less : ~a_is_less) | a_is_nan);
   auto const takes_b = static_cast<u16>(prefers_b & ~b_is_nan);
-  auto const any = static_cast<u16>((b & takes_b) | (a & ~takes_b));
+  auto const number = static_cast<u16>((b & takes_b) | (a & ~takes_b));
   auto const both = static_cast<u16>(a_is_nan & b_is_nan);
   auto const is_nan = static_cast<u16>(nan_wins ? a_is_nan | b_is_nan : both);
-  return static_cast<u16>((any & ~is_nan) | (Half::k_nan & is_nan));
+  return static_cast<u16>((number & ~is_nan) | (Half::k_nan & is_nan));
 }
 
 }  // namespace fatlink::interpreter::half_numbers

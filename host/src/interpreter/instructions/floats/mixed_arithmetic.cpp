@@ -4,6 +4,7 @@
 #include "interpreter/instructions/floats/mixed_arithmetic.hpp"
 
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/floats/float_modifiers.hpp"
 #include "interpreter/instructions/floats/float_ops.hpp"
 #include "util/bytes/half_float.hpp"
 
@@ -12,9 +13,6 @@ namespace {
 
 using half_float::bfloat16;
 using half_float::binary16;
-
-constexpr std::uint32_t k_rounding = 0xFFFF;  // FE_… of <cfenv>
-constexpr std::uint32_t k_saturate = 0x10000;
 
 struct op_add {
   float operator()(float a, float, float c) const { return a + c; }
@@ -55,16 +53,7 @@ handler pick(decoding const& d, std::string_view name)
 
 std::uint32_t take_flags(decoding& d)
 {
-  int rounding = FE_TONEAREST;
-  if (d.take("rz"))
-    rounding = FE_TOWARDZERO;
-  else if (d.take("rm"))
-    rounding = FE_DOWNWARD;
-  else if (d.take("rp"))
-    rounding = FE_UPWARD;
-  else
-    (void)d.take("rn");
-  return static_cast<std::uint32_t>(rounding) | (d.take("sat") ? k_saturate : 0U);
+  return static_cast<std::uint32_t>(take_rounding(d)) | (d.take("sat") ? k_saturate : 0U);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bmsk, szext and fns. Source: PTX ISA 9.0, "Integer Arithmetic Instructions".
+#include <cstdlib>
+
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 
@@ -40,32 +42,27 @@ struct op_extend {
   }
 };
 
-/// The position of the n-th one of `bits` from `base` on, upwards (n > 0) or downwards (n < 0), n =
-/// `offset`; n = 0: base itself if its bit is one. All ones if there is none.
-std::uint32_t nth_set(std::uint32_t bits, std::uint32_t base, std::int32_t offset) noexcept
+/// The position of the n-th one of `bits` from `base` on, upwards (n > 0) or downwards (n < 0); n =
+/// 0: base itself if its bit is one. All ones if there is none.
+std::uint32_t nth_set(std::uint32_t bits, std::uint32_t base, std::int32_t n) noexcept
 {
   constexpr std::uint32_t k_none = 0xFFFFFFFF;
   if (base > 31) return k_none;
-  if (offset == 0) return (bits >> base & 1U) != 0 ? base : k_none;
-  auto remaining = offset > 0 ? std::int64_t{offset} : -std::int64_t{offset};
-  for (auto position = static_cast<int>(base);
-       position >= 0 && position<32; position += offset> 0 ? 1 : -1)
+  if (n == 0) return (bits >> base & 1U) != 0 ? base : k_none;
+  auto remaining = std::abs(std::int64_t{n});
+  auto const step = n > 0 ? 1 : -1;
+  for (auto position = static_cast<int>(base); position >= 0 && position < 32; position += step)
     if ((bits >> position & 1U) != 0 && --remaining == 0)
       return static_cast<std::uint32_t>(position);
   return k_none;
 }
 
-void find_nth_set(warp& w, operation const& o, lane_mask mask)
-{
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  auto const* const b = w.at(o.b);
-  auto const* const c = w.at(o.c);
-  each_lane(mask, [=](unsigned i) {
-    store(d, i,
-          nth_set(load<std::uint32_t>(a, i), load<std::uint32_t>(b, i), load<std::int32_t>(c, i)));
-  });
-}
+struct op_nth_set {
+  std::uint32_t operator()(std::uint32_t bits, std::uint32_t base, std::uint32_t n) const
+  {
+    return nth_set(bits, base, static_cast<std::int32_t>(n));
+  }
+};
 
 /// Whether the mode is .clamp; the other one is .wrap.
 bool take_clamp(decoding& d)
@@ -102,7 +99,8 @@ void decode_extend(decoding& d)
 void decode_nth_set(decoding& d)
 {
   if (d.take_type() != type::b32) d.refuse("not a supported type");
-  d.emit(&find_nth_set, type::b32, {type::b32, type::b32, type::b32});
+  d.emit(&ternary<std::uint32_t, std::uint32_t, op_nth_set>, type::b32,
+         {type::b32, type::b32, type::b32});
 }
 
 }  // namespace

@@ -4,12 +4,20 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/floats/float_extremes.hpp"
+#include "interpreter/instructions/floats/float_modifiers.hpp"
 #include "interpreter/instructions/floats/mixed_arithmetic.hpp"
 #include "interpreter/instructions/integers/integer_ops.hpp"
 #include "interpreter/instructions/integers/packed_integers.hpp"
 
 namespace fatlink::interpreter {
 namespace {
+
+/// An instruction that integers and floating-point numbers have.
+void decode_real(decoding& d, std::string_view name, type type)
+{
+  if (is_half(type)) return decode_half_arithmetic(d, name, type);
+  decode_float_arithmetic(d, name, type);
+}
 
 enum carry_flags : std::uint32_t { k_carry_in = 1, k_carry_out = 2 };
 
@@ -87,9 +95,7 @@ void decode_sum(decoding& d, std::string_view name)
   auto const type = d.take_type();
   if ((type == type::f16 || type == type::bf16) && d.take("f32"))
     return decode_mixed_arithmetic(d, name, type);
-  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
-    return decode_half_arithmetic(d, name, type);
-  if (is_float(type)) return decode_float_arithmetic(d, name, type);
+  if (is_float(type)) return decode_real(d, name, type);
   if (d.take("cc")) return decode_carry<Subtract>(d, type, false, true);
   if (d.take("sat")) {
     if (type != type::s32) d.refuse();
@@ -146,9 +152,7 @@ void decode_wide(decoding& d, type type)
 void decode_mul(decoding& d)
 {
   auto const type = d.take_type();
-  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
-    return decode_half_arithmetic(d, "mul", type);
-  if (is_float(type)) return decode_float_arithmetic(d, "mul", type);
+  if (is_float(type)) return decode_real(d, "mul", type);
   if (d.take("wide")) return decode_wide<false>(d, type);
   if (d.take("hi")) return void(d.emit(binary_of<op_high>(d, type), type, {type, type}));
   if (!d.take("lo")) d.refuse();
@@ -190,9 +194,7 @@ void decode_extreme(decoding& d, std::string_view name)
   if (decode_packed_integers(d, name)) return;
   auto const type = d.take_type();
   if (is_float(type) && decode_special_extreme(d, name == "max", type)) return;
-  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
-    return decode_half_arithmetic(d, name, type);
-  if (is_float(type)) return decode_float_arithmetic(d, name, type);
+  if (is_float(type)) return decode_real(d, name, type);
   d.emit(binary_of<Op>(d, type), type, {type, type});
 }
 
@@ -201,9 +203,7 @@ template <typename Op>
 void decode_two(decoding& d, std::string_view name)
 {
   auto const type = d.take_type();
-  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
-    return decode_half_arithmetic(d, name, type);
-  if (is_float(type)) return decode_float_arithmetic(d, name, type);
+  if (is_float(type)) return decode_real(d, name, type);
   d.emit(binary_of<Op>(d, type), type, {type, type});
 }
 
@@ -211,9 +211,7 @@ template <typename Op>
 void decode_one(decoding& d, std::string_view name)
 {
   auto const type = d.take_type();
-  if (type == type::f16 || type == type::bf16 || type == type::f16x2 || type == type::bf16x2)
-    return decode_half_arithmetic(d, name, type);
-  if (is_float(type)) return decode_float_arithmetic(d, name, type);
+  if (is_float(type)) return decode_real(d, name, type);
   d.emit(for_integer(d, type, []<typename T>() -> handler { return for_host<&unary<T, T, Op>>(); }),
          type, {type});
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/matrix/matrix_product.hpp"
@@ -21,12 +22,12 @@ constexpr std::uint32_t k_transposes = 1;
 using square = std::array<std::array<std::uint16_t, k_size>, k_size>;
 
 /// The elements of a lane: row lane / 4, or that column of the transposed matrix.
-std::uint32_t pair_of(square const& from, unsigned lane, bool transposes) noexcept
+std::uint32_t pair_of(square const& matrix, unsigned lane, bool transposes) noexcept
 {
   auto const row = lane / 4;
   auto const column = lane % 4 * 2;
-  auto const first = transposes ? from[column][row] : from[row][column];
-  auto const second = transposes ? from[column + 1][row] : from[row][column + 1];
+  auto const first = transposes ? matrix[column][row] : matrix[row][column];
+  auto const second = transposes ? matrix[column + 1][row] : matrix[row][column + 1];
   return first | std::uint32_t{second} << 16;
 }
 
@@ -52,6 +53,13 @@ unsigned lane_of(unsigned number, unsigned row) noexcept
   return number * k_size + row;
 }
 
+/// The host address of a row. Also a generic address must be one of shared memory.
+std::byte* resolve_row(warp& w, operation const& o, std::uint64_t address, unsigned lane,
+                       bool writes)
+{
+  return w.resolve_shared(address - k_shared_window, k_row_bytes, lane, o, writes);
+}
+
 /// a: the addresses; d: the list of registers, one for each matrix; immediate: their number.
 void load_matrices(warp& w, operation const& o, lane_mask mask)
 {
@@ -63,7 +71,7 @@ void load_matrices(warp& w, operation const& o, lane_mask mask)
     for (unsigned row = 0; row < k_size; ++row) {
       auto const lane = lane_of(number, row);
       auto const* const source =
-          w.resolve(load<std::uint64_t>(addresses, lane), k_row_bytes, lane, o, false);
+          resolve_row(w, o, load<std::uint64_t>(addresses, lane), lane, false);
       if (w.checks_accesses()) w.record_read(source, k_row_bytes, lane, o);
       std::memcpy(matrices[number][row].data(), source, k_row_bytes);
     }
@@ -82,8 +90,7 @@ void store_matrices(warp& w, operation const& o, lane_mask mask)
     auto const matrix = gathered(w.at(list[number]), (o.flags & k_transposes) != 0);
     for (unsigned row = 0; row < k_size; ++row) {
       auto const lane = lane_of(number, row);
-      auto* const target =
-          w.resolve(load<std::uint64_t>(w.at(o.a), lane), k_row_bytes, lane, o, true);
+      auto* const target = resolve_row(w, o, load<std::uint64_t>(w.at(o.a), lane), lane, true);
       if (w.checks_accesses()) w.record_write(target, k_row_bytes, lane, o);
       std::memcpy(target, matrix[row].data(), k_row_bytes);
     }
@@ -93,9 +100,9 @@ void store_matrices(warp& w, operation const& o, lane_mask mask)
 void transpose(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet_whole_warp(w, o, mask)) return;
-  auto const from = gathered(w.at(o.a), false);
+  auto const matrix = gathered(w.at(o.a), false);
   auto* const d = w.at(o.d);
-  each_lane(mask, [&](unsigned i) { store(d, i, pair_of(from, i, true)); });
+  each_lane(mask, [&](unsigned i) { store(d, i, pair_of(matrix, i, true)); });
 }
 
 void decode_matrices(decoding& d, bool stores)

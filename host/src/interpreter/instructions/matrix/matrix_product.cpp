@@ -9,6 +9,7 @@
 
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/matrix/whole_warp.hpp"
+#include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -16,13 +17,13 @@ namespace {
 constexpr std::size_t k_max_operand = 16 * 256;  // elements of A or B
 constexpr std::size_t k_max_result = 16 * 16;    // elements of C or D
 
-/// The product in operation::immediate, 8 bits for each size.
+/// The product in operation::immediate.
 std::uint64_t pack(matrix_product const& p) noexcept
 {
   auto const types = static_cast<std::uint64_t>(p.a) | static_cast<std::uint64_t>(p.b) << 4 |
                      static_cast<std::uint64_t>(p.c) << 8 | static_cast<std::uint64_t>(p.d) << 12;
   auto const kinds = std::uint64_t{p.saturates} | static_cast<std::uint64_t>(p.bits) << 1 |
-                     std::uint64_t{p.is_wmma} << 2;
+                     std::uint64_t{p.is_wmma} << 3;
   return p.m | std::uint64_t{p.n} << 8 | std::uint64_t{p.k} << 16 | types << 32 | kinds << 48;
 }
 
@@ -37,8 +38,8 @@ matrix_product unpack(std::uint64_t word) noexcept
           .c = type_at(40),
           .d = type_at(44),
           .saturates = (word >> 48 & 1U) != 0,
-          .bits = static_cast<bit_product>(word >> 49 & 1U),
-          .is_wmma = (word >> 50 & 1U) != 0};
+          .bits = static_cast<bit_product>(word >> 49 & 3U),
+          .is_wmma = (word >> 51 & 1U) != 0};
 }
 
 /// Calls use(place, bits) for each element of a fragment in the registers `list`.
@@ -195,8 +196,7 @@ fragment fragment_d(matrix_product const& p) noexcept
 std::vector<operand_offset> fragment_registers(decoding& d, syntax::operand const& operand,
                                                fragment const& shape, bool writes)
 {
-  std::vector<syntax::operand> parts{operand};
-  if (operand.kind == syntax::operand_kind::vector) parts = operand.parts;
+  auto const parts = elements_of(operand);
   if (parts.size() != shape.registers)
     d.reject("a matrix of " + std::to_string(shape.registers) + " registers is stated with " +
              std::to_string(parts.size()));
@@ -205,6 +205,49 @@ std::vector<operand_offset> fragment_registers(decoding& d, syntax::operand cons
   for (auto const& part : parts)
     registers.push_back(writes ? d.destination(part, type) : d.source(part, type));
   return registers;
+}
+
+void take_product_modifiers(decoding& d, matrix_product& product)
+{
+  product.saturates = d.take("satfinite");
+  if (!d.take("popc")) return;
+  auto const is_exclusive = d.take("xor");
+  if (!is_exclusive && !d.take("and")) d.refuse(".popc without .xor or .and");
+  product.bits = is_exclusive ? bit_product::exclusive_or : bit_product::conjunction;
+}
+
+element take_element(decoding& d)
+{
+  auto const word = d.take_next();
+  auto const type = parse_element(word);
+  if (!type) d.refuse(std::string(word) + " is not a known type of elements");
+  return *type;
+}
+
+bool can_accumulate(element input, element type) noexcept
+{
+  switch (input) {
+    case element::f16:
+    case element::e4m3:
+    case element::e5m2:
+      return type == element::f16 || type == element::f32;
+    case element::bf16:
+    case element::tf32:
+      return type == element::f32;
+    case element::f64:
+      return type == element::f64;
+    default:
+      return is_whole(input) && type == element::s32;
+  }
+}
+
+void check_product_modifiers(decoding const& d, matrix_product const& product)
+{
+  auto const is_bits = product.a == element::b1;
+  if (product.saturates && (is_bits || !is_whole(product.a)))
+    d.refuse(".satfinite is of s8, u8, s4 and u4 only");
+  if (is_bits != (product.bits != bit_product::none))
+    d.refuse(".xor.popc and .and.popc are of b1, which needs one of them");
 }
 
 void emit_product(decoding& d, matrix_product const& product)

@@ -10,7 +10,8 @@
 
 namespace fatlink::interpreter {
 
-enum class bit_product : std::uint8_t { exclusive_or, conjunction };
+/// What is counted of b1; the products of other types have none.
+enum class bit_product : std::uint8_t { none, exclusive_or, conjunction };
 
 struct matrix_product {
   unsigned m = 0;
@@ -21,7 +22,7 @@ struct matrix_product {
   element c = element::f32;
   element d = element::f32;
   bool saturates = false;
-  bit_product bits = bit_product::exclusive_or;
+  bit_product bits = bit_product::none;
   bool is_wmma = false;  ///< f16 operands have 8 registers, whatever their number of elements
 };
 
@@ -34,6 +35,15 @@ fragment fragment_d(matrix_product const& product) noexcept;
 /// @throws failure (invalid) another number of registers than `shape` has.
 std::vector<operand_offset> fragment_registers(decoding& d, syntax::operand const& operand,
                                                fragment const& shape, bool writes);
+
+/// Takes .satfinite, .xor.popc and .and.popc. @throws failure (refused) .popc alone.
+void take_product_modifiers(decoding& d, matrix_product& product);
+/// Takes the type of a matrix. @throws failure (refused) another word.
+element take_element(decoding& d);
+/// Whether products of elements `input` are added to elements `type`.
+bool can_accumulate(element input, element type) noexcept;
+/// @throws failure (refused) modifiers that the types do not have.
+void check_product_modifiers(decoding const& d, matrix_product const& product);
 
 /// Adds the operation; the operands are D, A, B, C.
 void emit_product(decoding& d, matrix_product const& product);

@@ -42,51 +42,30 @@ element class_of(element type) noexcept
   }
 }
 
-bool is_accumulator(matrix_product const& p, element type) noexcept
-{
-  if (is_whole(p.a)) return type == element::s32;
-  if (p.a == element::f64) return type == element::f64;
-  auto const takes_half = class_of(p.a) == element::f16 || class_of(p.a) == element::e4m3;
-  return type == element::f32 || (type == element::f16 && takes_half);
-}
-
 void check(decoding const& d, matrix_product const& p)
 {
   auto const type = class_of(p.a);
   auto const is_known = std::any_of(k_shapes.begin(), k_shapes.end(), [&](auto const& shape) {
     return shape.type == type && shape.m == p.m && shape.n == p.n && shape.k == p.k;
   });
-  if (!is_known || class_of(p.b) != type || !is_accumulator(p, p.c) || !is_accumulator(p, p.d))
+  if (!is_known || class_of(p.b) != type || p.c != p.d || !can_accumulate(p.a, p.d))
     d.refuse("not a known shape with these types");
 }
 
 void check_quad(decoding const& d, matrix_product const& p, std::string_view a_layout,
                 std::string_view b_layout)
 {
-  if (p.b != element::f16 || !is_accumulator(p, p.c) || !is_accumulator(p, p.d))
+  auto const widens = p.c == element::f16 && p.d == element::f32;
+  if (p.b != element::f16 || (p.c != p.d && !widens) || !can_accumulate(p.a, p.d))
     d.refuse("not a known shape with these types");
   for (auto const layout : {a_layout, b_layout})
     if (layout != "row" && layout != "col") d.refuse("no layout");
 }
 
-void take_bit_product(decoding& d, matrix_product& product)
-{
-  if (d.take("and"))
-    product.bits = bit_product::conjunction;
-  else
-    (void)d.take("xor");
-  (void)d.take("popc");
-}
-
 /// The types are D, A, B, C.
 void take_types(decoding& d, matrix_product& product)
 {
-  for (auto* const type : {&product.d, &product.a, &product.b, &product.c}) {
-    auto const word = d.take_next();
-    auto const known = parse_element(word);
-    if (!known) d.refuse(std::string(word) + " is not a known type of elements");
-    *type = *known;
-  }
+  for (auto* const type : {&product.d, &product.a, &product.b, &product.c}) *type = take_element(d);
 }
 
 void decode_mma(decoding& d)
@@ -95,12 +74,12 @@ void decode_mma(decoding& d)
   if (d.next_word().starts_with("sp")) d.refuse_feature("sparse matrices");
   if (!d.take("sync")) d.refuse();
   (void)d.take("aligned");
-  product.saturates = d.take("satfinite");
-  take_bit_product(d, product);
+  take_product_modifiers(d, product);
   if (!parse_shape(d.take_next(), product)) d.refuse("not a known shape");
   auto const a_layout = d.take_next();
   auto const b_layout = d.take_next();
   take_types(d, product);
+  check_product_modifiers(d, product);
   if (product.a == element::f16 && product.m == 8 && product.n == 8 && product.k == 4) {
     check_quad(d, product, a_layout, b_layout);
     return emit_quad_product(d, product, a_layout == "row", b_layout == "row");

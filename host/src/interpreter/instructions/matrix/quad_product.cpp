@@ -60,25 +60,25 @@ struct quad_registers {
   operand_offset const* c;
 };
 
-void read_lane(warp& w, quad_registers const& from, std::uint32_t flags, unsigned lane,
+void read_lane(warp& w, quad_registers const& registers, std::uint32_t flags, unsigned lane,
                quad_matrices& numbers)
 {
   for (unsigned i = 0; i < k_inputs; ++i) {
     auto const a = place_in_a(lane, i, (flags & k_a_by_rows) != 0);
-    numbers.a[a.row][a.column] = real_value(element::f16, half_at(w, from.a, lane, i));
+    numbers.a[a.row][a.column] = real_value(element::f16, half_at(w, registers.a, lane, i));
     auto const b = place_in_b(lane, i, (flags & k_b_by_rows) != 0);
-    numbers.b[b.row][b.column] = real_value(element::f16, half_at(w, from.b, lane, i));
+    numbers.b[b.row][b.column] = real_value(element::f16, half_at(w, registers.b, lane, i));
   }
   auto const is_half = (flags & k_half_c) != 0;
   for (unsigned i = 0; i < k_size; ++i) {
     auto const c = place_in_c(lane, i, is_half);
     numbers.sum[c.row][c.column] =
-        is_half ? real_value(element::f16, half_at(w, from.c, lane, i))
-                : real_value(element::f32, load<std::uint32_t>(w.at(from.c[i]), lane));
+        is_half ? real_value(element::f16, half_at(w, registers.c, lane, i))
+                : real_value(element::f32, load<std::uint32_t>(w.at(registers.c[i]), lane));
   }
 }
 
-void write_lane(warp& w, quad_registers const& to, std::uint32_t flags, unsigned lane,
+void write_lane(warp& w, quad_registers const& registers, std::uint32_t flags, unsigned lane,
                 quad_matrices const& numbers)
 {
   auto const is_half = (flags & k_half_d) != 0;
@@ -88,11 +88,11 @@ void write_lane(warp& w, quad_registers const& to, std::uint32_t flags, unsigned
     auto const bits = static_cast<std::uint32_t>(
         rounded_bits(is_half ? element::f16 : element::f32, numbers.sum[place.row][place.column]));
     if (!is_half)
-      store(w.at(to.d[i]), lane, bits);
+      store(w.at(registers.d[i]), lane, bits);
     else if (i % 2 == 0)
       lower = bits;
     else
-      store(w.at(to.d[i / 2]), lane, lower | bits << 16);
+      store(w.at(registers.d[i / 2]), lane, lower | bits << 16);
   }
 }
 

@@ -91,8 +91,11 @@ matrix_memory memory_of(warp& w, operation const& o, unsigned lane, fragment con
           (o.flags & k_by_rows) != 0, bits_of(shape.type)};
 }
 
-/// a: the address; b: the stride; d: the list of registers; immediate: the fragment.
-void load_fragment(warp& w, operation const& o, lane_mask mask)
+/// Calls use(lane, number, shape, memory, lanes) for each register of each lane; `lanes` are those
+/// of the register. a: the address; b: the stride; d: the list of registers; immediate: the
+/// fragment.
+template <typename Use>
+void each_register(warp& w, operation const& o, lane_mask mask, Use const& use)
 {
   if (!meet_whole_warp(w, o, mask)) return;
   auto const shape = unpack(o.immediate);
@@ -100,14 +103,22 @@ void load_fragment(warp& w, operation const& o, lane_mask mask)
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto const memory = memory_of(w, o, lane, shape);
-    for (unsigned number = 0; number < shape.registers; ++number) {
-      auto const word = load_register(w, o, lane, number, shape, memory);
-      if (register_bits(shape.type) == 64)
-        store(w.at(list[number]), lane, word);
-      else
-        store(w.at(list[number]), lane, static_cast<std::uint32_t>(word));
-    }
+    for (unsigned number = 0; number < shape.registers; ++number)
+      use(lane, number, shape, memory, w.at(list[number]));
   }
+}
+
+void load_fragment(warp& w, operation const& o, lane_mask mask)
+{
+  each_register(w, o, mask,
+                [&](unsigned lane, unsigned number, fragment const& shape,
+                    matrix_memory const& memory, std::byte* lanes) {
+                  auto const word = load_register(w, o, lane, number, shape, memory);
+                  if (register_bits(shape.type) == 64)
+                    store(lanes, lane, word);
+                  else
+                    store(lanes, lane, static_cast<std::uint32_t>(word));
+                });
 }
 
 template <typename T>
@@ -121,41 +132,32 @@ void store_at(warp& w, operation const& o, unsigned lane, std::uint64_t address,
 
 void store_fragment(warp& w, operation const& o, lane_mask mask)
 {
-  if (!meet_whole_warp(w, o, mask)) return;
-  auto const shape = unpack(o.immediate);
-  auto const* const list = w.current().code->lists.data() + o.d;
-  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
-    auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
-    auto const memory = memory_of(w, o, lane, shape);
-    for (unsigned number = 0; number < shape.registers; ++number) {
-      auto const* const lanes = w.at(list[number]);
-      auto const is_wide = register_bits(shape.type) == 64;
-      auto const word =
-          is_wide ? load<std::uint64_t>(lanes, lane) : load<std::uint32_t>(lanes, lane);
-      for (unsigned i = 0; i < shape.packing(); ++i) {
-        auto const address = memory.address(shape.place(lane, number, i));
-        if (memory.bits == 16) store_at<std::uint16_t>(w, o, lane, address, word >> (i * 16));
-        if (memory.bits == 32) store_at<std::uint32_t>(w, o, lane, address, word);
-        if (memory.bits == 64) store_at<std::uint64_t>(w, o, lane, address, word);
-      }
-    }
-  }
+  each_register(w, o, mask,
+                [&](unsigned lane, unsigned number, fragment const& shape,
+                    matrix_memory const& memory, std::byte const* lanes) {
+                  auto const is_wide = register_bits(shape.type) == 64;
+                  auto const word =
+                      is_wide ? load<std::uint64_t>(lanes, lane) : load<std::uint32_t>(lanes, lane);
+                  for (unsigned i = 0; i < shape.packing(); ++i) {
+                    auto const address = memory.address(shape.place(lane, number, i));
+                    if (memory.bits == 16)
+                      store_at<std::uint16_t>(w, o, lane, address, word >> (i * 16));
+                    if (memory.bits == 32) store_at<std::uint32_t>(w, o, lane, address, word);
+                    if (memory.bits == 64) store_at<std::uint64_t>(w, o, lane, address, word);
+                  }
+                });
 }
 
 struct wmma_shape {
   unsigned m, n, k;
   std::array<element, 4> inputs;  // the first repeats where there are fewer
-  std::array<element, 2> accumulators;
 };
 using enum element;
 constexpr std::array k_shapes{
-    wmma_shape{16, 16, 16, {f16, bf16, s8, u8}, {f32, f16}},
-    wmma_shape{32, 8, 16, {f16, bf16, s8, u8}, {f32, f16}},
-    wmma_shape{8, 32, 16, {f16, bf16, s8, u8}, {f32, f16}},
-    wmma_shape{16, 16, 8, {tf32, tf32, tf32, tf32}, {f32, f32}},
-    wmma_shape{8, 8, 4, {f64, f64, f64, f64}, {f64, f64}},
-    wmma_shape{8, 8, 32, {s4, u4, s4, u4}, {s32, s32}},
-    wmma_shape{8, 8, 128, {b1, b1, b1, b1}, {s32, s32}},
+    wmma_shape{16, 16, 16, {f16, bf16, s8, u8}}, wmma_shape{32, 8, 16, {f16, bf16, s8, u8}},
+    wmma_shape{8, 32, 16, {f16, bf16, s8, u8}},  wmma_shape{16, 16, 8, {tf32, tf32, tf32, tf32}},
+    wmma_shape{8, 8, 4, {f64, f64, f64, f64}},   wmma_shape{8, 8, 32, {s4, u4, s4, u4}},
+    wmma_shape{8, 8, 128, {b1, b1, b1, b1}},
 };
 
 void take_shape(decoding& d, matrix_product& product)
@@ -164,30 +166,24 @@ void take_shape(decoding& d, matrix_product& product)
   if (!parse_shape(d.take_next(), product)) d.refuse("not a known shape");
 }
 
-bool is_input(element type, matrix_product const& p) noexcept
+/// Whether `holds` of a type of A and B in the shape of `p`.
+template <typename Predicate>
+bool any_input(matrix_product const& p, Predicate const& holds)
 {
   return std::any_of(k_shapes.begin(), k_shapes.end(), [&](wmma_shape const& shape) {
     return shape.m == p.m && shape.n == p.n && shape.k == p.k &&
-           std::find(shape.inputs.begin(), shape.inputs.end(), type) != shape.inputs.end();
+           std::any_of(shape.inputs.begin(), shape.inputs.end(), holds);
   });
 }
 
-bool is_accumulator(element type, matrix_product const& p) noexcept
+bool is_input(element type, matrix_product const& p)
 {
-  return std::any_of(k_shapes.begin(), k_shapes.end(), [&](wmma_shape const& shape) {
-    auto const is_shape = shape.m == p.m && shape.n == p.n && shape.k == p.k;
-    auto const has_whole = is_whole(shape.inputs.back()) && type == s32;
-    return is_shape &&
-           (has_whole || type == shape.accumulators[0] || type == shape.accumulators[1]);
-  });
+  return any_input(p, [=](element input) { return input == type; });
 }
 
-element take_element(decoding& d)
+bool is_accumulator(element type, matrix_product const& p)
 {
-  auto const word = d.take_next();
-  auto const type = parse_element(word);
-  if (!type) d.refuse(std::string(word) + " is not a known type of elements");
-  return *type;
+  return any_input(p, [=](element input) { return can_accumulate(input, type); });
 }
 
 fragment fragment_of(decoding const& d, matrix_product product, char matrix, element type)
@@ -229,40 +225,49 @@ void decode_transfer(decoding& d, bool stores)
   o.flags = k_whole_warp | (by_rows ? k_by_rows : 0U);
 }
 
-/// f16 states D and C only; the others state D, A, B, C.
+/// Products of f16 state D and C only; the others state D, A, B, C.
 void take_types(decoding& d, matrix_product& product)
 {
   product.d = take_element(d);
+  product.a = product.b = f16;
   product.c = take_element(d);
-  if (!d.has_words()) {
-    product.a = product.b = f16;
-    return;
-  }
+  if (!d.has_words()) return;
   product.a = product.c;
   product.b = take_element(d);
   product.c = take_element(d);
+  if (product.a == f16) d.refuse("not a known shape with these types");
+}
+
+/// A and B have one type, and so have C and D, but of f16. As ptxas takes them for sm_75 to sm_90.
+bool has_valid_types(matrix_product const& p)
+{
+  return p.a == p.b && is_input(p.a, p) && can_accumulate(p.a, p.c) && can_accumulate(p.a, p.d);
+}
+
+/// Whether the layouts are .row.col.
+bool take_layouts(decoding& d)
+{
+  auto const a = d.take_next();
+  auto const b = d.take_next();
+  for (auto const layout : {a, b})
+    if (layout != "row" && layout != "col") d.refuse("no layout");
+  return a == "row" && b == "col";
 }
 
 void decode_product(decoding& d)
 {
   matrix_product product;
-  if (d.take("and"))
-    product.bits = bit_product::conjunction;
-  else
-    (void)d.take("xor");
-  (void)d.take("popc");
+  take_product_modifiers(d, product);
   if (!d.take("sync")) d.refuse();
   (void)d.take("aligned");
-  product.saturates = d.take("satfinite");
-  (void)d.take("rn");
-  for (int i = 0; i < 2; ++i)
-    if (!d.take("row") && !d.take("col")) d.refuse("no layout");
+  auto const has_rounding = d.take("rn");
+  auto const is_row_col = take_layouts(d);
   take_shape(d, product);
   take_types(d, product);
-  auto const is_valid = is_input(product.a, product) && is_input(product.b, product) &&
-                        is_accumulator(product.c, product) && is_accumulator(product.d, product) &&
-                        is_whole(product.a) == (product.c == s32);
-  if (!is_valid) d.refuse("not a known shape with these types");
+  if (!has_valid_types(product)) d.refuse("not a known shape with these types");
+  check_product_modifiers(d, product);
+  if (has_rounding && product.a != f64) d.refuse(".rn is of f64 only");
+  if (bits_of(product.a) < 8 && !is_row_col) d.reject("the layout is not .row.col");
   emit_product(d, product);
 }
 

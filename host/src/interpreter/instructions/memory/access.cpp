@@ -40,8 +40,7 @@ access take_access(decoding& d)
   take_scope(d);
   is_ordered |= take_cache_hints(d) && !Store;
   access.operands = 2 + take_cache_policy(d);
-  for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
-    if (d.take(word)) access.count = count;
+  access.count = take_element_count(d);
   access.space = take_space(d);
   if (access.count * size_of(access.type) > 32) d.refuse();
   if (is_ordered) access.order = access.count > 1 ? ordering::vector : ordering::element;
@@ -106,8 +105,7 @@ struct elements {
 template <bool Store>
 elements take_elements(decoding& d, access const& access, syntax::operand const& operand)
 {
-  std::vector<syntax::operand> parts{operand};
-  if (operand.kind == operand_kind::vector) parts = operand.parts;
+  auto const parts = elements_of(operand);
   if (parts.size() != access.count) d.reject("the vector has another length");
   auto width = std::max(size_of(access.type), 2U);
   for (auto const& part : parts) width = std::max(width, d.width_of(part));

@@ -97,15 +97,31 @@ template <typename M, unsigned Stride, typename Address>
   }
 }
 
+/// The operands of an access of elements M.
+struct access_operands {
+  std::byte const* base = nullptr;       ///< the register of the addresses; null: the offset is one
+  operand_offset const* list = nullptr;  ///< the registers of the elements
+  unsigned count = 0;                    ///< of elements
+  unsigned stride = 0;                   ///< bytes of a lane of each register
+  unsigned size = 0;                     ///< bytes that a lane accesses
+};
+
+template <typename M>
+access_operands operands_of(warp const& w, operation const& o)
+{
+  auto const count = count_of(o);
+  return {.base = o.a == k_no_operand ? nullptr : w.at(o.a),
+          .list = w.current().code->lists.data() + o.d,
+          .count = count,
+          .stride = stride_of(o),
+          .size = static_cast<unsigned>(sizeof(M)) * count};
+}
+
 /// Lane by lane: the first wrong one is named.
 template <typename M, typename Place>
 [[gnu::noinline]] void load_each(warp& w, operation const& o, lane_mask mask)
 {
-  auto const count = count_of(o);
-  auto const stride = stride_of(o);
-  auto const* const base = o.a == k_no_operand ? nullptr : w.at(o.a);
-  auto const* const list = w.current().code->lists.data() + o.d;
-  auto const size = static_cast<unsigned>(sizeof(M)) * count;
+  auto const [base, list, count, stride, size] = operands_of<M>(w, o);
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const source = Place::lane(w, o, base, size, lane, false);
@@ -118,11 +134,7 @@ template <typename M, typename Place>
 template <typename M, typename Place>
 [[gnu::noinline]] void store_each(warp& w, operation const& o, lane_mask mask)
 {
-  auto const count = count_of(o);
-  auto const stride = stride_of(o);
-  auto const* const base = o.a == k_no_operand ? nullptr : w.at(o.a);
-  auto const* const list = w.current().code->lists.data() + o.d;
-  auto const size = static_cast<unsigned>(sizeof(M)) * count;
+  auto const [base, list, count, stride, size] = operands_of<M>(w, o);
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const target = Place::lane(w, o, base, size, lane, true);
@@ -221,11 +233,7 @@ inline void copy_atomically(void* target, void const* source, std::byte const* e
 template <typename M, typename Place, bool Store>
 void ordered_vector(warp& w, operation const& o, lane_mask mask)
 {
-  auto const count = count_of(o);
-  auto const stride = stride_of(o);
-  auto const* const base = o.a == k_no_operand ? nullptr : w.at(o.a);
-  auto const* const list = w.current().code->lists.data() + o.d;
-  auto const size = static_cast<unsigned>(sizeof(M)) * count;
+  auto const [base, list, count, stride, size] = operands_of<M>(w, o);
   poll_digest digest;
   if ((o.flags & k_releases) != 0) w.release_accesses();
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {

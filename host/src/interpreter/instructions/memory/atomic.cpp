@@ -95,11 +95,10 @@ atomic_form take_form(decoding& d)
 {
   atomic_form form;
   form.type = d.take_type();
-  (void)d.take("noftz");
+  take_no_flush(d, form.type);
   form.releases = take_order(d) == memory_order::release || d.take("acq_rel");
   take_scope(d);
-  for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
-    if (d.take(word)) form.count = count;
+  form.count = take_element_count(d);
   form.space = take_space(d);
   form.policy = take_cache_policy(d);
   form.name = d.take_next();

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "interpreter/decode/decoder.hpp"
+#include "interpreter/instructions/floats/float_modifiers.hpp"
 #include "interpreter/instructions/floats/float_ops.hpp"
 #include "interpreter/instructions/integers/integer_ops.hpp"
 #include "util/bytes/half_float.hpp"
@@ -127,6 +128,13 @@ updated<T> update(std::byte* element, T b, T c)
   while (!value.compare_exchange_weak(old, changed))
     changed = static_cast<bits>(Op{}(static_cast<T>(old), b, c));
   return {static_cast<T>(old), old != changed};
+}
+
+/// Takes .noftz. @throws failure (refused) of a type that has none.
+inline void take_no_flush(decoding& d, type type)
+{
+  if (d.take("noftz") && !is_half(type))
+    d.refuse(".noftz is of .f16, .f16x2, .bf16 and .bf16x2 only");
 }
 
 /// Which handler executes the operation `name` on `type`: Make<T, Op, SharedOp>::run, where

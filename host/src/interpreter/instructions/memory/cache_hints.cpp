@@ -7,14 +7,13 @@
 #include <array>
 
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/control/no_effect.hpp"
 #include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {
 
 constexpr unsigned k_line = 128;  // bytes that discard and applypriority take
-
-void do_nothing(warp&, operation const&, lane_mask) {}
 
 /// Checks that the line exists: its contents are undefined afterwards, here unchanged.
 void discard(warp& w, operation const& o, lane_mask mask)

@@ -39,8 +39,10 @@ void rank_of_address(warp& w, operation const& o, lane_mask mask)
 type take_address_type(decoding& d)
 {
   auto const type = d.take_type();
-  auto const is_shared = take_space(d) == space::shared;
-  if (type != type::u64 && (type != type::u32 || !is_shared)) d.refuse("not a supported type");
+  auto const space = take_space(d);
+  auto const is_known = space == space::shared ? type == type::u32 || type == type::u64
+                                               : space == space::generic && type == type::u64;
+  if (!is_known) d.refuse("not a supported type");
   return type;
 }
 

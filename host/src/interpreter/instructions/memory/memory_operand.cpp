@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpreter/instructions/memory/memory_operand.hpp"
 
+#include <utility>
+
 namespace fatlink::interpreter {
 
 memory_order take_order(decoding& d)
@@ -41,6 +43,19 @@ computed_address decode_address(decoding& d, syntax::operand const& address, spa
     d.refuse("an address of 32 bits outside of shared memory");
   result.base = d.source(base, result.width == 4 ? type::b32 : type::b64);
   return result;
+}
+
+std::vector<syntax::operand> elements_of(syntax::operand const& operand)
+{
+  if (operand.kind == syntax::operand_kind::vector) return operand.parts;
+  return {operand};
+}
+
+unsigned take_element_count(decoding& d)
+{
+  for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
+    if (d.take(word)) return count;
+  return 1;
 }
 
 }  // namespace fatlink::interpreter

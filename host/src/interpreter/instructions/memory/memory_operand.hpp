@@ -3,6 +3,8 @@
 // Source: PTX ISA 9.0, "Data Movement and Conversion Instructions", "atom", "red".
 #pragma once
 
+#include <vector>
+
 #include "interpreter/decode/decoder.hpp"
 
 namespace fatlink::interpreter {
@@ -26,5 +28,10 @@ struct computed_address {
 /// Decodes the address [base + offset] of an access to `space`.
 /// @throws failure (refused) not an address, or a base of another width.
 computed_address decode_address(decoding& d, syntax::operand const& address, space space);
+
+/// The elements of a vector {…}; another operand is its only element.
+std::vector<syntax::operand> elements_of(syntax::operand const& operand);
+/// Takes .v2, .v4 or .v8. Returns the number of elements, 1 unless stated.
+unsigned take_element_count(decoding& d);
 
 }  // namespace fatlink::interpreter

@@ -2,7 +2,9 @@
 // setp and set. Source: PTX ISA 9.0, "Comparison and Selection Instructions".
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/floats/float_modifiers.hpp"
 #include "interpreter/instructions/floats/float_ops.hpp"
+#include "interpreter/instructions/floats/half_numbers.hpp"
 #include "interpreter/instructions/values/relation.hpp"
 #include "util/bytes/half_float.hpp"
 
@@ -24,12 +26,13 @@ struct plain {
   }
 };
 /// Reads a 16-bit floating-point operand as double.
-template <typename Half>
+template <typename Half, bool Ftz>
 struct widened {
   using is_half = void;
   static double read(std::byte const* lanes, unsigned i) noexcept
   {
-    return to_double(Half{load<std::uint16_t>(lanes, i)});
+    auto const bits = load<std::uint16_t>(lanes, i);
+    return to_double(Half{Ftz ? half_numbers::flushed<Half>(bits) : bits});
   }
 };
 
@@ -122,10 +125,11 @@ handler for_comparison(decoding const& d, type type, bool ftz, relation relation
       return for_type.template operator()<plain<double, false>>();
     case type::f16:
     case type::f16x2:
-      return for_type.template operator()<widened<binary16>>();
+      return ftz ? for_type.template operator()<widened<binary16, true>>()
+                 : for_type.template operator()<widened<binary16, false>>();
     case type::bf16:
     case type::bf16x2:
-      return for_type.template operator()<widened<bfloat16>>();
+      return for_type.template operator()<widened<bfloat16, false>>();
     default:
       if (relation >= relation::equ) d.refuse();
       return for_integer(d, type, [&]<typename T>() -> handler {
@@ -148,6 +152,12 @@ combination take_combination(decoding& d)
   if (d.take("or")) return combination::disjunction;
   if (d.take("xor")) return combination::exclusive;
   return combination::none;
+}
+
+/// Only f32, f16 and f16x2 have .ftz.
+bool take_flush(decoding& d, type type)
+{
+  return (type == type::f32 || is_binary16(type)) && d.take("ftz");
 }
 
 /// Where a comparison writes: d and e of its operation, and the bits that mean true.
@@ -186,7 +196,7 @@ void decode_setp(decoding& d)
   auto const type = d.take_type();
   auto const relation = take_relation(d);
   auto const combination = take_combination(d);
-  auto const ftz = d.take("ftz");
+  auto const ftz = take_flush(d, type);
   auto const& results = d.operand(0);
   syntax::operand const sink;
   auto const has_two = results.kind == syntax::operand_kind::pair;
@@ -230,7 +240,7 @@ void decode_set(decoding& d)
   auto const result_type = d.take_type();
   auto const relation = take_relation(d);
   auto const combination = take_combination(d);
-  auto const ftz = d.take("ftz");
+  auto const ftz = take_flush(d, type);
   auto const true_bits =
       is_pair(type) && !is_pair(result_type) ? 0xFFFF : true_bits_of(d, result_type);
   auto const is_narrow = size_of(result_type) == 2;

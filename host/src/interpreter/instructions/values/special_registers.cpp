@@ -1,51 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Special registers. Source: PTX ISA 9.0, "Special Registers".
+// Special registers: their names, and how they are read. Source: PTX ISA 9.0, "Special Registers".
 #include <array>
-#include <chrono>
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/values/special_values.hpp"
 
 namespace fatlink::interpreter {
 namespace {
-
-/// What a special register reads; in operation::immediate.
-enum class special : std::uint64_t {
-  tid,
-  ntid,
-  ctaid,
-  nctaid,
-  laneid,
-  warpid,
-  nwarpid,
-  one,
-  zero,
-  lanemask_eq,
-  lanemask_le,
-  lanemask_lt,
-  lanemask_ge,
-  lanemask_gt,
-  clock,
-  clock_hi,
-  nanoseconds,
-  nanoseconds_hi,
-  dynamic_shared,
-  total_shared,
-  all_shared,
-  cluster,
-  cluster_count,
-  block_in_cluster,
-  cluster_size,
-  cluster_rank,
-  cluster_blocks,
-  workspace_lower,
-  workspace_upper,
-  reserved_begin,
-  reserved_middle,
-  reserved_end,
-  reserved_bytes,
-};
 
 struct special_name {
   std::string_view word;
@@ -109,99 +72,6 @@ bool is_in_family(std::string_view name)
   return false;
 }
 
-std::uint32_t axis_of(dimensions const& index, std::uint32_t axis) noexcept
-{
-  return axis == 0 ? index.x : axis == 1 ? index.y : index.z;
-}
-
-std::uint64_t nanoseconds() noexcept
-{
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
-}
-
-std::uint64_t lane_mask_value(special source, unsigned lane) noexcept
-{
-  auto const bit = std::uint64_t{1} << lane;
-  switch (source) {
-    case special::lanemask_eq:
-      return bit;
-    case special::lanemask_le:
-      return 2 * bit - 1;
-    case special::lanemask_lt:
-      return bit - 1;
-    case special::lanemask_ge:
-      return ~(bit - 1);
-    default:
-      return ~(2 * bit - 1);
-  }
-}
-
-std::uint64_t value_of(warp const& w, operation const& o, unsigned lane) noexcept
-{
-  auto const source = static_cast<special>(o.immediate);
-  switch (source) {
-    case special::tid:
-      return axis_of(w.block().thread(w.index(), lane), o.flags);
-    case special::ntid:
-      return axis_of(w.launch().block, o.flags);
-    case special::ctaid:
-      return axis_of(w.block().index(), o.flags);
-    case special::nctaid:
-      return axis_of(w.launch().grid, o.flags);
-    case special::cluster:
-      return axis_of(w.block().index(), o.flags) / axis_of(w.launch().cluster, o.flags);
-    case special::cluster_count:
-      return axis_of(w.launch().grid, o.flags) / axis_of(w.launch().cluster, o.flags);
-    case special::block_in_cluster:
-      return axis_of(w.block().index(), o.flags) % axis_of(w.launch().cluster, o.flags);
-    case special::cluster_size:
-      return axis_of(w.launch().cluster, o.flags);
-    case special::cluster_rank:
-      return w.block().rank();
-    case special::cluster_blocks:
-      return w.launch().cluster.count();
-    case special::laneid:
-      return lane;
-    case special::warpid:
-      return w.index();
-    case special::nwarpid:
-      return w.block().warp_count();
-    case special::one:
-      return 1;
-    case special::zero:
-      return 0;
-    case special::clock:
-    case special::nanoseconds:
-      return nanoseconds();
-    case special::clock_hi:
-    case special::nanoseconds_hi:
-      return nanoseconds() >> 32;
-    case special::workspace_lower:
-      return w.launch().workspace & 0xFFFFFFFFU;
-    case special::workspace_upper:
-      return w.launch().workspace >> 32;
-    case special::dynamic_shared:
-      return w.launch().dynamic_shared;
-    case special::total_shared:
-      return std::uint64_t{w.launch().static_shared} + w.launch().dynamic_shared;
-    case special::all_shared:
-      return std::uint64_t{w.launch().static_shared} + w.launch().dynamic_shared +
-             k_reserved_shared_bytes;
-    case special::reserved_begin:
-      return w.block().shared_bytes() - k_reserved_shared_bytes;
-    case special::reserved_middle:
-      return w.block().shared_bytes() - k_reserved_shared_bytes / 2;
-    case special::reserved_end:
-      return w.block().shared_bytes();
-    case special::reserved_bytes:
-      return k_reserved_shared_bytes;
-    default:
-      return lane_mask_value(source, lane);
-  }
-}
-
 /// %tid: counts from the index of the first lane, because divisions take long.
 template <typename T>
 void read_thread_index(warp& w, operation const& o, lane_mask mask)
@@ -225,7 +95,8 @@ void read_special(warp& w, operation const& o, lane_mask mask)
   auto* const d = w.at(o.d);
   auto const source = static_cast<special>(o.immediate);
   if (source >= special::clock && source <= special::nanoseconds_hi) w.note_clock();
-  each_lane(mask, [&](unsigned i) { store<T>(d, i, static_cast<T>(value_of(w, o, i))); });
+  each_lane(mask,
+            [&](unsigned i) { store<T>(d, i, static_cast<T>(value_of(w, source, o.flags, i))); });
 }
 
 void read_explicit_cluster(warp& w, operation const& o, lane_mask mask)

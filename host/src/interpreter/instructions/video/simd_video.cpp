@@ -66,16 +66,7 @@ std::uint32_t compute(simd_form const& form, std::uint32_t a, std::uint32_t b,
 template <video_action Action, unsigned Count>
 void simd(warp& w, operation const& o, lane_mask mask)
 {
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  auto const* const b = w.at(o.b);
-  auto const* const c = w.at(o.c);
-  auto const form = std::bit_cast<simd_form>(o.immediate);
-  each_lane(mask, [=](unsigned i) {
-    store(d, i,
-          compute<Action, Count>(form, load<std::uint32_t>(a, i), load<std::uint32_t>(b, i),
-                                 load<std::uint32_t>(c, i)));
-  });
+  each_video_result<simd_form>(w, o, mask, compute<Action, Count>);
 }
 
 /// The digits of a selector, "h10" or "b3210", the last one first: that of the lowest position.

@@ -105,17 +105,13 @@ using scalar_video::form;
 template <video_action Action>
 void arithmetic(warp& w, operation const& o, lane_mask mask)
 {
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  auto const* const b = w.at(o.b);
-  auto const* const c = w.at(o.c);
-  auto const form = std::bit_cast<scalar_video::form>(o.immediate);
-  each_lane(mask, [=](unsigned i) {
-    auto const x = scalar_video::read(load<std::uint32_t>(a, i), form.a, form.a_signed());
-    auto const y = scalar_video::read(load<std::uint32_t>(b, i), form.b, form.b_signed());
-    auto const value = compute_video(Action, static_cast<video_relation>(form.relation), x, y);
-    store(d, i, scalar_video::finished(value, form, load<std::uint32_t>(c, i)));
-  });
+  each_video_result<form>(
+      w, o, mask, [](form const& form, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+        auto const x = scalar_video::read(a, form.a, form.a_signed());
+        auto const y = scalar_video::read(b, form.b, form.b_signed());
+        auto const value = compute_video(Action, static_cast<video_relation>(form.relation), x, y);
+        return scalar_video::finished(value, form, c);
+      });
 }
 
 template <video_action Action>

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/integers/integer_ops.hpp"
 
 namespace fatlink::interpreter {
@@ -84,6 +86,23 @@ T clamped_to(T value, unsigned bits, bool is_signed) noexcept
 {
   auto const range = T{1} << (is_signed ? bits - 1 : bits);
   return std::clamp<T>(value, is_signed ? -range : T{0}, range - 1);
+}
+
+/// Stores compute(form, a, b, c) for each lane. operation::immediate: the form.
+template <typename Form, typename Compute>
+[[gnu::always_inline]] inline void each_video_result(warp& w, operation const& o, lane_mask mask,
+                                                     Compute const& compute)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const* const b = w.at(o.b);
+  auto const* const c = w.at(o.c);
+  auto const form = std::bit_cast<Form>(o.immediate);
+  each_lane(mask, [=](unsigned i) {
+    store(d, i,
+          compute(form, load<std::uint32_t>(a, i), load<std::uint32_t>(b, i),
+                  load<std::uint32_t>(c, i)));
+  });
 }
 
 /// The words of a video instruction: types and others, each in their order.

@@ -13,18 +13,14 @@ namespace {
 template <bool Left>
 void shift(warp& w, operation const& o, lane_mask mask)
 {
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  auto const* const b = w.at(o.b);
-  auto const* const c = w.at(o.c);
-  auto const form = std::bit_cast<scalar_video::form>(o.immediate);
-  each_lane(mask, [=](unsigned i) {
-    auto const value = read(load<std::uint32_t>(a, i), form.a, form.a_signed());
-    auto const stated = read(load<std::uint32_t>(b, i), form.b, false);
-    auto const amount = form.has(k_wrap) ? stated & 31 : std::min<std::int64_t>(stated, 32);
-    auto const left = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << amount);
-    store(d, i, finished(Left ? left : value >> amount, form, load<std::uint32_t>(c, i)));
-  });
+  each_video_result<form>(
+      w, o, mask, [](form const& form, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+        auto const value = read(a, form.a, form.a_signed());
+        auto const stated = read(b, form.b, false);
+        auto const amount = form.has(k_wrap) ? stated & 31 : std::min<std::int64_t>(stated, 32);
+        auto const shifted = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << amount);
+        return finished(Left ? shifted : value >> amount, form, c);
+      });
 }
 
 /// An operand of vmad: whole ones are signed, whatever their type (measured on an H100; the PTX
@@ -53,16 +49,7 @@ std::uint32_t multiply_add(form const& form, std::uint32_t a, std::uint32_t b, s
 
 void multiply_and_add(warp& w, operation const& o, lane_mask mask)
 {
-  auto* const d = w.at(o.d);
-  auto const* const a = w.at(o.a);
-  auto const* const b = w.at(o.b);
-  auto const* const c = w.at(o.c);
-  auto const form = std::bit_cast<scalar_video::form>(o.immediate);
-  each_lane(mask, [=](unsigned i) {
-    store(d, i,
-          multiply_add(form, load<std::uint32_t>(a, i), load<std::uint32_t>(b, i),
-                       load<std::uint32_t>(c, i)));
-  });
+  each_video_result<form>(w, o, mask, multiply_add);
 }
 
 template <bool Left>
@@ -95,8 +82,8 @@ void take_signs(decoding const& d, video_words const& words, form& form)
   if (negated) form.flags |= k_negate_product;
   if (d.operand(3).minus) form.flags |= k_negate_addend;
   if (negated && d.operand(3).minus) d.reject("both the product and c are negated");
-  auto const any = d.operand(1).minus || d.operand(2).minus || d.operand(3).minus;
-  if (form.has(k_plus_one) && any) d.reject("an operand of .po is negated");
+  auto const is_any_negated = d.operand(1).minus || d.operand(2).minus || d.operand(3).minus;
+  if (form.has(k_plus_one) && is_any_negated) d.reject("an operand of .po is negated");
   form.set_signed(words.types[1], words.types[2], type::u32);
   if (form.a_signed() || form.b_signed() || negated || d.operand(3).minus) form.flags |= k_signed;
 }

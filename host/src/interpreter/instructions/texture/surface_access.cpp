@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// suld.b and sust.b: bytes of a surface, without conversion. Source: PTX ISA 9.0, "suld", "sust".
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "interpreter/instructions/memory/access_handlers.hpp"
+#include "interpreter/instructions/texture/surface_families.hpp"
+#include "interpreter/instructions/texture/surface_place.hpp"
+
+namespace fatlink::interpreter {
+namespace {
+
+unsigned bytes_of(operation const& o) noexcept
+{
+  return static_cast<unsigned>(o.immediate);
+}
+
+template <typename M>
+void load_surface(warp& w, operation const& o, lane_mask mask)
+{
+  auto const find = [&](unsigned lane) { return find_surface(w, o, lane); };
+  each_image(w, o, mask, find, [&](bound_image const& image, unsigned lane) {
+    auto const address = surface_address(w, o, image, lane, bytes_of(o));
+    auto* const source = address ? w.resolve(*address, bytes_of(o), lane, o, false)
+                                 : static_cast<std::byte*>(nullptr);
+    if (source != nullptr && w.checks_accesses()) w.record_read(source, bytes_of(o), lane, o);
+    for (unsigned k = 0; k < register_count(o); ++k)
+      put_extended(w.at(register_of(w, o, k)), lane, register_stride(o),
+                   source == nullptr ? M{0} : load_element<M>(source + k * sizeof(M)));
+  });
+}
+
+template <typename M>
+void store_surface(warp& w, operation const& o, lane_mask mask)
+{
+  auto const find = [&](unsigned lane) { return find_surface(w, o, lane); };
+  each_image(w, o, mask, find, [&](bound_image const& image, unsigned lane) {
+    auto const address = surface_address(w, o, image, lane, bytes_of(o));
+    if (!address) return;
+    std::array<M, 4> values = {};
+    for (unsigned k = 0; k < register_count(o); ++k)
+      std::memcpy(&values[k], w.at(register_of(w, o, k)) + lane * register_stride(o), sizeof(M));
+    auto* const target = w.resolve(*address, bytes_of(o), lane, o, true);
+    auto const* const after = reinterpret_cast<std::byte const*>(values.data());
+    if (w.checks_accesses()) w.record_write(target, bytes_of(o), lane, o, after);
+    for (unsigned k = 0; k < register_count(o); ++k)
+      store_element<M>(target + k * sizeof(M), after + k * sizeof(M));
+  });
+}
+
+template <bool Store>
+handler pick(decoding const& d, type type)
+{
+  switch (type) {
+    case type::b8:
+      return Store ? &store_surface<std::uint8_t> : &load_surface<std::uint8_t>;
+    case type::b16:
+      return Store ? &store_surface<std::uint16_t> : &load_surface<std::uint16_t>;
+    case type::b32:
+      return Store ? &store_surface<std::uint32_t> : &load_surface<std::uint32_t>;
+    case type::b64:
+      return Store ? &store_surface<std::uint64_t> : &load_surface<std::uint64_t>;
+    default:
+      d.refuse("not a supported type");
+  }
+}
+
+/// The registers may be wider than the elements, as those of ld and st.
+template <bool Store>
+std::vector<operand_offset> take_registers(decoding& d, surface_form& form, type element,
+                                           syntax::operand const& operand)
+{
+  auto const parts = parts_of(operand);
+  if (parts.size() != form.count) d.reject("the vector has another length");
+  form.stride = std::max(size_of(element), 2U);
+  for (auto const& part : parts) form.stride = std::max(form.stride, d.width_of(part));
+  auto const type = form.stride == 8 ? type::b64 : form.stride == 4 ? type::b32 : type::b16;
+  std::vector<operand_offset> registers;
+  for (auto const& part : parts)
+    registers.push_back(Store ? d.source(part, type) : d.destination(part, type));
+  return registers;
+}
+
+void take_cache_operator(decoding& d)
+{
+  for (auto const* const word : {"ca", "cg", "cs", "cv", "wb", "wt"})
+    if (d.take(word)) return;
+}
+
+template <bool Store>
+void decode_bytes(decoding& d)
+{
+  auto const type = d.take_type();
+  auto const run = pick<Store>(d, type);
+  auto form = take_surface_form(d);
+  if (form.is_formatted) d.refuse("a formatted load");
+  take_cache_operator(d);
+  form.count = d.take("v4") ? 4 : d.take("v2") ? 2 : 1;
+  auto const bytes = form.count * size_of(type);
+  if (bytes > 16) d.refuse("more than 16 bytes");
+  d.expect_count(2, 2);
+  auto const registers = take_registers<Store>(d, form, type, d.operand(Store ? 1 : 0));
+  emit_surface_access(d, run, form, d.operand(Store ? 0 : 1), registers, bytes);
+}
+
+void decode_store(decoding& d)
+{
+  if (d.next_word() == "p") return decode_formatted_store(d);
+  decode_bytes<true>(d);
+}
+
+}  // namespace
+
+void add_surfaces(decode_table& table)
+{
+  table["suld"] = &decode_bytes<false>;
+  table["sust"] = &decode_store;
+  table["sured"] = &decode_surface_reduction;
+}
+
+}  // namespace fatlink::interpreter

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What instructions on textures and surfaces have in common: the geometry that they name, and the
+// operand [object, {coordinates}]. Source: PTX ISA 9.0, "Texture Instructions", "Surface
+// Instructions".
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/textures.hpp"
+
+namespace fatlink::interpreter {
+
+/// Takes the geometry, ".a2d". @throws failure (refused) there is none, or multi-sample textures.
+geometry take_geometry(decoding& d);
+
+/// "a2d".
+char const* name_of(geometry shape) noexcept;
+
+constexpr bool is_layered(geometry shape) noexcept
+{
+  return shape == geometry::layered_line || shape == geometry::layered_plane ||
+         shape == geometry::layered_cube;
+}
+
+constexpr bool is_cube(geometry shape) noexcept
+{
+  return shape == geometry::cube || shape == geometry::layered_cube;
+}
+
+/// Coordinates within an image or a layer: 3 for the direction of a cube.
+constexpr unsigned dimensions_of(geometry shape) noexcept
+{
+  if (shape == geometry::line || shape == geometry::layered_line) return 1;
+  return shape == geometry::plane || shape == geometry::layered_plane ? 2 : 3;
+}
+
+struct texel_operand {
+  operand_offset handle = k_no_operand;
+  std::vector<operand_offset> coordinates = {};  ///< the layer first
+};
+
+/// Decodes [object, {coordinates}]; coordinates that the geometry does not have are ignored.
+texel_operand take_texel(decoding& d, syntax::operand const& operand, geometry shape, type type);
+
+/// A vector's parts; an operand that is none is its own part.
+std::vector<syntax::operand> parts_of(syntax::operand const& operand);
+
+/// In operation::flags: the geometry, and above it what a handler needs.
+constexpr std::uint32_t k_geometry_bits = 4;
+constexpr geometry geometry_of(operation const& o) noexcept
+{
+  return static_cast<geometry>(o.flags & ((1U << k_geometry_bits) - 1));
+}
+
+}  // namespace fatlink::interpreter
