@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves opaque elements between the lanes of a warp, and combines them in the order of the lanes.
+// All 32 lanes call each function.
+#pragma once
+
+#include <fatlink/opaque_element.cuh>
+
+namespace fatlink_algorithms {
+
+constexpr unsigned k_warp = 32;
+constexpr unsigned k_all_lanes = 0xFFFFFFFF;
+
+__device__ __forceinline__ unsigned lane_index()
+{
+  unsigned lane = 0;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
+/// `value` of the lane whose index differs by `mask`.
+template <typename Element>
+__device__ __forceinline__ Element shuffle_xor(Element value, unsigned mask)
+{
+  for (auto& word : value.words)
+    word = __shfl_xor_sync(k_all_lanes, static_cast<unsigned>(word), mask);
+  return value;
+}
+
+/// `value` of the lane `delta` above, or the own one where there is none.
+template <typename Element>
+__device__ __forceinline__ Element shuffle_down(Element value, unsigned delta)
+{
+  for (auto& word : value.words)
+    word = __shfl_down_sync(k_all_lanes, static_cast<unsigned>(word), delta);
+  return value;
+}
+
+/// `value` of the lane `delta` below, or the own one where there is none.
+template <typename Element>
+__device__ __forceinline__ Element shuffle_up(Element value, unsigned delta)
+{
+  for (auto& word : value.words)
+    word = __shfl_up_sync(k_all_lanes, static_cast<unsigned>(word), delta);
+  return value;
+}
+
+/// `a` if `condition`, else `b`, without a branch.
+template <typename Element>
+__device__ __forceinline__ Element select(bool condition, Element a, Element const& b)
+{
+  for (unsigned k = 0; k < sizeof a.words / sizeof a.words[0]; ++k)
+    a.words[k] = condition ? a.words[k] : b.words[k];
+  return a;
+}
+
+/// Combines the values of two lanes whose indices differ by `mask`, a power of two: that of the
+/// lower lane first. Both lanes get the result.
+template <typename Element, typename Combine>
+__device__ __forceinline__ Element combine_pair(Element const& value, unsigned mask,
+                                                Combine combine)
+{
+  auto const other = shuffle_xor(value, mask);
+  auto const upper = (lane_index() & mask) != 0;
+  return combine(select(upper, other, value), select(upper, value, other));
+}
+
+/// Two rows of values to one: the lower lane of a pair combines both lanes' `a`, the upper one `b`.
+template <typename Element, typename Combine>
+__device__ __forceinline__ Element combine_rows(Element const& a, Element const& b, unsigned mask,
+                                                Combine combine)
+{
+  auto const upper = (lane_index() & mask) != 0;
+  auto const other = shuffle_xor(select(upper, a, b), mask);
+  return combine(select(upper, other, a), select(upper, b, other));
+}
+
+/// Combines the values of the first `lanes` lanes, at least 1. Lane 0 gets the result.
+template <typename Element, typename Combine>
+__device__ __forceinline__ Element fold_lanes(Element value, unsigned lanes, Combine combine)
+{
+  auto const lane = lane_index();
+#pragma unroll
+  for (unsigned delta = 1; delta < k_warp; delta *= 2) {
+    auto const other = shuffle_down(value, delta);
+    // A lane covers itself and those above it up to the next multiple of 2 * delta.
+    if (lane % (2 * delta) == 0 && lane + delta < lanes) value = combine(value, other);
+  }
+  return value;
+}
+
+}  // namespace fatlink_algorithms

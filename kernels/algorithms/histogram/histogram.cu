@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library histogram_N: counts[b] = the number of elements whose bin is b. histogram_clear, then
+// histogram_shared, or histogram_global where the bins do not fit in shared memory.
+#include "../bin.cuh"
+#include "histogram.cuh"
+
+using namespace fatlink_algorithms;
+
+namespace {
+
+constexpr unsigned k_threads = 512;
+constexpr unsigned k_vectors = FATLINK_ELEMENT_BYTES == 32 ? 2 : 4;
+
+struct bin_hook {
+  void const* state;
+  __device__ __forceinline__ unsigned operator()(fatlink_element x) const { return bin(x, state); }
+};
+
+}  // namespace
+
+using counter = unsigned long long;
+
+extern "C" __global__ void __launch_bounds__(k_threads)
+    histogram_clear(counter* __restrict__ counts, std::size_t bins)
+{
+  auto const i = std::size_t{blockIdx.x} * k_threads + threadIdx.x;
+  if (i < bins) counts[i] = 0;
+}
+
+// Dynamic shared memory: an unsigned integer for each bin.
+extern "C" __global__ void __launch_bounds__(k_threads)
+    histogram_shared(fatlink_element const* __restrict__ in, counter* __restrict__ counts,
+                     std::size_t n, unsigned bins, void const* __restrict__ state)
+{
+  histogram_in_shared<1, false, k_vectors, k_threads>(array_source{in}, counts, n, bins,
+                                                      bin_hook{state});
+}
+
+extern "C" __global__ void __launch_bounds__(k_threads)
+    histogram_global(fatlink_element const* __restrict__ in, counter* __restrict__ counts,
+                     std::size_t n, unsigned bins, void const* __restrict__ state)
+{
+  count_elements<k_vectors, k_threads>(array_source{in}, n, global_bins<counter>{counts, bins},
+                                       bin_hook{state});
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of histogram. Each block counts in shared memory and adds what it counted to the
+// result at its end.
+#pragma once
+
+#include <cstdint>
+
+#include "../detail/sources.cuh"
+
+namespace fatlink_algorithms {
+
+/// Counts element `item` in one of `copies` histograms of shared memory, that of the lane or warp.
+/// Bins from `bins` on are not counted.
+template <unsigned Copies>
+struct shared_bins {
+  unsigned* counts;
+  unsigned bins;
+  unsigned copy;
+
+  __device__ __forceinline__ void add(unsigned bin) const
+  {
+    if (bin < bins) atomicAdd(counts + bin * Copies + copy, 1U);
+  }
+};
+
+template <typename Count>
+struct global_bins {
+  Count* counts;
+  unsigned bins;
+
+  __device__ __forceinline__ void add(unsigned bin) const
+  {
+    if (bin < bins) atomicAdd(counts + bin, Count{1});
+  }
+};
+
+/// Counts the elements of the array that fall to the block.
+template <unsigned Vectors, unsigned Threads, typename Element, typename Bins, typename BinOf>
+__device__ __forceinline__ void count_elements(array_source<Element> const& source, std::size_t n,
+                                               Bins const& bins, BinOf bin_of)
+{
+  constexpr unsigned k_pack = sizeof(Element) < 16 ? 16 / sizeof(Element) : 1;
+  constexpr unsigned k_tile = Threads * Vectors * k_pack;
+  auto const step = std::size_t{gridDim.x} * k_tile;
+  auto tile = std::size_t{blockIdx.x} * k_tile;
+  if (source.aligned)
+    for (; tile + k_tile <= n; tile += step) {
+      Element items[Vectors][k_pack];
+#pragma unroll
+      for (unsigned v = 0; v < Vectors; ++v)
+        load_vectors(source.in + tile + (v * Threads + threadIdx.x) * k_pack, items[v]);
+#pragma unroll
+      for (unsigned v = 0; v < Vectors; ++v)
+#pragma unroll
+        for (unsigned k = 0; k < k_pack; ++k) bins.add(bin_of(items[v][k]));
+    }
+  // Tiles of an unaligned array, or the last one.
+  for (; tile < n; tile += step)
+    for (auto i = tile + threadIdx.x; i < min(tile + k_tile, n); i += Threads)
+      bins.add(bin_of(source.in[i]));
+}
+
+/// Adds the histogram of the block's elements to `counts`. Dynamic shared memory: bins * Copies
+/// unsigned integers; a block sees less than 2^32 elements.
+template <unsigned Copies, bool ByLane, unsigned Vectors, unsigned Threads, typename Element,
+          typename Count, typename BinOf>
+__device__ __forceinline__ void histogram_in_shared(array_source<Element> const& source,
+                                                    Count* counts, std::size_t n, unsigned bins,
+                                                    BinOf bin_of)
+{
+  extern __shared__ unsigned block_counts[];
+  for (auto k = threadIdx.x; k < bins * Copies; k += Threads) block_counts[k] = 0;
+  __syncthreads();
+  auto const copy = ByLane ? threadIdx.x % Copies : threadIdx.x / k_warp % Copies;
+  count_elements<Vectors, Threads>(source, n, shared_bins<Copies>{block_counts, bins, copy},
+                                   bin_of);
+  __syncthreads();
+  for (auto bin = threadIdx.x; bin < bins; bin += Threads) {
+    unsigned sum = 0;
+#pragma unroll
+    for (unsigned k = 0; k < Copies; ++k) sum += block_counts[bin * Copies + k];
+    if (sum != 0) atomicAdd(counts + bin, Count{sum});
+  }
+}
+
+}  // namespace fatlink_algorithms

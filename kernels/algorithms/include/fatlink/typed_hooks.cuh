@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defines hooks of the sized contracts (combine_4, keep_8, …) for elements of a type: the macros
+// below make the extern "C" hook, copy elements bit by bit between the type and the contract's
+// bytes, and record the type, so that `fatlink run` reads and writes arrays of it. The copies are
+// of registers and cost nothing.
+//
+//   struct best { float value; int index; };
+//   FATLINK_COMBINE(best, a, b) { return a.value >= b.value ? a : b; }
+//
+// A type is the name of a trivially copyable type of 1, 2, 4, 8, 16 or 32 bytes, aligned to at most
+// 16; without padding, if results are compared as bytes. The name has no comma: give an instance of
+// a template one by `using`. Each macro is used once, at namespace scope; a body follows it.
+//
+//   contract      macro                                     the body returns
+//   combine       FATLINK_COMBINE(type, a, b)               type
+//   load_combine  FATLINK_COMBINE(type, a, b)               type
+//                 FATLINK_LOAD(type, from, x)               type; x is an element of the input
+//   keep          FATLINK_KEEP(type, x)                     bool
+//   less          FATLINK_LESS(type, a, b)                  bool
+//   bin           FATLINK_BIN(type, x)                      unsigned: the bin of x
+//   map1          FATLINK_MAP1(to, from, x)                 to
+//   map2          FATLINK_MAP2(to, from1, a, from2, b)      to
+//   map3          FATLINK_MAP3(to, from1, a, from2, b, from3, c)
+//
+// The bodies of LOAD, KEEP, BIN and MAP may use `state`, a void const*: the launch's user data, or
+// null. No hook may synchronize the block or the warp.
+#pragma once
+
+#include <cstddef>
+
+#include <fatlink/element.cuh>
+#include <fatlink/opaque_element.cuh>
+
+namespace fatlink_detail {
+
+/// The bits of `from` as a value of type To, which has the same size.
+template <typename To, typename From>
+__device__ __forceinline__ To copy_bits(From const& from)
+{
+  return __builtin_bit_cast(To, from);
+}
+
+}  // namespace fatlink_detail
+
+// One of these fails where the type has another size than the contract, and names the right one.
+#define FATLINK_DETAIL_CHECK_SIZE(contract, type, bytes)                     \
+  static_assert(sizeof(type) != (bytes) || FATLINK_ELEMENT_BYTES == (bytes), \
+                #type " has " #bytes " bytes: use the contract " #contract "_" #bytes)
+
+/// Checks that the contract `contract`_N has the size of `type`, and records it for `hook`.
+#define FATLINK_DETAIL_ELEMENT_OF(contract, hook, type)                                        \
+  static_assert(sizeof(type) == 1 || sizeof(type) == 2 || sizeof(type) == 4 ||                 \
+                    sizeof(type) == 8 || sizeof(type) == 16 || sizeof(type) == 32,             \
+                #type " has a size without a contract: pad it to 1, 2, 4, 8, 16 or 32 bytes"); \
+  FATLINK_DETAIL_CHECK_SIZE(contract, type, 1);                                                \
+  FATLINK_DETAIL_CHECK_SIZE(contract, type, 2);                                                \
+  FATLINK_DETAIL_CHECK_SIZE(contract, type, 4);                                                \
+  FATLINK_DETAIL_CHECK_SIZE(contract, type, 8);                                                \
+  FATLINK_DETAIL_CHECK_SIZE(contract, type, 16);                                               \
+  FATLINK_DETAIL_CHECK_SIZE(contract, type, 32);                                               \
+  static_assert(alignof(type) <= alignof(fatlink_element),                                     \
+                #type " is aligned to more than the elements of the contract " #contract);     \
+  FATLINK_ELEMENT(hook, type)
+
+#ifdef FATLINK_CONTRACT_LOADS  // defined by load_combine, which has the hook `load`
+#define FATLINK_DETAIL_CHECK_COMBINE(type) FATLINK_DETAIL_ELEMENT_OF(load_combine, combine, type)
+#else
+#define FATLINK_DETAIL_CHECK_COMBINE(type) FATLINK_DETAIL_ELEMENT_OF(combine, combine, type)
+#endif
+
+#define FATLINK_COMBINE(type, a, b)                                                             \
+  FATLINK_DETAIL_CHECK_COMBINE(type);                                                           \
+  static __device__ __forceinline__ type fatlink_combine(type a, type b);                       \
+  extern "C" __device__ fatlink_element combine(fatlink_element a, fatlink_element b)           \
+  {                                                                                             \
+    using fatlink_detail::copy_bits;                                                            \
+    return copy_bits<fatlink_element>(fatlink_combine(copy_bits<type>(a), copy_bits<type>(b))); \
+  }                                                                                             \
+  static __device__ __forceinline__ type fatlink_combine(type a, type b)
+
+#define FATLINK_LESS(type, a, b)                                        \
+  FATLINK_DETAIL_ELEMENT_OF(less, less, type);                          \
+  static __device__ __forceinline__ bool fatlink_less(type a, type b);  \
+  extern "C" __device__ bool less(fatlink_element a, fatlink_element b) \
+  {                                                                     \
+    using fatlink_detail::copy_bits;                                    \
+    return fatlink_less(copy_bits<type>(a), copy_bits<type>(b));        \
+  }                                                                     \
+  static __device__ __forceinline__ bool fatlink_less(type a, type b)
+
+/// A hook of one element and the state: `result hook(fatlink_element, void const*)`.
+#define FATLINK_DETAIL_UNARY(contract, result, hook, type, x)                         \
+  FATLINK_DETAIL_ELEMENT_OF(contract, hook, type);                                    \
+  static __device__ __forceinline__ result fatlink_##hook(type x, void const* state); \
+  extern "C" __device__ result hook(fatlink_element x, void const* state)             \
+  {                                                                                   \
+    return fatlink_##hook(fatlink_detail::copy_bits<type>(x), state);                 \
+  }                                                                                   \
+  static __device__ __forceinline__ result fatlink_##hook(type x,                     \
+                                                          [[maybe_unused]] void const* state)
+
+#define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(keep, bool, keep, type, x)
+#define FATLINK_BIN(type, x) FATLINK_DETAIL_UNARY(bin, unsigned, bin, type, x)
+
+#define FATLINK_LOAD(type, from, x)                                                                \
+  FATLINK_ELEMENT(load, from);                                                                     \
+  static __device__ __forceinline__ type fatlink_load(from x, void const* state);                  \
+  extern "C" __device__ fatlink_element load(void const* in, std::size_t index, void const* state) \
+  {                                                                                                \
+    auto const x = static_cast<from const*>(in)[index];                                            \
+    return fatlink_detail::copy_bits<fatlink_element>(fatlink_load(x, state));                     \
+  }                                                                                                \
+  static __device__ __forceinline__ type fatlink_load(from x, [[maybe_unused]] void const* state)
+
+#define FATLINK_MAP1(to, from, x)                                                           \
+  FATLINK_ELEMENT(map_element, to);                                                         \
+  static __device__ __forceinline__ to fatlink_map(from x, void const* state);              \
+  extern "C" __device__ void map_element(void* out, void const* in, std::size_t index,      \
+                                         void const* state)                                 \
+  {                                                                                         \
+    static_cast<to*>(out)[index] = fatlink_map(static_cast<from const*>(in)[index], state); \
+  }                                                                                         \
+  static __device__ __forceinline__ to fatlink_map(from x, [[maybe_unused]] void const* state)
+
+#define FATLINK_MAP2(to, from1, a, from2, b)                                                  \
+  FATLINK_ELEMENT(map_element, to);                                                           \
+  static __device__ __forceinline__ to fatlink_map(from1 a, from2 b, void const* state);      \
+  extern "C" __device__ void map_element(void* out, void const* in1, void const* in2,         \
+                                         std::size_t index, void const* state)                \
+  {                                                                                           \
+    static_cast<to*>(out)[index] = fatlink_map(static_cast<from1 const*>(in1)[index],         \
+                                               static_cast<from2 const*>(in2)[index], state); \
+  }                                                                                           \
+  static __device__ __forceinline__ to fatlink_map(from1 a, from2 b,                          \
+                                                   [[maybe_unused]] void const* state)
+
+#define FATLINK_MAP3(to, from1, a, from2, b, from3, c)                                            \
+  FATLINK_ELEMENT(map_element, to);                                                               \
+  static __device__ __forceinline__ to fatlink_map(from1 a, from2 b, from3 c, void const* state); \
+  extern "C" __device__ void map_element(void* out, void const* in1, void const* in2,             \
+                                         void const* in3, std::size_t index, void const* state)   \
+  {                                                                                               \
+    static_cast<to*>(out)[index] =                                                                \
+        fatlink_map(static_cast<from1 const*>(in1)[index], static_cast<from2 const*>(in2)[index], \
+                    static_cast<from3 const*>(in3)[index], state);                                \
+  }                                                                                               \
+  static __device__ __forceinline__ to fatlink_map(from1 a, from2 b, from3 c,                     \
+                                                   [[maybe_unused]] void const* state)

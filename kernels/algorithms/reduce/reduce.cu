@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library reduce_N: *out = combine(init, in[0], …, in[n - 1]) in the order of the array. Small
+// arrays take one launch of reduce_block. Others take one of reduce_chunks, which makes a partial
+// result for each chunk, and one of reduce_block over these.
+#include "../combine.cuh"
+#include "../detail/hooks.cuh"
+#include "reduce.cuh"
+
+using namespace fatlink_algorithms;
+
+namespace {
+
+constexpr unsigned k_threads = 256;
+constexpr unsigned k_last_threads = 512;
+using shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 1>;
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(k_threads)
+    reduce_chunks(fatlink_element const* __restrict__ in, fatlink_element* __restrict__ partial,
+                  std::size_t n, std::size_t share)
+{
+  reduce_chunk<shape, k_threads>(array_source{in}, partial, n, share, combine_hook{});
+}
+
+extern "C" __global__ void __launch_bounds__(k_last_threads)
+    reduce_block(fatlink_element const* __restrict__ in, fatlink_element* __restrict__ out,
+                 std::size_t n, fatlink_element init)
+{
+  reduce_all<shape, k_last_threads>(array_source{in}, out, n, init, combine_hook{});
+}

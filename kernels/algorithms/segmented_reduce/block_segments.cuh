@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of segmented_reduce that a block does together: long segments, and those of many chunks.
+#pragma once
+
+#include "../detail/block_fold.cuh"
+#include "segmented_reduce.cuh"
+
+namespace fatlink_algorithms {
+
+/// Ranges that the warps of a block leave for the whole block: at most `Capacity`.
+template <unsigned Capacity>
+struct block_ranges {
+  struct range {
+    std::size_t key;
+    std::size_t first;
+    std::size_t last;
+  };
+  range ranges[Capacity];
+  unsigned count;
+
+  __device__ __forceinline__ void clear()
+  {
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ void add(std::size_t key, std::size_t first, std::size_t last)
+  {
+    ranges[atomicAdd(&count, 1)] = {key, first, last};
+  }
+};
+
+/// Folds the elements from `first` to `last` with a block: one at least. Thread 0 gets the result.
+template <typename Shape, unsigned Threads, typename Element, typename Combine>
+__device__ __forceinline__ Element fold_by_block(array_source<Element> const& source,
+                                                 std::size_t first, std::size_t last,
+                                                 Combine combine)
+{
+  constexpr std::size_t k_packs = Shape::pack * (Threads / k_warp);
+  // From the first pack on, elements before `first` excluded: these are with those of warp 0.
+  auto const aligned = (first + Shape::pack - 1) / Shape::pack * Shape::pack;
+  auto const count = static_cast<unsigned>(min(aligned, last) - first);
+  auto const share = (last - min(aligned, last) + k_packs - 1) / k_packs;
+  if (share == 0) return source.template fold_some<Shape::pack>(first, count, combine);
+  auto const total =
+      block_fold<Shape, Threads>(source, aligned / Shape::pack, share, last, combine);
+  if (count == 0) return total;
+  return combine(source.template fold_some<Shape::pack>(first, count, combine), total);
+}
+
+/// Segment blockIdx.x * warps + w by warp w of the block, or by the block if it has more than
+/// `LongSegment` elements.
+template <typename Shape, unsigned Threads, unsigned LongSegment, typename Element,
+          typename Combine>
+__device__ __forceinline__ void reduce_segments_by_warps(segments<Element, Combine> const& x,
+                                                         std::size_t count)
+{
+  constexpr unsigned k_warps = Threads / k_warp;
+  __shared__ block_ranges<k_warps> left;
+  left.clear();
+  auto const segment = std::size_t{blockIdx.x} * k_warps + threadIdx.x / k_warp;
+  auto const is_first = lane_index() == 0;
+  if (segment < count) {
+    auto const first = x.offsets[segment];
+    auto const last = x.offsets[segment + 1];
+    if (first == last) {
+      if (is_first) x.out[segment] = x.init;
+    } else if (last - first > LongSegment) {
+      if (is_first) left.add(segment, first, last);
+    } else {
+      auto const total = fold_segment<Shape>(x.source, first, last, x.combine);
+      if (is_first) x.store(segment, total);
+    }
+  }
+  __syncthreads();
+  for (unsigned k = 0; k < left.count; ++k) {
+    auto const range = left.ranges[k];
+    auto const total = fold_by_block<Shape, Threads>(x.source, range.first, range.last, x.combine);
+    if (threadIdx.x == 0) x.store(range.key, total);
+    __syncthreads();
+  }
+}
+
+/// Combines what chunks first to last - 1 have open, and the tail of chunk `last`.
+template <typename Element, typename Combine>
+__device__ __forceinline__ void close_segment(segments<Element, Combine> const& x,
+                                              chunk_results<Element> const& results,
+                                              std::size_t first, std::size_t last,
+                                              Element const& total)
+{
+  auto const closed =
+      (results.record[last] & k_has_tail) != 0 ? x.combine(total, results.tail[last]) : total;
+  x.store(ended_segments(results.record[first]), closed);
+}
+
+/// The segments that the block's 32 chunks open. Each segment that is in few chunks is combined by
+/// a warp, others by the block.
+template <typename Shape, unsigned Threads, typename Element, typename Combine>
+__device__ __forceinline__ void close_segments(segments<Element, Combine> const& x,
+                                               std::size_t chunks,
+                                               chunk_results<Element> const& results)
+{
+  __shared__ block_ranges<k_warp> left;
+  left.clear();
+  auto const is_first = lane_index() == 0;
+  auto const begin = std::size_t{blockIdx.x} * k_warp;
+  for (auto k = threadIdx.x / k_warp; k < k_warp && begin + k < chunks; k += Threads / k_warp) {
+    auto const chunk = begin + k;
+    if ((results.record[chunk] & k_opens) == 0) continue;
+    auto const last = find_closing_chunk(results.record, chunk, chunks);
+    if (last - chunk > k_few_chunks) {
+      if (is_first) left.add(chunk, chunk, last);
+      continue;
+    }
+    array_source<Element> const open{results.open};
+    auto const total = fold_segment<Shape>(open, chunk, last, x.combine);
+    if (is_first) close_segment(x, results, chunk, last, total);
+  }
+  __syncthreads();
+  for (unsigned k = 0; k < left.count; ++k) {
+    auto const range = left.ranges[k];
+    array_source<Element> const open{results.open};
+    auto const total = fold_by_block<Shape, Threads>(open, range.first, range.last, x.combine);
+    if (threadIdx.x == 0) close_segment(x, results, range.first, range.last, total);
+    __syncthreads();
+  }
+}
+
+}  // namespace fatlink_algorithms

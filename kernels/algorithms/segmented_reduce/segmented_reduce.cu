@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library segmented_reduce_N: out[i] = combine(init, the elements of segment i in order), or
+// init for an empty segment. See segmented_reduce.cuh.
+//
+// Segments of a medium length on average, and not many elements: reduce_segments_by_warps only.
+// Else reduce_segments, then close_segments.
+#include "../combine.cuh"
+#include "../detail/hooks.cuh"
+#include "block_segments.cuh"
+
+namespace {
+
+using namespace fatlink_algorithms;
+
+constexpr unsigned k_threads = 256;
+constexpr unsigned k_long_segment = 8192;
+using shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 1>;
+using element = fatlink_element;
+
+__device__ segments<element, combine_hook> segments_of(element const* in,
+                                                       std::uint64_t const* offsets, element* out,
+                                                       element const& init)
+{
+  return {array_source{in}, offsets, out, init, {}};
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(k_threads)
+    segmented_reduce_warps(element const* __restrict__ in,
+                           std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
+                           std::size_t segments, element init)
+{
+  reduce_segments_by_warps<shape, k_threads, k_long_segment>(segments_of(in, offsets, out, init),
+                                                             segments);
+}
+
+extern "C" __global__ void __launch_bounds__(k_threads)
+    segmented_reduce_chunks(element const* __restrict__ in,
+                            std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
+                            element* __restrict__ tail, element* __restrict__ open,
+                            std::uint64_t* __restrict__ record, std::size_t segments,
+                            std::size_t length, element init)
+{
+  auto const chunk = std::size_t{blockIdx.x} * (k_threads / k_warp) + threadIdx.x / k_warp;
+  reduce_segments<shape>(segments_of(in, offsets, out, init), segments, chunk, length,
+                         {tail, open, record});
+}
+
+extern "C" __global__ void __launch_bounds__(k_threads)
+    segmented_reduce_close(std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
+                           element* __restrict__ tail, element* __restrict__ open,
+                           std::uint64_t* __restrict__ record, std::size_t segments,
+                           std::size_t length, element init)
+{
+  auto const total = offsets[segments] - offsets[0] + segments;
+  close_segments<shape, k_threads>(segments_of(open, offsets, out, init),
+                                   (total + length - 1) / length, {tail, open, record});
+}

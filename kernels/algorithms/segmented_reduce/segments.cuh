@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds the elements of segments with a warp: a long segment by all lanes, or short ones by a lane
+// each.
+#pragma once
+
+#include "../detail/sources.cuh"
+#include "../detail/warp_fold.cuh"
+
+namespace fatlink_algorithms {
+
+/// Folds the elements from `first` to `last`: one at least. Unlike of warp_fold, `first` is any
+/// element. Lane 0 gets the result.
+template <typename Shape, typename Element, typename Combine>
+__device__ __forceinline__ Element fold_segment(array_source<Element> const& source,
+                                                std::size_t first, std::size_t last,
+                                                Combine combine)
+{
+  auto const aligned = (first + Shape::pack - 1) / Shape::pack * Shape::pack;
+  if (aligned == first) return warp_fold<Shape>(source, first / Shape::pack, last, combine);
+  // All lanes fold what is before the first pack.
+  auto const count = static_cast<unsigned>(min(aligned, last) - first);
+  auto const head = source.template fold_some<Shape::pack>(first, count, combine);
+  if (last <= aligned) return head;
+  return combine(head, warp_fold<Shape>(source, aligned / Shape::pack, last, combine));
+}
+
+/// As fold_segment, by one lane: for short segments.
+template <unsigned Pack, typename Element, typename Combine>
+__device__ __forceinline__ Element fold_by_lane(array_source<Element> const& source,
+                                                std::size_t first, std::size_t last,
+                                                Combine combine)
+{
+  auto total = source.in[first++];
+  for (; first < last && first % Pack != 0; ++first) total = combine(total, source.in[first]);
+  if (source.aligned)
+    for (; first + Pack <= last; first += Pack) {
+      Element items[Pack];
+      load_vectors(source.in + first, items);
+#pragma unroll
+      for (unsigned k = 0; k < Pack; ++k) total = combine(total, items[k]);
+    }
+  for (; first < last; ++first) total = combine(total, source.in[first]);
+  return total;
+}
+
+}  // namespace fatlink_algorithms

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library transform_reduce_N: *out = combine(init, load(in, 0), …, load(in, n - 1)) in the
+// order of the array. Launched as reduce_N: small arrays by transform_reduce_block, others by
+// transform_reduce_chunks and transform_reduce_partials.
+#include "../detail/hooks.cuh"
+#include "../load_combine.cuh"
+#include "../reduce/reduce.cuh"
+
+using namespace fatlink_algorithms;
+
+namespace {
+
+constexpr unsigned k_threads = 256;
+constexpr unsigned k_last_threads = 512;
+using shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 1>;
+using element = fatlink_element;
+
+struct load_hook {
+  __device__ __forceinline__ element operator()(void const* in, std::size_t i,
+                                                void const* state) const
+  {
+    return load(in, i, state);
+  }
+};
+
+__device__ hook_source<element, load_hook> source_of(void const* in, void const* state)
+{
+  // So that the loads of an inlined hook can be joined to wide ones.
+  return {__builtin_assume_aligned(in, 16), state, {}};
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(k_threads)
+    transform_reduce_chunks(void const* __restrict__ in, element* __restrict__ partial,
+                            std::size_t n, std::size_t share, void const* __restrict__ state)
+{
+  reduce_chunk<shape, k_threads>(source_of(in, state), partial, n, share, combine_hook{});
+}
+
+extern "C" __global__ void __launch_bounds__(k_last_threads)
+    transform_reduce_block(void const* __restrict__ in, element* __restrict__ out, std::size_t n,
+                           element init, void const* __restrict__ state)
+{
+  reduce_all<shape, k_last_threads>(source_of(in, state), out, n, init, combine_hook{});
+}
+
+extern "C" __global__ void __launch_bounds__(k_last_threads)
+    transform_reduce_partials(element const* __restrict__ partial, element* __restrict__ out,
+                              std::size_t n, element init)
+{
+  reduce_all<shape, k_last_threads>(array_source{partial}, out, n, init, combine_hook{});
+}
