@@ -10,6 +10,8 @@ The target, ``fatlink_contract_<contract>_hooks``, writes the file, which sets `
 #]=======================================================================]
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/device_includes.cmake")
+
 function(fatlink_contract_hooks contract file_out target_out)
   set(interface fatlink_contract_${contract})
   set(target ${interface}_hooks)
@@ -26,6 +28,7 @@ function(fatlink_contract_hooks contract file_out target_out)
   set(output "${base}.cmake")
   set(depfile "${output}.d")
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/read_contract.cmake")
+  fatlink_device_includes(device_includes)
   file(CONFIGURE OUTPUT "${base}.settings.cmake" @ONLY CONTENT [[
 set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
 set(CONTRACT [==[@contract@]==])
@@ -34,6 +37,7 @@ set(HEADER [==[@header@]==])
 set(HOOKS [==[@hooks@]==])
 set(OUTPUT [==[@output@]==])
 set(DEPFILE [==[@depfile@]==])
+set(DEVICE_INCLUDES [==[@device_includes@]==])
 ]])
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${base}.settings.cmake" -P "${script}"

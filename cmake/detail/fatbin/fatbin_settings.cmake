@@ -11,6 +11,7 @@ fatbin.
 #]=======================================================================]
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/device_includes.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/float_flags.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/stated_path.cmake")
 
@@ -26,11 +27,7 @@ function(_fatlink_write_fatbin_settings settings)
     get_target_property(version fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_VERSION)
     get_target_property(contract_package fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_PACKAGE)
   endif()
-  # <fatlink/...cuh>: installed with the runtime, or in fatlink's own tree.
-  cmake_path(SET device_includes NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../kernels/include")
-  if(FATLINK_SHARE_DIR)
-    set(device_includes "${FATLINK_SHARE_DIR}/include")
-  endif()
+  fatlink_device_includes(device_includes)
   file(CONFIGURE OUTPUT "${settings}" @ONLY CONTENT [[
 set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
 set(RELATIVE_NVCC [==[@relative_nvcc@]==])

@@ -30,7 +30,7 @@ foreach(hook IN LISTS HOOKS)
 endforeach()
 file(WRITE "${probe}" "${text}")
 execute_process(
-  COMMAND "${NVCC}" -ptx -rdc=true -std=c++17 -MD -MF "${DEPFILE}" -MT hooks -o "${ptx}" "${probe}"
+  COMMAND "${NVCC}" -ptx -rdc=true -std=c++17 "-I${DEVICE_INCLUDES}" -MD -MF "${DEPFILE}" -MT hooks -o "${ptx}" "${probe}"
   OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   list(JOIN HOOKS ", " names)

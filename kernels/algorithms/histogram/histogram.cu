@@ -8,7 +8,8 @@ using namespace fatlink_algorithms;
 
 namespace {
 
-constexpr unsigned k_threads = 512;
+constexpr unsigned k_clear_threads = 512;
+constexpr unsigned k_threads = 1024;
 constexpr unsigned k_vectors = FATLINK_ELEMENT_BYTES == 32 ? 2 : 4;
 
 struct bin_hook {
@@ -20,10 +21,10 @@ struct bin_hook {
 
 using counter = unsigned long long;
 
-extern "C" __global__ void __launch_bounds__(k_threads)
+extern "C" __global__ void __launch_bounds__(k_clear_threads)
     histogram_clear(counter* __restrict__ counts, std::size_t bins)
 {
-  auto const i = std::size_t{blockIdx.x} * k_threads + threadIdx.x;
+  auto const i = std::size_t{blockIdx.x} * k_clear_threads + threadIdx.x;
   if (i < bins) counts[i] = 0;
 }
 

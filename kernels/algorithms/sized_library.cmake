@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+sized_library
+-------------
+Contracts and libraries for elements that are known by their size only: one of each for 1, 2, 4, 8, 16 and 32 bytes.
+
+  fatlink_add_sized_contract(<name> VERSION <n> HEADER <file>)
+
+Declares the contracts ``<name>_1`` to ``<name>_32``, and installs them with the runtime. ``HEADER`` declares the hooks on
+``fatlink_element``; the header of ``<name>_4`` is its text after ``#define FATLINK_ELEMENT_BYTES 4``.
+
+  fatlink_add_sized_library(<name> CONTRACT <contract> [SOURCE <file.cu>] [PLAN <file.plan.json.in>] [OPTIONS <option>...])
+
+Builds the fatbins ``<name>_1`` to ``<name>_32`` of one source, each with its contract, which sets
+``FATLINK_ELEMENT_BYTES``. In the plan ``@N@`` stands for the bytes of an element. ``SOURCE`` is ``<name>/<name>.cu`` by
+default, ``PLAN`` ``<name>/<name>.plan.json.in``. ``OPTIONS`` are passed to ``fatlink_add_fatbin``.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+set(FATLINK_ELEMENT_SIZES 1 2 4 8 16 32)
+
+function(fatlink_add_sized_contract name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION;HEADER" "")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${arg_HEADER}")
+  file(READ "${arg_HEADER}" text)
+  foreach(N IN LISTS FATLINK_ELEMENT_SIZES)
+    set(header "${CMAKE_CURRENT_BINARY_DIR}/sized_contracts/${name}_${N}.cuh")
+    file(CONFIGURE OUTPUT "${header}" CONTENT "#define FATLINK_ELEMENT_BYTES ${N}\n@text@" @ONLY)
+    fatlink_add_contract(${name}_${N} VERSION ${arg_VERSION} HEADER "${header}"
+      PACKAGE fatlink-runtime PACKAGE_VERSION 0.1.0
+      INSTALL_DESTINATION "${CMAKE_INSTALL_DATADIR}/fatlink/contracts" INSTALL_COMPONENT runtime)
+  endforeach()
+endfunction()
+
+function(fatlink_add_sized_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONTRACT;SOURCE;PLAN" "OPTIONS")
+  if(NOT arg_SOURCE)
+    set(arg_SOURCE "${name}/${name}.cu")
+  endif()
+  if(NOT arg_PLAN)
+    set(arg_PLAN "${name}/${name}.plan.json.in")
+  endif()
+  set(options "")
+  if(arg_OPTIONS)
+    set(options OPTIONS ${arg_OPTIONS})
+  endif()
+  foreach(N IN LISTS FATLINK_ELEMENT_SIZES)
+    set(plan "${CMAKE_CURRENT_BINARY_DIR}/plans/${name}_${N}.plan.json")
+    configure_file("${arg_PLAN}" "${plan}" @ONLY)
+    fatlink_add_fatbin(${name}_${N}_fatbin OUTPUT_NAME ${name}_${N}
+      SOURCES "${arg_SOURCE}"
+      CONTRACT ${arg_CONTRACT}_${N} PLAN "${plan}" ${options}
+      PACKAGE fatlink-runtime
+      INSTALL_DESTINATION "${CMAKE_INSTALL_DATADIR}/fatlink" INSTALL_COMPONENT runtime)
+  endforeach()
+endfunction()
