@@ -123,6 +123,15 @@ nlohmann::json merged(nlohmann::json whole, nlohmann::json const& fields)
   return whole;
 }
 
+/// A default that is a number is that of each field of a struct.
+nlohmann::json for_each_field(element_type const& type, nlohmann::json number)
+{
+  if (type.fields.empty()) return number;
+  auto fields = nlohmann::json::object();
+  for (auto const& field : type.fields) fields[field.name] = number;
+  return fields;
+}
+
 host_array value_of(plan_argument const& argument, plan_arguments const& arguments)
 try {
   auto const stated = arguments.values.find(argument.name);
@@ -132,6 +141,7 @@ try {
     fail_usage(
         fmt::format("argument {} has no value: {}", argument.name, to_string(*argument.type)),
         argument.name, fmt::format("state it: --set {}=0", argument.name));
+  if (value.is_number()) value = for_each_field(*argument.type, std::move(value));
   if (stated != arguments.values.end()) value = merged(std::move(value), stated->second);
   return {.type = *argument.type, .bytes = detail::encode_value(*argument.type, value)};
 } catch (std::invalid_argument const& cause) {

@@ -132,9 +132,9 @@ std::vector<catalogue_entry> read_all(std::vector<search_folder> const& path)
   return fatbins;
 }
 
-bool same_contract_name(installed_fatbin const& a, installed_fatbin const& b)
+bool states_contract(installed_fatbin const& input)
 {
-  return a.ident && b.ident && !a.ident->contract.empty() && a.ident->contract == b.ident->contract;
+  return input.ident && !input.ident->contract.empty();
 }
 
 bool fills_a_hook(fatbin const& library, fatbin const& transform)
@@ -165,12 +165,20 @@ std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
   return findings;
 }
 
+/// Whether the two belong together: by their contracts, where both state one. Libraries of several
+/// contracts have hooks of the same name.
+bool belongs_to(catalogue_entry const& transform, catalogue_entry const& library)
+{
+  if (states_contract(transform.description) && states_contract(library.description))
+    return transform.description.ident->contract == library.description.ident->contract;
+  return fills_a_hook(*library.contents, *transform.contents);
+}
+
 void find_libraries(catalogue_entry& transform, std::vector<catalogue_entry> const& fatbins)
 {
   for (auto const& library : fatbins) {
     if (!library.in_use() || library.description.role != fatbin_role::library) continue;
-    if (same_contract_name(transform.description, library.description) ||
-        fills_a_hook(*library.contents, *transform.contents))
+    if (belongs_to(transform, library))
       transform.description.libraries.push_back(
           {library.description.name, obstacles(*library.contents, *transform.contents)});
   }

@@ -69,6 +69,10 @@ void put_value(std::byte* destination, nlohmann::json const& value, element_type
 
 void put_record(std::byte* destination, nlohmann::json const& value, element_type const& type)
 {
+  if (value.is_number()) {
+    for (auto const& field : type.fields) put_value(destination + field.offset, value, field.type);
+    return;
+  }
   if (!value.is_object() || value.size() != type.fields.size()) refuse(value, type);
   for (auto const& field : type.fields) {
     if (!value.contains(field.name)) refuse(value, type);
