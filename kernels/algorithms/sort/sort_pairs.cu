@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The libraries sort_pairs_N and sort_pairs_wide_N: as sort_N; each value, of FATLINK_VALUE_BYTES
+// bytes, moves with its key.
+#include "../less.cuh"
+#include "sort_settings.cuh"
+
+using namespace fatlink_algorithms;
+using value = FATLINK_DETAIL_ELEMENT(FATLINK_VALUE_BYTES);
+using pairs_in = key_array<fatlink_element const, value const>;
+using pairs_out = key_array<fatlink_element, value>;
+
+extern "C" __global__ void __launch_bounds__(k_threads)
+    sort_pairs_tiles(fatlink_element const* in, value const* in_values, fatlink_element* out,
+                     value* out_values, fatlink_element* other, value* other_values, std::size_t n,
+                     unsigned to_other)
+{
+  __shared__ sorter<value>::storage shared;
+  pairs_out const target = to_other ? pairs_out{other, other_values} : pairs_out{out, out_values};
+  sorter<value>::sort(shared, pairs_in{in, in_values}, target, n, less_hook());
+}
+
+extern "C" __global__ void __launch_bounds__(k_cut_threads)
+    sort_pairs_cuts(fatlink_element const* out, fatlink_element const* other, std::size_t* cuts,
+                    std::size_t n, unsigned shift, unsigned to_other)
+{
+  find_cuts(to_other ? out : other, cuts, n, merger<value>::tile_size, shift, less_hook());
+}
+
+namespace {
+
+/// The merger from `out` to `other` or back.
+__device__ __forceinline__ merger<value> make_merger(merger<value>::storage& shared, pairs_out out,
+                                                     pairs_out other, std::size_t n, unsigned shift,
+                                                     unsigned to_other)
+{
+  auto const from = to_other ? out : other;
+  return {shared, {from.keys, from.values}, to_other ? other : out, n, shift, less_hook()};
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
+    sort_pairs_merge(fatlink_element* out, value* out_values, fatlink_element* other,
+                     value* other_values, std::size_t const* cuts, std::size_t n, unsigned shift,
+                     unsigned to_other)
+{
+  __shared__ merger<value>::storage shared;
+  make_merger(shared, {out, out_values}, {other, other_values}, n, shift, to_other).merge(cuts);
+}
+
+extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
+    sort_pairs_merge_small(fatlink_element* out, value* out_values, fatlink_element* other,
+                           value* other_values, std::size_t n, unsigned shift, unsigned to_other)
+{
+  __shared__ merger<value>::storage shared;
+  make_merger(shared, {out, out_values}, {other, other_values}, n, shift, to_other)
+      .find_cuts_and_merge();
+}
