@@ -14,8 +14,9 @@ extern "C" __global__ void __launch_bounds__(k_threads)
                std::size_t n, unsigned to_other)
 {
   __shared__ sorter<no_value>::storage shared;
-  sorter<no_value>::sort(shared, keys_in{in, nullptr}, keys_out{to_other ? other : out, nullptr}, n,
-                         less_hook());
+  sorter<no_value>(shared, keys_in{in, nullptr}, keys_out{to_other ? other : out, nullptr}, n,
+                   less_hook())
+      .sort();
 }
 
 extern "C" __global__ void __launch_bounds__(k_cut_threads)

@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(k_threads)
 {
   __shared__ sorter<value>::storage shared;
   pairs_out const target = to_other ? pairs_out{other, other_values} : pairs_out{out, out_values};
-  sorter<value>::sort(shared, pairs_in{in, in_values}, target, n, less_hook());
+  sorter<value>(shared, pairs_in{in, in_values}, target, n, less_hook()).sort();
 }
 
 extern "C" __global__ void __launch_bounds__(k_cut_threads)
