@@ -23,7 +23,7 @@ PLAN = {
                   {"name": "init", "role": "value", "type": "float32", "default": "-inf"}],
     "let": {"blocks": "min(occupancy(reduce_tiles) * multiprocessors, ceil(n / 8192))"},
     "launches": [{"kernel": "reduce_tiles", "grid": "blocks", "block": 512, "arguments": ["in", "tmp", "n", "init"]},
-                 {"kernel": "reduce_tiles", "grid": 1, "block": [32, 2], "shared": 64,
+                 {"kernel": "reduce_tiles", "grid": 1, "block": [32, 2], "shared": 64, "overlap": True,
                   "arguments": ["tmp", "out", "blocks", "init"]}],
     "computes": {"out": "fold(combine, in, init)"},
     "depth": {"out": "n"},
@@ -169,7 +169,7 @@ class Plans(CliTest):
         self.assertEqual(plan["let"], PLAN["let"])
         self.assertEqual(plan["launches"][1], {
             "kernel": "reduce_tiles", "grid": ["1", "1", "1"], "block": ["32", "2", "1"], "shared": "64",
-            "arguments": ["tmp", "out", "blocks", "init"],
+            "overlap": True, "arguments": ["tmp", "out", "blocks", "init"],
             "signature": "reduce_tiles(tmp: pointer, out: pointer, blocks: uint64, init: float32)"})
         self.assertEqual(plan["computes"], PLAN["computes"])
         self.assertEqual(plan["depth"], PLAN["depth"])
@@ -189,7 +189,7 @@ class Plans(CliTest):
                      "    launch      reduce_tiles(in: pointer, tmp: pointer, n: uint64, init: float32), "
                      "grid blocks, block 512",
                      "    launch      reduce_tiles(tmp: pointer, out: pointer, blocks: uint64, init: float32), "
-                     "grid 1, block 32 x 2, shared 64",
+                     "grid 1, block 32 x 2, shared 64, overlaps the launch before",
                      "    computes    out = fold(combine, in, init)",
                      "    depth       out = n"):
             self.assertIn(line + "\n", text)

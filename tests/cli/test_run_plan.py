@@ -137,6 +137,12 @@ class RunPlan(PlanTest):
         said = self.run_plan(*LOAD, "--set", "n=0")
         self.assertEqual((said["between"][0]["verified"], said["between"][0]["reason"]), (None, "there are no elements"))
 
+    def test_arrays_without_elements_are_run(self):
+        self.file("empty.npy", npy("<f4", "(0,)", b""))
+        said = self.run_plan(*LOAD, "--input", "empty.npy")
+        self.assertEqual(said["sizes"]["n"], 0)
+        self.assertEqual(said["between"][0]["reason"], "there are no elements")
+
     def test_the_librarys_reference_is_not_that_of_a_transform_without_one(self):
         for name in ("load_ramp", "load_int8"):
             shutil.copyfile(SHARE / f"{name}.fatbin", self.folder / f"{name}.fatbin")

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shipped libraries of algorithms on the reference device.
+#include "shipped_plans/histogram_suite.hpp"
+#include "shipped_plans/map_suite.hpp"
 #include "shipped_plans/reduce_suite.hpp"
-#include "shipped_plans/sort_suite.hpp"
+#include "shipped_plans/segmented_reduce_suite.hpp"
+#include "shipped_plans/transform_reduce_suite.hpp"
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Cpu, Histograms, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Maps, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Reductions, testing::Values("cpu"));
-INSTANTIATE_TEST_SUITE_P(Cpu, Sorts, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, SegmentedReductions, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, TransformReductions, testing::Values("cpu"));
 
 }  // namespace fatlink

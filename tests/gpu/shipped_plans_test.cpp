@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shipped libraries of algorithms on a GPU.
+#include "shipped_plans/histogram_suite.hpp"
+#include "shipped_plans/map_suite.hpp"
 #include "shipped_plans/reduce_suite.hpp"
-#include "shipped_plans/sort_suite.hpp"
+#include "shipped_plans/segmented_reduce_suite.hpp"
+#include "shipped_plans/transform_reduce_suite.hpp"
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Gpu, Histograms, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Maps, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Reductions, testing::Values("gpu"));
-INSTANTIATE_TEST_SUITE_P(Gpu, Sorts, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, SegmentedReductions, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, TransformReductions, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -12,6 +12,9 @@ extern "C" __global__ void weigh_tiles(float const* in, float* partial, std::siz
 {
   auto const thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   auto const threads = std::size_t{gridDim.x} * blockDim.x;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
   auto sum = init;
   for (auto i = thread; i < n; i += threads)
     if (i % bounds.stride == 0 && in[i] >= bounds.low) sum = merge(sum, weigh(in[i], state));
@@ -20,6 +23,9 @@ extern "C" __global__ void weigh_tiles(float const* in, float* partial, std::siz
 
 extern "C" __global__ void merge_tiles(float const* partial, float* out, unsigned count, float init)
 {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");  // the launch overlaps that of weigh_tiles
+#endif
   auto sum = init;
   for (unsigned i = 0; i < count; ++i) sum = merge(sum, partial[i]);
   *out = sum;

@@ -215,3 +215,48 @@ TEST(PlanReference, OfCopiesSeesTheSignOfZeroAndTheOrderOfEqualKeys)
   wrong.set(0, -0.0, 0);
   EXPECT_EQ(reference.verify("out", wrong).component, "value");
 }
+
+TEST(PlanReference, OfAnExclusiveScanBeginsWithTheInitialValue)
+{
+  array in(k_int, 3000);
+  array expected(k_int, in.count());
+  double sum = 5;
+  for (std::size_t i = 0; i < in.count(); ++i) {
+    in.set(i, static_cast<double>(i));
+    expected.set(i, sum);
+    sum += static_cast<double>(i);
+  }
+  array const init(k_int, std::vector<int>{5});
+  auto const reference = reference_of(
+      node(operation::exclusive_scan, "add", {argument("in"), argument("init")}),
+      transform_of({hook_of("add", {"a", "b"}, "a + b")}), {{"in", in}, {"init", init}});
+  expect_verified(reference, expected);
+  expected.set(2000, 0.0);
+  EXPECT_EQ(reference.verify("out", expected).first_failure, 2000U);
+}
+
+TEST(PlanReference, OfAnExclusiveScanKeepsTheOrder)
+{
+  array in(k_int, 40000);
+  array expected(k_int, in.count());
+  for (std::size_t i = 0; i < in.count(); ++i) {
+    in.set(i, static_cast<double>(i));
+    expected.set(i, static_cast<double>(i) - 1);
+  }
+  array const init(k_int, std::vector<int>{-1});
+  expect_verified(
+      reference_of(node(operation::exclusive_scan, "last", {argument("in"), argument("init")}),
+                   transform_of({hook_of("last", {"a", "b"}, "b + 0 * a")}),
+                   {{"in", in}, {"init", init}}),
+      expected);
+}
+
+TEST(PlanReference, OfRejectedElementsHasThoseThatAFilterLeavesOut)
+{
+  auto const in = floats({3, -1, 4, -1, 5, -9});
+  auto const reference =
+      reference_of(node(operation::rejected, "keep", {argument("in")}),
+                   transform_of({hook_of("keep", {"x"}, "x > 0")}), {{"in", in}});
+  expect_verified(reference, floats({-1, -1, -9, 7, 8, 9}));
+  EXPECT_EQ(reference.verify("out", floats({-1, -9, -1})).first_failure, 1U);
+}

@@ -206,6 +206,15 @@ TEST(PlanReader, RefusesConstantsOutOfRangeThroughLets)
   refuse({{"a", "0"}, {"b", "1 / a"}}, "shared", "0", "let.b: \"1 / a\": division by zero");
 }
 
+TEST(PlanReader, RefusesOverlapsWithoutALaunchBefore)
+{
+  expect_refusal("/launches/0/overlap", true,
+                 "launches[0].overlap: the first launch has no launch before it to overlap",
+                 "state it for later launches");
+  expect_refusal("/launches/1/overlap", 1, "launches[1].overlap: is not true or false",
+                 "write true");
+}
+
 TEST(PlanReader, RefusesAlignmentsThatAreNone)
 {
   for (json const& value : {json(0), json(24), json(8192), json(-4), json(1.5), json("16")})

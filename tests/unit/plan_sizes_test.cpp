@@ -28,15 +28,41 @@ TEST(PlanSizes, AreTakenAsStatedWhereNoArrayHasThem)
             (std::vector<std::int64_t>{7, 480, 640}));
 }
 
-TEST(PlanSizes, DoNotFollowFromFormulas)
+TEST(PlanSizes, FollowFromASizeAndANumber)
+{
+  auto const size_of = [](char const* count, std::size_t extent) {
+    return find_sizes(plan_text::formulas({{"/arguments/0/count", count}}), {{"in", {extent}}},
+                      k_image)[0];
+  };
+  EXPECT_EQ(size_of("n + 1", 8), 7);
+  EXPECT_EQ(size_of("1 + n", 8), 7);
+  EXPECT_EQ(size_of("n - 2", 8), 10);
+  EXPECT_EQ(size_of("n * 4", 8), 2);
+  EXPECT_EQ(size_of("4 * n", 0), 0);
+}
+
+TEST(PlanSizes, DoNotFollowFromOtherFormulas)
+{
+  for (auto const* count : {"ceil(n / 2)", "n / 1", "2 - n", "n * 3", "n * 0", "max(n, 1)", "n * n",
+                            "n + height", "n + 1 + 1"}) {
+    auto const formulas = plan_text::formulas({{"/arguments/0/count", count}});
+    expect_error<usage_error>(
+        [&] {
+          find_sizes(formulas, {{"in", {8}}}, k_image);
+        },
+        "argument n: plan reduce needs this size; it is not given, and no "
+        "array that is given has it as an extent");
+  }
+}
+
+TEST(PlanSizes, ThatWouldBeNegativeAreRefused)
 {
   auto const formulas = plan_text::formulas({{"/arguments/0/count", "n + 1"}});
   expect_error<usage_error>(
       [&] {
-        find_sizes(formulas, {{"in", {8}}}, k_image);
+        find_sizes(formulas, {{"in", {0}}}, k_image);
       },
-      "argument n: plan reduce needs this size; it is not given, and no "
-      "array that is given has it as an extent");
+      "argument n: -1 is out of the range of uint64");
 }
 
 TEST(PlanSizes, HaveDefaults)

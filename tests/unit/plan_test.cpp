@@ -68,8 +68,21 @@ TEST(PlanReader, ExpandsComputations)
   EXPECT_EQ(computed("fold(f, map(g, map(h, in), index), init)"),
             "fold(f, map(g, map(h, in), index), init)");
   EXPECT_EQ(computed("segmented_fold(f, in, image, init)"), "segmented_fold(f, in, image, init)");
-  for (auto const* text : {"scan(f, in)", "filter(f, in)", "count(f, in)", "sort(f, in)", "map(f)"})
+  for (auto const* text :
+       {"scan(f, in)", "exclusive_scan(f, in, init)", "filter(f, in)", "rejected(f, in)",
+        "count(f, in)", "sort(f, in)", "histogram(f, in, n)", "map(f)"})
     EXPECT_EQ(computed(text), text);
+}
+
+TEST(PlanReader, ReadsWhichLaunchesOverlapTheOneBefore)
+{
+  auto const plan = read_changed([](json& changed) {
+    changed["launches"][0]["overlap"] = false;
+    changed["launches"][1]["overlap"] = true;
+  });
+  EXPECT_FALSE(plan.launches[0].overlap);
+  EXPECT_TRUE(plan.launches[1].overlap);
+  EXPECT_FALSE(read_changed([](json&) {}).launches[1].overlap);
 }
 
 TEST(PlanReader, ReadsTheAlignmentOfArraysAndStates)

@@ -123,6 +123,37 @@ TEST(PlanValues, KnowTheSizeOfTheElementThatATransformBinds)
   EXPECT_EQ(compute_values(formulas, sizes, facts).launches[0].shared_bytes, 128U);
 }
 
+TEST(PlanValues, TakeTheTypeOfAnArgumentBeforeThatOfItsHook)
+{
+  auto plan = plan_text::example();
+  for (auto& argument : plan["arguments"])
+    if (argument.value("type", "") == "element") argument["hook"] = "f";
+  auto const bind = [&](detail::hook_elements const& elements) {
+    return detail::bind_types(detail::read_plan(plan, "reduce.json", {}), elements);
+  };
+  auto const half = scalar_type(scalar_kind::float16);
+  auto const whole = scalar_type(scalar_kind::int32);
+  auto const both = bind({{"f", half}, {"f_out", whole}, {"f_o", half}});
+  EXPECT_EQ(both.find("in")->type, half);
+  EXPECT_EQ(both.find("out")->type, whole);
+  auto const one = bind({{"f_out", whole}});
+  EXPECT_FALSE(one.find("in")->type);
+  EXPECT_EQ(one.find("out")->type, whole);
+}
+
+TEST(PlanValues, TakeTheFieldsOfAStructFromItsHook)
+{
+  auto plan = plan_text::example();
+  for (auto& argument : plan["arguments"])
+    if (argument.value("type", "") == "element") argument["hook"] = "f";
+  auto const pair = record_type({}, {"a", "b"}, std::vector(2, scalar_type(scalar_kind::float32)));
+  auto const bound =
+      detail::bind_types(detail::read_plan(plan, "reduce.json", {}),
+                         {{"f", pair}, {"f_in", bytes_type(8)}, {"f_out", bytes_type(4)}});
+  EXPECT_EQ(bound.find("in")->type, pair);
+  EXPECT_EQ(bound.find("out")->type, bytes_type(4));
+}
+
 TEST(PlanValues, RefuseTheSizeOfAnElementOfSeveralHooks)
 {
   auto plan = plan_text::example();

@@ -47,9 +47,13 @@ nlohmann::json describe_launch(launch_plan const& plan, plan_launch const& launc
   auto arguments = nlohmann::json::array();
   for (auto const& argument : launch.arguments)
     arguments.push_back(argument.argument.empty() ? argument.formula : argument.argument);
-  return {{"kernel", launch.kernel}, {"grid", launch.grid},
-          {"block", launch.block},   {"shared", launch.shared_bytes},
-          {"arguments", arguments},  {"signature", detail::launch_signature(plan, launch)}};
+  return {{"kernel", launch.kernel},
+          {"grid", launch.grid},
+          {"block", launch.block},
+          {"shared", launch.shared_bytes},
+          {"overlap", launch.overlap},
+          {"arguments", arguments},
+          {"signature", detail::launch_signature(plan, launch)}};
 }
 
 /// "blocks x 2": without dimensions of 1 at the end.
@@ -98,9 +102,10 @@ void print_launch(nlohmann::json const& launch)
 {
   auto const shared = launch["shared"].get<std::string>();
   print_line("launch",
-             fmt::format("{}, grid {}, block {}{}", launch["signature"].get<std::string>(),
+             fmt::format("{}, grid {}, block {}{}{}", launch["signature"].get<std::string>(),
                          describe_extent(launch["grid"]), describe_extent(launch["block"]),
-                         shared == "0" ? "" : fmt::format(", shared {}", shared)));
+                         shared == "0" ? "" : fmt::format(", shared {}", shared),
+                         launch["overlap"].get<bool>() ? ", overlaps the launch before" : ""));
 }
 
 }  // namespace

@@ -76,19 +76,31 @@ detail::stated_sizes stated_sizes_of(plan_formulas const& formulas, plan_argumen
   return sizes;
 }
 
+/// Whether the size `formulas.sizes[size]` follows from an array that is given.
+bool follows(plan_formulas const& formulas, detail::array_extents const& arrays, std::size_t size)
+{
+  auto const value = plan_formulas::k_first_size + size;
+  for (std::size_t i = 0; i < formulas.shapes.size(); ++i) {
+    auto const array = arrays.find(formulas.plan.arguments[i].name);
+    if (array == arrays.end()) continue;
+    for (std::size_t k = 0; k < std::min(array->second.size(), formulas.shapes[i].size()); ++k) {
+      auto const& extent = formulas.shapes[i][k];
+      if (extent.uses() == std::vector{value} &&
+          extent.solve(static_cast<std::int64_t>(array->second[k])))
+        return true;
+    }
+  }
+  return false;
+}
+
 /// --elements is the value of the first size that neither an array nor --set states.
 /// @throws usage_error there is none.
 void add_generated_size(plan_formulas const& formulas, detail::array_extents const& arrays,
                         detail::stated_sizes& sizes, generated_inputs const& generated)
 {
-  for (auto const index : formulas.sizes) {
-    auto const& size = formulas.plan.arguments[index];
-    auto const follows =
-        std::ranges::any_of(formulas.plan.arguments, [&](plan_argument const& array) {
-          return arrays.contains(array.name) &&
-                 std::ranges::find(array.shape, size.name) != array.shape.end();
-        });
-    if (follows || sizes.contains(size.name) || size.default_value) continue;
+  for (std::size_t i = 0; i < formulas.sizes.size(); ++i) {
+    auto const& size = formulas.plan.arguments[formulas.sizes[i]];
+    if (follows(formulas, arrays, i) || sizes.contains(size.name) || size.default_value) continue;
     sizes[size.name] = static_cast<std::int64_t>(generated.elements);
     return;
   }

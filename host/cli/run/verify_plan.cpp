@@ -84,8 +84,7 @@ bool accumulates(launch_plan const& plan, std::string const& output)
 {
   auto const place = std::ranges::find(plan.results, output, &plan_result::output);
   if (place == plan.results.end()) return true;  // nothing is known of it
-  auto const kind = place->value.kind;
-  return kind == operation::fold || kind == operation::scan || kind == operation::segmented_fold;
+  return detail::accumulates(place->value.kind);
 }
 
 bool is_exact(scalar_kind kind)

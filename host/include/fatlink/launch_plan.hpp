@@ -77,7 +77,10 @@ struct plan_launch {
   std::array<formula_text, 3> grid = {"1", "1", "1"};   ///< blocks
   std::array<formula_text, 3> block = {"1", "1", "1"};  ///< threads
   formula_text shared_bytes = "0";                      ///< dynamic shared memory of a block
-  std::vector<launch_argument> arguments = {};          ///< in the order of the parameters
+  /// Whether its blocks may start before the launch before it has ended (programmatic dependent
+  /// launch): its kernel waits by griddepcontrol.wait before it touches what that one writes.
+  bool overlap = false;
+  std::vector<launch_argument> arguments = {};  ///< in the order of the parameters
 };
 
 /// What verification may assume about an output.
@@ -88,10 +91,13 @@ enum class operation : std::uint8_t {
   map,             ///< hook `name` of the operands, element by element
   fold,            ///< hook `name` over all elements of operand 0, starting with operand 1
   scan,            ///< inclusive: element i is the fold of elements 0 to i of operand 0
+  exclusive_scan,  ///< element i is the fold of elements 0 to i - 1 of operand 0, from operand 1
   filter,          ///< the elements of operand 0 for which hook `name` is true, in order
+  rejected,        ///< the others, in order
   count,           ///< how many elements of operand 0 hook `name` is true for
   segmented_fold,  ///< operands: elements, offsets of the segments, initial value
   sort,            ///< operand 0, ordered by hook `name` ("less"), stable
+  histogram,       ///< element i: how many elements of operand 0 hook `name` gives i for
 };
 /// "map", "segmented_fold"; "argument" and "index" for the first two.
 char const* to_string(operation kind) noexcept;

@@ -25,6 +25,10 @@ struct launch_shape {
   extent grid = {};           ///< blocks
   extent block = {};          ///< threads of each block
   unsigned shared_bytes = 0;  ///< dynamic shared memory of each block
+  /// Whether blocks may start before the kernel before them on the stream has ended: programmatic
+  /// dependent launch, on GPUs of compute capability 9.0 and newer; without effect elsewhere. Only
+  /// for kernels that execute griddepcontrol.wait before they touch what that kernel writes.
+  bool overlap = false;
 };
 
 /// A shape with at least one thread for each of `count` elements: ceil(count / block.x) blocks in

@@ -73,6 +73,7 @@ driver bind_all(shared_library const& library)
   bind(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", api.occupancy_active_blocks);
   bind(library, "cuOccupancyMaxPotentialBlockSize", api.occupancy_block_size);
   bind(library, "cuLaunchKernel", api.launch_kernel);
+  bind(library, "cuLaunchKernelEx", api.launch_kernel_with);
   bind(library, "cuStreamCreate", api.stream_create);
   bind(library, "cuStreamDestroy_v2", api.stream_destroy);
   bind(library, "cuStreamSynchronize", api.stream_synchronize);

@@ -52,6 +52,7 @@ struct driver {
   decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy_active_blocks;
   decltype(&::cuOccupancyMaxPotentialBlockSize) occupancy_block_size;
   decltype(&::cuLaunchKernel) launch_kernel;
+  decltype(&::cuLaunchKernelEx) launch_kernel_with;  ///< in drivers since 11.8
   decltype(&::cuStreamCreate) stream_create;
   decltype(&::cuStreamDestroy) stream_destroy;
   decltype(&::cuStreamSynchronize) stream_synchronize;

@@ -153,12 +153,8 @@ class gpu_device final : public device_backend {
   {
     enter();
     auto& code = *static_cast<gpu_kernel*>(kernel);
-    auto const& [grid, block, shared_bytes] = shape;
-    code.allow_shared(shared_bytes);
-    // The driver takes the array without const and only reads it.
-    api_.check(api_.launch_kernel(code.function(), grid.x, grid.y, grid.z, block.x, block.y,
-                                  block.z, shared_bytes, static_cast<CUstream>(stream),
-                                  const_cast<void**>(arguments), nullptr),
+    code.allow_shared(shape.shared_bytes);
+    api_.check(code.launch(static_cast<CUstream>(stream), shape, arguments),
                "launching a kernel on", info_.name);
   }
 

@@ -78,6 +78,33 @@ block_size_suggestion gpu_kernel::suggest_block(std::size_t shared_bytes)
           .grid_blocks = static_cast<unsigned>(grid_blocks)};
 }
 
+CUresult gpu_kernel::launch(CUstream stream, launch_shape const& shape,
+                            void* const* arguments) const
+{
+  constexpr unsigned k_first_overlapping = 90;  // compute capability 9.0
+  // The driver takes the array without const and only reads it.
+  auto** const values = const_cast<void**>(arguments);
+  auto const& [grid, block, shared_bytes, overlap] = shape;
+  if (!overlap || info_.target.number() < k_first_overlapping)
+    return api_.launch_kernel(function_, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                              shared_bytes, stream, values, nullptr);
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = grid.x;
+  config.gridDimY = grid.y;
+  config.gridDimZ = grid.z;
+  config.blockDimX = block.x;
+  config.blockDimY = block.y;
+  config.blockDimZ = block.z;
+  config.sharedMemBytes = shared_bytes;
+  config.hStream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return api_.launch_kernel_with(&config, function_, values, nullptr);
+}
+
 void gpu_kernel::raise_allowed_shared(std::size_t bytes)
 {
   std::lock_guard const lock(mutex_);

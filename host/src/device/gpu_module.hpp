@@ -36,6 +36,10 @@ class gpu_kernel {
     if (bytes > allowed_shared_.load(std::memory_order_relaxed)) raise_allowed_shared(bytes);
   }
 
+  /// Queues a launch; `arguments` as cuLaunchKernel takes them. Returns what the driver returns.
+  [[nodiscard]] CUresult launch(CUstream stream, launch_shape const& shape,
+                                void* const* arguments) const;
+
  private:
   [[nodiscard]] std::vector<std::size_t> read_parameter_sizes() const;
   [[nodiscard]] std::size_t attribute(CUfunction_attribute name) const;

@@ -37,13 +37,25 @@ std::optional<element_type> common_type(launch_plan const& plan, std::string con
   return type;
 }
 
+/// Whether `recorded` is a struct of which only the size is known, as an ident states it.
+bool lacks_fields(element_type const& recorded, element_type const& stated)
+{
+  return recorded.kind == scalar_kind::bytes && recorded.size == stated.size;
+}
+
+/// The record of the argument by itself, "map_element_out", or else that of its hook, which also
+/// has the fields of a struct where the sidecar states them.
 std::optional<element_type> type_of(launch_plan const& plan, plan_argument const& argument,
                                     hook_elements const& elements)
 {
   if (argument.hook.empty()) return common_type(plan, argument.name, elements);
-  auto const place = elements.find(argument.hook);
-  if (place == elements.end()) return std::nullopt;
-  return place->second;
+  auto const of_hook = elements.find(argument.hook);
+  auto const own = elements.find(argument.hook + "_" + argument.name);
+  if (own != elements.end() &&
+      (of_hook == elements.end() || !lacks_fields(own->second, of_hook->second)))
+    return own->second;
+  if (of_hook == elements.end()) return std::nullopt;
+  return of_hook->second;
 }
 
 /// The one type of all elements in the plan; of a plan without, that of all hooks. Nothing if there
@@ -108,12 +120,6 @@ std::optional<stated_elements> stated_beside(std::filesystem::path const& file)
   stated_elements stated{.file = path->string(), .type = *type};
   for (auto const& [hook, member] : hooks->members(k_most_hooks)) stated.hooks.push_back(hook);
   return stated;
-}
-
-/// Whether `recorded` is a struct of which only the size is known, as an ident states it.
-bool lacks_fields(element_type const& recorded, element_type const& stated)
-{
-  return recorded.kind == scalar_kind::bytes && recorded.size == stated.size;
 }
 
 /// @throws file_error the sidecar's type is not the one that the same input records.

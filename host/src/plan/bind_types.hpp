@@ -29,8 +29,9 @@ hook_elements elements_of(std::span<fatbin const> modules);
 ///   from what the same input records.
 hook_elements elements_of(std::span<fatbin const> modules, std::span<input const> inputs);
 
-/// `plan` with a type for each "element" for which `elements` has one; others keep none.
-/// Its `element` is the type that all of them have.
+/// `plan` with a type for each "element" for which `elements` has one; others keep none. The type
+/// of an argument `a` with the hook `f` is that of "f_a" where there is one, else that of "f". Its
+/// `element` is the type that all of them have.
 /// @throws usage_error an argument names no hook, and the hooks have elements of different types.
 launch_plan bind_types(launch_plan plan, hook_elements const& elements);
 

@@ -91,10 +91,11 @@ class size_search {
                           shape.size() == 1 ? "" : "s", extents.size(), describe_extents(extents)),
            "pass an array of the dimensions that the plan states");
     for (std::size_t i = 0; i < shape.size(); ++i)
-      if (shape[i].is_name() && is_size_value(shape[i].uses()[0]))
-        add(shape[i].uses()[0] - plan_formulas::k_first_size, to_signed(name, extents[i]),
-            shape.size() == 1 ? "argument " + name
-                              : detail::format("argument {} (dimension {})", name, i));
+      if (shape[i].uses().size() == 1 && is_size_value(shape[i].uses()[0]))
+        if (auto const value = shape[i].solve(to_signed(name, extents[i])))
+          add(shape[i].uses()[0] - plan_formulas::k_first_size, *value,
+              shape.size() == 1 ? "argument " + name
+                                : detail::format("argument {} (dimension {})", name, i));
   }
 
   [[nodiscard]] std::vector<std::int64_t> finish() const

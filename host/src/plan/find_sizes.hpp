@@ -23,9 +23,9 @@ using size_remedy = std::string (*)(std::string const& size);
 /// "give its value, as in n=N", which the command line shows as an option.
 std::string remedy_by_name(std::string const& size);
 
-/// The sizes of the plan in the order of formulas.sizes. A size follows from an array whose shape
-/// has it as an extent of its own: n of "count": "n", not of "n + 1". One that is neither stated
-/// nor follows has its default.
+/// The sizes of the plan in the order of formulas.sizes. A size follows from an array of which an
+/// extent is the size, or the size plus, minus or times a number: n of "count": "n + 1", not of
+/// "ceil(n / 2)". One that is neither stated nor follows has its default.
 /// @throws usage_error `stated` or `arrays` name no size or array of the plan; an array of another
 ///   number of dimensions; a size out of the range of its type; two values of one size (names both
 ///   arguments, what is expected and what is given); a size without value, with

@@ -120,6 +120,30 @@ bool formula::is_name() const noexcept
   return program_.size() == 1 && program_[0].code == opcode::load;
 }
 
+std::optional<std::int64_t> formula::solve(std::int64_t result) const noexcept
+{
+  if (is_name()) return result;
+  if (program_.size() != 3) return std::nullopt;
+  auto const is_reversed = program_[0].code == opcode::number && program_[1].code == opcode::load;
+  auto const is_plain = program_[0].code == opcode::load && program_[1].code == opcode::number;
+  if (!is_plain && !is_reversed) return std::nullopt;
+  auto const number = program_[is_plain ? 1 : 0].value;
+  std::int64_t value = 0;
+  switch (program_[2].code) {
+    case opcode::add:
+      if (__builtin_sub_overflow(result, number, &value)) return std::nullopt;
+      return value;
+    case opcode::subtract:
+      if (is_reversed || __builtin_add_overflow(result, number, &value)) return std::nullopt;
+      return value;
+    case opcode::multiply:
+      if (number <= 0 || result % number != 0) return std::nullopt;
+      return result / number;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::int64_t formula::run(std::int64_t const* values) const
 {
   std::array<std::int64_t, k_formula_stack> stack;  // NOLINT: not set, because that takes longer

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,10 @@ class formula {
   [[nodiscard]] std::vector<std::size_t> const& uses() const noexcept { return uses_; }
   /// Whether it is nothing but a name that is no constant: uses()[0].
   [[nodiscard]] bool is_name() const noexcept;
+  /// The value of uses()[0] for which the formula is `result`, where it is that name, or the name
+  /// plus, minus or times a number: 4 for "n + 1" and 5. Nothing for other formulas, and where no
+  /// such value is a whole number of 64 bits.
+  [[nodiscard]] std::optional<std::int64_t> solve(std::int64_t result) const noexcept;
 
   enum class operation : std::uint8_t {
     number,  ///< pushes `value`

@@ -39,14 +39,20 @@ char const* to_string(operation kind) noexcept
       return "fold";
     case operation::scan:
       return "scan";
+    case operation::exclusive_scan:
+      return "exclusive_scan";
     case operation::filter:
       return "filter";
+    case operation::rejected:
+      return "rejected";
     case operation::count:
       return "count";
     case operation::segmented_fold:
       return "segmented_fold";
     case operation::sort:
       return "sort";
+    case operation::histogram:
+      return "histogram";
   }
   return "unknown";
 }

@@ -7,6 +7,7 @@
 #include "plan/bind_types.hpp"
 #include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
+#include "plan/overlap.hpp"
 #include "plan/plan_call_state.hpp"
 #include "plan/plan_program.hpp"
 #include "preflight/interface_queries.hpp"
@@ -177,6 +178,7 @@ prepared_plan prepare(device const& destination, launch_plan plan, std::vector<i
   refuse(detail::check_elements(plan, modules));
   auto bound = detail::bind_types(plan, detail::elements_of(modules, inputs));
   refuse(detail::check_plan(bound, modules));
+  detail::clear_unsafe_overlaps(bound, modules, {.target = image.target, .mode = image.mode});
   return prepared_plan(
       std::make_shared<prepared_plan::state>(destination, std::move(bound), std::move(image)));
 }

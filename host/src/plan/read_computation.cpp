@@ -17,9 +17,10 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::array k_results{operation::map,    operation::fold,  operation::scan,
-                               operation::filter, operation::count, operation::segmented_fold,
-                               operation::sort};
+constexpr std::array k_results{
+    operation::map,      operation::fold,     operation::scan,           operation::exclusive_scan,
+    operation::filter,   operation::count,    operation::segmented_fold, operation::sort,
+    operation::rejected, operation::histogram};
 constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 
 [[noreturn]] void fail_unknown(char const* what, std::string_view name,
@@ -70,8 +71,10 @@ class computation_parser {
       words_.expect(",");
       node.operands.push_back(parse_array());
       if (kind == operation::segmented_fold) add_argument(node.operands, {argument_role::input});
-      if (kind == operation::segmented_fold || kind == operation::fold)
+      if (kind == operation::segmented_fold || kind == operation::fold ||
+          kind == operation::exclusive_scan)
         add_argument(node.operands, {argument_role::value});
+      if (kind == operation::histogram) add_argument(node.operands, {argument_role::size});
     }
     words_.expect(")");
     return node;

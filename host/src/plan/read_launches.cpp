@@ -63,13 +63,25 @@ launch_argument read_launch_argument(json_place const& place, launch_plan const&
   place.fail_unknown("argument", name, names);
 }
 
-plan_launch read_launch(json_place const& place, launch_plan const& stated)
+bool read_overlap(json_place const& place, bool is_first)
 {
-  place.check_keys({"kernel", "grid", "block", "shared", "arguments"});
+  if (!place.value().is_boolean())
+    place.fail("is not true or false", "write true, or leave it out");
+  auto const overlap = place.value().get<bool>();
+  if (overlap && is_first)
+    place.fail("the first launch has no launch before it to overlap",
+               "leave it out; state it for later launches");
+  return overlap;
+}
+
+plan_launch read_launch(json_place const& place, launch_plan const& stated, bool is_first)
+{
+  place.check_keys({"kernel", "grid", "block", "shared", "overlap", "arguments"});
   plan_launch launch{.kernel = read_kernel(place.member("kernel")),
                      .grid = read_extent(place, "grid"),
                      .block = read_extent(place, "block")};
   if (auto const shared = place.find("shared")) launch.shared_bytes = shared->formula();
+  if (auto const overlap = place.find("overlap")) launch.overlap = read_overlap(*overlap, is_first);
   for (auto const& argument : place.member("arguments").elements(limits::k_parameters))
     launch.arguments.push_back(read_launch_argument(argument, stated));
   return launch;
@@ -82,7 +94,7 @@ std::vector<plan_launch> read_launches(json_place const& plan, launch_plan const
   std::vector<plan_launch> launches;
   auto const list = plan.member("launches");
   for (auto const& place : list.elements(limits::k_plan_parts))
-    launches.push_back(read_launch(place, stated));
+    launches.push_back(read_launch(place, stated, launches.empty()));
   if (launches.empty()) list.fail("is empty", "state at least one launch");
   return launches;
 }

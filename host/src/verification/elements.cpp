@@ -63,13 +63,14 @@ class file_elements final : public element_source {
   npy_reader file_;
 };
 
-[[noreturn]] void refuse(npy_reader const& file, std::string const& reason)
+[[noreturn]] void refuse(
+    npy_reader const& file, std::string const& reason,
+    char const* hint = "write it with numpy.save(file, x.astype('<f4').ravel())")
 {
-  throw file_error(stage::input,
-                   {.message = detail::format("{}: {}", file.path().string(), reason),
-                    .input = file.path().string(),
-                    .code = error_code::invalid_npy,
-                    .hint = "write it with numpy.save(file, x.astype('<f4').ravel())"});
+  throw file_error(stage::input, {.message = detail::format("{}: {}", file.path().string(), reason),
+                                  .input = file.path().string(),
+                                  .code = error_code::invalid_npy,
+                                  .hint = hint});
 }
 
 }  // namespace
@@ -106,6 +107,7 @@ std::unique_ptr<element_source> float_vector(npy_reader file)
   if (file.extents().size() != 1)
     refuse(file,
            detail::format("shape is {:.64}, not one dimension", detail::npy_shape(file.extents())));
+  if (file.size() == 0) refuse(file, "holds no elements", "pass an array of one element or more");
   return npy_elements(std::move(file));
 }
 

@@ -50,7 +50,7 @@ std::uint64_t seed_of(std::uint64_t seed, std::size_t argument);
 
 /// The elements of a .npy file.
 std::unique_ptr<element_source> npy_elements(npy_reader file);
-/// As above; @throws file_error it is not a vector of float32.
+/// As above; @throws file_error it is not a vector of float32, or has no elements.
 std::unique_ptr<element_source> float_vector(npy_reader file);
 
 }  // namespace fatlink

@@ -130,6 +130,15 @@ std::vector<std::size_t> read_offsets(expected_output const& output, std::size_t
   return offsets;
 }
 
+/// The fold of all elements before those of `thread`.
+partial fold_before(expected_output const& output, std::vector<partial> const& blocks,
+                    std::size_t thread, fold_program& program)
+{
+  auto before = initial_value(output, 1, program);
+  for (std::size_t i = 0; i < thread; ++i) program.combine(before, blocks[i]);
+  return before;
+}
+
 }  // namespace
 
 void visit_fold(expected_output const& output, expected_visitor const& visitor)
@@ -144,7 +153,8 @@ void visit_fold(expected_output const& output, expected_visitor const& visitor)
 
 void visit_scan(expected_output const& output, expected_visitor const& visitor)
 {
-  auto const count = count_of(operand_of(output.node, 0, 1), output.context);
+  auto const is_exclusive = output.node.kind == operation::exclusive_scan;
+  auto const count = count_of(operand_of(output.node, 0, is_exclusive ? 2 : 1), output.context);
   if (count != output.count)
     throw not_verifiable(
         detail::format("{} elements are scanned, and the output has {}", count, output.count));
@@ -152,22 +162,25 @@ void visit_scan(expected_output const& output, expected_visitor const& visitor)
   parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     fold_worker worker(output, count);
     auto& program = worker.program();
-    partial before;  // all earlier rows
-    for (std::size_t i = 0; i < thread; ++i) program.combine(before, blocks[i]);
+    auto before = fold_before(output, blocks, thread, program);  // all earlier rows
     partial row;
     partial element;
     partial prefix;
-    for (auto i = begin; i < end; ++i) {
-      worker.start(element, i);
-      program.combine(row, element);
+    auto const visit = [&](std::size_t i) {
       prefix = before;
       program.combine(prefix, row);
       std::size_t const rows = i / k_row + k_row;  // calls in a row: earlier rows and this one
       auto const depth = static_cast<double>(rows) + pairwise_depth(count);
       worker.visit(prefix, {.thread = thread, .index = i}, calls_of(prefix), output.depth, depth,
                    visitor);
+    };
+    for (auto i = begin; i < end; ++i) {
+      if (is_exclusive) visit(i);
+      worker.start(element, i);
+      program.combine(row, element);
+      if (!is_exclusive) visit(i);
       if (row.count < k_row) continue;
-      std::swap(before, prefix);
+      program.combine(before, row);
       row.count = 0;
     }
   });

@@ -77,14 +77,15 @@ class predicate {
   std::vector<number> result_;
 };
 
-/// Of each thread of parallel_blocks, how many elements of its block the predicate holds for.
-std::vector<std::size_t> count_matches(expected_output const& output, array_view const& source)
+/// Of each thread of parallel_blocks, for how many elements of its block the predicate is `wanted`.
+std::vector<std::size_t> count_matches(expected_output const& output, array_view const& source,
+                                       bool wanted = true)
 {
   std::vector<std::size_t> counts(thread_count(source.count()));
   parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
     predicate matches(output, source, 1);
     for (auto i = begin; i < end; ++i)
-      if (matches(i)) ++counts[thread];
+      if (matches(i) == wanted) ++counts[thread];
   });
   return counts;
 }
@@ -127,13 +128,14 @@ void visit_map(expected_output const& output, expected_visitor const& visitor)
 void visit_filter(expected_output const& output, expected_visitor const& visitor)
 {
   auto const& source = find_source_of_type(output);
-  auto const counts = count_matches(output, source);
+  auto const wanted = output.node.kind == operation::filter;
+  auto const counts = count_matches(output, source, wanted);
   parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
     predicate matches(output, source, 1);
     std::size_t index = 0;
     for (std::size_t i = 0; i < thread; ++i) index += counts[i];
     for (auto i = begin; i < end; ++i)
-      if (matches(i))
+      if (matches(i) == wanted)
         visitor({.thread = thread,
                  .index = index++,
                  .copied = source.bytes.data() + i * source.type.size});

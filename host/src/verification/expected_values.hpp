@@ -22,6 +22,7 @@ void visit_scan(expected_output const& output, expected_visitor const& visitor);
 void visit_segments(expected_output const& output, expected_visitor const& visitor);
 void visit_filter(expected_output const& output, expected_visitor const& visitor);
 void visit_count(expected_output const& output, expected_visitor const& visitor);
+void visit_histogram(expected_output const& output, expected_visitor const& visitor);
 void visit_sorted(expected_output const& output, expected_visitor const& visitor);
 
 /// Operand `index` of an operation, which must have `most` or fewer.

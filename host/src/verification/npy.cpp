@@ -80,7 +80,6 @@ struct npy_reader::state {
     begin = 8 + length_bytes + size;
     content = detail::parse_npy_header(header, path);
     auto const elements = checked_product(content.extents);
-    if (elements == 0U) fail(path, "holds no elements", "pass an array of one element or more");
     if (!elements || *elements > k_largest_size / content.type.size)
       fail(path, detail::format("its shape {} has more than 2^64 bytes",
                                 detail::npy_shape(content.extents)));

@@ -26,8 +26,8 @@ bool is_stored_as(element_type const& expected, element_type const& stored);
 class npy_reader {
  public:
   /// @throws file_error the file is missing, unreadable or not a .npy file; its dtype is none of
-  ///   npy_header.hpp; it is big-endian, or in Fortran order with several dimensions; it holds no
-  ///   elements; or its size differs from what the shape says.
+  ///   npy_header.hpp; it is big-endian, or in Fortran order with several dimensions; or its
+  ///   size differs from what the shape says.
   explicit npy_reader(std::filesystem::path const& path);
   /// Reads the open descriptor `stream`, which may be a pipe, to its end; `name` is for messages.
   /// The content of a pipe is kept in an unnamed temporary file ($TMPDIR, else /tmp).

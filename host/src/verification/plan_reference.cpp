@@ -52,6 +52,12 @@ class comparisons {
 
 }  // namespace
 
+bool detail::accumulates(operation kind) noexcept
+{
+  return kind == operation::fold || kind == operation::scan || kind == operation::exclusive_scan ||
+         kind == operation::segmented_fold;
+}
+
 plan_reference::plan_reference(launch_plan plan, std::vector<transform_reference> transforms,
                                plan_data data)
     : plan_(std::move(plan)), transforms_(std::move(transforms)), data_(std::move(data))
@@ -84,15 +90,19 @@ void plan_reference::visit(plan_result const& result, array_view const& actual,
     case operation::fold:
       return visit_fold(output, visitor);
     case operation::scan:
+    case operation::exclusive_scan:
       return visit_scan(output, visitor);
     case operation::segmented_fold:
       return visit_segments(output, visitor);
     case operation::filter:
+    case operation::rejected:
       return visit_filter(output, visitor);
     case operation::count:
       return visit_count(output, visitor);
     case operation::sort:
       return visit_sorted(output, visitor);
+    case operation::histogram:
+      return visit_histogram(output, visitor);
     default:
       return visit_map(output, visitor);
   }
@@ -100,10 +110,8 @@ void plan_reference::visit(plan_result const& result, array_view const& actual,
 
 std::string plan_reference::method_of(plan_result const& result) const
 {
-  auto const kind = result.value.kind;
   auto text = to_string(result.value);
-  if (kind != operation::fold && kind != operation::scan && kind != operation::segmented_fold)
-    return text;
+  if (!detail::accumulates(result.value.kind)) return text;
   for (auto const& transform : transforms_)
     if (transform.find(result.value.name) != nullptr && transform.model != error_model::none)
       return text + detail::format(", error model {}", to_string(transform.model));

@@ -4,9 +4,11 @@
 // their assumptions and their derivation are in docs/verification.md:
 //   map, argument, index, neighbor  the hook's tolerance at the expected value, and what errors of
 //                                   inner maps change in the outer hook
-//   fold, scan, segmented_fold      by the transform's error model: exact, additive, relative;
-//                                   integers exactly
-//   filter, sort, count             exactly the elements, in order; sort: stable
+//   fold, scan, exclusive_scan,     by the transform's error model: exact, additive, relative;
+//   segmented_fold                  integers exactly
+//   filter, rejected, sort, count   exactly the elements, in order; sort: stable
+//   histogram                       exactly, but for elements that the hook's tolerance puts beside
+//                                   another bin
 // All cores work on one output. Memory: for each core a few kilobytes; sort: 16 bytes for each
 // element, and 16 more for its keys. Threads: a plan_reference may be used by several threads.
 #pragma once
@@ -34,6 +36,11 @@ struct expected_element {
   std::byte const* copied = nullptr;
 };
 using expected_visitor = std::function<void(expected_element const&)>;
+
+namespace detail {
+/// Whether an element is computed by calls in a row, whose errors add up.
+bool accumulates(operation kind) noexcept;
+}  // namespace detail
 
 class plan_reference {
  public:

@@ -1,31 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of the kernels of map: each index below n once.
+// The loop of the kernels of map: each index below n once. There is a kernel for each number of
+// consecutive indices that a thread takes, so that the loads and stores of inlined hooks can be
+// joined to 16 bytes; the plan chooses it by the sizes of the elements.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "../detail/shuffle.cuh"
-
 namespace fatlink_algorithms {
 
-/// Calls map(i) for each i < n. A block takes a tile of Threads * Groups * Consecutive indices; a
-/// thread takes groups of consecutive ones, so that the loads and stores of inlined hooks can be
-/// joined to wide ones.
-template <unsigned Consecutive, unsigned Groups, unsigned Threads, typename Map>
-__device__ __forceinline__ void map_tile(std::size_t n, Map map)
+constexpr unsigned k_map_threads = 256;
+
+/// Calls map(i) for each i < n. A block takes a tile of k_map_threads * Consecutive indices.
+/// @param map_aligned  the same for arrays that are all aligned to 16, if `is_aligned`
+template <unsigned Consecutive, typename MapAligned, typename Map>
+__device__ __forceinline__ void map_tile(std::size_t n, bool is_aligned, MapAligned map_aligned,
+                                         Map map)
 {
-  constexpr unsigned k_tile = Threads * Groups * Consecutive;
+  constexpr unsigned k_tile = k_map_threads * Consecutive;
   auto const tile = std::size_t{blockIdx.x} * k_tile;
-  if (tile + k_tile <= n) {
-    auto const group = std::size_t{blockIdx.x} * (Threads * Groups) + threadIdx.x;
+  if (is_aligned && tile + k_tile <= n) {
+    auto const first = tile + threadIdx.x * Consecutive;
 #pragma unroll
-    for (unsigned g = 0; g < Groups; ++g)
-#pragma unroll
-      for (unsigned k = 0; k < Consecutive; ++k) map((group + g * Threads) * Consecutive + k);
+    for (unsigned k = 0; k < Consecutive; ++k) map_aligned(first + k);
     return;
   }
-  for (auto i = tile + threadIdx.x; i < n; i += Threads) map(i);
+#pragma unroll 1
+  for (auto i = tile + threadIdx.x; i < tile + k_tile && i < n; i += k_map_threads) map(i);
+}
+
+/// The address, which is a multiple of 16; the compiler relies on it from here on.
+__device__ __forceinline__ void* aligned(void* address)
+{
+  return __builtin_assume_aligned(address, 16);
+}
+__device__ __forceinline__ void const* aligned(void const* address)
+{
+  return __builtin_assume_aligned(address, 16);
 }
 
 /// Whether all addresses are multiples of 16.
@@ -36,3 +47,6 @@ __device__ __forceinline__ bool are_aligned(Addresses const*... addresses)
 }
 
 }  // namespace fatlink_algorithms
+
+/// Defines a kernel for each number of consecutive indices.
+#define FATLINK_MAP_KERNELS(kernel) kernel(1) kernel(2) kernel(4) kernel(8) kernel(16)

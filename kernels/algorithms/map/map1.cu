@@ -3,28 +3,29 @@
 #include "../map1.cuh"
 #include "map.cuh"
 
-using namespace fatlink_algorithms;
-
 namespace {
 
-constexpr unsigned k_threads = 256;
-constexpr unsigned k_groups = 2;
-constexpr unsigned k_consecutive = 4;
+using namespace fatlink_algorithms;
+
+// Restricted, so that loads of later elements can precede stores of earlier ones.
+template <unsigned Consecutive>
+__device__ __forceinline__ void map_elements(void* __restrict__ out, void const* __restrict__ in,
+                                             std::size_t n, void const* __restrict__ state)
+{
+  map_tile<Consecutive>(
+      n, are_aligned(out, in),
+      [=](std::size_t i) { map_element(aligned(out), aligned(in), i, state); },
+      [=](std::size_t i) { map_element(out, in, i, state); });
+}
 
 }  // namespace
 
-// Restricted, so that loads of later elements can precede stores of earlier ones.
-extern "C" __global__ void __launch_bounds__(k_threads)
-    map1(void* __restrict__ out, void const* __restrict__ in, std::size_t n,
-         void const* __restrict__ state)
-{
-  if (are_aligned(out, in)) {
-    auto* out_ = __builtin_assume_aligned(out, 16);
-    auto const* in_ = __builtin_assume_aligned(in, 16);
-    map_tile<k_consecutive, k_groups, k_threads>(
-        n, [=](std::size_t i) { map_element(out_, in_, i, state); });
-  } else {
-    map_tile<1, k_groups * k_consecutive, k_threads>(
-        n, [=](std::size_t i) { map_element(out, in, i, state); });
+#define FATLINK_MAP_KERNEL(consecutive)                                                         \
+  extern "C" __global__ void __launch_bounds__(k_map_threads)                                   \
+      map1_by_##consecutive(void* __restrict__ out, void const* __restrict__ in, std::size_t n, \
+                            void const* __restrict__ state)                                     \
+  {                                                                                             \
+    map_elements<consecutive>(out, in, n, state);                                               \
   }
-}
+
+FATLINK_MAP_KERNELS(FATLINK_MAP_KERNEL)

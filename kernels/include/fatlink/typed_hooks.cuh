@@ -114,6 +114,7 @@ __device__ __forceinline__ To copy_bits(From const& from)
 
 #define FATLINK_MAP1(to, from, x)                                                           \
   FATLINK_ELEMENT(map_element, to);                                                         \
+  FATLINK_ELEMENT(map_element_in, from);                                                    \
   static __device__ __forceinline__ to fatlink_map(from x, void const* state);              \
   extern "C" __device__ void map_element(void* out, void const* in, std::size_t index,      \
                                          void const* state)                                 \
@@ -124,6 +125,8 @@ __device__ __forceinline__ To copy_bits(From const& from)
 
 #define FATLINK_MAP2(to, from1, a, from2, b)                                                  \
   FATLINK_ELEMENT(map_element, to);                                                           \
+  FATLINK_ELEMENT(map_element_in1, from1);                                                    \
+  FATLINK_ELEMENT(map_element_in2, from2);                                                    \
   static __device__ __forceinline__ to fatlink_map(from1 a, from2 b, void const* state);      \
   extern "C" __device__ void map_element(void* out, void const* in1, void const* in2,         \
                                          std::size_t index, void const* state)                \
@@ -136,6 +139,9 @@ __device__ __forceinline__ To copy_bits(From const& from)
 
 #define FATLINK_MAP3(to, from1, a, from2, b, from3, c)                                            \
   FATLINK_ELEMENT(map_element, to);                                                               \
+  FATLINK_ELEMENT(map_element_in1, from1);                                                        \
+  FATLINK_ELEMENT(map_element_in2, from2);                                                        \
+  FATLINK_ELEMENT(map_element_in3, from3);                                                        \
   static __device__ __forceinline__ to fatlink_map(from1 a, from2 b, from3 c, void const* state); \
   extern "C" __device__ void map_element(void* out, void const* in1, void const* in2,             \
                                          void const* in3, std::size_t index, void const* state)   \

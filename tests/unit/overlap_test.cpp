@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which launches of a plan overlap the one before, by the entries that are linked.
+#include "plan/overlap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "fatlink/input.hpp"
+#include "fixtures.hpp"
+#include "plan/read_plan.hpp"
+#include "preflight/interface_queries.hpp"
+
+using namespace fatlink;
+using nlohmann::json;
+
+namespace {
+
+/// A module with the kernel `name` for `architecture`: "sm_90".
+input module_of(std::string const& architecture, std::string const& name = "k")
+{
+  fixtures::folder const folder;
+  return input::read(folder.write("module.ptx", ".version 8.0\n.target " + architecture +
+                                                    "\n.address_size 64\n.visible .entry " + name +
+                                                    "()\n{\nret;\n}\n"));
+}
+
+/// Whether the second launch of the kernel k overlaps the first where `inputs` are linked.
+bool overlaps(std::vector<input> const& inputs, link_mode mode = link_mode::ptx)
+{
+  json const launch{{"kernel", "k"}, {"grid", 1}, {"block", 1}, {"arguments", json::array()}};
+  json plan{{"name", "p"}, {"summary", "s"}, {"arguments", json::array()}};
+  plan["launches"] = {launch, launch};
+  plan["launches"][1]["overlap"] = true;
+  auto bound = detail::read_plan(plan, "p.json", {});
+  detail::clear_unsafe_overlaps(bound, detail::modules_of(inputs),
+                                {.target = target(90), .mode = mode});
+  EXPECT_FALSE(bound.launches[0].overlap);
+  return bound.launches[1].overlap;
+}
+
+}  // namespace
+
+TEST(Overlap, IsKeptForAKernelWhoseEntryIsForSm90)
+{
+  EXPECT_TRUE(overlaps({module_of("sm_90")}));
+  EXPECT_TRUE(overlaps({module_of("sm_90"), module_of("sm_75", "other")}));
+}
+
+TEST(Overlap, IsClearedForAKernelWhoseEntryIsForOlderGpus)
+{
+  EXPECT_FALSE(overlaps({module_of("sm_75")}));
+  EXPECT_FALSE(overlaps({module_of("sm_89"), module_of("sm_90", "other")}));
+}
+
+TEST(Overlap, IsClearedForAKernelThatNoModuleShows)
+{
+  EXPECT_FALSE(overlaps({module_of("sm_90", "other")}));
+  EXPECT_FALSE(overlaps({}));
+}
