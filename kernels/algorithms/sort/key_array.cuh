@@ -11,8 +11,7 @@
 namespace fatlink_algorithms {
 
 /// The type of values where only keys are sorted.
-struct no_value {
-};
+struct no_value {};
 template <typename Value>
 inline constexpr bool is_no_value = false;
 template <>
@@ -26,8 +25,9 @@ struct key_array {
   Value* values;  // null if Value is no_value
 };
 
-/// The two runs that a tile is merged from. A pair of runs has 2^shift tiles of `tile_size` elements,
-/// half of them in each run; the last runs of an array of n elements may be shorter or empty.
+/// The two runs that a tile is merged from. A pair of runs has 2^shift tiles of `tile_size`
+/// elements, half of them in each run; the last runs of an array of n elements may be shorter or
+/// empty.
 struct run_pair {
   std::size_t begin;   // of the first run
   std::size_t middle;  // end of the first run, begin of the second one
@@ -47,8 +47,8 @@ struct run_pair {
   __device__ static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 };
 
-/// cuts[t]: elements of the first run among those merged before tile t of its pair. A thread for each
-/// tile.
+/// cuts[t]: elements of the first run among those merged before tile t of its pair. A thread for
+/// each tile.
 template <typename Key, typename Less>
 __device__ __forceinline__ void find_cuts(Key const* keys, std::size_t* cuts, std::size_t n,
                                           unsigned tile_size, unsigned shift, Less less)

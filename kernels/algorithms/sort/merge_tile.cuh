@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass of a merge sort: each block merges one tile of a pair of runs. The tile's keys lie in
 // shared memory, where each thread finds the order of its part as places of 16 bits; the keys and
-// their values are then written in this order, a warp's part by the warp. Values are read only then:
-// those of neighboring places lie side by side in one or two parts of the array.
+// their values are then written in this order, a warp's part by the warp. Values are read only
+// then: those of neighboring places lie side by side in one or two parts of the array.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace fatlink_algorithms {
 template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
 class tile_merger {
   static constexpr unsigned k_size = Threads * Items;
-  static constexpr unsigned k_warp_size = k_lanes * Items;  // elements of a warp
+  static constexpr unsigned k_warp_size = k_lanes * Items;                    // elements of a warp
   static constexpr unsigned k_batch = Items <= 18 ? Items : (Items + 1) / 2;  // loads at a time
   static constexpr unsigned k_value_batch = Items <= 9 ? Items : (Items + 1) / 2;
   static constexpr bool k_has_values = !is_no_value<Value>;
@@ -65,8 +65,8 @@ class tile_merger {
   }
 
  private:
-  /// The tile consists of the elements a_begin to a_end - 1 of the first run, and of the second one's
-  /// after those that are before the tile.
+  /// The tile consists of the elements a_begin to a_end - 1 of the first run, and of the second
+  /// one's after those that are before the tile.
   __device__ __forceinline__ void merge_part(std::size_t a_begin, std::size_t a_end)
   {
     a_size_ = static_cast<unsigned>(a_end - a_begin);
@@ -189,8 +189,7 @@ class tile_merger {
     auto b = a_size_ + begin - a;
 #pragma unroll 1
     for (auto k = begin; k < end; ++k) {
-      auto const takes_b =
-          b < size_ && (a >= a_size_ || less_(shared_.keys[b], shared_.keys[a]));
+      auto const takes_b = b < size_ && (a >= a_size_ || less_(shared_.keys[b], shared_.keys[a]));
       shared_.places[k] = static_cast<unsigned short>(takes_b ? b++ : a++);
     }
   }

@@ -57,7 +57,10 @@ class tile_sorter {
   }
 
  private:
-  __device__ static std::size_t first() { return std::size_t{blockIdx.x} * k_size; }
+  __device__ static std::size_t first()
+  {
+    return std::size_t{blockIdx.x} * k_size;
+  }
 
   /// Waits for the threads that exchange elements in merges of 2 * threads threads.
   __device__ __forceinline__ static void synchronize(unsigned threads)
@@ -85,7 +88,8 @@ class tile_sorter {
       }
     }
 #pragma unroll
-    for (unsigned item = 0; item < Items; ++item) shared_.keys[begin + item * k_lanes] = keys_[item];
+    for (unsigned item = 0; item < Items; ++item)
+      shared_.keys[begin + item * k_lanes] = keys_[item];
     __syncwarp();
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
@@ -157,8 +161,8 @@ class tile_sorter {
     auto const a_end = begin + size;
     auto const b_end = a_end + size;
     auto const diagonal = thread * Items;
-    auto a = begin + merge_path(shared_.keys + begin, size, shared_.keys + a_end, size, diagonal,
-                                less_);
+    auto a =
+        begin + merge_path(shared_.keys + begin, size, shared_.keys + a_end, size, diagonal, less_);
     auto b = a_end + begin + diagonal - a;
     Key a_key = shared_.keys[a];
     Key b_key = shared_.keys[b < b_end ? b : b_end - 1];
