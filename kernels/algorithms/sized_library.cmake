@@ -9,11 +9,13 @@ Contracts and libraries for elements that are known by their size only: one of e
 Declares the contracts ``<name>_1`` to ``<name>_32``, and installs them with the runtime. ``HEADER`` declares the hooks on
 ``fatlink_element``; the header of ``<name>_4`` is its text after ``#define FATLINK_ELEMENT_BYTES 4``.
 
-  fatlink_add_sized_library(<name> CONTRACT <contract> [SOURCE <file.cu>] [PLAN <file.plan.json.in>] [OPTIONS <option>...])
+  fatlink_add_sized_library(<name> CONTRACT <contract> [SOURCE <file.cu>] [PLAN <file.plan.json.in>]
+    [ARCHITECTURES <cc>...] [OPTIONS <option>...])
 
 Builds the fatbins ``<name>_1`` to ``<name>_32`` of one source, each with its contract, which sets
 ``FATLINK_ELEMENT_BYTES``. In the plan ``@N@`` stands for the bytes of an element. ``SOURCE`` is ``<name>/<name>.cu`` by
-default, ``PLAN`` ``<name>/<name>.plan.json.in``. ``OPTIONS`` are passed to ``fatlink_add_fatbin``.
+default, ``PLAN`` ``<name>/<name>.plan.json.in``. ``ARCHITECTURES`` and ``OPTIONS`` are passed to
+``fatlink_add_fatbin``: a library whose launches overlap needs ``75 90``.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -33,7 +35,7 @@ function(fatlink_add_sized_contract name)
 endfunction()
 
 function(fatlink_add_sized_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONTRACT;SOURCE;PLAN" "OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONTRACT;SOURCE;PLAN" "ARCHITECTURES;OPTIONS")
   if(NOT arg_SOURCE)
     set(arg_SOURCE "${name}/${name}.cu")
   endif()
@@ -41,9 +43,11 @@ function(fatlink_add_sized_library name)
     set(arg_PLAN "${name}/${name}.plan.json.in")
   endif()
   set(options "")
-  if(arg_OPTIONS)
-    set(options OPTIONS ${arg_OPTIONS})
-  endif()
+  foreach(keyword IN ITEMS ARCHITECTURES OPTIONS)
+    if(arg_${keyword})
+      list(APPEND options ${keyword} ${arg_${keyword}})
+    endif()
+  endforeach()
   foreach(N IN LISTS FATLINK_ELEMENT_SIZES)
     set(plan "${CMAKE_CURRENT_BINARY_DIR}/plans/${name}_${N}.plan.json")
     configure_file("${arg_PLAN}" "${plan}" @ONLY)

@@ -20,8 +20,11 @@ __device__ __forceinline__ auto fold_first(Read read, unsigned count, Combine co
   return total;
 }
 
+/// Whether memory is read-only while a kernel runs, or written by a launch that it overlaps.
+enum class written { before, during };
+
 /// Reads Pack elements at `in`, which is aligned to 16 bytes: so many bytes at a time.
-template <unsigned Pack, typename Element>
+template <written When, unsigned Pack, typename Element>
 __device__ __forceinline__ void load_vectors(Element const* in, Element (&items)[Pack])
 {
   struct vectors {
@@ -32,15 +35,17 @@ __device__ __forceinline__ void load_vectors(Element const* in, Element (&items)
   };
   vectors bytes;
 #pragma unroll
-  for (unsigned k = 0; k < sizeof bytes / sizeof(uint4); ++k)
-    bytes.words[k] = __ldg(reinterpret_cast<uint4 const*>(in) + k);
+  for (unsigned k = 0; k < sizeof bytes / sizeof(uint4); ++k) {
+    auto const* const address = reinterpret_cast<uint4 const*>(in) + k;
+    bytes.words[k] = When == written::before ? __ldg(address) : *address;
+  }
   auto const loaded = __builtin_bit_cast(elements, bytes);
 #pragma unroll
   for (unsigned k = 0; k < Pack; ++k) items[k] = loaded.items[k];
 }
 
 /// An array, read 16 bytes at a time if it is aligned to as much.
-template <typename Element>
+template <typename Element, written When = written::before>
 struct array_source {
   using element = Element;
   Element const* in;
@@ -61,7 +66,7 @@ struct array_source {
     if (aligned) {
 #pragma unroll
       for (unsigned r = 0; r < Rows; ++r)
-        load_vectors(address + min(r, count - 1) * (k_warp * Pack), items[r]);
+        load_vectors<When>(address + min(r, count - 1) * (k_warp * Pack), items[r]);
       return;
     }
 #pragma unroll

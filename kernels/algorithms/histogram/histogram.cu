@@ -2,6 +2,7 @@
 // The library histogram_N: counts[b] = the number of elements whose bin is b. histogram_clear, then
 // histogram_shared, or histogram_global where the bins do not fit in shared memory.
 #include "../bin.cuh"
+#include "../detail/overlap.cuh"
 #include "histogram.cuh"
 
 using namespace fatlink_algorithms;
@@ -24,6 +25,7 @@ using counter = unsigned long long;
 extern "C" __global__ void __launch_bounds__(k_clear_threads)
     histogram_clear(counter* __restrict__ counts, std::size_t bins)
 {
+  start_next_launch();
   auto const i = std::size_t{blockIdx.x} * k_clear_threads + threadIdx.x;
   if (i < bins) counts[i] = 0;
 }
@@ -41,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(k_threads)
     histogram_global(fatlink_element const* __restrict__ in, counter* __restrict__ counts,
                      std::size_t n, unsigned bins, void const* __restrict__ state)
 {
+  wait_for_last_launch();
   count_elements<k_vectors, k_threads>(array_source{in}, n, global_bins<counter>{counts, bins},
                                        bin_hook{state});
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "../detail/overlap.cuh"
 #include "../detail/sources.cuh"
 
 namespace fatlink_algorithms {
@@ -48,7 +49,8 @@ __device__ __forceinline__ void count_elements(array_source<Element> const& sour
       Element items[Vectors][k_pack];
 #pragma unroll
       for (unsigned v = 0; v < Vectors; ++v)
-        load_vectors(source.in + tile + (v * Threads + threadIdx.x) * k_pack, items[v]);
+        load_vectors<written::before>(source.in + tile + (v * Threads + threadIdx.x) * k_pack,
+                                      items[v]);
 #pragma unroll
       for (unsigned v = 0; v < Vectors; ++v)
 #pragma unroll
@@ -74,6 +76,7 @@ __device__ __forceinline__ void histogram_in_shared(array_source<Element> const&
   auto const copy = ByLane ? threadIdx.x % Copies : threadIdx.x / k_warp % Copies;
   count_elements<Vectors, Threads>(source, n, shared_bins<Copies>{block_counts, bins, copy},
                                    bin_of);
+  wait_for_last_launch();  // it clears the counts
   __syncthreads();
   for (auto bin = threadIdx.x; bin < bins; bin += Threads) {
     unsigned sum = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library reduce_N: *out = combine(init, in[0], …, in[n - 1]) in the order of the array. Small
 // arrays take one launch of reduce_block. Others take one of reduce_chunks, which makes a partial
-// result for each chunk, and one of reduce_block over these.
+// result for each chunk, and one of reduce_partial, which overlaps it.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
+#include "../detail/overlap.cuh"
 #include "reduce.cuh"
 
 using namespace fatlink_algorithms;
@@ -20,7 +21,17 @@ extern "C" __global__ void __launch_bounds__(k_threads)
     reduce_chunks(fatlink_element const* __restrict__ in, fatlink_element* __restrict__ partial,
                   std::size_t n, std::size_t share)
 {
+  start_next_launch();
   reduce_chunk<shape, k_threads>(array_source{in}, partial, n, share, combine_hook{});
+}
+
+extern "C" __global__ void __launch_bounds__(k_last_threads)
+    reduce_partial(fatlink_element const* partial, fatlink_element* __restrict__ out, std::size_t n,
+                   fatlink_element init)
+{
+  wait_for_last_launch();
+  array_source<fatlink_element, written::during> const source{partial};
+  reduce_all<shape, k_last_threads>(source, out, n, init, combine_hook{});
 }
 
 extern "C" __global__ void __launch_bounds__(k_last_threads)

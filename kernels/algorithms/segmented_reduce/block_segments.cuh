@@ -31,8 +31,8 @@ struct block_ranges {
 };
 
 /// Folds the elements from `first` to `last` with a block: one at least. Thread 0 gets the result.
-template <typename Shape, unsigned Threads, typename Element, typename Combine>
-__device__ __forceinline__ Element fold_by_block(array_source<Element> const& source,
+template <typename Shape, unsigned Threads, typename Element, written When, typename Combine>
+__device__ __forceinline__ Element fold_by_block(array_source<Element, When> const& source,
                                                  std::size_t first, std::size_t last,
                                                  Combine combine)
 {
@@ -81,6 +81,10 @@ __device__ __forceinline__ void reduce_segments_by_warps(segments<Element, Combi
   }
 }
 
+/// What the launch before has written.
+template <typename Element>
+using open_source = array_source<Element, written::during>;
+
 /// Combines what chunks first to last - 1 have open, and the tail of chunk `last`.
 template <typename Element, typename Combine>
 __device__ __forceinline__ void close_segment(segments<Element, Combine> const& x,
@@ -112,14 +116,14 @@ __device__ __forceinline__ void close_segments(segments<Element, Combine> const&
       if (is_first) left.add(chunk, chunk, last);
       continue;
     }
-    array_source<Element> const open{results.open};
+    open_source<Element> const open{results.open};
     auto const total = fold_segment<Shape>(open, chunk, last, x.combine);
     if (is_first) close_segment(x, results, chunk, last, total);
   }
   __syncthreads();
   for (unsigned k = 0; k < left.count; ++k) {
     auto const range = left.ranges[k];
-    array_source<Element> const open{results.open};
+    open_source<Element> const open{results.open};
     auto const total = fold_by_block<Shape, Threads>(open, range.first, range.last, x.combine);
     if (threadIdx.x == 0) close_segment(x, results, range.first, range.last, total);
     __syncthreads();

@@ -6,6 +6,7 @@
 // Else reduce_segments, then close_segments.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
+#include "../detail/overlap.cuh"
 #include "block_segments.cuh"
 
 namespace {
@@ -42,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(k_threads)
                             std::uint64_t* __restrict__ record, std::size_t segments,
                             std::size_t length, element init)
 {
+  start_next_launch();
   auto const chunk = std::size_t{blockIdx.x} * (k_threads / k_warp) + threadIdx.x / k_warp;
   reduce_segments<shape>(segments_of(in, offsets, out, init), segments, chunk, length,
                          {tail, open, record});
@@ -49,10 +51,10 @@ extern "C" __global__ void __launch_bounds__(k_threads)
 
 extern "C" __global__ void __launch_bounds__(k_threads)
     segmented_reduce_close(std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
-                           element* __restrict__ tail, element* __restrict__ open,
-                           std::uint64_t* __restrict__ record, std::size_t segments,
-                           std::size_t length, element init)
+                           element* tail, element* open, std::uint64_t* record,
+                           std::size_t segments, std::size_t length, element init)
 {
+  wait_for_last_launch();
   auto const total = offsets[segments] - offsets[0] + segments;
   close_segments<shape, k_threads>(segments_of(open, offsets, out, init),
                                    (total + length - 1) / length, {tail, open, record});

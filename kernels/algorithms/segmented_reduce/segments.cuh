@@ -10,8 +10,8 @@ namespace fatlink_algorithms {
 
 /// Folds the elements from `first` to `last`: one at least. Unlike of warp_fold, `first` is any
 /// element. Lane 0 gets the result.
-template <typename Shape, typename Element, typename Combine>
-__device__ __forceinline__ Element fold_segment(array_source<Element> const& source,
+template <typename Shape, typename Element, written When, typename Combine>
+__device__ __forceinline__ Element fold_segment(array_source<Element, When> const& source,
                                                 std::size_t first, std::size_t last,
                                                 Combine combine)
 {
@@ -35,7 +35,7 @@ __device__ __forceinline__ Element fold_by_lane(array_source<Element> const& sou
   if (source.aligned)
     for (; first + Pack <= last; first += Pack) {
       Element items[Pack];
-      load_vectors(source.in + first, items);
+      load_vectors<written::before>(source.in + first, items);
 #pragma unroll
       for (unsigned k = 0; k < Pack; ++k) total = combine(total, items[k]);
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library transform_reduce_N: *out = combine(init, load(in, 0), …, load(in, n - 1)) in the
 // order of the array. Launched as reduce_N: small arrays by transform_reduce_block, others by
-// transform_reduce_chunks and transform_reduce_partials.
+// transform_reduce_chunks and transform_reduce_partial.
 #include "../detail/hooks.cuh"
+#include "../detail/overlap.cuh"
 #include "../load_combine.cuh"
 #include "../reduce/reduce.cuh"
 
@@ -35,6 +36,7 @@ extern "C" __global__ void __launch_bounds__(k_threads)
     transform_reduce_chunks(void const* __restrict__ in, element* __restrict__ partial,
                             std::size_t n, std::size_t share, void const* __restrict__ state)
 {
+  start_next_launch();
   reduce_chunk<shape, k_threads>(source_of(in, state), partial, n, share, combine_hook{});
 }
 
@@ -46,8 +48,10 @@ extern "C" __global__ void __launch_bounds__(k_last_threads)
 }
 
 extern "C" __global__ void __launch_bounds__(k_last_threads)
-    transform_reduce_partials(element const* __restrict__ partial, element* __restrict__ out,
-                              std::size_t n, element init)
+    transform_reduce_partial(element const* partial, element* __restrict__ out, std::size_t n,
+                             element init)
 {
-  reduce_all<shape, k_last_threads>(array_source{partial}, out, n, init, combine_hook{});
+  wait_for_last_launch();
+  array_source<element, written::during> const source{partial};
+  reduce_all<shape, k_last_threads>(source, out, n, init, combine_hook{});
 }
