@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "../detail/overlap.cuh"
 #include "key_array.cuh"
 #include "merge_path.cuh"
 
@@ -75,6 +76,7 @@ class tile_merger {
     if (size_ == k_size) {
       load();
       __syncthreads();
+      start_next_launch();
       merge();
       __syncwarp();
       store();

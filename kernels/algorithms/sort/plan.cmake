@@ -44,13 +44,13 @@ function(fatlink_write_sort_plan file)
     set(rest "\"n\", {\"value\": ${shift}, \"type\": \"uint32\"}, ${direction}")
     if(pass LESS _fatlink_sort_small_passes)
       string(APPEND launches ",
-    {\"kernel\": \"${kernel}_merge_small\", \"grid\": \"large ? 0 : tiles > ${tiles} ? tiles : 0\", \"block\": 256,
+    {\"kernel\": \"${kernel}_merge_small\", \"grid\": \"large ? 0 : tiles > ${tiles} ? tiles : 0\", \"block\": 256, \"overlap\": true,
      \"arguments\": [${arrays}, ${rest}]}")
     endif()
     string(APPEND launches ",
-    {\"kernel\": \"${kernel}_cuts\", \"grid\": \"large * tiles > ${tiles} ? ceil(tiles / 128) : 0\", \"block\": 128,
+    {\"kernel\": \"${kernel}_cuts\", \"grid\": \"large * tiles > ${tiles} ? ceil(tiles / 128) : 0\", \"block\": 128, \"overlap\": true,
      \"arguments\": [\"out\", \"other\", \"cuts\", ${rest}]},
-    {\"kernel\": \"${kernel}_merge\", \"grid\": \"large * tiles > ${tiles} ? tiles : 0\", \"block\": 256,
+    {\"kernel\": \"${kernel}_merge\", \"grid\": \"large * tiles > ${tiles} ? tiles : 0\", \"block\": 256, \"overlap\": true,
      \"arguments\": [${arrays}, \"cuts\", ${rest}]}")
   endforeach()
   string(SUBSTRING "${passes}" 3 -1 passes)

@@ -23,6 +23,8 @@ extern "C" __global__ void __launch_bounds__(k_cut_threads)
     sort_cuts(fatlink_element const* out, fatlink_element const* other, std::size_t* cuts,
               std::size_t n, unsigned shift, unsigned to_other)
 {
+  wait_for_last_launch();
+  start_next_launch();
   find_cuts(to_other ? out : other, cuts, n, merger<no_value>::tile_size, shift, less_hook());
 }
 
@@ -30,6 +32,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
     sort_merge(fatlink_element* out, fatlink_element* other, std::size_t const* cuts, std::size_t n,
                unsigned shift, unsigned to_other)
 {
+  wait_for_last_launch();
   __shared__ merger<no_value>::storage shared;
   merger<no_value>(shared, keys_in{to_other ? out : other, nullptr},
                    keys_out{to_other ? other : out, nullptr}, n, shift, less_hook())
@@ -40,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
     sort_merge_small(fatlink_element* out, fatlink_element* other, std::size_t n, unsigned shift,
                      unsigned to_other)
 {
+  wait_for_last_launch();
   __shared__ merger<no_value>::storage shared;
   merger<no_value>(shared, keys_in{to_other ? out : other, nullptr},
                    keys_out{to_other ? other : out, nullptr}, n, shift, less_hook())

@@ -23,6 +23,8 @@ extern "C" __global__ void __launch_bounds__(k_cut_threads)
     sort_pairs_cuts(fatlink_element const* out, fatlink_element const* other, std::size_t* cuts,
                     std::size_t n, unsigned shift, unsigned to_other)
 {
+  wait_for_last_launch();
+  start_next_launch();
   find_cuts(to_other ? out : other, cuts, n, merger<value>::tile_size, shift, less_hook());
 }
 
@@ -44,6 +46,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
                      value* other_values, std::size_t const* cuts, std::size_t n, unsigned shift,
                      unsigned to_other)
 {
+  wait_for_last_launch();
   __shared__ merger<value>::storage shared;
   make_merger(shared, {out, out_values}, {other, other_values}, n, shift, to_other).merge(cuts);
 }
@@ -52,6 +55,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
     sort_pairs_merge_small(fatlink_element* out, value* out_values, fatlink_element* other,
                            value* other_values, std::size_t n, unsigned shift, unsigned to_other)
 {
+  wait_for_last_launch();
   __shared__ merger<value>::storage shared;
   make_merger(shared, {out, out_values}, {other, other_values}, n, shift, to_other)
       .find_cuts_and_merge();

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "../detail/overlap.cuh"
 #include "key_array.cuh"
 
 namespace fatlink_algorithms {
@@ -41,6 +42,7 @@ class tile_sorter {
   __device__ __forceinline__ void sort()
   {
     load();
+    start_next_launch();
     sort_in_thread();
 #pragma unroll 1
     for (unsigned threads = 1; threads < Threads; threads *= 2) {
