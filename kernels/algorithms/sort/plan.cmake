@@ -23,10 +23,12 @@ function(fatlink_write_sort_plan file)
   set(input "\"in\"")
   set(arrays "\"out\", \"other\"")
   set(value_arguments "")
+  set(value_result "")
   if(arg_VALUE_TYPE)
     set(kernel sort_pairs)
     set(input "\"in\", \"in_values\"")
     set(arrays "\"out\", \"out_values\", \"other\", \"other_values\"")
+    set(value_result ", \"out_values\": \"sort(less, in, in_values)\"")
     set(value_arguments "
     {\"name\": \"in_values\", \"role\": \"input\", \"type\": \"${arg_VALUE_TYPE}\", \"count\": \"n\"},
     {\"name\": \"out_values\", \"role\": \"output\", \"type\": \"${arg_VALUE_TYPE}\", \"count\": \"n\"},
@@ -77,7 +79,7 @@ function(fatlink_write_sort_plan file)
     {"kernel": "@kernel@_tiles", "grid": "n <= 8589934592 ? tiles : 4294967296", "block": 256,
      "arguments": [@input@, @arrays@, "n", {"value": "passes % 2", "type": "uint32"}]}@launches@
   ],
-  "computes": {"out": "sort(less, in)"}
+  "computes": {"out": "sort(less, in)"@value_result@}
 }
 ]])
 endfunction()
