@@ -13,7 +13,8 @@
 
 namespace fatlink_algorithms {
 
-template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
+template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items,
+          bool Ahead = false>
 class tile_merger {
   static constexpr unsigned k_size = Threads * Items;
   static constexpr unsigned k_warp_size = k_lanes * Items;                    // elements of a warp
@@ -26,7 +27,7 @@ class tile_merger {
   static constexpr unsigned tile_size = k_size;
 
   struct storage {
-    alignas(16) Key keys[k_size + 1];  // one more, so that a key after the last one can be read
+    alignas(16) Key keys[k_size + 2];  // two more, so that keys after the last one can be read
     alignas(4) unsigned short places[k_size];
     std::size_t cuts[2];
   };
@@ -70,7 +71,9 @@ class tile_merger {
   /// one's after those that are before the tile.
   __device__ __forceinline__ void merge_part(std::size_t a_begin, std::size_t a_end)
   {
-    a_size_ = static_cast<unsigned>(a_end - a_begin);
+    // Between 0 and the size of the tile, unless `less` is no order: then nothing else is certain.
+    if (a_end < a_begin) a_end = a_begin;
+    a_size_ = a_end - a_begin < size_ ? static_cast<unsigned>(a_end - a_begin) : size_;
     a_place_ = runs_.begin + a_begin;
     b_place_ = runs_.middle + (place_ - runs_.begin - a_begin) - a_size_;
     if (size_ == k_size) {
@@ -110,8 +113,8 @@ class tile_merger {
 #pragma unroll
       for (unsigned item = first; item < first + k_batch && item < Items; ++item)
         shared_.keys[item * Threads + threadIdx.x] = keys[item - first];
-      if (first + k_batch >= Items && threadIdx.x == Threads - 1)
-        shared_.keys[k_size] = keys[Items - 1 - first];
+      if (first + k_batch >= Items && threadIdx.x >= Threads - 2)
+        shared_.keys[k_size + threadIdx.x - (Threads - 2)] = keys[Items - 1 - first];
     }
   }
 
@@ -129,6 +132,8 @@ class tile_merger {
     auto b = a_size_ + diagonal - a;
     Key a_key = shared_.keys[a];
     Key b_key = shared_.keys[b];
+    Key a_next = shared_.keys[a + 1];
+    Key b_next = shared_.keys[b + 1];
     unsigned before = 0;
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
@@ -141,9 +146,17 @@ class tile_merger {
         before = place;
       else
         reinterpret_cast<unsigned*>(shared_.places)[(diagonal + item) / 2] = before | place << 16;
-      Key const next = shared_.keys[place + 1];
-      a_key = takes_b ? a_key : next;
-      b_key = takes_b ? next : b_key;
+      if (Ahead) {
+        Key const next = shared_.keys[place + 2];
+        a_key = takes_b ? a_key : a_next;
+        b_key = takes_b ? b_next : b_key;
+        a_next = takes_b ? a_next : next;
+        b_next = takes_b ? next : b_next;
+      } else {
+        Key const next = shared_.keys[place + 1];
+        a_key = takes_b ? a_key : next;
+        b_key = takes_b ? next : b_key;
+      }
       a = takes_b ? a : place + 1;
       b = takes_b ? place + 1 : b;
     }

@@ -12,7 +12,8 @@
 
 namespace fatlink_algorithms {
 
-template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
+template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items,
+          bool Unrolled = true, bool Ahead = false>
 class tile_sorter {
   static constexpr unsigned k_size = Threads * Items;
   static constexpr unsigned k_warp_size = k_lanes * Items;  // elements of a warp
@@ -126,14 +127,26 @@ class tile_sorter {
   /// Odd-even transposition: only neighbors change places, so equal elements keep their order.
   __device__ __forceinline__ void sort_in_thread()
   {
+    if (Unrolled) {
 #pragma unroll
-    for (unsigned round = 0; round < Items; ++round)
+      for (unsigned round = 0; round < Items; ++round) sort_neighbors(round % 2);
+    } else {
+#pragma unroll 1
+      for (unsigned round = 0; round < Items; round += 2) {
+        sort_neighbors(0);
+        sort_neighbors(1);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void sort_neighbors(unsigned first)
+  {
 #pragma unroll
-      for (unsigned item = round % 2; item + 1 < Items; item += 2)
-        if (less_(keys_[item + 1], keys_[item])) {
-          swap(keys_[item], keys_[item + 1]);
-          if (k_has_values) swap(places_[item], places_[item + 1]);
-        }
+    for (unsigned item = first; item + 1 < Items; item += 2)
+      if (less_(keys_[item + 1], keys_[item])) {
+        swap(keys_[item], keys_[item + 1]);
+        if (k_has_values) swap(places_[item], places_[item + 1]);
+      }
   }
 
   template <typename T>
@@ -168,6 +181,8 @@ class tile_sorter {
     auto b = a_end + begin + diagonal - a;
     Key a_key = shared_.keys[a];
     Key b_key = shared_.keys[b < b_end ? b : b_end - 1];
+    Key a_next = shared_.keys[a + 1 < b_end ? a + 1 : b_end - 1];
+    Key b_next = shared_.keys[b + 1 < b_end ? b + 1 : b_end - 1];
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
       auto const is_less = less_(b_key, a_key);
@@ -175,9 +190,17 @@ class tile_sorter {
       auto const place = takes_b ? b : a;
       keys_[item] = takes_b ? b_key : a_key;
       if (k_has_values) places_[item] = shared_.places[place];
-      Key const next = shared_.keys[place + 1 < b_end ? place + 1 : place];
-      a_key = takes_b ? a_key : next;
-      b_key = takes_b ? next : b_key;
+      if (Ahead) {
+        Key const next = shared_.keys[place + 2 < b_end ? place + 2 : b_end - 1];
+        a_key = takes_b ? a_key : a_next;
+        b_key = takes_b ? b_next : b_key;
+        a_next = takes_b ? a_next : next;
+        b_next = takes_b ? next : b_next;
+      } else {
+        Key const next = shared_.keys[place + 1 < b_end ? place + 1 : place];
+        a_key = takes_b ? a_key : next;
+        b_key = takes_b ? next : b_key;
+      }
       a = takes_b ? a : place + 1;
       b = takes_b ? place + 1 : b;
     }
