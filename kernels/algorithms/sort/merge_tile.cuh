@@ -45,15 +45,25 @@ class tile_merger {
   {
   }
 
-  /// Merges the tile of this block; `cuts` are those of find_cuts.
+  /// Merges the tile of this block. `cuts` are those of find_cuts, or null: then two warps of the
+  /// block find them.
   __device__ __forceinline__ void merge(std::size_t const* cuts)
   {
-    auto const is_last = place_ + size_ == runs_.end;
-    merge_part(cuts[blockIdx.x], is_last ? runs_.first_size() : cuts[blockIdx.x + 1]);
+    auto a_begin = std::size_t{0};
+    auto a_end = runs_.first_size();
+    if (cuts == nullptr) {
+      find_own_cuts();
+      a_begin = shared_.cuts[0];
+      a_end = shared_.cuts[1];
+    } else {
+      a_begin = cuts[blockIdx.x];
+      if (place_ + size_ != runs_.end) a_end = cuts[blockIdx.x + 1];
+    }
+    merge_part(a_begin, a_end);
   }
 
-  /// The same, with cuts found by two warps of the block.
-  __device__ __forceinline__ void find_cuts_and_merge()
+ private:
+  __device__ __forceinline__ void find_own_cuts()
   {
     auto const warp = warp_index();
     if (warp < 2) {
@@ -63,10 +73,8 @@ class tile_merger {
       if (lane_index() == 0) shared_.cuts[warp] = cut;
     }
     __syncthreads();
-    merge_part(shared_.cuts[0], shared_.cuts[1]);
   }
 
- private:
   /// The tile consists of the elements a_begin to a_end - 1 of the first run, and of the second
   /// one's after those that are before the tile.
   __device__ __forceinline__ void merge_part(std::size_t a_begin, std::size_t a_end)

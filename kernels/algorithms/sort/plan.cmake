@@ -7,14 +7,13 @@ Writes the plan of a library of merge sorts, in which ``@N@`` stands for the byt
   fatlink_write_sort_plan(<file> NAME <name> [VALUE_TYPE <type> VALUE_TEXT <text>])
 
 ``NAME`` is the library without its size, ``VALUE_TYPE`` the type of values that move with their keys. Each pass of the sort has
-launches of its own: the first sorts tiles, pass p merges pairs of runs of 2^p tiles. Their blocks find their part of the runs
-themselves up to ``small_size`` elements; of larger arrays a launch before does. There are enough passes for 2^33 elements (2^23
-of small ones); a larger n is refused by a grid that is too large.
+launches of its own: the first sorts tiles, pass p merges pairs of runs of 2^p tiles. Up to ``small_size`` elements the blocks
+of a pass find their parts of the runs; of larger arrays a launch before does. There are enough passes for 2^33 elements; a
+larger n is refused by a grid that is too large.
 #]=======================================================================]
 include_guard(GLOBAL)
 
 set(_fatlink_sort_passes 24)  # 2^33 / 768 tiles, those of 32 bytes
-set(_fatlink_sort_small_passes 14)  # 2^23 / 768 tiles
 
 function(fatlink_write_sort_plan file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;VALUE_TYPE;VALUE_TEXT" "")
@@ -44,16 +43,11 @@ function(fatlink_write_sort_plan file)
     string(APPEND passes " + (tiles > ${tiles})")
     set(direction "{\"value\": \"max(0, passes - ${shift}) % 2\", \"type\": \"uint32\"}")
     set(rest "\"n\", {\"value\": ${shift}, \"type\": \"uint32\"}, ${direction}")
-    if(pass LESS _fatlink_sort_small_passes)
-      string(APPEND launches ",
-    {\"kernel\": \"${kernel}_merge_small\", \"grid\": \"large ? 0 : tiles > ${tiles} ? tiles : 0\", \"block\": 256, \"overlap\": true,
-     \"arguments\": [${arrays}, ${rest}]}")
-    endif()
     string(APPEND launches ",
     {\"kernel\": \"${kernel}_cuts\", \"grid\": \"large * tiles > ${tiles} ? ceil(tiles / 128) : 0\", \"block\": 128, \"overlap\": true,
      \"arguments\": [\"out\", \"other\", \"cuts\", ${rest}]},
-    {\"kernel\": \"${kernel}_merge\", \"grid\": \"large * tiles > ${tiles} ? tiles : 0\", \"block\": 256, \"overlap\": true,
-     \"arguments\": [${arrays}, \"cuts\", ${rest}]}")
+    {\"kernel\": \"${kernel}_merge\", \"grid\": \"tiles > ${tiles} ? tiles : 0\", \"block\": 256, \"overlap\": true,
+     \"arguments\": [${arrays}, \"cuts\", ${rest}, {\"value\": \"large\", \"type\": \"uint32\"}]}")
   endforeach()
   string(SUBSTRING "${passes}" 3 -1 passes)
 
@@ -72,7 +66,7 @@ function(fatlink_write_sort_plan file)
   "let": {
     "tile": "256 * (@N@ <= 4 ? 17 : @N@ == 8 ? 9 : @N@ == 16 ? 5 : 3)",
     "tiles": "ceil(n / tile)",
-    "large": "n > min(small_size, 8388608)",
+    "large": "n > small_size",
     "passes": "@passes@"
   },
   "launches": [

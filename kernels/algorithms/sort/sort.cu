@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library sort_N: out = the elements of in in the order of `less`, equal ones as in `in`.
-// sort_tiles, then passes that merge pairs of sorted runs, from `out` to `other` (to_other) or from
-// `other` to `out`: sort_cuts with sort_merge, or sort_merge_small, which finds its cuts itself.
+// sort_tiles, then passes of sort_merge, which merges pairs of sorted runs, from `out` to `other`
+// (to_other) or back; with cuts by a launch of sort_cuts before it, or without (has_cuts).
 #include "../less.cuh"
 #include "sort_settings.cuh"
 
@@ -30,22 +30,11 @@ extern "C" __global__ void __launch_bounds__(k_cut_threads)
 
 extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
     sort_merge(fatlink_element* out, fatlink_element* other, std::size_t const* cuts, std::size_t n,
-               unsigned shift, unsigned to_other)
+               unsigned shift, unsigned to_other, unsigned has_cuts)
 {
   wait_for_last_launch();
   __shared__ merger<no_value>::storage shared;
   merger<no_value>(shared, keys_in{to_other ? out : other, nullptr},
                    keys_out{to_other ? other : out, nullptr}, n, shift, less_hook())
-      .merge(cuts);
-}
-
-extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
-    sort_merge_small(fatlink_element* out, fatlink_element* other, std::size_t n, unsigned shift,
-                     unsigned to_other)
-{
-  wait_for_last_launch();
-  __shared__ merger<no_value>::storage shared;
-  merger<no_value>(shared, keys_in{to_other ? out : other, nullptr},
-                   keys_out{to_other ? other : out, nullptr}, n, shift, less_hook())
-      .find_cuts_and_merge();
+      .merge(has_cuts ? cuts : nullptr);
 }

@@ -28,35 +28,15 @@ extern "C" __global__ void __launch_bounds__(k_cut_threads)
   find_cuts(to_other ? out : other, cuts, n, merger<value>::tile_size, shift, less_hook());
 }
 
-namespace {
-
-/// The merger from `out` to `other` or back.
-__device__ __forceinline__ merger<value> make_merger(merger<value>::storage& shared, pairs_out out,
-                                                     pairs_out other, std::size_t n, unsigned shift,
-                                                     unsigned to_other)
-{
-  auto const from = to_other ? out : other;
-  return {shared, {from.keys, from.values}, to_other ? other : out, n, shift, less_hook()};
-}
-
-}  // namespace
-
 extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
     sort_pairs_merge(fatlink_element* out, value* out_values, fatlink_element* other,
                      value* other_values, std::size_t const* cuts, std::size_t n, unsigned shift,
-                     unsigned to_other)
+                     unsigned to_other, unsigned has_cuts)
 {
   wait_for_last_launch();
   __shared__ merger<value>::storage shared;
-  make_merger(shared, {out, out_values}, {other, other_values}, n, shift, to_other).merge(cuts);
-}
-
-extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
-    sort_pairs_merge_small(fatlink_element* out, value* out_values, fatlink_element* other,
-                           value* other_values, std::size_t n, unsigned shift, unsigned to_other)
-{
-  wait_for_last_launch();
-  __shared__ merger<value>::storage shared;
-  make_merger(shared, {out, out_values}, {other, other_values}, n, shift, to_other)
-      .find_cuts_and_merge();
+  merger<value>(shared, to_other ? pairs_in{out, out_values} : pairs_in{other, other_values},
+                to_other ? pairs_out{other, other_values} : pairs_out{out, out_values}, n, shift,
+                less_hook())
+      .merge(has_cuts ? cuts : nullptr);
 }
