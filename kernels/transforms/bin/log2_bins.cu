@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <fatlink/typed_hooks.cuh>
 
-FATLINK_BIN(std::uint64_t, x)
+FATLINK_BIN(std::uint32_t, x)
 {
-  return 64U - static_cast<unsigned>(__clzll(static_cast<long long>(x)));
+  return 32U - static_cast<unsigned>(__clz(static_cast<int>(x)));
 }
