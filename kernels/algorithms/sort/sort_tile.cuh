@@ -13,7 +13,7 @@
 namespace fatlink_algorithms {
 
 template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items,
-          bool Unrolled = true, bool Ahead = false>
+          bool Unrolled = true>
 class tile_sorter {
   static constexpr unsigned k_size = Threads * Items;
   static constexpr unsigned k_warp_size = k_lanes * Items;  // elements of a warp
@@ -23,7 +23,7 @@ class tile_sorter {
  public:
   struct storage {
     union {
-      alignas(16) Key keys[k_size];
+      alignas(16) Key keys[k_size + Threads / k_lanes];
       Value values[k_has_values ? k_size : 1];
     };
     unsigned short places[k_has_values ? k_size : 1];
@@ -47,13 +47,14 @@ class tile_sorter {
     sort_in_thread();
 #pragma unroll 1
     for (unsigned threads = 1; threads < Threads; threads *= 2) {
+      auto* const keys = part(threads < k_lanes ? warp_index() : 0);
       synchronize(threads);
-      share();
+      share(keys);
       synchronize(threads);
-      merge(threads);
+      merge(keys, threads);
     }
     __syncthreads();
-    share();
+    share(part(0));
     __syncwarp();
     store(shared_.keys, out_.keys);
     if constexpr (k_has_values) store_values();
@@ -90,15 +91,23 @@ class tile_sorter {
         keys_[item] = k < size_ ? in_.keys[k] : last;
       }
     }
+    auto* const rows = part(warp_index());
 #pragma unroll
-    for (unsigned item = 0; item < Items; ++item)
-      shared_.keys[begin + item * k_lanes] = keys_[item];
+    for (unsigned item = 0; item < Items; ++item) rows[begin + item * k_lanes] = keys_[item];
+    if (lane_index() == 0) rows[begin + k_warp_size] = keys_[0];
     __syncwarp();
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
-      keys_[item] = shared_.keys[threadIdx.x * Items + item];
+      keys_[item] = rows[threadIdx.x * Items + item];
       if (k_has_values) places_[item] = static_cast<unsigned short>(threadIdx.x * Items + item);
     }
+  }
+
+  /// Where the tile lies in shared memory. While warps merge their own elements, there is room for
+  /// one more behind those of each: merges read it, and do not use it.
+  __device__ __forceinline__ Key* part(unsigned warp)
+  {
+    return shared_.keys + warp;
   }
 
   /// An element of a smaller tile after which none of its elements belongs.
@@ -158,17 +167,17 @@ class tile_sorter {
   }
 
   /// Writes this thread's elements to its part of the shared memory.
-  __device__ __forceinline__ void share()
+  __device__ __forceinline__ void share(Key* keys)
   {
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
-      shared_.keys[threadIdx.x * Items + item] = keys_[item];
+      keys[threadIdx.x * Items + item] = keys_[item];
       if (k_has_values) shared_.places[threadIdx.x * Items + item] = places_[item];
     }
   }
 
   /// Takes this thread's part of the sorted elements of two groups of `threads` threads.
-  __device__ __forceinline__ void merge(unsigned threads)
+  __device__ __forceinline__ void merge(Key const* keys, unsigned threads)
   {
     auto const thread = threadIdx.x & (2 * threads - 1);
     auto const size = threads * Items;
@@ -176,13 +185,10 @@ class tile_sorter {
     auto const a_end = begin + size;
     auto const b_end = a_end + size;
     auto const diagonal = thread * Items;
-    auto a =
-        begin + merge_path(shared_.keys + begin, size, shared_.keys + a_end, size, diagonal, less_);
+    auto a = begin + merge_path(keys + begin, size, keys + a_end, size, diagonal, less_);
     auto b = a_end + begin + diagonal - a;
-    Key a_key = shared_.keys[a];
-    Key b_key = shared_.keys[b < b_end ? b : b_end - 1];
-    Key a_next = shared_.keys[a + 1 < b_end ? a + 1 : b_end - 1];
-    Key b_next = shared_.keys[b + 1 < b_end ? b + 1 : b_end - 1];
+    Key a_key = keys[a];
+    Key b_key = keys[b];
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
       auto const is_less = less_(b_key, a_key);
@@ -190,17 +196,9 @@ class tile_sorter {
       auto const place = takes_b ? b : a;
       keys_[item] = takes_b ? b_key : a_key;
       if (k_has_values) places_[item] = shared_.places[place];
-      if (Ahead) {
-        Key const next = shared_.keys[place + 2 < b_end ? place + 2 : b_end - 1];
-        a_key = takes_b ? a_key : a_next;
-        b_key = takes_b ? b_next : b_key;
-        a_next = takes_b ? a_next : next;
-        b_next = takes_b ? next : b_next;
-      } else {
-        Key const next = shared_.keys[place + 1 < b_end ? place + 1 : place];
-        a_key = takes_b ? a_key : next;
-        b_key = takes_b ? next : b_key;
-      }
+      Key const next = keys[place + 1];
+      a_key = takes_b ? a_key : next;
+      b_key = takes_b ? next : b_key;
       a = takes_b ? a : place + 1;
       b = takes_b ? place + 1 : b;
     }
