@@ -54,7 +54,8 @@ struct installed_fatbin {
   std::vector<fatlink::target> targets = {};  ///< targets of its entries, each once
   std::vector<std::string> symbols = {};      ///< a library's hooks, a transform's definitions
   std::string summary = {};                   ///< from its sidecar
-  /// For a transform: every library in use that has its contract's name, or a hook that it defines.
+  /// For a transform: every library in use of its contract's name; where one of the two states no
+  /// contract, those with a hook that it defines.
   std::vector<fitting> libraries = {};
 };
 

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cells of a grid of 16 by 16 for points of the plane, row by row. The state says where it
-// begins and how wide its cells are; without a state it begins at (−8, −8), and cells are 1 by 1.
+// The cells of a grid of 16 by 16, each 1 by 1, for points from (−8, −8) to (8, 8), row by row.
+// Other points are not counted.
 #include <fatlink/typed_hooks.cuh>
 
 struct point {
   float x, y;
 };
 
-struct grid {
-  float low;
-  float width;
-};
-
 FATLINK_BIN(point, p)
 {
-  auto const cells = state == nullptr ? grid{-8.0F, 1.0F} : *static_cast<grid const*>(state);
-  auto const column = (p.x - cells.low) / cells.width;
-  auto const row = (p.y - cells.low) / cells.width;
-  auto const is_inside = column >= 0.0F && column < 16.0F && row >= 0.0F && row < 16.0F;
-  return is_inside ? static_cast<unsigned>(row) * 16 + static_cast<unsigned>(column) : ~0U;
+  auto const column = floorf(p.x);
+  auto const row = floorf(p.y);
+  auto const is_inside = column >= -8.0F && column < 8.0F && row >= -8.0F && row < 8.0F;
+  return is_inside ? static_cast<unsigned>(row + 8.0F) * 16 + static_cast<unsigned>(column + 8.0F)
+                   : ~0U;
 }
