@@ -13,8 +13,7 @@
 
 namespace fatlink_algorithms {
 
-template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items,
-          bool Ahead = false>
+template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
 class tile_merger {
   static constexpr unsigned k_size = Threads * Items;
   static constexpr unsigned k_warp_size = k_lanes * Items;                    // elements of a warp
@@ -27,7 +26,7 @@ class tile_merger {
   static constexpr unsigned tile_size = k_size;
 
   struct storage {
-    alignas(16) Key keys[k_size + 2];  // two more, so that keys after the last one can be read
+    alignas(16) Key keys[k_size + 1];  // one more, which is read, and not used
     alignas(4) unsigned short places[k_size];
     std::size_t cuts[2];
   };
@@ -121,8 +120,8 @@ class tile_merger {
 #pragma unroll
       for (unsigned item = first; item < first + k_batch && item < Items; ++item)
         shared_.keys[item * Threads + threadIdx.x] = keys[item - first];
-      if (first + k_batch >= Items && threadIdx.x >= Threads - 2)
-        shared_.keys[k_size + threadIdx.x - (Threads - 2)] = keys[Items - 1 - first];
+      if (first + k_batch >= Items && threadIdx.x == Threads - 1)
+        shared_.keys[k_size] = keys[Items - 1 - first];
     }
   }
 
@@ -140,8 +139,6 @@ class tile_merger {
     auto b = a_size_ + diagonal - a;
     Key a_key = shared_.keys[a];
     Key b_key = shared_.keys[b];
-    Key a_next = shared_.keys[a + 1];
-    Key b_next = shared_.keys[b + 1];
     unsigned before = 0;
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
@@ -154,17 +151,9 @@ class tile_merger {
         before = place;
       else
         reinterpret_cast<unsigned*>(shared_.places)[(diagonal + item) / 2] = before | place << 16;
-      if (Ahead) {
-        Key const next = shared_.keys[place + 2];
-        a_key = takes_b ? a_key : a_next;
-        b_key = takes_b ? b_next : b_key;
-        a_next = takes_b ? a_next : next;
-        b_next = takes_b ? next : b_next;
-      } else {
-        Key const next = shared_.keys[place + 1];
-        a_key = takes_b ? a_key : next;
-        b_key = takes_b ? next : b_key;
-      }
+      Key const next = shared_.keys[place + 1];
+      a_key = takes_b ? a_key : next;
+      b_key = takes_b ? next : b_key;
       a = takes_b ? a : place + 1;
       b = takes_b ? place + 1 : b;
     }

@@ -61,10 +61,10 @@ function(fatlink_write_sort_plan file)
     {"name": "other", "role": "scratch", "type": "element", "count": "passes > 0 ? n : 0"},
     {"name": "cuts", "role": "scratch", "type": "uint64", "count": "large ? tiles : 0"},
     {"name": "n", "role": "size"},
-    {"name": "small_size", "role": "size", "default": 4194304}
+    {"name": "small_size", "role": "size", "default": 16777216}
   ],
   "let": {
-    "tile": "256 * (@N@ <= 4 ? 17 : @N@ == 8 ? 9 : @N@ == 16 ? 5 : 3)",
+    "tile": "256 * (@N@ <= 4 ? 17 : @N@ == 8 ? 11 : @N@ == 16 ? 5 : 3)",
     "tiles": "ceil(n / tile)",
     "large": "n > small_size",
     "passes": "@passes@"

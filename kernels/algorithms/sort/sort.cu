@@ -9,7 +9,7 @@ using namespace fatlink_algorithms;
 using keys_in = key_array<fatlink_element const, no_value const>;
 using keys_out = key_array<fatlink_element, no_value>;
 
-extern "C" __global__ void __launch_bounds__(k_threads)
+extern "C" __global__ void __launch_bounds__(k_threads, k_sort_blocks)
     sort_tiles(fatlink_element const* in, fatlink_element* out, fatlink_element* other,
                std::size_t n, unsigned to_other)
 {

@@ -9,7 +9,7 @@ using value = FATLINK_DETAIL_ELEMENT(FATLINK_VALUE_BYTES);
 using pairs_in = key_array<fatlink_element const, value const>;
 using pairs_out = key_array<fatlink_element, value>;
 
-extern "C" __global__ void __launch_bounds__(k_threads)
+extern "C" __global__ void __launch_bounds__(k_threads, k_sort_blocks)
     sort_pairs_tiles(fatlink_element const* in, value const* in_values, fatlink_element* out,
                      value* out_values, fatlink_element* other, value* other_values, std::size_t n,
                      unsigned to_other)

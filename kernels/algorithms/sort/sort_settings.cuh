@@ -11,10 +11,11 @@ inline constexpr unsigned k_threads = 256;
 inline constexpr unsigned k_cut_threads = 128;
 /// Elements of a thread: odd, because then threads read and write different banks of shared memory.
 inline constexpr unsigned k_items = FATLINK_ELEMENT_BYTES <= 4    ? 17
-                                    : FATLINK_ELEMENT_BYTES == 8  ? 9
+                                    : FATLINK_ELEMENT_BYTES == 8  ? 11
                                     : FATLINK_ELEMENT_BYTES == 16 ? 5
                                                                   : 3;
-/// Blocks of the merges on a multiprocessor, which bound their registers.
+/// Blocks on a multiprocessor, which bound the registers.
+inline constexpr unsigned k_sort_blocks = FATLINK_ELEMENT_BYTES <= 8 ? 4 : 2;
 inline constexpr unsigned k_merge_blocks = FATLINK_ELEMENT_BYTES <= 8 ? 6 : 4;
 
 struct less_hook {

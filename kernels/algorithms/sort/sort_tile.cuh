@@ -12,8 +12,7 @@
 
 namespace fatlink_algorithms {
 
-template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items,
-          bool Unrolled = true>
+template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
 class tile_sorter {
   static constexpr unsigned k_size = Threads * Items;
   static constexpr unsigned k_warp_size = k_lanes * Items;  // elements of a warp
@@ -136,15 +135,10 @@ class tile_sorter {
   /// Odd-even transposition: only neighbors change places, so equal elements keep their order.
   __device__ __forceinline__ void sort_in_thread()
   {
-    if (Unrolled) {
-#pragma unroll
-      for (unsigned round = 0; round < Items; ++round) sort_neighbors(round % 2);
-    } else {
 #pragma unroll 1
-      for (unsigned round = 0; round < Items; round += 2) {
-        sort_neighbors(0);
-        sort_neighbors(1);
-      }
+    for (unsigned round = 0; round < Items; round += 2) {
+      sort_neighbors(0);
+      sort_neighbors(1);
     }
   }
 
