@@ -9,14 +9,14 @@
 namespace fatlink_algorithms {
 
 /// Folds the elements from pack `first` up to `last`: one at least. Warp w takes the `share` packs
-/// from first + w * share; the block's shares cover the range. Thread 0 gets the result.
-template <typename Shape, unsigned Threads, typename Source, typename Combine>
+/// from first + w * share; the block's shares cover the range. Thread 0 gets the result. The block
+/// has at most MostThreads threads.
+template <typename Shape, unsigned MostThreads, typename Source, typename Combine>
 __device__ __forceinline__ auto block_fold(Source const& source, std::size_t first,
                                            std::size_t share, std::size_t last, Combine combine)
 {
   using element = typename Source::element;
-  constexpr unsigned k_warps = Threads / k_warp;
-  __shared__ element totals[k_warps];
+  __shared__ element totals[MostThreads / k_warp];
   auto const warp = threadIdx.x / k_warp;
   auto const lane = lane_index();
 
@@ -31,7 +31,7 @@ __device__ __forceinline__ auto block_fold(Source const& source, std::size_t fir
   if (warp == 0) {
     auto const covered = share * Shape::pack;
     auto const parts = (last - first * Shape::pack + covered - 1) / covered;
-    auto const warps = static_cast<unsigned>(min(parts, std::size_t{k_warps}));
+    auto const warps = static_cast<unsigned>(min(parts, std::size_t{blockDim.x / k_warp}));
     total = fold_lanes(totals[lane < warps ? lane : 0], warps, combine);
   }
   return total;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library reduce_N: *out = combine(init, in[0], …, in[n - 1]) in the order of the array. Small
-// arrays take one launch of reduce_block. Others take one of reduce_chunks, which makes a partial
-// result for each chunk, and one of reduce_partial, which overlaps it.
+// arrays take one launch of reduce_block. Others take one of reduce_chunks or reduce_wide_chunks,
+// which makes a partial result for each chunk, and one of reduce_partial, which overlaps it.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
 #include "../detail/overlap.cuh"
@@ -13,7 +13,9 @@ namespace {
 
 constexpr unsigned k_threads = 256;
 constexpr unsigned k_last_threads = 512;
-using shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 1>;
+constexpr unsigned k_rows = FATLINK_ELEMENT_BYTES == 32 ? 2 : 4;
+using shape = tile_shape<FATLINK_ELEMENT_BYTES, k_rows, 1>;
+using wide_shape = tile_shape<FATLINK_ELEMENT_BYTES, k_rows, 2>;
 
 }  // namespace
 
@@ -23,6 +25,15 @@ extern "C" __global__ void __launch_bounds__(k_threads)
 {
   start_next_launch();
   reduce_chunk<shape, k_threads>(array_source{in}, partial, n, share, combine_hook{});
+}
+
+// Tiles of twice the size: faster if there are many.
+extern "C" __global__ void __launch_bounds__(k_threads)
+    reduce_wide_chunks(fatlink_element const* __restrict__ in,
+                       fatlink_element* __restrict__ partial, std::size_t n, std::size_t share)
+{
+  start_next_launch();
+  reduce_chunk<wide_shape, k_threads>(array_source{in}, partial, n, share, combine_hook{});
 }
 
 extern "C" __global__ void __launch_bounds__(k_last_threads)

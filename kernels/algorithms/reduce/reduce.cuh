@@ -25,7 +25,7 @@ __device__ __forceinline__ void reduce_chunk(Source const& source,
 }
 
 /// *out = combine(init, all elements), or init without elements. One block.
-template <typename Shape, unsigned Threads, typename Source, typename Combine>
+template <typename Shape, unsigned MostThreads, typename Source, typename Combine>
 __device__ __forceinline__ void reduce_all(Source const& source, typename Source::element* out,
                                            std::size_t n, typename Source::element init,
                                            Combine combine)
@@ -34,9 +34,9 @@ __device__ __forceinline__ void reduce_all(Source const& source, typename Source
     if (threadIdx.x == 0) *out = init;
     return;
   }
-  constexpr std::size_t k_block_elements = Shape::pack * (Threads / k_warp);
-  auto const share = (n + k_block_elements - 1) / k_block_elements;
-  auto const total = block_fold<Shape, Threads>(source, 0, share, n, combine);
+  auto const row = std::size_t{Shape::pack} * (blockDim.x / k_warp);
+  auto const share = (n + row - 1) / row;
+  auto const total = block_fold<Shape, MostThreads>(source, 0, share, n, combine);
   if (threadIdx.x == 0) *out = combine(init, total);
 }
 

@@ -31,19 +31,19 @@ struct block_ranges {
 };
 
 /// Folds the elements from `first` to `last` with a block: one at least. Thread 0 gets the result.
-template <typename Shape, unsigned Threads, typename Element, written When, typename Combine>
+template <typename Shape, unsigned MostThreads, typename Element, written When, typename Combine>
 __device__ __forceinline__ Element fold_by_block(array_source<Element, When> const& source,
                                                  std::size_t first, std::size_t last,
                                                  Combine combine)
 {
-  constexpr std::size_t k_packs = Shape::pack * (Threads / k_warp);
+  auto const row = std::size_t{Shape::pack} * (blockDim.x / k_warp);
   // From the first pack on, elements before `first` excluded: these are with those of warp 0.
   auto const aligned = (first + Shape::pack - 1) / Shape::pack * Shape::pack;
   auto const count = static_cast<unsigned>(min(aligned, last) - first);
-  auto const share = (last - min(aligned, last) + k_packs - 1) / k_packs;
+  auto const share = (last - min(aligned, last) + row - 1) / row;
   if (share == 0) return source.template fold_some<Shape::pack>(first, count, combine);
   auto const total =
-      block_fold<Shape, Threads>(source, aligned / Shape::pack, share, last, combine);
+      block_fold<Shape, MostThreads>(source, aligned / Shape::pack, share, last, combine);
   if (count == 0) return total;
   return combine(source.template fold_some<Shape::pack>(first, count, combine), total);
 }
@@ -79,6 +79,20 @@ __device__ __forceinline__ void reduce_segments_by_warps(segments<Element, Combi
     if (threadIdx.x == 0) x.store(range.key, total);
     __syncthreads();
   }
+}
+
+/// Segment blockIdx.x by the block.
+template <typename Shape, unsigned MostThreads, typename Element, typename Combine>
+__device__ __forceinline__ void reduce_segment_by_block(segments<Element, Combine> const& x)
+{
+  auto const first = x.offsets[blockIdx.x];
+  auto const last = x.offsets[blockIdx.x + 1];
+  if (first == last) {
+    if (threadIdx.x == 0) x.out[blockIdx.x] = x.init;
+    return;
+  }
+  auto const total = fold_by_block<Shape, MostThreads>(x.source, first, last, x.combine);
+  if (threadIdx.x == 0) x.store(blockIdx.x, total);
 }
 
 /// What the launch before has written.

@@ -2,8 +2,8 @@
 // The library segmented_reduce_N: out[i] = combine(init, the elements of segment i in order), or
 // init for an empty segment. See segmented_reduce.cuh.
 //
-// Segments of a medium length on average, and not many elements: reduce_segments_by_warps only.
-// Else reduce_segments, then close_segments.
+// Segments of a medium length on average: a warp or a block for each. Else chunks, and then what is
+// open at their ends.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
 #include "../detail/overlap.cuh"
@@ -14,8 +14,11 @@ namespace {
 using namespace fatlink_algorithms;
 
 constexpr unsigned k_threads = 256;
+constexpr unsigned k_warp_threads = 128;   // of segmented_reduce_warps
+constexpr unsigned k_block_threads = 512;  // of segmented_reduce_blocks, at most
 constexpr unsigned k_long_segment = 8192;
 using shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 1>;
+using chunk_shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 2>;
 using element = fatlink_element;
 
 __device__ segments<element, combine_hook> segments_of(element const* in,
@@ -27,13 +30,21 @@ __device__ segments<element, combine_hook> segments_of(element const* in,
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(k_threads)
+extern "C" __global__ void __launch_bounds__(k_warp_threads)
     segmented_reduce_warps(element const* __restrict__ in,
                            std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
                            std::size_t segments, element init)
 {
-  reduce_segments_by_warps<shape, k_threads, k_long_segment>(segments_of(in, offsets, out, init),
-                                                             segments);
+  reduce_segments_by_warps<shape, k_warp_threads, k_long_segment>(
+      segments_of(in, offsets, out, init), segments);
+}
+
+extern "C" __global__ void __launch_bounds__(k_block_threads)
+    segmented_reduce_blocks(element const* __restrict__ in,
+                            std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
+                            element init)
+{
+  reduce_segment_by_block<shape, k_block_threads>(segments_of(in, offsets, out, init));
 }
 
 extern "C" __global__ void __launch_bounds__(k_threads)
@@ -45,8 +56,8 @@ extern "C" __global__ void __launch_bounds__(k_threads)
 {
   start_next_launch();
   auto const chunk = std::size_t{blockIdx.x} * (k_threads / k_warp) + threadIdx.x / k_warp;
-  reduce_segments<shape>(segments_of(in, offsets, out, init), segments, chunk, length,
-                         {tail, open, record});
+  reduce_segments<chunk_shape>(segments_of(in, offsets, out, init), segments, chunk, length,
+                               {tail, open, record});
 }
 
 extern "C" __global__ void __launch_bounds__(k_threads)
