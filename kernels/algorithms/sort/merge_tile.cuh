@@ -16,9 +16,9 @@ namespace fatlink_algorithms {
 template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
 class tile_merger {
   static constexpr unsigned k_size = Threads * Items;
-  static constexpr unsigned k_warp_size = k_lanes * Items;                    // elements of a warp
-  static constexpr unsigned k_batch = Items <= 18 ? Items : (Items + 1) / 2;  // loads at a time
-  static constexpr unsigned k_value_batch = Items <= 9 ? Items : (Items + 1) / 2;
+  static constexpr unsigned k_warp_size = k_lanes * Items;  // elements of a warp
+  static constexpr unsigned k_value_batch =
+      Items <= 9 ? Items : (Items + 1) / 2;  // loads at a time
   static constexpr bool k_has_values = !is_no_value<Value>;
   static_assert(k_size < 0x10000, "places in a tile have 16 bits");
 
@@ -27,7 +27,7 @@ class tile_merger {
 
   struct storage {
     alignas(16) Key keys[k_size + 1];  // one more, which is read, and not used
-    alignas(4) unsigned short places[k_size];
+    unsigned short places[k_size];
     std::size_t cuts[2];
   };
 
@@ -111,18 +111,14 @@ class tile_merger {
   {
     auto const* const a = in_.keys + a_place_ + threadIdx.x;
     auto const* const b = in_.keys + b_place_ + threadIdx.x;
+    Key keys[Items];
 #pragma unroll
-    for (unsigned first = 0; first < Items; first += k_batch) {
-      Key keys[k_batch];
+    for (unsigned item = 0; item < Items; ++item)
+      keys[item] = (item * Threads + threadIdx.x < a_size_ ? a : b)[item * Threads];
 #pragma unroll
-      for (unsigned item = first; item < first + k_batch && item < Items; ++item)
-        keys[item - first] = (item * Threads + threadIdx.x < a_size_ ? a : b)[item * Threads];
-#pragma unroll
-      for (unsigned item = first; item < first + k_batch && item < Items; ++item)
-        shared_.keys[item * Threads + threadIdx.x] = keys[item - first];
-      if (first + k_batch >= Items && threadIdx.x == Threads - 1)
-        shared_.keys[k_size] = keys[Items - 1 - first];
-    }
+    for (unsigned item = 0; item < Items; ++item)
+      shared_.keys[item * Threads + threadIdx.x] = keys[item];
+    if (threadIdx.x == Threads - 1) shared_.keys[k_size] = keys[Items - 1];
   }
 
   __device__ __forceinline__ unsigned find_first(unsigned diagonal) const
@@ -139,18 +135,12 @@ class tile_merger {
     auto b = a_size_ + diagonal - a;
     Key a_key = shared_.keys[a];
     Key b_key = shared_.keys[b];
-    unsigned before = 0;
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
       auto const is_less = less_(b_key, a_key);
       auto const takes_b = b < k_size && (a >= a_size_ || is_less);
       auto const place = takes_b ? b : a;
-      if (Items % 2 != 0)
-        shared_.places[diagonal + item] = static_cast<unsigned short>(place);
-      else if (item % 2 == 0)
-        before = place;
-      else
-        reinterpret_cast<unsigned*>(shared_.places)[(diagonal + item) / 2] = before | place << 16;
+      shared_.places[diagonal + item] = static_cast<unsigned short>(place);
       Key const next = shared_.keys[place + 1];
       a_key = takes_b ? a_key : next;
       b_key = takes_b ? next : b_key;
