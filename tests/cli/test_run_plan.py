@@ -137,6 +137,28 @@ class RunPlan(PlanTest):
         said = self.run_plan(*LOAD, "--set", "n=0")
         self.assertEqual((said["between"][0]["verified"], said["between"][0]["reason"]), (None, "there are no elements"))
 
+    def test_the_library_is_that_of_the_transforms_contract(self):
+        said = self.fatlink_json("run", "--transform", "load_float32", "--transform", "store_float16", "--device", "cpu",
+                                 "--elements", 10)
+        self.assertEqual(said["plan"], "convert")
+        said = self.fatlink_json("run", "--transform", "gelu", "--device", "cpu", "--elements", 10)
+        self.assertEqual(said["library"], "apply_transform")
+
+    def test_several_libraries_of_a_contract_are_listed(self):
+        folder = self.folder / "installed"
+        folder.mkdir()
+        for name in ("convert_b", "convert_a"):
+            shutil.copy(SHARE / "convert.fatbin", folder / f"{name}.fatbin")
+        self.refuse(2, "--transform", "load_float32", env={"FATLINK_PATH": str(folder)},
+                    says="load_float32 is for the contract convert, of which 3 libraries are installed: convert, "
+                         "convert_a, convert_b", hint="select one: --library convert")
+
+    def test_offsets_of_segments_are_generated(self):
+        for sizes in (("n=1000", "segments=10"), ("n=10", "segments=100"), ("n=0", "segments=3")):
+            said = self.run_plan("--library", "segmented_reduce_4", "--transform", "add_int32", "--mode", "ptx",
+                                 *(word for size in sizes for word in ("--set", size)))
+            self.assertEqual([check["verified"] for mode in said["modes"] for check in mode["reference"]], [True], sizes)
+
     def test_arrays_without_elements_are_run(self):
         self.file("empty.npy", npy("<f4", "(0,)", b""))
         said = self.run_plan(*LOAD, "--input", "empty.npy")

@@ -25,8 +25,8 @@ input module_of(std::string const& architecture, std::string const& name = "k")
                                                     "()\n{\nret;\n}\n"));
 }
 
-/// Whether the second launch of the kernel k overlaps the first where `inputs` are linked.
-bool overlaps(std::vector<input> const& inputs, link_mode mode = link_mode::ptx)
+/// Whether the second launch of the kernel k still overlaps the first where `inputs` are linked.
+bool is_kept(std::vector<input> const& inputs, link_mode mode = link_mode::ptx)
 {
   json const launch{{"kernel", "k"}, {"grid", 1}, {"block", 1}, {"arguments", json::array()}};
   json plan{{"name", "p"}, {"summary", "s"}, {"arguments", json::array()}};
@@ -43,18 +43,35 @@ bool overlaps(std::vector<input> const& inputs, link_mode mode = link_mode::ptx)
 
 TEST(Overlap, IsKeptForAKernelWhoseEntryIsForSm90)
 {
-  EXPECT_TRUE(overlaps({module_of("sm_90")}));
-  EXPECT_TRUE(overlaps({module_of("sm_90"), module_of("sm_75", "other")}));
+  EXPECT_TRUE(is_kept({module_of("sm_90")}));
+  EXPECT_TRUE(is_kept({module_of("sm_90"), module_of("sm_75", "other")}));
 }
 
 TEST(Overlap, IsClearedForAKernelWhoseEntryIsForOlderGpus)
 {
-  EXPECT_FALSE(overlaps({module_of("sm_75")}));
-  EXPECT_FALSE(overlaps({module_of("sm_89"), module_of("sm_90", "other")}));
+  EXPECT_FALSE(is_kept({module_of("sm_75")}));
+  EXPECT_FALSE(is_kept({module_of("sm_89"), module_of("sm_90", "other")}));
 }
 
 TEST(Overlap, IsClearedForAKernelThatNoModuleShows)
 {
-  EXPECT_FALSE(overlaps({module_of("sm_90", "other")}));
-  EXPECT_FALSE(overlaps({}));
+  EXPECT_FALSE(is_kept({module_of("sm_90", "other")}));
+  EXPECT_FALSE(is_kept({}));
+}
+
+TEST(Overlap, IsThatOfLaunchesAfterOneThatIsMade)
+{
+  launch_plan const plan{.launches = {{}, {.overlap = true}, {}, {.overlap = true}}};
+  auto const overlapping = [&](std::vector<unsigned> const& grids) {
+    detail::plan_values values;
+    for (auto const blocks : grids)
+      values.launches.push_back({.grid = {blocks, 1, 1}, .block = {1, 1, 1}});
+    std::vector<std::size_t> list;
+    for (std::size_t i = 0; i < grids.size(); ++i)
+      if (detail::overlaps(plan, values, i)) list.push_back(i);
+    return list;
+  };
+  EXPECT_EQ(overlapping({1, 1, 1, 1}), (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(overlapping({0, 1, 1, 1}), (std::vector<std::size_t>{3}));
+  EXPECT_EQ(overlapping({0, 0, 0, 1}), (std::vector<std::size_t>{}));
 }

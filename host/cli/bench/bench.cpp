@@ -151,7 +151,8 @@ void add_bench(CLI::App& app, int& exit_status)
              "(default: 256Mi)")
       ->each([arguments](std::string const&) { arguments->states_elements = true; });
   verb->add_option("--library", arguments->library,
-                   "library: name, or file of any form (default: apply_transform)");
+                   "library: name, or file of any form (default: the installed library of the "
+                   "transform's\ncontract, or apply_transform)");
   verb->add_option(
           "--transform", arguments->transforms,
           "transform: name, or file of any form (default: relu_poly, or none for a library "

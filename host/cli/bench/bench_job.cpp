@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "compile/source_inputs.hpp"
+#include "default_library.hpp"
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
 #include "options.hpp"
@@ -71,10 +72,11 @@ link_options bench_job::make_options(target target, link_mode mode) const
   return of_mode.make_options(target, mode, image_kind::cubin);
 }
 
-bench_job read_job(std::string const& library, std::vector<std::string> const& transforms,
+bench_job read_job(std::string const& name, std::vector<std::string> const& transforms,
                    std::string const& mode, std::vector<std::string> const& values,
                    link_flags flags)
 {
+  auto const library = library_for(name, transforms, flags.sources.options.contract);
   auto plan = plan_of_library(library);
   if (plan) {
     refuse_kernels(*plan, flags.options.kernels);

@@ -37,13 +37,14 @@ struct bench_job {
   [[nodiscard]] link_options make_options(target target, link_mode mode) const;
 };
 
-/// Reads the files of the names `library` and `transforms`, or the shipped ones where there are
-/// none; a library with a launch plan needs no transform. The kernel is the first of --kernel;
-/// without one it is selected as `fatlink run` does. `values`: of --set.
+/// Reads the files of the names `name`, of the library, and `transforms`, or those of library_for
+/// and the shipped ones where there are none; a library with a launch plan needs no transform. The
+/// kernel is the first of --kernel; without one it is selected as `fatlink run` does. `values`: of
+/// --set.
 /// @throws usage_error an option has no effect in one of the modes, or with a launch plan; or as
 ///   select_kernel, bind_plan.
 /// @throws file_error, format_error as input_file and input::read.
-bench_job read_job(std::string const& library, std::vector<std::string> const& transforms,
+bench_job read_job(std::string const& name, std::vector<std::string> const& transforms,
                    std::string const& mode, std::vector<std::string> const& values,
                    link_flags flags);
 

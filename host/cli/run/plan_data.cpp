@@ -15,6 +15,8 @@
 #include "plan/plan_values.hpp"
 #include "run/plan_arrays.hpp"
 #include "run/plan_states.hpp"
+#include "run/segment_offsets.hpp"
+#include "run/stated_sizes.hpp"
 #include "terminal/streams.hpp"
 
 namespace fatlink::cli {
@@ -55,60 +57,6 @@ std::vector<std::size_t> extents_for(plan_argument const& argument, element_sour
 {
   if (argument.shape.size() == 1) return {source.size()};
   return source.extents();
-}
-
-detail::stated_sizes stated_sizes_of(plan_formulas const& formulas, plan_arguments const& arguments)
-{
-  detail::stated_sizes sizes;
-  for (auto const index : formulas.sizes) {
-    auto const& name = formulas.plan.arguments[index].name;
-    auto const place = arguments.values.find(name);
-    if (place == arguments.values.end()) continue;
-    if (!place->second.is_number_integer())
-      fail_usage(fmt::format("--set {}: {} is not a whole number", name, place->second.dump()),
-                 name, "state a whole number");
-    if (place->second.is_number_unsigned() &&
-        !std::in_range<std::int64_t>(place->second.get<std::uint64_t>()))
-      fail_usage(fmt::format("--set {}: {} is above 2^63 - 1", name, place->second.dump()), name,
-                 "state a smaller size");
-    sizes[name] = place->second.get<std::int64_t>();
-  }
-  return sizes;
-}
-
-/// Whether the size `formulas.sizes[size]` follows from an array that is given.
-bool follows(plan_formulas const& formulas, detail::array_extents const& arrays, std::size_t size)
-{
-  auto const value = plan_formulas::k_first_size + size;
-  for (std::size_t i = 0; i < formulas.shapes.size(); ++i) {
-    auto const array = arrays.find(formulas.plan.arguments[i].name);
-    if (array == arrays.end()) continue;
-    for (std::size_t k = 0; k < std::min(array->second.size(), formulas.shapes[i].size()); ++k) {
-      auto const& extent = formulas.shapes[i][k];
-      if (extent.uses() == std::vector{value} &&
-          extent.solve(static_cast<std::int64_t>(array->second[k])))
-        return true;
-    }
-  }
-  return false;
-}
-
-/// --elements is the value of the first size that neither an array nor --set states.
-/// @throws usage_error there is none.
-void add_generated_size(plan_formulas const& formulas, detail::array_extents const& arrays,
-                        detail::stated_sizes& sizes, generated_inputs const& generated)
-{
-  for (std::size_t i = 0; i < formulas.sizes.size(); ++i) {
-    auto const& size = formulas.plan.arguments[formulas.sizes[i]];
-    if (follows(formulas, arrays, i) || sizes.contains(size.name) || size.default_value) continue;
-    sizes[size.name] = static_cast<std::int64_t>(generated.elements);
-    return;
-  }
-  if (generated.must_use_elements)
-    fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
-                           "or they have defaults",
-                           generated.elements, formulas.plan.name),
-               "--elements", "leave out --elements");
 }
 
 host_array load(plan_argument const& argument, element_source const& source,
@@ -178,13 +126,30 @@ input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments
 
 /// Argument `index` of `plan`, of its file or generated.
 host_array input_of(launch_plan const& plan, std::size_t index, input_files const& files,
-                    std::vector<std::size_t> const& extents, std::uint64_t seed)
+                    count_lookup const& count_of, std::vector<std::size_t> const& extents,
+                    std::uint64_t seed)
 {
   auto const& argument = plan.arguments[index];
   if (auto const file = files.sources.find(argument.name); file != files.sources.end())
     return load(argument, *file->second, extents);
-  return load(argument, *generated_elements(*argument.type, extents, seed_of(seed, index)),
-              extents);
+  auto const own_seed = seed_of(seed, index);
+  if (auto const elements = segmented_elements(plan, argument.name, count_of);
+      elements && detail::is_integer(argument.type->kind) && extents.size() == 1)
+    return {.type = *argument.type,
+            .extents = extents,
+            .bytes = generate_offsets(*argument.type, extents[0], *elements, own_seed)};
+  return load(argument, *generated_elements(*argument.type, extents, own_seed), extents);
+}
+
+/// The elements of arrays whose extents are known.
+count_lookup counts_in(launch_plan const& plan,
+                       std::vector<std::vector<std::size_t>> const& extents)
+{
+  return [&](std::string const& name) -> std::optional<std::size_t> {
+    auto const index = static_cast<std::size_t>(plan.find(name) - plan.arguments.data());
+    if (extents[index].size() != 1) return std::nullopt;
+    return extents[index][0];
+  };
 }
 
 /// Adds the inputs whose extents are known.
@@ -205,7 +170,8 @@ void add_inputs(run_data& data, plan_formulas const& formulas, input_files const
       data.of_device.push_back(argument.name);
     else
       data.inputs[argument.name] =
-          input_of(formulas.plan, i, files, values.extents[i], generated.seed);
+          input_of(formulas.plan, i, files, counts_in(formulas.plan, values.extents),
+                   values.extents[i], generated.seed);
   }
 }
 
@@ -222,6 +188,13 @@ void check_all_memory(run_data& data, launch_plan const& plan, plan_extents cons
   std::uint64_t held = 0;
   for (auto const& [name, array] : data.inputs) held += array.bytes.size();
   check_memory(plan, lists, copies, held);
+}
+
+std::optional<std::size_t> count_of(plan_extents const& extents, std::string const& name)
+{
+  auto const array = extents.arrays.find(name);
+  if (array == extents.arrays.end() || array->second.size() != 1) return std::nullopt;
+  return array->second[0];
 }
 
 std::string text_of(std::vector<std::size_t> const& extents)
@@ -273,7 +246,9 @@ void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments
                  fmt::format("pass an array of this size, or leave out --input {}: it is generated",
                              name));
     if (earlier == data.inputs.end())
-      data.inputs[name] = input_of(plan, index, files, needed, generated.seed);
+      data.inputs[name] = input_of(
+          plan, index, files, [&](auto const& array) { return count_of(extents, array); }, needed,
+          generated.seed);
     else if (earlier->second.extents != needed)
       fail_usage(fmt::format("argument {} has {} elements in the plan here, and {} in the run "
                              "before: its size depends on the code or the device",

@@ -161,8 +161,9 @@ int run_elementwise(run_arguments const& arguments, compile_report& compiles)
 
 }  // namespace
 
-int run(run_arguments const& arguments, compile_report& compiles)
+int run(run_arguments const& given, compile_report& compiles)
 {
+  auto const arguments = with_library(given);
   if (auto plan = plan_of_library(arguments.library))
     return run_plan(std::move(*plan), arguments, compiles);
   refuse_plan_options(arguments);

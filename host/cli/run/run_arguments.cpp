@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/run_arguments.hpp"
 
+#include "default_library.hpp"
 #include "options.hpp"
 #include "resources_report.hpp"
 
@@ -13,7 +14,8 @@ constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 void add_modules(CLI::App& verb, run_arguments& arguments)
 {
   verb.add_option("--library", arguments.library,
-                  "library: name, or file of any form (default: apply_transform)");
+                  "library: name, or file of any form (default: the installed library of the "
+                  "transform's\ncontract, or apply_transform)");
   verb.add_option("--transform", arguments.transforms,
                   "transform: name, or file of any form (default: relu_poly); repeat it for "
                   "several\ntransforms")
@@ -90,6 +92,13 @@ void add_run_arguments(CLI::App& verb, run_arguments& arguments)
   add_link_flags(verb, arguments.link);
   add_resources(verb, arguments.resources);
   verb.add_flag("--json", arguments.json, k_json_help);
+}
+
+run_arguments with_library(run_arguments arguments)
+{
+  arguments.library =
+      library_for(arguments.library, arguments.transforms, arguments.link.sources.options.contract);
+  return arguments;
 }
 
 }  // namespace fatlink::cli

@@ -38,6 +38,10 @@ struct run_arguments {
 /// Adds the options of the verb to it; `arguments` must live as long as `verb`.
 void add_run_arguments(CLI::App& verb, run_arguments& arguments);
 
+/// `arguments` with the library that the transforms are for, if none is given: library_for.
+/// @throws usage_error as library_for.
+run_arguments with_library(run_arguments arguments);
+
 /// Links, executes and verifies. Returns the exit status; prints the report. `compiles` gets
 /// what was compiled, also if it throws later.
 /// @throws error the inputs, the links or the device.

@@ -26,8 +26,9 @@ void add_named(std::vector<std::filesystem::path>& files, std::string const& tex
 }
 
 /// The inputs, with the files that may be their sidecars, and what else a run reads; not headers.
-std::vector<std::filesystem::path> list_files(run_arguments const& arguments)
+std::vector<std::filesystem::path> list_files(run_arguments const& given)
 {
+  auto const arguments = with_library(given);
   auto const& sources = arguments.link.sources.options;
   std::vector<std::filesystem::path> files(sources.include_folders);
   for (auto const& input : find_run_inputs(arguments.library, arguments.transforms).paths) {

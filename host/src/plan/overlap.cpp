@@ -31,4 +31,11 @@ void clear_unsafe_overlaps(launch_plan& plan, std::span<fatbin const> modules,
     launch.overlap = launch.overlap && waits(launch.kernel, modules, choice);
 }
 
+bool overlaps(launch_plan const& plan, plan_values const& values, std::size_t index)
+{
+  auto const earlier = std::span(values.launches).first(index);
+  return plan.launches[index].overlap &&
+         std::ranges::any_of(earlier, [](auto const& launch) { return launch.is_made(); });
+}
+
 }  // namespace fatlink::detail

@@ -2,11 +2,13 @@
 // Which launches of a plan may overlap the launch before them. Threads: no shared state.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "fatlink/fatbin.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/preflight.hpp"
+#include "plan/plan_values.hpp"
 
 namespace fatlink::detail {
 
@@ -15,5 +17,9 @@ namespace fatlink::detail {
 /// @throws format_error an entry is damaged.
 void clear_unsafe_overlaps(launch_plan& plan, std::span<fatbin const> modules,
                            entry_choice const& choice);
+
+/// Whether launch `index` overlaps the one before it: it states so, and an earlier launch of this
+/// call, with `values`, is made.
+bool overlaps(launch_plan const& plan, plan_values const& values, std::size_t index);
 
 }  // namespace fatlink::detail

@@ -10,6 +10,7 @@
 #include "plan/find_sizes.hpp"
 #include "plan/launch_limits.hpp"
 #include "plan/null_states.hpp"
+#include "plan/overlap.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
 
@@ -231,17 +232,14 @@ std::vector<std::string> plan_call_state::null_states() const
 
 void plan_call_state::launch(stream_view stream) const
 try {
-  auto is_first = true;
   for (std::size_t i = 0; i < pointers_.size(); ++i) {
     auto const& values = computed_.launches[i];
     if (!values.is_made()) continue;
-    auto const overlap =
-        program_.formulas.plan.launches[i].overlap && !std::exchange(is_first, false);
     program_.kernels[i].launch_raw(stream,
                                    {.grid = {values.grid[0], values.grid[1], values.grid[2]},
                                     .block = {values.block[0], values.block[1], values.block[2]},
                                     .shared_bytes = static_cast<unsigned>(values.shared_bytes),
-                                    .overlap = overlap},
+                                    .overlap = overlaps(program_.formulas.plan, computed_, i)},
                                    pointers_[i]);
   }
 } catch (device_error const& failure) {

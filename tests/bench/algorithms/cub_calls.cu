@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cub_calls.hpp"
+
+#include <thrust/iterator/transform_iterator.h>
+
+#include <cub/cub.cuh>
+
+#include "cuda_check.cuh"
+
+namespace cub_calls {
+namespace {
+
+/// The struct of 8 bytes: a value with its index, or a complex number or point.
+struct pair {
+  float value;
+  int index;
+};
+struct point {
+  float x, y;
+};
+
+struct add {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+/// Of equal values the first index: the result does not depend on the order of the calls.
+struct best_of {
+  __device__ pair operator()(pair a, pair b) const
+  {
+    auto const is_later = b.value > a.value || (b.value == a.value && b.index < a.index);
+    return is_later ? b : a;
+  }
+};
+struct square {
+  __device__ float operator()(float x) const { return x * x; }
+};
+struct is_positive {
+  __device__ bool operator()(float x) const { return x > 0; }
+  __device__ bool operator()(pair x) const { return x.value > 0; }
+};
+struct scale_add {
+  __device__ float operator()(float x) const { return fmaf(2.0F, x, 1.0F); }
+};
+struct multiply_complex {
+  __device__ point operator()(point a, point b) const
+  {
+    return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
+  }
+};
+struct is_less {
+  __device__ bool operator()(float a, float b) const { return a < b; }
+  __device__ bool operator()(pair a, pair b) const
+  {
+    return a.value < b.value || (a.value == b.value && a.index < b.index);
+  }
+};
+/// The cell of a grid of 16 by 16; 256 outside of it.
+struct cell_of {
+  __device__ int operator()(point p) const
+  {
+    auto const column = p.x + 8.0F;
+    auto const row = p.y + 8.0F;
+    auto const is_inside = column >= 0.0F && column < 16.0F && row >= 0.0F && row < 16.0F;
+    return is_inside ? static_cast<int>(row) * 16 + static_cast<int>(column) : 256;
+  }
+};
+
+/// The operator of folds and scans.
+template <typename Element>
+struct combine_of;
+template <>
+struct combine_of<float> {
+  using type = add;
+};
+template <>
+struct combine_of<pair> {
+  using type = best_of;
+};
+
+/// One call of CUB, or with scratch == nullptr the question for `bytes`.
+struct call {
+  arrays const& data;
+  void* scratch;
+  std::size_t& bytes;
+  cudaStream_t where;
+
+  template <typename Element>
+  cudaError_t reduce() const
+  {
+    return cub::DeviceReduce::Reduce(scratch, bytes, static_cast<Element const*>(data.in),
+                                     static_cast<Element*>(data.out), n(),
+                                     typename combine_of<Element>::type{}, Element{}, where);
+  }
+  cudaError_t transform_reduce() const
+  {
+    return cub::DeviceReduce::TransformReduce(scratch, bytes, static_cast<float const*>(data.in),
+                                              static_cast<float*>(data.out), n(), add{}, square{},
+                                              0.0F, where);
+  }
+  template <typename Element>
+  cudaError_t scan() const
+  {
+    return cub::DeviceScan::InclusiveScan(scratch, bytes, static_cast<Element const*>(data.in),
+                                          static_cast<Element*>(data.out),
+                                          typename combine_of<Element>::type{}, n(), where);
+  }
+  template <typename Element>
+  cudaError_t exclusive_scan() const
+  {
+    return cub::DeviceScan::ExclusiveScan(
+        scratch, bytes, static_cast<Element const*>(data.in), static_cast<Element*>(data.out),
+        typename combine_of<Element>::type{}, Element{}, n(), where);
+  }
+  template <typename Element>
+  cudaError_t select() const
+  {
+    return cub::DeviceSelect::If(scratch, bytes, static_cast<Element const*>(data.in),
+                                 static_cast<Element*>(data.out), data.count, n(), is_positive{},
+                                 where);
+  }
+  template <typename Element>
+  cudaError_t segmented_reduce() const
+  {
+    return cub::DeviceSegmentedReduce::Reduce(
+        scratch, bytes, static_cast<Element const*>(data.in), static_cast<Element*>(data.out),
+        static_cast<long long>(data.segments), data.offsets, data.offsets + 1,
+        typename combine_of<Element>::type{}, Element{}, where);
+  }
+  cudaError_t histogram_of_floats() const
+  {
+    return cub::DeviceHistogram::HistogramEven(scratch, bytes, static_cast<float const*>(data.in),
+                                               static_cast<unsigned long long*>(data.out), 257,
+                                               -8.0F, 8.0F, n(), where);
+  }
+  cudaError_t histogram_of_points() const
+  {
+    auto const cells =
+        thrust::make_transform_iterator(static_cast<point const*>(data.in), cell_of{});
+    return cub::DeviceHistogram::HistogramEven(
+        scratch, bytes, cells, static_cast<unsigned long long*>(data.out), 257, 0, 256, n(), where);
+  }
+  cudaError_t map_floats() const
+  {
+    if (scratch == nullptr) return cudaSuccess;
+    return cub::DeviceTransform::Transform(static_cast<float const*>(data.in),
+                                           static_cast<float*>(data.out), n(), scale_add{}, where);
+  }
+  cudaError_t map_points() const
+  {
+    if (scratch == nullptr) return cudaSuccess;
+    return cub::DeviceTransform::Transform(
+        cuda::std::make_tuple(static_cast<point const*>(data.in),
+                              static_cast<point const*>(data.second)),
+        static_cast<point*>(data.out), n(), multiply_complex{}, where);
+  }
+  template <typename Element>
+  cudaError_t sort() const
+  {
+    return cub::DeviceMergeSort::StableSortKeysCopy(
+        scratch, bytes, static_cast<Element const*>(data.in), static_cast<Element*>(data.out), n(),
+        is_less{}, where);
+  }
+
+  [[nodiscard]] int n() const { return static_cast<int>(data.n); }
+};
+
+template <typename Element>
+cudaError_t dispatch(algorithm kind, call const& queued)
+{
+  constexpr auto k_is_float = sizeof(Element) == sizeof(float);
+  switch (kind) {
+    case algorithm::reduce:
+      return queued.reduce<Element>();
+    case algorithm::transform_reduce:
+      return queued.transform_reduce();
+    case algorithm::scan:
+      return queued.scan<Element>();
+    case algorithm::exclusive_scan:
+      return queued.exclusive_scan<Element>();
+    case algorithm::select:
+      return queued.select<Element>();
+    case algorithm::segmented_reduce:
+      return queued.segmented_reduce<Element>();
+    case algorithm::histogram:
+      return k_is_float ? queued.histogram_of_floats() : queued.histogram_of_points();
+    case algorithm::map:
+      return k_is_float ? queued.map_floats() : queued.map_points();
+    case algorithm::sort:
+      return queued.sort<Element>();
+  }
+  return cudaErrorInvalidValue;
+}
+
+void call_cub(algorithm kind, element type, call const& queued)
+{
+  check(type == element::float32 ? dispatch<float>(kind, queued) : dispatch<pair>(kind, queued),
+        "a call of CUB");
+}
+
+}  // namespace
+
+std::size_t scratch_bytes(algorithm kind, element type, arrays const& data)
+{
+  std::size_t bytes = 1;
+  call_cub(kind, type, {data, nullptr, bytes, nullptr});
+  return bytes;
+}
+
+void run(algorithm kind, element type, arrays const& data, stream where)
+{
+  auto bytes = data.scratch_bytes;
+  call_cub(kind, type, {data, data.scratch, bytes, static_cast<cudaStream_t>(where)});
+}
+
+}  // namespace cub_calls

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The first result of cuda.compute in this process, with an operator in Python, as first_result.py times it: prints JSON.
+    cuda_compute_first.py reduce|scan ELEMENTS"""
+import json
+import sys
+import time
+
+start = time.perf_counter()
+import numpy  # noqa: E402
+import numba.cuda  # noqa: E402
+import cuda.compute  # noqa: E402
+
+imported = time.perf_counter()
+numbers = numpy.random.default_rng(0).integers(0, 2, int(sys.argv[2])).astype(numpy.float32)
+source = numba.cuda.to_device(numbers)
+result = numba.cuda.device_array(1 if sys.argv[1] == "reduce" else len(numbers), numpy.float32)
+numba.cuda.synchronize()
+opened = time.perf_counter()
+
+
+def add(a, b):
+    return a + b
+
+
+zero = numpy.zeros(1, numpy.float32)
+if sys.argv[1] == "reduce":
+    cuda.compute.reduce_into(d_in=source, d_out=result, op=add, num_items=len(numbers), h_init=zero)
+    expected = numbers.sum(keepdims=True)
+else:
+    cuda.compute.inclusive_scan(d_in=source, d_out=result, op=add, init_value=zero, num_items=len(numbers))
+    expected = numbers.cumsum(dtype=numpy.float32)
+is_right = bool((result.copy_to_host() == expected).all())  # sums of zeros and ones are exact
+ended = time.perf_counter()
+print(json.dumps({"verified": is_right, "import_ms": (imported - start) * 1e3, "device_ms": (opened - imported) * 1e3,
+                  "first_ms": (ended - opened) * 1e3}), flush=True)
+sys.exit(not is_right)
