@@ -28,6 +28,10 @@ TEST(PlanReference, SaysWhyAnOutputCannotBeVerified)
                 "fold within another operation is not supported");
   expect_reason(reference_of(node(operation::sort, "f", {map}), identity, {{"in", in}}), in,
                 "sort of computed elements cannot be verified, only of an argument");
+  expect_reason(reference_of(node(operation::sort, "f", {argument("in"), argument("values")}),
+                             transform_of({hook_of("f", {"a", "b"}, "a < b")}),
+                             {{"in", in}, {"values", floats({1, 2, 3})}}),
+                in, "values has 3 elements, and in has 2");
   expect_reason(
       reference_of(node(operation::filter, "f", {argument("in")}), identity, {{"in", in}}),
       array(k_int, 2), "the output is int32, and its elements are copies of float32");

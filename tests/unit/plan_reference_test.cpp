@@ -216,6 +216,17 @@ TEST(PlanReference, OfCopiesSeesTheSignOfZeroAndTheOrderOfEqualKeys)
   EXPECT_EQ(reference.verify("out", wrong).component, "value");
 }
 
+TEST(PlanReference, OfValuesThatMoveWithTheirKeysHasTheOrderOfTheKeys)
+{
+  auto const keys = floats({3, 1, 2, 1});
+  array const values(k_int, std::vector<int>{10, 11, 12, 13});
+  auto const reference = reference_of(
+      node(operation::sort, "less", {argument("in"), argument("values")}),
+      transform_of({hook_of("less", {"a", "b"}, "a < b")}), {{"in", keys}, {"values", values}});
+  expect_verified(reference, array(k_int, std::vector<int>{11, 13, 12, 10}));
+  EXPECT_EQ(reference.verify("out", array(k_int, std::vector<int>{13, 11, 12, 10})).failures, 2U);
+}
+
 TEST(PlanReference, OfAnExclusiveScanBeginsWithTheInitialValue)
 {
   array in(k_int, 3000);

@@ -70,7 +70,7 @@ TEST(PlanReader, ExpandsComputations)
   EXPECT_EQ(computed("segmented_fold(f, in, image, init)"), "segmented_fold(f, in, image, init)");
   for (auto const* text :
        {"scan(f, in)", "exclusive_scan(f, in, init)", "filter(f, in)", "rejected(f, in)",
-        "count(f, in)", "sort(f, in)", "histogram(f, in, n)", "map(f)"})
+        "count(f, in)", "sort(f, in)", "sort(f, in, in)", "histogram(f, in, n)", "map(f)"})
     EXPECT_EQ(computed(text), text);
 }
 

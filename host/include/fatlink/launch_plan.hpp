@@ -96,7 +96,7 @@ enum class operation : std::uint8_t {
   rejected,        ///< the others, in order
   count,           ///< how many elements of operand 0 hook `name` is true for
   segmented_fold,  ///< operands: elements, offsets of the segments, initial value
-  sort,            ///< operand 0, ordered by hook `name` ("less"), stable
+  sort,            ///< operand 0, or operand 1, in the stable order of operand 0 by hook `name`
   histogram,       ///< element i: how many elements of operand 0 hook `name` gives i for
 };
 /// "map", "segmented_fold"; "argument" and "index" for the first two.

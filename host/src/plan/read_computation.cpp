@@ -74,6 +74,8 @@ class computation_parser {
       if (kind == operation::segmented_fold || kind == operation::fold ||
           kind == operation::exclusive_scan)
         add_argument(node.operands, {argument_role::value});
+      if (kind == operation::sort && words_.is(","))
+        add_argument(node.operands, {argument_role::input});
       if (kind == operation::histogram) add_argument(node.operands, {argument_role::size});
     }
     words_.expect(")");

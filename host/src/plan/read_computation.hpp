@@ -6,7 +6,7 @@
 //               | "scan" "(" <hook> "," <array> ")"
 //               | "filter" "(" <hook> "," <array> ")"
 //               | "segmented_fold" "(" <hook> "," <array> "," <input> "," <value> ")"
-//               | "sort" "(" <hook> "," <array> ")"
+//               | "sort" "(" <hook> "," <array> [ "," <input> ] ")"
 //   <array>   ::= <input> | "map" "(" <hook> {"," <operand>} ")"
 //   <operand> ::= <array> | <value> | "index" | "neighbor" "(" <input> "," <offset> ")"
 //               | "window" "(" <input> "," <offset> "," <offset> ")"

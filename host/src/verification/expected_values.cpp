@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "util/process/parallel.hpp"
 #include "util/text/format.hpp"
@@ -12,9 +13,10 @@ namespace fatlink::detail {
 namespace {
 
 /// An array that is copied from, which has the output's type.
-array_view const& find_source(expected_output const& output)
+array_view const& find_source(expected_output const& output, std::size_t operand = 0,
+                              std::size_t most = 1)
 {
-  auto const& node = operand_of(output.node, 0, 1);
+  auto const& node = operand_of(output.node, operand, most);
   if (node.kind != operation::argument)
     throw not_verifiable(
         detail::format("{} of computed elements cannot be verified, only of an "
@@ -23,9 +25,10 @@ array_view const& find_source(expected_output const& output)
   return output.context.find_array(node.name);
 }
 
-array_view const& find_source_of_type(expected_output const& output)
+array_view const& find_source_of_type(expected_output const& output, std::size_t operand = 0,
+                                      std::size_t most = 1)
 {
-  auto const& source = find_source(output);
+  auto const& source = find_source(output, operand, most);
   if (!(source.type == output.type))
     throw not_verifiable(detail::format("the output is {}, and its elements are copies of {}",
                                         to_string(output.type), to_string(source.type)));
@@ -88,6 +91,38 @@ std::vector<std::size_t> count_matches(expected_output const& output, array_view
       if (matches(i) == wanted) ++counts[thread];
   });
   return counts;
+}
+
+/// The places of the keys in their order by the hook; those of equal ones ascend.
+std::vector<std::size_t> stable_order(expected_output const& output, array_view const& keys)
+{
+  std::vector<std::size_t> order(keys.count());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> ends(thread_count(order.size()));
+  auto const at = [&](std::size_t index) {
+    return order.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  parallel_blocks(order.size(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    predicate less(output, keys, 2);
+    ends[thread] = end;
+    std::stable_sort(at(begin), at(end), [&](std::size_t a, std::size_t b) { return less(a, b); });
+  });
+  predicate less(output, keys, 2);
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    std::inplace_merge(at(0), at(ends[i - 1]), at(ends[i]),
+                       [&](std::size_t a, std::size_t b) { return less(a, b); });
+  return order;
+}
+
+/// Visits elements of `size` bytes that the output is expected to have.
+void visit_copies(std::vector<std::byte> const& expected, std::size_t size,
+                  expected_visitor const& visitor)
+{
+  parallel_blocks(expected.size() / size,
+                  [&](std::size_t begin, std::size_t end, std::size_t thread) {
+                    for (auto i = begin; i < end; ++i)
+                      visitor({.thread = thread, .index = i, .copied = expected.data() + i * size});
+                  });
 }
 
 void check_parts(components const& computed, element_type const& type)
@@ -154,32 +189,19 @@ void visit_count(expected_output const& output, expected_visitor const& visitor)
 
 void visit_sorted(expected_output const& output, expected_visitor const& visitor)
 {
-  auto const& source = find_source_of_type(output);
-  auto const count = source.count();
-  predicate less(output, source, 2);
-  auto const& hook = *output.context.find_hook(output.node.name).hook;
-  if (auto const sorted = sort_numbers(hook, source)) {
-    parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
-      for (auto i = begin; i < end; ++i)
-        visitor({.thread = thread, .index = i, .copied = sorted->data() + i * source.type.size});
-    });
-    return;
-  }
-  std::vector<std::size_t> order(count);
-  for (std::size_t i = 0; i < count; ++i) order[i] = i;
-  std::vector<std::size_t> ends(thread_count(count));
-  parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    predicate is_less(output, source, 2);
-    ends[thread] = end;
-    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                     order.begin() + static_cast<std::ptrdiff_t>(end),
-                     [&](std::size_t a, std::size_t b) { return is_less(a, b); });
-  });
-  for (std::size_t i = 1; i < ends.size(); ++i)
-    std::inplace_merge(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(ends[i - 1]),
-                       order.begin() + static_cast<std::ptrdiff_t>(ends[i]),
-                       [&](std::size_t a, std::size_t b) { return less(a, b); });
-  for (std::size_t i = 0; i < count; ++i)
+  auto const has_values = output.node.operands.size() > 1;
+  auto const& keys = find_source(output, 0, 2);
+  auto const& source = find_source_of_type(output, has_values ? 1 : 0, 2);
+  if (source.count() != keys.count())
+    throw not_verifiable(detail::format("{} has {} elements, and {} has {}",
+                                        output.node.operands[1].name, source.count(),
+                                        output.node.operands[0].name, keys.count()));
+  predicate const check(output, keys, 2);
+  if (!has_values)
+    if (auto const sorted = sort_numbers(*output.context.find_hook(output.node.name).hook, keys))
+      return visit_copies(*sorted, source.type.size, visitor);
+  auto const order = stable_order(output, keys);
+  for (std::size_t i = 0; i < order.size(); ++i)
     visitor({.index = i, .copied = source.bytes.data() + order[i] * source.type.size});
 }
 

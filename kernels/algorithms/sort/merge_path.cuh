@@ -6,7 +6,7 @@
 // element of b that would be left out.
 #pragma once
 
-#include <fatlink/algorithms/lanes.cuh>
+#include "../detail/lanes.cuh"
 
 namespace fatlink_algorithms {
 

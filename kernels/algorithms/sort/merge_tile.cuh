@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass of a merge sort: each block merges one tile of a pair of runs. The tile's keys lie in
+// shared memory, where each thread finds the order of its part as places of 16 bits; the keys and
+// their values are then written in this order, a warp's part by the warp. Values are read only
+// then: those of neighboring places lie side by side in one or two parts of the array.
+#pragma once
+
+#include <cstddef>
+
+#include "../detail/overlap.cuh"
+#include "key_array.cuh"
+#include "merge_path.cuh"
+
+namespace fatlink_algorithms {
+
+template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
+class tile_merger {
+  static constexpr unsigned k_size = Threads * Items;
+  static constexpr unsigned k_warp_size = k_lanes * Items;  // elements of a warp
+  static constexpr unsigned k_value_batch =
+      Items <= 9 ? Items : (Items + 1) / 2;  // loads at a time
+  static constexpr bool k_has_values = !is_no_value<Value>;
+  static_assert(k_size < 0x10000, "places in a tile have 16 bits");
+
+ public:
+  static constexpr unsigned tile_size = k_size;
+
+  struct storage {
+    alignas(16) Key keys[k_size + 1];  // one more, which is read, and not used
+    unsigned short places[k_size];
+    std::size_t cuts[2];
+  };
+
+  __device__ __forceinline__ tile_merger(storage& shared, key_array<Key const, Value const> in,
+                                         key_array<Key, Value> out, std::size_t n, unsigned shift,
+                                         Less less)
+      : shared_(shared),
+        in_(in),
+        out_(out),
+        less_(less),
+        place_(std::size_t{blockIdx.x} * k_size),
+        size_(n - place_ < k_size ? static_cast<unsigned>(n - place_) : k_size),
+        runs_(blockIdx.x, k_size, shift, n)
+  {
+  }
+
+  /// Merges the tile of this block. `cuts` are those of find_cuts, or null: then two warps of the
+  /// block find them.
+  __device__ __forceinline__ void merge(std::size_t const* cuts)
+  {
+    auto a_begin = std::size_t{0};
+    auto a_end = runs_.first_size();
+    if (cuts == nullptr) {
+      find_own_cuts();
+      a_begin = shared_.cuts[0];
+      a_end = shared_.cuts[1];
+    } else {
+      a_begin = cuts[blockIdx.x];
+      if (place_ + size_ != runs_.end) a_end = cuts[blockIdx.x + 1];
+    }
+    merge_part(a_begin, a_end);
+  }
+
+ private:
+  __device__ __forceinline__ void find_own_cuts()
+  {
+    auto const warp = warp_index();
+    if (warp < 2) {
+      auto const cut =
+          merge_path_by_warp(in_.keys + runs_.begin, runs_.first_size(), in_.keys + runs_.middle,
+                             runs_.second_size(), place_ - runs_.begin + warp * size_, less_);
+      if (lane_index() == 0) shared_.cuts[warp] = cut;
+    }
+    __syncthreads();
+  }
+
+  /// The tile consists of the elements a_begin to a_end - 1 of the first run, and of the second
+  /// one's after those that are before the tile.
+  __device__ __forceinline__ void merge_part(std::size_t a_begin, std::size_t a_end)
+  {
+    // Between 0 and the size of the tile, unless `less` is no order: then nothing else is certain.
+    if (a_end < a_begin) a_end = a_begin;
+    a_size_ = a_end - a_begin < size_ ? static_cast<unsigned>(a_end - a_begin) : size_;
+    a_place_ = runs_.begin + a_begin;
+    b_place_ = runs_.middle + (place_ - runs_.begin - a_begin) - a_size_;
+    if (size_ == k_size) {
+      load();
+      __syncthreads();
+      start_next_launch();
+      merge();
+      __syncwarp();
+      store();
+    } else {
+      load_partial();
+      __syncthreads();
+      merge_partial();
+      __syncthreads();
+      store_partial();
+    }
+  }
+
+  /// Where the element lies in `array` that lies at `k` in shared memory: first those of the first
+  /// run, then those of the second one.
+  template <typename T>
+  __device__ __forceinline__ T const* source(T const* array, unsigned k) const
+  {
+    return array + (k < a_size_ ? a_place_ : b_place_) + k;
+  }
+
+  __device__ __forceinline__ void load()
+  {
+    auto const* const a = in_.keys + a_place_ + threadIdx.x;
+    auto const* const b = in_.keys + b_place_ + threadIdx.x;
+    Key keys[Items];
+#pragma unroll
+    for (unsigned item = 0; item < Items; ++item)
+      keys[item] = (item * Threads + threadIdx.x < a_size_ ? a : b)[item * Threads];
+#pragma unroll
+    for (unsigned item = 0; item < Items; ++item)
+      shared_.keys[item * Threads + threadIdx.x] = keys[item];
+    if (threadIdx.x == Threads - 1) shared_.keys[k_size] = keys[Items - 1];
+  }
+
+  __device__ __forceinline__ unsigned find_first(unsigned diagonal) const
+  {
+    return merge_path(shared_.keys, a_size_, shared_.keys + a_size_, size_ - a_size_, diagonal,
+                      less_);
+  }
+
+  /// The order of this thread's part.
+  __device__ __forceinline__ void merge()
+  {
+    auto const diagonal = threadIdx.x * Items;
+    auto a = find_first(diagonal);
+    auto b = a_size_ + diagonal - a;
+    Key a_key = shared_.keys[a];
+    Key b_key = shared_.keys[b];
+#pragma unroll
+    for (unsigned item = 0; item < Items; ++item) {
+      auto const is_less = less_(b_key, a_key);
+      auto const takes_b = b < k_size && (a >= a_size_ || is_less);
+      auto const place = takes_b ? b : a;
+      shared_.places[diagonal + item] = static_cast<unsigned short>(place);
+      Key const next = shared_.keys[place + 1];
+      a_key = takes_b ? a_key : next;
+      b_key = takes_b ? next : b_key;
+      a = takes_b ? a : place + 1;
+      b = takes_b ? place + 1 : b;
+    }
+  }
+
+  /// Writes the part of this warp.
+  __device__ __forceinline__ void store() const
+  {
+    auto const begin = warp_index() * k_warp_size + lane_index();
+    auto const* const places = shared_.places + begin;
+    auto* const keys = out_.keys + place_ + begin;
+#pragma unroll
+    for (unsigned k = 0; k < k_warp_size; k += k_lanes) keys[k] = shared_.keys[places[k]];
+    if constexpr (k_has_values) store_values(places, out_.values + place_ + begin);
+  }
+
+  __device__ __forceinline__ void store_values(unsigned short const* places, Value* values) const
+  {
+#pragma unroll
+    for (unsigned first = 0; first < Items; first += k_value_batch) {
+      Value copies[k_value_batch];
+#pragma unroll
+      for (unsigned item = first; item < first + k_value_batch && item < Items; ++item)
+        copies[item - first] = *source(in_.values, places[item * k_lanes]);
+#pragma unroll
+      for (unsigned item = first; item < first + k_value_batch && item < Items; ++item)
+        values[item * k_lanes] = copies[item - first];
+    }
+  }
+
+  // ---- the last tile, which has less than k_size elements
+
+  __device__ void load_partial()
+  {
+#pragma unroll 1
+    for (auto k = threadIdx.x; k < size_; k += Threads) shared_.keys[k] = *source(in_.keys, k);
+  }
+
+  __device__ void merge_partial()
+  {
+    auto const begin = threadIdx.x * Items;
+    if (begin >= size_) return;
+    auto const end = begin + Items < size_ ? begin + Items : size_;
+    auto a = find_first(begin);
+    auto b = a_size_ + begin - a;
+#pragma unroll 1
+    for (auto k = begin; k < end; ++k) {
+      auto const takes_b = b < size_ && (a >= a_size_ || less_(shared_.keys[b], shared_.keys[a]));
+      shared_.places[k] = static_cast<unsigned short>(takes_b ? b++ : a++);
+    }
+  }
+
+  __device__ void store_partial() const
+  {
+#pragma unroll 1
+    for (auto k = threadIdx.x; k < size_; k += Threads) {
+      auto const place = shared_.places[k];
+      out_.keys[place_ + k] = shared_.keys[place];
+      if constexpr (k_has_values) out_.values[place_ + k] = *source(in_.values, place);
+    }
+  }
+
+  storage& shared_;
+  key_array<Key const, Value const> in_;
+  key_array<Key, Value> out_;
+  Less less_;
+  std::size_t place_;  // of the tile in the array
+  unsigned size_;      // of the tile
+  run_pair runs_;
+  unsigned a_size_ = 0;      // elements of the tile that are of the first run
+  std::size_t a_place_ = 0;  // an element of the tile lies at k + a_place_ or k + b_place_
+  std::size_t b_place_ = 0;
+};
+
+}  // namespace fatlink_algorithms

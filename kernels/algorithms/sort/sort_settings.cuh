@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads and elements of the kernels of sort_N and sort_pairs_N; the plan states the same numbers.
+#pragma once
+
+#include "merge_tile.cuh"
+#include "sort_tile.cuh"
+
+namespace fatlink_algorithms {
+
+inline constexpr unsigned k_threads = 256;
+inline constexpr unsigned k_cut_threads = 128;
+/// Elements of a thread: odd, because then threads read and write different banks of shared memory.
+inline constexpr unsigned k_items = FATLINK_ELEMENT_BYTES <= 4    ? 17
+                                    : FATLINK_ELEMENT_BYTES == 8  ? 11
+                                    : FATLINK_ELEMENT_BYTES == 16 ? 5
+                                                                  : 3;
+/// Blocks on a multiprocessor, which bound the registers.
+inline constexpr unsigned k_sort_blocks = FATLINK_ELEMENT_BYTES <= 8 ? 4 : 2;
+inline constexpr unsigned k_merge_blocks = FATLINK_ELEMENT_BYTES <= 8 ? 6 : 4;
+
+struct less_hook {
+  __device__ __forceinline__ bool operator()(fatlink_element const& a,
+                                             fatlink_element const& b) const
+  {
+    return less(a, b);
+  }
+};
+
+template <typename Value>
+using sorter = tile_sorter<fatlink_element, Value, less_hook, k_threads, k_items>;
+template <typename Value>
+using merger = tile_merger<fatlink_element, Value, less_hook, k_threads, k_items>;
+
+}  // namespace fatlink_algorithms
