@@ -13,14 +13,6 @@ namespace {
 
 using counter = std::atomic<std::uint64_t>;
 
-array_view const& find_source(expected_output const& output)
-{
-  auto const& node = operand_of(output.node, 0, 2);
-  if (node.kind != operation::argument)
-    throw not_verifiable("histogram of computed elements cannot be verified, only of an argument");
-  return output.context.find_array(node.name);
-}
-
 /// The bins that an element may fall into: [first, last], and the one of the reference.
 struct bin_range {
   std::uint64_t first;
@@ -98,7 +90,7 @@ struct bin_counts {
 
 void visit_histogram(expected_output const& output, expected_visitor const& visitor)
 {
-  auto const& source = find_source(output);
+  auto const& source = find_source(output, 0, 2);
   bin_worker const checked(output, source);
   if (!is_integer(output.type.kind))
     throw not_verifiable(

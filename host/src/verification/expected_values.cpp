@@ -13,18 +13,6 @@ namespace fatlink::detail {
 namespace {
 
 /// An array that is copied from, which has the output's type.
-array_view const& find_source(expected_output const& output, std::size_t operand = 0,
-                              std::size_t most = 1)
-{
-  auto const& node = operand_of(output.node, operand, most);
-  if (node.kind != operation::argument)
-    throw not_verifiable(
-        detail::format("{} of computed elements cannot be verified, only of an "
-                       "argument",
-                       to_string(output.node.kind)));
-  return output.context.find_array(node.name);
-}
-
 array_view const& find_source_of_type(expected_output const& output, std::size_t operand = 0,
                                       std::size_t most = 1)
 {
@@ -137,6 +125,17 @@ void check_parts(components const& computed, element_type const& type)
 }
 
 }  // namespace
+
+array_view const& find_source(expected_output const& output, std::size_t operand, std::size_t most)
+{
+  auto const& node = operand_of(output.node, operand, most);
+  if (node.kind != operation::argument)
+    throw not_verifiable(
+        detail::format("{} of computed elements cannot be verified, only of an "
+                       "argument",
+                       to_string(output.node.kind)));
+  return output.context.find_array(node.name);
+}
 
 computation const& operand_of(computation const& node, std::size_t index, std::size_t most)
 {

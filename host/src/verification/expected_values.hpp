@@ -27,5 +27,8 @@ void visit_sorted(expected_output const& output, expected_visitor const& visitor
 
 /// Operand `index` of an operation, which must have `most` or fewer.
 computation const& operand_of(computation const& node, std::size_t index, std::size_t most);
+/// The array that operand `operand` of the output's computation names; `most` as operand_of.
+array_view const& find_source(expected_output const& output, std::size_t operand = 0,
+                              std::size_t most = 1);
 
 }  // namespace fatlink::detail
