@@ -14,6 +14,13 @@
 namespace fatlink {
 namespace {
 
+// Sanitizers reserve more address space than any limit leaves.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool k_is_sanitized = true;
+#else
+constexpr bool k_is_sanitized = false;
+#endif
+
 constexpr rlim_t k_processor_seconds = 3600;
 constexpr rlim_t k_grace_seconds = 5;  // between SIGXCPU, which names the reason, and SIGKILL
 
@@ -32,13 +39,10 @@ int limit(__rlimit_resource resource, rlim_t value) noexcept
   return limit(resource, value, value);
 }
 
-int limit_address_space([[maybe_unused]] unsigned mib) noexcept
+int limit_address_space(unsigned mib) noexcept
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (k_is_sanitized) return 0;
   return limit(RLIMIT_AS, (rlim_t{8} << 30) + (rlim_t{mib} << 20));
-#else
-  return 0;
-#endif
 }
 
 /// Bytes of address space that this process has; 0: unknown.
@@ -64,13 +68,10 @@ int limit_resources(unsigned memory_mib) noexcept
   return error_position == errors.end() ? 0 : *error_position;
 }
 
-int limit_memory([[maybe_unused]] unsigned mib) noexcept
+int limit_memory(unsigned mib) noexcept
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (k_is_sanitized) return 0;
   return limit(RLIMIT_AS, address_space() + (rlim_t{mib} << 20));
-#else
-  return 0;
-#endif
 }
 
 int limit_processes() noexcept
