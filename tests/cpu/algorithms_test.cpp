@@ -16,6 +16,7 @@
 #include "algorithms/sequences_suite.hpp"
 #include "algorithms/simd_suite.hpp"
 #include "algorithms/standard_library_suite.hpp"
+#include "algorithms/surface_objects_suite.hpp"
 #include "algorithms/texture_objects_suite.hpp"
 #include "algorithms/textures_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
@@ -38,6 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, RandomNumbers, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Sequences, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Simd, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, StandardLibrary, testing::ValuesIn(k_places));
+INSTANTIATE_TEST_SUITE_P(Cpu, SurfaceObjects, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, TextureObjects, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Textures, testing::ValuesIn(k_places));
 INSTANTIATE_TEST_SUITE_P(Cpu, Waiting, testing::ValuesIn(k_places));

@@ -13,6 +13,7 @@
 #include "algorithms/sequences_suite.hpp"
 #include "algorithms/simd_suite.hpp"
 #include "algorithms/standard_library_suite.hpp"
+#include "algorithms/surface_objects_suite.hpp"
 #include "algorithms/texture_objects_suite.hpp"
 #include "algorithms/textures_suite.hpp"
 #include "algorithms/waiting_suite.hpp"
@@ -33,6 +34,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, RandomNumbers, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Sequences, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Simd, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, StandardLibrary, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, SurfaceObjects, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, TextureObjects, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Textures, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Waiting, testing::Values("gpu"));

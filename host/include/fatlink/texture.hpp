@@ -59,7 +59,8 @@ class device_array {
   /// queued before.
   /// @throws usage_error `texels` has not size_bytes() bytes. @throws device_error the copy failed.
   void write(bytes_view texels);
-  /// Copies all texels to `texels`, in the same order.
+  /// Copies all texels to `texels`, in the same order. Complete when it returns; does not wait for
+  /// work queued before: synchronize first.
   /// @throws usage_error `texels` has not size_bytes() bytes. @throws device_error the copy failed.
   void read(std::span<std::byte> texels) const;
 
@@ -84,7 +85,7 @@ class texture {
   /// Of `count` texels in the linear memory of `buffer`, read by index (tex1Dfetch). Reads of other
   /// indices give 0.
   /// @throws usage_error the buffer's size is not a multiple of the texel's or 0, or `options` has
-  ///   a linear filter, normalized coordinates or another address mode than clamp.
+  ///   a linear filter, normalized coordinates or the address mode border.
   /// @throws device_error the driver creates no texture.
   template <typename T>
   texture(device_buffer<T> const& buffer, texel_format const& format,

@@ -14,6 +14,7 @@
 #include <cstddef>
 
 #include "lanes.cuh"
+#include "overlap.cuh"
 #include "slot.cuh"
 
 namespace fatlink_algorithms {
@@ -119,6 +120,17 @@ class look_back {
   unsigned place_;
   Combine combine_;
 };
+
+/// The number of the block's tile, for all its threads; `shared` is in shared memory. Tiles are
+/// numbered in the order in which their blocks start, so that a block waits for blocks that run
+/// only. Waits for the launch before, which cleared the ticket.
+__device__ __forceinline__ unsigned take_tile(unsigned* ticket, unsigned& shared)
+{
+  wait_for_last_launch();
+  if (threadIdx.x == 0) shared = atomicAdd(ticket, 1U);
+  __syncthreads();
+  return shared;
+}
 
 /// Sets the slots and the ticket to zero, before a scan.
 template <typename Value>

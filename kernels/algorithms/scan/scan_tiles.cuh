@@ -4,7 +4,6 @@
 #pragma once
 
 #include "../detail/look_back.cuh"
-#include "../detail/overlap.cuh"
 #include "../detail/rows.cuh"
 
 namespace fatlink_algorithms {
@@ -51,7 +50,7 @@ class tile_scanner {
   /// Scans the tile of the block.
   __device__ __forceinline__ void scan()
   {
-    auto const tile = number_of_tile();
+    auto const tile = take_tile(ticket_, shared_.tile);
     rows<Element, k_rows> items;
     load(items, tile);
     scan_warp(items);
@@ -72,16 +71,6 @@ class tile_scanner {
   {
     auto const begin = std::size_t{tile} * tile_size;
     load_tile<Settings::threads>(items, in_ + begin, n_ - begin);
-  }
-
-  /// Tiles are numbered in the order in which their blocks start, so that a block waits for blocks
-  /// that run only.
-  __device__ __forceinline__ unsigned number_of_tile()
-  {
-    wait_for_last_launch();
-    if (threadIdx.x == 0) shared_.tile = atomicAdd(ticket_, 1U);
-    __syncthreads();
-    return shared_.tile;
   }
 
   /// Scans each vector of the lane, and sets what comes before it in its warp (`before_`, which the

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "../detail/look_back.cuh"
-#include "../detail/overlap.cuh"
 #include "../detail/rows.cuh"
 #include "copy_elements.cuh"
 
@@ -68,7 +67,7 @@ class tile_selector {
   /// Copies the elements of the block's tile.
   __device__ __forceinline__ void select()
   {
-    auto const tile = number_of_tile();
+    auto const tile = take_tile(ticket_, shared_.tile);
     rows<Element, k_rows> items;
     load(items, tile);
     rank(items, tile);
@@ -91,16 +90,6 @@ class tile_selector {
   {
     auto const rest = n_ - std::size_t{tile} * tile_size;
     return rest < tile_size ? static_cast<unsigned>(rest) : tile_size;
-  }
-
-  /// Tiles are numbered in the order in which their blocks start, so that a block waits for blocks
-  /// that run only.
-  __device__ __forceinline__ unsigned number_of_tile()
-  {
-    wait_for_last_launch();
-    if (threadIdx.x == 0) shared_.tile = atomicAdd(ticket_, 1U);
-    __syncthreads();
-    return shared_.tile;
   }
 
   __device__ __forceinline__ void load(rows<Element, k_rows>& items, unsigned tile) const

@@ -136,7 +136,7 @@ class block {
   [[nodiscard]] dimensions thread(unsigned warp_index, unsigned lane) const noexcept;
   [[nodiscard]] std::size_t warp_count() const noexcept { return warps_.size(); }
   [[nodiscard]] std::uint64_t executed() const noexcept;
-  /// Whether no thread of the launch can run on, unless by itself (activity.hpp).
+  /// Whether no thread of the launch can run on, unless by itself (launch_activity.hpp).
   [[nodiscard]] bool launch_is_idle() const noexcept { return launch_is_idle_; }
 
   // For messages.

@@ -6,11 +6,12 @@
 //   - if the thread of the first, or one of its block after a barrier, executes a fence or another
 //     release after it, and the second one's block an atomic or volatile access after that: which
 //     variable they use is not compared. Of threads of one block, their warps count.
-// Atomics, volatile and ordered accesses are not checked themselves. Writing
-// the value that a byte has already, because a thread wrote it, is no race. The clock of a block
-// that synchronises more than 2^28 times wraps: races may be missed. Memory: 16 bytes for each byte
-// of every allocation that is accessed, and 32 for each release that follows an access. Threads:
-// safe.
+// Atomics, volatile and ordered accesses are not checked themselves. Writing the value that a byte
+// has already, because a thread wrote it, is no race. The clock of a block that synchronizes more
+// than 2^28 times wraps: races may be missed.
+// Memory: 16 bytes for each byte of every allocation that is accessed, and 32 for each release that
+// follows an access.
+// Threads: safe.
 #pragma once
 
 #include <atomic>

@@ -81,7 +81,7 @@ void each_image(warp& w, operation const& o, lane_mask mask, Find const& find, U
 void check_layer(warp const& w, operation const& o, bound_image const& image, std::uint32_t layer,
                  unsigned lane);
 
-/// "5 x 3 texels", "a 2d texture of 5 x 3 texels with 2 layers".
+/// "an image of 5 x 3 texels in 2 layers".
 std::string extent_of(image_layout const& layout);
 
 }  // namespace fatlink::interpreter
