@@ -176,6 +176,8 @@ TEST(ConformanceReader, NamesTheValueThatItDoesNotTake)
 TEST(ConformanceReader, NamesTheCaseThatIsNotComplete)
 {
   expect_bad("case a () -> ()\n", "1: the case 'a' has no instructions");
+  expect_bad("case a () -> ()\nsurface s 1d 1 u32: 1\nx;\n->\n",
+             "4: the case 'a' has neither outputs nor texels to compare");
   expect_bad("case a () -> ()\nx;\ncase b () -> ()\n",
              "3: the case 'a' needs results or the message of a failure, and not both");
   expect_bad("case a () -> ()\nx;\n->\ncase a () -> ()\n", "4: there are two cases 'a'");

@@ -76,9 +76,9 @@ TEST_F(Textures, ClampReadsTheOutermostTexels)
 
 TEST_F(Textures, WrapRepeatsTheImage)
 {
-  expect_floats({2, 1, 3, 2, 1, 3},  // at -1.5, -0.8125, -0.125, …
-                texture(k_line3, k_three, sampler_of(wrap, false, true)) +
-                    x_of(-1.5F, 0.6875F) + k_read_1d);
+  expect_floats(
+      {2, 1, 3, 2, 1, 3},  // at -1.5, -0.8125, -0.125, …
+      texture(k_line3, k_three, sampler_of(wrap, false, true)) + x_of(-1.5F, 0.6875F) + k_read_1d);
 }
 
 TEST_F(Textures, MirrorRepeatsTheImageBackAndForth)

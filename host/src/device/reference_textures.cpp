@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/reference_failure.hpp"
+#include "interpreter/decode/alignment.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -31,15 +32,18 @@ interpreter::texel_layout layout_of(texel_format const& format)
   return make(interpreter::texel_kind::floating);
 }
 
+/// Rows begin at multiples of the largest access of a surface, so that an access which is aligned
+/// in its row is aligned.
 interpreter::image_layout layout_of(texel_format const& format, array_shape const& shape)
 {
+  constexpr std::size_t k_alignment = 16;
   return {.texels = layout_of(format),
           .width = shape.width,
           .height = shape.height,
           .depth = shape.depth,
           .layers = shape.layers,
           .is_cube = shape.is_cubemap,
-          .row_bytes = shape.width * texel_bytes(format),
+          .row_bytes = interpreter::aligned(shape.width * texel_bytes(format), k_alignment),
           .allows_surface = shape.allows_surface,
           .allows_gather = shape.allows_gather};
 }
@@ -86,6 +90,16 @@ interpreter::sampler sampler_of(texture_options const& options)
   return sampler;
 }
 
+/// Calls `copy_row` with each row in the array, and where it is in texels without padding.
+template <typename CopyRow>
+void each_row(reference_array const& array, std::size_t size, CopyRow const& copy_row)
+{
+  auto const& layout = array.layout;
+  auto const row_size = layout.width * layout.texels.bytes();
+  for (std::size_t row = 0; (row + 1) * row_size <= size; ++row)
+    copy_row(array.texels.data + row * layout.row_bytes, row * row_size, row_size);
+}
+
 }  // namespace
 
 std::unique_ptr<reference_array> reference_textures::create_array(texel_format const& format,
@@ -105,12 +119,16 @@ void reference_textures::destroy_array(std::unique_ptr<reference_array> array) n
 
 void reference_textures::write_array(reference_array const& array, bytes_view texels)
 {
-  std::memcpy(array.texels.data, texels.data(), texels.size());
+  each_row(array, texels.size(), [&](std::byte* row, std::size_t place, std::size_t bytes) {
+    std::memcpy(row, texels.data() + place, bytes);
+  });
 }
 
 void reference_textures::read_array(reference_array const& array, std::span<std::byte> texels)
 {
-  std::memcpy(texels.data(), array.texels.data, texels.size());
+  each_row(array, texels.size(), [&](std::byte const* row, std::size_t place, std::size_t bytes) {
+    std::memcpy(texels.data() + place, row, bytes);
+  });
 }
 
 std::uint64_t reference_textures::create_texture(reference_array const& array,
