@@ -8,6 +8,26 @@
 
 namespace fatlink_algorithms {
 
+/// Folds the values of lane 0 of the first warps of the block, those that have one: one at least.
+/// Thread 0 gets the result. All threads of the block, MostThreads at most, call it.
+template <unsigned MostThreads, typename Element, typename Combine>
+__device__ __forceinline__ Element fold_warps(Element const& value, bool has_value, Combine combine)
+{
+  __shared__ Element totals[MostThreads / k_warp];
+  auto const counts = has_value && threadIdx.x % k_warp == 0;
+  if (counts) totals[threadIdx.x / k_warp] = value;
+  auto const warps = static_cast<unsigned>(__syncthreads_count(counts));
+  return threadIdx.x == 0 ? fold_items(totals, warps, combine) : value;
+}
+
+/// The packs of each warp of a block that folds `packs` packs: whole rows. The number of warps is a
+/// power of two.
+__device__ __forceinline__ std::size_t share_of_warp(std::size_t packs)
+{
+  auto const shift = 31 - __clz(static_cast<int>(blockDim.x));
+  return (packs + blockDim.x - 1) >> shift << 5;
+}
+
 /// Folds the elements from pack `first` up to `last`: one at least. Warp w takes the `share` packs
 /// from first + w * share; the block's shares cover the range. Thread 0 gets the result. The block
 /// has at most MostThreads threads.
@@ -15,26 +35,12 @@ template <typename Shape, unsigned MostThreads, typename Source, typename Combin
 __device__ __forceinline__ auto block_fold(Source const& source, std::size_t first,
                                            std::size_t share, std::size_t last, Combine combine)
 {
-  using element = typename Source::element;
-  __shared__ element totals[MostThreads / k_warp];
-  auto const warp = threadIdx.x / k_warp;
-  auto const lane = lane_index();
-
-  auto const begin = first + warp * share;
+  auto const begin = first + threadIdx.x / k_warp * share;
   auto const end = min((begin + share) * Shape::pack, last);
-  element total{};
-  if (begin * Shape::pack < end) {
-    total = warp_fold<Shape>(source, begin, end, combine);
-    if (lane == 0) totals[warp] = total;
-  }
-  __syncthreads();
-  if (warp == 0) {
-    auto const covered = share * Shape::pack;
-    auto const parts = (last - first * Shape::pack + covered - 1) / covered;
-    auto const warps = static_cast<unsigned>(min(parts, std::size_t{blockDim.x / k_warp}));
-    total = fold_lanes(totals[lane < warps ? lane : 0], warps, combine);
-  }
-  return total;
+  auto const has_elements = begin * Shape::pack < end;
+  typename Source::element total{};
+  if (has_elements) total = warp_fold<Shape>(source, begin, end, combine);
+  return fold_warps<MostThreads>(total, has_elements, combine);
 }
 
 }  // namespace fatlink_algorithms

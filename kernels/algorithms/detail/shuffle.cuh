@@ -53,25 +53,12 @@ __device__ __forceinline__ Element select(bool condition, Element a, Element con
   return a;
 }
 
-/// Combines the values of two lanes whose indices differ by `mask`, a power of two: that of the
-/// lower lane first. Both lanes get the result.
+/// Combines the own value with that of the lane `delta` above, if `both`.
 template <typename Element, typename Combine>
-__device__ __forceinline__ Element combine_pair(Element const& value, unsigned mask,
+__device__ __forceinline__ Element combine_down(Element const& value, unsigned delta, bool both,
                                                 Combine combine)
 {
-  auto const other = shuffle_xor(value, mask);
-  auto const upper = (lane_index() & mask) != 0;
-  return combine(select(upper, other, value), select(upper, value, other));
-}
-
-/// Two rows of values to one: the lower lane of a pair combines both lanes' `a`, the upper one `b`.
-template <typename Element, typename Combine>
-__device__ __forceinline__ Element combine_rows(Element const& a, Element const& b, unsigned mask,
-                                                Combine combine)
-{
-  auto const upper = (lane_index() & mask) != 0;
-  auto const other = shuffle_xor(select(upper, a, b), mask);
-  return combine(select(upper, other, a), select(upper, b, other));
+  return select(both, combine(value, shuffle_down(value, delta)), value);
 }
 
 /// Combines the values of the first `lanes` lanes, at least 1. Lane 0 gets the result.
@@ -80,11 +67,8 @@ __device__ __forceinline__ Element fold_lanes(Element value, unsigned lanes, Com
 {
   auto const lane = lane_index();
 #pragma unroll
-  for (unsigned delta = 1; delta < k_warp; delta *= 2) {
-    auto const other = shuffle_down(value, delta);
-    // A lane covers itself and those above it up to the next multiple of 2 * delta.
-    if (lane % (2 * delta) == 0 && lane + delta < lanes) value = combine(value, other);
-  }
+  for (unsigned delta = 1; delta < k_warp; delta *= 2)
+    value = combine_down(value, delta, lane + delta < lanes, combine);
   return value;
 }
 

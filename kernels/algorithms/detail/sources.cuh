@@ -9,17 +9,6 @@
 
 namespace fatlink_algorithms {
 
-/// Folds the first `count` of Pack elements (all of them, if it is larger): one at least.
-template <unsigned Pack, typename Read, typename Combine>
-__device__ __forceinline__ auto fold_first(Read read, unsigned count, Combine combine)
-{
-  auto total = read(0);
-#pragma unroll
-  for (unsigned k = 1; k < Pack; ++k)
-    if (k < count) total = combine(total, read(k));
-  return total;
-}
-
 /// Whether memory is read-only while a kernel runs, or written by a launch that it overlaps.
 enum class written { before, during };
 
@@ -56,32 +45,39 @@ struct array_source {
   {
   }
 
-  /// The pack `first` of the lane and those of the following rows. From row `count` on, which is
-  /// at least 1, the last row is repeated.
-  template <unsigned Rows, unsigned Pack>
-  __device__ __forceinline__ void load_rows(std::size_t first, unsigned count,
-                                            Element (&items)[Rows][Pack]) const
+  /// Pack `index`.
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_pack(std::size_t index, Element (&items)[Pack]) const
   {
-    auto const* address = in + first * Pack;
+    auto const* first = in + index * Pack;
     if (aligned) {
-#pragma unroll
-      for (unsigned r = 0; r < Rows; ++r)
-        load_vectors<When>(address + min(r, count - 1) * (k_warp * Pack), items[r]);
+      load_vectors<When>(first, items);
       return;
     }
 #pragma unroll
-    for (unsigned r = 0; r < Rows; ++r)
-#pragma unroll
-      for (unsigned k = 0; k < Pack; ++k)
-        items[r][k] = address[min(r, count - 1) * (k_warp * Pack) + k];
+    for (unsigned k = 0; k < Pack; ++k) items[k] = first[k];
   }
 
-  template <unsigned Pack, typename Combine>
-  __device__ __forceinline__ Element fold_some(std::size_t index, unsigned count,
-                                               Combine combine) const
+  /// The first `count` elements of pack `index`: one at least. Others keep their value.
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_some(std::size_t index, unsigned count,
+                                            Element (&items)[Pack]) const
   {
-    auto const* first = in + index;
-    return fold_first<Pack>([=](unsigned k) { return first[k]; }, count, combine);
+    if (count == Pack && aligned) {
+      load_vectors<When>(in + index * Pack, items);
+      return;
+    }
+    load_elements(index * Pack, count, items);
+  }
+
+  /// The first `count` elements from `index` on. Others keep their value.
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_elements(std::size_t index, unsigned count,
+                                                Element (&items)[Pack]) const
+  {
+#pragma unroll
+    for (unsigned k = 0; k < Pack; ++k)
+      if (k < count) items[k] = in[index + k];
   }
 };
 
@@ -93,22 +89,27 @@ struct hook_source {
   void const* state;
   Load hook;
 
-  template <unsigned Rows, unsigned Pack>
-  __device__ __forceinline__ void load_rows(std::size_t first, unsigned count,
-                                            Element (&items)[Rows][Pack]) const
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_pack(std::size_t index, Element (&items)[Pack]) const
   {
 #pragma unroll
-    for (unsigned r = 0; r < Rows; ++r)
-#pragma unroll
-      for (unsigned k = 0; k < Pack; ++k)
-        items[r][k] = hook(in, (first + min(r, count - 1) * k_warp) * Pack + k, state);
+    for (unsigned k = 0; k < Pack; ++k) items[k] = hook(in, index * Pack + k, state);
   }
 
-  template <unsigned Pack, typename Combine>
-  __device__ __forceinline__ Element fold_some(std::size_t index, unsigned count,
-                                               Combine combine) const
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_some(std::size_t index, unsigned count,
+                                            Element (&items)[Pack]) const
   {
-    return fold_first<Pack>([=](unsigned k) { return hook(in, index + k, state); }, count, combine);
+    load_elements(index * Pack, count, items);
+  }
+
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_elements(std::size_t index, unsigned count,
+                                                Element (&items)[Pack]) const
+  {
+#pragma unroll
+    for (unsigned k = 0; k < Pack; ++k)
+      if (k < count) items[k] = hook(in, index + k, state);
   }
 };
 

@@ -8,7 +8,9 @@
 
 #include <cstddef>
 
-#include "shuffle.cuh"
+#include "fold_items.cuh"
+#include "fold_rows.cuh"
+#include "sources.cuh"
 
 namespace fatlink_algorithms {
 
@@ -17,42 +19,60 @@ template <unsigned Bytes, unsigned Rows, unsigned Vectors>
 struct tile_shape {
   static constexpr unsigned rows = Rows;
   static constexpr unsigned pack = Vectors * (Bytes < 16 ? 16 / Bytes : 1);  // elements
-  static constexpr unsigned row = k_warp * pack;
+  static constexpr unsigned row = k_warp * pack;                             // elements
+  static constexpr unsigned tile_packs = Rows * k_warp;
+  static constexpr unsigned tile = Rows * row;  // elements
 };
 
-template <unsigned Count, typename Element, typename Combine>
-__device__ __forceinline__ Element fold_pack(Element const (&items)[Count], Combine combine)
+/// Folds `tiles` tiles from pack `first` on: one at least. Lane 0 gets the result.
+template <typename Shape, typename Source, typename Combine>
+__device__ __forceinline__ auto fold_tiles(Source const& source, std::size_t first,
+                                           std::size_t tiles, Combine combine)
 {
-  auto total = items[0];
+  using element = typename Source::element;
+  element total;
+  for (std::size_t t = 0; t < tiles; ++t, first += Shape::tile_packs) {
+    element items[Shape::rows][Shape::pack];
 #pragma unroll
-  for (unsigned k = 1; k < Count; ++k) total = combine(total, items[k]);
+    for (unsigned r = 0; r < Shape::rows; ++r)
+      source.load_pack(first + r * k_warp + lane_index(), items[r]);
+    element values[Shape::rows];
+#pragma unroll
+    for (unsigned r = 0; r < Shape::rows; ++r)
+      values[r] = fold_items(items[r], Shape::pack, combine);
+    auto const tile = fold_rows(values, full_rows{}, combine);
+    total = t == 0 ? tile : combine(total, tile);
+  }
   return total;
 }
 
-/// Folds rows of one value for each lane: row 0 first, and of these the first `count` rows.
-/// Lane 0 gets the result, and all lanes if all rows count. Halving the rows while pairing the
-/// lanes takes Rows + log2(32) shuffles instead of 5 Rows.
-template <unsigned Rows, typename Element, typename Combine>
-__device__ __forceinline__ Element fold_rows(Element (&rows)[Rows], unsigned count, Combine combine)
+/// Folds `count` elements from pack `first` on: one at least, at most a tile. All loads are begun
+/// before the first one is waited for. Lane 0 gets the result.
+template <typename Shape, typename Source, typename Combine>
+__device__ __forceinline__ auto fold_part(Source const& source, std::size_t first, unsigned count,
+                                          Combine combine)
 {
+  using element = typename Source::element;
+  auto const rows = (count - 1) / Shape::row;
+  auto const rest = count - rows * Shape::row;  // of the last row
+  auto const packs = (rest + Shape::pack - 1) / Shape::pack;
+
+  element items[Shape::rows - 1][Shape::pack];
 #pragma unroll
-  for (unsigned half = Rows / 2, mask = 1; half > 0; half /= 2, mask *= 2) {
+  for (unsigned r = 0; r < Shape::rows - 1; ++r)
+    if (r < rows) source.load_pack(first + r * k_warp + lane_index(), items[r]);
+  auto const start = min(lane_index(), packs - 1);
+  auto const size = min(rest - start * Shape::pack, Shape::pack);
+  element last[Shape::pack];
+  source.load_some(first + rows * k_warp + start, size, last);
+
+  auto const value = fold_items(last, size, combine);
+  element values[Shape::rows];
 #pragma unroll
-    for (unsigned k = 0; k < half; ++k)
-      rows[k] = combine_rows(rows[2 * k], rows[2 * k + 1], mask, combine);
-  }
-  // Now the low bits of the lane are the row, the high ones the column of `Rows` lanes.
-  auto total = rows[0];
-#pragma unroll
-  for (unsigned mask = Rows; mask < k_warp; mask *= 2) total = combine_pair(total, mask, combine);
-  auto const row = lane_index() % Rows;
-#pragma unroll
-  for (unsigned mask = 1; mask < Rows; mask *= 2) {
-    auto const pair = combine_pair(total, mask, combine);
-    // The lower lane may have no partner; the upper one then gets nothing that counts.
-    total = select((row & ~(2 * mask - 1)) + mask < count, pair, total);
-  }
-  return total;
+  for (unsigned r = 0; r < Shape::rows - 1; ++r)
+    values[r] = r < rows ? fold_items(items[r], Shape::pack, combine) : value;
+  values[Shape::rows - 1] = value;
+  return fold_rows(values, rows_and_part{rows, packs}, combine);
 }
 
 /// Folds the elements from pack `first` up to element `last`: one at least. Lane 0 gets the result.
@@ -60,34 +80,14 @@ template <typename Shape, typename Source, typename Combine>
 __device__ __forceinline__ auto warp_fold(Source const& source, std::size_t first, std::size_t last,
                                           Combine combine)
 {
-  using element = typename Source::element;
-  auto const lane = lane_index();
-  element total;
-  bool empty = true;
-  for (; first * Shape::pack + Shape::row <= last; first += Shape::rows * k_warp) {
-    auto const rows = (last - first * Shape::pack) / Shape::row;
-    auto const count = static_cast<unsigned>(min(rows, std::size_t{Shape::rows}));
-    element items[Shape::rows][Shape::pack];
-    source.load_rows(first + lane, count, items);
-    element values[Shape::rows];
-#pragma unroll
-    for (unsigned r = 0; r < Shape::rows; ++r) values[r] = fold_pack(items[r], combine);
-    auto const tile = fold_rows(values, count, combine);
-    total = empty ? tile : combine(total, tile);
-    empty = false;
-    if (count < Shape::rows) {
-      first += count * k_warp;
-      break;
-    }
-  }
-  if (first * Shape::pack < last) {  // part of a row
-    auto const count = static_cast<unsigned>(last - first * Shape::pack);
-    auto const packs = (count + Shape::pack - 1) / Shape::pack;
-    auto const start = min(lane, packs - 1) * Shape::pack;
-    auto const pack =
-        source.template fold_some<Shape::pack>(first * Shape::pack + start, count - start, combine);
-    auto const value = fold_lanes(pack, packs, combine);
-    if (lane == 0) total = empty ? value : combine(total, value);
+  auto const tiles = (last - first * Shape::pack) / Shape::tile;
+  typename Source::element total;
+  if (tiles > 0) total = fold_tiles<Shape>(source, first, tiles, combine);
+  first += tiles * Shape::tile_packs;
+  auto const rest = static_cast<unsigned>(last - first * Shape::pack);
+  if (rest > 0) {
+    auto const part = fold_part<Shape>(source, first, rest, combine);
+    total = tiles > 0 ? combine(total, part) : part;
   }
   return total;
 }

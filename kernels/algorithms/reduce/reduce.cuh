@@ -19,12 +19,32 @@ __device__ __forceinline__ void reduce_chunk(Source const& source,
 {
   auto const chunk = share * (Threads / k_warp);
   auto const first = blockIdx.x * chunk;
-  auto const last = min((first + chunk) * Shape::pack, n);
-  auto const total = block_fold<Shape, Threads>(source, first, share, last, combine);
+  typename Source::element total;
+  if ((first + chunk) * Shape::pack <= n) {
+    auto const begin = first + threadIdx.x / k_warp * share;
+    total = fold_tiles<Shape>(source, begin, share / Shape::tile_packs, combine);
+    total = fold_warps<Threads>(total, true, combine);
+  } else {
+    total = block_fold<Shape, Threads>(source, first, share, n, combine);
+  }
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
-/// *out = combine(init, all elements), or init without elements. One block.
+/// Folds `count` elements, one for each thread: one at least, at most as many as threads. Thread 0
+/// gets the result.
+template <unsigned MostThreads, typename Source, typename Combine>
+__device__ __forceinline__ auto fold_few(Source const& source, unsigned count, Combine combine)
+{
+  typename Source::element item[1];
+  source.load_elements(min(threadIdx.x, count - 1), 1, item);
+  auto const first = threadIdx.x - lane_index();
+  auto const has_elements = first < count;
+  auto const lanes = has_elements ? min(count - first, k_warp) : 1;
+  return fold_warps<MostThreads>(fold_lanes(item[0], lanes, combine), has_elements, combine);
+}
+
+/// *out = combine(init, all elements), or init without elements. One block; its number of warps is
+/// a power of two.
 template <typename Shape, unsigned MostThreads, typename Source, typename Combine>
 __device__ __forceinline__ void reduce_all(Source const& source, typename Source::element* out,
                                            std::size_t n, typename Source::element init,
@@ -34,9 +54,13 @@ __device__ __forceinline__ void reduce_all(Source const& source, typename Source
     if (threadIdx.x == 0) *out = init;
     return;
   }
-  auto const row = std::size_t{Shape::pack} * (blockDim.x / k_warp);
-  auto const share = (n + row - 1) / row;
-  auto const total = block_fold<Shape, MostThreads>(source, 0, share, n, combine);
+  typename Source::element total;
+  if (n <= blockDim.x) {
+    total = fold_few<MostThreads>(source, static_cast<unsigned>(n), combine);
+  } else {
+    auto const packs = (n + Shape::pack - 1) / Shape::pack;
+    total = block_fold<Shape, MostThreads>(source, 0, share_of_warp(packs), n, combine);
+  }
   if (threadIdx.x == 0) *out = combine(init, total);
 }
 

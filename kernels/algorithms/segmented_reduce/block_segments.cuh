@@ -31,21 +31,21 @@ struct block_ranges {
 };
 
 /// Folds the elements from `first` to `last` with a block: one at least. Thread 0 gets the result.
+/// The number of warps is a power of two.
 template <typename Shape, unsigned MostThreads, typename Element, written When, typename Combine>
 __device__ __forceinline__ Element fold_by_block(array_source<Element, When> const& source,
                                                  std::size_t first, std::size_t last,
                                                  Combine combine)
 {
-  auto const row = std::size_t{Shape::pack} * (blockDim.x / k_warp);
-  // From the first pack on, elements before `first` excluded: these are with those of warp 0.
-  auto const aligned = (first + Shape::pack - 1) / Shape::pack * Shape::pack;
-  auto const count = static_cast<unsigned>(min(aligned, last) - first);
-  auto const share = (last - min(aligned, last) + row - 1) / row;
-  if (share == 0) return source.template fold_some<Shape::pack>(first, count, combine);
-  auto const total =
-      block_fold<Shape, MostThreads>(source, aligned / Shape::pack, share, last, combine);
-  if (count == 0) return total;
-  return combine(source.template fold_some<Shape::pack>(first, count, combine), total);
+  auto const pack = (first + Shape::pack - 1) / Shape::pack;
+  auto const aligned = min(pack * Shape::pack, last);
+  auto const count = static_cast<unsigned>(aligned - first);  // before the first pack
+  Element head[Shape::pack];
+  source.load_elements(first, count, head);
+  if (aligned == last) return fold_items(head, count, combine);
+  auto const share = share_of_warp((last - aligned + Shape::pack - 1) / Shape::pack);
+  auto const total = block_fold<Shape, MostThreads>(source, pack, share, last, combine);
+  return count == 0 ? total : combine(fold_items(head, count, combine), total);
 }
 
 /// Segment blockIdx.x * warps + w by warp w of the block, or by the block if it has more than

@@ -2,8 +2,8 @@
 // The library segmented_reduce_N: out[i] = combine(init, the elements of segment i in order), or
 // init for an empty segment. See segmented_reduce.cuh.
 //
-// Segments of a medium length on average: a warp or a block for each. Else chunks, and then what is
-// open at their ends.
+// Segments of a medium length on average: a warp for each, or a block if there are few. Else
+// chunks, and then what is open at their ends.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
 #include "../detail/overlap.cuh"

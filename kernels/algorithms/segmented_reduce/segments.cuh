@@ -15,13 +15,14 @@ __device__ __forceinline__ Element fold_segment(array_source<Element, When> cons
                                                 std::size_t first, std::size_t last,
                                                 Combine combine)
 {
-  auto const aligned = (first + Shape::pack - 1) / Shape::pack * Shape::pack;
-  if (aligned == first) return warp_fold<Shape>(source, first / Shape::pack, last, combine);
-  // All lanes fold what is before the first pack.
-  auto const count = static_cast<unsigned>(min(aligned, last) - first);
-  auto const head = source.template fold_some<Shape::pack>(first, count, combine);
-  if (last <= aligned) return head;
-  return combine(head, warp_fold<Shape>(source, aligned / Shape::pack, last, combine));
+  auto const pack = (first + Shape::pack - 1) / Shape::pack;
+  auto const aligned = min(pack * Shape::pack, last);
+  auto const count = static_cast<unsigned>(aligned - first);  // before the first pack
+  Element head[Shape::pack];
+  source.load_elements(first, count, head);
+  if (aligned == last) return fold_items(head, count, combine);
+  auto const total = warp_fold<Shape>(source, pack, last, combine);
+  return count == 0 ? total : combine(fold_items(head, count, combine), total);
 }
 
 /// As fold_segment, by one lane: for short segments.
