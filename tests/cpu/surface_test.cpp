@@ -156,25 +156,29 @@ TEST_F(Textures, ATextureIsNoSurface)
 TEST_F(Textures, SurfacesNeedAnArrayThatAllowsThem)
 {
   auto const handle = memory_->textures().add_surface(make_image(k_line4, k_texels));
-  expect_failure(fault::address, "the array was made without access as a surface",
-                 load(handle) + "sust.b.1d.b32.trap [%rd4, {0}], {%t};");
+  auto const body = load(handle) + "sust.b.1d.b32.trap [%rd4, {0}], {%t};";
+  expect_failure(fault::address, "the array was made without access as a surface", body);
+  EXPECT_EQ(hint_of(body), "set array_shape::allows_surface when the array is made");
 }
 
 TEST_F(Textures, FormattedStoresThatPtxLeavesOpenFail)
 {
   auto const handle = surface({.texels = {2, 8, texel_kind::unsigned_integer}, .width = 2},
                               std::vector<std::uint8_t>(4));
-  expect_failure(fault::address, "the surface has 2 channels, and 1 are written",
-                 handle + "sust.p.1d.b32.trap [%rd4, {1}], {%t};");
+  auto const body = handle + "sust.p.1d.b32.trap [%rd4, {1}], {%t};";
+  expect_failure(fault::address, "the surface has 2 channels, and 1 are written", body);
+  EXPECT_EQ(hint_of(body), "pass a surface with that many channels, or fix the device code");
   expect_failure(fault::address, "the value 256 does not fit in 8 bits",
                  handle + "sust.p.1d.v2.b32.trap [%rd4, {1}], {%t, 256};");
 }
 
 TEST_F(Textures, FormattedReductionsNeedIntegersOf32Bits)
 {
-  expect_failure(fault::address, "the surface's texels are not integers of 32 bits",
-                 surface({.texels = k_f32, .width = 1}, std::vector{1.0F}) +
-                     "sured.p.add.1d.b32.trap [%rd4, {0}], %t;");
+  auto const body = surface({.texels = k_f32, .width = 1}, std::vector{1.0F}) +
+                    "sured.p.add.1d.b32.trap [%rd4, {0}], %t;";
+  expect_failure(fault::address, "the surface's texels are not integers of 32 bits", body);
+  EXPECT_EQ(hint_of(body),
+            "pass a surface of u32 or s32 with one channel, or use sured.b in the device code");
 }
 
 TEST_F(Textures, RefusalsOfSurfacesStateTheirReason)

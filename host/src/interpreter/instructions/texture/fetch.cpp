@@ -12,7 +12,8 @@ void sample(warp& w, operation const& o, lane_mask mask)
   auto const find = [&](unsigned lane) {
     auto const view = find_texture(w, o, lane);
     if (view.image().layout().is_linear)
-      fail_texel(w, "a texture of linear memory has integer coordinates (tex1Dfetch)", lane, o);
+      fail_texel(w, "a texture of linear memory has integer coordinates (tex1Dfetch)", lane, o,
+                 "pass a texture of an array, or read it with tex1Dfetch");
     return view;
   };
   each_image(w, o, mask, find, [&](texture_view const& view, unsigned lane) {

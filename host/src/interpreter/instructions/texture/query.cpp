@@ -51,7 +51,9 @@ std::uint32_t number_of(address_mode mode) noexcept
 std::uint64_t size_of_dimension(warp const& w, operation const& o, std::uint64_t size,
                                 unsigned lane)
 {
-  if (size == 0) fail_texel(w, "the object does not have this dimension", lane, o);
+  if (size == 0)
+    fail_texel(w, "the object does not have this dimension", lane, o,
+               "pass an object that has it (array_shape), or fix the device code");
   return size;
 }
 

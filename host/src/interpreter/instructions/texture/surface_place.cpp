@@ -100,7 +100,8 @@ bound_image find_surface(warp& w, operation const& o, unsigned lane)
 {
   auto const image = find_shaped_image(w, o, object_kind::surface, lane);
   if (!image.layout().allows_surface)
-    fail_texel(w, "the array was made without access as a surface", lane, o);
+    fail_texel(w, "the array was made without access as a surface", lane, o,
+               "set array_shape::allows_surface when the array is made");
   return image;
 }
 

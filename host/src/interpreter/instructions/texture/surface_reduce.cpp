@@ -45,7 +45,9 @@ void reduce_samples(warp& w, operation const& o, lane_mask mask)
   auto const reduce = [&](bound_image const& image, std::byte* element, unsigned lane) {
     auto const layout = image.layout().texels;
     if (layout.bytes() != 4 || layout.bits != 32 || layout.kind == texel_kind::floating)
-      fail_texel(w, "the surface's texels are not integers of 32 bits", lane, o);
+      fail_texel(
+          w, "the surface's texels are not integers of 32 bits", lane, o,
+          "pass a surface of u32 or s32 with one channel, or use sured.b in the device code");
     if (layout.kind == texel_kind::signed_integer)
       (void)update<std::int32_t, Op>(element, load<std::int32_t>(b, lane), 0);
     else

@@ -45,7 +45,7 @@ std::array<std::byte, 16> texel_of(warp const& w, operation const& o, texel_layo
     fail_texel(w,
                "the surface has " + std::to_string(layout.channels) + " channels, and " +
                    std::to_string(register_count(o)) + " are written",
-               lane, o);
+               lane, o, "pass a surface with that many channels, or fix the device code");
   std::array<std::byte, 16> bytes = {};
   for (unsigned i = 0; i < layout.channels; ++i) {
     auto const value = load<std::uint32_t>(w.at(register_of(w, o, i)), lane);
