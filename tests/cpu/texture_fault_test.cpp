@@ -189,6 +189,14 @@ TEST_F(Textures, ADimensionThatATextureDoesNotHaveIsNamed)
                  texture(k_line3, k_three) + "txq.height.b32 %v, [%rd4];");
 }
 
+TEST_F(Textures, ALevelThatATextureDoesNotHaveIsNamed)
+{
+  expect_failure(fault::address,
+                 "thread (1,0,0): txq.level.width.b32 %v, [%rd4], %t (a.ptx:9): there is no level "
+                 "1: textures have level 0 only",
+                 texture(k_line3, k_three) + "txq.level.width.b32 %v, [%rd4], %t;");
+}
+
 TEST_F(Textures, TheSizeOfAnArrayOfCubesIsNotDefined)
 {
   image_layout const layout{.texels = k_f32, .width = 1, .height = 1, .is_cube = true};
@@ -223,6 +231,10 @@ TEST_F(Textures, RefusalsStateTheirReason)
            {"txq.force_unnormalized_coords.b32 %v, [%rd4];",
             "PTX does not define .force_unnormalized_coords of an object"},
            {"txq.level.width.b32 %v, [%rd4], 1;", "textures have level 0 only"},
+           {"txq.level.array_size.b32 %v, [%rd4], 0;", "no modifier is a known attribute"},
+           {"txq.width.level.b32 %v, [%rd4], 0;", "too many operands"},
+           {"tex.2d.level.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6}];",
+            "unknown modifier .level"},
            {"tld4.r.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%r1, %f5, %f5, %f5}];",
             "CUDA defines gathers from 2-D arrays without layers only"},
            {"tld4.r.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f5, %f5, %f5}];",
@@ -250,6 +262,30 @@ TEST_F(Textures, WrongOperandsAreInvalid)
             "a cube has no offsets"},
            {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f5}], {%r1};",
             "too few offsets"},
+           {"tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f5, %f5}];",
+            "a vector of 3 operands"},
+           {"tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {1}];",
+            "an integer where the instruction has a float"},
+           {"tex.a1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f5}];",
+            "a float where the instruction has an integer"},
+           {"tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd4, {%r1, %r2, %r3, %f1}];",
+            "a float where the instruction has an integer"},
+           {"tex.2d.v4.u32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6}];",
+            "a float where the instruction has an integer"},
+           {"tex.2d.v2.f16x2.f32 {%f1, %f2}, [%rd4, {%f5, %f6}];",
+            "a float of 32 bits where the instruction has two halves"},
+           {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f6}], {%f1, %f2};",
+            "a float where the instruction has an integer"},
+           {"tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%fd4, {%f5}];",
+            "a float where the instruction has an integer"},
+           {"tex.level.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5}], 1;",
+            "an integer where the instruction has a float"},
+           {"tex.grad.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5}], %f5, %f5;",
+            "a gradient is a vector"},
+           {"tex.grad.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f5}], {%f5}, {%f5};",
+            "a gradient of 1 operands, not 2"},
+           {"txq.level.width.b32 %v, [%rd4], %f1;", "a float where the instruction has an integer"},
+           {"txq.width.b32 _, [%rd4];", "the result is discarded"},
            {"tld4.r.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f5, %f5, %f5}];",
             "four texels of a line or a volume"}})
     expect_failure(fault::invalid, reason, text);

@@ -44,8 +44,14 @@ struct texel_operand {
 /// Decodes [object, {coordinates}]; coordinates that the geometry does not have are ignored.
 texel_operand take_texel(decoding& d, syntax::operand const& operand, geometry shape, type type);
 
-/// A vector's parts; an operand that is none is its own part.
-std::vector<syntax::operand> parts_of(syntax::operand const& operand);
+/// A vector's parts; an operand that is none is its own part. Rejects vectors of 3 or more than 4
+/// parts, which PTX does not have.
+std::vector<syntax::operand> parts_of(decoding const& d, syntax::operand const& operand);
+
+/// As decoding::source, but rejects floats where `type` is an integer, and the reverse. Registers
+/// of .b32 and .b64 fit every type of their width.
+operand_offset typed_source(decoding& d, syntax::operand const& operand, type type);
+void check_type(decoding const& d, syntax::operand const& operand, type type);
 
 /// In operation::flags: the geometry, and above it what a handler needs.
 constexpr std::uint32_t k_geometry_bits = 4;
