@@ -286,6 +286,7 @@ TEST_F(Textures, WrongOperandsAreInvalid)
             "a gradient of 1 operands, not 2"},
            {"txq.level.width.b32 %v, [%rd4], %f1;", "a float where the instruction has an integer"},
            {"txq.width.b32 _, [%rd4];", "the result is discarded"},
+           {"tex.1d.v4.f32.f32 {_, _, _, _}, [%rd4, {%f5}];", "the result is discarded"},
            {"tld4.r.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f5, %f5, %f5}];",
             "four texels of a line or a volume"}})
     expect_failure(fault::invalid, reason, text);

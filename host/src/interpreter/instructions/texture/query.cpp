@@ -155,7 +155,7 @@ void decode_query(decoding& d)
   if (object.kind != syntax::operand_kind::address || object.parts.size() != 1 ||
       object.offset != 0)
     d.refuse("no object");
-  if (d.operand(0).kind == syntax::operand_kind::sink) d.reject("the result is discarded");
+  check_kept(d, {d.operand(0)});
   auto const handle = typed_source(d, object.parts[0], type::u64);
   auto const result = d.destination(0, type);
   auto& o = d.emit(&query);

@@ -12,17 +12,11 @@ type register_type(sample_type result) noexcept
   return result == sample_type::halves ? type::b16 : type::b32;
 }
 
-bool is_real(decoding const& d, syntax::operand const& operand)
-{
-  if (d.is_register(operand)) return is_float(d.function().registers[operand.index].type);
-  return operand.kind == operand_kind::real32 || operand.kind == operand_kind::real64;
-}
-
 /// Whether `operand` is the depth that texels are compared with, and not a vector of offsets.
 bool is_depth(decoding const& d, syntax::operand const& operand, geometry shape)
 {
   if (operand.kind == operand_kind::vector) return false;
-  return dimensions_of(shape) > 1 || is_real(d, operand);
+  return dimensions_of(shape) > 1 || holds_float(d, operand);
 }
 
 /// The list of the offsets; k_no_operand if there are none.
@@ -56,6 +50,7 @@ operand_offset take_results(decoding& d, syntax::operand const& operand, sample_
   auto const count = result == sample_type::half_pairs ? 2U : 4U;
   if (operand.kind != operand_kind::vector || operand.parts.size() != count)
     d.reject("the destination is not a vector of " + std::to_string(count) + " registers");
+  check_kept(d, operand.parts);
   std::vector<operand_offset> registers;
   for (auto const& part : operand.parts) {
     check_result(d, part, result);

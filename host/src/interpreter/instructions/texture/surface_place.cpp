@@ -111,8 +111,7 @@ std::vector<operand_offset> take_registers(decoding& d, surface_form& form, type
 {
   auto const parts = parts_of(d, operand);
   if (parts.size() != form.count) d.reject("the vector has another length");
-  auto const is_sink = [](auto const& part) { return part.kind == syntax::operand_kind::sink; };
-  if (!is_store && std::ranges::all_of(parts, is_sink)) d.reject("the result is discarded");
+  if (!is_store) check_kept(d, parts);
   form.stride = std::max(size_of(element), 2U);
   for (auto const& part : parts) form.stride = std::max(form.stride, d.width_of(part));
   auto const type = form.stride == 8 ? type::b64 : form.stride == 4 ? type::b32 : type::b16;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpreter/instructions/texture/texture_operand.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace fatlink::interpreter {
@@ -11,22 +12,6 @@ constexpr std::array<char const*, 7> k_names = {"1d", "2d", "3d", "a1d", "a2d", 
 constexpr bool is_untyped(type type) noexcept
 {
   return type == type::b8 || type == type::b16 || type == type::b32 || type == type::b64;
-}
-
-/// The type of a register, or one of the kind of a constant; none of other operands.
-std::optional<type> type_of(decoding const& d, syntax::operand const& operand)
-{
-  switch (operand.kind) {
-    case syntax::operand_kind::register_:
-      return d.function().registers[operand.index].type;
-    case syntax::operand_kind::integer:
-      return type::s32;
-    case syntax::operand_kind::real32:
-    case syntax::operand_kind::real64:
-      return type::f32;
-    default:
-      return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -53,13 +38,26 @@ std::vector<syntax::operand> parts_of(decoding const& d, syntax::operand const& 
   return operand.parts;
 }
 
+bool holds_float(decoding const& d, syntax::operand const& operand)
+{
+  using syntax::operand_kind;
+  if (d.is_register(operand)) return is_float(d.function().registers[operand.index].type);
+  return operand.kind == operand_kind::real32 || operand.kind == operand_kind::real64;
+}
+
+void check_kept(decoding const& d, std::vector<syntax::operand> const& results)
+{
+  auto const is_sink = [](auto const& part) { return part.kind == syntax::operand_kind::sink; };
+  if (std::ranges::all_of(results, is_sink)) d.reject("the result is discarded");
+}
+
 void check_type(decoding const& d, syntax::operand const& operand, type type)
 {
   if (is_untyped(type)) return;
-  auto const held = type_of(d, operand);
-  if (held && !is_untyped(*held) && is_float(*held) != is_float(type))
-    d.reject(is_float(type) ? "an integer where the instruction has a float"
-                            : "a float where the instruction has an integer");
+  if (is_float(type) && operand.kind == syntax::operand_kind::integer)
+    d.reject("an integer where the instruction has a float");
+  if (!is_float(type) && holds_float(d, operand))
+    d.reject("a float where the instruction has an integer");
 }
 
 operand_offset typed_source(decoding& d, syntax::operand const& operand, type type)

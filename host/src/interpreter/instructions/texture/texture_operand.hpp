@@ -48,8 +48,14 @@ texel_operand take_texel(decoding& d, syntax::operand const& operand, geometry s
 /// parts, which PTX does not have.
 std::vector<syntax::operand> parts_of(decoding const& d, syntax::operand const& operand);
 
-/// As decoding::source, but rejects floats where `type` is an integer, and the reverse. Registers
-/// of .b32 and .b64 fit every type of their width.
+/// Whether an operand is a register or constant of a float.
+bool holds_float(decoding const& d, syntax::operand const& operand);
+
+/// Rejects a result of which no part is kept.
+void check_kept(decoding const& d, std::vector<syntax::operand> const& results);
+
+/// As decoding::source, but rejects floats where `type` is an integer, and constant integers where
+/// it is a float, as ptxas does. Registers of .b32 and .b64 fit every type of their width.
 operand_offset typed_source(decoding& d, syntax::operand const& operand, type type);
 void check_type(decoding const& d, syntax::operand const& operand, type type);
 
