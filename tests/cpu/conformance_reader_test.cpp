@@ -56,14 +56,14 @@ TEST(ConformanceReader, ReadsAnInstructionWithItsRows)
 TEST(ConformanceReader, ReadsATexture)
 {
   auto const cases = read(
-      "case a () -> (d:u32)\n texture t 2d 3x2 x2 wrap,clamp linear normalized as-floats gather "
+      "case a () -> (d:u32)\n texture t 2d 3x2 x2 wrap,border linear normalized as-floats gather "
       "border=1,2 u8: 1 2 3 4 5 6 7 8 9 10 11 12\n x;\n -> 1\n");
   auto const& object = cases[0].objects[0];
   EXPECT_EQ(object.name, "t");
   EXPECT_EQ(object.format, (fatlink::texel_format{fatlink::channel_type::u8, 2}));
   EXPECT_EQ(object.shape, (fatlink::array_shape{.width = 3, .height = 2, .allows_gather = true}));
   EXPECT_EQ(object.options.address[0], fatlink::address_mode::wrap);
-  EXPECT_EQ(object.options.address[2], fatlink::address_mode::clamp);
+  EXPECT_EQ(object.options.address[2], fatlink::address_mode::border);
   EXPECT_EQ(object.options.filter, fatlink::filter_mode::linear);
   EXPECT_TRUE(object.options.has_normalized_coordinates && object.options.reads_normalized);
   EXPECT_EQ(object.options.border, (std::array{1.0F, 2.0F, 0.0F, 0.0F}));
@@ -89,6 +89,89 @@ TEST(ConformanceReader, NamesALineOfAnObjectThatItDoesNotUnderstand)
   expect_bad(head + "t 1d 4 round u8: 1", "2: 'round' is no option of an object");
   expect_bad(head + "t 1d 4 b32: 1", "2: 'b32' is no type of a channel");
   expect_bad(head + "t 1d 4 u8: 1", "2: the object has 4 channels, and 1 values");
+  expect_bad(head + "1t 1d 1 u8: 1", "2: '1t' is no name");
+}
+
+TEST(ConformanceReader, NamesAGeometryOrASizeOfAnObjectThatDoesNotExist)
+{
+  std::string const head = "case a () -> ()\n texture t ";
+  for (auto const* const geometry : {"a3d", "amemory", "acubes", "a"})
+    expect_bad(head + geometry + " 1x1x1x1 u8: 1",
+               "2: '" + std::string(geometry) + "' is no geometry");
+  for (auto const* const size : {"x4", "4x", "2xx2", "2x2x1", "0x2", "-1x2", "2x0x2", "02x2",
+                                 "2.x2", "2x9999999999999999999"})
+    expect_bad(head + "2d " + size + " u8: 1", "2: '" + std::string(size) + "' is no size of '2d'");
+  expect_bad(
+      head + "1d 131073 u8: 1",
+      "2: an array's width of 131073 is more than the 131072 that CUDA allows for its shape");
+}
+
+TEST(ConformanceReader, NamesAnOptionOfAnObjectThatIsWrong)
+{
+  std::string const head = "case a () -> ()\n texture t 2d 1x1 ";
+  for (auto const* const options :
+       {"x2 x4", "x2 x2", "linear linear", "normalized normalized", "as-floats as-floats",
+        "gather gather", "wrap clamp", "border border=1 border=2"}) {
+    std::string const text = options;
+    expect_bad(head + text + " u8: 1",
+               "2: '" + text.substr(text.rfind(' ') + 1) + "': the option is stated twice");
+  }
+  for (auto const* const modes : {"wrap,clamp,wrap", "wrap,wrap,wrap,wrap"})
+    expect_bad(head + modes + " u8: 1",
+               "2: '" + std::string(modes) + "' is not one mode, or one for each axis of '2d'");
+  expect_bad(head + ", u8: 1", "2: '' is no option of an object");
+  expect_bad(head + "wrap, u8: 1", "2: '' is no option of an object");
+  expect_bad(head + "border border= f32: 1", "2: '' is no number of type f32");
+  expect_bad(head + "border border=1,x f32: 1", "2: 'x' is no number of type f32");
+  expect_bad(head + "border border=1,,2 f32: 1", "2: '' is no number of type f32");
+  expect_bad(head + "border border=* f32: 1", "2: a channel cannot be *");
+  expect_bad(head + "border border=1,2,3,4,5 f32: 1",
+             "2: '1,2,3,4,5' is no color of 1 to 4 numbers");
+  expect_bad(head + "wrap border=1 f32: 1", "2: a border color needs the address mode border");
+}
+
+TEST(ConformanceReader, NamesASurfaceThatIsNone)
+{
+  std::string const head = "case a () -> ()\n surface s ";
+  for (auto const* const option : {"linear", "normalized", "as-floats", "gather", "wrap"})
+    expect_bad(head + "1d 1 " + option + " u8: 1",
+               "2: '" + std::string(option) + "' is no option of a surface");
+  expect_bad(head + "memory 1 u8: 1", "2: a surface needs an array");
+}
+
+TEST(ConformanceReader, NamesAChannelOfAnObjectThatIsWrong)
+{
+  std::string const head = "case a () -> ()\n ";
+  expect_bad(head + "texture t 1d 1 u8: *", "2: a channel cannot be *");
+  expect_bad(head + "texture t 1d 1 u8: 256", "2: '256' is no number of type u8");
+  expect_bad(head + "texture t 1d 1 u8: 1 -> 1",
+             "2: kernels do not write textures: there is no -> VALUE…");
+  expect_bad(head + "surface t 1d 1 u8: 1 -> *", "2: a channel cannot be *");
+  expect_bad(head + "surface t 1d 1 u8: 1 ->", "2: the object has 1 channels, and 0 values");
+  expect_bad(head + "surface t 1d 1 u8: 1 -> 1 -> 1", "2: '->' is no number of type u8");
+  expect_bad(head + "surface t 1d 1 f32: 1 -> nan",
+             "2: a channel after the kernel is not nan, but its bits");
+}
+
+TEST(ConformanceReader, NamesAnObjectThatHasTheNameOfAnother)
+{
+  std::string const object = " texture t 1d 1 u8: 1\n";
+  auto const message = "the case has two operands or objects 't'";
+  expect_bad("case a () -> ()\n" + object + object, "3: " + std::string(message));
+  expect_bad("case a (t:u32) -> ()\n" + object, "2: " + std::string(message));
+  expect_bad("case a () -> (t:u32)\n" + object, "2: " + std::string(message));
+  expect_bad("case a () -> (d:u32)\n x;\n -> 1\n" + object, "4: objects stand before the rows");
+}
+
+TEST(ConformanceReader, KeepsTheBitsOfABorderColor)
+{
+  auto const cases = read(
+      "case a () -> (d:u32)\n texture t 1d 1 border border=-0.0,0x7fc00123,nan f32: 1\n x;\n -> "
+      "1\n");
+  auto const& border = cases[0].objects[0].options.border;
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(border[0]), 0x8000'0000U);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(border[1]), 0x7FC0'0123U);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(border[2]), 0x7FFF'FFFFU);
 }
 
 TEST(ConformanceReader, ReadsAProgram)

@@ -156,25 +156,29 @@ TEST_F(Textures, ATextureIsNoSurface)
 TEST_F(Textures, SurfacesNeedAnArrayThatAllowsThem)
 {
   auto const handle = memory_->textures().add_surface(make_image(k_line4, k_texels));
-  expect_failure(fault::address, "the array was made without access as a surface",
-                 load(handle) + "sust.b.1d.b32.trap [%rd4, {0}], {%t};");
+  auto const body = load(handle) + "sust.b.1d.b32.trap [%rd4, {0}], {%t};";
+  expect_failure(fault::address, "the array was made without access as a surface", body);
+  EXPECT_EQ(hint_of(body), "set array_shape::allows_surface when the array is made");
 }
 
 TEST_F(Textures, FormattedStoresThatPtxLeavesOpenFail)
 {
   auto const handle = surface({.texels = {2, 8, texel_kind::unsigned_integer}, .width = 2},
                               std::vector<std::uint8_t>(4));
-  expect_failure(fault::address, "the surface has 2 channels, and 1 are written",
-                 handle + "sust.p.1d.b32.trap [%rd4, {1}], {%t};");
+  auto const body = handle + "sust.p.1d.b32.trap [%rd4, {1}], {%t};";
+  expect_failure(fault::address, "the surface has 2 channels, and 1 are written", body);
+  EXPECT_EQ(hint_of(body), "pass a surface with that many channels, or fix the device code");
   expect_failure(fault::address, "the value 256 does not fit in 8 bits",
                  handle + "sust.p.1d.v2.b32.trap [%rd4, {1}], {%t, 256};");
 }
 
 TEST_F(Textures, FormattedReductionsNeedIntegersOf32Bits)
 {
-  expect_failure(fault::address, "the surface's texels are not integers of 32 bits",
-                 surface({.texels = k_f32, .width = 1}, std::vector{1.0F}) +
-                     "sured.p.add.1d.b32.trap [%rd4, {0}], %t;");
+  auto const body = surface({.texels = k_f32, .width = 1}, std::vector{1.0F}) +
+                    "sured.p.add.1d.b32.trap [%rd4, {0}], %t;";
+  expect_failure(fault::address, "the surface's texels are not integers of 32 bits", body);
+  EXPECT_EQ(hint_of(body),
+            "pass a surface of u32 or s32 with one channel, or use sured.b in the device code");
 }
 
 TEST_F(Textures, RefusalsOfSurfacesStateTheirReason)
@@ -187,16 +191,72 @@ TEST_F(Textures, RefusalsOfSurfacesStateTheirReason)
            {"sust.p.1d.b64.trap [%rd4, {%r1}], {%rd5};", "not a supported type"},
            {"sured.b.xor.1d.b32.trap [%rd4, {%r1}], %r2;", "no modifier is an operation"},
            {"sured.p.min.1d.b64.trap [%rd4, {%r1}], %rd5;", "samples that are not of 32 bits"},
-           {"sured.b.add.1d.u16.trap [%rd4, {%r1}], %h1;", "not a supported type"},
            {"suq.memory_layout.b32 %v, [%rd4];",
             "PTX does not define .memory_layout of an object"}})
     expect_failure(fault::refused, reason, text);
+}
+
+TEST_F(Textures, CacheOperatorsAreThoseOfLoadsAndOfStores)
+{
+  auto const handle = surface(k_line4, k_texels);
+  for (std::string const word : {"ca", "cg", "cs", "cv"})
+    expect_integers({10}, handle + "suld.b.1d." + word + ".b32.trap {%v}, [%rd4, {0}];");
+  for (std::string const word : {"wb", "cg", "cs", "wt"}) {
+    run(handle + "sust.b.1d." + word + ".b32.trap [%rd4, {4}], {1};", 1);
+    run(handle + "sust.p.1d." + word + ".b32.trap [%rd4, {2}], {2};", 1);
+  }
+  EXPECT_EQ(contents<std::uint32_t>(4), (values{10, 1, 2, 40}));
+  for (std::string const text :
+       {"suld.b.1d.wb.b32.trap {%v}, [%rd4, {0}];", "suld.b.1d.wt.b32.trap {%v}, [%rd4, {0}];",
+        "sust.b.1d.ca.b32.trap [%rd4, {4}], {1};", "sust.p.1d.cv.b32.trap [%rd4, {4}], {1};",
+        "sured.b.add.1d.cg.u32.trap [%rd4, {4}], 1;"})
+    expect_failure(fault::refused, "unknown modifier ." + text.substr(text.find("1d.") + 3, 2),
+                   text);
+}
+
+TEST_F(Textures, ReductionsHaveTheTypesThatPtxDefines)
+{
+  for (std::string const form :
+       {"b.add.1d.b32", "b.add.1d.s64", "b.add.1d.b64", "b.min.1d.b32", "b.max.1d.b64",
+        "b.and.1d.u32", "b.or.1d.b64", "b.add.1d.u16", "b.add.1d.f32", "p.add.1d.u32",
+        "p.min.1d.s32", "p.add.1d.b64", "p.or.1d.b64"})
+    expect_failure(fault::invalid, "the operation does not have this type",
+                   "sured." + form + ".trap [%rd4, {%r1}], %r1;");
+}
+
+TEST_F(Textures, RegistersOfReductionsAndFormattedStoresMayBeWider)
+{
+  auto const wide = surface(k_line4, k_texels) + "mov.u64 %rd5, 0x500000003; ";
+  run(wide +
+          "sured.b.add.1d.u32.trap [%rd4, {0}], %rd5; sured.p.max.1d.b32.trap [%rd4, {1}], %rd5; "
+          "sust.p.1d.b32.trap [%rd4, {2}], {%rd5};",
+      1);
+  EXPECT_EQ(contents<std::uint32_t>(4), (values{13, 20, 3, 40}));
+}
+
+TEST_F(Textures, TheKindOfAnAccessFollowsTheName)
+{
+  for (auto const* const text :
+       {"suld.1d.b.b32.trap {%v}, [%rd4, {%r1}];", "sured.add.b.1d.u32.trap [%rd4, {%r1}], %r1;"})
+    expect_failure(fault::refused, "neither .b nor .p", text);
 }
 
 TEST_F(Textures, WrongOperandsOfSurfacesAreInvalid)
 {
   for (auto const& [text, reason] : std::initializer_list<std::pair<char const*, char const*>>{
            {"suld.b.1d.b32 {%v}, [%rd4, {%r1}];", "neither .trap nor .clamp nor .zero"},
+           {"suld.b.1d.b32.trap {%v}, [%fd4, {%r1}];",
+            "a float where the instruction has an integer"},
+           {"suld.b.2d.b32.trap {%v}, [%rd4, {%r1, %f1}];",
+            "a float where the instruction has an integer"},
+           {"suld.b.2d.b32.trap {%v}, [%rd4, {%r1, %r1, %r1}];", "a vector of 3 operands"},
+           {"suld.b.1d.v2.b32.trap {_, _}, [%rd4, {%r1}];", "the result is discarded"},
+           {"suld.b.1d.b32.trap {%h1}, [%rd4, {%r1}];", "a register is too narrow"},
+           {"sust.b.1d.b64.trap [%rd4, {%r1}], {0f3F800000};", "a float of another width"},
+           {"sured.b.add.1d.u32.trap [%rd4, {%r1}], {%r2};", "the operand is a vector"},
+           {"sured.b.add.1d.u32.trap [%rd4, {%r1}], %f1;",
+            "a float where the instruction has an integer"},
+           {"suq.width.b32 _, [%rd4];", "the result is discarded"},
            {"suld.b.cube.b32.trap {%v}, [%rd4, {%r1, %r1, %r1, %r1}];",
             "surfaces of cubes are accessed as .a2d"},
            {"suld.b.1d.v2.b32.trap {%v}, [%rd4, {%r1}];", "the vector has another length"},

@@ -64,7 +64,8 @@ inline std::string yz_of(float y, float z = 0)
 }
 
 inline constexpr image_layout k_line3{.texels = k_f32, .width = 3};
-inline constexpr image_layout k_plane2{.texels = k_f32, .width = 2, .height = 2};
+inline constexpr image_layout k_plane2{
+    .texels = k_f32, .width = 2, .height = 2, .allows_gather = true};
 inline std::vector<float> const k_three{1, 2, 3};
 inline std::vector<float> const k_four{1, 2, 4, 6};
 inline std::vector<float> const k_eight{1, 2, 3, 4, 5, 6, 7, 8};
@@ -116,6 +117,17 @@ class Textures : public Ptx {
   void expect_integers(values const& expected, std::string const& body)
   {
     EXPECT_EQ(run(body, static_cast<std::uint32_t>(expected.size())), expected) << body;
+  }
+
+  /// The hint of the failure of `body`.
+  std::string hint_of(std::string const& body)
+  {
+    try {
+      run(body, 1);
+      return "no failure";
+    } catch (failure const& failed) {
+      return failed.hint();
+    }
   }
 
   /// The texels of the image that was made last.

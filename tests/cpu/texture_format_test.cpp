@@ -76,7 +76,7 @@ TEST_F(Textures, FourTexelsAreGatheredCounterClockwise)
 
 TEST_F(Textures, AComponentIsGathered)
 {
-  image_layout const layout{.texels = k_f32x4, .width = 1, .height = 1};
+  image_layout const layout{.texels = k_f32x4, .width = 1, .height = 1, .allows_gather = true};
   auto const handle = texture(layout, k_four) + x_of(0.5F, 0) + yz_of(0.5F);
   unsigned index = 0;
   for (auto const* const component : {"r", "g", "b", "a"})
@@ -170,7 +170,7 @@ TEST_F(Textures, ThreadsMayHaveDifferentTextures)
 {
   auto const first = texture(k_line3, k_three);
   auto const second = texture(k_line3, std::vector<float>{7, 8, 9});
-  auto const& objects = *memory_->textures().snapshot();
+  auto const& objects = memory_->textures().snapshot()->objects;
   auto const step = objects[1].handle - objects[0].handle;
   expect_floats({1, 7, 1, 7}, first + "and.b32 %r1, %t, 1; mul.wide.u32 %rd5, %r1, " +
                                   std::to_string(step) + "; add.s64 %rd4, %rd4, %rd5;" +

@@ -96,6 +96,33 @@ TEST_F(Textures, BorderReadsItsColorOutside)
                 texture(k_line3, k_three, sampler) + x_of(-1.0F / 6, 1.0F / 3) + k_read_1d);
 }
 
+TEST_F(Textures, TheBorderKeepsItsBits)
+{
+  auto sampler = sampler_of(border);
+  sampler.border = {-0.0F, std::bit_cast<float>(0x7FC00123U), 0, 0};
+  auto const read = texture({.texels = {2, 32, texel_kind::floating}, .width = 1},
+                            std::vector{1.0F, 1.0F}, sampler) +
+                    x_of(-1, 0) + k_read_1d;
+  expect_integers({0x80000000}, read);
+  expect_integers({0x7FC00123}, read + "mov.b32 %v, %f2;");
+}
+
+TEST_F(Textures, TheLinearFilterKeepsTheSignOfZero)
+{
+  auto sampler = sampler_of(border, true);
+  sampler.border = {-0.0F, 0, 0, 0};
+  auto const handle = texture(k_line3, std::vector{-0.0F, -0.0F, 1.0F}, sampler);
+  expect_integers({0x80000000, 0x80000000, 0x80000000}, handle + x_of(-1, 0.75F) + k_read_1d);
+}
+
+TEST_F(Textures, TheLinearFilterReturnsTheCanonicalNan)
+{
+  expect_integers({0x7FFFFFFF},
+                  texture(k_line3, std::vector{std::bit_cast<float>(0xFFC00123U), 2.0F, 3.0F},
+                          sampler_of(clamp, true)) +
+                      x_of(0.75F, 0) + k_read_1d);
+}
+
 TEST_F(Textures, TheBorderIsFilteredToo)
 {
   auto sampler = sampler_of(border, true);

@@ -152,6 +152,8 @@ TEST_F(TextureMisuse, RefusesIntegersWithAFilterOrABorder)
       .border = {0, 0, 1, 0}};
   expect_refused(k_byte, bordered, "texels of u8 that are read as integers have border 0");
   EXPECT_NE(device_->create_texture(plane(), bordered).handle(), 0U);
+  texture_options const negative_zero{.address = bordered.address, .border = {-0.0F, 0, 0, 0}};
+  expect_refused(k_byte, negative_zero, "texels of u8 that are read as integers have border 0");
 }
 
 TEST_F(TextureMisuse, RefusesWideIntegersAsNormalizedFloats)
@@ -196,6 +198,19 @@ TEST_F(TextureMisuse, RefusesBuffersOfNoWholeTexels)
   expect_error<usage_error>(
       [&] { (void)device_->create_texture(device_->allocate<float>(0), k_float); },
       "a buffer of 0 bytes");
+}
+
+TEST_F(TextureMisuse, RefusesMoreTexelsThanCudaReadsByIndex)
+{
+  auto const buffer = device_->allocate<std::byte>(1);
+  auto const address = std::make_shared<device_address>(buffer.address());
+  constexpr auto k_limit = std::size_t{1} << 28;
+  device_buffer<std::byte> const largest(device_->backend(), k_limit, address);
+  EXPECT_NE(device_->create_texture(largest, k_byte).handle(), 0U);
+  device_buffer<std::byte> const larger(device_->backend(), k_limit + 1, address);
+  expect_error<usage_error>(
+      [&] { (void)device_->create_texture(larger, k_byte); },
+      "268435457 texels of linear memory are more than the 268435456 that are read by index");
 }
 
 TEST_F(TextureMisuse, RefusesTexelsThatAreNotAligned)

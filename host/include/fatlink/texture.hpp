@@ -84,8 +84,9 @@ class texture {
 
   /// Of `count` texels in the linear memory of `buffer`, read by index (tex1Dfetch). Reads of other
   /// indices give 0.
-  /// @throws usage_error the buffer's size is not a multiple of the texel's or 0, or `options` has
-  ///   a linear filter, normalized coordinates or the address mode border.
+  /// @throws usage_error the buffer's size is not a multiple of the texel's or 0, there are more
+  ///   than 2^28 texels, or `options` has a linear filter, normalized coordinates or the address
+  ///   mode border.
   /// @throws device_error the driver creates no texture.
   template <typename T>
   texture(device_buffer<T> const& buffer, texel_format const& format,

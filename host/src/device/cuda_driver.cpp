@@ -30,10 +30,10 @@ void bind(shared_library const& library, char const* name, Function& function)
   if (function == nullptr) fail_open(detail::format("{} exports no {}", library.path(), name));
 }
 
-// The suffixes are those that cuda.h of CUDA 13 maps the plain names to.
-driver bind_all(shared_library const& library)
+// The suffixes of the names are those that cuda.h of CUDA 13 maps the plain names to.
+
+void bind_device(shared_library const& library, driver& api)
 {
-  driver api{};
   bind(library, "cuInit", api.init);
   bind(library, "cuDriverGetVersion", api.driver_get_version);
   bind(library, "cuGetErrorName", api.get_error_name);
@@ -45,6 +45,10 @@ driver bind_all(shared_library const& library)
   bind(library, "cuDeviceTotalMem_v2", api.device_total_mem);
   bind(library, "cuDevicePrimaryCtxRetain", api.primary_context_retain);
   bind(library, "cuCtxSetCurrent", api.context_set_current);
+}
+
+void bind_memory(shared_library const& library, driver& api)
+{
   bind(library, "cuMemAlloc_v2", api.mem_alloc);
   bind(library, "cuMemFree_v2", api.mem_free);
   bind(library, "cuMemAllocAsync", api.mem_alloc_async);
@@ -55,6 +59,10 @@ driver bind_all(shared_library const& library)
   bind(library, "cuMemcpyDtoHAsync_v2", api.copy_out_async);
   bind(library, "cuMemcpyDtoDAsync_v2", api.copy_on_device);
   bind(library, "cuMemsetD8Async", api.memset_bytes);
+}
+
+void bind_textures(shared_library const& library, driver& api)
+{
   bind(library, "cuArray3DCreate_v2", api.array_create);
   bind(library, "cuArray3DGetDescriptor_v2", api.array_descriptor);
   bind(library, "cuArrayDestroy", api.array_destroy);
@@ -63,6 +71,10 @@ driver bind_all(shared_library const& library)
   bind(library, "cuTexObjectDestroy", api.texture_destroy);
   bind(library, "cuSurfObjectCreate", api.surface_create);
   bind(library, "cuSurfObjectDestroy", api.surface_destroy);
+}
+
+void bind_kernels(shared_library const& library, driver& api)
+{
   bind(library, "cuModuleLoadDataEx", api.module_load);
   bind(library, "cuModuleUnload", api.module_unload);
   bind(library, "cuModuleGetFunction", api.module_get_function);
@@ -74,6 +86,10 @@ driver bind_all(shared_library const& library)
   bind(library, "cuOccupancyMaxPotentialBlockSize", api.occupancy_block_size);
   bind(library, "cuLaunchKernel", api.launch_kernel);
   bind(library, "cuLaunchKernelEx", api.launch_kernel_with);
+}
+
+void bind_streams(shared_library const& library, driver& api)
+{
   bind(library, "cuStreamCreate", api.stream_create);
   bind(library, "cuStreamDestroy_v2", api.stream_destroy);
   bind(library, "cuStreamSynchronize", api.stream_synchronize);
@@ -82,6 +98,13 @@ driver bind_all(shared_library const& library)
   bind(library, "cuEventRecord", api.event_record);
   bind(library, "cuEventSynchronize", api.event_synchronize);
   bind(library, "cuEventElapsedTime", api.event_elapsed_time);
+}
+
+driver bind_all(shared_library const& library)
+{
+  driver api{};
+  for (auto const bind_part : {bind_device, bind_memory, bind_textures, bind_kernels, bind_streams})
+    bind_part(library, api);
   return api;
 }
 

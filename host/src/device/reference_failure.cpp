@@ -44,7 +44,7 @@ error_code code_of(interpreter::fault kind) noexcept
   return error_code::defect;
 }
 
-char const* remedy(interpreter::failure const& failure) noexcept
+char const* remedy_of_kind(interpreter::failure const& failure) noexcept
 {
   switch (failure.kind()) {
     case interpreter::fault::syntax:
@@ -75,6 +75,11 @@ char const* remedy(interpreter::failure const& failure) noexcept
                    "compile --line-info) to see source lines (for lto mode, the library too)"
                  : "fix the device code";
   }
+}
+
+std::string remedy(interpreter::failure const& failure)
+{
+  return failure.hint().empty() ? remedy_of_kind(failure) : failure.hint();
 }
 
 }  // namespace

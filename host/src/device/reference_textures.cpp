@@ -62,7 +62,8 @@ interpreter::image image_of(linear_texels const& texels)
                      .height = texels.height,
                      .row_bytes =
                          is_indexed ? texels.width * texel_bytes(texels.format) : texels.row_bytes,
-                     .is_linear = is_indexed}};
+                     .is_linear = is_indexed,
+                     .is_pitched = !is_indexed}};
 }
 
 interpreter::address_mode mode_of(address_mode mode) noexcept

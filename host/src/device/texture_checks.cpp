@@ -2,6 +2,8 @@
 #include "device/texture_checks.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <string>
 
 #include "device/misuse.hpp"
@@ -11,6 +13,9 @@ namespace fatlink::detail {
 namespace {
 
 constexpr device_address k_alignment = 512;  // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
+/// CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH of sm_80, sm_90 and sm_100. Where it is 2^27,
+/// the driver refuses more.
+constexpr std::size_t k_max_indexed = std::size_t{1} << 28;
 constexpr std::size_t k_max_width = 131072;  // the programming guide, "Compute Capabilities"
 constexpr std::size_t k_max_height = 65000;  // the same
 constexpr std::size_t k_max_row_bytes =
@@ -54,8 +59,9 @@ void check_integers(texel_format const& format, texture_options const& options)
                                 to_string(format.type)),
                  "use filter_mode::point, channels of f16 or f32, or reads_normalized with 8 or 16 "
                  "bits");
-  auto const is_nonzero = [](float value) { return value != 0; };
-  if (uses_border(options) && std::ranges::any_of(options.border, is_nonzero))
+  // The bits of -0.0 are not those of the integer 0.
+  auto const has_bits = [](float value) { return std::bit_cast<std::uint32_t>(value) != 0; };
+  if (uses_border(options) && std::ranges::any_of(options.border, has_bits))
     fail_texture(detail::format("texels of {} that are read as integers have border 0",
                                 to_string(format.type)),
                  "leave texture_options::border 0, or read floats");
@@ -101,6 +107,11 @@ linear_texels checked_texels(device_address address, std::size_t bytes, texel_fo
     fail_texture(detail::format("a buffer of {} bytes is no whole number of texels of {} bytes",
                                 bytes, size),
                  "allocate at least one texel, and whole texels");
+  if (bytes / size > k_max_indexed)
+    fail_texture(detail::format("{} texels of linear memory are more than the {} that are read by "
+                                "index",
+                                bytes / size, k_max_indexed),
+                 "use several textures, or pass a pitched_shape");
   return {.address = address, .format = format, .width = bytes / size};
 }
 

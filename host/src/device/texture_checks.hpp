@@ -18,7 +18,8 @@ texture_options checked_options(texel_format const& format, texture_options opti
 texture_options checked_options(texel_format const& format, array_shape const& shape,
                                 texture_options const& options);
 
-/// Texels in `bytes` bytes of memory. @throws usage_error they are not aligned, not whole or none.
+/// Texels in `bytes` bytes of memory, read by index. @throws usage_error they are not aligned, not
+/// whole, none or too many.
 linear_texels checked_texels(device_address address, std::size_t bytes, texel_format const& format);
 
 /// @throws usage_error `options` do not fit texels that are read by index.

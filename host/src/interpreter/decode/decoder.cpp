@@ -2,6 +2,7 @@
 #include "interpreter/decode/decoder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -12,49 +13,57 @@
 
 namespace fatlink::interpreter {
 
+namespace {
+
+constexpr std::array k_families = {&add_integer,
+                                   &add_bits,
+                                   &add_logic,
+                                   &add_float,
+                                   &add_approximate,
+                                   &add_convert,
+                                   &add_compare,
+                                   &add_select,
+                                   &add_move,
+                                   &add_access,
+                                   &add_address,
+                                   &add_atomic,
+                                   &add_control,
+                                   &add_calls,
+                                   &add_barrier,
+                                   &add_shuffle,
+                                   &add_vote,
+                                   &add_bit_masks,
+                                   &add_hints,
+                                   &add_float_signs,
+                                   &add_spaces,
+                                   &add_video,
+                                   &add_simd_video,
+                                   &add_cache,
+                                   &add_copies,
+                                   &add_mbarrier,
+                                   &add_matrix_moves,
+                                   &add_mma,
+                                   &add_wmma,
+                                   &add_cluster_addresses,
+                                   &add_stack,
+                                   &add_texture_fetches,
+                                   &add_texture_gathers,
+                                   &add_texture_queries,
+                                   &add_surfaces};
+
+decode_table make_table()
+{
+  decode_table table;
+  for (auto const add : k_families) add(table);
+  return table;
+}
+
+}  // namespace
+
 decode_table const& instruction_table()
 {
   // Never destroyed: threads may still execute while the process exits.
-  static auto const& table = *[] {
-    auto* const families = new decode_table;
-    for (auto const add : {add_integer,
-                           add_bits,
-                           add_logic,
-                           add_float,
-                           add_approximate,
-                           add_convert,
-                           add_compare,
-                           add_select,
-                           add_move,
-                           add_access,
-                           add_address,
-                           add_atomic,
-                           add_control,
-                           add_calls,
-                           add_barrier,
-                           add_shuffle,
-                           add_vote,
-                           add_bit_masks,
-                           add_hints,
-                           add_float_signs,
-                           add_spaces,
-                           add_video,
-                           add_simd_video,
-                           add_cache,
-                           add_copies,
-                           add_mbarrier,
-                           add_matrix_moves,
-                           add_mma,
-                           add_wmma,
-                           add_cluster_addresses,
-                           add_stack,
-                           add_texture_fetches,
-                           add_texture_gathers,
-                           add_texture_queries,
-                           add_surfaces})
-      add(*families);
-    return families;
-  }();
+  static auto const& table = *new decode_table(make_table());
   return table;
 }
 

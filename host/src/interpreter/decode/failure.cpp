@@ -8,12 +8,13 @@
 
 namespace fatlink::interpreter {
 failure::failure(fault kind, std::string const& message, std::string source, unsigned line,
-                 std::string location)
+                 std::string location, std::string hint)
     : std::runtime_error(detail::printable(line_of(message))),
       kind_(kind),
       source_(std::move(source)),
       line_(line),
-      location_(std::move(location))
+      location_(std::move(location)),
+      hint_(std::move(hint))
 {
 }
 

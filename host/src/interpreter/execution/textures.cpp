@@ -2,7 +2,6 @@
 #include "interpreter/execution/textures.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace fatlink::interpreter {
 
@@ -38,44 +37,46 @@ std::uint64_t texture_registry::add_surface(image const& image)
 std::uint64_t texture_registry::add(bound_object object)
 {
   std::lock_guard const lock(mutex_);
-  auto changed = std::make_shared<object_list>(*objects_);
-  object.handle = next_;
-  changed->push_back(object);  // handles only grow
-  objects_ = std::move(changed);
-  next_ += k_object_stride;
+  object.handle = current_.next_handle;
+  current_.objects.push_back(object);  // handles only grow
+  current_.next_handle += k_object_stride;
+  snapshot_.reset();
   return object.handle;
 }
 
 void texture_registry::remove(std::uint64_t handle) noexcept
-try {
+{
   std::lock_guard const lock(mutex_);
-  auto changed = std::make_shared<object_list>(*objects_);
-  std::erase_if(*changed, [&](bound_object const& entry) { return entry.handle == handle; });
-  objects_ = std::move(changed);
-} catch (std::bad_alloc const&) {  // the object stays until the device is closed
+  auto const* const object = find_object(current_, handle);
+  if (object == nullptr) return;
+  current_.objects.erase(current_.objects.begin() + (object - current_.objects.data()));
+  snapshot_.reset();
 }
 
 std::shared_ptr<object_list const> texture_registry::snapshot() const
 {
   std::lock_guard const lock(mutex_);
-  return objects_;
+  if (snapshot_ == nullptr) snapshot_ = std::make_shared<object_list>(current_);
+  return snapshot_;
 }
 
 bound_object const* find_object(object_list const& objects, std::uint64_t handle) noexcept
 {
+  auto const& list = objects.objects;
   auto const entry = std::lower_bound(
-      objects.begin(), objects.end(), handle,
+      list.begin(), list.end(), handle,
       [](bound_object const& object, std::uint64_t value) { return object.handle < value; });
-  return entry == objects.end() || entry->handle != handle ? nullptr : &*entry;
+  return entry == list.end() || entry->handle != handle ? nullptr : &*entry;
 }
 
-std::string describe_handle(std::uint64_t handle)
+unknown_handle classify_handle(object_list const& objects, std::uint64_t handle) noexcept
 {
-  if (handle == 0) return "the handle is 0";
-  if (handle >= k_allocations) return "the handle is an address";
-  auto const is_handle = handle > k_object_window && handle < k_object_window + k_window_size &&
-                         handle % k_object_stride == 0;
-  return is_handle ? "the object of the handle was destroyed" : "the handle is not of this device";
+  if (handle == 0) return unknown_handle::null;
+  auto const is_in_window = handle >= k_object_window && handle - k_object_window < k_window_size;
+  if (handle >= k_shared_window && !is_in_window) return unknown_handle::address;
+  auto const was_returned =
+      handle > k_object_window && handle < objects.next_handle && handle % k_object_stride == 0;
+  return was_returned ? unknown_handle::destroyed : unknown_handle::foreign;
 }
 
 }  // namespace fatlink::interpreter

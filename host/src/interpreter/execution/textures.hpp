@@ -4,7 +4,8 @@
 // or the faces of cubes. A handle is of a window of its own (decode/address_space.hpp) and is never
 // used again, so that a wrong or released one is detected.
 // Units: width, height and depth are texels; what is named bytes is bytes.
-// Threads: safe. A snapshot stays valid while it is held, whatever is removed meanwhile.
+// Threads: safe. A snapshot stays valid while it is held, whatever is removed meanwhile. It is
+// shared by all launches between two changes of the registry.
 #pragma once
 
 #include <array>
@@ -43,9 +44,10 @@ struct image_layout {
   std::uint64_t layers = 0;  ///< 0: it is not layered
   bool is_cube = false;
   std::uint64_t row_bytes = 0;
-  bool is_linear = false;  ///< memory of one dimension, which only integer coordinates read
+  bool is_linear = false;   ///< memory of one dimension, which only integer coordinates read
+  bool is_pitched = false;  ///< rows in linear memory
   bool allows_surface = false;
-  bool allows_gather = true;  ///< of a plane: tld4
+  bool allows_gather = false;  ///< tld4, of a plane that is an array
 
   [[nodiscard]] geometry shape() const noexcept;
   /// Of a slice, a layer, or a face.
@@ -86,7 +88,10 @@ struct bound_object {
   bool is_surface = false;
 };
 
-using object_list = std::vector<bound_object>;  ///< in order of handle
+struct object_list {
+  std::vector<bound_object> objects = {};                         ///< in order of handle
+  std::uint64_t next_handle = k_object_window + k_object_stride;  ///< none is as large
+};
 
 class texture_registry {
  public:
@@ -94,7 +99,7 @@ class texture_registry {
   /// kernel that reads a texture whose memory was released fails.
   std::uint64_t add_texture(image const& image, sampler const& sampler);
   std::uint64_t add_surface(image const& image);
-  /// Does nothing if there is no such handle, or if the host has no memory for a new list.
+  /// Does nothing if there is no such handle.
   void remove(std::uint64_t handle) noexcept;
   [[nodiscard]] std::shared_ptr<object_list const> snapshot() const;
 
@@ -102,14 +107,20 @@ class texture_registry {
   std::uint64_t add(bound_object object);
 
   mutable std::mutex mutex_;
-  std::shared_ptr<object_list const> objects_ = std::make_shared<object_list>();
-  std::uint64_t next_ = k_object_window + k_object_stride;
+  object_list current_;
+  mutable std::shared_ptr<object_list const> snapshot_;  ///< null: current_ has changed since
 };
 
 /// The object of `handle`; null if there is none.
 bound_object const* find_object(object_list const& objects, std::uint64_t handle) noexcept;
 
-/// Describes what `handle`, which no object has, may be: "it was released".
-std::string describe_handle(std::uint64_t handle);
+/// What a handle that no object has may be.
+enum class unknown_handle {
+  null,
+  address,    ///< of memory
+  destroyed,  ///< that of a former object
+  foreign     ///< no value that the registry returned
+};
+unknown_handle classify_handle(object_list const& objects, std::uint64_t handle) noexcept;
 
 }  // namespace fatlink::interpreter

@@ -202,11 +202,12 @@ class warp {
   /// The text at a generic address, up to its NUL.
   std::string text_at(std::uint64_t address, unsigned lane, operation const& op);
   /// @throws failure that names the kernel, the thread and the instruction.
-  [[noreturn]] void fail(fault kind, std::string const& reason, unsigned lane,
-                         operation const& op) const;
+  [[noreturn]] void fail(fault kind, std::string const& reason, unsigned lane, operation const& op,
+                         std::string const& hint = {}) const;
   /// Like fail(), for lanes of `function` that are not running.
   [[noreturn]] void fail_in(interpreter::code const& function, fault kind,
-                            std::string const& reason, unsigned lane, operation const& op) const;
+                            std::string const& reason, unsigned lane, operation const& op,
+                            std::string const& hint = {}) const;
 
   lane_mask carry = 0;          ///< the condition code's carry, one bit for each lane; 1: no borrow
   std::uint64_t last_sync = 0;  ///< the block's clock at the last bar.warp.sync

@@ -28,7 +28,7 @@ bool fits(std::uint64_t offset, std::uint64_t size, std::uint64_t available) noe
 }  // namespace
 
 void warp::fail_in(interpreter::code const& function, fault kind, std::string const& reason,
-                   unsigned lane, operation const& op) const
+                   unsigned lane, operation const& op, std::string const& hint) const
 {
   auto const& instruction = function.instructions[op.instruction];
   throw failure(kind,
@@ -36,12 +36,13 @@ void warp::fail_in(interpreter::code const& function, fault kind, std::string co
                     " thread " + triple(block_->thread(index_, lane)) + ": " +
                     line_of(instruction.text) + " (" + place_of(function, instruction) +
                     "): " + reason,
-                function.source, instruction.line, location_of(function, instruction));
+                function.source, instruction.line, location_of(function, instruction), hint);
 }
 
-void warp::fail(fault kind, std::string const& reason, unsigned lane, operation const& op) const
+void warp::fail(fault kind, std::string const& reason, unsigned lane, operation const& op,
+                std::string const& hint) const
 {
-  fail_in(*running_.frame->code, kind, reason, lane, op);
+  fail_in(*running_.frame->code, kind, reason, lane, op, hint);
 }
 
 void warp::fail_address(char const* verb, std::uint64_t address, unsigned size,

@@ -2,23 +2,12 @@
 #include "interpreter/instructions/texture/bound_image.hpp"
 
 #include "interpreter/execution/block.hpp"
-#include "interpreter/execution/describe.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/texture/object_faults.hpp"
 #include "interpreter/instructions/texture/texture_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {
-
-std::string name_of(object_kind kind)
-{
-  return kind == object_kind::texture ? "texture" : "surface";
-}
-
-std::string with_article(geometry shape)
-{
-  auto const is_array = is_layered(shape);
-  return (is_array ? "an " : "a ") + std::string(name_of(shape));
-}
 
 /// Whether an instruction that names `stated` reads the image. Surfaces of cubes are layers of 2d.
 bool fits(geometry stated, geometry shape, object_kind kind) noexcept
@@ -29,31 +18,24 @@ bool fits(geometry stated, geometry shape, object_kind kind) noexcept
 
 }  // namespace
 
-void fail_texel(warp const& w, std::string const& reason, unsigned lane, operation const& o)
+void fail_texel(warp const& w, std::string const& reason, unsigned lane, operation const& o,
+                std::string const& hint)
 {
-  w.fail(fault::address, reason, lane, o);
+  w.fail(fault::address, reason, lane, o, hint);
 }
 
 bound_image find_image(warp& w, operation const& o, object_kind kind, unsigned lane)
 {
   auto const handle = load<std::uint64_t>(w.at(o.a), lane);
   auto const* const object = find_object(*w.launch().objects, handle);
-  auto const is_surface = kind == object_kind::surface;
-  if (object == nullptr)
-    fail_texel(w,
-               hexadecimal(handle) + " is not a " + name_of(kind) + ": " + describe_handle(handle),
-               lane, o);
-  if (object->is_surface != is_surface)
-    fail_texel(w,
-               hexadecimal(handle) + " is a " +
-                   (is_surface ? "texture, not a surface" : "surface, not a texture"),
-               lane, o);
+  if (object == nullptr) fail_unknown_handle(w, o, kind, handle, lane);
+  if (object->is_surface != (kind == object_kind::surface)) fail_kind(w, o, kind, handle, lane);
   auto const& image = object->image;
   auto const& span = w.span_at(o, image.address);
   auto const bytes = image.layout.bytes();
   auto const offset = image.address - span.begin;
   if (!span.holds(image.address) || span.data == nullptr || bytes > span.bytes - offset)
-    fail_texel(w, "the memory of the " + name_of(kind) + " was released", lane, o);
+    fail_released(w, o, kind, lane);
   return {object, span.data + offset};
 }
 
@@ -61,11 +43,7 @@ bound_image find_shaped_image(warp& w, operation const& o, object_kind kind, uns
 {
   auto const image = find_image(w, o, kind, lane);
   auto const shape = image.layout().shape();
-  if (!fits(geometry_of(o), shape, kind))
-    fail_texel(w,
-               "the instruction is for " + with_article(geometry_of(o)) + " " + name_of(kind) +
-                   ", and the handle is that of " + with_article(shape) + " one",
-               lane, o);
+  if (!fits(geometry_of(o), shape, kind)) fail_geometry(w, o, kind, shape, lane);
   return image;
 }
 

@@ -73,9 +73,9 @@ void each_image(warp& w, operation const& o, lane_mask mask, Find const& find, U
   }
 }
 
-/// Fails, as a lane's coordinates are wrong.
+/// Fails (address). `hint`: what to change, where that is not the device code.
 [[noreturn]] void fail_texel(warp const& w, std::string const& reason, unsigned lane,
-                             operation const& o);
+                             operation const& o, std::string const& hint = {});
 
 /// Checks that `layer` is one of the image's.
 void check_layer(warp const& w, operation const& o, bound_image const& image, std::uint32_t layer,

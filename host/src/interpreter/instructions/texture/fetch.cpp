@@ -12,7 +12,8 @@ void sample(warp& w, operation const& o, lane_mask mask)
   auto const find = [&](unsigned lane) {
     auto const view = find_texture(w, o, lane);
     if (view.image().layout().is_linear)
-      fail_texel(w, "a texture of linear memory has integer coordinates (tex1Dfetch)", lane, o);
+      fail_texel(w, "a texture of linear memory has integer coordinates (tex1Dfetch)", lane, o,
+                 "pass a texture of an array, or read it with tex1Dfetch");
     return view;
   };
   each_image(w, o, mask, find, [&](texture_view const& view, unsigned lane) {
@@ -58,24 +59,39 @@ void fetch(warp& w, operation const& o, lane_mask mask)
   set_resident(w, o, mask);
 }
 
-/// Level and gradients are read as operands, and unused.
-std::size_t take_level(decoding& d, type coordinates)
+/// Takes .base, .level or .grad, which follow the name.
+std::string_view take_level_word(decoding& d)
 {
-  if (d.take("level")) {
-    (void)d.source(2, coordinates);
+  for (auto const* const word : {"base", "level", "grad"})
+    if (d.next_word() == word) return d.take_next();
+  return {};
+}
+
+void check_gradient(decoding& d, syntax::operand const& gradient, geometry shape)
+{
+  if (gradient.kind != syntax::operand_kind::vector) d.reject("a gradient is a vector");
+  auto const count = dimensions_of(shape) == 3 ? 4 : dimensions_of(shape);
+  if (gradient.parts.size() != count)
+    d.reject("a gradient of " + std::to_string(gradient.parts.size()) + " operands, not " +
+             std::to_string(count));
+  for (auto const& part : gradient.parts) (void)typed_source(d, part, type::f32);
+}
+
+/// Level and gradients are checked, and unused. Returns the operand after them.
+std::size_t skip_level(decoding& d, std::string_view word, geometry shape, type coordinates)
+{
+  if (word == "level") {
+    (void)typed_source(d, d.operand(2), coordinates);
     return 3;
   }
-  if (!d.take("grad")) {
-    (void)d.take("base");
-    return 2;
-  }
-  for (auto const index : {2U, 3U})
-    for (auto const& part : parts_of(d.operand(index))) (void)d.source(part, type::f32);
+  if (word != "grad") return 2;
+  for (auto const index : {2U, 3U}) check_gradient(d, d.operand(index), shape);
   return 4;
 }
 
 void decode_tex(decoding& d)
 {
+  auto const level = take_level_word(d);
   auto const coordinates = d.take_type();
   if (coordinates != type::f32 && coordinates != type::s32) d.refuse("not a supported type");
   sampling_form form;
@@ -84,7 +100,7 @@ void decode_tex(decoding& d)
   form.shape = take_geometry(d);
   if (form.has_integer_coordinates && is_cube(form.shape))
     d.reject("a cube has floating-point coordinates");
-  form.next_operand = take_level(d, coordinates);
+  form.next_operand = skip_level(d, level, form.shape, coordinates);
   emit_sampling(d, form.has_integer_coordinates ? &fetch : &sample, form);
 }
 

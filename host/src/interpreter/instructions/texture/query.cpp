@@ -7,6 +7,7 @@
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/texture/bound_image.hpp"
 #include "interpreter/instructions/texture/sample_place.hpp"
+#include "interpreter/instructions/texture/texture_operand.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -51,7 +52,9 @@ std::uint32_t number_of(address_mode mode) noexcept
 std::uint64_t size_of_dimension(warp const& w, operation const& o, std::uint64_t size,
                                 unsigned lane)
 {
-  if (size == 0) fail_texel(w, "the object does not have this dimension", lane, o);
+  if (size == 0)
+    fail_texel(w, "the object does not have this dimension", lane, o,
+               "pass an object that has it (array_shape), or fix the device code");
   return size;
 }
 
@@ -93,17 +96,34 @@ std::uint64_t value_of(warp const& w, operation const& o, bound_image const& ima
   return number_of(axis_of(layout, sampler, index).mode);
 }
 
+constexpr char const* k_one_level = "textures have level 0 only";
+
+void check_level(warp const& w, operation const& o, unsigned lane)
+{
+  if (o.b == k_no_operand) return;
+  auto const level = load<std::uint32_t>(w.at(o.b), lane);
+  if (level == 0) return;
+  fail_texel(w, "there is no level " + std::to_string(level) + ": " + k_one_level, lane, o);
+}
+
 void query(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
   auto const kind = (o.flags & k_of_surface) != 0 ? object_kind::surface : object_kind::texture;
   auto const find = [&](unsigned lane) { return find_image(w, o, kind, lane); };
   each_image(w, o, mask, find, [&](bound_image const& image, unsigned lane) {
+    check_level(w, o, lane);
     store(d, lane, static_cast<std::uint32_t>(value_of(w, o, image, lane)));
   });
 }
 
-/// `count`: of the attributes that the instruction can query.
+/// How many of k_attributes the instruction can query.
+std::size_t attribute_count(bool is_surface, bool has_level) noexcept
+{
+  if (has_level) return static_cast<std::size_t>(attribute::array_size);
+  return is_surface ? static_cast<std::size_t>(attribute::num_mipmap_levels) : k_attributes.size();
+}
+
 attribute take_attribute(decoding& d, std::size_t count)
 {
   for (std::size_t i = 0; i < count; ++i)
@@ -114,24 +134,33 @@ attribute take_attribute(decoding& d, std::size_t count)
   d.refuse("no modifier is a known attribute");
 }
 
+/// The level that is queried; k_no_operand if the instruction states none.
+operand_offset take_level(decoding& d, bool has_level)
+{
+  d.expect_count(has_level ? 3 : 2, has_level ? 3 : 2);
+  if (!has_level) return k_no_operand;
+  if (!d.is_register(d.operand(2)) && d.integer(2) != 0) d.refuse(k_one_level);
+  return typed_source(d, d.operand(2), type::u32);
+}
+
 template <bool Surface>
 void decode_query(decoding& d)
 {
-  constexpr std::size_t k_of_sizes = static_cast<std::size_t>(attribute::num_mipmap_levels);
   auto const type = d.take_type();
   if (type != type::b32) d.refuse("not a supported type");
-  auto const has_level = !Surface && d.take("level");
-  auto const attribute = take_attribute(d, Surface ? k_of_sizes : k_attributes.size());
-  d.expect_count(has_level ? 3 : 2, has_level ? 3 : 2);
-  if (has_level && d.integer(2) != 0) d.refuse("textures have level 0 only");
+  auto const has_level = !Surface && d.next_word() == "level" && d.take("level");
+  auto const attribute = take_attribute(d, attribute_count(Surface, has_level));
+  auto const level = take_level(d, has_level);
   auto const& object = d.operand(1);
   if (object.kind != syntax::operand_kind::address || object.parts.size() != 1 ||
       object.offset != 0)
     d.refuse("no object");
-  auto const handle = d.source(object.parts[0], type::b64);
+  check_kept(d, {d.operand(0)});
+  auto const handle = typed_source(d, object.parts[0], type::u64);
   auto const result = d.destination(0, type);
   auto& o = d.emit(&query);
   o.a = handle;
+  o.b = level;
   o.d = result;
   o.flags = static_cast<std::uint32_t>(attribute) | (Surface ? k_of_surface : 0U);
 }

@@ -43,10 +43,14 @@ texture_view find_texture(warp& w, operation const& o, unsigned lane)
   auto const reads_integers = result_of(o) == sample_type::integers;
   if (reads_integers && view.reads_floats())
     fail_texel(w, "the instruction reads integers, and the texture has floating-point numbers",
-               lane, o);
+               lane, o,
+               "pass a texture of integers without texture_options::reads_normalized, or fix the "
+               "device code");
   if (!reads_integers && !view.reads_floats())
     fail_texel(w, "the instruction reads floating-point numbers, and the texture has integers",
-               lane, o);
+               lane, o,
+               "set texture_options::reads_normalized, pass a texture of f16 or f32, or fix the "
+               "device code");
   return view;
 }
 

@@ -12,17 +12,11 @@ type register_type(sample_type result) noexcept
   return result == sample_type::halves ? type::b16 : type::b32;
 }
 
-bool is_real(decoding const& d, syntax::operand const& operand)
-{
-  if (d.is_register(operand)) return is_float(d.function().registers[operand.index].type);
-  return operand.kind == operand_kind::real32 || operand.kind == operand_kind::real64;
-}
-
 /// Whether `operand` is the depth that texels are compared with, and not a vector of offsets.
 bool is_depth(decoding const& d, syntax::operand const& operand, geometry shape)
 {
   if (operand.kind == operand_kind::vector) return false;
-  return dimensions_of(shape) > 1 || is_real(d, operand);
+  return dimensions_of(shape) > 1 || holds_float(d, operand);
 }
 
 /// The list of the offsets; k_no_operand if there are none.
@@ -34,12 +28,21 @@ operand_offset take_offsets(decoding& d, sampling_form const& form)
   if (d.count() == form.next_operand + 2 || is_depth(d, operand, form.shape))
     d.refuse_feature("comparisons of depth textures");
   if (is_cube(form.shape)) d.reject("a cube has no offsets");
-  auto const parts = parts_of(operand);
+  auto const parts = parts_of(d, operand);
   if (parts.size() < dimensions_of(form.shape)) d.reject("too few offsets");
   std::vector<operand_offset> offsets;
   for (unsigned i = 0; i < dimensions_of(form.shape); ++i)
-    offsets.push_back(d.source(parts[i], type::s32));
+    offsets.push_back(typed_source(d, parts[i], type::s32));
   return d.add_list(offsets);
+}
+
+/// PTX takes registers of integers for floats, but not the reverse.
+void check_result(decoding const& d, syntax::operand const& part, sample_type result)
+{
+  if (result == sample_type::integers) check_type(d, part, type::s32);
+  if (result == sample_type::half_pairs && d.is_register(part) &&
+      d.function().registers[part.index].type == type::f32)
+    d.reject("a float of 32 bits where the instruction has two halves");
 }
 
 operand_offset take_results(decoding& d, syntax::operand const& operand, sample_type result)
@@ -47,9 +50,12 @@ operand_offset take_results(decoding& d, syntax::operand const& operand, sample_
   auto const count = result == sample_type::half_pairs ? 2U : 4U;
   if (operand.kind != operand_kind::vector || operand.parts.size() != count)
     d.reject("the destination is not a vector of " + std::to_string(count) + " registers");
+  check_kept(d, operand.parts);
   std::vector<operand_offset> registers;
-  for (auto const& part : operand.parts)
+  for (auto const& part : operand.parts) {
+    check_result(d, part, result);
     registers.push_back(d.destination(part, register_type(result)));
+  }
   return d.add_list(registers);
 }
 

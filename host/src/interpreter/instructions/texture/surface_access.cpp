@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // suld.b and sust.b: bytes of a surface, without conversion. Source: PTX ISA 9.0, "suld", "sust".
-#include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "interpreter/instructions/memory/access_handlers.hpp"
 #include "interpreter/instructions/texture/surface_families.hpp"
@@ -39,8 +37,7 @@ void store_surface(warp& w, operation const& o, lane_mask mask)
     auto const address = surface_address(w, o, image, lane, bytes_of(o));
     if (!address) return;
     std::array<M, 4> values = {};
-    for (unsigned k = 0; k < register_count(o); ++k)
-      std::memcpy(&values[k], w.at(register_of(w, o, k)) + lane * register_stride(o), sizeof(M));
+    for (unsigned k = 0; k < register_count(o); ++k) values[k] = register_value<M>(w, o, k, lane);
     auto* const target = w.resolve(*address, bytes_of(o), lane, o, true);
     auto const* const after = reinterpret_cast<std::byte const*>(values.data());
     if (w.checks_accesses()) w.record_write(target, bytes_of(o), lane, o, after);
@@ -66,41 +63,20 @@ handler pick(decoding const& d, type type)
   }
 }
 
-/// The registers may be wider than the elements, as those of ld and st.
-template <bool Store>
-std::vector<operand_offset> take_registers(decoding& d, surface_form& form, type element,
-                                           syntax::operand const& operand)
-{
-  auto const parts = parts_of(operand);
-  if (parts.size() != form.count) d.reject("the vector has another length");
-  form.stride = std::max(size_of(element), 2U);
-  for (auto const& part : parts) form.stride = std::max(form.stride, d.width_of(part));
-  auto const type = form.stride == 8 ? type::b64 : form.stride == 4 ? type::b32 : type::b16;
-  std::vector<operand_offset> registers;
-  for (auto const& part : parts)
-    registers.push_back(Store ? d.source(part, type) : d.destination(part, type));
-  return registers;
-}
-
-void take_cache_operator(decoding& d)
-{
-  for (auto const* const word : {"ca", "cg", "cs", "cv", "wb", "wt"})
-    if (d.take(word)) return;
-}
-
 template <bool Store>
 void decode_bytes(decoding& d)
 {
+  auto const is_formatted = take_formatted(d);
+  if (is_formatted) d.refuse("a formatted load");
   auto const type = d.take_type();
   auto const run = pick<Store>(d, type);
-  auto form = take_surface_form(d);
-  if (form.is_formatted) d.refuse("a formatted load");
-  take_cache_operator(d);
-  form.count = d.take("v4") ? 4 : d.take("v2") ? 2 : 1;
+  auto form = take_surface_form(d, is_formatted);
+  take_cache_operator(d, Store);
+  form.count = take_vector(d);
   auto const bytes = form.count * size_of(type);
   if (bytes > 16) d.refuse("more than 16 bytes");
   d.expect_count(2, 2);
-  auto const registers = take_registers<Store>(d, form, type, d.operand(Store ? 1 : 0));
+  auto const registers = take_registers(d, form, type, d.operand(Store ? 1 : 0), Store);
   emit_surface_access(d, run, form, d.operand(Store ? 0 : 1), registers, bytes);
 }
 

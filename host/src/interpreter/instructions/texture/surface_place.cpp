@@ -63,13 +63,32 @@ surface_point point_of(warp const& w, operation const& o, image_layout const& la
   fail_texel(w, text + " are not in " + extent_of(layout), lane, o);
 }
 
+/// Rejects what is narrower than the elements: a register, or a constant float of another width.
+void check_element(decoding const& d, syntax::operand const& operand, type element)
+{
+  using syntax::operand_kind;
+  auto const size = size_of(element);
+  check_type(d, operand, element);
+  if (d.is_register(operand) && d.width_of(operand) < size) d.reject("a register is too narrow");
+  if ((operand.kind == operand_kind::real32 && size != 4) ||
+      (operand.kind == operand_kind::real64 && size != 8))
+    d.reject("a float of another width");
+}
+
 }  // namespace
 
-surface_form take_surface_form(decoding& d)
+bool take_formatted(decoding& d)
+{
+  auto const word = d.next_word();
+  if (word != "p" && word != "b") d.refuse("neither .b nor .p");
+  d.take_next();
+  return word == "p";
+}
+
+surface_form take_surface_form(decoding& d, bool is_formatted)
 {
   surface_form form;
-  form.is_formatted = d.take("p");
-  if (!form.is_formatted && !d.take("b")) d.refuse("neither .b nor .p");
+  form.is_formatted = is_formatted;
   form.shape = take_geometry(d);
   if (is_cube(form.shape)) d.reject("surfaces of cubes are accessed as .a2d");
   if (d.take("clamp"))
@@ -79,6 +98,37 @@ surface_form take_surface_form(decoding& d)
   else if (!d.take("trap"))
     d.reject("neither .trap nor .clamp nor .zero");
   return form;
+}
+
+unsigned take_vector(decoding& d)
+{
+  if (d.take("v4")) return 4;
+  return d.take("v2") ? 2 : 1;
+}
+
+std::vector<operand_offset> take_registers(decoding& d, surface_form& form, type element,
+                                           syntax::operand const& operand, bool is_store)
+{
+  auto const parts = parts_of(d, operand);
+  if (parts.size() != form.count) d.reject("the vector has another length");
+  if (!is_store) check_kept(d, parts);
+  form.stride = std::max(size_of(element), 2U);
+  for (auto const& part : parts) form.stride = std::max(form.stride, d.width_of(part));
+  auto const type = form.stride == 8 ? type::b64 : form.stride == 4 ? type::b32 : type::b16;
+  std::vector<operand_offset> registers;
+  for (auto const& part : parts) {
+    check_element(d, part, element);
+    registers.push_back(is_store ? d.source(part, type) : d.destination(part, type));
+  }
+  return registers;
+}
+
+void take_cache_operator(decoding& d, bool is_store)
+{
+  constexpr std::array k_of_loads = {"ca", "cg", "cs", "cv"};
+  constexpr std::array k_of_stores = {"wb", "cg", "cs", "wt"};
+  for (auto const* const word : is_store ? k_of_stores : k_of_loads)
+    if (d.take(word)) return;
 }
 
 void emit_surface_access(decoding& d, handler run, surface_form const& form,
@@ -100,7 +150,8 @@ bound_image find_surface(warp& w, operation const& o, unsigned lane)
 {
   auto const image = find_shaped_image(w, o, object_kind::surface, lane);
   if (!image.layout().allows_surface)
-    fail_texel(w, "the array was made without access as a surface", lane, o);
+    fail_texel(w, "the array was made without access as a surface", lane, o,
+               "set array_shape::allows_surface when the array is made");
   return image;
 }
 

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <vector>
 
 #include "interpreter/instructions/texture/bound_image.hpp"
 #include "interpreter/instructions/texture/texture_operand.hpp"
@@ -22,8 +24,18 @@ struct surface_form {
   unsigned stride = 4;        ///< bytes of a lane of each register
 };
 
-/// Takes .b or .p, the geometry and .trap, .clamp or .zero.
-surface_form take_surface_form(decoding& d);
+/// Takes .b or .p, which follow the name; true: .p.
+bool take_formatted(decoding& d);
+/// Takes the geometry and .trap, .clamp or .zero.
+surface_form take_surface_form(decoding& d, bool is_formatted);
+/// Takes .v2 or .v4.
+unsigned take_vector(decoding& d);
+/// Takes form.count registers of `element`, and their stride. They may be wider, as those of ld and
+/// st.
+std::vector<operand_offset> take_registers(decoding& d, surface_form& form, type element,
+                                           syntax::operand const& operand, bool is_store);
+/// Takes the cache operator of a store or load, which has no effect.
+void take_cache_operator(decoding& d, bool is_store);
 /// Adds the operation: a is the handle, b a list of the coordinates, d a list of `registers`;
 /// immediate: `bytes` of the access.
 void emit_surface_access(decoding& d, handler run, surface_form const& form,
@@ -41,6 +53,15 @@ inline unsigned register_stride(operation const& o) noexcept
 inline operand_offset register_of(warp const& w, operation const& o, unsigned index) noexcept
 {
   return w.current().code->lists[o.d + index];
+}
+
+/// What a lane has in a register.
+template <typename T>
+T register_value(warp const& w, operation const& o, unsigned index, unsigned lane) noexcept
+{
+  T value;
+  std::memcpy(&value, w.at(register_of(w, o, index)) + lane * register_stride(o), sizeof value);
+  return value;
 }
 
 /// The surface of a lane's handle. @throws failure (address) it is not one that `o` accesses.

@@ -24,9 +24,8 @@ void each_element(warp& w, operation const& o, lane_mask mask, Use const& use)
 template <typename T, typename Op, typename = Op>
 void reduce_bytes(warp& w, operation const& o, lane_mask mask)
 {
-  auto const* const b = w.at(register_of(w, o, 0));
   each_element<T>(w, o, mask, [&](bound_image const&, std::byte* element, unsigned lane) {
-    (void)update<T, Op>(element, load<T>(b, lane), T{});
+    (void)update<T, Op>(element, register_value<T>(w, o, 0, lane), T{});
   });
 }
 
@@ -41,15 +40,16 @@ struct surface_reduction_of {
 template <typename Op>
 void reduce_samples(warp& w, operation const& o, lane_mask mask)
 {
-  auto const* const b = w.at(register_of(w, o, 0));
   auto const reduce = [&](bound_image const& image, std::byte* element, unsigned lane) {
     auto const layout = image.layout().texels;
     if (layout.bytes() != 4 || layout.bits != 32 || layout.kind == texel_kind::floating)
-      fail_texel(w, "the surface's texels are not integers of 32 bits", lane, o);
+      fail_texel(
+          w, "the surface's texels are not integers of 32 bits", lane, o,
+          "pass a surface of u32 or s32 with one channel, or use sured.b in the device code");
     if (layout.kind == texel_kind::signed_integer)
-      (void)update<std::int32_t, Op>(element, load<std::int32_t>(b, lane), 0);
+      (void)update<std::int32_t, Op>(element, register_value<std::int32_t>(w, o, 0, lane), 0);
     else
-      (void)update<std::uint32_t, Op>(element, load<std::uint32_t>(b, lane), 0U);
+      (void)update<std::uint32_t, Op>(element, register_value<std::uint32_t>(w, o, 0, lane), 0U);
   };
   each_element<std::uint32_t>(w, o, mask, reduce);
 }
@@ -71,22 +71,34 @@ std::string_view take_operator(decoding& d)
   d.refuse("no modifier is an operation");
 }
 
+/// Whether PTX has the operation `name` on elements, or samples of .p, of `type`.
+bool has_type(std::string_view name, type type, bool is_formatted) noexcept
+{
+  auto const is_bitwise = name == "and" || name == "or";
+  if (is_formatted) return type == type::b32 || (type == type::b64 && !is_bitwise && name != "add");
+  if (is_bitwise) return type == type::b32;
+  return type == type::u32 || type == type::s32 || type == type::u64 ||
+         (type == type::s64 && name != "add");
+}
+
 }  // namespace
 
 void decode_surface_reduction(decoding& d)
 {
+  auto const is_formatted = take_formatted(d);
   auto const type = d.take_type();
   auto const name = take_operator(d);
-  auto const form = take_surface_form(d);
+  auto form = take_surface_form(d, is_formatted);
   if (is_layered(form.shape)) d.reject("reductions of layered surfaces");
-  if (size_of(type) < 4 || is_float(type)) d.refuse("not a supported type");
+  if (!has_type(name, type, form.is_formatted)) d.reject("the operation does not have this type");
   if (form.is_formatted && type != type::b32) d.refuse("samples that are not of 32 bits");
   auto const run = form.is_formatted
                        ? pick_samples(d, name)
                        : update_choice<surface_reduction_of>::pick(d, name, type, space::global);
   d.expect_count(2, 2);
-  auto const value = d.source(1, type);
-  emit_surface_access(d, run, form, d.operand(0), {value}, size_of(type));
+  if (d.operand(1).kind == syntax::operand_kind::vector) d.reject("the operand is a vector");
+  auto const value = take_registers(d, form, type, d.operand(1), true);
+  emit_surface_access(d, run, form, d.operand(0), value, size_of(type));
 }
 
 }  // namespace fatlink::interpreter

@@ -45,10 +45,10 @@ std::array<std::byte, 16> texel_of(warp const& w, operation const& o, texel_layo
     fail_texel(w,
                "the surface has " + std::to_string(layout.channels) + " channels, and " +
                    std::to_string(register_count(o)) + " are written",
-               lane, o);
+               lane, o, "pass a surface with that many channels, or fix the device code");
   std::array<std::byte, 16> bytes = {};
   for (unsigned i = 0; i < layout.channels; ++i) {
-    auto const value = load<std::uint32_t>(w.at(register_of(w, o, i)), lane);
+    auto const value = register_value<std::uint32_t>(w, o, i, lane);
     if (layout.kind != texel_kind::floating && !fits(layout, value))
       fail_texel(w,
                  "the value " + std::to_string(value) + " does not fit in " +
@@ -79,14 +79,13 @@ void store_texels(warp& w, operation const& o, lane_mask mask)
 
 void decode_formatted_store(decoding& d)
 {
+  auto const is_formatted = take_formatted(d);
   if (d.take_type() != type::b32) d.refuse("not a supported type");
-  auto form = take_surface_form(d);
-  form.count = d.take("v4") ? 4 : d.take("v2") ? 2 : 1;
+  auto form = take_surface_form(d, is_formatted);
+  take_cache_operator(d, true);
+  form.count = take_vector(d);
   d.expect_count(2, 2);
-  auto const parts = parts_of(d.operand(1));
-  if (parts.size() != form.count) d.reject("the vector has another length");
-  std::vector<operand_offset> registers;
-  for (auto const& part : parts) registers.push_back(d.source(part, type::b32));
+  auto const registers = take_registers(d, form, type::b32, d.operand(1), true);
   emit_surface_access(d, &store_texels, form, d.operand(0), registers, 0);
 }
 

@@ -44,8 +44,20 @@ struct texel_operand {
 /// Decodes [object, {coordinates}]; coordinates that the geometry does not have are ignored.
 texel_operand take_texel(decoding& d, syntax::operand const& operand, geometry shape, type type);
 
-/// A vector's parts; an operand that is none is its own part.
-std::vector<syntax::operand> parts_of(syntax::operand const& operand);
+/// A vector's parts; an operand that is none is its own part. Rejects vectors of 3 or more than 4
+/// parts, which PTX does not have.
+std::vector<syntax::operand> parts_of(decoding const& d, syntax::operand const& operand);
+
+/// Whether an operand is a register or constant of a float.
+bool holds_float(decoding const& d, syntax::operand const& operand);
+
+/// Rejects a result of which no part is kept.
+void check_kept(decoding const& d, std::vector<syntax::operand> const& results);
+
+/// As decoding::source, but rejects floats where `type` is an integer, and constant integers where
+/// it is a float, as ptxas does. Registers of .b32 and .b64 fit every type of their width.
+operand_offset typed_source(decoding& d, syntax::operand const& operand, type type);
+void check_type(decoding const& d, syntax::operand const& operand, type type);
 
 /// In operation::flags: the geometry, and above it what a handler needs.
 constexpr std::uint32_t k_geometry_bits = 4;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "interpreter/instructions/floats/float_ops.hpp"
+
 namespace fatlink::interpreter {
 
 texture_view::texture_view(warp& w, operation const& o, bound_image const& image) noexcept
@@ -63,7 +65,9 @@ texel texture_view::filtered(sample_point const& point, unsigned lane) const
   return dimensions_ == 2 ? filtered_in<2>(point, lane) : filtered_in<3>(point, lane);
 }
 
-/// The sum of the weighted texels, rounded once to f32. A texel of weight 0 is not read.
+/// The sum of the weighted texels, rounded once to f32; NaNs are canonical. A texel of weight 0 is
+/// not read. The sum begins at -0.0, to which adding changes no number, so that texels of -0.0 keep
+/// their sign.
 template <unsigned Dimensions>
 texel texture_view::filtered_in(sample_point const& point, unsigned lane) const
 {
@@ -71,7 +75,7 @@ texel texture_view::filtered_in(sample_point const& point, unsigned lane) const
   for (unsigned i = 0; i < Dimensions; ++i)
     places[i] = around(axes_[i], point.coordinates[i], point.offsets[i]);
   auto const channels = image_.layout().texels.channels;
-  std::array<double, 4> sums = {};
+  std::array<double, 4> sums = {-0.0, -0.0, -0.0, -0.0};
   for (unsigned corner = 0; corner < 1U << Dimensions; ++corner) {
     std::array<std::int64_t, 3> index = {};
     auto weight = 1.0;
@@ -87,7 +91,7 @@ texel texture_view::filtered_in(sample_point const& point, unsigned lane) const
   }
   auto result = empty_texel(true);
   for (unsigned k = 0; k < channels; ++k)
-    result[k] = std::bit_cast<std::uint32_t>(static_cast<float>(sums[k]));
+    result[k] = std::bit_cast<std::uint32_t>(canonical(static_cast<float>(sums[k])));
   return result;
 }
 
