@@ -30,7 +30,7 @@ def fatlink(library):
 
 def has_cuda_compute():
     try:
-        return importlib.util.find_spec("cuda.compute") is not None
+        return all(importlib.util.find_spec(name) for name in ("cuda.compute", "cupy"))
     except ModuleNotFoundError:
         return False
 
@@ -38,7 +38,8 @@ def has_cuda_compute():
 def time_process(command, folder):
     """Milliseconds of the whole process to its verified result, and of what remains without starting up."""
     env = {**os.environ, "FATLINK_CACHE_DIR": f"{folder}/fatlink", "CUDA_CACHE_PATH": f"{folder}/driver",
-           "NUMBA_CACHE_DIR": f"{folder}/numba"}
+           "NUMBA_CACHE_DIR": f"{folder}/numba", "CUPY_CACHE_DIR": f"{folder}/cupy",
+           "CCCL_PCH_CACHE_DIR": f"{folder}/cccl"}
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
     said = b""
@@ -73,7 +74,8 @@ def main():
         for kind in ("reduce", "scan"):
             commands[kind, "cuda.compute"] = [sys.executable, HERE / "cuda_compute_first.py", kind, str(elements)]
     else:
-        print("cuda.compute is not installed for this Python: it is not measured (pip install cuda-cccl).\n")
+        print("cuda.compute or CuPy is not installed for this Python: cuda.compute is not measured "
+              "(pip install 'cuda-cccl[cu13]' cupy-cuda13x).\n")
     medians = measure(commands)
     print(f"{elements} float32 elements, medians of {rounds} rounds by turns, ms; cold: all caches empty.\n")
     print("| algorithm | program | cache | whole process | of fatlink | ready | of fatlink |\n|---|---|---|---:|---:|---:|---:|")
