@@ -6,6 +6,15 @@ foreach(component IN ITEMS runtime transforms development tests)
   fatlink_sbom_dependencies(${component} ${component}_sbom)
 endforeach()
 
+# The contracts of the runtime's libraries: those that state its package.
+get_property(runtime_contracts GLOBAL PROPERTY FATLINK_CONTRACTS)
+foreach(contract IN LISTS runtime_contracts)
+  get_target_property(package fatlink_contract_${contract} FATLINK_CONTRACT_PACKAGE)
+  if(NOT package MATCHES "^fatlink-runtime ")
+    list(REMOVE_ITEM runtime_contracts ${contract})
+  endif()
+endforeach()
+
 fatlink_add_package(fatlink-runtime
   COMPONENT runtime
   SUMMARY "link CUDA fatbins at run time with nvJitLink"
@@ -17,7 +26,7 @@ the shared library, and the kernel apply_transform."
   LICENSE_ID Apache-2.0
   OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/build/debian/fatlink-runtime.lintian-overrides"
   DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/build/debian/triggers"
-  PROVIDES_CONTRACTS apply_transform
+  PROVIDES_CONTRACTS ${runtime_contracts}
   ARCHIVE_COMPONENTS transforms  # so that `fatlink run` works with this archive only
   SBOM ${runtime_sbom}
   # muParser and nvJitLink are opened with dlopen; the vendor's package repository has nvJitLink.

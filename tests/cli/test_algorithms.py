@@ -38,6 +38,21 @@ class Algorithms(PlanTest):
                 self.assert_verified(f"segmented_reduce_{size}", operator, "--input", "offsets=offsets.npy",
                                      "--set", "n=10000")
 
+    def refuse_offsets(self, says, *numbers, words=("--set", "n=10")):
+        self.file("offsets.npy", offsets(*numbers))
+        done = self.refuse(3, "--library", "segmented_reduce_4", "--transform", "add_int32", "--input", "offsets=offsets.npy", *words,
+                           says=f"offsets.npy: {says}", hint="write offsets that do not decrease, of which none exceeds the number of elements")
+        self.assertIn("code:   invalid-npy", done.stderr)
+
+    def test_offsets_that_decrease_are_refused(self):
+        self.refuse_offsets("offset 2 is 3, less than offset 1, which is 5", 0, 5, 3, 10)
+
+    def test_offsets_above_the_number_of_elements_are_refused(self):
+        self.refuse_offsets("offset 3 is 11, and the segments are of 10 elements", 0, 5, 5, 11)
+        self.refuse_offsets("offset 0 is 18446744073709551615, and the segments are of 10 elements", 2**64 - 1, 0)
+        self.file("in.npy", npy("<i4", "(3,)", bytes(12)))
+        self.refuse_offsets("offset 1 is 4, and the segments are of 3 elements", 0, 4, words=("--input", "in=in.npy"))
+
     def test_every_loader_is_reduced(self):
         for size, operator in (2, "sum_bytes"), (4, "sum_squares"), (8, "count_above"):
             self.assert_verified(f"transform_reduce_{size}", operator, "--elements", 20000)
@@ -68,14 +83,57 @@ class Algorithms(PlanTest):
     def test_a_type_of_another_size_names_the_contract_for_it(self):
         self.file("pair.cu", "struct pair { float a, b; };\nFATLINK_COMBINE(pair, a, b) { return {a.a + b.a, a.b + b.b}; }\n")
         self.refuse(4, "--library", "reduce_4", "--transform", "pair.cu", "--elements", "10",
-                    says="pair has 8 bytes: use the contract combine_8")
+                    says="pair has 8 bytes: use the contract combine_8",
+                    hint="pass a library for elements of 8 bytes, which has the contract combine_8; without a library state that contract")
 
     def test_elements_without_fields_are_0_at_first(self):
         self.file("pair.cu", "struct pair { int a, b; };\nFATLINK_COMBINE(pair, x, y) { return {x.a + y.a, x.b + y.b}; }\n")
         said = self.run_plan("--library", "reduce_8", "--transform", "pair.cu", "--elements", 1000)
         self.assertTrue(said["between"][0]["verified"])
         self.refuse(2, "--library", "reduce_8", "--transform", "pair.cu", "--elements", "10", "--set", "init=1",
-                    says="bytes8 has no values: its bytes have no meaning")
+                    says="bytes8 has no values: its bytes have no meaning",
+                    hint='state the fields of the struct in the .json beside the transform: "element": [{"name": …, "type": …}, …]')
+        self.file("in.npy", npy("<f4", "(2,)", bytes(8)))
+        self.refuse(4, "--library", "reduce_8", "--transform", "pair.cu", "--input", "in.npy",
+                    says="in.npy has elements of float32; argument in has elements of bytes8", hint="or state the fields of the struct")
+
+
+    def test_a_library_without_the_size_of_its_elements_is_explained(self):
+        self.refuse(3, "--library", "reduce", "--transform", "add_float", says="reduce: no fatbin of that name is installed",
+                    hint="did you mean reduce_N, for elements of N bytes (N is one of 1, 2, 4, 8, 16, 32)?")
+
+    def test_an_operator_for_elements_of_another_size_names_the_library_for_it(self):
+        for library, operator, says, hint in (
+                ("reduce_4", "argmax", "for elements of 8 bytes (best)", "8 bytes: reduce_8; or a transform for combine_4/1"),
+                ("exclusive_scan_8", "add_float", "for elements of 4 bytes (float)", "4 bytes: exclusive_scan_4; or a transform for combine_8/1"),
+                ("select_4", "score_above", "for elements of 8 bytes", "8 bytes: select_8; or a transform for keep_4/1")):
+            with self.subTest(library=library, operator=operator):
+                done = self.refuse(4, "--library", library, "--transform", operator, says=says, hint="pass the library for elements of " + hint)
+                self.assertIn("[contract-mismatch]", done.stderr)
+                self.assertNotIn("plan-mismatch", done.stderr)
+
+    def refuse_source(self, code, library, says, hint):
+        self.file("op.cu", code)
+        self.refuse(4, *(("--library", library) if library else ()), "--transform", "op.cu", "--elements", "10", says=says, hint=hint)
+
+    def test_a_misspelt_macro_is_named_with_the_right_one(self):
+        self.refuse_source("FATLINK_COMBIN(float, a, b) { return a + b; }\n", "reduce_4", "op.cu:1: error: ",
+                           "FATLINK_COMBIN is no macro of fatlink; did you mean FATLINK_COMBINE(type, a, b) { … }?")
+
+    def test_a_hook_of_another_contract_names_the_contracts_that_have_it(self):
+        self.refuse_source("FATLINK_KEEP(float, x) { return x > 0; }\n", "reduce_4", "neither defines nor calls a hook of the contract "
+                           "combine_4/1; it defines keep", "keep is a hook of keep_4 and keep_store_4: pass a library with one of them")
+        self.refuse_source("FATLINK_MAP1(float, float, x) { return x; }\n", "map2", "op.cu:1: error: ",
+                           "FATLINK_MAP1 defines map_element, a hook of map1, and the source is compiled for map2/1: pass a library with it")
+
+    def test_an_operator_without_a_library_needs_a_contract(self):
+        self.refuse_source("FATLINK_COMBINE(float, a, b) { return a + b; }\n", None, "op.cu:1: error: ",
+                           "FATLINK_COMBINE defines combine, a hook of combine_N and load_combine_N, and the source is compiled for "
+                           "apply_transform/1: pass a library with one of them, or state the contract (--contract NAME)")
+
+    def test_a_missing_operator_is_named_with_its_macro(self):
+        self.refuse_source("__device__ float add(float a, float b) { return a + b; }\n", "reduce_4", "it defines ",
+                           "which FATLINK_COMBINE(type, a, b) { … } defines")
 
 
 class Lists(CliTest):

@@ -25,9 +25,11 @@ WITHOUT_A_GPU = {"run": r"run\.device\.no_gpu_reason$", "doctor": r"doctor\.driv
 PLAN = {"name": "copy", "summary": "s", "contract": "copy/1",
         "arguments": [{"name": "in", "role": "input", "type": "element", "count": "n", "alignment": 16,
                        "hook": "user_transform"},
-                      {"name": "out", "role": "output", "type": "element", "count": "n", "may_overlap": ["in"]},
+                      {"name": "out", "role": "output", "type": "element", "count": "n", "length": "count",
+                       "may_overlap": ["in"]},
+                      {"name": "count", "role": "output", "type": "uint64"},
                       {"name": "n", "role": "size", "default": 1}],
-        "launches": [{"kernel": "apply_transform", "grid": 1, "block": 32, "arguments": ["in", "out", "n"]}],
+        "launches": [{"kernel": "apply_transform", "grid": 1, "block": 32, "arguments": ["in", "out", "count", "n"]}],
         "computes": {"out": "map(user_transform, in)"}, "depth": {"out": "1"}}
 
 

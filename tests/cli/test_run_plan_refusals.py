@@ -113,7 +113,7 @@ class RunPlanRefusals(PlanTest):
 
     def test_a_field_is_not_set_of_a_state_that_no_transform_states(self):
         self.refuse(2, "--library", "convert", "--transform", "load_float32", "--set", "store_state.scale=2",
-                    says="--set store_state: no transform states the fields of its state", hint="leave out --set store_state.…")
+                    says="--set store_state: no transform states the fields of its state", hint='in the .json beside the transform: "state": [{"name": …, "type": …}, …]; else leave out --set store_state.…')
 
     def test_elements_are_refused_where_no_size_takes_them(self):
         self.refuse(2, *LOAD, "--set", "n=5", "--elements", "7", says="--elements 7: is the value of no size: --set states those of "

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped scans and selections by `fatlink run`: every operator is verified by its reference."""
+"""The shipped scans and selections by `fatlink run`: an operator of each size is verified by its reference. The reductions run
+every operator, and the tests of the devices every scan with every operator."""
+import json
+import shutil
 import struct
 import unittest
 
+from fatlink_cli import SHARE
 from plan_case import PlanTest, floats
 
-COMBINE = {1: ["add_uint8"], 2: ["max_float16"], 4: ["add_float", "max_float", "add_int32"], 8: ["argmax", "add_double"],
-           16: ["multiply_matrices"], 32: ["merge_moments"]}
+COMBINE = {1: "add_uint8", 2: "max_float16", 4: "add_float", 8: "argmax", 16: "multiply_matrices", 32: "merge_moments"}
 KEEP = {1: "nonzero_uint8", 2: "finite_float16", 4: "positive_float", 8: "score_above", 16: "inside_box", 32: "even_key"}
 
 
@@ -22,15 +25,29 @@ class ScansAndSelections(PlanTest):
 
     def floats_of(self, name):
         data = (self.folder / name).read_bytes()
-        return struct.unpack("<5f", data[-20:])
+        start = 10 + struct.unpack("<H", data[8:10])[0]
+        return struct.unpack(f"<{(len(data) - start) // 4}f", data[start:])
 
-    def test_every_operator_scans(self):
-        for size, operators in COMBINE.items():
-            for operator in operators:
-                for library in "scan", "exclusive_scan":
-                    with self.subTest(library=library, operator=operator):
-                        self.assertEqual(
-                            self.verified_outputs(f"{library}_{size}", operator, "--elements", 20000), {"out"})
+    def select(self, *words, library="select_4", **options):
+        """1, 3 and 5 are selected."""
+        self.file("in.npy", floats(1, -2, 3, 0, 5))
+        return self.fatlink("run", "--device", "cpu", "--library", library, "--transform", "positive_float", "--input",
+                            "in=in.npy", *words, **options)
+
+    def with_length(self, length):
+        """select_4 with another length of `out` in its plan."""
+        for ending in ".fatbin", ".json":
+            shutil.copyfile(SHARE / f"select_4{ending}", self.folder / f"changed{ending}")
+        plan = json.loads((self.folder / "changed.json").read_text())
+        next(argument for argument in plan["arguments"] if argument["name"] == "out")["length"] = length
+        self.file("changed.json", json.dumps(plan))
+        return "changed.fatbin"
+
+    def test_operators_of_each_size_scan(self):
+        for size, operator in COMBINE.items():
+            for library in "scan", *(["exclusive_scan"] if size in (4, 8) else []):
+                with self.subTest(library=library, operator=operator):
+                    self.assertEqual(self.verified_outputs(f"{library}_{size}", operator, "--elements", 20000), {"out"})
 
     def test_every_predicate_selects_and_partitions(self):
         for size, operator in KEEP.items():
@@ -61,8 +78,42 @@ class ScansAndSelections(PlanTest):
         self.file("in.npy", floats(1, -2, 3, 0, 5))
         self.run_checked("partition_4", "positive_float", "--input", "in=in.npy", "--output", "out=out.npy", "--output",
                          "rejected=rejected.npy")
-        self.assertEqual(self.floats_of("out.npy")[:3], (1, 3, 5))
-        self.assertEqual(self.floats_of("rejected.npy")[:2], (-2, 0))
+        self.assertEqual(self.floats_of("out.npy"), (1, 3, 5))
+        self.assertEqual(self.floats_of("rejected.npy"), (-2, 0))
+
+    def test_only_selected_elements_are_printed(self):
+        rows = [line.split()[0] for line in self.select("--print", "9").stdout.splitlines() if line.startswith("  out[")]
+        self.assertEqual(rows, ["out[0]", "out[1]", "out[2]"])
+        results = json.loads(self.select("--print", "9", "--json").stdout)["results"]
+        self.assertEqual([row["lto"] for row in results if row["output"] == "out"], ["1", "3", "5"])
+
+    def test_selected_elements_are_compared_with_expected_ones(self):
+        self.file("right.npy", floats(1, 3, 5))
+        self.file("wrong.npy", floats(1, 3, 4))
+        self.assertIn("--expect     out: verified, 3 elements", self.select("--expect", "out=right.npy").stdout)
+        self.assertIn("--expect     out: WRONG: 1 of 3 elements; the first is element 2: 5, expected 4",
+                      self.select("--expect", "out=wrong.npy", status=1).stdout)
+
+    def test_another_number_of_elements_than_expected_is_wrong(self):
+        self.file("fewer.npy", floats(1, 3))
+        self.file("more.npy", floats(1, 3, 5, 7, 9))
+        self.assertIn("WRONG: 1 of 3 elements; the first is element 2: an element, expected none: 2 are expected",
+                      self.select("--expect", "out=fewer.npy", status=1).stdout)
+        self.assertIn("WRONG: 2 of 5 elements; the first is element 3: none: the output has 3, expected an element",
+                      self.select("--expect", "out=more.npy", status=1).stdout)
+        expected = json.loads(self.select("--expect", "out=more.npy", "--json", status=1).stdout)["modes"][0]["expected"][0]
+        self.assertEqual((expected["verified"], expected["elements"], expected["failures"]), (False, 5, 2))
+
+    def test_more_results_than_the_reference_states_are_wrong(self):
+        done = self.select("--output", "out=out.npy", library=self.with_length("count + 1"), status=1)
+        self.assertIn("reference    out: WRONG: 1 of 4 elements; the first is element 3: an element, expected none: 3 are expected",
+                      done.stdout)
+        self.assertFalse((self.folder / "out.npy").exists())
+
+    def test_a_length_that_is_not_in_the_array_is_wrong(self):
+        self.assertIn("reference    out: WRONG: 1 of 5 elements; the first is element 0 (length): 6, expected 0 to 5",
+                      self.select(library=self.with_length("2 * count"), status=1).stdout)
+        self.assertIn("(length): no number, expected 0 to 5", self.select(library=self.with_length("1 / (count - 3)"), status=1).stdout)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import unittest
@@ -10,7 +11,8 @@ import unittest
 from outside_library import TOOLKIT, run
 
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
-PROJECT = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "tests/consumer/operator"
+SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
+PROJECT = SOURCE / "tests/consumer/operator"
 CMAKE = os.environ["FATLINK_CMAKE"]
 MOST_LINES = {"best.cu": 5, "CMakeLists.txt": 8}
 
@@ -38,6 +40,13 @@ class Operator(unittest.TestCase):
         for name, most in MOST_LINES.items():
             lines = [line for line in (PROJECT / name).read_text().splitlines() if line[:1] not in ("#", "/")]
             self.assertLessEqual(len(lines), most, name)
+
+    def test_the_document_shows_it(self):
+        text = (SOURCE / "docs/algorithms.md").read_text()
+        for name, language in (("best.cu", "cuda"), ("best.json", "json")):
+            code = "\n".join(line for line in (PROJECT / name).read_text().splitlines() if not line.startswith("//")).strip()
+            shown = [block.removeprefix("// best.cu\n").strip() for block in re.findall(rf"```{language}\n(.*?)```", text, re.S)]
+            self.assertIn(code, shown, name)
 
     def test_cmake_builds_it(self):
         run(CMAKE, "-S", PROJECT, "-B", self.folder / "build", "-G", "Ninja", f"-DCUDAToolkit_ROOT={TOOLKIT}",

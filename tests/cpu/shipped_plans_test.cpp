@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shipped libraries of algorithms on the reference device.
+#include "shipped_plans/depth_suite.hpp"
 #include "shipped_plans/histogram_suite.hpp"
 #include "shipped_plans/map_suite.hpp"
 #include "shipped_plans/reduce_suite.hpp"
@@ -10,6 +11,7 @@
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Cpu, Depths, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Histograms, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Maps, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Reductions, testing::Values("cpu"));

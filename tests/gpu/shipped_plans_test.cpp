@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shipped libraries of algorithms on a GPU.
+#include "shipped_plans/depth_suite.hpp"
 #include "shipped_plans/histogram_suite.hpp"
 #include "shipped_plans/map_suite.hpp"
 #include "shipped_plans/reduce_suite.hpp"
@@ -10,6 +11,7 @@
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Gpu, Depths, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Histograms, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Maps, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Reductions, testing::Values("gpu"));

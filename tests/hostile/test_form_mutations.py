@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged transforms of every form, in every link mode for sm_80 and sm_90: the host survives, no function of the wrong
 type is linked, every refusal names the file. FATLINK_FORM_MUTATIONS says how many of each form, type, mode and target:
-25 by default, times FATLINK_HOSTILE_SCALE; 1,000 with the label `stress`. FATLINK_FORM_SEED: other damage."""
+15 by default, times FATLINK_HOSTILE_SCALE; 1,000 with the label `stress`. FATLINK_FORM_SEED: other damage."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ import form_files
 from fatlink_cli import BUILD, nvjitlink
 
 DRIVER = BUILD / "bin" / "form_mutations"
-COUNT = int(os.environ.get("FATLINK_FORM_MUTATIONS", 25)) * int(os.environ.get("FATLINK_HOSTILE_SCALE", 1))
+COUNT = int(os.environ.get("FATLINK_FORM_MUTATIONS", 15)) * int(os.environ.get("FATLINK_HOSTILE_SCALE", 1))
 SEED = int(os.environ.get("FATLINK_FORM_SEED", 16))
 
 

@@ -4,6 +4,7 @@ hold, what they depend on, that they are the same bytes from any folder, and tha
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -41,8 +42,13 @@ class Packages(unittest.TestCase):
 
     @classmethod
     def transforms(cls, place, kinds):
-        """fatlink-transforms from a copy of its sources, as a distributor has them."""
+        """fatlink-transforms from a copy of its sources, as a distributor has them; of each list of operators the first one:
+        the build that is tested compiles all."""
         shutil.copytree(SOURCE / "kernels/transforms", place / "kernels/transforms")
+        lists = place / "kernels/transforms/CMakeLists.txt"
+        text, count = re.subn(r"set\((\w+_(?:operators|transforms)) ([\w/]+)[^)]*\)", r"set(\1 \2)", lists.read_text())
+        assert count == 12, count
+        lists.write_text(text)
         for file in ("LICENSE", "CHANGELOG.md"):
             shutil.copy(SOURCE / file, place)
         return cls.package(place / "kernels/transforms", place, kinds)
@@ -76,15 +82,26 @@ class Packages(unittest.TestCase):
         self.assertLessEqual(names, {"fatlink-transforms-0.1.0-any.tar.gz", "fatlink-transforms_0.1.0_all.deb",
                                      "fatlink-transforms-0.1.0-1.noarch.rpm"})
 
-    def test_of_debian_depend_on_the_contract_by_name_and_version(self):
+    def contracts_of(self, packages):
+        """What the fatbins in the packages state: {"fatlink-contract-combine-4-1", …}."""
+        fatbins = sorted(self.unpacked(packages).glob("share/fatlink/*.fatbin"))
+        idents = [file["ident"] for file in json.loads(run(BUILD / "bin/fatlink", "inspect", "--json", *fatbins))["files"]]
+        return {f"fatlink-contract-{ident['contract'].replace('_', '-')}-{ident['version']}" for ident in idents}
+
+    def test_of_debian_depend_on_the_contracts_of_their_transforms_by_name_and_version(self):
         for packages in (self.made["one"], self.halve):
             depends = run("dpkg-deb", "-f", self.of(packages, ".deb"), "Depends")
-            self.assertEqual(depends, "fatlink-contract-apply-transform-1\n")
+            self.assertEqual(set(depends.strip().split(", ")), self.contracts_of(packages))
 
     @needs("rpm")
-    def test_of_rpm_require_it_too(self):
-        required = run("rpm", "-qp", "--requires", self.of(self.made["one"], ".rpm"))
-        self.assertIn("fatlink-contract-apply-transform-1\n", required)
+    def test_of_rpm_require_them_too(self):
+        required = run("rpm", "-qp", "--requires", self.of(self.made["one"], ".rpm")).splitlines()
+        self.assertLessEqual(self.contracts_of(self.made["one"]), set(required))
+
+    def test_of_transforms_require_contracts_that_the_runtime_provides(self):
+        settings = (BUILD / "CPackConfig.cmake").read_text()
+        provided = re.search(r'set\(CPACK_DEBIAN_RUNTIME_PACKAGE_PROVIDES "([^"]*)"', settings)[1].split(", ")
+        self.assertLessEqual(self.contracts_of(self.made["one"]), set(provided))
 
     @needs("rpm")
     def test_state_the_licence_and_supplier_of_their_project(self):
@@ -134,6 +151,14 @@ class Packages(unittest.TestCase):
         self.assertIn("works with apply_transform", self.fatlink(root, "list"))
         said = self.fatlink(root, "run", "--transform", "halve", "--device", "cpu", "--mode", "ptx", "--elements", "99")
         self.assertIn("verified", said)
+
+    def test_an_operator_that_is_built_separately_runs_with_its_library(self):
+        root = self.installed_with(self.made["one"])
+        operator = json.loads(self.fatlink(root, "list", "--json", "add_uint8"))["fatbins"][0]
+        self.assertEqual(operator["package"], "fatlink-transforms 0.1.0")
+        ran = json.loads(self.fatlink(root, "run", "--json", "--library", "reduce_1", "--transform", "add_uint8", "--device", "cpu",
+                                      "--mode", "ptx", "--elements", "1000"))
+        self.assertEqual([mode["reference"][0]["verified"] for mode in ran["modes"]], [True])
 
     def test_links_that_are_shipped_serve_a_machine_without_nvjitlink(self):
         root = self.installed_with(self.made["one"])

@@ -16,7 +16,8 @@ TEST(PlanReference, SaysWhyAnOutputCannotBeVerified)
   auto const no_hooks = transform_of({});
   auto const add = transform_of({hook_of("f", {"a", "b"}, "a + b")});
   auto const reference = reference_of(map, no_hooks, {{"in", in}});
-  expect_reason(reference, in, "no sidecar states what the hook f computes");
+  expect_reason(reference, in,
+                "no sidecar (.json beside a transform) states what the hook f computes");
   EXPECT_EQ(reference.verify("other", in).reason,
             "the plan's \"computes\" does not state what other is");
   expect_reason(reference_of(map, no_hooks, {}), in, "the data of in is not known");

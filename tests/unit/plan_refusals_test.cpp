@@ -224,6 +224,26 @@ TEST(PlanReader, RefusesAlignmentsThatAreNone)
   expect_refusal("/arguments/4/alignment", 16, "arguments[4]: \"alignment\" has no meaning");
 }
 
+TEST(PlanReader, RefusesLengthsThatNoOutputHolds)
+{
+  auto const refuse = [](char const* length, std::string const& says, char const* hint) {
+    expect_refusal("/arguments/2/length", length, "arguments[2].length: " + says, hint);
+  };
+  refuse("n", R"("n": uses no other output of one integer)", R"(state it as "count")");
+  refuse("out", R"("out": unknown name out)", "n");
+  refuse("m", R"("m": unknown name m)", "n");
+  refuse("n -", R"("n -": )", "");
+  expect_refusal("/arguments/0/length", "n", "arguments[0]: \"length\" has no meaning");
+}
+
+TEST(PlanReader, RefusesLengthsOfArraysWithAShape)
+{
+  expect_refusal("/arguments/2", json::parse(R"({"name": "out", "role": "output", "type": "element",
+                                 "shape": ["height", "width"], "length": "n"})"),
+                 "arguments[2].length: has no meaning for an array with a \"shape\"",
+                 "\"count\" instead");
+}
+
 TEST(PlanReader, RefusesOtherKindsOfJson)
 {
   expect_refusal("/arguments", 1, "arguments: is of type number; expected an array");

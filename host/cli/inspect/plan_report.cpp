@@ -35,6 +35,7 @@ nlohmann::json describe_argument(plan_argument const& argument)
   nlohmann::json json{
       {"name", argument.name}, {"role", to_string(argument.role)}, {"type", type_of(argument)}};
   if (!argument.shape.empty()) json["shape"] = argument.shape;
+  if (!argument.length.empty()) json["length"] = argument.length;
   if (argument.alignment != 0) json["alignment"] = argument.alignment;
   if (!argument.hook.empty()) json["hook"] = argument.hook;
   if (!argument.may_overlap.empty()) json["may_overlap"] = argument.may_overlap;
@@ -83,6 +84,10 @@ void print_argument(nlohmann::json const& argument)
 {
   auto const shape = argument.value("shape", strings{});
   auto const count = shape.empty() ? std::string{} : fmt::format("[{}]", fmt::join(shape, ", "));
+  auto const length =
+      argument.contains("length")
+          ? fmt::format(", the first {} are results", argument["length"].get<std::string>())
+          : std::string{};
   auto const default_value =
       argument.contains("default") ? " = " + argument["default"].get<std::string>() : std::string{};
   auto const alignment =
@@ -92,10 +97,10 @@ void print_argument(nlohmann::json const& argument)
   auto const hook = argument.contains("hook")
                         ? fmt::format(", of hook {}", argument["hook"].get<std::string>())
                         : std::string{};
-  print_line(
-      argument["role"].get<std::string>(),
-      fmt::format("{}: {}{}{}{}{}", argument["name"].get<std::string>(),
-                  argument["type"].get<std::string>(), count, default_value, hook, alignment));
+  print_line(argument["role"].get<std::string>(),
+             fmt::format("{}: {}{}{}{}{}{}", argument["name"].get<std::string>(),
+                         argument["type"].get<std::string>(), count, length, default_value, hook,
+                         alignment));
 }
 
 void print_launch(nlohmann::json const& launch)

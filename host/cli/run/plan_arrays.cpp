@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "run/cut_outputs.hpp"
+
 namespace fatlink::cli {
 namespace {
 
@@ -79,6 +81,7 @@ std::map<std::string, host_array> plan_arrays::read_outputs() const
     buffer.read(array.bytes);
     outputs.emplace(argument.name, std::move(array));
   }
+  cut_outputs(plan_, data_.sizes, outputs);
   return outputs;
 }
 

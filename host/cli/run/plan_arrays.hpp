@@ -25,7 +25,8 @@ class plan_arrays {
 
   /// All arguments of a call.
   [[nodiscard]] std::vector<call_argument> arguments() const;
-  /// Copies the outputs back, by argument. @throws device_error a kernel failed.
+  /// Copies the outputs back, by argument, those with a length as cut_outputs. @throws device_error
+  /// a kernel failed.
   [[nodiscard]] std::map<std::string, host_array> read_outputs() const;
 
  private:

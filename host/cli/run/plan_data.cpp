@@ -24,6 +24,16 @@ namespace {
 
 using detail::plan_formulas;
 
+constexpr char const* k_state_fields =
+    "state the fields of the struct in the .json beside the transform: \"element\": [{\"name\": …, "
+    "\"type\": …}, …]";
+
+/// Whether the argument is of a struct of which only the size is known.
+bool lacks_fields(plan_argument const& argument, bool is_of_transforms)
+{
+  return is_of_transforms && argument.type->kind == scalar_kind::bytes;
+}
+
 [[noreturn]] void refuse_elements(char const* option, plan_argument const& argument,
                                   npy_reader const& file, bool is_of_transforms)
 {
@@ -31,6 +41,7 @@ using detail::plan_formulas;
   auto hint = fmt::format("convert the array to {}", to_string(*argument.type));
   if (is_of_transforms)
     hint += fmt::format("; or pass a transform for elements of {}", to_string(file.type()));
+  if (lacks_fields(argument, is_of_transforms)) hint += fmt::format("; or {}", k_state_fields);
   throw refused_error(
       {{.id = finding_id::element_mismatch,
         .severity = severity::error,
@@ -105,18 +116,22 @@ try {
   if (stated != arguments.values.end()) value = merged(std::move(value), stated->second);
   return {.type = *argument.type, .bytes = detail::encode_value(*argument.type, value)};
 } catch (std::invalid_argument const& cause) {
+  if (lacks_fields(argument, arguments.of_transforms.contains(argument.name)))
+    fail_usage(fmt::format("--set {}: {}", argument.name, cause.what()), argument.name,
+               k_state_fields);
   fail_value(argument.name, cause.what());
 }
 
 /// The arrays of --input, with their extents as the plan counts them.
 struct input_files {
+  std::map<std::string, std::string> const& names;
   std::map<std::string, std::unique_ptr<element_source>> sources = {};
   detail::array_extents extents = {};
 };
 
 input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments)
 {
-  input_files files;
+  input_files files{.names = arguments.inputs};
   for (auto const& [name, file] : arguments.inputs) {
     auto& source = files.sources[name] = open_array("--input", *plan.find(name), file, arguments);
     files.extents[name] = extents_for(*plan.find(name), *source);
@@ -130,11 +145,16 @@ host_array input_of(launch_plan const& plan, std::size_t index, input_files cons
                     std::uint64_t seed)
 {
   auto const& argument = plan.arguments[index];
-  if (auto const file = files.sources.find(argument.name); file != files.sources.end())
-    return load(argument, *file->second, extents);
+  auto const elements = segmented_elements(plan, argument.name, count_of);
+  auto const has_offsets =
+      elements && detail::is_integer(argument.type->kind) && extents.size() == 1;
+  if (auto const file = files.sources.find(argument.name); file != files.sources.end()) {
+    auto array = load(argument, *file->second, extents);
+    if (has_offsets) check_offsets(files.names.at(argument.name), array.view(), *elements);
+    return array;
+  }
   auto const own_seed = seed_of(seed, index);
-  if (auto const elements = segmented_elements(plan, argument.name, count_of);
-      elements && detail::is_integer(argument.type->kind) && extents.size() == 1)
+  if (has_offsets)
     return {.type = *argument.type,
             .extents = extents,
             .bytes = generate_offsets(*argument.type, extents[0], *elements, own_seed)};

@@ -35,6 +35,7 @@ struct host_array {
   element_type type = {};
   std::vector<std::size_t> extents = {};
   std::vector<std::byte> bytes = {};
+  std::string wrong_length = {};  ///< of an output: its length, if that is not in the array
 
   [[nodiscard]] std::size_t count() const noexcept { return bytes.size() / type.size; }
   [[nodiscard]] array_view view() const noexcept { return {type, bytes}; }

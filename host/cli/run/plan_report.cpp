@@ -82,7 +82,8 @@ nlohmann::json first_elements(plan_summary const& run)
     for (std::size_t i = 0; i < std::min(run.printed, array.count()); ++i) {
       nlohmann::json row{{"output", name}, {"index", index_text(array, i)}};
       for (auto const& mode : run.modes)
-        row[to_string(mode.image.mode)] = element_text(mode.outputs.at(name), i);
+        if (auto const& output = mode.outputs.at(name); i < output.count())
+          row[to_string(mode.image.mode)] = element_text(output, i);
       if (expected != run.expected_text.end() && i < expected->second.size())
         row["expected"] = expected->second[i];
       rows.push_back(std::move(row));

@@ -105,12 +105,12 @@ std::vector<std::byte> state_of(plan_argument const& argument, plan_arguments co
     bytes = owner->types.default_state;
   if (fields == arguments.values.end()) return bytes;
   if (owner == nullptr)
-    fail_usage(
-        fmt::format("--set {}: no transform states the fields of its state", argument.name),
-        argument.name,
-        fmt::format("leave out --set {}.…; or, if the hook reads a state, state its fields in the "
-                    "transform's .json",
-                    argument.name));
+    fail_usage(fmt::format("--set {}: no transform states the fields of its state", argument.name),
+               argument.name,
+               fmt::format(
+                   "if the hook reads a state, state its fields in the .json beside the transform: "
+                   "\"state\": [{{\"name\": …, \"type\": …}}, …]; else leave out --set {}.…",
+                   argument.name));
   set_fields(bytes, *owner->types.state, argument.name, fields->second);
   return bytes;
 }

@@ -108,11 +108,12 @@ prepared_job prepare_job(launch_plan plan, run_arguments const& arguments, devic
   check_outputs(job.arguments, paths, arguments.json);
   job.links = read_links(plan, arguments, choice, compiles, job.read_ms);
   for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
+  refuse_sass_without_gpu(job.links, choice);
+  check_inputs(
+      job.links);  // first: a transform of another contract may fit no argument of the plan
   auto bound = bind_plan(std::move(plan), job.links.inputs, job.links.modules);
   job.plan = std::move(bound.plan);
   job.references = std::move(bound.references);
-  refuse_sass_without_gpu(job.links, choice);
-  check_inputs(job.links);
   job.generated.copies = {.outputs = job.links.modes.size(),
                           .on_host = choice.is_reference_device() || arguments.compare_cpu};
   job.data =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/segment_offsets.hpp"
 
+#include <fmt/format.h>
+
 #include "plan/components.hpp"
 #include "verification/generate.hpp"
 
@@ -20,6 +22,23 @@ std::optional<std::size_t> count_in(computation const& node, count_lookup const&
 std::size_t even_offset(std::size_t index, std::size_t segments, std::size_t elements)
 {
   return static_cast<std::size_t>(static_cast<detail::uint128>(index) * elements / segments);
+}
+
+[[noreturn]] void refuse_offsets(std::string const& file, std::string const& cause)
+{
+  throw file_error(
+      stage::input,
+      {.message = fmt::format("{}: {}", file, cause),
+       .input = file,
+       .code = error_code::invalid_npy,
+       .hint =
+           "segment i is the elements from offset i up to offset i + 1: write offsets that do not "
+           "decrease, of which none exceeds the number of elements"});
+}
+
+std::string offset_text(element_type const& type, detail::int128 value)
+{
+  return detail::to_text(type.kind, detail::whole_number(value));
 }
 
 }  // namespace
@@ -46,6 +65,23 @@ std::vector<std::byte> generate_offsets(element_type const& type, std::size_t co
                   bytes.data() + i * type.size);
   }
   return bytes;
+}
+
+void check_offsets(std::string const& file, array_view const& offsets, std::size_t elements)
+{
+  detail::int128 previous = 0;
+  for (std::size_t i = 0; i < offsets.count(); ++i) {
+    auto const* const place = offsets.bytes.data() + i * offsets.type.size;
+    auto const value = detail::load(offsets.type.kind, place).whole;
+    auto const text = fmt::format("offset {} is {}", i, offset_text(offsets.type, value));
+    if (value > static_cast<detail::int128>(elements))
+      refuse_offsets(file, fmt::format("{}, and the segments are of {} elements", text, elements));
+    if (value < previous)
+      refuse_offsets(file, i == 0 ? fmt::format("{}, below 0", text)
+                                  : fmt::format("{}, less than offset {}, which is {}", text, i - 1,
+                                                offset_text(offsets.type, previous)));
+    previous = value;
+  }
 }
 
 }  // namespace fatlink::cli

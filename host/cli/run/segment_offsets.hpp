@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated offsets of segments, for inputs that "computes" states as such: segmented_fold.
+// Offsets of segments, of inputs that "computes" states as such (segmented_fold): generates and
+// checks them.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "fatlink/launch_plan.hpp"
+#include "verification/operand_program.hpp"
 
 namespace fatlink::cli {
 
@@ -25,5 +27,9 @@ std::optional<std::size_t> segmented_elements(launch_plan const& plan, std::stri
 /// up to twice the mean length, and some are empty. They depend on the arguments only.
 std::vector<std::byte> generate_offsets(element_type const& type, std::size_t count,
                                         std::size_t elements, std::uint64_t seed);
+
+/// @throws file_error (invalid-npy) `offsets`, of integers that were read from `file`, decrease, or
+///   exceed the number of elements that they divide; names the index and the values.
+void check_offsets(std::string const& file, array_view const& offsets, std::size_t elements);
 
 }  // namespace fatlink::cli

@@ -129,10 +129,22 @@ output_verification compare_by_tolerance(std::string const& no_bound, array_view
   return result;
 }
 
-/// With an array of --expect.
+array_view first_elements(array_view const& array, std::size_t count)
+{
+  return {array.type, array.bytes.first(count * array.type.size)};
+}
+
+/// With an array of --expect. Arrays of an output with a length may have different counts.
 output_verification compare_expected(plan_reference const& reference, std::string const& output,
                                      array_view const& expected, array_view const& actual)
 {
+  if (expected.count() != actual.count()) {
+    auto const common = std::min(expected.count(), actual.count());
+    auto result = compare_expected(reference, output, first_elements(expected, common),
+                                   first_elements(actual, common));
+    compare_lengths(result, expected.count(), actual.count());
+    return result;
+  }
   auto result = reference.verify_between(output, expected, actual);
   if (result.reason.empty()) return result;
   return compare_by_tolerance(result.reason, expected, actual);
@@ -198,6 +210,14 @@ output_verification compare_runs(plan_reference const& reference, launch_plan co
                                  std::string const& output, run_output const& first,
                                  run_output const& second)
 {
+  if (first.array.count() != second.array.count()) {  // of an output with a length
+    auto const common = std::min(first.array.count(), second.array.count());
+    auto result = compare_runs(reference, plan, output,
+                               {first_elements(first.array, common), first.unwritten},
+                               {first_elements(second.array, common), second.unwritten});
+    compare_lengths(result, first.array.count(), second.array.count());
+    return result;
+  }
   auto result = reference.verify_between(output, first.array, second.array);
   if (result.reason.empty()) return result;
   return compare_without_bound(result.reason, plan, output, first, second);
@@ -208,16 +228,31 @@ std::string extents_text(std::vector<std::size_t> const& extents)
   return fmt::format("({})", fmt::join(extents, ", "));
 }
 
-/// An output with one extent has a count: arrays of any dimensions fit.
+/// An output with one extent has a count: arrays of any dimensions fit. Any count may be expected
+/// of one with a length.
 /// @throws usage_error the array of --expect has other extents than the output.
-void check_extents(std::string const& name, host_array const& expected, host_array const& actual)
+void check_extents(plan_argument const& output, host_array const& expected,
+                   host_array const& actual)
 {
+  if (!output.length.empty()) return;
+  auto const& name = output.name;
   if (actual.extents.size() == 1 ? expected.count() == actual.count()
                                  : expected.extents == actual.extents)
     return;
   fail_usage(fmt::format("--expect {}: the array has the shape {}, and the output has {}", name,
                          extents_text(expected.extents), extents_text(actual.extents)),
              name, "pass the expected result for these inputs and sizes");
+}
+
+/// Of an output whose length is not in the array.
+output_verification refuse_length(host_array const& output)
+{
+  return {.method = "length",
+          .elements = output.count(),
+          .failures = 1,
+          .component = "length",
+          .expected = fmt::format("0 to {}", output.count()),
+          .actual = output.wrong_length};
 }
 
 /// Nothing is verified where there is nothing.
@@ -235,10 +270,11 @@ void verify_modes(plan_expectations const& expected, plan_summary& summary, std:
   for (auto& mode : summary.modes) {
     auto const reference = reference_of(expected, sizes, mode);
     for (auto const& [name, array] : mode.outputs)
-      mode.verifications[name] = reference.verify(name, array.view());
+      mode.verifications[name] =
+          array.wrong_length.empty() ? reference.verify(name, array.view()) : refuse_length(array);
     for (auto const& [name, array] : expected.data.expected) {
       auto const& output = mode.outputs.at(name);
-      check_extents(name, array, output);
+      check_extents(*expected.plan.find(name), array, output);
       mode.expectations[name] = compare_expected(reference, name, array.view(), output.view());
     }
     mark_empty(mode.verifications);

@@ -24,6 +24,7 @@ struct plan_expectations {
 /// and two modes with each other; keeps the expected text of the first `print` elements. Two
 /// results may differ by twice the bound of the reference; without one as
 /// k_without_bound says, which means nothing for floats that accumulate: these are not compared.
+/// Of outputs with a length, a different number of elements is a failure.
 /// @throws as plan_reference; usage_error an array of --expect of another size than the output.
 void verify_modes(plan_expectations const& expected, plan_summary& summary, std::size_t print);
 

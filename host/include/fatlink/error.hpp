@@ -74,7 +74,7 @@ enum class error_code {
   unexpected_build,   ///< the fatbin does not hold what its build was to make
   invalid_sidecar,    ///< a .json that is malformed or does not fit its fatbin
   invalid_plan,       ///< a launch plan that is malformed, or whose formulas cannot be evaluated
-  invalid_npy,        ///< not a .npy file that fatlink reads
+  invalid_npy,        ///< not a .npy file that fatlink reads, or values that a plan cannot take
   invalid_image,      ///< a linked image that is damaged or of a kind that the device cannot load
   unusable_cache,     ///< the cache folder cannot be used
   link_not_cached,    ///< the cache did not store a link

@@ -49,6 +49,9 @@ struct plan_argument {
   /// Of an array: its extents, slowest first; one for an array without dimensions of its own.
   /// Empty for sizes, values and the state.
   std::vector<formula_text> shape = {};
+  /// Of an output: how many of its elements are results, over sizes and other outputs that hold one
+  /// integer: "count". Empty: all.
+  formula_text length = {};
   /// Of an array or a state: its address is a multiple of this many bytes, a power of two to 4,096,
   /// if that is more than its type needs. 0: as the type.
   std::size_t alignment = 0;

@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <set>
 
 #include "fatlink/catalogue.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/input.hpp"
+#include "preflight/sized_contracts.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
+#include "util/text/number.hpp"
 
 namespace fatlink {
 namespace {
@@ -39,17 +43,30 @@ std::string listing(std::vector<search_folder> const& path)
   return text;
 }
 
+/// Of a name without the size of the elements: "did you mean reduce_N, …? "; else the most similar
+/// name. Empty where there is none.
+std::string suggest(std::vector<std::string> const& names, std::string const& name)
+{
+  std::set<std::uint64_t> sizes;
+  for (auto const& known : names)
+    if (auto const sized = detail::split_size(known); sized && sized->base == name)
+      if (auto const bytes = detail::read_count(sized->bytes)) sizes.insert(*bytes);
+  if (!sizes.empty())
+    return detail::format("did you mean {}_N, for elements of N bytes (N is one of {})? ", name,
+                          fmt::join(sizes, ", "));
+  auto const similar = detail::nearest(names, name);
+  return similar.empty() ? "" : detail::format("did you mean {}? ", similar);
+}
+
 std::string hint_for(std::string const& name, std::vector<search_folder> const& path)
 {
   std::error_code ignored;
   if (std::filesystem::exists(name, ignored))
     return detail::format("for the file, write ./{}", name);
-  auto const suggestion = detail::nearest(names_in(path), name);
   return detail::format(
       "{}pass the name of an installed fatbin, or a path with a slash or one of the endings "
       ".fatbin, {}",
-      suggestion.empty() ? "" : detail::format("did you mean {}? ", suggestion),
-      fmt::join(k_endings, ", "));
+      suggest(names_in(path), name), fmt::join(k_endings, ", "));
 }
 
 }  // namespace

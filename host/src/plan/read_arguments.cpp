@@ -45,15 +45,16 @@ std::vector<std::string> keys_of(argument_role role)
   if (is_array(role)) keys.insert(keys.end(), {"count", "shape"});
   if (role == argument_role::input || role == argument_role::output || role == argument_role::state)
     keys.emplace_back("alignment");
-  if (role == argument_role::output) keys.emplace_back("may_overlap");
+  if (role == argument_role::output) keys.insert(keys.end(), {"length", "may_overlap"});
   if (role == argument_role::value || role == argument_role::size) keys.emplace_back("default");
   return keys;
 }
 
 void check_keys(json_place const& place, argument_role role)
 {
-  static std::vector<std::string> const all{"name",        "role",    "type", "count",    "shape",
-                                            "may_overlap", "default", "hook", "alignment"};
+  static std::vector<std::string> const all{"name",  "role",     "type",        "count",
+                                            "shape", "length",   "may_overlap", "default",
+                                            "hook",  "alignment"};
   place.check_keys(all);
   auto const keys = keys_of(role);
   for (auto const& [key, ignored] : place.value().items())
@@ -113,6 +114,17 @@ std::vector<formula_text> read_shape(json_place const& argument, argument_role r
 }
 
 /// Empty where it is not stated.
+formula_text read_length(json_place const& place, plan_argument const& output)
+{
+  auto const length = place.find("length");
+  if (!length) return {};
+  if (output.shape.size() > 1)
+    length->fail("has no meaning for an array with a \"shape\"",
+                 "remove it, or state \"count\" instead of \"shape\"");
+  return length->formula();
+}
+
+/// Empty where it is not stated.
 std::string read_hook(json_place const& place, plan_argument const& argument)
 {
   auto const hook = place.find("hook");
@@ -153,6 +165,7 @@ plan_argument read_argument(json_place const& place, plan_types const& types)
   argument.hook = read_hook(place, argument);
   argument.alignment = read_alignment(place);
   if (is_array(argument.role)) argument.shape = read_shape(place, argument.role);
+  argument.length = read_length(place, argument);
   if (auto const stated = place.find("default"))
     argument.default_value = read_default(*stated, argument);
   return argument;

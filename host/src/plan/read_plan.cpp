@@ -8,6 +8,7 @@
 #include "input/stated_digest.hpp"
 #include "plan/check_unique_keys.hpp"
 #include "plan/json_place.hpp"
+#include "plan/output_lengths.hpp"
 #include "plan/plan_error.hpp"
 #include "plan/plan_formulas.hpp"
 #include "plan/read_parts.hpp"
@@ -123,6 +124,7 @@ launch_plan read_plan(nlohmann::json const& json, std::string const& file,
   plan.launches = read_launches(whole, plan);
   plan.results = read_results(whole, plan);
   sort_lets(plan);
+  check_lengths(plan);
   check_launched(whole, plan);
   return plan;
 }

@@ -205,7 +205,8 @@ stated_hook program_context::find_hook(std::string const& name) const
 {
   for (auto const& transform : transforms)
     if (auto const* const hook = transform.find(name)) return {.owner = &transform, .hook = hook};
-  throw not_verifiable(detail::format("no sidecar states what the hook {} computes", name));
+  throw not_verifiable(detail::format(
+      "no sidecar (.json beside a transform) states what the hook {} computes", name));
 }
 
 array_view const& program_context::find_array(std::string const& name) const

@@ -138,6 +138,22 @@ void output_comparison::compare_exactly(std::size_t index, std::byte const* expe
 
 }  // namespace detail
 
+void compare_lengths(output_verification& result, std::size_t expected, std::size_t actual)
+{
+  if (expected == actual) return;
+  auto const common = std::min(expected, actual);
+  output_verification difference{.elements = std::max(expected, actual) - common,
+                                 .failures = std::max(expected, actual) - common,
+                                 .first_failure = common};
+  difference.expected =
+      actual < expected ? "an element" : detail::format("none: {} are expected", expected);
+  difference.actual =
+      actual < expected ? detail::format("none: the output has {}", actual) : "an element";
+  result += difference;
+  if (result.method.empty()) result.method = "number of elements";
+  result.reason.clear();
+}
+
 output_verification compare_outputs(array_view const& expected, array_view const& actual,
                                     hook_tolerance const& tolerance)
 {

@@ -42,6 +42,10 @@ struct output_verification {
 output_verification compare_outputs(array_view const& expected, array_view const& actual,
                                     hook_tolerance const& tolerance);
 
+/// Adds a failure for each element that is missing or too many where `expected` elements should be:
+/// they follow those that `result` compared. Then there is no reason any more.
+void compare_lengths(output_verification& result, std::size_t expected, std::size_t actual);
+
 namespace detail {
 
 /// Records one element after the other.

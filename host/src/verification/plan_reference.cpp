@@ -130,7 +130,11 @@ try {
     else
       comparison.compare(element.index, element.values, element.bounds);
   });
-  return all.total(method_of(result));
+  auto total = all.total(method_of(result));
+  auto const* const argument = plan_.find(output);
+  if (argument != nullptr && !argument->length.empty() && total.elements < actual.count())
+    compare_lengths(total, total.elements, actual.count());
+  return total;
 } catch (detail::not_verifiable const& reason) {
   return {.reason = reason.what()};
 }

@@ -48,7 +48,8 @@ class plan_reference {
   /// default definitions last. `data`'s arrays must outlive the object.
   plan_reference(launch_plan plan, std::vector<transform_reference> transforms, plan_data data);
 
-  /// Compares an output, which has the type and the count of the run's array. A reason where
+  /// Compares an output, which has the type and the count of the run's array; of an output with a
+  /// length the elements that are results, and it is wrong to have more of them. A reason where
   /// "computes" does not name it, a hook has no reference, or a fold no error model.
   /// @throws file_error (invalid-sidecar) a reference does not fit the plan's types.
   /// @throws unavailable_error muParser is not installed.

@@ -7,11 +7,13 @@
 // reference device instead, without times: it needs no GPU.
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench_cases.hpp"
+#include "bench_options.hpp"
+#include "case_times.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "measured_case.hpp"
 
@@ -19,59 +21,18 @@ using namespace algorithm_bench;
 
 namespace {
 
-struct program_options {
-  std::string data;
-  bool only_check = false;
-  int rounds = 30;
-  std::string only;
-  std::vector<std::size_t> elements;
-};
+constexpr int k_usage = 2;  // the exit status
 
-program_options read_options(int count, char** words)
-{
-  program_options options;
-  for (int i = 1; i < count; ++i) {
-    std::string_view const word(words[i]);
-    if (word == "--check")
-      options.only_check = true;
-    else if (word == "--rounds" && i + 1 < count)
-      options.rounds = std::atoi(words[++i]);
-    else if (word == "--only" && i + 1 < count)
-      options.only = words[++i];
-    else if (options.data.empty())
-      options.data = word;
-    else
-      options.elements.push_back(std::strtoull(words[i], nullptr, 10));
-  }
-  if (options.elements.empty()) options.elements = {std::size_t{1} << 20, std::size_t{1} << 28};
-  return options;
-}
-
-void print_head(program_options const& options)
+void print_head(bench_options const& options)
 {
   auto const linker = fatlink::nvjitlink::open();
-  std::printf("%s, nvJitLink %u.%u; medians of %d rounds of CUDA graphs, by turns\n\n",
-              cub_calls::describe_machine(), linker->major(), linker->minor(), options.rounds);
-  std::printf(
-      "| algorithm | element | elements | CUB µs | LTO µs | PTX µs | LTO GB/s | LTO, of CUB | PTX, "
-      "of CUB | LTO, of copy | result |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
-}
-
-void print_row(bench_case const& tested, std::size_t elements, case_times const& times)
-{
-  auto const rate = times.bytes / times.lto_us / 1e3;
-  auto const result = times.differences == 0 ? std::string("equal")
-                                             : std::to_string(times.differences) + " words differ";
-  std::printf("| %s | %s | %zu | %.2f | %.2f | %.2f | %.0f | %.3f | %.3f | %.3f | %s |\n",
-              tested.name.c_str(),
-              tested.type == cub_calls::element::float32 ? "float" : "8-byte struct", elements,
-              times.cub_us, times.lto_us, times.ptx_us, rate, times.cub_us / times.lto_us,
-              times.cub_us / times.ptx_us, times.copy_us / times.lto_us, result.c_str());
-  std::fflush(stdout);
+  std::printf("%s, nvJitLink %u.%u; medians of %d rounds of CUDA graphs, by turns\n\n%s",
+              cub_calls::describe_machine(), linker->major(), linker->minor(), options.rounds,
+              table_head().c_str());
 }
 
 /// Whether it could be measured, with the results of CUB.
-bool measure_one(bench_case const& tested, std::size_t elements, program_options const& options)
+bool measure_one(bench_case const& tested, std::size_t elements, bench_options const& options)
 try {
   if (options.only_check) {
     check_case(tested, options.data);
@@ -79,7 +40,8 @@ try {
     return true;
   }
   auto const times = measure_case(tested, elements, options.data, options.rounds);
-  print_row(tested, elements, times);
+  std::fputs(table_row(tested, elements, times).c_str(), stdout);
+  std::fflush(stdout);
   return times.differences == 0;
 } catch (fatlink::error const& failure) {
   std::fprintf(stderr, "%s (%s): %s\n", tested.name.c_str(), tested.library.c_str(),
@@ -87,7 +49,7 @@ try {
   return false;
 }
 
-int run(program_options const& options)
+int run(bench_options const& options)
 {
   if (!options.only_check) print_head(options);
   auto is_right = true;
@@ -104,12 +66,10 @@ int run(program_options const& options)
 
 int main(int count, char** words)
 try {
-  auto const options = read_options(count, words);
-  if (options.data.empty()) {
-    std::fprintf(stderr, "name the folder of the libraries: share/fatlink\n");
-    return EXIT_FAILURE;
-  }
-  return run(options);
+  return run(read_options(std::vector<std::string>(words + 1, words + count)));
+} catch (std::invalid_argument const& failure) {
+  std::fprintf(stderr, "algorithm_bench: %s\n", failure.what());
+  return k_usage;
 } catch (fatlink::error const& failure) {
   std::fprintf(stderr, "%s\n%s\n", failure.what(), failure.details().hint.c_str());
   return EXIT_FAILURE;

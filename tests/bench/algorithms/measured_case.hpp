@@ -5,19 +5,10 @@
 #include <string>
 
 #include "bench_cases.hpp"
+#include "case_times.hpp"
 #include "fatlink/error.hpp"
 
 namespace algorithm_bench {
-
-/// Microseconds of one call.
-struct case_times {
-  double cub_us = 0;
-  double lto_us = 0;
-  double ptx_us = 0;
-  double copy_us = 0;                  ///< of a copy that reads and writes as many bytes
-  double bytes = 0;                    ///< read and written, each element once
-  unsigned long long differences = 0;  ///< words of the results that are not those of CUB
-};
 
 /// Measures on the first GPU, with the libraries in the folder `data`.
 /// @throws fatlink::error a library is missing, does not link or has another plan.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/contract/hook_macros.hpp"
 #include "compiler/ir/ir_signature.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
@@ -43,6 +44,9 @@ std::string describe_definitions(ptx_interface const& module)
 std::string hint_for(ptx_interface const& module, installed_contract const& contract)
 {
   auto const names = names_in(module);
+  for (auto const& name : names)
+    if (auto const hint = other_contract_hint(name, contract); !hint.empty())
+      return detail::format("{}; {}", hint, contract.declaration_hint(contract.hooks.front()));
   for (auto const& hook : contract.hooks) {
     auto const declaration = contract.declaration_of(hook);
     auto const holds = [&](auto const& test) {
@@ -57,7 +61,9 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
       return detail::format("it defines {}; did you mean {}? the contract declares: {}", name, hook,
                             declaration);
   }
-  auto const hint = contract.declaration_hint(contract.hooks.front());
+  auto hint = contract.declaration_hint(contract.hooks.front());
+  if (auto const macro = macro_of(contract.hooks.front(), contract); !macro.empty())
+    hint += detail::format(", which {} defines", macro);
   if (!module.kernels.empty())
     return detail::format("define a __device__ function, which the library's kernel calls; {}",
                           hint);

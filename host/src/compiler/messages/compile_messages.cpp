@@ -7,6 +7,7 @@
 #include <charconv>
 #include <set>
 
+#include "compiler/contract/hook_macros.hpp"
 #include "compiler/contract/installed_contract.hpp"
 #include "compiler/messages/missing_header.hpp"
 #include "fatlink/error.hpp"
@@ -201,6 +202,7 @@ void refuse_product(compile_product const& product, compile_subject const& subje
                  "run too"});
   auto const line = first_compile_error(product.log);
   auto hint = assembly_hint(product);
+  if (hint.empty()) hint = macro_hint(product.log, subject.contract);
   if (hint.empty()) hint = contract_hint(product.log, subject);
   if (hint.empty()) hint = correction_hint(line, subject);
   throw compile_error(

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "case_times.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace algorithm_bench {
+
+std::string table_head()
+{
+  return "| algorithm | element | elements | CUB µs | LTO µs | PTX µs | LTO GB/s | LTO, of CUB | "
+         "PTX, of CUB | LTO, of copy | result |\n"
+         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
+}
+
+std::string table_row(bench_case const& tested, std::size_t elements, case_times const& times)
+{
+  auto const result = times.differences == 0 ? std::string("equal")
+                                             : std::to_string(times.differences) + " words differ";
+  std::array<char, 256> numbers{};
+  std::snprintf(
+      numbers.data(), numbers.size(), "%zu | %.2f | %.2f | %.2f | %.0f | %.3f | %.3f | %.3f",
+      elements, times.cub_us, times.lto_us, times.ptx_us, times.bytes / times.lto_us / 1e3,
+      times.cub_us / times.lto_us, times.cub_us / times.ptx_us, times.copy_us / times.lto_us);
+  auto const* const type = tested.type == cub_calls::element::float32 ? "float" : "8-byte struct";
+  return "| " + tested.name + " | " + type + " | " + numbers.data() + " | " + result + " |\n";
+}
+
+}  // namespace algorithm_bench

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hints for the macros that define hooks of algorithms.
+#include "compiler/contract/hook_macros.hpp"
+
+#include <gtest/gtest.h>
+
+#include "preflight/sized_contracts.hpp"
+
+using namespace fatlink::detail;
+
+namespace {
+
+installed_contract contract(char const* name, char const* hook)
+{
+  return {.name = name, .version = 1, .hooks = {hook}};
+}
+
+}  // namespace
+
+TEST(HookMacros, NameTheOneThatIsMisspelt)
+{
+  EXPECT_EQ(
+      macro_hint("a.cu(1): error: x\n  FATLINK_LES(float, a, b) { return a > b; }\n", nullptr),
+      "FATLINK_LES is no macro of fatlink; did you mean FATLINK_LESS(type, a, b) { … }?");
+}
+
+TEST(HookMacros, OfOthersAreNotExplained)
+{
+  EXPECT_EQ(macro_hint("  FATLINK_QQXX(1)\n", nullptr), "");
+  EXPECT_EQ(macro_hint("  MY_FATLINK_LES(1)\n", nullptr), "");
+  EXPECT_EQ(macro_hint("  FATLINK_ELEMENT_BYTES\n", nullptr), "");
+  EXPECT_EQ(macro_hint("", nullptr), "");
+}
+
+TEST(HookMacros, NameTheContractsOfTheirHook)
+{
+  auto const stated = contract("apply_transform", "user_transform");
+  EXPECT_EQ(macro_hint("  FATLINK_BIN(float, x)\n", &stated),
+            "FATLINK_BIN defines bin, a hook of bin_N, and the source is compiled for "
+            "apply_transform/1: pass a library with it, or state the contract "
+            "(compile_options::contract)");
+  EXPECT_EQ(macro_hint("  FATLINK_BIN(float, x)\n", nullptr),
+            "FATLINK_BIN defines bin, a hook of bin_N: pass a library with it, or state the "
+            "contract (compile_options::contract)");
+}
+
+TEST(HookMacros, OfTheContractItselfAreRight)
+{
+  auto const sized = contract("combine_16", "combine");
+  EXPECT_EQ(macro_hint("  FATLINK_COMBINE(float4, a, b)\n", &sized), "");
+  auto const own = contract("my_sums", "combine");
+  EXPECT_EQ(macro_hint("  FATLINK_COMBINE(float, a, b)\n", &own), "");
+}
+
+TEST(HookMacros, NameTheContractForTheSizeOfTheType)
+{
+  auto const stated = contract("combine_4", "combine");
+  EXPECT_EQ(macro_hint("a.cu(2): error: static assertion failed with \"best has 8 bytes: use the "
+                       "contract combine_8\"\n  FATLINK_COMBINE(best, a, b)\n",
+                       &stated),
+            "pass a library for elements of 8 bytes, which has the contract combine_8; without a "
+            "library state that contract (compile_options::contract)");
+}
+
+TEST(HookMacros, DefineHooks)
+{
+  EXPECT_EQ(macro_of("keep", contract("keep_4", "keep")), "FATLINK_KEEP(type, x) { … }");
+  EXPECT_EQ(macro_of("map_element", contract("map1", "map_element")),
+            "FATLINK_MAP1(to, from, x) { … }");
+  EXPECT_EQ(macro_of("user_transform", contract("apply_transform", "user_transform")), "");
+}
+
+TEST(HookMacros, ExplainAHookOfAnotherContract)
+{
+  EXPECT_EQ(other_contract_hint("keep", contract("combine_8", "combine")),
+            "keep is a hook of keep_8 and keep_store_8: pass a library with one of them");
+  EXPECT_EQ(other_contract_hint("combine", contract("combine_8", "combine")), "");
+  EXPECT_EQ(other_contract_hint("other", contract("combine_8", "combine")), "");
+}
