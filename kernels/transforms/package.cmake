@@ -5,9 +5,9 @@ list(REMOVE_DUPLICATES contracts)
 fatlink_add_package(fatlink-transforms
   COMPONENT transforms
   SUMMARY "transforms and operators for fatlink's libraries"
-  DESCRIPTION "Fatbins that define the hooks of fatlink's libraries (apply_transform, convert,
-stencil, and the algorithms), each with a reference for verification, and linked
-images of apply_transform for every GPU that CUDA 13 supports."
+  DESCRIPTION "Fatbins that define the hooks of fatlink's libraries (apply_transform,
+convert, stencil, and the algorithms), each with a reference for verification,
+and linked images of apply_transform for every GPU that CUDA 13 supports."
   LICENSE "${CMAKE_CURRENT_LIST_DIR}/../../LICENSE"
   CHANGELOG "${CMAKE_CURRENT_LIST_DIR}/../../CHANGELOG.md"
   COPYRIGHT "The developers of fatlink"

