@@ -15,6 +15,7 @@ __device__ __forceinline__ Element fold_items(Element const (&items)[Size], unsi
   for (unsigned k = 0; k < Size; ++k) totals[k] = items[k];
 #pragma unroll
   for (unsigned stride = 1; stride < Size; stride *= 2) {
+    if (stride >= count) break;
 #pragma unroll
     for (unsigned k = 0; k + stride < Size; k += 2 * stride)
       if (k + stride < count) totals[k] = combine(totals[k], totals[k + stride]);

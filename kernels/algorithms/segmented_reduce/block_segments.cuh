@@ -56,28 +56,28 @@ __device__ __forceinline__ void reduce_segments_by_warps(segments<Element, Combi
                                                          std::size_t count)
 {
   constexpr unsigned k_warps = Threads / k_warp;
-  __shared__ block_ranges<k_warps> left;
-  left.clear();
-  auto const segment = std::size_t{blockIdx.x} * k_warps + threadIdx.x / k_warp;
+  auto const warp = threadIdx.x / k_warp;
+  auto const segment = std::size_t{blockIdx.x} * k_warps + warp;
   auto const is_first = lane_index() == 0;
+  auto is_long = false;
   if (segment < count) {
     auto const first = x.offsets[segment];
     auto const last = x.offsets[segment + 1];
+    is_long = last - first > LongSegment;
     if (first == last) {
       if (is_first) x.out[segment] = x.init;
-    } else if (last - first > LongSegment) {
-      if (is_first) left.add(segment, first, last);
-    } else {
+    } else if (!is_long) {
       auto const total = fold_segment<Shape>(x.source, first, last, x.combine);
       if (is_first) x.store(segment, total);
     }
   }
-  __syncthreads();
-  for (unsigned k = 0; k < left.count; ++k) {
-    auto const range = left.ranges[k];
-    auto const total = fold_by_block<Shape, Threads>(x.source, range.first, range.last, x.combine);
-    if (threadIdx.x == 0) x.store(range.key, total);
-    __syncthreads();
+  if (!__syncthreads_or(is_long)) return;
+  for (unsigned w = 0; w < k_warps; ++w) {
+    if (!__syncthreads_or(is_long && warp == w)) continue;
+    auto const long_segment = segment - warp + w;
+    auto const total = fold_by_block<Shape, Threads>(x.source, x.offsets[long_segment],
+                                                     x.offsets[long_segment + 1], x.combine);
+    if (threadIdx.x == 0) x.store(long_segment, total);
   }
 }
 

@@ -15,10 +15,11 @@ using namespace fatlink_algorithms;
 
 constexpr unsigned k_threads = 256;
 constexpr unsigned k_warp_threads = 128;   // of segmented_reduce_warps
+constexpr unsigned k_small_threads = 128;  // of segmented_reduce_small_blocks
 constexpr unsigned k_block_threads = 512;  // of segmented_reduce_blocks, at most
 constexpr unsigned k_long_segment = 8192;
 using shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 1>;
-using chunk_shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 2>;
+using small_block_shape = tile_shape<FATLINK_ELEMENT_BYTES, 2, FATLINK_ELEMENT_BYTES == 32 ? 1 : 2>;
 using element = fatlink_element;
 
 __device__ segments<element, combine_hook> segments_of(element const* in,
@@ -39,6 +40,14 @@ extern "C" __global__ void __launch_bounds__(k_warp_threads)
       segments_of(in, offsets, out, init), segments);
 }
 
+extern "C" __global__ void __launch_bounds__(k_small_threads)
+    segmented_reduce_small_blocks(element const* __restrict__ in,
+                                  std::uint64_t const* __restrict__ offsets,
+                                  element* __restrict__ out, element init)
+{
+  reduce_segment_by_block<small_block_shape, k_small_threads>(segments_of(in, offsets, out, init));
+}
+
 extern "C" __global__ void __launch_bounds__(k_block_threads)
     segmented_reduce_blocks(element const* __restrict__ in,
                             std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
@@ -56,8 +65,8 @@ extern "C" __global__ void __launch_bounds__(k_threads)
 {
   start_next_launch();
   auto const chunk = std::size_t{blockIdx.x} * (k_threads / k_warp) + threadIdx.x / k_warp;
-  reduce_segments<chunk_shape>(segments_of(in, offsets, out, init), segments, chunk, length,
-                               {tail, open, record});
+  reduce_segments<shape>(segments_of(in, offsets, out, init), segments, chunk, length,
+                         {tail, open, record});
 }
 
 extern "C" __global__ void __launch_bounds__(k_threads)
