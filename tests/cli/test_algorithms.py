@@ -21,10 +21,13 @@ def npy_of_structs(fields, shape, data):
 
 class Algorithms(PlanTest):
     def assert_verified(self, library, transform, *words):
+        """In PTX mode; of 4 bytes in both modes. The tests of the devices link every operator in both."""
+        is_both = library.endswith("_4")
         with self.subTest(library=library, transform=transform):
-            said = self.run_plan("--library", library, "--transform", transform, "--check-races", *words)
-            self.assertEqual([mode["reference"][0]["verified"] for mode in said["modes"]], [True, True])
-            self.assertTrue(said["between"][0]["verified"])
+            said = self.run_plan("--library", library, "--transform", transform, "--check-races",
+                                 *(() if is_both else ("--mode", "ptx")), *words)
+            self.assertEqual([mode["reference"][0]["verified"] for mode in said["modes"]], [True, True] if is_both else [True])
+            self.assertEqual([output["verified"] for output in said["between"]], [True] if is_both else [])
 
     def test_every_operator_reduces(self):
         for size, operators in COMBINE.items():

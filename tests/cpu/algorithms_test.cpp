@@ -90,7 +90,7 @@ TEST_P(TextureObjects, AHandleOfNoObjectEndsTheKernel)
     launch("fetch", shape(1, 32), zeros<std::array<float, 2>>(32), handle, 0);
   };
   expect_error<device_error>([&] { fetch(released); }, "the object of the handle was destroyed");
-  expect_error<device_error>([&] { fetch(0); }, "the handle is 0");
+  expect_error<device_error>([&] { fetch(0); }, "the handle is null");
   expect_error<device_error>([&] { fetch(buffer.address()); }, "the handle is an address");
 }
 

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "plan/find_sizes.hpp"
+#include "plan/output_lengths.hpp"
 #include "plan/plan_values.hpp"
 #include "plan/read_plan.hpp"
 
@@ -36,6 +39,17 @@ void evaluate(detail::plan_formulas const& formulas, std::array<std::int64_t, 2>
   find_sizes(formulas, arrays, {});
 }
 
+/// With the numbers for the sizes and for what the launches write.
+void compute_lengths(launch_plan const& plan, std::array<std::int64_t, 2> const& numbers)
+{
+  std::map<std::string, std::int64_t> named;
+  for (auto const& argument : plan.arguments)
+    if (argument.role == argument_role::size || detail::holds_length(argument))
+      named[argument.name] = numbers[named.size() % 2];
+  for (auto const& argument : plan.arguments)
+    if (!argument.length.empty()) detail::compute_length(plan, argument, named);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
@@ -48,6 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   try {
     auto const plan = detail::read_plan(detail::parse_json(json, "plan.json"), "plan.json", {});
     for (auto const& result : plan.results) to_string(result.value);
+    compute_lengths(plan, numbers);
     evaluate(detail::plan_formulas(plan), numbers);
   } catch (error const&) {
   }

@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "options.hpp"
+#include "run/output_extents.hpp"
 #include "verification/plan_reference.hpp"
 
 namespace fatlink::cli {
@@ -221,38 +221,6 @@ output_verification compare_runs(plan_reference const& reference, launch_plan co
   auto result = reference.verify_between(output, first.array, second.array);
   if (result.reason.empty()) return result;
   return compare_without_bound(result.reason, plan, output, first, second);
-}
-
-std::string extents_text(std::vector<std::size_t> const& extents)
-{
-  return fmt::format("({})", fmt::join(extents, ", "));
-}
-
-/// An output with one extent has a count: arrays of any dimensions fit. Any count may be expected
-/// of one with a length.
-/// @throws usage_error the array of --expect has other extents than the output.
-void check_extents(plan_argument const& output, host_array const& expected,
-                   host_array const& actual)
-{
-  if (!output.length.empty()) return;
-  auto const& name = output.name;
-  if (actual.extents.size() == 1 ? expected.count() == actual.count()
-                                 : expected.extents == actual.extents)
-    return;
-  fail_usage(fmt::format("--expect {}: the array has the shape {}, and the output has {}", name,
-                         extents_text(expected.extents), extents_text(actual.extents)),
-             name, "pass the expected result for these inputs and sizes");
-}
-
-/// Of an output whose length is not in the array.
-output_verification refuse_length(host_array const& output)
-{
-  return {.method = "length",
-          .elements = output.count(),
-          .failures = 1,
-          .component = "length",
-          .expected = fmt::format("0 to {}", output.count()),
-          .actual = output.wrong_length};
 }
 
 /// Nothing is verified where there is nothing.

@@ -103,29 +103,11 @@ std::string remedy(preflight_input const& older, preflight_input const& newer)
                         contract, package_of(newer), contract_of(*older.ident));
 }
 
-/// "best (8 bytes)"; the size of the contract where no type is recorded.
-std::string describe_elements(preflight_input const& input)
-{
-  auto const bytes = split_size(input.ident->contract)->bytes;
-  auto const& recorded = input.ident->elements;
-  return recorded.empty() ? detail::format("{} bytes", bytes)
-                          : detail::format("{} bytes ({})", bytes, recorded.begin()->second.type);
-}
-
-/// Of contracts for elements of different sizes; `library` calls the hooks.
-std::string size_hint(preflight_input const& library, preflight_input const& transform)
-{
-  auto const name = library_of_size(library.file->name(), transform.ident->contract);
-  return detail::format("pass the library for elements of {} bytes{}; or a transform for {}",
-                        split_size(transform.ident->contract)->bytes,
-                        name.empty() ? ", with " + contract_of(*transform.ident) : ": " + name,
-                        contract_of(*library.ident));
-}
-
 std::string hint_for(preflight_input const& a, preflight_input const& b)
 {
   if (differ_in_size(a.ident->contract, b.ident->contract) && is_library(a) != is_library(b))
-    return is_library(a) ? size_hint(a, b) : size_hint(b, a);
+    return is_library(a) ? size_hint(a.file->name(), *a.ident, *b.ident)
+                         : size_hint(b.file->name(), *b.ident, *a.ident);
   if (a.ident->contract != b.ident->contract)
     return detail::format("{0} is for libraries with {1}: pass one that is for {2}{3}",
                           b.file->name(), contract_of(*b.ident), contract_of(*a.ident),
@@ -141,7 +123,7 @@ std::string describe_difference(preflight_input const& a, preflight_input const&
 {
   if (differ_in_size(a.ident->contract, b.ident->contract))
     return detail::format("{}, for elements of {}, and {}, for elements of {}", describe(a),
-                          describe_elements(a), describe(b), describe_elements(b));
+                          describe_elements(*a.ident), describe(b), describe_elements(*b.ident));
   auto const same_name =
       a.ident->contract == b.ident->contract && a.ident->version == b.ident->version;
   auto const hook = same_name ? differing_hook(*a.ident, *b.ident) : std::string{};

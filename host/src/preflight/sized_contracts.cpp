@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "fatbin/contract_identity.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -32,6 +33,23 @@ std::string library_of_size(std::string const& file, std::string_view contract)
   auto const wanted = split_size(contract);
   if (!library || !wanted) return {};
   return detail::format("{}_{}", library->base, wanted->bytes);
+}
+
+std::string describe_elements(ident const& stated)
+{
+  auto const bytes = split_size(stated.contract)->bytes;
+  return stated.elements.empty()
+             ? detail::format("{} bytes", bytes)
+             : detail::format("{} bytes ({})", bytes, stated.elements.begin()->second.type);
+}
+
+std::string size_hint(std::string const& file, ident const& library, ident const& transform)
+{
+  auto const name = library_of_size(file, transform.contract);
+  return detail::format("pass the library for elements of {} bytes{}; or a transform for {}",
+                        split_size(transform.contract)->bytes,
+                        name.empty() ? ", with " + contract_of(transform) : ": " + name,
+                        contract_of(library));
 }
 
 }  // namespace fatlink::detail

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "fatlink/ident.hpp"
+
 namespace fatlink::detail {
 
 /// "combine_8" is "combine" and "8".
@@ -24,5 +26,11 @@ bool differ_in_size(std::string_view a, std::string_view b);
 /// The library's name for elements of the size of `contract`: "reduce_8" of "reduce_4.fatbin" and
 /// "combine_8". Empty where the name of its file states no size.
 std::string library_of_size(std::string const& file, std::string_view contract);
+
+/// "8 bytes (best)", the elements of a contract with a size; "8 bytes" where no type is recorded.
+std::string describe_elements(ident const& stated);
+
+/// The remedy for a library in `file` and a transform, of contracts that differ in size.
+std::string size_hint(std::string const& file, ident const& library, ident const& transform);
 
 }  // namespace fatlink::detail
