@@ -80,7 +80,7 @@ class Words(UsageTest):
             self.assert_usage(words, error, f"see fatlink {verb} --help")
 
     def test_an_unknown_device_offers_the_nearest(self):
-        for text, near in (("gpuu", "gpu"), ("cpi", "cpu"), ("gpu0", "gpu:0"), ("cpu0", "cpu")):
+        for text, near in (("gpuu", "gpu"), ("cpi", "cpu"), ("gpu0", "gpu:0"), ("cpu0", "cpu"), ("al", "all")):
             self.assert_usage(["run", "--device", text],
                               f"--device: '{text}' is not a device; did you mean '{near}'?",
                               "gpu, gpu:N, cpu or cpu:TARGET", "see fatlink run --help")
