@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fatlink run` on several reference devices, which need no GPU."""
 import json
+import subprocess
 import unittest
 
 from devices_suite import DevicesSuite
-from fatlink_cli import HOOK, SHARE, CliTest, gpus, nvjitlink
+from fatlink_cli import HOOK, PROGRAM, SANITIZED, SHARE, CliTest, gpus, nvjitlink
 
 WRONG_LAST = HOOK.replace("return x", "return x == 100.0f ? 0.0f : x")
 
@@ -99,6 +100,16 @@ class Devices(DevicesSuite, CliTest):
     def test_no_device_at_all(self):
         self.refuse("--device", "all", says="no CUDA driver", status=5)
         self.refuse("--device", "gpu:0,1", says="none of 2 devices could be opened: gpu:0: ", status=5)
+
+    def test_too_few_threads_are_an_error_before_anything_runs(self):
+        if SANITIZED:
+            self.skipTest("sanitizers map terabytes")
+        limited = f"ulimit -v 3000000; exec {PROGRAM} run --device 1024xcpu --elements 2000 --output y.npy"
+        done = subprocess.run(["bash", "-c", limited], cwd=self.folder, text=True, capture_output=True, timeout=300,
+                              env=self.environment({}))
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("cannot start a thread for each of 1024 devices", done.stderr)
+        self.assertFalse((self.folder / "y.npy").exists())
 
     def test_lists_that_are_none(self):
         for text, reason in (("cpu,all", "all names every GPU, and stands alone"), ("gpu:0,0", "names gpu:0 twice"),

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <exception>
-#include <thread>
+#include <functional>
 #include <vector>
 
 #include "fatlink/devices.hpp"
@@ -14,28 +14,33 @@ namespace fatlink::detail {
 /// @throws usage_error a device is null.
 void check_devices(opened_devices const& devices);
 
+/// Calls `call(number)` for each of `numbers` on a thread of its own, and waits for all. `call`
+/// must not throw. The calls may wait for each other: none begins unless there is a thread for
+/// each.
+/// @throws unavailable_error (out-of-memory) there are not enough threads; nothing was called.
+void run_on_threads(std::vector<std::size_t> const& numbers,
+                    std::function<void(std::size_t)> const& call);
+
 /// Calls `call(source value, index)` on a thread for each of `sources` that has a value, and
 /// returns their results when all have ended. What a call throws is the error of its device; a
-/// source without a value keeps its own.
+/// source without a value keeps its own. @throws as run_on_threads.
 template <typename Value, typename Source, typename Call>
 std::vector<device_result<Value>> on_each_device(std::vector<device_result<Source>> const& sources,
                                                  Call const& call)
 {
   std::vector<device_result<Value>> results;
-  for (auto const& source : sources)
-    results.push_back({.device = source.device, .value = {}, .failure = source.failure});
-  std::vector<std::jthread> threads;  // their ends are waited for before `results` is returned
+  std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!sources[i]) continue;
-    threads.emplace_back([&sources, &call, i, result = &results[i]] {
-      try {
-        result->value.emplace(call(*sources[i].value, i));
-      } catch (...) {
-        result->failure = std::current_exception();
-      }
-    });
+    results.push_back({.device = sources[i].device, .value = {}, .failure = sources[i].failure});
+    if (sources[i]) numbers.push_back(i);
   }
-  threads.clear();
+  run_on_threads(numbers, [&](std::size_t i) {
+    try {
+      results[i].value.emplace(call(*sources[i].value, i));
+    } catch (...) {
+      results[i].failure = std::current_exception();
+    }
+  });
   return results;
 }
 
