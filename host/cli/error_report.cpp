@@ -71,15 +71,33 @@ void print_details(error const& failure)
 }
 
 /// The findings except the first error, which print_details has printed.
-void print_other_findings(refused_error const& refused)
+void print_other_findings(error const& failure)
 {
+  auto const* const refused = dynamic_cast<refused_error const*>(&failure);
+  if (refused == nullptr) return;
   bool is_first_error = true;
-  for (auto const& finding : refused.findings()) {
+  for (auto const& finding : refused->findings()) {
     if (finding.severity == severity::error && std::exchange(is_first_error, false)) continue;
     print_error("fatlink: {}: {} [{}]\n", to_string(finding.severity), finding.message,
                 to_string(finding.id));
     print_field("hint:", use_options(finding.hint));
   }
+}
+
+/// Calls `visit` with `failure`, or with an error that says what it is.
+template <typename Visit>
+auto with_error(std::exception const& failure, Visit const& visit)
+{
+  if (auto const* const cause = dynamic_cast<error const*>(&failure); cause != nullptr)
+    return visit(*cause);
+  if (dynamic_cast<std::bad_alloc const*>(&failure) != nullptr)
+    return visit(unavailable_error(stage::report, {.message = "out of memory",
+                                                   .code = error_code::out_of_memory,
+                                                   .hint = "use smaller inputs"}));
+  return visit(
+      error(stage::report, {.message = fmt::format("defect in fatlink: {}", failure.what()),
+                            .code = error_code::defect,
+                            .hint = "report it with the command line and the inputs"}));
 }
 
 }  // namespace
@@ -118,24 +136,36 @@ nlohmann::json finding_to_json(finding const& finding)
 
 int report_failure(std::exception const& failure, bool json)
 {
-  auto const* failed = dynamic_cast<error const*>(&failure);
-  if (dynamic_cast<std::bad_alloc const*>(&failure) != nullptr)
-    return report_failure(unavailable_error(stage::report, {.message = "out of memory",
-                                                            .code = error_code::out_of_memory,
-                                                            .hint = "use smaller inputs"}),
-                          json);
-  if (failed == nullptr) {
-    error const defect(stage::report,
-                       {.message = fmt::format("defect in fatlink: {}", failure.what()),
-                        .code = error_code::defect,
-                        .hint = "report it with the command line and the inputs"});
-    return report_failure(defect, json);
-  }
-  print_details(*failed);
-  if (auto const* refused = dynamic_cast<refused_error const*>(failed); refused != nullptr)
-    print_other_findings(*refused);
-  if (json) print_json("fatlink.error/1", {{"error", error_to_json(*failed)}});
-  return status_of(failure);
+  return with_error(failure, [&](error const& cause) {
+    print_details(cause);
+    print_other_findings(cause);
+    if (json) print_json("fatlink.error/1", {{"error", error_to_json(cause)}});
+    return status_of(cause);
+  });
+}
+
+failure_report describe_failure(std::exception_ptr const& failure)
+try {
+  std::rethrow_exception(failure);
+} catch (std::exception const& thrown) {
+  return with_error(thrown, [&](error const& cause) {
+    return failure_report{.message = readable_details(cause).message,
+                          .json = error_to_json(cause),
+                          .status = status_of(cause)};
+  });
+}
+
+void print_device_failure(std::string const& device, std::exception_ptr const& failure)
+try {
+  std::rethrow_exception(failure);
+} catch (std::exception const& thrown) {
+  with_error(thrown, [&](error const& cause) {
+    auto details = readable_details(cause);
+    details.message = fmt::format("device {}: {}", device, details.message);
+    print_details(error(cause.where(), details));
+    print_other_findings(cause);
+    return 0;
+  });
 }
 
 void print_warnings(std::vector<std::string> const& warnings)

@@ -26,6 +26,17 @@ void print_json(std::string_view schema, nlohmann::json object);
 /// Prints `failure` and returns its exit status.
 int report_failure(std::exception const& failure, bool json);
 
+/// Why one of several devices failed.
+struct failure_report {
+  std::string message = {};  ///< in one line
+  nlohmann::json json = {};  ///< as error_to_json
+  int status = 0;            ///< the exit status of the error
+};
+failure_report describe_failure(std::exception_ptr const& failure);
+
+/// As report_failure, with the name of the device: "fatlink: error: device gpu:1: …".
+void print_device_failure(std::string const& device, std::exception_ptr const& failure);
+
 /// "fatlink: warning: …" lines on standard error.
 void print_warnings(std::vector<std::string> const& warnings);
 

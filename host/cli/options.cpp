@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "device/device_name.hpp"
+#include "fatlink/devices.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/number.hpp"
@@ -36,10 +38,36 @@ double parse_seconds(std::string const& option, std::string const& text, double 
              text, "write it as 60 or 0.5");
 }
 
+bool is_device(std::string const& text)
+{
+  return text == "gpu" || text == "cpu" || text.starts_with("gpu:") || text.starts_with("cpu:") ||
+         (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos);
+}
+
+/// Characters of "2x" in "2xcpu"; 0 if it does not begin with a number of devices.
+std::size_t count_digits(std::string const& text)
+{
+  auto const x = text.find_first_not_of("0123456789");
+  return x != 0 && x != std::string::npos && text[x] == 'x' ? x + 1 : 0;
+}
+
 std::string digits_of(std::string const& text)
 {
   auto const position = text.find_first_of("0123456789");
   return position == std::string::npos ? "" : text.substr(position);
+}
+
+[[noreturn]] void refuse_device(std::string const& text)
+{
+  std::vector<std::string> words{"gpu", "cpu", "all"};
+  if (auto const digits = digits_of(text); !digits.empty() && text.starts_with("gpu"))
+    words.insert(words.begin(), "gpu:" + digits);
+  fail_usage(
+      fmt::format("--device: '{}' is not a device{}", text, did_you_mean(suggest(words, text))),
+      text,
+      "write gpu, gpu:N, cpu or cpu:TARGET, for example gpu:1 or cpu:sm_80; several: all, gpu:0,1 "
+      "or cpu,cpu",
+      error_code::unknown_device);
 }
 
 }  // namespace
@@ -75,17 +103,16 @@ void check_choice(std::string const& option, std::string const& text,
 
 void check_device(std::string const& text)
 {
-  auto const is_ordinal = text.find_first_not_of("0123456789") == std::string::npos;
-  if (text == "gpu" || text == "cpu" || text.starts_with("gpu:") || text.starts_with("cpu:") ||
-      (is_ordinal && !text.empty()))
-    return;
-  std::vector<std::string> words{"gpu", "cpu"};
-  if (auto const digits = digits_of(text); !digits.empty() && text.starts_with("gpu"))
-    words.insert(words.begin(), "gpu:" + digits);
-  fail_usage(
-      fmt::format("--device: '{}' is not a device{}", text, did_you_mean(suggest(words, text))),
-      text, "write gpu, gpu:N, cpu or cpu:TARGET, for example gpu:1 or cpu:sm_80",
-      error_code::unknown_device);
+  if (text == "all") return;
+  auto const is_several = names_several_devices(text);
+  for (std::size_t begin = 0; begin <= text.size();) {
+    auto const end = std::min(text.find(',', begin), text.size());
+    auto const item = text.substr(begin, end - begin);
+    if (item != "all" && !is_device(is_several ? item.substr(count_digits(item)) : item))
+      refuse_device(item);
+    begin = end + 1;
+  }
+  if (is_several) (void)detail::parse_device_list(text);
 }
 
 std::uint64_t parse_count(std::string const& option, std::string const& text, count_range range)

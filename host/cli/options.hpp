@@ -71,7 +71,8 @@ CLI::Option* add_choices(CLI::App& verb, std::string const& name, std::vector<st
 void check_choice(std::string const& option, std::string const& text,
                   std::vector<std::string> const& words);
 
-/// @throws usage_error `text` is not the name of a device; suggests the nearest.
+/// @throws usage_error `text` is neither the name of a device nor a list of them; suggests the
+/// nearest.
 void check_device(std::string const& text);
 
 /// The word that `text` probably means: the only one that begins with it, or the nearest; "" if

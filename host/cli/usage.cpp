@@ -62,9 +62,22 @@ std::string long_name_of(std::string name)
   return '-' + name;
 }
 
+/// Of the verbs that do not run on a device of choice.
+usage_error unknown_device_option(command const& verb)
+{
+  auto const* const meant = verb.name == "fatlink bench"
+                                ? "bench measures the first GPU; CUDA_VISIBLE_DEVICES selects it"
+                            : verb.app->get_option_no_throw("--target") != nullptr
+                                ? "it takes targets, not devices: --target sm_90, or all"
+                                : "only fatlink run takes devices";
+  return make_error("unknown option '--device'", fmt::format("{}; {}", meant, see_help(verb.name)),
+                    error_code::unknown_option);
+}
+
 usage_error unknown_option(std::string const& word, command const& verb)
 {
   auto const name = word.substr(0, word.find('='));
+  if (name == "--device") return unknown_device_option(verb);
   auto const near = suggest(long_options_of(*verb.app), long_name_of(name));
   return make_error(fmt::format("unknown option '{}'{}", name, did_you_mean(near)),
                     see_help(verb.name), error_code::unknown_option);

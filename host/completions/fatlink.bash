@@ -123,7 +123,7 @@ _fatlink_values() {
     *' --fast-compile') _fatlink_offer 'min mid max' ;;
     *' --ftz' | *' --prec-div' | *' --prec-sqrt' | *' --fma') _fatlink_offer '0 1' ;;
     'run --device')
-      _fatlink_offer 'gpu cpu'
+      _fatlink_offer 'gpu cpu all'
       [[ $current == cpu:* ]] && _fatlink_targets && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
     'link --emit') _fatlink_offer 'cubin ptx' ;;
     'cache warm --emit') _fatlink_list 'cubin ptx' ;;

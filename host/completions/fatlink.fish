@@ -126,7 +126,7 @@ complete -c fatlink -n '__fatlink_at link check inspect cache/warm' -l target -x
 complete -c fatlink -n '__fatlink_at run bench' -l library -xka '(__fatlink_inputs; __fatlink_names --kind library)' -d 'Library'
 complete -c fatlink -n '__fatlink_at run bench' -l transform -xka '(__fatlink_inputs; __fatlink_names --kind transform)' -d 'Transform'
 complete -c fatlink -n '__fatlink_at run' -l watch -xka '(__fatlink_inputs; __fatlink_names --kind transform)' -d 'Run again when this transform changes'
-complete -c fatlink -n '__fatlink_at run' -l device -xa "gpu cpu (__fatlink_targets cpu:)" -d 'Device'
+complete -c fatlink -n '__fatlink_at run' -l device -xa "gpu cpu all (__fatlink_targets cpu:)" -d 'Device'
 complete -c fatlink -n '__fatlink_at run' -l instruction-budget -x -d 'On cpu: maximum instructions of a warp'
 complete -c fatlink -n '__fatlink_at run' -l check-races -d 'On cpu: fail if a thread accesses what another one writes, without synchronization'
 complete -c fatlink -n '__fatlink_at run' -l check-uninitialized -d 'On cpu: fail if a thread reads shared memory that nothing has written'

@@ -80,10 +80,16 @@ class Words(UsageTest):
             self.assert_usage(words, error, f"see fatlink {verb} --help")
 
     def test_an_unknown_device_offers_the_nearest(self):
-        for text, near in (("gpuu", "gpu"), ("cpi", "cpu"), ("gpu0", "gpu:0"), ("cpu0", "cpu")):
+        for text, near in (("gpuu", "gpu"), ("cpi", "cpu"), ("gpu0", "gpu:0"), ("cpu0", "cpu"), ("al", "all")):
             self.assert_usage(["run", "--device", text],
                               f"--device: '{text}' is not a device; did you mean '{near}'?",
                               "gpu, gpu:N, cpu or cpu:TARGET", "see fatlink run --help")
+
+    def test_verbs_without_devices_name_what_they_are_for(self):
+        for verb, hint in (("bench", "bench measures the first GPU; CUDA_VISIBLE_DEVICES selects it"),
+                           ("check", "it takes targets, not devices: --target sm_90, or all"),
+                           ("doctor", "only fatlink run takes devices")):
+            self.assert_usage([verb, "--device", "all"], "unknown option '--device'", hint, f"see fatlink {verb} --help")
 
     def test_an_entry_of_an_unknown_kind_offers_the_nearest(self):
         self.assert_usage(["inspect", "--expect", "ptxx:sm_75", LIBRARY],

@@ -16,7 +16,7 @@ void device_choice::choose()
 bool device_choice::is_reference_device()
 {
   choose();
-  return name_.starts_with("cpu");
+  return name_.find("cpu") != std::string::npos;
 }
 
 std::shared_ptr<device> device_choice::open(cpu_options const& options)
@@ -24,6 +24,14 @@ std::shared_ptr<device> device_choice::open(cpu_options const& options)
   choose();
   detail::stopwatch watch;
   auto opened = open_device(name_, options);
+  ms_ += watch.lap();
+  return opened;
+}
+
+opened_devices device_choice::open_all(cpu_options const& options)
+{
+  detail::stopwatch watch;
+  auto opened = open_devices(name_, options);
   ms_ += watch.lap();
   return opened;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device of `fatlink run`: that of --device, else a GPU or, if there is none, the reference
-// device.
+// device; or the devices of a list.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "fatlink/device.hpp"
+#include "fatlink/devices.hpp"
 
 namespace fatlink::cli {
 
@@ -15,11 +16,18 @@ class device_choice {
   /// `name`: of --device; empty: without the option.
   explicit device_choice(std::string name) : name_(std::move(name)) {}
 
-  /// Whether the reference device is chosen. Without --device this opens the driver, which takes
-  /// longer than the rest of a small run.
+  /// Whether --device is of the form that names several devices.
+  [[nodiscard]] bool is_list() const noexcept { return names_several_devices(name_); }
+  /// Whether the reference device is chosen, of a list: is one of them. Without --device this opens
+  /// the driver, which takes longer than the rest of a small run.
   bool is_reference_device();
   /// @throws what open_device throws.
   std::shared_ptr<device> open(cpu_options const& options);
+  /// Those of a list. @throws what open_devices throws.
+  opened_devices open_all(cpu_options const& options);
+
+  /// The text of --device; the name that was chosen without it.
+  [[nodiscard]] std::string const& name() const noexcept { return name_; }
 
   /// Time in the functions above, ms.
   [[nodiscard]] double ms() const noexcept { return ms_; }

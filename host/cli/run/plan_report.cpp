@@ -43,12 +43,6 @@ std::string describe(output_verification const& result)
                      result.expected, result.bound);
 }
 
-void print_comparisons(char const* title, comparisons const& results)
-{
-  for (auto const& [name, result] : results)
-    fmt::print("  {:<12} {}: {}\n", title, name, describe(result));
-}
-
 std::string element_text(host_array const& array, std::size_t index)
 {
   auto const parts = detail::components_of(array.type);
@@ -73,36 +67,15 @@ std::string index_text(host_array const& array, std::size_t index)
   return text;
 }
 
-/// The first elements of each output, as texts.
-nlohmann::json first_elements(plan_summary const& run)
+}  // namespace
+
+void print_comparisons(char const* title, comparisons const& results)
 {
-  auto rows = nlohmann::json::array();
-  for (auto const& [name, array] : run.modes.front().outputs) {
-    auto const expected = run.expected_text.find(name);
-    for (std::size_t i = 0; i < std::min(run.printed, array.count()); ++i) {
-      nlohmann::json row{{"output", name}, {"index", index_text(array, i)}};
-      for (auto const& mode : run.modes)
-        if (auto const& output = mode.outputs.at(name); i < output.count())
-          row[to_string(mode.image.mode)] = element_text(output, i);
-      if (expected != run.expected_text.end() && i < expected->second.size())
-        row["expected"] = expected->second[i];
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
+  for (auto const& [name, result] : results)
+    fmt::print("  {:<12} {}: {}\n", title, name, describe(result));
 }
 
-void print_elements(plan_summary const& run)
-{
-  for (auto const& row : first_elements(run)) {
-    fmt::print("  {}[{}]", row["output"].get<std::string>(), row["index"].get<std::string>());
-    for (auto const* const key : {"ptx", "lto", "sass", "expected"})
-      if (row.contains(key)) fmt::print("  {} {}", key, row[key].get<std::string>());
-    fmt::print("\n");
-  }
-}
-
-nlohmann::json to_json(comparisons const& results)
+nlohmann::json comparisons_to_json(comparisons const& results)
 {
   auto json = nlohmann::json::array();
   for (auto const& [name, result] : results) {
@@ -127,7 +100,23 @@ nlohmann::json to_json(comparisons const& results)
   return json;
 }
 
-}  // namespace
+nlohmann::json first_elements(plan_summary const& run)
+{
+  auto rows = nlohmann::json::array();
+  for (auto const& [name, array] : run.modes.front().outputs) {
+    auto const expected = run.expected_text.find(name);
+    for (std::size_t i = 0; i < std::min(run.printed, array.count()); ++i) {
+      nlohmann::json row{{"output", name}, {"index", index_text(array, i)}};
+      for (auto const& mode : run.modes)
+        if (auto const& output = mode.outputs.at(name); i < output.count())
+          row[to_string(mode.image.mode)] = element_text(output, i);
+      if (expected != run.expected_text.end() && i < expected->second.size())
+        row["expected"] = expected->second[i];
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
 
 bool plan_summary::verified() const
 {
@@ -139,6 +128,16 @@ bool plan_summary::verified() const
 
 namespace {
 
+void print_elements(plan_summary const& run)
+{
+  for (auto const& row : first_elements(run)) {
+    fmt::print("  {}[{}]", row["output"].get<std::string>(), row["index"].get<std::string>());
+    for (auto const* const key : {"ptx", "lto", "sass", "expected"})
+      if (row.contains(key)) fmt::print("  {} {}", key, row[key].get<std::string>());
+    fmt::print("\n");
+  }
+}
+
 nlohmann::json to_json(plan_summary const& run, mode_result const& mode)
 {
   nlohmann::json json{{"mode", to_string(mode.image.mode)},
@@ -147,8 +146,8 @@ nlohmann::json to_json(plan_summary const& run, mode_result const& mode)
                       {"link_ms", mode.image.link_ms},
                       {"load_ms", mode.load_ms},
                       {"run_ms", mode.run_ms},
-                      {"reference", to_json(mode.verifications)},
-                      {"expected", to_json(mode.expectations)}};
+                      {"reference", comparisons_to_json(mode.verifications)},
+                      {"expected", comparisons_to_json(mode.expectations)}};
   json["start_ms"] = describe_start(mode.image, run.read_ms);
   json["start_ms"]["load"] = mode.load_ms;
   json["start_ms"]["launch"] = mode.launch_ms;
@@ -177,8 +176,8 @@ nlohmann::json to_json(plan_summary const& run)
           {"device_ms", run.device_ms},
           {"sizes", run.sizes},
           {"modes", std::move(modes)},
-          {"between", to_json(run.between)},
-          {"reference_device", to_json(run.against_cpu)},
+          {"between", comparisons_to_json(run.between)},
+          {"reference_device", comparisons_to_json(run.against_cpu)},
           {"results", first_elements(run)},
           {"compiles", compiles_to_json(run.compiles)},
           {"warnings", run.warnings}};

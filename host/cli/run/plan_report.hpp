@@ -14,6 +14,7 @@
 #include "fatlink/image.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "run/plan_data.hpp"
+#include "verification/execute.hpp"
 #include "verification/output_verification.hpp"
 
 namespace fatlink::cli {
@@ -26,9 +27,10 @@ constexpr char const* k_without_bound = "integers exactly, floats up to 4 spacin
 
 struct mode_result {
   linked_image image = {};
-  double load_ms = 0;    ///< wall time of loading; the reference device also links PTX then
-  double launch_ms = 0;  ///< from the first launch to the end of the last, wall time
-  double run_ms = 0;     ///< all launches, measured by the device's events
+  double load_ms = 0;       ///< wall time of loading; the reference device also links PTX then
+  double launch_ms = 0;     ///< from the first launch to the end of the last, wall time
+  double run_ms = 0;        ///< all launches, measured by the device's events
+  time_span measured = {};  ///< of the launches, by the clock of the host
   std::map<std::string, host_array> outputs = {};
   std::byte unwritten = {};  ///< the byte that elements hold which no kernel wrote
   std::map<std::string, std::uint64_t> depths = {};  ///< as plan_extents
@@ -56,6 +58,12 @@ struct plan_summary {
   /// Whether no comparison that was made failed.
   [[nodiscard]] bool verified() const;
 };
+
+/// A line for each comparison: "  reference    out: verified, …".
+void print_comparisons(char const* title, comparisons const& results);
+nlohmann::json comparisons_to_json(comparisons const& results);
+/// The first `run.printed` elements of each output, as texts.
+nlohmann::json first_elements(plan_summary const& run);
 
 nlohmann::json to_json(plan_summary const& run);
 void print_text(plan_summary const& run);

@@ -13,6 +13,17 @@ nlohmann::json to_number(double value)
   return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";  // JSON has no such numbers
 }
 
+std::string with_commas(std::size_t value)
+{
+  auto const digits = std::to_string(value);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
 std::string describe_device(device_info const& device, std::string const& no_gpu_reason)
 {
   auto text = fmt::format("{} ({})", device.name, device.target.name());

@@ -14,6 +14,9 @@ namespace fatlink::cli {
 /// A finite number; "inf", "-inf" and "nan" for others, which JSON does not have.
 nlohmann::json to_number(double value);
 
+/// "1,048,576".
+std::string with_commas(std::size_t value);
+
 /// "H200 (sm_90), as there is no GPU (no driver)". `no_gpu_reason`: empty if a GPU was not looked
 /// for, or found.
 std::string describe_device(device_info const& device, std::string const& no_gpu_reason);

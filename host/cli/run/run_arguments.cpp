@@ -36,7 +36,8 @@ void add_device(CLI::App& verb, run_arguments& arguments)
   verb.add_option(
           "--device", arguments.device,
           "gpu, gpu:N, or cpu, the reference device, which links for sm_90; cpu:TARGET: for "
-          "TARGET (default: gpu, or cpu without a GPU)")
+          "TARGET (default: gpu, or cpu without a GPU); several, which divide the elements: all "
+          "(GPUs), gpu:0,1, cpu,cpu or 2xcpu")
       ->each(check_device);
   add_count(verb, "--instruction-budget", arguments.cpu.instruction_budget, {},
             "on cpu: maximum number of instructions of a warp; 0: no limit");

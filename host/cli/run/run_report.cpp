@@ -18,6 +18,8 @@ nlohmann::json to_json(extent const& size)
   return {size.x, size.y, size.z};
 }
 
+}  // namespace
+
 nlohmann::json describe_failure(verification const& result)
 {
   return {{"index", result.first_failure},
@@ -26,8 +28,6 @@ nlohmann::json describe_failure(verification const& result)
           {"expected", to_number(result.first_expected)},
           {"failures", result.failures}};
 }
-
-}  // namespace
 
 nlohmann::json describe_start(linked_image const& image, double read_ms)
 {
@@ -73,6 +73,8 @@ nlohmann::json mode_to_json(run_summary const& run, linked_image const& image,
   return json;
 }
 
+}  // namespace
+
 std::string describe_verification(run_summary const& run, verification const& result)
 {
   if (!run.expected) return "not verified: " + run.no_reference;
@@ -91,16 +93,7 @@ void print_failure(char const* title, verification const& result)
       result.first_actual, result.first_expected);
 }
 
-std::string with_commas(std::size_t value)
-{
-  auto const digits = std::to_string(value);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
+namespace {
 
 nlohmann::json to_json(reference const& stated)
 {
@@ -143,35 +136,6 @@ void print_row(std::string const& index, std::vector<std::string> const& values)
   fmt::print("\n");
 }
 
-void print_results(run_summary const& run)
-{
-  if (run.results.first_results.empty()) return;
-  std::vector<std::string> titles{"input"};
-  for (auto const& image : run.images) titles.emplace_back(to_string(image.mode));
-  if (run.expected) titles.emplace_back("expected");
-  print_row("element", titles);
-  std::size_t index = 0;
-  for (auto const& result : run.results.first_results) {
-    std::vector<std::string> values{fmt::format("{:.9g}", result.input)};
-    for (auto const value : result.actual) values.push_back(fmt::format("{:.9g}", value));
-    if (result.expected) values.push_back(fmt::format("{:.9g}", *result.expected));
-    print_row(std::to_string(index++), values);
-  }
-}
-
-void print_agreement(run_summary const& run)
-{
-  if (!run.results.between) {
-    if (!run.expected)
-      fmt::print("Nothing was verified: a single mode ran, and there is no reference.\n");
-    return;
-  }
-  if (run.results.between->verified())
-    fmt::print("Both modes agree.{}\n", run.expected ? "" : " Nothing else was checked.");
-  else
-    print_failure("The modes disagree (f is lto, expected is ptx)", *run.results.between);
-}
-
 }  // namespace
 
 bool run_summary::verified() const
@@ -212,6 +176,35 @@ nlohmann::json to_json(run_summary const& run)
   if (!run.results.between->verified())
     json["first_disagreement"] = describe_failure(*run.results.between);
   return json;
+}
+
+void print_results(run_summary const& run)
+{
+  if (run.results.first_results.empty()) return;
+  std::vector<std::string> titles{"input"};
+  for (auto const& image : run.images) titles.emplace_back(to_string(image.mode));
+  if (run.expected) titles.emplace_back("expected");
+  print_row("element", titles);
+  std::size_t index = 0;
+  for (auto const& result : run.results.first_results) {
+    std::vector<std::string> values{fmt::format("{:.9g}", result.input)};
+    for (auto const value : result.actual) values.push_back(fmt::format("{:.9g}", value));
+    if (result.expected) values.push_back(fmt::format("{:.9g}", *result.expected));
+    print_row(std::to_string(index++), values);
+  }
+}
+
+void print_agreement(run_summary const& run)
+{
+  if (!run.results.between) {
+    if (!run.expected)
+      fmt::print("Nothing was verified: a single mode ran, and there is no reference.\n");
+    return;
+  }
+  if (run.results.between->verified())
+    fmt::print("Both modes agree.{}\n", run.expected ? "" : " Nothing else was checked.");
+  else
+    print_failure("The modes disagree (f is lto, expected is ptx)", *run.results.between);
 }
 
 void print_text(run_summary const& run)

@@ -43,4 +43,15 @@ struct run_summary {
 nlohmann::json to_json(run_summary const& run);
 void print_text(run_summary const& run);
 
+/// Prints whether the modes agree, and the first elements of --print.
+void print_agreement(run_summary const& run);
+void print_results(run_summary const& run);
+
+/// "verified, max 0.5 ulp (tolerance 2)", or why it is not.
+std::string describe_verification(run_summary const& run, verification const& result);
+/// The first failure.
+nlohmann::json describe_failure(verification const& result);
+/// Prints the first failure, if there is one.
+void print_failure(char const* title, verification const& result);
+
 }  // namespace fatlink::cli

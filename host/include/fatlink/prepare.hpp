@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fatlink/device.hpp"
+#include "fatlink/devices.hpp"
 #include "fatlink/export.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/launch_plan.hpp"
@@ -134,6 +135,20 @@ struct plan_request {
 /// @throws refused_error findings, plan-mismatch among them. @throws as linker::link, device::load.
 [[nodiscard]] prepared_plan prepare(device const& destination, linker& linker,
                                     plan_request const& request);
+
+/// A plan that is prepared on several devices.
+struct prepared_devices {
+  std::vector<device_result<prepared_plan>> devices = {};  ///< in the order of the devices
+  shared_images images = {};  ///< of the links that succeeded, by target; each made once
+};
+
+/// As above for several devices: reads the inputs once, links them once for each distinct target
+/// and kind of image, and loads the images in parallel. What fails for one device, a link too, is
+/// the error in its result.
+/// @throws file_error a file is not found or unusable, or the library has no plan.
+/// @throws usage_error a device is null, or the mode is not an enumerator.
+[[nodiscard]] prepared_devices prepare(opened_devices const& destinations, linker& linker,
+                                       plan_request const& request);
 
 /// Loads `image`, which was linked from `inputs` (the library first) for `destination`, to run it
 /// by `plan`. The types of elements are those that the inputs record; of structs, and where they

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "device/on_each_device.hpp"
+#include "device/shared_links.hpp"
 #include "plan/bind_types.hpp"
 #include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
@@ -85,6 +87,29 @@ launch_plan plan_of(input const& library)
                "yourself: link_and_load"});
 }
 
+/// What a request names.
+struct request_inputs {
+  launch_plan plan;
+  std::vector<input> inputs;  ///< the library first
+};
+
+request_inputs find_inputs(plan_request const& request)
+{
+  std::vector<input> inputs{input::find(request.library)};
+  auto plan = plan_of(inputs.front());
+  for (auto const& transform : request.transforms) inputs.push_back(input::find(transform));
+  return {std::move(plan), std::move(inputs)};
+}
+
+linked_image link_for(device_info const& device, link_mode mode, linker& linker,
+                      request_inputs const& request)
+{
+  return linker.link(request.inputs, {.target = device.target,
+                                      .mode = mode,
+                                      .emit = device.image_for(mode),
+                                      .kernels = request.plan.kernels()});
+}
+
 }  // namespace
 
 struct bound_plan::state {
@@ -158,13 +183,28 @@ bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
 
 prepared_plan prepare(device const& destination, linker& linker, plan_request const& request)
 {
-  std::vector<input> inputs{input::find(request.library)};
-  auto plan = plan_of(inputs.front());
-  for (auto const& transform : request.transforms) inputs.push_back(input::find(transform));
-  auto options = destination.link_options(request.mode);
-  options.kernels = plan.kernels();
-  auto image = linker.link(inputs, options);
-  return prepare(destination, std::move(plan), inputs, std::move(image));
+  auto found = find_inputs(request);
+  auto image = link_for(destination.info(), request.mode, linker, found);
+  return prepare(destination, std::move(found.plan), found.inputs, std::move(image));
+}
+
+prepared_devices prepare(opened_devices const& destinations, linker& linker,
+                         plan_request const& request)
+{
+  check_link_mode(request.mode);
+  detail::check_devices(destinations);
+  auto const found = find_inputs(request);
+  detail::shared_links links([&](device_info const& device, link_mode mode) {
+    return link_for(device, mode, linker, found);
+  });
+  prepared_devices prepared;
+  prepared.devices = detail::on_each_device<prepared_plan>(
+      destinations, [&](std::shared_ptr<device> const& destination, std::size_t) {
+        return prepare(*destination, found.plan, found.inputs,
+                       *links.get(destination->info(), request.mode));
+      });
+  prepared.images = links.images(request.mode);
+  return prepared;
 }
 
 prepared_plan prepare(device const& destination, launch_plan plan, std::vector<input> const& inputs,

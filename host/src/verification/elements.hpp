@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input of a run: generated from a seed, or read from a .npy file, in chunks of any order.
 // Generated element i depends only on its type, the seed and i, so that chunks and threads do not
-// matter. Threads: one object, one thread at a time.
+// matter. Threads: one object may fill several threads' memory at once.
 #pragma once
 
 #include <cstddef>

@@ -65,6 +65,7 @@ class run {
     }
     if (images.size() > 1) report_.between.emplace();
     detail::stopwatch watch;
+    if (request_.before_results) request_.before_results();
     check_all();
     report_.verify_ms += watch.lap();
     return std::move(report_);
@@ -138,15 +139,20 @@ class run {
     auto begin = device_.create_event();
     auto end = device_.create_event();
     auto const launch = [&] {
-      detail::stopwatch watch;
+      result.measured.begin = std::chrono::steady_clock::now();
       begin.record(stream_);
       kernel.launch(stream_, shape, in_.data(), out.data(), count_);
       end.record(stream_);
       stream_.synchronize();
-      return watch.lap();
+      result.measured.end = std::chrono::steady_clock::now();
+      return std::chrono::duration<double, std::milli>(result.measured.end - result.measured.begin)
+          .count();
     };
-    result.launch_ms = launch();
-    if (device_.info().kind == device_kind::gpu) (void)launch();
+    auto const is_gpu = device_.info().kind == device_kind::gpu;
+    if (is_gpu) result.launch_ms = launch();
+    if (request_.before_launch) request_.before_launch();
+    auto const measured_ms = launch();
+    if (!is_gpu) result.launch_ms = measured_ms;
     result.run_ms = end.ms_since(begin);
   }
 

@@ -7,6 +7,7 @@
 // may be used by several threads.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
@@ -28,10 +29,20 @@ struct execution_request {
   /// Called between chunks with the current step ("uploading") and the fraction of it that is done,
   /// in [0, 1]; may be empty.
   std::function<void(char const* action, double fraction)> progress = {};
+  /// Called before each launch that is measured, and before the first result is compared or
+  /// written, as runs on several devices need; may be empty.
+  std::function<void()> before_launch = {};
+  std::function<void()> before_results = {};
   extent block = 256;  ///< threads of each block; see elementwise_shape
   /// How many elements each thread processes; more than 1 only for kernels that are known to.
   unsigned elements_per_thread = 1;
   std::size_t first_results = 0;  ///< how many of the first results the report keeps
+};
+
+/// When something began and ended, by the clock of the host.
+struct time_span {
+  std::chrono::steady_clock::time_point begin = {};
+  std::chrono::steady_clock::time_point end = {};
 };
 
 struct execution {
@@ -39,6 +50,7 @@ struct execution {
   double load_ms = 0;                   ///< loading the image on the device, wall time
   double launch_ms = 0;                 ///< from the first launch to its end, wall time
   double run_ms = 0;                    ///< the kernel, measured by the device's events
+  time_span measured = {};              ///< the measured launch, as the host saw it
 };
 
 /// One element and its results.

@@ -2,7 +2,7 @@
 // Reads and writes .npy files of little-endian arrays of every element type in chunks of bytes, so
 // that files may be larger than memory. Format: NumPy Enhancement Proposal 1, versions 1.0 to 3.0;
 // dtypes: npy_header.hpp. Arrays of several dimensions are row-major. Units: elements, unless a
-// name says bytes. Threads: one object, one thread at a time.
+// name says bytes. Threads: a reader may be used by several threads; a writer by one at a time.
 #pragma once
 
 #include <cstddef>
