@@ -33,7 +33,7 @@ class file_watch {
   [[nodiscard]] std::filesystem::path find_change();
   /// Waits until it is time to look again: after an event or an interval, at `deadline` or by
   /// stop(). Nothing that happened after the last look is missed.
-  void wait_for_event(clock::time_point deadline) { events_.wait(deadline); }
+  void wait_for_event(clock::time_point deadline) { (void)events_.wait(deadline); }
 
   /// Waits until one of the files changes, and then until nothing changes for 100 ms, but for at
   /// most 2 s. Returns the first one. Changes since the last look count. Empty after stop().

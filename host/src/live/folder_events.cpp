@@ -212,21 +212,23 @@ void folder_events::read_events()
   }
 }
 
-void folder_events::wait(clock::time_point deadline)
+bool folder_events::wait(clock::time_point deadline)
 {
   reopen_after_fork();
-  auto const is_followed = has_events() && !is_stale_;
-  auto const interval = is_followed && wake_ >= 0 ? k_long_interval : k_short_interval;
-  auto const end = std::min(deadline, clock::now() + interval);
-  while (!is_interrupted_ && !std::exchange(has_event_, false)) {
+  auto const is_followed = has_events() && !is_stale_ && wake_ >= 0;
+  auto const end =
+      std::min(deadline, clock::now() + (is_followed ? k_long_interval : k_short_interval));
+  while (!is_interrupted_) {
+    if (std::exchange(has_event_, false)) return true;
     auto const rest = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
-    if (rest.count() <= 0) return;
+    if (rest.count() <= 0) break;
     std::array<::pollfd, 2> ready{{{inotify_, POLLIN, 0}, {wake_, POLLIN, 0}}};
     (void)::poll(ready.data(), ready.size(), static_cast<int>(rest.count()));
     std::uint64_t count = 0;
     if ((ready[1].revents & POLLIN) != 0) (void)!::read(wake_, &count, sizeof count);
     if (inotify_ >= 0) read_events();
   }
+  return false;
 }
 
 void folder_events::interrupt() noexcept

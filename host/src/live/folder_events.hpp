@@ -40,8 +40,9 @@ class folder_events {
   /// it before looking at them: what changes later is not missed. Cheap where nothing changed.
   void follow(std::vector<std::filesystem::path> const& files);
 
-  /// Waits for an event, an interval, or `deadline`; returns at once after interrupt().
-  void wait(clock::time_point deadline);
+  /// Waits for an event, an interval, or `deadline`; returns at once after interrupt(). Returns
+  /// whether there was an event.
+  bool wait(clock::time_point deadline);
 
   /// Makes this and all later calls of wait() return.
   void interrupt() noexcept;

@@ -64,7 +64,7 @@ void check(std::vector<std::filesystem::path> const& files, watch_options const&
 
 clock::time_point add(clock::time_point begin, std::chrono::milliseconds time)
 {
-  auto const most = clock::time_point::max() - begin;
+  auto const most = std::chrono::floor<std::chrono::milliseconds>(clock::time_point::max() - begin);
   return time < most ? begin + time : clock::time_point::max();
 }
 
