@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -163,6 +164,23 @@ TEST_F(FolderEvents, AreNotInheritedByPrograms)
     ++count;
   }
   EXPECT_GE(count, 2);
+}
+
+TEST_F(FolderEvents, OfAParentAreNotTakenByAChild)
+{
+  auto const file = folder_.write("a", "x");
+  folder_events events;
+  events.follow({file});
+  append("a");
+  auto const child = ::fork();
+  if (child == 0) {
+    events.follow({file});
+    ::_exit(events.wait(soon()) ? 1 : 0);
+  }
+  auto status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "the child has the parent's event";
+  EXPECT_TRUE(events.wait(soon()));
 }
 
 TEST_F(FolderEvents, NameTheSysctlWhereNoInstanceIsLeft)

@@ -27,12 +27,13 @@ class watched_runs {
   {
     for (;;) {
       run_once();
+      watch_.follow();
+      print_warnings(describe_warnings());
       fmt::print("waiting for changes of {}\n", work_.file.string());
       std::fflush(stdout);
       if (has_output_failed()) return;
       auto const changed = watch_.wait();
       wait_until_complete();
-      print_warnings(describe_warnings());
       fmt::print("\n{} changed\n", changed.string());
       std::fflush(stdout);  // before what standard error gets
     }

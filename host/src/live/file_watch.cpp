@@ -67,7 +67,7 @@ void file_watch::add_read(std::vector<std::filesystem::path> const& files)
 
 std::filesystem::path file_watch::find_change()
 {
-  events_.follow(absolute_);
+  follow();
   std::filesystem::path changed;
   for (auto& [file, entry] : files_) {
     auto const current = look_at(entry.absolute);

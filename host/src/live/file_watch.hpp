@@ -43,6 +43,8 @@ class file_watch {
   void stop() noexcept { events_.interrupt(); }
   [[nodiscard]] bool is_stopped() const noexcept { return events_.is_interrupted(); }
 
+  /// Starts to wait for events of all files now, which the next look does otherwise.
+  void follow() { events_.follow(absolute_); }
   /// Why changes are noticed later than they could be, each reason once.
   std::vector<error_details> take_warnings() { return events_.take_warnings(); }
 
