@@ -92,6 +92,15 @@ TEST_P(InputWatch, ReturnsAllInputsWhenOneHasChanged)
   EXPECT_EQ(inputs->at(1).digest(), files_.digest(2));
 }
 
+TEST_P(InputWatch, TakesAnyLimitAndTimeout)
+{
+  files_.write_pair(1);
+  input_watch watch({files_.fatbin()}, {.limit = milliseconds::max()});
+  EXPECT_TRUE(watch.wait(milliseconds::min()));
+  files_.write_fatbin(2);
+  EXPECT_FALSE(watch.wait(k_no_longer));
+}
+
 TEST_P(InputWatch, ThrowsAnIncompleteVersionOnceAndGoesOn)
 {
   files_.write_pair(1);

@@ -124,11 +124,11 @@ execute_process(
           ${expected_plan} "${partial}"
   OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
 fatlink_require_success("${result}" "${errors}"
-  "${FATBIN} was not replaced: the new one does not hold what was requested")
+  "${FATBIN} does not hold what was requested, and was not put in place")
 
 # Digests can only be computed from the finished payloads.
 execute_process(COMMAND "${INSPECT}" digest "${partial}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
-fatlink_require_success("${result}" "${errors}" "${FATBIN} was not replaced: the digests cannot be added")
+fatlink_require_success("${result}" "${errors}" "${FATBIN}: the digests cannot be added; the file was not put in place")
 
 # The .json: the reference, the plan and the SHA-256 of the fatbin.
 cmake_path(REPLACE_EXTENSION BUILT LAST_ONLY json OUTPUT_VARIABLE sidecar)

@@ -33,7 +33,7 @@ namespace FATLINK_API fatlink {
 /// How files are watched.
 struct watch_options {
   /// How long a version may be incomplete after the last change, before that is an error; ten times
-  /// as long while files keep changing. Above 0.
+  /// as long while files keep changing. Above 0; more than a day counts as a day.
   std::chrono::milliseconds limit{2000};
   /// The versions of the files that are in use already, in their order; empty: none. A version with
   /// the same bytes is not returned. Without them, the first version is the one that is there.

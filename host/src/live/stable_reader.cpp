@@ -15,7 +15,9 @@ constexpr int k_pause_for_read = 3;
 
 stable_reader::stable_reader(std::vector<std::filesystem::path> files,
                              std::chrono::milliseconds limit)
-    : files_(std::move(files)), limit_(limit), had_sidecar_(files_.size(), false)
+    : files_(std::move(files)),
+      limit_(std::min<std::chrono::milliseconds>(limit, k_longest_limit)),
+      had_sidecar_(files_.size(), false)
 {
 }
 

@@ -24,6 +24,7 @@ class stable_reader {
   static constexpr std::chrono::milliseconds k_quiet{100};
   /// The bound of a wait while files keep changing, in limits.
   static constexpr int k_most_limits = 10;
+  static constexpr std::chrono::hours k_longest_limit{24};
 
   /// `limit`: how long to wait for the rest of a version after the last change.
   stable_reader(std::vector<std::filesystem::path> files, std::chrono::milliseconds limit);

@@ -11,6 +11,7 @@
 #include "fatlink/error.hpp"
 #include "live/file_watch.hpp"
 #include "live/stable_reader.hpp"
+#include "live/version_identity.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -20,29 +21,6 @@ using clock = std::chrono::steady_clock;
 
 /// Of one wait in the thread of watch(), after which it reports warnings.
 constexpr std::chrono::seconds k_turn(10);
-
-/// What tells one version of a file from another.
-struct file_identity {
-  digest256 digest = {};
-  std::optional<std::string> sidecar = {};  ///< nothing: any
-};
-
-bool is_same(std::vector<file_identity> const& known, detail::stable_reader::version const& files)
-{
-  if (known.size() != files.size()) return false;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (known[i].digest != files[i].code.digest()) return false;
-    if (known[i].sidecar && *known[i].sidecar != files[i].sidecar) return false;
-  }
-  return true;
-}
-
-std::vector<file_identity> identify(std::vector<input> const& inputs)
-{
-  std::vector<file_identity> identities;
-  for (auto const& file : inputs) identities.push_back({.digest = file.digest()});
-  return identities;
-}
 
 void check(std::vector<std::filesystem::path> const& files, watch_options const& options)
 {
@@ -65,6 +43,7 @@ void check(std::vector<std::filesystem::path> const& files, watch_options const&
 clock::time_point add(clock::time_point begin, std::chrono::milliseconds time)
 {
   auto const most = std::chrono::floor<std::chrono::milliseconds>(clock::time_point::max() - begin);
+  if (time.count() <= 0) return begin;
   return time < most ? begin + time : clock::time_point::max();
 }
 
@@ -84,9 +63,7 @@ std::vector<std::filesystem::path> add_sidecars(std::vector<std::filesystem::pat
 
 struct input_watch::state {
   state(std::vector<std::filesystem::path> paths, watch_options const& options)
-      : files(options.use_inotify),
-        reader(std::move(paths), options.limit),
-        current(identify(options.known))
+      : files(options.use_inotify), reader(std::move(paths), options.limit), current(options.known)
   {
     files.add(add_sidecars(reader.files()));
     reader.note_change();
@@ -98,7 +75,7 @@ struct input_watch::state {
     if (!files.find_change().empty()) reader.note_change();
     if (clock::now() < reader.next_read()) return std::nullopt;
     auto version = reader.read();
-    if (!version || is_same(current, *version)) return std::nullopt;
+    if (!version || current.is(*version)) return std::nullopt;
     if (!detail::stable_reader::is_verified(*version) && !files.find_change().empty()) {
       reader.note_change();  // may be half of each
       return std::nullopt;
@@ -108,11 +85,10 @@ struct input_watch::state {
 
   std::vector<input> publish(detail::stable_reader::version version)
   {
+    current = detail::version_identity(version);
     std::vector<input> inputs;
-    current.clear();
     sidecars.clear();
     for (auto& file : version) {
-      current.push_back({file.code.digest(), file.sidecar});
       sidecars.push_back(std::move(file.sidecar));
       inputs.push_back(std::move(file.code));
     }
@@ -121,7 +97,7 @@ struct input_watch::state {
 
   detail::file_watch files;
   detail::stable_reader reader;
-  std::vector<file_identity> current;  ///< of the version that was returned last
+  detail::version_identity current;  ///< of the version that was returned last
   std::vector<std::string> sidecars = {};
 };
 
