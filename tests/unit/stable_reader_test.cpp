@@ -141,7 +141,7 @@ TEST_F(StableReader, EndsAWaitInWhichFilesKeepChanging)
   files_.write_pair(1);
   files_.write_fatbin(2);
   EXPECT_THROW(
-      for (;;) {
+      for (int i = 0; i < 6000; ++i) {
         reader_.note_change();
         (void)reader_.read();
         std::this_thread::sleep_for(milliseconds(10));

@@ -333,7 +333,7 @@ TEST_F(BackgroundWatch, StopsInTheMiddleOfAWait)
   auto const watch = start();
 }
 
-TEST_F(BackgroundWatch, IsDestroyedInAChildWithoutWaitingForTheThread)
+TEST_F(BackgroundWatch, CanBeDestroyedInAChild)
 {
   files_.write_pair(1);
   auto watch = std::optional<background_watch>();
