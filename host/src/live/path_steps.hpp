@@ -3,9 +3,9 @@
 // the path of the file leads to. Threads: no shared state.
 #pragma once
 
-#include <compare>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace fatlink::detail {
@@ -15,7 +15,11 @@ struct path_step {
   std::filesystem::path folder = {};  ///< absolute, without symbolic links
   std::string name = {};
   bool is_file = false;  ///< the last name of the path: changes of the content count, too
-  auto operator<=>(path_step const&) const = default;
+  bool operator==(path_step const&) const = default;
+  bool operator<(path_step const& other) const
+  {
+    return std::tie(folder, name, is_file) < std::tie(other.folder, other.name, other.is_file);
+  }
 };
 
 /// The steps from the root to `path`, which is absolute, those to the targets of symbolic links
