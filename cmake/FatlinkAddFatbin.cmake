@@ -51,6 +51,10 @@ Output: ``<stem>.fatbin`` and ``<stem>.json`` in ``FATLINK_DATA_DIR`` if that is
 directory. The ``.json`` holds the reference and the plan, if any, and the SHA-256 of the fatbin: readers reject a
 fatbin with another SHA-256. The target property ``FATLINK_FATBIN`` is the path of the fatbin.
 
+A build replaces the two files only after every step has succeeded, each by renaming a complete copy, first the
+``.json``, then the fatbin. So a host can take them while they are replaced (``fatlink::watch``, docs/watching.md); a
+build that fails or is interrupted leaves those of the build before.
+
 Every entry's ident states contract, hooks, toolkit and float flags. After each build ``fatlink inspect`` reads the
 fatbin back: a missing entry or a different ident fails the build. Then ``fatlink digest`` adds digests of the
 entries to the ident, so readers reject a damaged fatbin.
@@ -85,6 +89,8 @@ function(fatlink_add_fatbin target)
     set(folder "${FATLINK_DATA_DIR}")
   endif()
   set(outputs "${folder}/${arg_OUTPUT_NAME}.fatbin" "${folder}/${arg_OUTPUT_NAME}.json")
+  set(built_stem "${CMAKE_CURRENT_BINARY_DIR}/${target}.built/${arg_OUTPUT_NAME}")
+  set(built_files "${built_stem}.fatbin" "${built_stem}.json")
   set(settings "${CMAKE_CURRENT_BINARY_DIR}/${target}.settings.cmake")
   set(depfile "${CMAKE_CURRENT_BINARY_DIR}/${target}.fatbin.d")
   set(contract_header "")
@@ -97,14 +103,20 @@ function(fatlink_add_fatbin target)
   _fatlink_write_fatbin_settings("${settings}")
 
   # Relative to the file of this function, not to the file that includes it first.
-  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/fatbin/compile_fatbin.cmake")
-  add_custom_command(OUTPUT ${outputs}
+  set(scripts "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/fatbin")
+  add_custom_command(OUTPUT ${built_files}
     COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=$<TARGET_FILE:fatlink::program>"
-            -P "${script}"
+            -P "${scripts}/compile_fatbin.cmake"
     DEPENDS "${arg_SOURCES}" ${contract_header} ${hooks_file} ${arg_REFERENCE} ${arg_PLAN} "${settings}"
-            "${script}"
+            "${scripts}/compile_fatbin.cmake"
     DEPFILE "${depfile}"
     COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
+    VERBATIM)
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND "${CMAKE_COMMAND}" "-DBUILT=${built_stem}.fatbin" "-DFATBIN=${folder}/${arg_OUTPUT_NAME}.fatbin"
+            -P "${scripts}/replace_fatbin.cmake"
+    DEPENDS ${built_files} "${scripts}/replace_fatbin.cmake"
+    COMMENT "Replacing ${arg_OUTPUT_NAME}.fatbin"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${outputs})
   # The build step runs the program. A newer program does not change the fatbin, so it is not in DEPENDS.

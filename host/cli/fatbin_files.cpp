@@ -21,10 +21,10 @@ class outputs {
     file->write(bytes);
     files_.push_back(std::move(file));
   }
-  /// After all have been written.
+  /// After all have been written; the one that was added last is first.
   void commit()
   {
-    for (auto& file : files_) file->commit();
+    for (auto file = files_.rbegin(); file != files_.rend(); ++file) (*file)->commit();
   }
 
  private:

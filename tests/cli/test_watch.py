@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`run --watch`: what makes it run again, and what does not."""
+import errno
 import os
 import shutil
 import subprocess
 import time
 
 from compile_case import HALF, HALF_JSON, CompileCase
-from fatlink_cli import PROGRAM, SHARE
+from fatlink_cli import PROGRAM, SHARE, TESTS
 
 WATCH = ["run", "--device", "cpu", "--mode", "ptx", "--elements", "1000", "--watch"]
 WAITS = "waiting for changes of "
@@ -20,10 +21,10 @@ class Watch(CompileCase):
         self.file("half.cu", HALF)
         self.file("half.json", HALF_JSON)
 
-    def start(self, *words):
+    def start(self, *words, env=None):
         """Starts `run --watch`; its errors and its output are one stream."""
         process = subprocess.Popen([PROGRAM, *WATCH, *map(str, words)], cwd=self.folder, text=True, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, env=self.environment({}))
+                                   stderr=subprocess.STDOUT, env=self.environment(env or {}))
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process
@@ -142,6 +143,43 @@ class Watch(CompileCase):
         process = self.start("relu_poly")
         lines = iter(process.stdout.readline, "")
         self.assertTrue(next(line for line in lines if line.startswith(WAITS)).endswith("relu_poly.fatbin\n"))
+
+    def start_pair(self, says="verified", **options):
+        """Watches t.fatbin, the shipped transform gelu, which has run."""
+        self.replace_pair("gelu", ("fatbin", "json"))
+        process = self.start("./t.fatbin", **options)
+        self.assertIn(says, self.next_run(process))
+        return process
+
+    def replace_pair(self, transform, endings):
+        for ending in endings:
+            self.replace(f"t.{ending}", (SHARE / f"{transform}.{ending}").read_bytes())
+
+    def test_a_fatbin_and_its_sidecar_that_are_replaced_one_after_the_other(self):
+        process = self.start_pair()
+        for transform, endings in (("relu_poly", ("json", "fatbin")), ("gelu", ("fatbin", "json"))):
+            with self.subTest(endings):
+                self.replace_pair(transform, endings[:1])
+                time.sleep(0.5)  # longer than a change must be over
+                self.replace_pair(transform, endings[1:])
+                text = self.next_run(process)
+                self.assertIn("verified, ", text)
+                self.assertNotIn("error", text)
+
+    def test_a_fatbin_whose_sidecar_stays_the_old_one_is_an_error(self):
+        process = self.start_pair()
+        self.replace_pair("relu_poly", ["fatbin"])
+        self.assertIn("fatlink: error: ./t.fatbin: is not the file that t.json states (sha256 ", self.next_run(process))
+        self.replace_pair("relu_poly", ["json"])
+        self.assertIn("verified, ", self.next_run(process))
+
+    def test_a_limit_of_inotify_is_a_warning_that_names_the_sysctl(self):
+        says = "fatlink: warning: inotify cannot watch another folder: No space left on device; changes of files are looked for " \
+               "every 100 ms; raise the sysctl fs.inotify.max_user_watches\n"
+        process = self.start_pair(says, env={"LD_PRELOAD": str(TESTS / "libfaulty_system.so"), "FATLINK_FAULT": f"{errno.ENOSPC}@1+",
+                                       "FATLINK_FAULT_ROOT": str(self.folder), "FATLINK_FAULT_CALL": "inotify_add_watch"})
+        self.replace_pair("relu_poly", ("json", "fatbin"))
+        self.assertIn("verified, ", self.next_run(process))
 
     def test_not_with_json(self):
         done = self.fatlink(*WATCH, "half.cu", "--json", status=2)

@@ -2,7 +2,8 @@
 # The build step of fatlink_add_fatbin:
 #   cmake -DSETTINGS=<file> -DINSPECT=<fatlink program> -P compile_fatbin.cmake
 # Compiles SOURCE with an ident, reads the fatbin back, and adds digests of its entries. The ident is made here
-# because the contract's header may change after configuration. FATBIN is written only if every step succeeds.
+# because the contract's header may change after configuration. Writes BUILT, a fatbin beside which its .json is, only
+# if every step succeeds; replace_fatbin.cmake then puts the two in place as FATBIN, which messages name.
 cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
 include("${CMAKE_CURRENT_LIST_DIR}/base64.cmake")
@@ -36,10 +37,9 @@ foreach(architecture IN LISTS SASS)
   list(APPEND expected --expect "elf:sm_${architecture}")
 endforeach()
 
-cmake_path(GET FATBIN PARENT_PATH output_folder)
+cmake_path(GET BUILT PARENT_PATH output_folder)
 file(MAKE_DIRECTORY "${output_folder}")
-set(partial "${FATBIN}.partial")
-file(REMOVE "${FATBIN}")
+set(partial "${BUILT}.partial")
 
 # Reproducible paths. nvcc writes the source's path and the current folder into LTO-IR, and derives the names of
 # private symbols from the path (observed with CUDA 13.0), so it is given paths that do not depend on the folder.
@@ -91,7 +91,7 @@ endif()
 
 # The dependency file with real paths. nvcc does not escape spaces in the name of the target.
 string(REPLACE " " "\\ " escaped_folder "${folder}")
-string(REPLACE " " "\\ " escaped_fatbin "${FATBIN}")
+string(REPLACE " " "\\ " escaped_fatbin "${BUILT}")
 file(READ "${DEPFILE}" dependencies)
 string(REGEX REPLACE "^fatbin[ \t]*:" "" dependencies "${dependencies}")
 string(REPLACE "${source_folder}/" "${escaped_folder}/" dependencies "${dependencies}")
@@ -123,14 +123,15 @@ execute_process(
   COMMAND "${INSPECT}" inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference}
           ${expected_plan} "${partial}"
   OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
-fatlink_require_success("${result}" "${errors}" "${FATBIN} does not hold what was requested, and was removed")
+fatlink_require_success("${result}" "${errors}"
+  "${FATBIN} does not hold what was requested, and was not put in place")
 
 # Digests can only be computed from the finished payloads.
 execute_process(COMMAND "${INSPECT}" digest "${partial}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
-fatlink_require_success("${result}" "${errors}" "${FATBIN}: the digests cannot be added; the file was removed")
+fatlink_require_success("${result}" "${errors}" "${FATBIN}: the digests cannot be added; the file was not put in place")
 
 # The .json: the reference, the plan and the SHA-256 of the fatbin.
-cmake_path(REPLACE_EXTENSION FATBIN LAST_ONLY json OUTPUT_VARIABLE sidecar)
+cmake_path(REPLACE_EXTENSION BUILT LAST_ONLY json OUTPUT_VARIABLE sidecar)
 fatlink_merge_json("${REFERENCE}" "${PLAN}" json)
 file(SHA256 "${partial}" digest)
 string(JSON json ERROR_VARIABLE error SET "${json}" sha256 "\"${digest}\"")
@@ -139,4 +140,4 @@ if(error)
   message(FATAL_ERROR "${REFERENCE} ${PLAN}: not a JSON object: ${error}")
 endif()
 file(WRITE "${sidecar}" "${json}\n")
-file(RENAME "${partial}" "${FATBIN}")
+file(RENAME "${partial}" "${BUILT}")

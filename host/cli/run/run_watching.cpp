@@ -3,11 +3,12 @@
 #include <filesystem>
 
 #include "fatbin/sidecar.hpp"
+#include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "run/run_arguments.hpp"
 #include "run/run_inputs.hpp"
-#include "run/watch.hpp"
+#include "run/run_on_changes.hpp"
 #include "terminal/streams.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
@@ -43,7 +44,16 @@ std::vector<std::filesystem::path> list_files(run_arguments const& given)
   return files;
 }
 
-void run_once(run_arguments const& arguments, file_watch& watch)
+/// The inputs without sources.
+std::vector<std::filesystem::path> list_inputs(run_arguments const& given)
+{
+  auto const arguments = with_library(given);
+  auto files = find_run_inputs(arguments.library, arguments.transforms).paths;
+  std::erase_if(files, is_source_name);
+  return files;
+}
+
+void run_once(run_arguments const& arguments, detail::file_watch& watch)
 {
   watch.add(list_files(arguments));
   compile_report compiles;
@@ -68,7 +78,9 @@ int run_watching(run_arguments arguments)
   arguments.transforms.push_back(arguments.watched);
   auto const file = input_file(arguments.watched);
   (void)detail::read_file(file, limits::k_file_bytes, "name a transform to watch");
-  run_on_changes(file, [&](file_watch& watch) { run_once(arguments, watch); });
+  run_on_changes({.file = file,
+                  .inputs = [&] { return list_inputs(arguments); },
+                  .run = [&](detail::file_watch& watch) { run_once(arguments, watch); }});
   return k_done;
 }
 

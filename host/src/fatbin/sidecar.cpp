@@ -93,11 +93,15 @@ std::optional<std::string> sha256_in(std::filesystem::path const& path)
 {
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
-  auto const json = read_json(path);
+  return sha256_in(read_json(path), path.string());
+}
+
+std::optional<std::string> sha256_in(nlohmann::json const& json, std::string const& name)
+{
   if (!json.contains("sha256")) return std::nullopt;
   auto const& stated = json["sha256"];
   if (!stated.is_string() || stated.get<std::string>().size() != 2 * k_digest)
-    fail(path.string(), "\"sha256\" is not 64 hexadecimal digits",
+    fail(name, "\"sha256\" is not 64 hexadecimal digits",
          "remove \"sha256\", or build the fatbin again");
   return stated.get<std::string>();
 }
@@ -109,17 +113,19 @@ std::optional<digest256> check_stated_digest(std::filesystem::path const& file, 
   if (!stated) return std::nullopt;
   auto const digest = sha256(bytes);
   if (*stated == to_hexadecimal(digest)) return digest;
-  refuse_digest(file, sidecar, *stated,
+  refuse_digest(file, digest, sidecar, *stated,
                 "install the file and its .json together, or build it again");
 }
 
-void refuse_digest(std::filesystem::path const& file, std::filesystem::path const& sidecar,
-                   std::string const& stated, std::string const& hint)
+void refuse_digest(std::filesystem::path const& file, digest256 const& digest,
+                   std::filesystem::path const& sidecar, std::string const& stated,
+                   std::string const& hint)
 {
   throw format_error(
-      0, {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…) "
-                                    "[digest-mismatch]",
-                                    file.string(), sidecar.filename().string(), stated),
+      0, {.message = detail::format("{}: is not the file that {} states (sha256 {:.12}…, not "
+                                    "{:.12}…) [digest-mismatch]",
+                                    file.string(), sidecar.filename().string(), stated,
+                                    to_hexadecimal(digest)),
           .input = file.string(),
           .code = error_code::digest_mismatch,
           .hint = hint});

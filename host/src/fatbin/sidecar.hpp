@@ -45,8 +45,12 @@ std::optional<digest256> check_stated_digest(std::filesystem::path const& file, 
 /// The SHA-256 that the file `sidecar` states; as stated_sha256.
 std::optional<std::string> sha256_in(std::filesystem::path const& sidecar);
 
-/// @throws format_error (digest-mismatch) "FILE: is not the file that SIDECAR states …".
-[[noreturn]] void refuse_digest(std::filesystem::path const& file,
+/// As above, of `json`, the content of the file `name`.
+std::optional<std::string> sha256_in(nlohmann::json const& json, std::string const& name);
+
+/// @throws format_error (digest-mismatch) "FILE: is not the file that SIDECAR states …", with both
+/// digests.
+[[noreturn]] void refuse_digest(std::filesystem::path const& file, digest256 const& digest,
                                 std::filesystem::path const& sidecar, std::string const& stated,
                                 std::string const& hint);
 

@@ -75,7 +75,7 @@ std::optional<digest256> check_own(fs::path const& path, fs::path const& sidecar
   if (!stated) return std::nullopt;
   auto const digest = sha256(bytes);
   if (*stated == to_hexadecimal(digest)) return digest;
-  refuse_digest(path, sidecar, *stated,
+  refuse_digest(path, digest, sidecar, *stated,
                 "install the file and its .json together, or build it again");
 }
 
@@ -90,7 +90,7 @@ std::optional<digest256> check_shared(fs::path const& path, bytes_view bytes)
   if (*stated == to_hexadecimal(digest)) return digest;
   if (is_of_sibling(path, *stated)) return std::nullopt;
   auto const name = sidecar.filename().string();
-  refuse_digest(path, sidecar, *stated,
+  refuse_digest(path, digest, sidecar, *stated,
                 detail::format("install the file and its .json together, or build it again; if {} "
                                "is of another file, name it as that file with .json added",
                                name));
