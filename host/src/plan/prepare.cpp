@@ -7,6 +7,7 @@
 #include "plan/bind_types.hpp"
 #include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
+#include "plan/library_plan.hpp"
 #include "plan/overlap.hpp"
 #include "plan/plan_call_state.hpp"
 #include "plan/plan_program.hpp"
@@ -72,18 +73,6 @@ class stream_memory {
   device_backend::handle stream_;
   device_address address_;
 };
-
-launch_plan plan_of(input const& library)
-{
-  if (auto plan = launch_plan::beside(library.name())) return std::move(*plan);
-  throw file_error(
-      stage::sidecar,
-      {.message = detail::format("{}: no .json beside it states a launch plan", library.name()),
-       .input = library.name(),
-       .code = error_code::invalid_plan,
-       .hint = "build the library with fatlink_add_fatbin(… PLAN file.json), or launch its kernels "
-               "yourself: link_and_load"});
-}
 
 }  // namespace
 
@@ -159,7 +148,7 @@ bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
 prepared_plan prepare(device const& destination, linker& linker, plan_request const& request)
 {
   std::vector<input> inputs{input::find(request.library)};
-  auto plan = plan_of(inputs.front());
+  auto plan = detail::library_plan(inputs.front());
   for (auto const& transform : request.transforms) inputs.push_back(input::find(transform));
   auto options = destination.link_options(request.mode);
   options.kernels = plan.kernels();
