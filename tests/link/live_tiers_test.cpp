@@ -2,7 +2,9 @@
 // Tiered swaps: a quick link at once, the lto link when it is ready.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <future>
+#include <thread>
 
 #include "asynchronous_device.hpp"
 #include "expect_error.hpp"
@@ -92,17 +94,29 @@ TEST_F(LiveTiers, VerifyBothVersions)
   EXPECT_EQ(live.current().number, 1U);
 }
 
-/// A later swap is made while the lto link of the first one is held up in its verification.
+/// The second swap waits for the first one, and publishes when the lto link of that one is ready.
 TEST_F(LiveTiers, NeverReplaceALaterSwap)
 {
   live_module live(*cpu_, linker(), settings());
-  for (int i = 0; i < 5; ++i) live.swap(inputs_);
-  auto const last = live.wait_for_best();
-  EXPECT_EQ(last.tier, swap_tier::best);
-  EXPECT_EQ(live.current().number, last.version);
-  auto const all = results();
-  EXPECT_EQ(all.back().report.version, last.version);
-  EXPECT_EQ(last.version, 5 + all.size()) << "links that a swap made obsolete publish nothing";
+  std::promise<void> is_second_waiting;
+  std::future<swap_report> second;
+  live.swap(inputs_, {.verify = [&](loaded_module const&) {
+              if (second.valid()) return;
+              second = std::async(std::launch::async, [&] {
+                is_second_waiting.set_value();
+                return live.swap(inputs_, {.verify = [](loaded_module const&) {
+                                   std::this_thread::sleep_for(std::chrono::milliseconds(500));
+                                 }});
+              });
+              is_second_waiting.get_future().wait();
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            }});
+  EXPECT_EQ(second.get().version, 2U);
+  auto const best = live.wait_for_best();
+  EXPECT_EQ(best.version, 3U);
+  EXPECT_EQ(best.tier, swap_tier::best);
+  ASSERT_EQ(results().size(), 1U) << "the lto link of the first swap is not published";
+  EXPECT_EQ(results()[0].report.version, 3U);
 }
 
 TEST_F(LiveTiers, LeaveTheLtoLinkOfAnEarlierSwapToALaterOneThatFails)
