@@ -26,7 +26,7 @@ class LiveModules(unittest.TestCase):
         return done.stdout
 
     def test_print_what_the_document_shows(self):
-        program = next(content for name, _, content in blocks(self.text, "cpp") if name == "live/host.cpp")
+        program = next(content for _, _, content in blocks(self.text, "cpp") if "int main" in content)
         (self.folder / "host.cpp").write_text(program)
         session = next(content for _, _, content in blocks(self.text, "console") if "./host" in content)
         build, run = commands(session)
