@@ -50,7 +50,7 @@ struct swap_report {
   swap_tier tier = swap_tier::only;          ///< which link of the swap it was
   /// Why a tiered swap made no quick link: an input without SASS, for example. Empty otherwise.
   std::string single_tier_reason = {};
-  swap_times times = {};
+  swap_times times = {};                   ///< where its time went
   std::vector<std::string> warnings = {};  ///< of the link, one line each
 };
 
