@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fatlink/plan_call.hpp"
+#include "fatlink/prepare.hpp"
 
 namespace fatlink::detail {
 
@@ -25,6 +26,16 @@ class kept_arguments {
   std::list<std::string> names_;
   std::list<std::vector<std::byte>> values_;  ///< those that arguments do not hold themselves
   std::vector<call_argument> arguments_;
+};
+
+/// A bound call, to be bound to later versions.
+struct kept_call {
+  kept_call(std::span<call_argument const> call_arguments, scratch_memory const& memory)
+      : arguments(call_arguments), scratch(memory)
+  {
+  }
+  kept_arguments arguments;
+  scratch_memory scratch;
 };
 
 }  // namespace fatlink::detail

@@ -26,15 +26,15 @@ module_content& content_of(detail::version_content& content)
   return static_cast<module_content&>(content);
 }
 
-/// A kernel that callers hold.
-struct known_kernel {
-  std::string name;
-  std::vector<std::size_t> parameter_sizes;
-};
-
 }  // namespace
 
 struct live_module::state {
+  /// A kernel that callers hold.
+  struct known_kernel {
+    std::string name;
+    std::vector<std::size_t> parameter_sizes;
+  };
+
   state(device const& destination, linker links, live_settings settings)
       : swaps(destination, std::move(links), std::move(settings),
               [this](detail::version_content& content) { support(content_of(content)); })

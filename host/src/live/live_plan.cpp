@@ -15,17 +15,7 @@
 namespace fatlink {
 namespace {
 
-/// What a bound call keeps for later versions.
-struct kept_call {
-  kept_call(std::span<call_argument const> call_arguments, scratch_memory memory)
-      : arguments(call_arguments), scratch(memory)
-  {
-  }
-  detail::kept_arguments arguments;
-  scratch_memory scratch;
-};
-
-using kept_calls = std::map<std::uint64_t, std::unique_ptr<kept_call const>>;
+using detail::kept_call;
 
 /// A prepared plan, and the bound calls that exist, by their numbers.
 struct plan_content final : detail::version_content {
@@ -109,7 +99,8 @@ struct live_plan::state {
     });
   }
 
-  kept_calls calls;             ///< guarded by the lock of callers
+  std::map<std::uint64_t, std::unique_ptr<kept_call const>>
+      calls;                    ///< guarded by the lock of callers
   std::uint64_t next_call = 0;  ///< guarded by the lock of callers
   detail::swapper swaps;        ///< last: its thread uses the other members
 };
