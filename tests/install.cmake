@@ -3,7 +3,7 @@
 # run by <prefix>/libexec/fatlink-tests/run, beside the components runtime and transforms.
 # cpu/CMakeLists.txt installs the corpus.
 set(destination "${CMAKE_INSTALL_LIBEXECDIR}/fatlink-tests")
-set(programs unit_tests link_tests cpu_tests gpu_tests)
+set(programs unit_tests link_tests cpu_tests gpu_tests live_stress)
 
 if(FATLINK_BUNDLE_LIBRARIES)
   fatlink_relative_install_path("${destination}" "${CMAKE_INSTALL_LIBDIR}" libraries)

@@ -127,7 +127,7 @@ _fatlink_values() {
       [[ $current == cpu:* ]] && _fatlink_targets && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
     'link --emit') _fatlink_offer 'cubin ptx' ;;
     'cache warm --emit') _fatlink_list 'cubin ptx' ;;
-    'bench --only') _fatlink_list 'kernels links starts preflight reference-device' ;;
+    'bench --only') _fatlink_list 'kernels links first-launch starts preflight reference-device' ;;
     'link --target' | 'check --target' | 'inspect --target' | 'cache warm --target')
       _fatlink_targets
       _fatlink_list "$targets native all" ;;

@@ -52,6 +52,41 @@ class Parts(BenchTest):
         self.assert_fails(2, "bench", "--only", "kernel", says=["--only"], hint="kernels")
 
 
+class FirstLaunch(BenchTest):
+    TIERED = ["--library", TESTS / "corpus" / "tiered_apply_transform.fatbin",
+              "--transform", TESTS / "corpus" / "tiered_relu_poly.fatbin", "--only", "first-launch"]
+
+    def need_sm_90(self):
+        if gpus() and gpus()[0]["target"] != "sm_90":
+            self.skipTest("the GPU is not of sm_90")
+
+    def test_is_measured_with_and_without_tiers(self):
+        self.need_sm_90()
+        rows = self.bench(*self.TIERED)["first_launch"]
+        self.assertEqual([(row["tiers"], row["helper"]) for row in rows],
+                         [("lto", "running"), ("sass, then lto", "running"), ("lto", "started"), ("sass, then lto", "started")])
+        for row in rows:
+            self.assertGreater(row["image_ms"], 0)
+            self.assertEqual(row["launch_ms"] is None, not gpus())
+            self.assertEqual(row["times_sooner"] is None, row["tiers"] == "lto")
+
+    def test_is_shown_as_text(self):
+        self.need_sm_90()
+        text = self.fatlink("bench", *SHORT, *self.TIERED).stdout
+        self.assertIn("| first launch, cold cache | helper |", text)
+        self.assertRegex(text, r"(?m)^\| sass, then lto \| running \| [\d.]+ \|.*\| [\d.]+ \|$")
+
+    def test_of_inputs_without_sass_is_skipped_and_the_reason_is_stated_on_request(self):
+        done = self.fatlink("bench", *SHORT, "--only", "first-launch", "--json")
+        self.assertEqual(json.loads(done.stdout)["first_launch"], [])
+        self.assertRegex(done.stderr, "the first launch is skipped: .*apply_transform.fatbin holds no SASS")
+
+    def test_needs_the_lto_mode(self):
+        done = self.fatlink("bench", *SHORT, *self.TIERED, "--mode", "ptx")
+        self.assertNotIn("first launch, cold cache", done.stdout)
+        self.assertIn("the first launch is skipped: lto is not among the modes", done.stderr)
+
+
 class Plans(BenchTest):
     def kernels_of(self, file):
         return self.fatlink_json("inspect", file)["files"][0]["entries"][0]["kernels"]

@@ -236,6 +236,8 @@ class Outputs(JsonTest):
         output = self.json("bench", "--repeat", "1", "--elements", "1024", "--resources")
         self.assertEqual([row["mode"] for row in output["links"]], ["ptx", "lto"])
         self.assertIsNone(output["nvcc"])
+        tiered = [TESTS / "corpus" / f"tiered_{name}.fatbin" for name in ("apply_transform", "relu_poly")]
+        self.json("bench", "--repeat", "1", "--only", "first-launch", "--library", tiered[0], "--transform", tiered[1])
         if not has_nvrtc() or shutil.which(NVCC) is None:
             self.skipTest("no NVRTC, or FATLINK_NVCC names no nvcc")
         path = f"{pathlib.Path(NVCC).parent}:{os.environ['PATH']}"

@@ -19,7 +19,7 @@ VARIABLE = r'"\$?((?:FATLINK|XDG)_[A-Z_]+|CUDA_HOME|CUDA_PATH|VIRTUAL_ENV|CONDA_
 
 def plain(line):
     """A line of man(7) macros as it is read."""
-    line = line.replace("\\~", "\0").replace("\\-", "-").replace("\\&", "").replace("\\|", "")
+    line = line.replace("\\~", "\0").replace("\\-", "-").replace("\\&", "").replace("\\|", "").replace("\\:", "")
     line = re.sub(r"\\f(?:\(..|.)|\\c", "", line)
     macro = re.match(r"\.([A-Z]+) +(.*)", line)
     if not macro:

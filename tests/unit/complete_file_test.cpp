@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/complete_file.hpp"
+#include "live/watch/complete_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each behaviour with inotify, and by looking at the files.
-#include "live/file_watch.hpp"
+#include "live/watch/file_watch.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

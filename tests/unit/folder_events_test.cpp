@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/folder_events.hpp"
+#include "live/watch/folder_events.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/stable_reader.hpp"
+#include "live/watch/stable_reader.hpp"
 
 #include <gtest/gtest.h>
 

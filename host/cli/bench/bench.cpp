@@ -9,6 +9,7 @@
 
 #include "bench/bench_job.hpp"
 #include "bench/bench_report.hpp"
+#include "bench/first_launch.hpp"
 #include "bench/kernel_times.hpp"
 #include "bench/link_times.hpp"
 #include "bench/plan_times.hpp"
@@ -28,8 +29,8 @@ namespace fatlink::cli {
 namespace {
 
 /// What --only selects, in the order of the report.
-std::vector<std::string> const k_parts{"kernels", "links", "starts", "preflight",
-                                       "reference-device"};
+std::vector<std::string> const k_parts{"kernels", "links",     "first-launch",
+                                       "starts",  "preflight", "reference-device"};
 
 struct bench_arguments {
   std::vector<std::size_t> elements{std::size_t{1} << 28};
@@ -74,8 +75,9 @@ bool is_measured(bench_arguments const& arguments, char const* part)
   return std::ranges::find(arguments.parts, part) != arguments.parts.end();
 }
 
-/// Adds "device" and "kernels"; returns the target to link for, sm_90 without a GPU.
-target measure_gpu(nlohmann::json& report, bench_job const& job, bench_arguments const& arguments)
+/// Adds "device" and "kernels"; returns the GPU, null without one.
+std::shared_ptr<device> measure_gpu(nlohmann::json& report, bench_job const& job,
+                                    bench_arguments const& arguments)
 {
   report["device"] = nullptr;
   report["kernels"] = nlohmann::json::array();
@@ -83,26 +85,39 @@ target measure_gpu(nlohmann::json& report, bench_job const& job, bench_arguments
   if (list_gpus(reason).empty()) {
     if (is_measured(arguments, "kernels"))
       print_warnings({fmt::format("kernel times are skipped: {}", reason)});
-    return target("sm_90");
+    return nullptr;
   }
-  auto const gpu = open_device("gpu");
+  auto gpu = open_device("gpu");
   report["device"] = {{"name", gpu->info().name}, {"target", gpu->info().target.name()}};
   if (is_measured(arguments, "kernels"))
     report["kernels"] = job.plan ? measure_plan(*gpu, job, arguments.elements)
                                  : measure_kernels(*gpu, job, arguments.elements);
-  return gpu->info().target;
+  return gpu;
+}
+
+/// Adds "first_launch". Without SASS, which is on request, the other parts are measured anyway.
+void add_first_launch(nlohmann::json& report, bench_job const& job, device const* gpu,
+                      target target, bool is_asked_for)
+{
+  std::string reason;
+  report["first_launch"] = measure_first_launch(job, gpu, target, reason);
+  if (is_asked_for && !reason.empty())
+    print_warnings({fmt::format("the first launch is skipped: {}", reason)});
 }
 
 /// Adds the parts of --only; of the others an empty array or null.
 void measure_parts(nlohmann::json& report, bench_job const& job, bench_arguments const& arguments)
 {
-  auto const target = measure_gpu(report, job, arguments);
-  report["links"] = nlohmann::json::array();
-  report["starts"] = nlohmann::json::array();
+  auto const gpu = measure_gpu(report, job, arguments);
+  auto const target = gpu ? gpu->info().target : fatlink::target("sm_90");
+  for (auto const* const part : {"links", "first_launch", "starts"})
+    report[part] = nlohmann::json::array();
   for (auto const* const part : {"nvcc", "preflight_ms", "reference_device"})
     report[part] = nullptr;
   if (is_measured(arguments, "links"))
     report["links"] = measure_links(job, target, arguments.resources);
+  if (is_measured(arguments, "first-launch"))
+    add_first_launch(report, job, gpu.get(), target, arguments.parts != k_parts);
   if (is_measured(arguments, "starts")) measure_starts(report, job, target);
   if (is_measured(arguments, "preflight")) report["preflight_ms"] = measure_preflight(job, target);
   if (is_measured(arguments, "reference-device"))

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/first_launch.hpp"
 #include "bench/start_up.hpp"
 #include "resources_report.hpp"
 
@@ -75,6 +76,7 @@ void print_bench(json const& report)
   print_heading(report);
   print_kernels(report["kernels"]);
   print_links(report["links"]);
+  print_first_launch(report["first_launch"]);
   print_starts(report);
   if (auto const& ms = report["preflight_ms"]; !ms.is_null())
     fmt::print("\nPreflight of the pair: {:.3f} ms\n", ms.get<double>());

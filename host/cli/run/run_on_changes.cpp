@@ -10,7 +10,7 @@
 
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
-#include "live/stable_reader.hpp"
+#include "live/watch/stable_reader.hpp"
 #include "terminal/standard_streams.hpp"
 
 namespace fatlink::cli {

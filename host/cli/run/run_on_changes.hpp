@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "live/file_watch.hpp"
+#include "live/watch/file_watch.hpp"
 
 namespace fatlink::cli {
 

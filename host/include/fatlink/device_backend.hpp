@@ -36,6 +36,15 @@ struct linear_texels {
   std::size_t row_bytes = 0;   ///< from row to row; unused where height is 0
 };
 
+/// What a device tells of a stream.
+struct stream_facts {
+  /// A number that no other stream of the device has had or will have, unlike its handle, which a
+  /// later stream may get. The per-thread default stream has one for each thread.
+  std::uint64_t id = 0;
+  /// Whether the work that is queued on it is recorded into a CUDA graph instead of executed.
+  bool is_capturing = false;
+};
+
 /// Handles belong to the backend that returned them. Stream handles are also taken from callers: on
 /// a GPU any CUstream of the primary context, null being the default stream; on the reference
 /// device null or the handle of one of its streams.
@@ -80,7 +89,8 @@ class device_backend {
   virtual handle load(linked_image const& image) = 0;
   /// Unloads a module and forgets its kernels.
   virtual void unload(handle module) noexcept = 0;
-  /// The kernel's handle is valid until its module is unloaded.
+  /// The kernel's handle is valid until its module is unloaded. Its code is on the device when this
+  /// returns, also where the driver would load it at the first launch (CUDA_MODULE_LOADING=LAZY).
   /// @throws file_error (stage device) the image has no such kernel.
   virtual handle find_kernel(handle module, std::string const& name) = 0;
   /// @throws file_error (stage device) the image has no such variable.
@@ -109,12 +119,22 @@ class device_backend {
   virtual void destroy_stream(handle stream) noexcept = 0;
   /// Waits until all work queued on `stream` has finished.
   virtual void synchronize(handle stream) = 0;
+  /// Facts about `stream` at this moment.
+  [[nodiscard]] virtual stream_facts describe_stream(handle stream) = 0;
+  /// Whether all work that a call queues has finished when the call returns, so that nothing needs
+  /// to be waited for.
+  [[nodiscard]] virtual bool is_synchronous() const noexcept = 0;
   /// An event that is not recorded.
   virtual handle create_event() = 0;
+  /// The same, for event_done() only: it records no time, which costs less.
+  virtual handle create_untimed_event() = 0;
   /// Destroys what create_event() returned.
   virtual void destroy_event(handle event) noexcept = 0;
   /// Queues the recording of `event` on `stream`.
   virtual void record(handle event, handle stream) = 0;
+  /// Whether the work queued before the last recording of `event` has finished or failed, or there
+  /// was no recording. Does not wait.
+  [[nodiscard]] virtual bool event_done(handle event) noexcept = 0;
   /// Milliseconds between two recorded events; waits for the later one.
   virtual double elapsed_ms(handle start, handle stop) = 0;
 

@@ -101,6 +101,17 @@ class call_argument {
   {
     return outside_ == nullptr ? inline_.data() : outside_;
   }
+  /// Whether the value is read from the caller's object: it has more than k_inline_bytes.
+  [[nodiscard]] bool has_outside_value() const noexcept { return outside_ != nullptr; }
+  /// The same argument with its name in `name` and, if has_outside_value(), its value at `value`,
+  /// which live as long as the result.
+  [[nodiscard]] call_argument with_storage(std::string_view name, void const* value) const
+  {
+    auto copy = *this;
+    copy.name_ = name;
+    copy.outside_ = value;
+    return copy;
+  }
   /// Bytes of the value, or of an element of the array; 0: not known.
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
   /// scalar_kind::bytes for a type that is no number.

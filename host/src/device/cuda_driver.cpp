@@ -80,6 +80,7 @@ void bind_kernels(shared_library const& library, driver& api)
   bind(library, "cuModuleGetFunction", api.module_get_function);
   bind(library, "cuModuleGetGlobal_v2", api.module_get_global);
   bind(library, "cuFuncGetParamInfo", api.func_get_param_info);
+  bind(library, "cuFuncLoad", api.func_load);
   bind(library, "cuFuncGetAttribute", api.func_get_attribute);
   bind(library, "cuFuncSetAttribute", api.func_set_attribute);
   bind(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", api.occupancy_active_blocks);
@@ -93,9 +94,13 @@ void bind_streams(shared_library const& library, driver& api)
   bind(library, "cuStreamCreate", api.stream_create);
   bind(library, "cuStreamDestroy_v2", api.stream_destroy);
   bind(library, "cuStreamSynchronize", api.stream_synchronize);
+  bind(library, "cuStreamGetId", api.stream_get_id);
+  bind(library, "cuStreamIsCapturing", api.stream_is_capturing);
+  bind(library, "cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
   bind(library, "cuEventCreate", api.event_create);
   bind(library, "cuEventDestroy_v2", api.event_destroy);
   bind(library, "cuEventRecord", api.event_record);
+  bind(library, "cuEventQuery", api.event_query);
   bind(library, "cuEventSynchronize", api.event_synchronize);
   bind(library, "cuEventElapsedTime", api.event_elapsed_time);
 }

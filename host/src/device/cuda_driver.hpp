@@ -47,6 +47,7 @@ struct driver {
   decltype(&::cuModuleGetFunction) module_get_function;
   decltype(&::cuModuleGetGlobal) module_get_global;
   decltype(&::cuFuncGetParamInfo) func_get_param_info;  ///< in drivers since 12.4
+  decltype(&::cuFuncLoad) func_load;                    ///< in drivers since 12.4
   decltype(&::cuFuncGetAttribute) func_get_attribute;
   decltype(&::cuFuncSetAttribute) func_set_attribute;
   decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy_active_blocks;
@@ -56,9 +57,13 @@ struct driver {
   decltype(&::cuStreamCreate) stream_create;
   decltype(&::cuStreamDestroy) stream_destroy;
   decltype(&::cuStreamSynchronize) stream_synchronize;
+  decltype(&::cuStreamGetId) stream_get_id;  ///< in drivers since 12.0
+  decltype(&::cuStreamIsCapturing) stream_is_capturing;
+  decltype(&::cuThreadExchangeStreamCaptureMode) exchange_capture_mode;
   decltype(&::cuEventCreate) event_create;
   decltype(&::cuEventDestroy) event_destroy;
   decltype(&::cuEventRecord) event_record;
+  decltype(&::cuEventQuery) event_query;
   decltype(&::cuEventSynchronize) event_synchronize;
   decltype(&::cuEventElapsedTime) event_elapsed_time;
 

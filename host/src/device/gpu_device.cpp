@@ -6,7 +6,9 @@
 #include "device/cuda_driver.hpp"
 #include "device/gpu_info.hpp"
 #include "device/gpu_module.hpp"
+#include "device/gpu_streams.hpp"
 #include "device/gpu_textures.hpp"
+#include "device/relaxed_capture.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -17,7 +19,10 @@ namespace {
 class gpu_device final : public device_backend {
  public:
   gpu_device(driver const& api, int ordinal)
-      : api_(api), info_(gpu_info(api, ordinal)), textures_(api, info_.name)
+      : api_(api),
+        info_(gpu_info(api, ordinal)),
+        streams_(api, info_.name),
+        textures_(api, info_.name)
   {
     api_.check(api_.primary_context_retain(&context_, gpu_handle(api, ordinal)),
                "creating a context on", info_.name);
@@ -105,16 +110,19 @@ class gpu_device final : public device_backend {
   handle load(linked_image const& image) override
   {
     enter();
+    relaxed_capture const mode(api_);
     return std::make_unique<gpu_module>(api_, info_, image).release();
   }
   void unload(handle module) noexcept override
   {
     std::unique_ptr<gpu_module> const owned(static_cast<gpu_module*>(module));
+    relaxed_capture const mode(api_);
     if (entered()) owned->unload();
   }
   handle find_kernel(handle module, std::string const& name) override
   {
     enter();
+    relaxed_capture const mode(api_);
     return &static_cast<gpu_module*>(module)->find_kernel(name);
   }
   device_variable find_variable(handle module, std::string const& name) override
@@ -161,48 +169,51 @@ class gpu_device final : public device_backend {
   handle create_stream() override
   {
     enter();
-    CUstream stream = nullptr;
-    api_.check(api_.stream_create(&stream, CU_STREAM_NON_BLOCKING), "creating a stream on",
-               info_.name);
-    return stream;
+    return streams_.create_stream();
   }
   void destroy_stream(handle stream) noexcept override
   {
-    if (entered()) (void)api_.stream_destroy(static_cast<CUstream>(stream));
+    if (entered()) streams_.destroy_stream(static_cast<CUstream>(stream));
   }
   void synchronize(handle stream) override
   {
     enter();
-    api_.check(api_.stream_synchronize(static_cast<CUstream>(stream)), "running a kernel on",
-               info_.name);
+    streams_.synchronize(static_cast<CUstream>(stream));
   }
+  [[nodiscard]] stream_facts describe_stream(handle stream) override
+  {
+    enter();
+    return streams_.describe(static_cast<CUstream>(stream));
+  }
+  [[nodiscard]] bool is_synchronous() const noexcept override { return false; }
   handle create_event() override
   {
     enter();
-    CUevent event = nullptr;
-    api_.check(api_.event_create(&event, CU_EVENT_DEFAULT), "creating an event on", info_.name);
-    return event;
+    return streams_.create_event(CU_EVENT_DEFAULT);
+  }
+  handle create_untimed_event() override
+  {
+    enter();
+    return streams_.create_event(CU_EVENT_DISABLE_TIMING);
   }
   void destroy_event(handle event) noexcept override
   {
-    if (entered()) (void)api_.event_destroy(static_cast<CUevent>(event));
+    if (entered()) streams_.destroy_event(static_cast<CUevent>(event));
   }
   void record(handle event, handle stream) override
   {
     enter();
-    api_.check(api_.event_record(static_cast<CUevent>(event), static_cast<CUstream>(stream)),
-               "recording an event on", info_.name);
+    streams_.record(static_cast<CUevent>(event), static_cast<CUstream>(stream));
+  }
+  /// Without a context, which the end of the process has destroyed, nothing is executed any more.
+  [[nodiscard]] bool event_done(handle event) noexcept override
+  {
+    return !entered() || streams_.event_done(static_cast<CUevent>(event));
   }
   double elapsed_ms(handle start, handle stop) override
   {
     enter();
-    api_.check(api_.event_synchronize(static_cast<CUevent>(stop)), "running a kernel on",
-               info_.name);
-    float ms = 0;
-    api_.check(
-        api_.event_elapsed_time(&ms, static_cast<CUevent>(start), static_cast<CUevent>(stop)),
-        "timing on", info_.name);
-    return static_cast<double>(ms);
+    return streams_.elapsed_ms(static_cast<CUevent>(start), static_cast<CUevent>(stop));
   }
 
   handle create_array(texel_format const& format, array_shape const& shape) override
@@ -264,6 +275,7 @@ class gpu_device final : public device_backend {
 
   driver const& api_;
   device_info info_;
+  gpu_streams streams_;
   gpu_textures textures_;
   CUcontext context_ = nullptr;
 };

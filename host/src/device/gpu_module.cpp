@@ -49,6 +49,7 @@ gpu_kernel& gpu_module::find_kernel(std::string const& name)
   if (code == CUDA_ERROR_NOT_FOUND)
     fail_missing("kernel", name, "ptx_interface::kernels lists the kernels of a fatbin");
   api_.check(code, "finding the kernel", name);
+  api_.check(api_.func_load(function), "loading the kernel", name);
   auto kernel = std::make_unique<gpu_kernel>(api_, info_, function, name);
   return *(kernels_[name] = std::move(kernel));
 }

@@ -176,6 +176,14 @@ class reference_device final : public device_backend {
   handle create_stream() override { return this; }
   void destroy_stream(handle) noexcept override {}
   void synchronize(handle stream) override { check_stream(stream); }
+  [[nodiscard]] stream_facts describe_stream(handle stream) override
+  {
+    check_stream(stream);
+    return {};
+  }
+  [[nodiscard]] bool is_synchronous() const noexcept override { return true; }
+  handle create_untimed_event() override { return create_event(); }
+  [[nodiscard]] bool event_done(handle /*event*/) noexcept override { return true; }
   handle create_event() override { return new std::optional<clock::time_point>(); }
   void destroy_event(handle event) noexcept override
   {

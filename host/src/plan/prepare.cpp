@@ -9,6 +9,7 @@
 #include "plan/bind_types.hpp"
 #include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
+#include "plan/library_plan.hpp"
 #include "plan/overlap.hpp"
 #include "plan/plan_call_state.hpp"
 #include "plan/plan_program.hpp"
@@ -75,18 +76,6 @@ class stream_memory {
   device_address address_;
 };
 
-launch_plan plan_of(input const& library)
-{
-  if (auto plan = launch_plan::beside(library.name())) return std::move(*plan);
-  throw file_error(
-      stage::sidecar,
-      {.message = detail::format("{}: no .json beside it states a launch plan", library.name()),
-       .input = library.name(),
-       .code = error_code::invalid_plan,
-       .hint = "build the library with fatlink_add_fatbin(… PLAN file.json), or launch its kernels "
-               "yourself: link_and_load"});
-}
-
 /// What a request names.
 struct request_inputs {
   launch_plan plan;
@@ -96,7 +85,7 @@ struct request_inputs {
 request_inputs find_inputs(plan_request const& request)
 {
   std::vector<input> inputs{input::find(request.library)};
-  auto plan = plan_of(inputs.front());
+  auto plan = detail::library_plan(inputs.front());
   for (auto const& transform : request.transforms) inputs.push_back(input::find(transform));
   return {std::move(plan), std::move(inputs)};
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "live/complete_file.hpp"
+#include "live/watch/complete_file.hpp"
 
 namespace fatlink::detail {
 

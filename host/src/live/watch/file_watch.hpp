@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "live/folder_events.hpp"
+#include "live/watch/folder_events.hpp"
 
 namespace fatlink::detail {
 

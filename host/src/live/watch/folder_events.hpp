@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "fatlink/error.hpp"
-#include "live/path_steps.hpp"
+#include "live/watch/path_steps.hpp"
 
 namespace fatlink::detail {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "live/complete_file.hpp"
+#include "live/watch/complete_file.hpp"
 
 namespace fatlink::detail {
 

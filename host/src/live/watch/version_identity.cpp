@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/version_identity.hpp"
+#include "live/watch/version_identity.hpp"
 
 #include <algorithm>
 

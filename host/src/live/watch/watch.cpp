@@ -9,9 +9,9 @@
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
-#include "live/file_watch.hpp"
-#include "live/stable_reader.hpp"
-#include "live/version_identity.hpp"
+#include "live/watch/file_watch.hpp"
+#include "live/watch/stable_reader.hpp"
+#include "live/watch/version_identity.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/file_watch.hpp"
+#include "live/watch/file_watch.hpp"
 
 #include <sys/stat.h>
 

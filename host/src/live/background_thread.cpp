@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/background_thread.hpp"
+
+#include <unistd.h>
+#include <csignal>
+
+#include <utility>
+
+namespace fatlink::detail {
+namespace {
+
+/// While it lives, threads that this one starts begin with all signals blocked.
+class blocked_signals {
+ public:
+  blocked_signals() noexcept
+  {
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &previous_);
+  }
+  ~blocked_signals() { (void)pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
+  blocked_signals(blocked_signals const&) = delete;
+  blocked_signals& operator=(blocked_signals const&) = delete;
+
+ private:
+  sigset_t previous_{};
+};
+
+std::thread start(std::function<void()> work)
+{
+  blocked_signals const inherited;
+  return std::thread(std::move(work));
+}
+
+}  // namespace
+
+background_thread::background_thread(std::function<void()> work)
+    : process_(::getpid()), thread_(start(std::move(work)))
+{
+}
+
+bool background_thread::exists() const noexcept
+{
+  return process_ == ::getpid();
+}
+
+void background_thread::join() noexcept
+{
+  if (!thread_.joinable()) return;
+  if (exists() && thread_.get_id() != std::this_thread::get_id())
+    thread_.join();
+  else
+    thread_.detach();
+}
+
+}  // namespace fatlink::detail

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stress test of live modules: threads launch while others swap between two transforms, swaps are
+// broken and helpers killed. Each element of each launch must belong to exactly one of the two.
+//   live_stress [--device cpu|gpu] [--launches N] [--threads N] [--swaps N] [--broken N]
+//               [--killed N] [--elements N]
+// Prints one JSON object: counts, latencies of launches without and with swaps, memory of host and
+// device at begin and end. Exit status: 0 if every launch and swap was right, else 1.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "fatlink/live_module.hpp"
+#include "fixtures.hpp"
+#include "launching.hpp"
+#include "measurements.hpp"
+#include "swapping.hpp"
+
+namespace stress {
+namespace {
+
+struct stress_options {
+  std::string device = "cpu";
+  unsigned threads = 8;
+  std::size_t elements = 64;
+  swap_plan plan = {};
+};
+
+stress_options read_options(int count, char** words)
+{
+  stress_options options;
+  std::map<std::string, std::size_t*> const numbers{{"--launches", &options.plan.launches},
+                                                    {"--swaps", &options.plan.swaps},
+                                                    {"--broken", &options.plan.broken},
+                                                    {"--killed", &options.plan.killed},
+                                                    {"--elements", &options.elements}};
+  for (int i = 1; i + 1 < count; i += 2) {
+    std::string const word = words[i];
+    if (word == "--device")
+      options.device = words[i + 1];
+    else if (word == "--threads")
+      options.threads = static_cast<unsigned>(std::stoul(words[i + 1]));
+    else
+      *numbers.at(word) = std::stoul(words[i + 1]);
+  }
+  return options;
+}
+
+nlohmann::json memory_of(fatlink::device const& device)
+{
+  nlohmann::json memory{{"host_bytes", resident_bytes()}, {"device_free_bytes", nullptr}};
+  if (device.info().kind == fatlink::device_kind::gpu)
+    memory["device_free_bytes"] = free_gpu_bytes();
+  return memory;
+}
+
+/// What each of the transforms writes.
+expected_results measure_expected(fatlink::device const& device, fatlink::live_module& live,
+                                  swapping& swaps, std::size_t elements)
+{
+  expected_results expected;
+  float latency_us = 0;
+  live.swap(swaps.inputs(0));
+  launching_thread thread(device, live.kernel<elementwise>("apply_transform"), elements);
+  expected.first = thread.launch(latency_us);
+  live.swap(swaps.inputs(1));
+  expected.second = thread.launch(latency_us);
+  live.swap(swaps.inputs(0));
+  for (std::size_t i = 0; i < elements; ++i)
+    if (expected.first[i] == expected.second[i])
+      throw std::logic_error("the transforms agree on an input");
+  return expected;
+}
+
+int run(stress_options const& options)
+{
+  auto const device = fatlink::open_device(options.device);
+  auto const link = device->link_options(fatlink::link_mode::lto);
+  auto const cache = std::make_shared<fatlink::link_cache>(fatlink::cache_settings{});
+  fatlink::live_module live(*device, fatlink::linker({.cache = cache}), {.link = link});
+  fixtures::folder const folder;
+  swapping swaps(live, link, folder.path());
+  auto const expected = measure_expected(*device, live, swaps, options.elements);
+  auto const kernel = live.kernel<elementwise>("apply_transform");
+  launch_counts counts;
+  launch_job const job{.device = *device,
+                       .kernel = kernel,
+                       .elements = options.elements,
+                       .threads = options.threads,
+                       .launches = options.plan.launches,
+                       .expected = expected};
+  swaps.run({.swaps = 20, .broken = 10, .killed = 1, .launches = 0}, counts);  // fills caches
+  latency_histogram quiet;
+  launch_in_threads(job, counts, quiet, [] { return true; });
+  auto const begin = memory_of(*device);
+  latency_histogram busy;
+  std::atomic<bool> is_done = false;
+  std::jthread swapping_thread([&] {
+    swaps.run(options.plan, counts);
+    is_done = true;
+  });
+  launch_in_threads(job, counts, busy, [&] { return is_done.load(); });
+  swapping_thread.join();
+  auto const end = memory_of(*device);
+  auto const is_right = counts.mixed + counts.wrong + counts.failed == 0 && swaps.is_right();
+  nlohmann::json const report{{"device", device->info().name},
+                              {"threads", options.threads},
+                              {"elements", options.elements},
+                              {"launches", counts.launches.load()},
+                              {"of_first", counts.of_first.load()},
+                              {"of_second", counts.of_second.load()},
+                              {"mixed", counts.mixed.load()},
+                              {"wrong", counts.wrong.load()},
+                              {"failed", counts.failed.load()},
+                              {"failure", counts.failure},
+                              {"swaps", swaps.report()},
+                              {"without_swaps", quiet.describe()},
+                              {"with_swaps", busy.describe()},
+                              {"p99_9_ratio", busy.percentile(0.999) / quiet.percentile(0.999)},
+                              {"begin", begin},
+                              {"end", end},
+                              {"right", is_right}};
+  std::printf("%s\n", report.dump(2).c_str());
+  return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace stress
+
+int main(int count, char** words)
+try {
+  return stress::run(stress::read_options(count, words));
+} catch (std::exception const& failure) {
+  std::fprintf(stderr, "live_stress: %s\n", failure.what());
+  return EXIT_FAILURE;
+}
