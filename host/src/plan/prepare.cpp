@@ -10,6 +10,7 @@
 #include "plan/overlap.hpp"
 #include "plan/plan_call_state.hpp"
 #include "plan/plan_program.hpp"
+#include "plan/requested_link.hpp"
 #include "preflight/interface_queries.hpp"
 #include "util/text/format.hpp"
 
@@ -156,15 +157,21 @@ bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
   return bound_plan(std::move(bound));
 }
 
+detail::requested_link detail::read_request(device const& destination, plan_request const& request)
+{
+  requested_link result{.inputs = {input::find(request.library)}};
+  result.plan = plan_of(result.inputs.front());
+  for (auto const& transform : request.transforms) result.inputs.push_back(input::find(transform));
+  result.options = destination.link_options(request.mode);
+  result.options.kernels = result.plan.kernels();
+  return result;
+}
+
 prepared_plan prepare(device const& destination, linker& linker, plan_request const& request)
 {
-  std::vector<input> inputs{input::find(request.library)};
-  auto plan = plan_of(inputs.front());
-  for (auto const& transform : request.transforms) inputs.push_back(input::find(transform));
-  auto options = destination.link_options(request.mode);
-  options.kernels = plan.kernels();
-  auto image = linker.link(inputs, options);
-  return prepare(destination, std::move(plan), inputs, std::move(image));
+  auto requested = detail::read_request(destination, request);
+  auto image = linker.link(requested.inputs, requested.options);
+  return prepare(destination, std::move(requested.plan), requested.inputs, std::move(image));
 }
 
 prepared_plan prepare(device const& destination, launch_plan plan, std::vector<input> const& inputs,

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The project of tests/consumer/cluster, built with an installed fatlink and run by Open MPI: 16 ranks map and sum an array with
+one link for all of them, also where a link is refused, or a rank ends in the middle."""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from outside_library import TOOLKIT, run
+
+BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
+PROJECT = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "tests/consumer/cluster"
+CMAKE = os.environ["FATLINK_CMAKE"]
+RANKS = 16
+ELEMENTS = 100_003  # of which the last ranks have one less than the first
+MPIRUN = ("mpirun", "-n", RANKS, "--oversubscribe", "--allow-run-as-root")
+TIME_LIMIT = 240  # seconds after which a job counts as hanging
+
+
+def npy(values):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)},), }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}f", *values)
+
+
+def processes_of(program):
+    """The processes that run `program`."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.readlink(entry / "exe") == str(program):
+                found.append(entry.name)
+        except OSError:  # it has ended
+            pass
+    return found
+
+
+@unittest.skipIf(shutil.which("mpirun") is None or shutil.which("mpicxx") is None, "Open MPI is not installed")
+class Cluster(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-cluster-")).resolve()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "installed")
+        cls.build = cls.folder / "build"
+        run(CMAKE, "-S", PROJECT, "-B", cls.build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={cls.folder}/installed",
+            f"-DCUDAToolkit_ROOT={TOOLKIT}")
+        run(CMAKE, "--build", cls.build)
+        doctor = json.loads(run(BUILD / "bin/fatlink", "doctor", "--json"))
+        cls.env = {**os.environ, "FATLINK_PATH": f"{cls.folder}/installed/share/fatlink", "HOME": str(cls.folder),
+                   "FATLINK_NVJITLINK": doctor["nvjitlink"]["path"]}
+        (cls.folder / "x.npy").write_bytes(npy([(index % 2000) / 250 - 4 for index in range(ELEMENTS)]))
+
+    def mpirun(self, *words):
+        """The job `words` of 16 ranks, which must end."""
+        return subprocess.run([str(word) for word in (*MPIRUN, *words)], cwd=self.folder, env=self.env, text=True,
+                              capture_output=True, timeout=TIME_LIMIT)
+
+    def cluster(self, *words, prefix=()):
+        return self.mpirun(*prefix, self.build / "cluster", "x.npy", *words)
+
+    def assert_verified(self, job, ranks_that_link):
+        self.assertEqual(job.returncode, 0, job.stdout + job.stderr)
+        for library in ("map1", "reduce_4"):
+            self.assertIn(f"{library}: {ranks_that_link} of {RANKS} ranks linked\n", job.stdout)
+        self.assertIn(f"{ELEMENTS} elements mapped, their sum is ", job.stdout)
+
+    def test_one_rank_links(self):
+        self.assert_verified(self.cluster("scale_add", "cpu"), 1)
+
+    def test_one_rank_links_for_each_target(self):
+        self.assert_verified(self.cluster("scale_add", "cpu:sm_90", "cpu:sm_80"), 2)
+
+    def test_only_the_rank_that_links_opens_nvjitlink_or_starts_a_helper(self):
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        tracer = self.folder / "tracer"
+        tracer.write_text('#!/bin/sh\nexec strace -f -o "trace.$OMPI_COMM_WORLD_RANK" -e trace=openat,execve "$@"\n')
+        tracer.chmod(0o755)
+        self.assert_verified(self.cluster("scale_add", "cpu", prefix=[tracer]), 1)
+        for name in ("libnvJitLink", "fatlink-linkd"):
+            ranks = [rank for rank in range(RANKS) if name in (self.folder / f"trace.{rank}").read_text()]
+            self.assertEqual(ranks, [0], name)
+
+    def test_a_refused_transform_is_the_same_error_on_all_ranks(self):
+        job = self.cluster("relu_poly", "cpu")  # for apply_transform, not for map1
+        self.assertNotEqual(job.returncode, 0)
+        lines = collections.defaultdict(list)
+        for rank, text in re.findall(r"^\[(\d+)\] (.*)$", job.stderr, re.MULTILINE):
+            lines[int(rank)].append(text)
+        self.assertEqual(sorted(lines), list(range(RANKS)), job.stderr)
+        self.assertRegex(lines[0][0], r"^cannot link for sm_\d+: .* \[[a-z-]+\] \([a-z-]+\)$")
+        self.assertGreaterEqual(len(lines[0]), 3)  # message, hint, findings
+        for rank in range(RANKS):
+            self.assertEqual(lines[rank], lines[0])
+
+    def interrupt(self, number, limit_ms):
+        """The job of which rank 3 sends itself signal `number`, and the errors of the ranks that could write them."""
+        errors = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        job = self.mpirun(self.build / "interrupted", 3, int(number), limit_ms, errors)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertEqual(processes_of(self.build / "interrupted"), [])
+        return job, {int(file.name): file.read_text() for file in errors.iterdir()}
+
+    def test_a_rank_that_is_killed_ends_the_job_which_names_it(self):
+        job, errors = self.interrupt(signal.SIGKILL, 600_000)
+        self.assertRegex(job.stderr, r"process rank 3 .*signal 9")
+        self.assertEqual(errors, {})
+
+    def test_a_rank_that_is_stopped_is_named_by_all_others(self):
+        _, errors = self.interrupt(signal.SIGSTOP, 3000)
+        self.assertEqual(sorted(errors), [rank for rank in range(RANKS) if rank != 3])
+        for rank, text in errors.items():
+            self.assertEqual(text, "no answer from rank 3: its confirmation of the image is missing (limit of each step: 3 s)\n", rank)
+
+    def test_without_mpi_the_package_says_what_to_install(self):
+        with self.assertRaisesRegex(AssertionError, r"the component mpi needs MPI 3\.0 for CXX, which was not found;\s+install it"):
+            run(CMAKE, "-S", PROJECT, "-B", self.folder / "without", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.folder}/installed",
+                "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON")
+
+    def test_the_library_itself_is_linked_with_no_mpi(self):
+        needed = run("readelf", "-d", self.folder / "installed/lib/libfatlink.so")
+        self.assertNotIn("libmpi", needed)
+
+
+if __name__ == "__main__":
+    unittest.main()
