@@ -16,7 +16,7 @@ import unittest
 from outside_library import TOOLKIT, run
 
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
-PROJECT = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "tests/consumer/cluster"
+PROJECTS = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "tests/consumer"
 CMAKE = os.environ["FATLINK_CMAKE"]
 RANKS = 16
 ELEMENTS = 100_003  # of which the last ranks have one less than the first
@@ -48,14 +48,18 @@ class Cluster(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-cluster-")).resolve()
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "installed")
-        cls.build = cls.folder / "build"
-        run(CMAKE, "-S", PROJECT, "-B", cls.build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={cls.folder}/installed",
-            f"-DCUDAToolkit_ROOT={TOOLKIT}")
-        run(CMAKE, "--build", cls.build)
+        for project in ("cluster", "cluster_faults"):
+            run(CMAKE, *cls.configuration(project))
+            run(CMAKE, "--build", cls.folder / project)
         doctor = json.loads(run(BUILD / "bin/fatlink", "doctor", "--json"))
         cls.env = {**os.environ, "FATLINK_PATH": f"{cls.folder}/installed/share/fatlink", "HOME": str(cls.folder),
                    "FATLINK_NVJITLINK": doctor["nvjitlink"]["path"]}
         (cls.folder / "x.npy").write_bytes(npy([(index % 2000) / 250 - 4 for index in range(ELEMENTS)]))
+
+    @classmethod
+    def configuration(cls, project):
+        return ("-S", PROJECTS / project, "-B", cls.folder / project, "-G", "Ninja", f"-DCUDAToolkit_ROOT={TOOLKIT}",
+                f"-DCMAKE_PREFIX_PATH={cls.folder}/installed")
 
     def mpirun(self, *words):
         """The job `words` of 16 ranks, which must end."""
@@ -63,7 +67,7 @@ class Cluster(unittest.TestCase):
                               capture_output=True, timeout=TIME_LIMIT)
 
     def cluster(self, *words, prefix=()):
-        return self.mpirun(*prefix, self.build / "cluster", "x.npy", *words)
+        return self.mpirun(*prefix, self.folder / "cluster/cluster", "x.npy", *words)
 
     def assert_verified(self, job, ranks_that_link):
         self.assertEqual(job.returncode, 0, job.stdout + job.stderr)
@@ -95,34 +99,47 @@ class Cluster(unittest.TestCase):
         for rank, text in re.findall(r"^\[(\d+)\] (.*)$", job.stderr, re.MULTILINE):
             lines[int(rank)].append(text)
         self.assertEqual(sorted(lines), list(range(RANKS)), job.stderr)
-        self.assertRegex(lines[0][0], r"^cannot link for sm_\d+: .* \[[a-z-]+\] \([a-z-]+\)$")
+        self.assertRegex(lines[0][0], r"^cannot link for sm_\d+: .* \[contract-mismatch\]$")
         self.assertGreaterEqual(len(lines[0]), 3)  # message, hint, findings
         for rank in range(RANKS):
             self.assertEqual(lines[rank], lines[0])
 
-    def interrupt(self, number, limit_ms):
+    def interrupt(self, number, limit_ms, *words):
         """The job of which rank 3 sends itself signal `number`, and the errors of the ranks that could write them."""
+        program = self.folder / "cluster_faults/interrupted"
         errors = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-        job = self.mpirun(self.build / "interrupted", 3, int(number), limit_ms, errors)
-        self.assertNotEqual(job.returncode, 0)
-        self.assertEqual(processes_of(self.build / "interrupted"), [])
+        job = self.mpirun(*words, program, 3, int(number), limit_ms, errors)
+        self.assertEqual(processes_of(program), [])
         return job, {int(file.name): file.read_text() for file in errors.iterdir()}
+
+    def assert_named_by_all_others(self, errors):
+        expected = "no answer from rank 3: its confirmation of the image is missing (limit of each step: 3 s)\n"
+        self.assertEqual(errors, {rank: expected for rank in range(RANKS) if rank != 3})
 
     def test_a_rank_that_is_killed_ends_the_job_which_names_it(self):
         job, errors = self.interrupt(signal.SIGKILL, 600_000)
+        self.assertNotEqual(job.returncode, 0)
         self.assertRegex(job.stderr, r"process rank 3 .*signal 9")
         self.assertEqual(errors, {})
 
+    def test_a_rank_that_is_killed_is_named_by_all_others_where_the_launcher_lets_them_go_on(self):
+        _, errors = self.interrupt(signal.SIGKILL, 3000, "--enable-recovery")
+        self.assert_named_by_all_others(errors)
+
     def test_a_rank_that_is_stopped_is_named_by_all_others(self):
-        _, errors = self.interrupt(signal.SIGSTOP, 3000)
-        self.assertEqual(sorted(errors), [rank for rank in range(RANKS) if rank != 3])
-        for rank, text in errors.items():
-            self.assertEqual(text, "no answer from rank 3: its confirmation of the image is missing (limit of each step: 3 s)\n", rank)
+        job, errors = self.interrupt(signal.SIGSTOP, 3000)
+        self.assertNotEqual(job.returncode, 0)
+        self.assert_named_by_all_others(errors)
+
+    def test_a_channel_says_why_it_cannot_be_used(self):
+        lines = run("mpirun", "--allow-run-as-root", "-n", "1", self.folder / "cluster_faults/misused_channel").splitlines()
+        self.assertEqual(lines[::2][:2], ["usage: MPI is not running in this process", "usage: the communicator is MPI_COMM_NULL"])
+        self.assertRegex(lines[4], r"^linker: MPI_Isend: .*invalid rank")
+        self.assertTrue(all(lines[1::2]))  # hints
 
     def test_without_mpi_the_package_says_what_to_install(self):
         with self.assertRaisesRegex(AssertionError, r"the component mpi needs MPI 3\.0 for CXX, which was not found;\s+install it"):
-            run(CMAKE, "-S", PROJECT, "-B", self.folder / "without", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.folder}/installed",
-                "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON")
+            run(CMAKE, *self.configuration("cluster"), "--fresh", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", "-B", self.folder / "without")
 
     def test_the_library_itself_is_linked_with_no_mpi(self):
         needed = run("readelf", "-d", self.folder / "installed/lib/libfatlink.so")

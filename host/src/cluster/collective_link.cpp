@@ -30,19 +30,6 @@ struct link_result {
   bool is_reported = false;  ///< another rank reports the error
 };
 
-error_record too_large(std::uint64_t size)
-{
-  return {
-      .type = error_type::link,
-      .where = stage::linker,
-      .details = {.message = format("the image has {} bytes; one that is sent to other ranks has "
-                                    "at most {}",
-                                    size, k_largest_body),
-                  .input = "image",
-                  .code = error_code::above_limit,
-                  .hint = "link on each rank, or pass fewer kernels in link_options::kernels"}};
-}
-
 class collective_link {
  public:
   collective_link(rank_channel& ranks, linker& linker, std::chrono::milliseconds limit)

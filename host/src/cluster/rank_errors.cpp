@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/exchange.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -53,6 +54,19 @@ error_record damage_from(unsigned rank, sequence_error const& cause)
                       .hint = "run the same version of fatlink on all ranks, and the same calls of "
                               "link_once and prepare_once in the same order"},
           .ranks = {rank}};
+}
+
+error_record too_large(std::uint64_t size)
+{
+  return {
+      .type = error_type::link,
+      .where = stage::linker,
+      .details = {.message = format("the image has {} bytes; one that is sent to other ranks has "
+                                    "at most {}",
+                                    size, k_largest_body),
+                  .input = "image",
+                  .code = error_code::above_limit,
+                  .hint = "link on each rank, or pass fewer kernels in link_options::kernels"}};
 }
 
 error_record of_rank(unsigned rank, error_record record)

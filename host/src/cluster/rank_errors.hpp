@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ std::string name_ranks(std::vector<unsigned> const& ranks);
 error_record silence_of(std::vector<unsigned> ranks, char const* missing,
                         std::chrono::milliseconds limit);
 error_record damage_from(unsigned rank, sequence_error const& cause);
+
+/// An image of `size` bytes cannot be sent.
+error_record too_large(std::uint64_t size);
 
 /// The same error, whose message names the rank: "rank 3: …".
 error_record of_rank(unsigned rank, error_record record);

@@ -130,9 +130,8 @@ bool run_job(std::string const& path, std::string const& transform, std::string 
 void print(fatlink::error const& failure)
 {
   auto const rank = number_of(MPI_Comm_rank, MPI_COMM_WORLD);
-  auto const& details = failure.details();
-  std::fprintf(stderr, "[%u] %s (%s)\n[%u] %s\n", rank, failure.what(), details.code.text().c_str(),
-               rank, details.hint.c_str());
+  std::fprintf(stderr, "[%u] %s\n[%u] %s\n", rank, failure.what(), rank,
+               failure.details().hint.c_str());
   if (auto const* const refusal = dynamic_cast<fatlink::refused_error const*>(&failure))
     for (auto const& finding : refusal->findings())
       std::fprintf(stderr, "[%u] %s: %s\n", rank, to_string(finding.id), finding.message.c_str());
