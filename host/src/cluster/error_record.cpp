@@ -16,7 +16,7 @@ detail::error_record record(detail::error_type type, error const& failure)
   return {.type = type, .where = failure.where(), .details = failure.details()};
 }
 
-detail::error_record record_foreign(std::string message, code_text code, char const* hint)
+detail::error_record record_foreign(std::string message, error_code code, char const* hint)
 {
   return {.details = {.message = std::move(message), .code = code, .hint = hint}};
 }
@@ -56,10 +56,10 @@ try {
   return record_foreign("there is not enough memory", error_code::out_of_memory,
                         "run fewer ranks on the machine, or pass smaller inputs");
 } catch (std::exception const& failure) {
-  return record_foreign(failure.what(), vendor_code("rank-failed"),
+  return record_foreign(failure.what(), error_code::rank_failed,
                         "correct what the rank does before or after the link");
 } catch (...) {
-  return record_foreign("an exception without a text", vendor_code("rank-failed"),
+  return record_foreign("an exception without a text", error_code::rank_failed,
                         "correct what the rank does before or after the link");
 }
 

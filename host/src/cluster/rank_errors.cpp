@@ -31,13 +31,14 @@ error_record silence_of(std::vector<unsigned> ranks, char const* missing,
                         std::chrono::milliseconds limit)
 {
   auto const seconds = std::chrono::duration<double>(limit).count();
+  auto const names = name_ranks(ranks);
   return {
       .type = error_type::rank,
       .where = stage::linker,
       .details = {.message = format("no answer from {}: {} is missing (limit of each step: {} s)",
-                                    name_ranks(ranks), missing, seconds),
-                  .input = name_ranks(ranks),
-                  .code = vendor_code("unresponsive-rank"),
+                                    names, missing, seconds),
+                  .input = names,
+                  .code = error_code::unresponsive_rank,
                   .hint = "see the launcher's messages: the process has ended or is stopped; "
                           "if it only needs longer, raise link_once_settings::wait_limit"},
       .ranks = std::move(ranks)};
@@ -50,7 +51,7 @@ error_record damage_from(unsigned rank, sequence_error const& cause)
           .details = {.message =
                           format("the message of rank {} cannot be used: {}", rank, cause.what()),
                       .input = name_ranks({rank}),
-                      .code = vendor_code("invalid-message"),
+                      .code = error_code::invalid_message,
                       .hint = "run the same version of fatlink on all ranks, and the same calls of "
                               "link_once and prepare_once in the same order"},
           .ranks = {rank}};
