@@ -2,12 +2,12 @@
 #[=======================================================================[.rst:
 documents
 ---------
-Installs the documentation (``docs/``) and the examples (three projects of ``tests/consumer``) with the component
+Installs the documentation (``docs/``) and the examples (four projects of ``tests/consumer``) with the component
 ``development``, to ``share/doc/fatlink``. The API reference is not installed: the target ``docs`` generates it.
 #]=======================================================================]
 set(documents "${CMAKE_INSTALL_DATAROOTDIR}/doc/fatlink")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${documents}" COMPONENT development)
-foreach(example IN ITEMS library transform application)
+foreach(example IN ITEMS library transform application cluster)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/consumer/${example}" DESTINATION "${documents}/examples"
     COMPONENT development)
 endforeach()

@@ -93,6 +93,9 @@ constexpr std::array k_codes{
     named_code{error_code::trap, "trap"},
     named_code{error_code::write_race, "write-race"},
     named_code{error_code::uninitialized_read, "uninitialized-read"},
+    named_code{error_code::unresponsive_rank, "unresponsive-rank"},
+    named_code{error_code::invalid_message, "invalid-message"},
+    named_code{error_code::rank_failed, "rank-failed"},
     named_code{error_code::defect, "defect"},
 };
 

@@ -116,6 +116,10 @@ enum class error_code {
   trap,                 ///< a trap instruction or failed assert
   write_race,           ///< two threads wrote one address without synchronization
   uninitialized_read,   ///< a read of shared memory that nothing has written
+  // clusters
+  unresponsive_rank,  ///< a rank of a job did not answer within the time limit
+  invalid_message,    ///< a message of a rank that is damaged or of another version
+  rank_failed,        ///< a rank failed with an exception that is no fatlink::error
   // fatlink
   defect,  ///< an error in fatlink itself
 };

@@ -73,6 +73,9 @@ class linker {
   /// @throws usage_error `isolation` is not an enumerator, or `time_limit` is not above 0.
   explicit linker(linker_settings settings = {});
 
+  /// As passed to the constructor. @throws usage_error this linker was moved from.
+  [[nodiscard]] linker_settings const& settings() const;
+
   /// Links `inputs`, the library first; of archives, what select_modules() returns. Passes on the
   /// float flags that the entries record, so that both modes compute alike. Deterministic: the same
   /// inputs give the same bytes.

@@ -180,6 +180,8 @@ class refused_error : public error {
   explicit refused_error(std::vector<finding> findings);  ///< for any target
   /// Another task than a link, such as "pack x.fatbin", that `findings` refuse.
   refused_error(std::vector<finding> findings, std::string_view task);
+  /// An error that is equal to another one, of another process for example.
+  refused_error(error_details details, std::vector<finding> findings);
   /// The findings, errors first.
   [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }
 

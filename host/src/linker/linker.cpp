@@ -205,6 +205,12 @@ linker::linker(linker_settings settings)
   state_ = std::make_shared<state>(std::move(settings));
 }
 
+linker_settings const& linker::settings() const
+{
+  if (!state_) detail::refuse_moved_linker();
+  return state_->settings;
+}
+
 linked_image linker::link(std::vector<input> const& inputs, link_options const& options)
 {
   if (!state_) detail::refuse_moved_linker();

@@ -13,6 +13,7 @@
 #include "plan/overlap.hpp"
 #include "plan/plan_call_state.hpp"
 #include "plan/plan_program.hpp"
+#include "plan/requested_link.hpp"
 #include "preflight/interface_queries.hpp"
 #include "util/text/format.hpp"
 
@@ -170,11 +171,19 @@ bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
   return bound_plan(std::move(bound));
 }
 
+detail::requested_link detail::read_request(device const& destination, plan_request const& request)
+{
+  auto [plan, inputs] = find_inputs(request);
+  auto options = destination.link_options(request.mode);
+  options.kernels = plan.kernels();
+  return {.plan = std::move(plan), .inputs = std::move(inputs), .options = std::move(options)};
+}
+
 prepared_plan prepare(device const& destination, linker& linker, plan_request const& request)
 {
-  auto found = find_inputs(request);
-  auto image = link_for(destination.info(), request.mode, linker, found);
-  return prepare(destination, std::move(found.plan), found.inputs, std::move(image));
+  auto requested = detail::read_request(destination, request);
+  auto image = linker.link(requested.inputs, requested.options);
+  return prepare(destination, std::move(requested.plan), requested.inputs, std::move(image));
 }
 
 prepared_devices prepare(opened_devices const& destinations, linker& linker,

@@ -137,4 +137,9 @@ refused_error::refused_error(std::vector<finding> findings, std::string_view tas
 {
 }
 
+refused_error::refused_error(error_details details, std::vector<finding> findings)
+    : error(stage::preflight, std::move(details)), findings_(std::move(findings))
+{
+}
+
 }  // namespace fatlink

@@ -56,6 +56,14 @@ std::uint32_t sequence_reader::count()
   return result;
 }
 
+std::uint32_t sequence_reader::count_of(std::size_t least_bytes)
+{
+  auto const result = number<std::uint32_t>();
+  if (result > (bytes_.size() - at_) / least_bytes)
+    throw sequence_error("a count is larger than the bytes that follow");
+  return result;
+}
+
 std::vector<std::string> sequence_reader::texts()
 {
   std::vector<std::string> values(count());

@@ -62,6 +62,8 @@ class sequence_reader {
   /// As text(); more than `longest` bytes are an error.
   std::string text(std::size_t longest);
   std::uint32_t count();  ///< at most 4096
+  /// A count of elements of at least `least_bytes` each, for which there are enough bytes.
+  std::uint32_t count_of(std::size_t least_bytes);
   std::vector<std::string> texts();
   byte_buffer bytes();
   /// @throws sequence_error there are bytes after the end.
