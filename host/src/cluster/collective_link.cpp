@@ -159,7 +159,7 @@ void link_collectively(rank_channel& ranks, linker& linker, link_once_settings c
 {
   auto const limit_ms = settings.wait_limit.count();
   if (limit_ms <= 0)
-    throw usage_error({.message = format("a limit of {} ms for other ranks", limit_ms),
+    throw usage_error({.message = detail::format("a limit of {} ms for other ranks", limit_ms),
                        .input = std::to_string(limit_ms),
                        .code = error_code::invalid_time_limit,
                        .hint = "set link_once_settings::wait_limit to more than 0"});

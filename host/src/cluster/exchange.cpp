@@ -30,7 +30,7 @@ rank_message_header read_header(sequence_reader& reader)
   check_magic(reader.view(k_magic.size()));
   if (auto const version = reader.number<std::uint32_t>(); version != k_message_version)
     throw sequence_error(
-        format("its version is {}, this fatlink's is {}", version, k_message_version));
+        detail::format("its version is {}, this fatlink's is {}", version, k_message_version));
   auto const step = reader.number<std::uint32_t>();
   if (step < static_cast<std::uint32_t>(message_step::report) ||
       step > static_cast<std::uint32_t>(message_step::verdict))

@@ -16,14 +16,14 @@ constexpr std::size_t k_most_names = 8;
 
 std::string name_ranks(std::vector<unsigned> const& ranks)
 {
-  if (ranks.size() == 1) return format("rank {}", ranks.front());
+  if (ranks.size() == 1) return detail::format("rank {}", ranks.front());
   auto const named = std::min(ranks.size(), k_most_names);
   std::string text = "ranks ";
   for (std::size_t index = 0; index < named; ++index) {
     auto const is_last = index + 1 == ranks.size();
-    text += format("{}{}", index == 0 ? "" : is_last ? " and " : ", ", ranks[index]);
+    text += detail::format("{}{}", index == 0 ? "" : is_last ? " and " : ", ", ranks[index]);
   }
-  if (ranks.size() > named) text += format(" and {} others", ranks.size() - named);
+  if (ranks.size() > named) text += detail::format(" and {} others", ranks.size() - named);
   return text;
 }
 
@@ -32,24 +32,24 @@ error_record silence_of(std::vector<unsigned> ranks, char const* missing,
 {
   auto const seconds = std::chrono::duration<double>(limit).count();
   auto const names = name_ranks(ranks);
-  return {
-      .type = error_type::rank,
-      .where = stage::linker,
-      .details = {.message = format("no answer from {}: {} is missing (limit of each step: {} s)",
-                                    names, missing, seconds),
-                  .input = names,
-                  .code = error_code::unresponsive_rank,
-                  .hint = "see the launcher's messages: the process has ended or is stopped; "
-                          "if it only needs longer, raise link_once_settings::wait_limit"},
-      .ranks = std::move(ranks)};
+  return {.type = error_type::rank,
+          .where = stage::linker,
+          .details = {.message = detail::format(
+                          "no answer from {}: {} is missing (limit of each step: {} s)", names,
+                          missing, seconds),
+                      .input = names,
+                      .code = error_code::unresponsive_rank,
+                      .hint = "see the launcher's messages: the process has ended or is stopped; "
+                              "if it only needs longer, raise link_once_settings::wait_limit"},
+          .ranks = std::move(ranks)};
 }
 
 error_record damage_from(unsigned rank, sequence_error const& cause)
 {
   return {.type = error_type::rank,
           .where = stage::linker,
-          .details = {.message =
-                          format("the message of rank {} cannot be used: {}", rank, cause.what()),
+          .details = {.message = detail::format("the message of rank {} cannot be used: {}", rank,
+                                                cause.what()),
                       .input = name_ranks({rank}),
                       .code = error_code::invalid_message,
                       .hint = "run the same version of fatlink on all ranks, and the same calls of "
@@ -59,20 +59,20 @@ error_record damage_from(unsigned rank, sequence_error const& cause)
 
 error_record too_large(std::uint64_t size)
 {
-  return {
-      .type = error_type::link,
-      .where = stage::linker,
-      .details = {.message = format("the image has {} bytes; one that is sent to other ranks has "
-                                    "at most {}",
-                                    size, k_largest_body),
-                  .input = "image",
-                  .code = error_code::above_limit,
-                  .hint = "link on each rank, or pass fewer kernels in link_options::kernels"}};
+  return {.type = error_type::link,
+          .where = stage::linker,
+          .details = {.message = detail::format(
+                          "the image has {} bytes; one that is sent to other ranks has "
+                          "at most {}",
+                          size, k_largest_body),
+                      .input = "image",
+                      .code = error_code::above_limit,
+                      .hint = "link on each rank, or pass fewer kernels in link_options::kernels"}};
 }
 
 error_record of_rank(unsigned rank, error_record record)
 {
-  record.details.message.insert(0, format("rank {}: ", rank));
+  record.details.message.insert(0, detail::format("rank {}: ", rank));
   return record;
 }
 

@@ -76,7 +76,7 @@ void check_devices(opened_devices const& devices)
 {
   for (auto const& device : devices)
     if (device && *device.value == nullptr)
-      fail_use(format("device '{}' is null", device.device), device.device,
+      fail_use(detail::format("device '{}' is null", device.device), device.device,
                "pass what open_devices returns");
 }
 

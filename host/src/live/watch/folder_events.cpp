@@ -66,7 +66,7 @@ std::string errno_name(int code)
     case ENOSYS:
       return "ENOSYS";
     default:
-      return format("errno {}", code);
+      return detail::format("errno {}", code);
   }
 }
 
@@ -112,8 +112,8 @@ void folder_events::reopen_after_fork()
 void folder_events::give_up(int code, char const* cause, char const* remedy)
 {
   warnings_.push_back(
-      {.message = format("{}: {}; changes of files are looked for every {} ms", cause,
-                         std::generic_category().message(code), k_short_interval.count()),
+      {.message = detail::format("{}: {}; changes of files are looked for every {} ms", cause,
+                                 std::generic_category().message(code), k_short_interval.count()),
        .code = vendor_code(errno_name(code)),
        .hint = remedy});
   if (inotify_ >= 0) ::close(std::exchange(inotify_, -1));
