@@ -5,13 +5,14 @@
 #include "device/device_name.hpp"
 #include "device/gpu_device.hpp"
 #include "device/gpu_info.hpp"
+#include "device/link_options_for.hpp"
 #include "device/reference_device.hpp"
 
 namespace fatlink {
 
 link_options device::link_options(link_mode mode) const
 {
-  return {.target = info().target, .mode = mode, .emit = info().image_for(mode)};
+  return detail::link_options_for(info(), mode);
 }
 
 std::shared_ptr<device> open_device(std::string_view name, cpu_options const& options)

@@ -6,6 +6,7 @@
 
 #include "device/device_name.hpp"
 #include "device/gpu_info.hpp"
+#include "device/link_options_for.hpp"
 #include "device/misuse.hpp"
 #include "device/on_each_device.hpp"
 #include "device/shared_links.hpp"
@@ -111,9 +112,7 @@ loaded_devices link_and_load(opened_devices const& destinations, linker& linker,
   check_link_mode(mode);
   detail::check_devices(destinations);
   detail::shared_links links([&](device_info const& device, link_mode device_mode) {
-    return linker.link(
-        inputs,
-        {.target = device.target, .mode = device_mode, .emit = device.image_for(device_mode)});
+    return linker.link(inputs, detail::link_options_for(device, device_mode));
   });
   loaded_devices loaded;
   loaded.devices = detail::on_each_device<loaded_module>(

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "device/link_options_for.hpp"
 #include "device/on_each_device.hpp"
 #include "device/shared_links.hpp"
 #include "plan/bind_types.hpp"
@@ -83,7 +84,7 @@ struct request_inputs {
   std::vector<input> inputs;  ///< the library first
 };
 
-request_inputs find_inputs(plan_request const& request)
+request_inputs read_inputs(plan_request const& request)
 {
   std::vector<input> inputs{input::find(request.library)};
   auto plan = detail::library_plan(inputs.front());
@@ -91,13 +92,11 @@ request_inputs find_inputs(plan_request const& request)
   return {std::move(plan), std::move(inputs)};
 }
 
-linked_image link_for(device_info const& device, link_mode mode, linker& linker,
-                      request_inputs const& request)
+link_options options_for(device_info const& device, link_mode mode, launch_plan const& plan)
 {
-  return linker.link(request.inputs, {.target = device.target,
-                                      .mode = mode,
-                                      .emit = device.image_for(mode),
-                                      .kernels = request.plan.kernels()});
+  auto options = detail::link_options_for(device, mode);
+  options.kernels = plan.kernels();
+  return options;
 }
 
 }  // namespace
@@ -173,9 +172,8 @@ bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
 
 detail::requested_link detail::read_request(device const& destination, plan_request const& request)
 {
-  auto [plan, inputs] = find_inputs(request);
-  auto options = destination.link_options(request.mode);
-  options.kernels = plan.kernels();
+  auto [plan, inputs] = read_inputs(request);
+  auto options = options_for(destination.info(), request.mode, plan);
   return {.plan = std::move(plan), .inputs = std::move(inputs), .options = std::move(options)};
 }
 
@@ -191,14 +189,14 @@ prepared_devices prepare(opened_devices const& destinations, linker& linker,
 {
   check_link_mode(request.mode);
   detail::check_devices(destinations);
-  auto const found = find_inputs(request);
+  auto const requested = read_inputs(request);
   detail::shared_links links([&](device_info const& device, link_mode mode) {
-    return link_for(device, mode, linker, found);
+    return linker.link(requested.inputs, options_for(device, mode, requested.plan));
   });
   prepared_devices prepared;
   prepared.devices = detail::on_each_device<prepared_plan>(
       destinations, [&](std::shared_ptr<device> const& destination, std::size_t) {
-        return prepare(*destination, found.plan, found.inputs,
+        return prepare(*destination, requested.plan, requested.inputs,
                        *links.get(destination->info(), request.mode));
       });
   prepared.images = links.images(request.mode);

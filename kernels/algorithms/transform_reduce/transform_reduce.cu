@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library transform_reduce_N: *out = combine(init, load(in, 0), …, load(in, n - 1)) in the
 // order of the array. Launched as reduce_N: small arrays by transform_reduce_block, others by
-// transform_reduce_chunks or transform_reduce_wide_chunks, and transform_reduce_partial.
+// transform_reduce_chunks and transform_reduce_partial.
 #include "../detail/hooks.cuh"
 #include "../detail/overlap.cuh"
 #include "../load_combine.cuh"
@@ -13,9 +13,7 @@ namespace {
 
 constexpr unsigned k_threads = 256;
 constexpr unsigned k_last_threads = 512;
-constexpr unsigned k_rows = FATLINK_ELEMENT_BYTES == 32 ? 2 : 4;
-using shape = tile_shape<FATLINK_ELEMENT_BYTES, k_rows, 1>;
-using wide_shape = tile_shape<FATLINK_ELEMENT_BYTES, k_rows, 2>;
+using shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 1>;
 using element = fatlink_element;
 
 struct load_hook {
@@ -40,15 +38,6 @@ extern "C" __global__ void __launch_bounds__(k_threads)
 {
   start_next_launch();
   reduce_chunk<shape, k_threads>(source_of(in, state), partial, n, share, combine_hook{});
-}
-
-// Tiles of twice the size: faster if there are many.
-extern "C" __global__ void __launch_bounds__(k_threads)
-    transform_reduce_wide_chunks(void const* __restrict__ in, element* __restrict__ partial,
-                                 std::size_t n, std::size_t share, void const* __restrict__ state)
-{
-  start_next_launch();
-  reduce_chunk<wide_shape, k_threads>(source_of(in, state), partial, n, share, combine_hook{});
 }
 
 extern "C" __global__ void __launch_bounds__(k_last_threads)
