@@ -3,8 +3,10 @@
 // broken and helpers killed. Each element of each launch must belong to exactly one of the two.
 //   live_stress [--device cpu|gpu] [--launches N] [--threads N] [--swaps N] [--broken N]
 //               [--killed N] [--elements N]
-// Prints one JSON object: counts, latencies of launches without and with swaps, memory of host and
-// device at begin and end. Exit status: 0 if every launch and swap was right, else 1.
+// States each phase and its time on standard error. Prints one JSON object: counts, latencies of
+// launches without and with swaps, memory of host and device at begin and end. Exit status: 0 if
+// every launch and swap was right, else 1.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -75,8 +77,34 @@ expected_results measure_expected(fatlink::device const& device, fatlink::live_m
   return expected;
 }
 
+/// Names the phases on standard error, with seconds since the start.
+class progress {
+ public:
+  void state(char const* phase) const
+  {
+    std::chrono::duration<double> const elapsed = clock::now() - start_;
+    std::fprintf(stderr, "live_stress: %8.2f s: %s\n", elapsed.count(), phase);
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  clock::time_point start_ = clock::now();
+};
+
+nlohmann::json counts_report(launch_counts const& counts)
+{
+  return {{"launches", counts.launches.load()},
+          {"of_first", counts.of_first.load()},
+          {"of_second", counts.of_second.load()},
+          {"mixed", counts.mixed.load()},
+          {"wrong", counts.wrong.load()},
+          {"failed", counts.failed.load()},
+          {"failure", counts.failure}};
+}
+
 int run(stress_options const& options)
 {
+  progress const progress;
   auto const device = fatlink::open_device(options.device);
   auto const link = device->link_options(fatlink::link_mode::lto);
   auto const cache = std::make_shared<fatlink::link_cache>(fatlink::cache_settings{});
@@ -92,10 +120,13 @@ int run(stress_options const& options)
                        .threads = options.threads,
                        .launches = options.plan.launches,
                        .expected = expected};
+  progress.state("swaps that fill the cache");
   swaps.run({.swaps = 20, .broken = 10, .killed = 1, .launches = 0}, counts);  // fills caches
+  progress.state("launches without swaps");
   latency_histogram quiet;
   launch_in_threads(job, counts, quiet, [] { return true; });
   auto const begin = memory_of(*device);
+  progress.state("launches with swaps");
   latency_histogram busy;
   std::atomic<bool> is_done = false;
   std::jthread swapping_thread([&] {
@@ -104,25 +135,20 @@ int run(stress_options const& options)
   });
   launch_in_threads(job, counts, busy, [&] { return is_done.load(); });
   swapping_thread.join();
+  progress.state("end");
   auto const end = memory_of(*device);
   auto const is_right = counts.mixed + counts.wrong + counts.failed == 0 && swaps.is_right();
-  nlohmann::json const report{{"device", device->info().name},
-                              {"threads", options.threads},
-                              {"elements", options.elements},
-                              {"launches", counts.launches.load()},
-                              {"of_first", counts.of_first.load()},
-                              {"of_second", counts.of_second.load()},
-                              {"mixed", counts.mixed.load()},
-                              {"wrong", counts.wrong.load()},
-                              {"failed", counts.failed.load()},
-                              {"failure", counts.failure},
-                              {"swaps", swaps.report()},
-                              {"without_swaps", quiet.describe()},
-                              {"with_swaps", busy.describe()},
-                              {"p99_9_ratio", busy.percentile(0.999) / quiet.percentile(0.999)},
-                              {"begin", begin},
-                              {"end", end},
-                              {"right", is_right}};
+  auto report = counts_report(counts);
+  report.update({{"device", device->info().name},
+                 {"threads", options.threads},
+                 {"elements", options.elements},
+                 {"swaps", swaps.report()},
+                 {"without_swaps", quiet.describe()},
+                 {"with_swaps", busy.describe()},
+                 {"p99_9_ratio", busy.percentile(0.999) / quiet.percentile(0.999)},
+                 {"begin", begin},
+                 {"end", end},
+                 {"right", is_right}});
   std::printf("%s\n", report.dump(2).c_str());
   return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
