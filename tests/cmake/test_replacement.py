@@ -106,9 +106,24 @@ class Replacement(BuildSide):
         self.write_source(1)
         self.built(LISTS)
         before = self.pair()
-        script = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "cmake/detail/fatbin/replace_fatbin.cmake"
         self.write("half.fatbin", "a fatbin without a .json\n")
-        done = self.cmake("-DBUILT=half.fatbin", f"-DFATBIN={self.fatbin}", "-P", str(script))
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn(f"{self.fatbin} was not replaced", " ".join(done.stderr.split()))
+        self.assert_not_replaced(self.replace("half.fatbin"))
         self.assert_pair(before)
+
+    def test_a_pair_that_cannot_be_renamed_leaves_no_temporary_file(self):
+        for file in ("t.fatbin", "t.json"):
+            with self.subTest(file):
+                self.write("new.fatbin", "a fatbin\n")
+                self.write("new.json", "{}\n")
+                self.fatbin = self.folder / f"occupied.{file}" / "t.fatbin"
+                (self.fatbin.parent / file).mkdir(parents=True)  # in the place of the file
+                self.assert_not_replaced(self.replace("new.fatbin"))
+                self.assertEqual(list(self.fatbin.parent.glob("*.partial")), [])
+
+    def replace(self, built):
+        script = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "cmake/detail/fatbin/replace_fatbin.cmake"
+        return self.cmake(f"-DBUILT={built}", f"-DFATBIN={self.fatbin}", "-P", str(script))
+
+    def assert_not_replaced(self, done):
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"{self.fatbin} was not replaced: ", " ".join(done.stderr.split()))

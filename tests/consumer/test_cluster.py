@@ -136,7 +136,12 @@ class Cluster(unittest.TestCase):
         lines = run("mpirun", "--allow-run-as-root", "-n", "1", self.folder / "cluster_faults/misused_channel").splitlines()
         self.assertEqual(lines[::2][:2], ["usage: MPI is not running in this process", "usage: the communicator is MPI_COMM_NULL"])
         self.assertRegex(lines[4], r"^linker: MPI_Isend: .*invalid rank")
-        self.assertTrue(all(lines[1::2]))  # hints
+        self.assertTrue(all(lines[1:6:2]))  # hints
+
+    def test_a_message_being_sent_when_a_call_of_mpi_fails_arrives(self):
+        lines = run("mpirun", "--allow-run-as-root", "-n", "1", self.folder / "cluster_faults/misused_channel").splitlines()
+        self.assertRegex(lines[6], r"^linker: MPI_Isend: .*invalid rank")
+        self.assertEqual(lines[8], "received")
 
     def test_without_mpi_the_package_says_what_to_install(self):
         with self.assertRaisesRegex(AssertionError, r"the component mpi needs MPI 3\.0 for CXX, which was not found;\s+install it"):

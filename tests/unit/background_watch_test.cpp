@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -120,6 +122,42 @@ TEST_F(BackgroundWatch, ReportsThatInotifyCannotBeUsedAndGoesOn)
   EXPECT_EQ(next_version(), files_.digest(1));
   files_.write_pair(2);
   EXPECT_EQ(next_version(), files_.digest(2));
+}
+
+TEST_F(BackgroundWatch, CallsInAThreadThatReceivesNoSignals)
+{
+  files_.write_pair(1);
+  std::promise<sigset_t> blocked;
+  auto const watch = fatlink::watch(
+      {files_.fatbin()},
+      [&](auto const&) {
+        sigset_t signals;
+        (void)pthread_sigmask(SIG_SETMASK, nullptr, &signals);
+        blocked.set_value(signals);
+      },
+      [](auto const&) {});
+  auto result = blocked.get_future();
+  ASSERT_EQ(result.wait_for(k_long), std::future_status::ready);
+  auto const signals = result.get();
+  for (auto const number : {SIGINT, SIGTERM, SIGALRM})
+    EXPECT_EQ(sigismember(&signals, number), 1) << number;
+}
+
+TEST_F(BackgroundWatch, CanBeDestroyedByItsFunction)
+{
+  files_.write_pair(1);
+  std::optional<background_watch> watch;
+  std::promise<void> is_set, is_destroyed;
+  watch.emplace(
+      std::vector{files_.fatbin()},
+      [&](auto const&) {
+        is_set.get_future().wait();
+        watch.reset();
+        is_destroyed.set_value();
+      },
+      [](auto const&) {});
+  is_set.set_value();
+  EXPECT_EQ(is_destroyed.get_future().wait_for(k_long), std::future_status::ready);
 }
 
 TEST_F(BackgroundWatch, StopsInTheMiddleOfAWait)

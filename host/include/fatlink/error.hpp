@@ -119,7 +119,7 @@ enum class error_code {
   // clusters
   unresponsive_rank,  ///< a rank of a job did not answer within the time limit
   invalid_message,    ///< a message of a rank that is damaged or of another version
-  rank_failed,        ///< a rank failed with an exception that is no fatlink::error
+  rank_failed,        ///< a rank failed with an exception other than fatlink::error
   // fatlink
   defect,  ///< an error in fatlink itself
 };

@@ -19,6 +19,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <list>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -70,8 +72,7 @@ class channel : public rank_channel {
 
   void send(std::vector<rank_message> const& messages, time_point deadline) override
   {
-    std::vector<transfer> transfers;
-    transfers.reserve(messages.size());
+    std::list<transfer> transfers;
     for (auto const& message : messages) {
       auto& started = transfers.emplace_back();
       started.bytes.assign(message.bytes.begin(), message.bytes.end());
@@ -79,8 +80,7 @@ class channel : public rank_channel {
                       static_cast<int>(message.destination), tag_, communicator_, &started.request),
             "MPI_Isend");
     }
-    for (auto& started : transfers)
-      if (!finish(started, deadline)) abandon(std::move(started));
+    for (auto& started : transfers) (void)finish(started, deadline);
   }
 
   std::optional<byte_buffer> receive(unsigned source, time_point deadline) override
@@ -100,17 +100,34 @@ class channel : public rank_channel {
     started.bytes.resize(static_cast<std::size_t>(size));
     check(MPI_Imrecv(started.bytes.data(), size, MPI_BYTE, &handle, &started.request),
           "MPI_Imrecv");
-    if (finish(started, deadline)) return std::move(started.bytes);
-    abandon(std::move(started));
-    return std::nullopt;
+    if (!finish(started, deadline)) return std::nullopt;
+    return std::move(started.bytes);
   }
 
  private:
-  /// A message that MPI sends or receives, in memory that lives until it is done.
+  /// A message that MPI sends or receives. Its memory outlives it if MPI may still use that: after
+  /// the deadline, or after a call of MPI that failed.
   struct transfer {
+    transfer() = default;
+    ~transfer()
+    {
+      if (request != MPI_REQUEST_NULL) keep(std::move(bytes));
+    }
+    transfer(transfer const&) = delete;
+    transfer& operator=(transfer const&) = delete;
+
     byte_buffer bytes = {};
-    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;  ///< MPI_Test sets it to null when it is done
   };
+
+  /// Keeps memory until the process ends.
+  static void keep(byte_buffer bytes) noexcept
+  {
+    static auto& mutex = *new std::mutex;
+    static auto& kept = *new std::list<byte_buffer>;
+    std::lock_guard const lock(mutex);
+    kept.push_back(std::move(bytes));
+  }
 
   void check_communicator() const
   {
@@ -179,13 +196,6 @@ class channel : public rank_channel {
       check(MPI_Test(&started.request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
       return is_done != 0;
     });
-  }
-
-  /// Keeps the memory of a transfer that MPI cannot be made to give up, as MPI may still use it.
-  static void abandon(transfer started)
-  {
-    static auto& kept = *new std::vector<transfer>;
-    kept.push_back(std::move(started));
   }
 
   MPI_Comm communicator_;

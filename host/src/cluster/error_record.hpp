@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An exception as a value that can be sent to other ranks, which throw an equal one: of the same
-// type and with the same contents. An exception that is no fatlink::error becomes one with the code
+// type and with the same contents. An exception other than fatlink::error becomes one with the code
 // rank-failed (std::bad_alloc: out-of-memory). Threads: values.
 #pragma once
 

@@ -82,7 +82,7 @@ byte_buffer encode(outcome<Content> const& result)
   return writer.take();
 }
 
-/// @throws sequence_error `bytes` are no outcome of this content.
+/// @throws sequence_error `bytes` are not an outcome of this type.
 template <typename Content>
 outcome<Content> decode(bytes_view bytes)
 {

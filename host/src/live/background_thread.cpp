@@ -44,10 +44,15 @@ bool background_thread::exists() const noexcept
   return process_ == ::getpid();
 }
 
+bool background_thread::is_current() const noexcept
+{
+  return thread_.get_id() == std::this_thread::get_id();
+}
+
 void background_thread::join() noexcept
 {
   if (!thread_.joinable()) return;
-  if (exists() && thread_.get_id() != std::this_thread::get_id())
+  if (exists() && !is_current())
     thread_.join();
   else
     thread_.detach();

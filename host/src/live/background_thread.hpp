@@ -20,6 +20,8 @@ class background_thread {
 
   /// Whether there is a thread: a process that was forked from the one that started it has none.
   [[nodiscard]] bool exists() const noexcept;
+  /// Whether `work` itself calls this.
+  [[nodiscard]] bool is_current() const noexcept;
   /// Waits for the end of `work`; where `work` itself calls this, or there is no thread, does not.
   void join() noexcept;
 

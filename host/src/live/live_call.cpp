@@ -23,7 +23,7 @@ try {
   throw;
 }
 
-/// A launch that no event covers may be in progress for ever, as far as is known.
+/// A launch that no event covers is treated as unfinished until the process ends.
 live_call::~live_call()
 {
   if (event_) {

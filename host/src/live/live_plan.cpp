@@ -163,7 +163,10 @@ detail::swap_request request_of(detail::swapper const& swaps, std::vector<input>
   if (request.link.kernels.empty()) request.link.kernels = plan.kernels();
   request.load = [destination = swaps.destination(), plan = std::move(plan),
                   inputs = std::move(inputs)](linked_image image) {
-    return std::make_unique<plan_content>(prepare(destination, plan, inputs, std::move(image)));
+    auto content =
+        std::make_unique<plan_content>(prepare(destination, plan, inputs, std::move(image)));
+    std::ranges::for_each(inputs, detail::check_same_version);  // prepare reads their sidecars
+    return content;
   };
   if (options.verify)
     request.verify = [verify = options.verify](detail::version_content& content) {

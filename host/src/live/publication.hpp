@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The version that is published, and the unloading of those before it. A thread of its own unloads
 // a version when the device has finished its work: it asks events, and waits for no stream and no
-// device. It ends with the publication. A process
-// that is forked from this one unloads nothing.
+// device. It ends with the publication. A process that is forked from this one unloads nothing.
 //
 // A call that uses a version holds a lock only to take it: for as long as copying a pointer takes.
 // Links, loads and unloads happen outside of that lock. Threads: safe.

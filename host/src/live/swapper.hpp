@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Swaps of a live module or a live plan: link, load, verify, publish, in one or two tiers. What is
-// loaded, and what callers hold that a new version must support, is up to a swap_target.
+// Swaps of a live module or a live plan: link, load, verify, publish, in one or two tiers. A
+// swap_request states what is loaded; support_callers adds what callers hold to a new version.
 // Threads: safe; swaps are made one after the other.
 #pragma once
 
@@ -35,7 +35,7 @@ struct swap_request {
 };
 
 /// Adds to a new version what callers hold: kernels, bound calls. Throws where it does not have it.
-/// Called with the lock of swapper::locked_callers.
+/// Called with the lock of swapper::lock_callers().
 using support_callers = std::function<void(version_content&)>;
 
 class swapper {
@@ -55,7 +55,7 @@ class swapper {
   [[nodiscard]] device const& destination() const noexcept { return device_; }
   [[nodiscard]] publication& versions() noexcept { return versions_; }
   /// Held while what callers hold changes, and while a version is published. Not held during links,
-  /// loads and verification.
+  /// the load of an image, and verification.
   [[nodiscard]] std::unique_lock<std::mutex> lock_callers() { return std::unique_lock(callers_); }
 
  private:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the errors of channels that cannot be used: before MPI_Init, without a communicator, and
-// of a call of MPI that fails.
+// of a call of MPI that fails. Then whether a message that was being sent when the call failed
+// arrives with its content.
 #include <mpi.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <fatlink/mpi.hpp>
 
@@ -21,6 +23,19 @@ void print_error(Work const& work)
   }
 }
 
+/// Sends a message, too long for a buffer of MPI, to this process itself in a call that fails, and
+/// receives it.
+void receive_after_failure()
+{
+  using namespace std::chrono_literals;
+  fatlink::mpi::channel ranks(MPI_COMM_WORLD);
+  fatlink::byte_buffer const sent(std::size_t{64} << 20, std::byte{42});
+  auto const now = std::chrono::steady_clock::now();
+  print_error([&] { ranks.send({{.destination = 0, .bytes = sent}, {.destination = 99}}, now); });
+  auto const received = ranks.receive(0, now + 1min);
+  std::puts(received == sent ? "received" : "lost");
+}
+
 }  // namespace
 
 int main(int count, char** arguments)
@@ -33,5 +48,6 @@ int main(int count, char** arguments)
     fatlink::mpi::channel ranks(MPI_COMM_WORLD);
     ranks.send({{.destination = 99}}, std::chrono::steady_clock::now());
   });
+  receive_after_failure();
   MPI_Finalize();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wakes a thread when something happens to files or to a folder on the way to them, by inotify.
-// Says only that, not what: whoever is woken looks at the files. So events that were lost (an
-// overflow of the kernel's queue) or that never come (file systems of a network, folders that
-// cannot be read) delay a wake-up to the next interval, and nothing else. A child process that fork
-// made has events of its own from its first call on. Threads: interrupt() any; the others one at a
-// time.
+// It does not report what happened; the thread that it wakes looks at the files. So events that
+// were lost (an overflow of the kernel's queue) or that never come (file systems of a network,
+// folders that cannot be read) delay a wake-up to the next interval, and nothing else. A child
+// process that fork made has events of its own from its first call on. Threads: interrupt() any;
+// the others one at a time.
 #pragma once
 
 #include <sys/types.h>

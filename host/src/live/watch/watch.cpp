@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/watch.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
+#include "live/background_thread.hpp"
 #include "live/watch/file_watch.hpp"
 #include "live/watch/stable_reader.hpp"
 #include "live/watch/version_identity.hpp"
@@ -147,8 +145,10 @@ struct background_watch::state {
       : files(std::move(paths), std::move(options)),
         on_version(std::move(version_call)),
         on_error(std::move(error_call)),
-        process(::getpid()),
-        thread([this] { run(); })
+        thread([this] {
+          run();
+          if (is_abandoned) delete this;
+        })
   {
   }
 
@@ -166,8 +166,8 @@ struct background_watch::state {
   input_watch files;
   version_function on_version;
   error_function on_error;
-  ::pid_t process;
-  std::thread thread;
+  bool is_abandoned = false;         ///< one of the functions destroyed the watch
+  detail::background_thread thread;  ///< last: it uses the other members
 
  private:
   void report_warnings()
@@ -191,12 +191,12 @@ background_watch::background_watch(std::vector<std::filesystem::path> files,
 
 background_watch::~background_watch()
 {
-  if (state_->process != ::getpid()) {
+  if (!state_->thread.exists()) {
     (void)state_.release();  // the thread is the parent's, which uses the state on
     return;
   }
   state_->files.stop();
-  state_->thread.join();
+  if (state_->thread.is_current()) state_.release()->is_abandoned = true;
 }
 
 background_watch watch(std::vector<std::filesystem::path> files,
