@@ -5,6 +5,7 @@ import json
 from fatlink_cli import HOOK
 from plan_case import PlanTest, floats, npy
 
+KEPT = 'extern "C" __device__ bool keep(float x) { return x > 0; }'
 TWO = ("run", "--device", "cpu,cpu")
 
 
@@ -87,3 +88,28 @@ class PlanOnDevices(PlanTest):
 
     def test_no_comparison_with_cpu(self):
         self.assert_fails(2, *TWO, "--transform", "float_to_half", "--compare-cpu", says=["--compare-cpu: the results of several devices are not compared with cpu"])
+
+    def with_counts(self, computes, out="uint32", length=None):
+        """A library whose plan, not its kernel, states that `out` is computed by `computes`, and `count` counts."""
+        library = self.compile("count", """
+            extern "C" __device__ bool keep(float);
+            extern "C" __global__ void count_kept(const float* in, void*, unsigned* count, size_t n) { *count = n > 0 && keep(in[0]); }""")
+        output = {"name": "out", "role": "output", "type": out, "count": "n", **({"length": length} if length else {})}
+        self.file("count.json", json.dumps({
+            "name": "count", "summary": "counts",
+            "arguments": [{"name": "in", "role": "input", "type": "float32", "count": "n"}, output,
+                          {"name": "count", "role": "output", "type": "uint32", "count": 1},
+                          {"name": "n", "role": "size"}],
+            "launches": [{"kernel": "count_kept", "grid": 1, "block": 1, "arguments": ["in", "out", "count", "n"]}],
+            "computes": {"out": computes, "count": "count(keep, in)"}}))
+        return "--library", library, "--transform", self.compile("kept", KEPT)
+
+    def test_counts_into_other_types_than_integers_are_refused(self):
+        for element in "float32", "complex128":
+            with self.subTest(element=element):
+                self.refuse_plan(*self.with_counts("count(keep, in)", element),
+                                 says="out = count(keep, in) counts into out, whose elements are not integers")
+
+    def test_outputs_with_a_length_are_refused(self):
+        self.refuse_plan(*self.with_counts("map(keep, in)", length="count"),
+                         says="out = map(keep, in) has a length that the launches determine")
