@@ -58,6 +58,31 @@ class PlanOnDevices(PlanTest):
     def test_inputs_of_other_extents_are_refused(self):
         self.refuse_plan(*self.with_table("n + 1"), says="the extents of table do not follow from a part of n")
 
+    def with_rows(self):
+        """A library whose arrays have `n` rows of 4 elements."""
+        library = self.compile("rows", """
+            extern "C" __device__ float user_transform(float);
+            extern "C" __global__ void rows(const float* in, float* out, size_t n)
+            {
+              size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+              if (i < 4 * n) out[i] = user_transform(in[i]);
+            }""")
+        self.file("rows.json", json.dumps({
+            "name": "rows", "summary": "maps rows",
+            "arguments": [{"name": "in", "role": "input", "type": "float32", "shape": ["n", 4]},
+                          {"name": "out", "role": "output", "type": "float32", "shape": ["n", 4]},
+                          {"name": "n", "role": "size"}],
+            "launches": [{"kernel": "rows", "grid": "ceil(4 * n / 64)", "block": 64, "arguments": ["in", "out", "n"]}],
+            "computes": {"out": "map(user_transform, in)"}}))
+        return "--library", library, "--transform", self.compile("keep", HOOK)
+
+    def test_elements_of_rows_are_printed_up_to_the_number(self):
+        self.file("in.npy", npy("<f4", "(4, 4)", floats(*range(16))[-64:]))
+        for number in 6, 9, 13:
+            said = self.fatlink_json(*TWO, *self.with_rows(), "--input", "in.npy", "--print", number)
+            self.assertEqual([row["index"] for row in said["results"]], [f"{i // 4}, {i % 4}" for i in range(number)])
+            self.assertEqual([row["lto"] for row in said["results"]], [str(i) for i in range(number)])
+
     def test_states_are_those_of_every_device(self):
         self.file("in.npy", floats(*range(1000)))
         words = ("--transform", "scale_add", "--input", "in.npy", "--set", "state.factor=2", "--output", "out.npy")
