@@ -75,6 +75,11 @@ class Schemas(unittest.TestCase):
         made = subprocess.run([source("scripts/json-docs")], text=True, capture_output=True, check=True).stdout
         self.assertEqual(source("docs/json.md").read_text(), made, "run scripts/json-docs")
 
+    def test_json_md_says_null_as_json_does(self):
+        text = source("docs/json.md").read_text()
+        self.assertIn("| `devices[].kind` | string or null |", text)
+        self.assertNotIn("`None`", text)
+
 
 class JsonTest(CliTest):
     def setUp(self):

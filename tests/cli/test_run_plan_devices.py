@@ -5,6 +5,7 @@ import json
 from fatlink_cli import HOOK
 from plan_case import PlanTest, floats, npy
 
+KEPT = 'extern "C" __device__ bool keep(float x) { return x > 0; }'
 TWO = ("run", "--device", "cpu,cpu")
 
 
@@ -57,6 +58,31 @@ class PlanOnDevices(PlanTest):
     def test_inputs_of_other_extents_are_refused(self):
         self.refuse_plan(*self.with_table("n + 1"), says="the extents of table do not follow from a part of n")
 
+    def with_rows(self):
+        """A library whose arrays have `n` rows of 4 elements."""
+        library = self.compile("rows", """
+            extern "C" __device__ float user_transform(float);
+            extern "C" __global__ void rows(const float* in, float* out, size_t n)
+            {
+              size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+              if (i < 4 * n) out[i] = user_transform(in[i]);
+            }""")
+        self.file("rows.json", json.dumps({
+            "name": "rows", "summary": "maps rows",
+            "arguments": [{"name": "in", "role": "input", "type": "float32", "shape": ["n", 4]},
+                          {"name": "out", "role": "output", "type": "float32", "shape": ["n", 4]},
+                          {"name": "n", "role": "size"}],
+            "launches": [{"kernel": "rows", "grid": "ceil(4 * n / 64)", "block": 64, "arguments": ["in", "out", "n"]}],
+            "computes": {"out": "map(user_transform, in)"}}))
+        return "--library", library, "--transform", self.compile("keep", HOOK)
+
+    def test_elements_of_rows_are_printed_up_to_the_number(self):
+        self.file("in.npy", npy("<f4", "(4, 4)", floats(*range(16))[-64:]))
+        for number in 6, 9, 13:
+            said = self.fatlink_json(*TWO, *self.with_rows(), "--input", "in.npy", "--print", number)
+            self.assertEqual([row["index"] for row in said["results"]], [f"{i // 4}, {i % 4}" for i in range(number)])
+            self.assertEqual([row["lto"] for row in said["results"]], [str(i) for i in range(number)])
+
     def test_states_are_those_of_every_device(self):
         self.file("in.npy", floats(*range(1000)))
         words = ("--transform", "scale_add", "--input", "in.npy", "--set", "state.factor=2", "--output", "out.npy")
@@ -87,3 +113,28 @@ class PlanOnDevices(PlanTest):
 
     def test_no_comparison_with_cpu(self):
         self.assert_fails(2, *TWO, "--transform", "float_to_half", "--compare-cpu", says=["--compare-cpu: the results of several devices are not compared with cpu"])
+
+    def with_counts(self, computes, out="uint32", length=None):
+        """A library whose plan, not its kernel, states that `out` is computed by `computes`, and `count` counts."""
+        library = self.compile("count", """
+            extern "C" __device__ bool keep(float);
+            extern "C" __global__ void count_kept(const float* in, void*, unsigned* count, size_t n) { *count = n > 0 && keep(in[0]); }""")
+        output = {"name": "out", "role": "output", "type": out, "count": "n", **({"length": length} if length else {})}
+        self.file("count.json", json.dumps({
+            "name": "count", "summary": "counts",
+            "arguments": [{"name": "in", "role": "input", "type": "float32", "count": "n"}, output,
+                          {"name": "count", "role": "output", "type": "uint32", "count": 1},
+                          {"name": "n", "role": "size"}],
+            "launches": [{"kernel": "count_kept", "grid": 1, "block": 1, "arguments": ["in", "out", "count", "n"]}],
+            "computes": {"out": computes, "count": "count(keep, in)"}}))
+        return "--library", library, "--transform", self.compile("kept", KEPT)
+
+    def test_counts_into_other_types_than_integers_are_refused(self):
+        for element in "float32", "complex128":
+            with self.subTest(element=element):
+                self.refuse_plan(*self.with_counts("count(keep, in)", element),
+                                 says="out = count(keep, in) counts into out, whose elements are not integers")
+
+    def test_outputs_with_a_length_are_refused(self):
+        self.refuse_plan(*self.with_counts("map(keep, in)", length="count"),
+                         says="out = map(keep, in) has a length that the launches determine")

@@ -114,7 +114,30 @@ class ScansAndSelections(PlanTest):
     def test_a_length_that_is_not_in_the_array_is_wrong(self):
         self.assertIn("reference    out: WRONG: 1 of 5 elements; the first is element 0 (length): 6, expected 0 to 5",
                       self.select(library=self.with_length("2 * count"), status=1).stdout)
-        self.assertIn("(length): no number, expected 0 to 5", self.select(library=self.with_length("1 / (count - 3)"), status=1).stdout)
+        self.assertIn("(length): the formula has no value, expected 0 to 5",
+                      self.select(library=self.with_length("1 / (count - 3)"), status=1).stdout)
+
+    def test_a_length_above_the_range_of_formulas_is_printed_as_it_is(self):
+        library = self.compile("huge", """
+            extern "C" __device__ bool keep(float);
+            extern "C" __global__ void select_all(float const* in, float* out, unsigned long long* count, size_t n)
+            {
+              for (size_t i = 0; i < n; ++i)
+                if (keep(in[i])) out[i] = in[i];
+              *count = ~0ULL;
+            }""")
+        keep = self.compile("all", 'extern "C" __device__ bool keep(float x) { return x == x; }')
+        for length, text in ("count", "18446744073709551615"), ("count / 2", "the formula has no value"):
+            self.file("huge.json", json.dumps({
+                "name": "huge", "summary": "selects all elements",
+                "arguments": [{"name": "in", "role": "input", "type": "float32", "count": "n"},
+                              {"name": "out", "role": "output", "type": "float32", "count": "n", "length": length},
+                              {"name": "count", "role": "output", "type": "uint64", "count": 1},
+                              {"name": "n", "role": "size"}],
+                "launches": [{"kernel": "select_all", "grid": 1, "block": 1, "arguments": ["in", "out", "count", "n"]}],
+                "computes": {"out": "filter(keep, in)"}}))
+            done = self.fatlink("run", "--device", "cpu", "--library", library, "--transform", keep, "--elements", 10, status=1)
+            self.assertIn(f"(length): {text}, expected 0 to 10", done.stdout)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,31 @@ class Devices(DevicesSuite, CliTest):
             self.assertEqual(said["modes"][1]["total"]["devices"], len(statuses) - 1)
             self.assertFalse((self.folder / "y.npy").exists())
 
+    def test_if_every_device_fails_the_report_says_so(self):
+        words = ("run", "--device", self.TWO, "--instruction-budget", 1, "--output", "y.npy")
+        done = self.fatlink(*words, "--json", status=5)
+        said = json.loads(done.stdout)
+        self.assertEqual([row["error"]["code"] for row in said["devices"]], ["endless-kernel"] * 2)
+        self.assertEqual([len(mode["links"]) for mode in said["modes"]], [1, 1])
+        for mode in said["modes"]:
+            self.assertEqual((mode["devices"], mode["total"]["devices"], mode["total"]["gb_per_s"]), ([], 0, None))
+        self.assertEqual((said["agree"], said["not_verified"]), (None, None))
+        self.assertEqual(said["reference"]["name"], "relu_poly")
+        text = self.fatlink(*words, status=5).stdout
+        self.assertEqual(text.count(" FAILED: "), 4, "in each of two modes")
+        self.assertNotIn("GB/s", text)
+        self.assertFalse((self.folder / "y.npy").exists())
+
+    def test_if_every_device_fails_no_mode_is_said_to_have_run(self):
+        words = ("run", "--device", self.TWO, "--instruction-budget", 1, "--transform", self.compile("same", HOOK))
+        self.assertNotIn("a single mode ran", self.fatlink(*words, status=5).stdout)
+        self.assertTrue(self.fatlink_json(*words, status=5)["not_verified"].endswith("; every device failed, so nothing was verified"))
+
+    def test_a_plan_that_fails_on_every_device(self):
+        said = self.fatlink_json("run", "--device", self.TWO, "--instruction-budget", 1, "--transform", "float_to_half", status=5)
+        self.assertEqual([row["error"]["code"] for row in said["devices"]], ["endless-kernel"] * 2)
+        self.assertIsNone(said["not_verified"])
+
     def test_an_error_of_the_only_link_is_one_error(self):
         wide = self.compile("wide", 'extern "C" __device__ double user_transform(double x) { return x; }')
         self.assert_fails(4, "run", "--device", self.TWO, "--transform", wide, says=["user_transform"])

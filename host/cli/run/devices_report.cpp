@@ -13,12 +13,12 @@
 namespace fatlink::cli {
 namespace {
 
-/// Whether a reference device ran, whose times say nothing about memory.
-bool has_reference_device(devices_run const& run)
+/// Whether only GPUs ran: times of the reference device say nothing about memory.
+bool is_of_gpus(devices_run const& run)
 {
-  return std::ranges::any_of(run.devices, [](device_run const& device) {
-    return !device.modes.empty() && device.info->kind == device_kind::cpu;
-  });
+  return run.has_results() && std::ranges::none_of(run.devices, [](device_run const& device) {
+           return !device.modes.empty() && device.info->kind == device_kind::cpu;
+         });
 }
 
 double per_second(double count, double ms)
@@ -101,7 +101,7 @@ nlohmann::json mode_to_json(devices_run const& run, std::size_t mode)
                         {"elements", total.elements},
                         {"run_ms", total.run_ms},
                         {"span_ms", total.span_ms}}}};
-  json["total"].update(throughput(run, total.elements, total.run_ms, !has_reference_device(run)));
+  json["total"].update(throughput(run, total.elements, total.run_ms, is_of_gpus(run)));
   for (auto const& image : run.images[mode]) json["links"].push_back(link_to_json(run, *image));
   for (auto const& device : run.devices)
     if (!device.modes.empty())
@@ -158,7 +158,7 @@ void print_mode(devices_run const& run, std::size_t mode)
       "    {:<10} {:>13} elements {:>10.4f} ms, {}; {:.4f} ms from the first start to the last "
       "end\n",
       "total", with_commas(total.elements), total.run_ms,
-      rate_text(run, total.elements, total.run_ms, !has_reference_device(run)), total.span_ms);
+      rate_text(run, total.elements, total.run_ms, is_of_gpus(run)), total.span_ms);
 }
 
 std::string describe_part(device_run const& device)
@@ -178,11 +178,22 @@ void print_first_results(devices_run const& run)
   }
 }
 
+/// "agree", "reference" and "not_verified", which a plan does not have, and "first_disagreement".
+nlohmann::json verification_to_json(devices_run const& run)
+{
+  auto json = verification_to_json(run.whole);
+  if (!run.plan.empty())
+    json["not_verified"] = nullptr;
+  else if (!run.has_results() && !run.whole.expected)
+    json["not_verified"] =
+        run.whole.no_reference + "; every device failed, so nothing was verified";
+  return json;
+}
+
 }  // namespace
 
 nlohmann::json to_json(devices_run const& run)
 {
-  auto const whole = to_json(run.whole);
   nlohmann::json json{{"device_ms", run.whole.device_ms},
                       {"library", run.whole.library},
                       {"transform", run.whole.transform},
@@ -193,18 +204,14 @@ nlohmann::json to_json(devices_run const& run)
                       {"elements", run.whole.elements},
                       {"devices", nlohmann::json::array()},
                       {"modes", nlohmann::json::array()},
-                      {"agree", whole["agree"]},
                       {"between", comparisons_to_json(run.between)},
-                      {"reference", whole["reference"]},
-                      {"not_verified", run.plan.empty() ? whole["not_verified"] : nullptr},
                       {"filled_hooks", run.whole.filled_hooks},
                       {"results", run.first_results},
-                      {"compiles", whole["compiles"]},
+                      {"compiles", compiles_to_json(run.whole.compiles)},
                       {"warnings", run.whole.warnings}};
   (run.plan.empty() ? json["kernel"] : json["plan"]) =
       run.plan.empty() ? run.whole.kernel : run.plan;
-  if (whole.contains("first_disagreement"))
-    json["first_disagreement"] = whole["first_disagreement"];
+  json.update(verification_to_json(run));
   for (auto const& device : run.devices) json["devices"].push_back(device_to_json(device));
   for (std::size_t i = 0; i < run.modes.size(); ++i) json["modes"].push_back(mode_to_json(run, i));
   return json;
@@ -221,7 +228,7 @@ void print_text(devices_run const& run)
   for (auto const& [name, size] : run.sizes) fmt::print("  {:<12} {}\n", name, size);
   print_compiles(run.whole.compiles);
   for (std::size_t i = 0; i < run.modes.size(); ++i) print_mode(run, i);
-  if (run.plan.empty()) print_agreement(run.whole);
+  if (run.plan.empty() && run.has_results()) print_agreement(run.whole);
   print_comparisons("both modes", run.between);
   print_first_results(run);
 }

@@ -32,6 +32,12 @@ std::optional<bool> is_verified(mode_on_device const& mode)
   return std::nullopt;
 }
 
+bool devices_run::has_results() const
+{
+  return std::ranges::any_of(devices,
+                             [](device_run const& device) { return !device.modes.empty(); });
+}
+
 bool devices_run::verified() const
 {
   if (is_wrong(between) || (whole.results.between && !whole.results.between->verified()))

@@ -38,7 +38,8 @@ struct device_run {
 };
 
 struct devices_run {
-  /// All devices together: results of each mode, and between two; of a plan neither. No device.
+  /// All devices together, without a device, images or results of a mode; without a plan, with
+  /// whether two modes agree.
   run_summary whole = {};
   std::string plan = {};                           ///< its name; empty: without a plan
   std::map<std::string, std::int64_t> sizes = {};  ///< of the plan, for all devices together
@@ -49,6 +50,8 @@ struct devices_run {
   comparisons between = {};                                ///< by a plan, of two modes
   nlohmann::json first_results = nlohmann::json::array();  ///< of --print, as texts
 
+  /// Whether at least one device did not fail.
+  [[nodiscard]] bool has_results() const;
   /// Whether no comparison that was made failed.
   [[nodiscard]] bool verified() const;
   /// Whether every element was processed.

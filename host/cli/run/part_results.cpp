@@ -11,14 +11,19 @@
 namespace fatlink::cli {
 namespace {
 
-/// `results` of a part whose elements begin with row `part.first` of the whole.
-comparisons moved(comparisons results, plan_split const& split, plan_part const& own,
-                  element_part const& part)
+/// The number of elements of output `name` before those of a part, whose results are `modes`.
+std::size_t count_before(std::vector<mode_result> const& modes, std::string const& name,
+                         element_part const& rows)
+{
+  return rows.first * (modes.front().outputs.at(name).count() / rows.count);
+}
+
+/// `results` of a part whose elements begin with row `rows.first` of the whole.
+comparisons moved(comparisons results, plan_split const& split, plan_part const& part,
+                  element_part const& rows)
 {
   for (auto& [name, result] : results)
-    if (split.divided.contains(name))
-      result.first_failure +=
-          part.first * (own.modes.front().outputs.at(name).count() / part.count);
+    if (split.divided.contains(name)) result.first_failure += count_before(part.modes, name, rows);
   return results;
 }
 
@@ -42,12 +47,16 @@ std::string moved_index(std::string const& index, std::size_t first)
   return std::to_string(std::stoull(index.substr(0, comma)) + first) + index.substr(comma);
 }
 
-void add_first_elements(plan_summary const& part, plan_split const& split, std::size_t first,
-                        devices_run& run)
+/// Adds the elements of a part that are among the first `printed` of a divided output.
+void add_first_elements(plan_summary const& part, plan_split const& split, element_part const& rows,
+                        std::size_t printed, devices_run& run)
 {
+  std::map<std::string, std::size_t> counts;  // elements of `part`, by output
   for (auto row : first_elements(part)) {
-    if (split.added.contains(row["output"].get<std::string>())) continue;
-    row["index"] = moved_index(row["index"].get<std::string>(), first);
+    auto const output = row["output"].get<std::string>();
+    if (split.added.contains(output)) continue;
+    if (count_before(part.modes, output, rows) + counts[output]++ >= printed) continue;
+    row["index"] = moved_index(row["index"].get<std::string>(), rows.first);
     run.first_results.push_back(std::move(row));
   }
 }
@@ -95,10 +104,10 @@ void verify_parts(prepared_job const& job, plan_split const& split, std::vector<
     auto& part = parts[i];
     if (part.modes.empty()) continue;
     auto& row = run.devices[i];
-    auto const own_printed = printed - std::min(printed, row.part.first);
-    plan_summary summary{.plan = job.plan, .modes = std::move(part.modes), .printed = own_printed};
-    verify_modes({job.plan, part.data, job.references}, summary, own_printed);
-    if (own_printed != 0) add_first_elements(summary, split, row.part.first, run);
+    auto const most = printed - std::min(printed, row.part.first);  // of a part to print
+    plan_summary summary{.plan = job.plan, .modes = std::move(part.modes), .printed = most};
+    verify_modes({job.plan, part.data, job.references}, summary, most);
+    if (most != 0) add_first_elements(summary, split, row.part, printed, run);
     part.modes = std::move(summary.modes);
     for (auto const& mode : part.modes)
       row.modes.push_back({.load_ms = mode.load_ms,
@@ -119,13 +128,13 @@ host_array whole_output(plan_split const& split, std::vector<plan_part> const& p
   std::optional<host_array> whole;
   for (auto const& part : parts) {
     if (part.modes.empty()) continue;
-    auto const& own = part.modes[mode].outputs.at(name);
+    auto const& array = part.modes[mode].outputs.at(name);
     if (!whole)
-      whole = own;
+      whole = array;
     else if (split.added.contains(name))
-      add_counts(*whole, own);
+      add_counts(*whole, array);
     else
-      append(*whole, own);
+      append(*whole, array);
   }
   return whole.value();
 }

@@ -7,6 +7,7 @@
 
 #include "options.hpp"
 #include "plan/components.hpp"
+#include "plan/launch_limits.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -102,6 +103,9 @@ void add_output(plan_split& split, launch_plan const& plan, plan_argument const&
     for (auto const& operand : place->value.operands) walk.visit(operand);
   else
     walk.visit(place->value);
+  if (is_count && !(output.type && detail::is_integer(*output.type)))
+    walk.refuse(fmt::format("counts into {}, whose elements are not integers", output.name));
+  if (!output.length.empty()) walk.refuse("has a length that the launches determine");
   if (walk.arrays().empty()) walk.refuse("is made of no array");
   auto const size = plan.find(*walk.arrays().begin())->shape.front();
   if (split.size.empty()) split.size = size;

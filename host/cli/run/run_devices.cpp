@@ -50,16 +50,13 @@ verification moved(verification result, std::size_t first)
   return result;
 }
 
-/// Adds the results of one device to those of all.
-void add_to_whole(run_summary& whole, execution_report const& part, std::size_t first)
+/// Adds the comparison of two modes on one device to that of all.
+void add_agreement(run_summary& whole, execution_report const& part, std::size_t first)
 {
-  auto& results = whole.results;
-  results.images.resize(part.images.size());
-  for (std::size_t i = 0; i < part.images.size(); ++i)
-    results.images[i].against_reference += moved(part.images[i].against_reference, first);
   if (!part.between) return;
-  if (!results.between) results.between.emplace();
-  *results.between += moved(*part.between, first);
+  auto& between = whole.results.between;
+  if (!between) between.emplace();
+  *between += moved(*part.between, first);
 }
 
 std::vector<mode_on_device> modes_of(execution_report const& part, std::size_t first,
@@ -95,7 +92,7 @@ void collect(devices_run& run, device_reports const& reports)
     auto& row = run.devices[i];
     auto const& part = *reports[i].value;
     row.modes = modes_of(part, row.part.first, run.whole.expected.has_value());
-    add_to_whole(run.whole, part, row.part.first);
+    add_agreement(run.whole, part, row.part.first);
     add_first_results(run, part, row.part.first);
   }
 }
@@ -132,8 +129,6 @@ int run_on_devices(elementwise_job const& job, device_choice& choice,
   }
   fail_if_shared(run);
   add_images(run, links);
-  for (auto const& images : run.images)
-    if (!images.empty()) run.whole.images.push_back(*images.front());
   if (job.output && run.is_complete() && run.verified()) job.output->commit();
   return report(run, arguments.json);
 }

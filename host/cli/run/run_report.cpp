@@ -148,6 +148,18 @@ bool run_summary::verified() const
   return !results.between || results.between->verified();
 }
 
+nlohmann::json verification_to_json(run_summary const& run)
+{
+  nlohmann::json json{
+      {"agree", nullptr}, {"reference", nullptr}, {"not_verified", explain_not_verified(run)}};
+  if (run.expected) json["reference"] = to_json(*run.expected);
+  if (!run.results.between) return json;
+  json["agree"] = run.results.between->verified();
+  if (!run.results.between->verified())
+    json["first_disagreement"] = describe_failure(*run.results.between);
+  return json;
+}
+
 nlohmann::json to_json(run_summary const& run)
 {
   auto json = nlohmann::json{{"device", device_to_json(run.device, run.no_gpu_reason)},
@@ -161,20 +173,13 @@ nlohmann::json to_json(run_summary const& run)
                              {"block", to_json(run.results.shape.block)},
                              {"elements", run.elements},
                              {"modes", nlohmann::json::array()},
-                             {"agree", nullptr},
-                             {"reference", nullptr},
-                             {"not_verified", explain_not_verified(run)},
                              {"filled_hooks", run.filled_hooks},
                              {"results", results_to_json(run)},
                              {"compiles", compiles_to_json(run.compiles)},
                              {"warnings", run.warnings}};
-  if (run.expected) json["reference"] = to_json(*run.expected);
+  json.update(verification_to_json(run));
   for (std::size_t i = 0; i < run.images.size(); ++i)
     json["modes"].push_back(mode_to_json(run, run.images[i], run.results.images[i]));
-  if (!run.results.between) return json;
-  json["agree"] = run.results.between->verified();
-  if (!run.results.between->verified())
-    json["first_disagreement"] = describe_failure(*run.results.between);
   return json;
 }
 

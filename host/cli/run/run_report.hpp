@@ -41,6 +41,9 @@ struct run_summary {
 };
 
 nlohmann::json to_json(run_summary const& run);
+/// What it says of the results: "agree", "reference", "not_verified" and, if the modes disagree,
+/// "first_disagreement".
+nlohmann::json verification_to_json(run_summary const& run);
 void print_text(run_summary const& run);
 
 /// Prints whether the modes agree, and the first elements of --print.

@@ -73,13 +73,16 @@ void check_offsets(std::string const& file, array_view const& offsets, std::size
   for (std::size_t i = 0; i < offsets.count(); ++i) {
     auto const* const place = offsets.bytes.data() + i * offsets.type.size;
     auto const value = detail::load(offsets.type.kind, place).whole;
-    auto const text = fmt::format("offset {} is {}", i, offset_text(offsets.type, value));
+    auto const text = [&] {
+      return fmt::format("offset {} is {}", i, offset_text(offsets.type, value));
+    };
     if (value > static_cast<detail::int128>(elements))
-      refuse_offsets(file, fmt::format("{}, and the segments are of {} elements", text, elements));
+      refuse_offsets(file,
+                     fmt::format("{}, and the segments are of {} elements", text(), elements));
     if (value < previous)
-      refuse_offsets(file, i == 0 ? fmt::format("{}, below 0", text)
-                                  : fmt::format("{}, less than offset {}, which is {}", text, i - 1,
-                                                offset_text(offsets.type, previous)));
+      refuse_offsets(file, i == 0 ? fmt::format("{}, below 0", text())
+                                  : fmt::format("{}, less than offset {}, which is {}", text(),
+                                                i - 1, offset_text(offsets.type, previous)));
     previous = value;
   }
 }
