@@ -144,7 +144,7 @@ int report_failure(std::exception const& failure, bool json)
   });
 }
 
-failure_report describe_failure(std::exception_ptr const& failure)
+failure_report report_of(std::exception_ptr const& failure)
 try {
   std::rethrow_exception(failure);
 } catch (std::exception const& thrown) {

@@ -32,7 +32,7 @@ struct failure_report {
   nlohmann::json json = {};  ///< as error_to_json
   int status = 0;            ///< the exit status of the error
 };
-failure_report describe_failure(std::exception_ptr const& failure);
+failure_report report_of(std::exception_ptr const& failure);
 
 /// As report_failure, with the name of the device: "fatlink: error: device gpu:1: …".
 void print_device_failure(std::string const& device, std::exception_ptr const& failure);

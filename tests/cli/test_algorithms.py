@@ -121,7 +121,7 @@ class Algorithms(PlanTest):
 
     def test_a_misspelt_macro_is_named_with_the_right_one(self):
         self.refuse_source("FATLINK_COMBIN(float, a, b) { return a + b; }\n", "reduce_4", "op.cu:1: error: ",
-                           "FATLINK_COMBIN is no macro of fatlink; did you mean FATLINK_COMBINE(type, a, b) { … }?")
+                           "unknown macro FATLINK_COMBIN; did you mean FATLINK_COMBINE(type, a, b) { … }?")
 
     def test_a_hook_of_another_contract_names_the_contracts_that_have_it(self):
         self.refuse_source("FATLINK_KEEP(float, x) { return x > 0; }\n", "reduce_4", "neither defines nor calls a hook of the contract "

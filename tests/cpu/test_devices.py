@@ -137,7 +137,7 @@ class Devices(DevicesSuite, CliTest):
         self.assertFalse((self.folder / "y.npy").exists())
 
     def test_lists_that_are_none(self):
-        for text, reason in (("cpu,all", "all names every GPU, and stands alone"), ("gpu:0,0", "names gpu:0 twice"),
+        for text, reason in (("cpu,all", "all names every GPU and cannot be combined with other devices"), ("gpu:0,0", "names gpu:0 twice"),
                              ("0xcpu", "write a number from 1 to 1024 before x"), ("2xgpu", "only reference devices have a number"),
                              ("600xcpu,600xcpu", "names more than 1024 devices"), ("cpu,", "'' is not a device"),
                              ("cpu,gpuu", "'gpuu' is not a device; did you mean 'gpu'?")):

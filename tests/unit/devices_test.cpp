@@ -72,7 +72,7 @@ TEST(OpenDevices, RefusesOtherSpellings)
     expect_error<usage_error>([&] { (void)open_devices(names); }, "device '");
   expect_error<usage_error>([] { (void)open_devices("cpu,cpu:sm_1"); }, "sm_1");
   expect_error<usage_error>([] { (void)open_devices("0,gpu:0"); }, "names gpu:0 twice");
-  expect_error<usage_error>([] { (void)open_devices("cpu,all"); }, "stands alone");
+  expect_error<usage_error>([] { (void)open_devices("cpu,all"); }, "cannot be combined");
   expect_error<usage_error>([] { (void)open_devices("2xgpu"); }, "only reference devices");
   expect_error<usage_error>([] { (void)open_devices("0xcpu"); }, "write a number from 1 to 1024");
   expect_error<usage_error>([] { (void)open_devices("1025xcpu"); },

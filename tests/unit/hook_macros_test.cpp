@@ -21,7 +21,7 @@ TEST(HookMacros, NameTheOneThatIsMisspelt)
 {
   EXPECT_EQ(
       macro_hint("a.cu(1): error: x\n  FATLINK_LES(float, a, b) { return a > b; }\n", nullptr),
-      "FATLINK_LES is no macro of fatlink; did you mean FATLINK_LESS(type, a, b) { … }?");
+      "unknown macro FATLINK_LES; did you mean FATLINK_LESS(type, a, b) { … }?");
 }
 
 TEST(HookMacros, OfOthersAreNotExplained)

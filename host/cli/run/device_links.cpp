@@ -49,8 +49,8 @@ detail::shared_links share_links(run_links const& job)
 {
   return detail::shared_links(
       [&job, linker = job.flags.linker()](device_info const& info, link_mode mode) {
-        auto own = linker;  // copies share everything
-        return link_in_mode(own, job, mode, info);
+        auto copy = linker;  // copies share everything
+        return link_in_mode(copy, job, mode, info);
       });
 }
 

@@ -49,22 +49,13 @@ int report(devices_run const& run, bool json);
 /// The membership of a device's thread: it leaves when it ends, however that is.
 class run_member {
  public:
-  run_member(common_start& start, write_order& order, std::size_t number)
-      : start_(start), order_(order), number_(number)
-  {
-  }
-  ~run_member()
-  {
-    start_.leave();
-    order_.finish(number_);
-  }
+  explicit run_member(common_start& start) : start_(start) {}
+  ~run_member() { start_.leave(); }
   run_member(run_member const&) = delete;
   run_member& operator=(run_member const&) = delete;
 
  private:
   common_start& start_;
-  write_order& order_;
-  std::size_t number_;
 };
 
 }  // namespace fatlink::cli

@@ -44,7 +44,7 @@ nlohmann::json device_to_json(device_run const& device)
                       {"first", device.part.first},
                       {"elements", device.part.count},
                       {"error", nullptr}};
-  if (device.failure) json["error"] = describe_failure(device.failure).json;
+  if (device.failure) json["error"] = report_of(device.failure).json;
   if (!device.info) return json;
   json["kind"] = to_string(device.info->kind);
   json["name"] = device.info->name;
@@ -56,7 +56,7 @@ nlohmann::json verification_to_json(verification const& result)
 {
   nlohmann::json json{{"max_ulp", to_number(result.max_ulp)},
                       {"max_abs_error", to_number(result.max_abs_error)}};
-  if (result.failures != 0) json["first_failure"] = describe_failure(result);
+  if (result.failures != 0) json["first_failure"] = first_failure_to_json(result);
   return json;
 }
 
@@ -126,20 +126,20 @@ std::string verification_text(devices_run const& run, mode_on_device const& mode
   return !result ? "not verified" : *result ? "verified" : "WRONG";
 }
 
-void print_row(devices_run const& run, device_run const& device, std::size_t mode)
+void print_row(devices_run const& run, device_run const& device, std::size_t index)
 {
   if (device.failure) {
-    fmt::print("    {:<10} FAILED: {}\n", device.device, describe_failure(device.failure).message);
+    fmt::print("    {:<10} FAILED: {}\n", device.device, report_of(device.failure).message);
     return;
   }
-  auto const& own = device.modes[mode];
+  auto const& mode = device.modes[index];
   fmt::print("    {:<10} {:>13} elements {:>10.4f} ms, {}; loaded in {:.1f} ms; {}\n",
-             device.device, with_commas(device.part.count), own.run_ms,
-             rate_text(run, device.part.count, own.run_ms, device.info->kind == device_kind::gpu),
-             own.load_ms, verification_text(run, own));
-  if (own.against_reference) print_failure(device.device.c_str(), *own.against_reference);
-  print_comparisons("reference", own.references);
-  print_comparisons("--expect", own.expectations);
+             device.device, with_commas(device.part.count), mode.run_ms,
+             rate_text(run, device.part.count, mode.run_ms, device.info->kind == device_kind::gpu),
+             mode.load_ms, verification_text(run, mode));
+  if (mode.against_reference) print_failure(device.device.c_str(), *mode.against_reference);
+  print_comparisons("reference", mode.references);
+  print_comparisons("--expect", mode.expectations);
 }
 
 void print_mode(devices_run const& run, std::size_t mode)

@@ -60,22 +60,22 @@ int devices_run::status() const
 {
   auto status = static_cast<int>(verified() ? k_done : k_not_verified);
   for (auto const& device : devices)
-    if (device.failure) status = std::max(status, describe_failure(device.failure).status);
+    if (device.failure) status = std::max(status, report_of(device.failure).status);
   return status;
 }
 
-mode_total total_of(devices_run const& run, std::size_t mode)
+mode_total total_of(devices_run const& run, std::size_t index)
 {
   mode_total total;
   time_span span;
   for (auto const& device : run.devices) {
-    if (device.modes.size() <= mode) continue;
-    auto const& own = device.modes[mode];
+    if (device.modes.size() <= index) continue;
+    auto const& mode = device.modes[index];
     auto const is_first = total.devices++ == 0;
     total.elements += device.part.count;
-    total.run_ms = std::max(total.run_ms, own.run_ms);
-    span.begin = is_first ? own.measured.begin : std::min(span.begin, own.measured.begin);
-    span.end = std::max(span.end, own.measured.end);
+    total.run_ms = std::max(total.run_ms, mode.run_ms);
+    span.begin = is_first ? mode.measured.begin : std::min(span.begin, mode.measured.begin);
+    span.end = std::max(span.end, mode.measured.end);
   }
   total.span_ms = std::chrono::duration<double, std::milli>(span.end - span.begin).count();
   return total;

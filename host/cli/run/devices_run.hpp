@@ -67,7 +67,7 @@ struct mode_total {
   double run_ms = 0;   ///< the slowest device's
   double span_ms = 0;  ///< from the first begin to the last end, by the clock of the host
 };
-mode_total total_of(devices_run const& run, std::size_t mode);
+mode_total total_of(devices_run const& run, std::size_t index);
 
 /// Whether the results of one device in one mode are right; nothing if nothing was compared.
 std::optional<bool> is_verified(mode_on_device const& mode);

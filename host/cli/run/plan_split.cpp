@@ -121,9 +121,9 @@ void add_output(plan_split& split, launch_plan const& plan, plan_argument const&
 void check_other_arrays(plan_split const& split, launch_plan const& plan)
 {
   for (auto const& argument : plan.arguments) {
-    auto const is_whole =
+    auto const is_array =
         argument.role == argument_role::input || argument.role == argument_role::output;
-    if (!is_whole) continue;
+    if (!is_array) continue;
     if (split.divided.contains(argument.name)
             ? !is_divisible(plan, argument, split.size)
             : !std::ranges::all_of(argument.shape, [&](auto const& extent) {
@@ -139,13 +139,13 @@ host_array slice(host_array const& whole, std::size_t count, element_part const&
 {
   auto const row = whole.bytes.size() / count;
   auto const begin = whole.bytes.begin() + static_cast<std::ptrdiff_t>(part.first * row);
-  host_array own{.type = whole.type, .extents = whole.extents};
-  own.bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(part.count * row));
-  if (own.extents.size() > 1 && own.extents.front() == count)
-    own.extents.front() = part.count;
+  host_array array{.type = whole.type, .extents = whole.extents};
+  array.bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(part.count * row));
+  if (array.extents.size() > 1 && array.extents.front() == count)
+    array.extents.front() = part.count;
   else
-    own.extents = {own.count()};
-  return own;
+    array.extents = {array.count()};
+  return array;
 }
 
 /// @throws usage_error the array of --expect has no whole number of elements for each row.

@@ -45,9 +45,9 @@ transform_reference const* find_stateless(plan_argument const& argument,
                                           plan_references const& references)
 {
   auto const& list = references.list;
-  auto const own =
+  auto const count =
       references.has_library && references.is_incomplete ? list.size() - 1 : list.size();
-  for (auto const& reference : std::span(list).first(own))
+  for (auto const& reference : std::span(list).first(count))
     if (reference.states_hooks && reference.find(argument.hook) != nullptr) return &reference;
   auto const is_known = argument.hook.empty() && !references.is_incomplete && !list.empty();
   return is_known ? &list.front() : nullptr;

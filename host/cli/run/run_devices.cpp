@@ -9,6 +9,7 @@
 #include "device/on_each_device.hpp"
 #include "run/device_links.hpp"
 #include "run/devices_run.hpp"
+#include "run/write_order.hpp"
 #include "terminal/step_line.hpp"
 
 namespace fatlink::cli {
@@ -29,7 +30,8 @@ struct shared_work {
 /// On the thread of device `index`.
 execution_report execute_part(device const& destination, std::size_t index, shared_work const& work)
 {
-  run_member const member(work.start, work.order, index);
+  run_member const member(work.start);
+  write_turn turn(work.order, index);
   auto const& part = work.run.devices[index].part;
   std::vector<linked_image> images;
   for (auto const mode : work.run.modes)
@@ -38,7 +40,7 @@ execution_report execute_part(device const& destination, std::size_t index, shar
   request.first_results = work.printed - std::min(work.printed, part.first);
   request.before_launch = [&] { work.start.wait(); };
   request.before_results = [&] {
-    if (work.job.output) work.order.wait(index);
+    if (work.job.output) turn.wait();
   };
   return execute(destination, images, *part_of(*work.job.elements, part), request);
 }
@@ -63,9 +65,10 @@ std::vector<mode_on_device> modes_of(execution_report const& part, std::size_t f
                                      bool has_reference)
 {
   std::vector<mode_on_device> modes;
-  for (auto const& own : part.images) {
-    mode_on_device mode{.load_ms = own.load_ms, .run_ms = own.run_ms, .measured = own.measured};
-    if (has_reference) mode.against_reference = moved(own.against_reference, first);
+  for (auto const& image : part.images) {
+    mode_on_device mode{
+        .load_ms = image.load_ms, .run_ms = image.run_ms, .measured = image.measured};
+    if (has_reference) mode.against_reference = moved(image.against_reference, first);
     modes.push_back(std::move(mode));
   }
   return modes;
@@ -97,10 +100,10 @@ void collect(devices_run& run, device_reports const& reports)
   }
 }
 
-devices_run describe_job(elementwise_job const& job, run_summary const& known,
+devices_run describe_job(elementwise_job const& job, run_summary const& summary,
                          opened_devices const& devices, device_choice const& choice)
 {
-  devices_run run{.whole = known, .element_bytes = 2 * sizeof(float), .modes = job.links.modes};
+  devices_run run{.whole = summary, .element_bytes = 2 * sizeof(float), .modes = job.links.modes};
   run.whole.device_ms = choice.ms();
   run.devices = divide_among(devices, job.elements->size());
   return run;
@@ -109,10 +112,10 @@ devices_run describe_job(elementwise_job const& job, run_summary const& known,
 }  // namespace
 
 int run_on_devices(elementwise_job const& job, device_choice& choice,
-                   run_arguments const& arguments, run_summary const& known)
+                   run_arguments const& arguments, run_summary const& summary)
 {
   auto const devices = choice.open_all(arguments.cpu);
-  auto run = describe_job(job, known, devices, choice);
+  auto run = describe_job(job, summary, devices, choice);
   check_options(job.links, devices, arguments.resources);
   auto links = share_links(job.links);
   common_start start(count_open(devices));

@@ -10,9 +10,9 @@
 namespace fatlink::cli {
 
 /// Links once for each distinct target and mode, executes and verifies on every device of the
-/// list, and prints the report. Returns the exit status. `known`: what prepare_elementwise found.
+/// list, and prints the report. Returns the exit status. `summary`: what prepare_elementwise found.
 /// @throws error no device could be opened, or every device failed for one reason.
 int run_on_devices(elementwise_job const& job, device_choice& choice,
-                   run_arguments const& arguments, run_summary const& known);
+                   run_arguments const& arguments, run_summary const& summary);
 
 }  // namespace fatlink::cli

@@ -78,14 +78,14 @@ std::vector<linked_image> link_all(run_links const& job, device_info const& info
 {
   auto linker = job.flags.linker();
   std::vector<linked_image> images;
-  std::vector<std::string> own;
+  std::vector<std::string> texts;
   for (auto const mode : job.modes) {
     images.push_back(link_in_mode(linker, job, mode, info));
     for (auto const& warning : images.back().warnings)
-      if (std::ranges::find(own, warning) == own.end()) own.push_back(warning);
+      if (std::ranges::find(texts, warning) == texts.end()) texts.push_back(warning);
   }
-  print_warnings(own);
-  warnings.insert(warnings.end(), own.begin(), own.end());
+  print_warnings(texts);
+  warnings.insert(warnings.end(), texts.begin(), texts.end());
   return images;
 }
 

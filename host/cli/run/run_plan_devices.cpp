@@ -27,14 +27,13 @@ struct shared_plan_work {
   std::vector<plan_part> const& parts;  ///< of each device
   detail::shared_links& links;
   common_start& start;
-  write_order& order;
 };
 
 /// On the thread of device `index`.
 std::vector<mode_result> execute_part(device const& destination, std::size_t index,
                                       shared_plan_work const& work)
 {
-  run_member const member(work.start, work.order, index);
+  run_member const member(work.start);
   std::vector<mode_result> results;
   for (auto const mode : work.job.links.modes) {
     auto const image = work.links.get(destination.info(), mode);
@@ -62,18 +61,18 @@ double bytes_for_each(std::vector<plan_part> const& parts, devices_run const& ru
   return 0;
 }
 
-void describe_plan(devices_run& run, prepared_job const& job, plan_summary const& known)
+void describe_plan(devices_run& run, prepared_job const& job, plan_summary const& summary)
 {
   run.plan = job.plan.name;
   run.sizes = job.data.sizes;
   run.modes = job.links.modes;
   auto& whole = run.whole;
-  whole.read_ms = known.read_ms;
-  whole.compiles = known.compiles;
-  whole.warnings = known.warnings;
-  whole.resources = known.resources;
-  whole.files = known.files;
-  std::vector<std::filesystem::path> const paths(known.files.begin(), known.files.end());
+  whole.read_ms = summary.read_ms;
+  whole.compiles = summary.compiles;
+  whole.warnings = summary.warnings;
+  whole.resources = summary.resources;
+  whole.files = summary.files;
+  std::vector<std::filesystem::path> const paths(summary.files.begin(), summary.files.end());
   whole.library = paths.front().stem().string();
   for (auto const& transform : std::span(paths).subspan(1))
     whole.transform += (whole.transform.empty() ? "" : " + ") + transform.stem().string();
@@ -98,8 +97,7 @@ void execute_parts(opened_devices const& devices, prepared_job const& job,
 {
   step_line const line(fmt::format("running on {} devices", count_open(devices)));
   common_start start(count_open(devices));
-  write_order order(devices.size());
-  shared_plan_work const work{job, parts, links, start, order};
+  shared_plan_work const work{job, parts, links, start};
   auto results = detail::on_each_device<std::vector<mode_result>>(
       devices, [&](std::shared_ptr<device> const& device, std::size_t index) {
         return execute_part(*device, index, work);

@@ -20,7 +20,7 @@ nlohmann::json to_json(extent const& size)
 
 }  // namespace
 
-nlohmann::json describe_failure(verification const& result)
+nlohmann::json first_failure_to_json(verification const& result)
 {
   return {{"index", result.first_failure},
           {"input", to_number(static_cast<double>(result.first_input))},
@@ -69,7 +69,7 @@ nlohmann::json mode_to_json(run_summary const& run, linked_image const& image,
   json["max_ulp"] = to_number(result.max_ulp);
   json["tolerance_ulp"] = run.expected->tolerance_ulp;
   json["max_abs_error"] = to_number(result.max_abs_error);
-  if (result.failures != 0) json["first_failure"] = describe_failure(result);
+  if (result.failures != 0) json["first_failure"] = first_failure_to_json(result);
   return json;
 }
 
@@ -156,7 +156,7 @@ nlohmann::json verification_to_json(run_summary const& run)
   if (!run.results.between) return json;
   json["agree"] = run.results.between->verified();
   if (!run.results.between->verified())
-    json["first_disagreement"] = describe_failure(*run.results.between);
+    json["first_disagreement"] = first_failure_to_json(*run.results.between);
   return json;
 }
 

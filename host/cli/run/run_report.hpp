@@ -53,7 +53,7 @@ void print_results(run_summary const& run);
 /// "verified, max 0.5 ulp (tolerance 2)", or why it is not.
 std::string describe_verification(run_summary const& run, verification const& result);
 /// The first failure.
-nlohmann::json describe_failure(verification const& result);
+nlohmann::json first_failure_to_json(verification const& result);
 /// Prints the first failure, if there is one.
 void print_failure(char const* title, verification const& result);
 

@@ -13,7 +13,7 @@ int parse_ordinal(std::string_view name);
 
 /// The devices of a list, each as open_device takes it, GPUs as "gpu:N": {"gpu:0", "gpu:1"} of
 /// "gpu:0,1", {"cpu", "cpu"} of "2xcpu". Not "all".
-/// @throws usage_error an item is none, a GPU is named twice, or the list is too long.
+/// @throws usage_error an item is not a device name, a GPU is named twice, or the list is too long.
 std::vector<std::string> parse_device_list(std::string_view names);
 
 }  // namespace fatlink::detail

@@ -99,7 +99,7 @@ std::string unknown_macro_hint(std::string_view word)
   auto const place =
       std::ranges::find(k_hook_macros, std::string(k_macro_prefix) + similar, &hook_macro::name);
   if (place == k_hook_macros.end()) return {};
-  return detail::format("{} is no macro of fatlink; did you mean {}?", word, macro_text(*place));
+  return detail::format("unknown macro {}; did you mean {}?", word, macro_text(*place));
 }
 
 /// From "pair has 8 bytes: use the contract combine_8".
