@@ -44,7 +44,8 @@ std::string canonical(std::string_view item)
 
 void add_item(std::vector<std::string>& devices, std::string_view item, std::string_view names)
 {
-  if (item == "all") refuse_list(names, "all names every GPU and cannot be combined with other devices");
+  if (item == "all")
+    refuse_list(names, "all names every GPU and cannot be combined with other devices");
   auto const count = take_count(item, names);
   auto const device = canonical(item);
   if (device.starts_with("gpu") && std::ranges::find(devices, device) != devices.end())
