@@ -10,12 +10,13 @@
 namespace fatlink::cli {
 namespace {
 
-using integers = std::map<std::string, detail::int128>;
+using integer_values = std::map<std::string, detail::int128>;
 
 /// The outputs that hold one integer.
-integers held_integers(launch_plan const& plan, std::map<std::string, host_array> const& outputs)
+integer_values held_integers(launch_plan const& plan,
+                             std::map<std::string, host_array> const& outputs)
 {
-  integers values;
+  integer_values values;
   for (auto const& argument : plan.arguments) {
     if (!detail::holds_length(argument)) continue;
     auto const& array = outputs.at(argument.name);
@@ -31,7 +32,7 @@ bool is_in_range(detail::int128 value)
 
 /// The plan without the outputs whose integer exceeds the range of formulas: a formula that uses
 /// one has no value.
-launch_plan without_large(launch_plan plan, integers const& held)
+launch_plan without_large(launch_plan plan, integer_values const& held)
 {
   std::erase_if(plan.arguments, [&](plan_argument const& argument) {
     auto const place = held.find(argument.name);
@@ -42,7 +43,7 @@ launch_plan without_large(launch_plan plan, integers const& held)
 
 /// Why the length of `output` is not one: its value, if it is the integer of another output.
 std::string describe_length(plan_argument const& output, std::optional<std::int64_t> length,
-                            integers const& held)
+                            integer_values const& held)
 {
   if (length) return std::to_string(*length);
   auto const place = held.find(output.length);
