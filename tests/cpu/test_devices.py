@@ -129,9 +129,9 @@ class Devices(DevicesSuite, CliTest):
     def test_too_few_threads_are_an_error_before_anything_runs(self):
         if SANITIZED:
             self.skipTest("sanitizers map terabytes")
-        limited = f"ulimit -v 3000000; exec {PROGRAM} run --device 1024xcpu --elements 2000 --output y.npy"
-        done = subprocess.run(["bash", "-c", limited], cwd=self.folder, text=True, capture_output=True, timeout=300,
-                              env=self.environment({}))
+        words = ("run", "--device", "1024xcpu", "--elements", "2000", "--output", "y.npy")
+        done = subprocess.run(["bash", "-c", 'ulimit -v 3000000; exec "$@"', "bash", PROGRAM, *words], cwd=self.folder,
+                              text=True, capture_output=True, timeout=300, env=self.environment({}))
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn("cannot start a thread for each of 1024 devices", done.stderr)
         self.assertFalse((self.folder / "y.npy").exists())
