@@ -14,9 +14,9 @@ template <unsigned MostThreads, typename Element, typename Combine>
 __device__ __forceinline__ Element fold_warps(Element const& value, bool has_value, Combine combine)
 {
   __shared__ Element totals[MostThreads / k_warp];
-  auto const counts = has_value && threadIdx.x % k_warp == 0;
-  if (counts) totals[threadIdx.x / k_warp] = value;
-  auto const warps = static_cast<unsigned>(__syncthreads_count(counts));
+  auto const is_first_lane = has_value && threadIdx.x % k_warp == 0;
+  if (is_first_lane) totals[threadIdx.x / k_warp] = value;
+  auto const warps = static_cast<unsigned>(__syncthreads_count(is_first_lane));
   return threadIdx.x == 0 ? fold_items(totals, warps, combine) : value;
 }
 
