@@ -14,7 +14,8 @@ LONG = os.environ.get("FATLINK_LIVE_STRESS") == "long"
 class LiveStress(LiveStressCase):
     def test_each_launch_belongs_to_one_version(self):
         launches, swaps, broken, killed = (1_000_000, 1000, 1000, 10) if LONG else (50_000, 200, 200, 4)
-        report = self.stress("gpu", launches=launches, threads=8, swaps=swaps, broken=broken, killed=killed, elements=4096)
+        report = self.stress("gpu", launches=launches, threads=8, swaps=swaps, broken=broken, killed=killed,
+                             elements=4096, batch=16)
         self.check(report, launches, swaps, broken)
 
 

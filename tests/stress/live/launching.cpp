@@ -9,7 +9,7 @@
 namespace stress {
 namespace {
 
-void count_results(std::vector<float> const& results, expected_results const& expected,
+void count_results(std::span<float const> results, expected_results const& expected,
                    launch_counts& counts)
 {
   std::size_t first = 0;
@@ -44,27 +44,29 @@ std::vector<float> input_values(std::size_t count)
 }
 
 launching_thread::launching_thread(fatlink::device const& device,
-                                   fatlink::live_kernel<elementwise> kernel, std::size_t count)
-    : kernel_(std::move(kernel)),
+                                   fatlink::live_kernel<elementwise> kernel, launch_size size)
+    : size_(size),
+      kernel_(std::move(kernel)),
       stream_(device.create_stream()),
-      in_(device.allocate<float>(count)),
-      out_(device.allocate<float>(count)),
-      results_(count)
+      in_(device.allocate<float>(size.elements)),
+      out_(device.allocate<float>(size.elements * size.batch)),
+      results_(size.elements * size.batch)
 {
-  in_.write(input_values(count));
+  in_.write(input_values(size.elements));
 }
 
-std::vector<float> const& launching_thread::launch(float& latency_us)
+void launching_thread::launch(latency_histogram& latencies)
 {
   using clock = std::chrono::steady_clock;
   out_.fill(std::byte{0xFF}, stream_);
-  auto const start = clock::now();
-  kernel_.launch(stream_, fatlink::elementwise_shape(results_.size()), in_.data(), out_.data(),
-                 results_.size());
-  latency_us = std::chrono::duration<float, std::micro>(clock::now() - start).count();
+  auto const shape = fatlink::elementwise_shape(size_.elements);
+  for (std::size_t i = 0; i < size_.batch; ++i) {
+    auto const start = clock::now();
+    kernel_.launch(stream_, shape, in_.data(), out_.data() + i * size_.elements, size_.elements);
+    latencies.add(std::chrono::duration<double, std::micro>(clock::now() - start).count());
+  }
   out_.read(results_, stream_);
   stream_.synchronize();
-  return results_;
 }
 
 void launch_in_threads(launch_job const& job, launch_counts& counts, latency_histogram& latencies,
@@ -74,12 +76,12 @@ void launch_in_threads(launch_job const& job, launch_counts& counts, latency_his
   std::vector<std::jthread> running;
   for (unsigned t = 0; t < job.threads; ++t)
     running.emplace_back([&] {
-      launching_thread thread(job.device, job.kernel, job.elements);
-      while (next++ < job.launches || !is_done()) try {
-          float latency_us = 0;
-          count_results(thread.launch(latency_us), job.expected, counts);
-          latencies.add(static_cast<double>(latency_us));
-          ++counts.launches;
+      launching_thread thread(job.device, job.kernel, job.size);
+      while (next.fetch_add(job.size.batch) < job.launches || !is_done()) try {
+          thread.launch(latencies);
+          for (std::size_t i = 0; i < job.size.batch; ++i)
+            count_results(thread.results(i), job.expected, counts);
+          counts.launches += job.size.batch;
         } catch (std::exception const& failure) {
           note_failure(counts, failure.what());
         }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,16 +39,28 @@ struct launch_counts {
 /// Inputs on which the two transforms differ.
 std::vector<float> input_values(std::size_t count);
 
+/// Elements of the array that a launch reads, and launches whose results are read together.
+struct launch_size {
+  std::size_t elements = 0;
+  std::size_t batch = 1;
+};
+
 /// One stream with its arrays.
 class launching_thread {
  public:
   launching_thread(fatlink::device const& device, fatlink::live_kernel<elementwise> kernel,
-                   std::size_t count);
+                   launch_size size);
 
-  /// Results of a launch. `latency_us`: how long the call of launch took.
-  std::vector<float> const& launch(float& latency_us);
+  /// Makes `batch` launches, one behind the other, and adds how long each call took to `latencies`.
+  void launch(latency_histogram& latencies);
+  /// What a launch of the last batch wrote.
+  [[nodiscard]] std::span<float const> results(std::size_t launch) const
+  {
+    return std::span(results_).subspan(launch * size_.elements, size_.elements);
+  }
 
  private:
+  launch_size size_;
   fatlink::live_kernel<elementwise> kernel_;
   fatlink::stream stream_;
   fatlink::device_buffer<float> in_;
@@ -59,7 +72,7 @@ class launching_thread {
 struct launch_job {
   fatlink::device const& device;
   fatlink::live_kernel<elementwise> const& kernel;
-  std::size_t elements = 0;
+  launch_size size = {};
   unsigned threads = 0;
   std::size_t launches = 0;  ///< at least
   expected_results const& expected;

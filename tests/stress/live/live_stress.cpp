@@ -2,10 +2,11 @@
 // Stress test of live modules: threads launch while others swap between two transforms, swaps are
 // broken and helpers killed. Each element of each launch must belong to exactly one of the two.
 //   live_stress [--device cpu|gpu] [--launches N] [--threads N] [--swaps N] [--broken N]
-//               [--killed N] [--elements N]
-// States each phase and its time on standard error. Prints one JSON object: counts, latencies of
-// launches without and with swaps, memory of host and device at begin and end. Exit status: 0 if
-// every launch and swap was right, else 1.
+//               [--killed N] [--elements N] [--batch N]
+// --batch: launches of a thread whose results are read together. States each phase and its time on
+// standard error. Prints one JSON object: counts, latencies of launches without and with swaps,
+// memory of host and device at begin and end. Exit status: 0 if every launch and swap was right,
+// else 1.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -27,18 +28,17 @@ namespace {
 struct stress_options {
   std::string device = "cpu";
   unsigned threads = 8;
-  std::size_t elements = 64;
+  launch_size size = {.elements = 64};
   swap_plan plan = {};
 };
 
 stress_options read_options(int count, char** words)
 {
   stress_options options;
-  std::map<std::string, std::size_t*> const numbers{{"--launches", &options.plan.launches},
-                                                    {"--swaps", &options.plan.swaps},
-                                                    {"--broken", &options.plan.broken},
-                                                    {"--killed", &options.plan.killed},
-                                                    {"--elements", &options.elements}};
+  std::map<std::string, std::size_t*> const numbers{
+      {"--launches", &options.plan.launches}, {"--swaps", &options.plan.swaps},
+      {"--broken", &options.plan.broken},     {"--killed", &options.plan.killed},
+      {"--elements", &options.size.elements}, {"--batch", &options.size.batch}};
   for (int i = 1; i + 1 < count; i += 2) {
     std::string const word = words[i];
     if (word == "--device")
@@ -64,12 +64,17 @@ expected_results measure_expected(fatlink::device const& device, fatlink::live_m
                                   swapping& swaps, std::size_t elements)
 {
   expected_results expected;
-  float latency_us = 0;
+  latency_histogram latencies;
   live.swap(swaps.inputs(0));
-  launching_thread thread(device, live.kernel<elementwise>("apply_transform"), elements);
-  expected.first = thread.launch(latency_us);
+  launching_thread thread(device, live.kernel<elementwise>("apply_transform"),
+                          {.elements = elements});
+  auto const measure = [&] {
+    thread.launch(latencies);
+    return std::vector(thread.results(0).begin(), thread.results(0).end());
+  };
+  expected.first = measure();
   live.swap(swaps.inputs(1));
-  expected.second = thread.launch(latency_us);
+  expected.second = measure();
   live.swap(swaps.inputs(0));
   for (std::size_t i = 0; i < elements; ++i)
     if (expected.first[i] == expected.second[i])
@@ -77,18 +82,42 @@ expected_results measure_expected(fatlink::device const& device, fatlink::live_m
   return expected;
 }
 
-/// Names the phases on standard error, with seconds since the start.
+/// States the phases on standard error, and the launches so far every 10 seconds, with seconds
+/// since the start.
 class progress {
  public:
-  void state(char const* phase) const
+  explicit progress(launch_counts const& counts) : counts_(counts) {}
+
+  void enter(char const* phase)
   {
-    std::chrono::duration<double> const elapsed = clock::now() - start_;
-    std::fprintf(stderr, "live_stress: %8.2f s: %s\n", elapsed.count(), phase);
+    phase_ = phase;
+    state();
   }
 
  private:
   using clock = std::chrono::steady_clock;
+
+  void state() const
+  {
+    std::chrono::duration<double> const elapsed = clock::now() - start_;
+    std::fprintf(stderr, "live_stress: %8.2f s: %s (%llu launches)\n", elapsed.count(),
+                 phase_.load(), static_cast<unsigned long long>(counts_.launches));
+  }
+  void state_repeatedly(std::stop_token const& stop) const
+  {
+    for (auto next = clock::now() + k_pause; !stop.stop_requested();
+         std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+      if (clock::now() >= next) {
+        state();
+        next += k_pause;
+      }
+  }
+
+  static constexpr std::chrono::seconds k_pause{10};
+  launch_counts const& counts_;
   clock::time_point start_ = clock::now();
+  std::atomic<char const*> phase_ = "begin";
+  std::jthread thread_{[this](std::stop_token const& stop) { state_repeatedly(stop); }};
 };
 
 nlohmann::json counts_report(launch_counts const& counts)
@@ -104,29 +133,29 @@ nlohmann::json counts_report(launch_counts const& counts)
 
 int run(stress_options const& options)
 {
-  progress const progress;
+  launch_counts counts;
+  progress progress(counts);
   auto const device = fatlink::open_device(options.device);
   auto const link = device->link_options(fatlink::link_mode::lto);
   auto const cache = std::make_shared<fatlink::link_cache>(fatlink::cache_settings{});
   fatlink::live_module live(*device, fatlink::linker({.cache = cache}), {.link = link});
   fixtures::folder const folder;
   swapping swaps(live, link, folder.path());
-  auto const expected = measure_expected(*device, live, swaps, options.elements);
+  auto const expected = measure_expected(*device, live, swaps, options.size.elements);
   auto const kernel = live.kernel<elementwise>("apply_transform");
-  launch_counts counts;
   launch_job const job{.device = *device,
                        .kernel = kernel,
-                       .elements = options.elements,
+                       .size = options.size,
                        .threads = options.threads,
                        .launches = options.plan.launches,
                        .expected = expected};
-  progress.state("swaps that fill the cache");
+  progress.enter("swaps that fill the cache");
   swaps.run({.swaps = 20, .broken = 10, .killed = 1, .launches = 0}, counts);  // fills caches
-  progress.state("launches without swaps");
+  progress.enter("launches without swaps");
   latency_histogram quiet;
   launch_in_threads(job, counts, quiet, [] { return true; });
   auto const begin = memory_of(*device);
-  progress.state("launches with swaps");
+  progress.enter("launches with swaps");
   latency_histogram busy;
   std::atomic<bool> is_done = false;
   std::jthread swapping_thread([&] {
@@ -135,13 +164,14 @@ int run(stress_options const& options)
   });
   launch_in_threads(job, counts, busy, [&] { return is_done.load(); });
   swapping_thread.join();
-  progress.state("end");
+  progress.enter("end");
   auto const end = memory_of(*device);
   auto const is_right = counts.mixed + counts.wrong + counts.failed == 0 && swaps.is_right();
   auto report = counts_report(counts);
   report.update({{"device", device->info().name},
                  {"threads", options.threads},
-                 {"elements", options.elements},
+                 {"elements", options.size.elements},
+                 {"batch", options.size.batch},
                  {"swaps", swaps.report()},
                  {"without_swaps", quiet.describe()},
                  {"with_swaps", busy.describe()},
