@@ -32,7 +32,8 @@ a package is installed, the first run neither links nor loads nvJitLink.
   archives. See docs/using.md, "Mix forms" and "Archives".
 ``KERNELS`` to ``NVVM``
   The options of the links, as ``fatlink cache warm`` takes them (``VARIABLES``: ``--keep-variable``); see
-  docs/using.md, "Options of a link". A layer serves links with the same options only. An option that has no effect in
+  docs/using.md, "Options of a link". A layer serves links with the same options only. Default of ``KERNELS``: those of
+  the launch plan of ``LIBRARY``, as ``fatlink run`` links it; without a plan all. An option that has no effect in
   one of the layer's links stops configuration: add ``MODE lto`` or ``EMIT cubin``. With ``MODE sass``, of these
   only ``KERNELS`` and ``NO_DRIVER_CACHE`` have an effect.
 ``INSTALL_DESTINATION``

@@ -10,6 +10,7 @@
 
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
+#include "fatlink/launch_plan.hpp"
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
@@ -166,6 +167,16 @@ std::vector<link_options> make_requests(warm_arguments const& arguments)
   return requests;
 }
 
+/// Of a library with a launch plan, which `run` and prepare() link with the plan's kernels only.
+/// @throws file_error (invalid-plan) the plan is malformed.
+void keep_plan_kernels(std::string const& library, std::vector<link_options>& requests)
+{
+  auto const plan = launch_plan::beside(input_file(library));
+  if (!plan) return;
+  for (auto& options : requests)
+    if (options.kernels.empty()) options.kernels = plan->kernels();
+}
+
 /// @throws file_error the cache did not store the link.
 void check_stored(std::vector<input> const& inputs, link_options const& options)
 {
@@ -184,8 +195,9 @@ void check_stored(std::vector<input> const& inputs, link_options const& options)
 
 int warm(warm_arguments const& arguments)
 {
-  auto const requests = make_requests(arguments);
+  auto requests = make_requests(arguments);
   auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags());
+  keep_plan_kernels(arguments.inputs.front(), requests);
   if (arguments.link.no_cache && arguments.layer.empty())
     throw usage_error({.message = "--no-cache without --layer: nothing to fill",
                        .input = "--no-cache",
@@ -233,8 +245,10 @@ void add_warm(CLI::App& verb, int& exit_status)
               "GPU architectures, separated by commas; native: of this machine; all: every one")
       ->required();
   add_mode(*sub, arguments->mode);
-  add_kernels(*sub, arguments->link.options.kernels,
-              "keep only this kernel, which an input must have; can be repeated");
+  add_kernels(
+      *sub, arguments->link.options.kernels,
+      "keep only this kernel, which an input must have; can be repeated (default: those of the "
+      "library's launch plan, as run links it; without a plan all)");
   add_choices(
       *sub, "--emit", arguments->emit, {"cubin", "ptx"},
       "kind of image; the reference device requires ptx (lto mode only: with ptx alone, lto is "

@@ -162,6 +162,19 @@ class Tends(CacheTest):
         self.assertEqual([(one["mode"], one["kind"]) for one in done["links"]], [("lto", "ptx")])
         self.assertEqual(self.link_json(*PAIR, "--emit", "ptx")["cache"], "hit")
 
+    def test_warm_keeps_the_kernels_of_a_launch_plan_as_run_does(self):
+        self.fatlink("cache", "warm", "reduce_4", "add_float", "--target", "sm_90", "--emit", "ptx")
+        report = self.fatlink_json("run", "--library", "reduce_4", "--transform", "add_float", "--device", "cpu",
+                                   "--mode", "lto", "--elements", "100")
+        self.assertEqual([mode["cache"] for mode in report["modes"]], ["hit"])
+
+    def test_warm_keeps_the_kernels_that_are_named_instead_of_those_of_a_launch_plan(self):
+        self.fatlink("cache", "warm", "reduce_4", "add_float", "--target", "sm_90", "--emit", "ptx",
+                     "--kernel", "reduce_block")
+        report = self.fatlink_json("run", "--library", "reduce_4", "--transform", "add_float", "--device", "cpu",
+                                   "--mode", "lto", "--elements", "100")
+        self.assertEqual([mode["cache"] for mode in report["modes"]], ["miss"])
+
     def test_warm_refuses_a_mode_or_kind_of_image_that_no_link_would_have(self):
         warm = ["cache", "warm", *PAIR, "--target", "sm_90"]
         self.assert_fails(2, *warm, "--mode", "both", "--emit", "ptx", hint="use --mode lto, or --emit cubin,ptx",
