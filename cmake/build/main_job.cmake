@@ -6,8 +6,8 @@ The target ``main_job``: what scripts/demo runs, namely the program, its helper,
 two transforms. The preset ``demo`` builds it without tests, install rules and other fatbins.
 
 ``FATLINK_COMPILE_IN_GROUPS``
-  Option, default off. Compiles the sources of the helper, and those of the folders below, in one step per
-  group, which takes fewer steps and less time. Other folders have sources with local names of the same spelling,
+  Option, default off; the presets set it. Compiles the sources of the helper, and those of the folders below, in one
+  step per group, which takes fewer steps and a third of the time. Other folders have sources with local names of the same spelling,
   which cannot be compiled together. tests/cmake/test_demo.py checks that the groups compile.
   scripts/tidy and the fuzz targets use the groups of folders too, with this option off.
 #]=======================================================================]
