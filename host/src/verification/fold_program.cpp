@@ -47,7 +47,7 @@ double two_sum(double a, double b, double& low) noexcept
   return sum;
 }
 
-hook_types types_for(components const& parts, std::span<std::byte const> state)
+hook_program_types types_for(components const& parts, std::span<std::byte const> state)
 {
   return {.operands = {parts, parts}, .result = parts, .state = state};
 }

@@ -84,7 +84,7 @@ bool adds_part(std::string const& text, std::vector<std::string> const& paramete
 
 }  // namespace
 
-hook_program::hook_program(stated_hook const& stated, hook_types const& types)
+hook_program::hook_program(stated_hook const& stated, hook_program_types const& types)
     : tolerance_(stated.hook->tolerance)
 {
   if (types.operands.size() != stated.hook->parameters.size())
@@ -97,7 +97,7 @@ hook_program::hook_program(stated_hook const& stated, hook_types const& types)
   add_evaluators(stated, types);
 }
 
-void hook_program::add_variables(stated_hook const& stated, hook_types const& types)
+void hook_program::add_variables(stated_hook const& stated, hook_program_types const& types)
 {
   auto const& parameters = stated.hook->parameters;
   for (auto const& result : stated.hook->result)
@@ -133,7 +133,7 @@ void hook_program::add_variables(stated_hook const& stated, hook_types const& ty
   for (auto const& value : numbers_) reals_.push_back(value.real);
 }
 
-void hook_program::add_evaluators(stated_hook const& stated, hook_types const& types)
+void hook_program::add_evaluators(stated_hook const& stated, hook_program_types const& types)
 {
   std::vector<whole_variable> wholes;
   std::vector<named_value> reals;

@@ -26,7 +26,7 @@ struct stated_hook {
 };
 
 /// What a program is prepared for.
-struct hook_types {
+struct hook_program_types {
   std::vector<components> operands = {};    ///< of each parameter
   std::optional<components> result = {};    ///< nothing: as the expressions are
   scalar_kind real = scalar_kind::float32;  ///< of results whose type nothing states
@@ -38,7 +38,7 @@ class hook_program {
   /// @throws file_error (invalid-sidecar) the reference does not fit the types: another number of
   ///   parameters, a field that an operand or the result does not have, or a state that is smaller
   ///   than the sidecar's.
-  hook_program(stated_hook const& stated, hook_types const& types);
+  hook_program(stated_hook const& stated, hook_program_types const& types);
 
   [[nodiscard]] components const& result() const noexcept { return result_; }
   [[nodiscard]] hook_tolerance const& tolerance() const noexcept { return tolerance_; }
@@ -65,8 +65,8 @@ class hook_program {
     std::unique_ptr<expression> real = {};  ///< without `whole`
     std::vector<std::size_t> floats = {};   ///< the variables of floats that it names
   };
-  void add_variables(stated_hook const& stated, hook_types const& types);
-  void add_evaluators(stated_hook const& stated, hook_types const& types);
+  void add_variables(stated_hook const& stated, hook_program_types const& types);
+  void add_evaluators(stated_hook const& stated, hook_program_types const& types);
   [[nodiscard]] std::vector<std::size_t> floats_in(std::string const& text) const;
 
   components result_;

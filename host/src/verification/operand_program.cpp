@@ -175,7 +175,7 @@ class operand_compiler {
                                                std::size_t depth)
   {
     auto const stated = context_.find_hook(node.name);
-    hook_types types{.result = result, .real = real_, .state = context_.data.state};
+    hook_program_types types{.result = result, .real = real_, .state = context_.data.state};
     if (!result && stated.hook->type) types.result = components_of(*stated.hook->type);
     std::vector<std::unique_ptr<operand_program>> operands;
     for (auto const& operand : node.operands) {
