@@ -13,8 +13,12 @@
 
    Structs begin with their size, so that later versions can add members. Begin with
    `fatlink_link_options options = {sizeof options};`: every other member may stay 0, which is its
-   default. A struct that a function fills is begun alike. A function takes structs that are smaller
-   than its own, never larger ones, unless what it does not know is 0.
+   default. A struct that a function fills is begun alike. Structs of older and newer versions of
+   these headers are taken, too: of a newer one, what the library does not know must be 0, and is
+   set to 0 where the function fills it.
+
+   NULL. A required pointer that is NULL is an error of kind USAGE, which names the parameter.
+   Functions that return no error give "", NULL or 0 for an object that is NULL.
 
    Texts are UTF-8 and end with NUL. Units: bytes, milliseconds, elements.
 

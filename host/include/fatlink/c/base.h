@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exported from libfatlink.so. */
+/** Exported from libfatlink.so. */
 #if defined(__GNUC__)
 #define FATLINK_C_API __attribute__((visibility("default")))
 #else
@@ -14,7 +14,9 @@
 #endif
 
 #ifdef __cplusplus
+/** Begins declarations with C linkage. */
 #define FATLINK_C_BEGIN extern "C" {
+/** Ends them. */
 #define FATLINK_C_END }
 #else
 #define FATLINK_C_BEGIN
@@ -23,8 +25,9 @@
 
 FATLINK_C_BEGIN
 
-/** The version of the C interface that this header declares. */
+/** The version of the C interface that this header declares: 1 of 1.0. */
 #define FATLINK_C_MAJOR 1
+/** The version of the C interface that this header declares: 0 of 1.0. */
 #define FATLINK_C_MINOR 0
 
 /** The version of the shared library: "0.1.0". Never freed. */
@@ -34,7 +37,11 @@ FATLINK_C_API int32_t fatlink_c_version(void);
 
 /** A choice that may be left open. */
 typedef int32_t fatlink_choice;
-enum { FATLINK_UNSET = 0, FATLINK_ON = 1, FATLINK_OFF = -1 };
+enum {
+  FATLINK_UNSET = 0, /**< the default */
+  FATLINK_ON = 1,    /**< yes */
+  FATLINK_OFF = -1   /**< no */
+};
 
 FATLINK_C_END
 

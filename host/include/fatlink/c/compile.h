@@ -25,22 +25,22 @@ typedef struct fatlink_compiler_settings {
 
 /** What to compile for. */
 typedef struct fatlink_compile_options {
-  size_t size;                      /**< sizeof(fatlink_compile_options) */
-  char const* contract;             /**< installed contract: "combine_4"; NULL: none */
-  char const* const* architectures; /**< "sm_75": PTX and LTO-IR for each; NULL: sm_75 */
-  size_t architecture_count;
-  char const* const* sass; /**< "sm_90": also a cubin for each */
-  size_t sass_count;
-  char const* const* definitions; /**< macros: "NAME" or "NAME=VALUE" */
-  size_t definition_count;
+  size_t size;                        /**< sizeof(fatlink_compile_options) */
+  char const* contract;               /**< installed contract: "combine_4"; NULL: none */
+  char const* const* architectures;   /**< "sm_75": PTX and LTO-IR for each; NULL: sm_75 */
+  size_t architecture_count;          /**< entries of `architectures` */
+  char const* const* sass;            /**< "sm_90": also a cubin for each */
+  size_t sass_count;                  /**< entries of `sass` */
+  char const* const* definitions;     /**< macros: "NAME" or "NAME=VALUE" */
+  size_t definition_count;            /**< entries of `definitions` */
   char const* const* include_folders; /**< folders in which include directives search */
-  size_t include_folder_count;
-  char const* standard;     /**< "c++03" to "c++20"; NULL: "c++17" */
-  fatlink_choice ftz;       /**< flush denormal numbers to zero; unset: off */
-  fatlink_choice prec_div;  /**< division rounds correctly; unset: on */
-  fatlink_choice prec_sqrt; /**< square roots round correctly; unset: on */
-  fatlink_choice fma;       /**< contract multiplication and addition; unset: on */
-  int32_t line_info;        /**< 1: lines of the source for profilers */
+  size_t include_folder_count;        /**< entries of `include_folders` */
+  char const* standard;               /**< "c++03" to "c++20"; NULL: "c++17" */
+  fatlink_choice ftz;                 /**< flush denormal numbers to zero; unset: off */
+  fatlink_choice prec_div;            /**< division rounds correctly; unset: on */
+  fatlink_choice prec_sqrt;           /**< square roots round correctly; unset: on */
+  fatlink_choice fma;                 /**< contract multiplication and addition; unset: on */
+  int32_t line_info;                  /**< 1: lines of the source for profilers */
 } fatlink_compile_options;
 
 /** `settings` may be NULL. NVRTC is opened at the first compile. Errors: usage. */
@@ -48,7 +48,7 @@ FATLINK_C_API fatlink_error* fatlink_compiler_create(fatlink_compiler_settings c
                                                      fatlink_compiler** compiler);
 /** Compiles `count` bytes of source; `name` is for messages: "half.cu". `options` may be NULL. The
     fatbin is an input. `warnings`, which may be NULL, gets the compiler's warnings, freed with
-    fatlink_text_free. Errors: usage, file, compile, unavailable. */
+    fatlink_text_free; NULL: none. Errors: usage, file, compile, unavailable. */
 FATLINK_C_API fatlink_error* fatlink_compile(fatlink_compiler* compiler, char const* source,
                                              size_t count, char const* name,
                                              fatlink_compile_options const* options,

@@ -22,14 +22,18 @@ enum {
 typedef int32_t fatlink_image_kind;
 enum {
   FATLINK_IMAGE_DEFAULT = 0, /**< a cubin */
-  FATLINK_IMAGE_CUBIN = 1,
-  FATLINK_IMAGE_PTX = 2,    /**< optimised PTX; lto mode only */
-  FATLINK_IMAGE_PTX_SET = 3 /**< the unlinked PTX of the inputs; ptx mode only */
+  FATLINK_IMAGE_CUBIN = 1,   /**< a cubin */
+  FATLINK_IMAGE_PTX = 2,     /**< optimised PTX; lto mode only */
+  FATLINK_IMAGE_PTX_SET = 3  /**< the unlinked PTX of the inputs; ptx mode only */
 };
 
 /** Whether the cache had the link. */
 typedef int32_t fatlink_cache_outcome;
-enum { FATLINK_CACHE_OFF = 0, FATLINK_CACHE_MISS = 1, FATLINK_CACHE_HIT = 2 };
+enum {
+  FATLINK_CACHE_OFF = 0,  /**< no cache was used */
+  FATLINK_CACHE_MISS = 1, /**< it had not */
+  FATLINK_CACHE_HIT = 2   /**< it had */
+};
 
 /** Facts about an image. */
 typedef struct fatlink_image_info {

@@ -31,10 +31,9 @@ FATLINK_C_API int32_t fatlink_input_is_verified(fatlink_input const* input);
 /** Frees an input; NULL is ignored. */
 FATLINK_C_API void fatlink_input_free(fatlink_input* input);
 
-/** The file that fatlink_input_find would read; freed with fatlink_text_free. Errors: file. */
+/** The file that fatlink_input_find would read, which is not opened; freed with fatlink_text_free.
+    Errors: file: no such name is installed. */
 FATLINK_C_API fatlink_error* fatlink_find_file(char const* name_or_file, char** path);
-/** What is installed, as `fatlink list --json` prints it; freed with fatlink_text_free. */
-FATLINK_C_API fatlink_error* fatlink_list(char** json);
 /** Frees a text; NULL is ignored. */
 FATLINK_C_API void fatlink_text_free(char* text);
 

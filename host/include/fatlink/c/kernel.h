@@ -15,7 +15,9 @@ typedef struct fatlink_kernel fatlink_kernel;
 
 /** A size in three dimensions; 0 counts as 1. */
 typedef struct fatlink_extent {
-  uint32_t x, y, z;
+  uint32_t x; /**< in the first dimension */
+  uint32_t y; /**< in the second dimension */
+  uint32_t z; /**< in the third dimension */
 } fatlink_extent;
 
 /** The shape of a launch. */

@@ -34,20 +34,20 @@ typedef struct fatlink_link_options {
   int32_t require_inlined;       /**< 1: a hook that is still called is an error; lto mode only */
   int32_t drop_unused_variables; /**< 1: see link_options.hpp; lto mode only */
   char const* const* kernels;    /**< to keep; NULL: all */
-  size_t kernel_count;
-  char const* const* variables; /**< that the host reads or sets; lto mode only; NULL: all */
-  size_t variable_count;
-  uint32_t max_registers;   /**< of a thread; 0: no limit */
-  uint32_t threads;         /**< of nvJitLink; 0: one */
-  int32_t no_optimization;  /**< 1: -O0 */
-  int32_t line_info;        /**< 1: lines for profilers */
-  int32_t debug;            /**< 1: for debuggers */
+  size_t kernel_count;           /**< entries of `kernels` */
+  char const* const* variables;  /**< that the host reads or sets; lto mode only; NULL: all */
+  size_t variable_count;         /**< entries of `variables` */
+  uint32_t max_registers;        /**< of a thread; 0: no limit */
+  uint32_t threads;              /**< of nvJitLink; 0: one */
+  int32_t no_optimization;       /**< 1: -O0 */
+  int32_t line_info;             /**< 1: lines for profilers */
+  int32_t debug;                 /**< 1: for debuggers */
   fatlink_choice ftz;       /**< flush denormal numbers to zero; lto mode only, as the next three */
   fatlink_choice prec_div;  /**< division rounds correctly */
   fatlink_choice prec_sqrt; /**< square roots round correctly */
   fatlink_choice fma;       /**< contract multiplication and addition */
   char const* const* ptxas; /**< options of ptxas, each one word */
-  size_t ptxas_count;
+  size_t ptxas_count;       /**< entries of `ptxas` */
 } fatlink_link_options;
 
 /** `settings` may be NULL. nvJitLink is opened at the first link. Errors: usage. */

@@ -82,6 +82,13 @@ FATLINK_C_API fatlink_error* fatlink_live_plan_scratch_bytes(fatlink_live_plan c
 FATLINK_C_API fatlink_error* fatlink_live_plan_run(fatlink_live_plan const* plan, void* stream,
                                                    fatlink_argument const* arguments, size_t count,
                                                    uint64_t scratch, size_t scratch_bytes);
+/** As fatlink_plan_bind: a call that runs the version that is published then. The arrays and the
+    scratch memory must live as long as the call, to which each swap binds its version.
+    Errors: usage, file. */
+FATLINK_C_API fatlink_error* fatlink_live_plan_bind(fatlink_live_plan const* plan,
+                                                    fatlink_argument const* arguments, size_t count,
+                                                    uint64_t scratch, size_t scratch_bytes,
+                                                    fatlink_call** call);
 /** The number of the published version; 0: none. */
 FATLINK_C_API uint64_t fatlink_live_plan_version(fatlink_live_plan const* plan);
 /** Frees it, and waits for its work; NULL is ignored. */

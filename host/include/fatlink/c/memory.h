@@ -16,8 +16,9 @@ typedef struct fatlink_buffer fatlink_buffer;
 FATLINK_C_API fatlink_error* fatlink_buffer_allocate(fatlink_device* device, size_t bytes,
                                                      fatlink_buffer** buffer);
 /** Lets kernels on the reference device work on `bytes` of the host's memory at `memory`, without a
-    copy; the caller keeps them valid until the buffer is freed. With `read_only` 1, a kernel that
-    writes to it fails. The buffer's address is equal to `memory` modulo 512.
+    copy; the caller keeps them valid until the buffer is freed. With `read_only` 1, a kernel or
+   copy that writes to them fails. The buffer's address is equal to `memory` modulo 512. Each
+   mapping has addresses of its own: that two of them share bytes of the host is not detected.
     Errors: usage: the device is a GPU. */
 FATLINK_C_API fatlink_error* fatlink_buffer_map_host(fatlink_device* device, void* memory,
                                                      size_t bytes, int32_t read_only,

@@ -18,22 +18,22 @@ typedef struct fatlink_call fatlink_call;
 typedef int32_t fatlink_scalar;
 enum {
   FATLINK_SCALAR_UNSTATED = 0, /**< only the size is compared with the plan's */
-  FATLINK_FLOAT16 = 1,
-  FATLINK_BFLOAT16 = 2,
-  FATLINK_FLOAT32 = 3,
-  FATLINK_FLOAT64 = 4,
-  FATLINK_INT8 = 5,
-  FATLINK_INT16 = 6,
-  FATLINK_INT32 = 7,
-  FATLINK_INT64 = 8,
-  FATLINK_UINT8 = 9,
-  FATLINK_UINT16 = 10,
-  FATLINK_UINT32 = 11,
-  FATLINK_UINT64 = 12,
-  FATLINK_COMPLEX64 = 13,
-  FATLINK_COMPLEX128 = 14,
-  FATLINK_BYTES = 15, /**< of any meaning */
-  FATLINK_RECORD = 16 /**< a struct of named fields */
+  FATLINK_FLOAT16 = 1,         /**< IEEE half precision */
+  FATLINK_BFLOAT16 = 2,        /**< the upper half of a float32 */
+  FATLINK_FLOAT32 = 3,         /**< float */
+  FATLINK_FLOAT64 = 4,         /**< double */
+  FATLINK_INT8 = 5,            /**< int8_t */
+  FATLINK_INT16 = 6,           /**< int16_t */
+  FATLINK_INT32 = 7,           /**< int32_t */
+  FATLINK_INT64 = 8,           /**< int64_t */
+  FATLINK_UINT8 = 9,           /**< uint8_t */
+  FATLINK_UINT16 = 10,         /**< uint16_t */
+  FATLINK_UINT32 = 11,         /**< uint32_t */
+  FATLINK_UINT64 = 12,         /**< uint64_t */
+  FATLINK_COMPLEX64 = 13,      /**< two float32: real, imaginary */
+  FATLINK_COMPLEX128 = 14,     /**< two float64: real, imaginary */
+  FATLINK_BYTES = 15,          /**< of any meaning */
+  FATLINK_RECORD = 16          /**< a struct of named fields */
 };
 
 /** What a caller gives for an argument of a plan. */
@@ -78,8 +78,8 @@ typedef struct fatlink_plan_request {
   size_t size;                            /**< sizeof(fatlink_plan_request) */
   char const* library;                    /**< a name or file, with a plan in its sidecar */
   fatlink_input const* const* transforms; /**< NULL: the library's defaults */
-  size_t transform_count;
-  fatlink_link_mode mode; /**< how to link them */
+  size_t transform_count;                 /**< entries of `transforms` */
+  fatlink_link_mode mode;                 /**< how to link them */
 } fatlink_plan_request;
 
 /** Checks and links the inputs, and loads the image. Names of transforms are those of their inputs,
