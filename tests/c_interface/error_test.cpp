@@ -19,11 +19,8 @@ c_error error_of(Exception const& cause)
   return c_error(c::guarded([&] { throw cause; }));
 }
 
-error_details const k_details{.message = "m",
-                              .input = "i",
-                              .code = error_code::invalid_argument,
-                              .log = "l",
-                              .hint = "h"};
+error_details const k_details{
+    .message = "m", .input = "i", .code = error_code::invalid_argument, .log = "l", .hint = "h"};
 
 template <typename Exception>
 void expect_kind(Exception const& cause, fatlink_error_kind kind, std::int32_t status)

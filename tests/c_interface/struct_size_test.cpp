@@ -34,9 +34,8 @@ template <typename Given>
 options read(Given const& given)
 {
   options result = {};
-  succeed(c::guarded([&] {
-    result = c::required_struct(reinterpret_cast<options const*>(&given), "options");
-  }));
+  succeed(c::guarded(
+      [&] { result = c::required_struct(reinterpret_cast<options const*>(&given), "options"); }));
   return result;
 }
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    The C interface of libfatlink.so, for C99 and every language that calls C. It needs no CUDA
    header and no C++ runtime of the caller's. docs/c_interface.md is the guide, with examples.
 
@@ -12,10 +13,10 @@
    the object that was asked and live as long as it does.
 
    Structs begin with their size, so that later versions can add members. Begin with
-   `fatlink_link_options options = {sizeof options};`: every other member may stay 0, which is its
-   default. A struct that a function fills is begun alike. Structs of older and newer versions of
-   these headers are taken, too: of a newer one, what the library does not know must be 0, and is
-   set to 0 where the function fills it.
+   `fatlink_link_options options = {.size = sizeof options};`: every other member may stay 0, which
+   is its default. A struct that a function fills is begun alike. Structs of older and newer
+   versions of these headers are taken, too: of a newer one, what the library does not know must be
+   0, and is set to 0 where the function fills it.
 
    NULL. A required pointer that is NULL is an error of kind USAGE, which names the parameter.
    Functions that return no error give "", NULL or 0 for an object that is NULL.

@@ -39,6 +39,12 @@ fatlink_argument read_argument(fatlink_argument const* arguments, std::size_t in
   auto const argument =
       read_struct<fatlink_argument>(first + index * stride, size, "an entry of arguments");
   if (argument.name == nullptr) fail_null(detail::format("arguments[{}].name", index));
+  if (!is_scalar(argument.scalar))
+    fail_member(argument.name,
+                detail::format("has the scalar {}, which is no fatlink_scalar", argument.scalar),
+                "pass a constant of fatlink_scalar");
+  if (argument.reserved != 0)
+    fail_member(argument.name, "has a reserved member that is not 0", "set reserved to 0");
   return argument;
 }
 
@@ -77,7 +83,7 @@ element_type type_of(scalar_kind kind, std::size_t size)
 
 call_argument make_array(fatlink_argument const& argument)
 {
-  auto const kind = read_scalar(argument.scalar, "scalar");
+  auto const kind = read_scalar(argument.scalar);
   auto const type = type_of(kind.value_or(scalar_kind::bytes), bytes_of(argument, kind));
   return argument.count == UINT64_MAX
              ? call_argument::of_array(argument.name, type, argument.address)
@@ -89,7 +95,7 @@ call_argument make_value(fatlink_argument const& argument, launch_plan const* pl
   if (argument.address != 0)
     fail_member(argument.name, "has both an address and a value",
                 "set address for an array, or value for a size or value");
-  auto const kind = read_scalar(argument.scalar, "scalar");
+  auto const kind = read_scalar(argument.scalar);
   auto const bytes = bytes_of(argument, kind);
   if (bytes == 0)
     fail_member(argument.name, "is a value of an unknown size", "set element_bytes or scalar");

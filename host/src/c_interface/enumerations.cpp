@@ -53,10 +53,13 @@ std::optional<bool> read_choice(fatlink_choice choice, char const* parameter)
   return choice == FATLINK_UNSET ? std::optional<bool>() : choice == FATLINK_ON;
 }
 
-std::optional<scalar_kind> read_scalar(fatlink_scalar scalar, char const* parameter)
+bool is_scalar(fatlink_scalar scalar) noexcept
 {
-  if (scalar < FATLINK_SCALAR_UNSTATED || scalar > FATLINK_RECORD)
-    fail_value(parameter, scalar, "fatlink_scalar");
+  return scalar >= FATLINK_SCALAR_UNSTATED && scalar <= FATLINK_RECORD;
+}
+
+std::optional<scalar_kind> read_scalar(fatlink_scalar scalar) noexcept
+{
   if (scalar == FATLINK_SCALAR_UNSTATED) return {};
   return static_cast<scalar_kind>(scalar - 1);
 }

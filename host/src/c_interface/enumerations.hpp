@@ -17,8 +17,10 @@ link_mode read_mode(fatlink_link_mode mode);
 image_kind read_kind(fatlink_image_kind kind);
 /// None if it is unset. @throws usage_error `choice` is no fatlink_choice.
 std::optional<bool> read_choice(fatlink_choice choice, char const* parameter);
-/// None if it is unstated. @throws usage_error `scalar` is no fatlink_scalar.
-std::optional<scalar_kind> read_scalar(fatlink_scalar scalar, char const* parameter);
+/// Whether `scalar` is a fatlink_scalar.
+bool is_scalar(fatlink_scalar scalar) noexcept;
+/// None if it is unstated. `scalar` must be a fatlink_scalar.
+std::optional<scalar_kind> read_scalar(fatlink_scalar scalar) noexcept;
 
 fatlink_link_mode mode_of(link_mode mode) noexcept;
 fatlink_image_kind kind_of(image_kind kind) noexcept;

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    What every header of the C interface needs. */
 #ifndef FATLINK_C_BASE_H
 #define FATLINK_C_BASE_H
@@ -19,7 +20,9 @@
 /** Ends them. */
 #define FATLINK_C_END }
 #else
+/** Begins declarations with C linkage. */
 #define FATLINK_C_BEGIN
+/** Ends them. */
 #define FATLINK_C_END
 #endif
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    The link cache, as fatlink/cache.hpp: finished links and compiles, in memory, in the user's
    folder, and in read-only folders of packages. A cache problem never makes a link fail. */
 #ifndef FATLINK_C_CACHE_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Compiles CUDA C++ with NVRTC and LLVM IR with libNVVM to fatbins, without nvcc, as
    fatlink/compiler.hpp. Both run in the helper, confined. */
 #ifndef FATLINK_C_COMPILE_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    GPUs, and the reference device, which executes PTX on the CPU; as fatlink/device.hpp. A GPU is
    used in its primary context, which is never destroyed, so that memory and streams of the CUDA
    runtime, PyTorch, CuPy or JAX can be passed as they are. Calls make that context current to the

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Errors and findings. docs/findings.md lists every code and finding with cause and remedy. */
 #ifndef FATLINK_C_ERROR_H
 #define FATLINK_C_ERROR_H

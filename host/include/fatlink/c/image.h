@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Linked images and the facts about them, as fatlink/image.hpp. */
 #ifndef FATLINK_C_IMAGE_H
 #define FATLINK_C_IMAGE_H

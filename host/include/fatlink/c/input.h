@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Inputs of links, of every form: fatbins, PTX, LTO-IR, cubins, objects, archives; as
    fatlink/input.hpp. Needs neither CUDA nor a GPU. */
 #ifndef FATLINK_C_INPUT_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Loaded images and their kernels, as fatlink/loaded_module.hpp and fatlink/kernel.hpp. */
 #ifndef FATLINK_C_KERNEL_H
 #define FATLINK_C_KERNEL_H

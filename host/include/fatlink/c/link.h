@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Checks and links inputs with nvJitLink, as fatlink/linker.hpp and fatlink/preflight.hpp. Every
    link is preceded by the check. */
 #ifndef FATLINK_C_LINK_H

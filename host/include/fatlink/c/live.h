@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Device code that is replaced while it is being launched, as fatlink/live_module.hpp and
    fatlink/live_plan.hpp. A swap links and loads apart and then publishes; a failed one changes
    nothing. Not for use in a child process of fork. */

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Memory of devices. An address is a CUdeviceptr, or an address of the reference device, which the
    host must not dereference. With a stream a call is queued, without one (fatlink_..._now) it is
    complete when it returns; see fatlink/buffer.hpp about pageable memory. */

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
    Libraries that are run by their launch plans, as fatlink/prepare.hpp and docs/launch_plans.md:
    linked with transforms, loaded, and called with the caller's memory and stream. */
 #ifndef FATLINK_C_PLAN_H
