@@ -63,6 +63,10 @@ TEST_F(CDevice, RefusesNamesAndNull)
   info.size = sizeof info;
   fail_usage(fatlink_device_get_info(nullptr, &info), "device is NULL");
   fail_usage(fatlink_device_get_info(device_.get(), nullptr), "info is NULL");
+  fatlink_device_options stated = {};
+  stated.size = sizeof stated;
+  stated.reserved = 1;
+  fail_usage(fatlink_device_open("cpu", &stated, &device), "the member reserved of options is 1");
   fatlink_device_free(nullptr);
 }
 

@@ -161,7 +161,7 @@ TEST_F(CPlan, RefusesMalformedArguments)
   refuse(
       0, [](auto& a) { a.count = 999; }, "argument in has 999 elements; the plan needs 1000");
   refuse(
-      0, [](auto& a) { a.reserved = 1; }, "argument in has a reserved member that is not 0");
+      0, [](auto& a) { a.reserved = 1; }, "the member reserved of an entry of arguments is 1");
 }
 
 TEST_F(CPlan, RefusesNull)

@@ -43,8 +43,6 @@ fatlink_argument read_argument(fatlink_argument const* arguments, std::size_t in
     fail_member(argument.name,
                 detail::format("has the scalar {}, which is no fatlink_scalar", argument.scalar),
                 "pass a constant of fatlink_scalar");
-  if (argument.reserved != 0)
-    fail_member(argument.name, "has a reserved member that is not 0", "set reserved to 0");
   return argument;
 }
 

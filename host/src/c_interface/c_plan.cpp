@@ -51,7 +51,8 @@ fatlink_plan_argument describe(plan_argument const& argument, std::string const&
           .type_name = type_name.c_str(),
           .dimensions = static_cast<std::uint32_t>(argument.shape.size()),
           .alignment = static_cast<std::uint32_t>(std::max(own, argument.alignment)),
-          .has_default = argument.default_value ? 1 : 0};
+          .has_default = argument.default_value ? 1 : 0,
+          .reserved = 0};
 }
 
 [[noreturn]] void fail_array(launch_plan const& plan, std::string const& name)

@@ -29,4 +29,11 @@ void check_unknown_members(void const* given, std::size_t size, std::size_t know
       parameter, "leave newer members 0, or install the version of fatlink that has them");
 }
 
+void check_reserved(std::int32_t value, char const* parameter)
+{
+  if (value == 0) return;
+  detail::fail_use(detail::format("the member reserved of {} is {}", parameter, value), parameter,
+                   "set it to 0");
+}
+
 }  // namespace fatlink::c

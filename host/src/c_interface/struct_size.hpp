@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -24,8 +25,11 @@ void check_size(std::size_t size, std::size_t first, char const* parameter);
 void check_unknown_members(void const* given, std::size_t size, std::size_t known,
                            char const* parameter);
 
+/// @throws usage_error `value` is not 0: later versions may give it a meaning.
+void check_reserved(std::int32_t value, char const* parameter);
+
 /// A copy of the struct of `size` bytes at `given`; members that it does not have are 0.
-/// @throws usage_error as check_size and check_unknown_members.
+/// @throws usage_error as check_size, check_unknown_members and check_reserved.
 template <typename Struct>
 Struct read_struct(void const* given, std::size_t size, char const* parameter)
 {
@@ -34,6 +38,7 @@ Struct read_struct(void const* given, std::size_t size, char const* parameter)
   check_unknown_members(given, size, sizeof(Struct), parameter);
   Struct result = {};
   std::memcpy(&result, given, std::min(size, sizeof(Struct)));
+  if constexpr (requires { result.reserved; }) check_reserved(result.reserved, parameter);
   return result;
 }
 

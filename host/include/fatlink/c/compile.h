@@ -42,6 +42,7 @@ typedef struct fatlink_compile_options {
   fatlink_choice prec_sqrt;           /**< square roots round correctly; unset: on */
   fatlink_choice fma;                 /**< contract multiplication and addition; unset: on */
   int32_t line_info;                  /**< 1: lines of the source for profilers */
+  int32_t reserved;                   /**< 0 */
 } fatlink_compile_options;
 
 /** `settings` may be NULL. NVRTC is opened at the first compile. Errors: usage. */

@@ -22,6 +22,7 @@ typedef struct fatlink_device_options {
   int32_t
       check_uninitialized; /**< 1: reads of shared memory that nothing has written are an error */
   int32_t deterministic;   /**< 1: blocks run in the order of their indices */
+  int32_t reserved;        /**< 0 */
 } fatlink_device_options;
 
 /** Facts about a device. */

@@ -59,6 +59,7 @@ typedef struct fatlink_plan_argument {
   uint32_t dimensions;   /**< of an array; 0 of others */
   uint32_t alignment;    /**< of an array's address, in bytes */
   int32_t has_default;   /**< 1: a size or value that may be left out */
+  int32_t reserved;      /**< 0 */
 } fatlink_plan_argument;
 
 /** An argument of a call. All of a call have one `size`. */
@@ -81,6 +82,7 @@ typedef struct fatlink_plan_request {
   fatlink_input const* const* transforms; /**< NULL: the library's defaults */
   size_t transform_count;                 /**< entries of `transforms` */
   fatlink_link_mode mode;                 /**< how to link them */
+  int32_t reserved;                       /**< 0 */
 } fatlink_plan_request;
 
 /** Checks and links the inputs, and loads the image. Names of transforms are those of their inputs,
