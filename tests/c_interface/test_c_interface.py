@@ -86,7 +86,8 @@ class CProgram(unittest.TestCase):
     @unittest.skipIf(shutil.which("pkg-config") is None, "no pkg-config")
     def test_runs_with_an_install_tree(self):
         prefix = self.folder / "installed"
-        run(CMAKE, "--install", BUILD, "--prefix", prefix)
+        for component in ("runtime", "development"):
+            run(CMAKE, "--install", BUILD, "--prefix", prefix, "--component", component)
         self.assertTrue((prefix / "include/fatlink/c/plan.h").exists())
         package = next(prefix.rglob("fatlink.pc"))
         flags = run("pkg-config", "--cflags", "--libs", "fatlink",

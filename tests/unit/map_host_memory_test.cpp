@@ -14,6 +14,24 @@ using namespace fatlink;
 
 namespace {
 
+/// The kernel test_space(address, out), which writes 1 if `address` is in the global space.
+constexpr std::string_view k_space_ptx = R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry test_space(.param .u64 address, .param .u64 out)
+{
+  .reg .pred %p<2>;
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [address];
+  ld.param.u64 %rd2, [out];
+  isspacep.global %p1, %rd1;
+  selp.u32 %r1, 1, 0, %p1;
+  st.global.u32 [%rd2], %r1;
+  ret;
+}
+)";
+
 class MapHostMemory : public fixtures::reference_device_test {
  protected:
   /// Writes 42 to `address`.
@@ -93,6 +111,17 @@ TEST_F(MapHostMemory, ReadsReadOnlyMemory)
   std::vector<int> copy(4);
   mapped.read(copy);
   EXPECT_EQ(copy, values_);
+}
+
+TEST_F(MapHostMemory, IsGlobalMemoryAlsoWhereItIsReadOnly)
+{
+  int result = 0;
+  auto const in = device_->map_host_memory(values_.data(), values_.size(), host_access::read_only);
+  auto const out = device_->map_host_memory(&result, 1);
+  device_->load(image(k_space_ptx))
+      .kernel<void(std::uint64_t, std::uint64_t)>("test_space")
+      .launch(stream_view(nullptr), {}, in.address(), out.address());
+  EXPECT_EQ(result, 1);
 }
 
 TEST_F(MapHostMemory, EndsWithTheBuffer)
