@@ -83,6 +83,13 @@ class CProgram(unittest.TestCase):
             cwd=self.folder)
         self.check_output(BUILD / "lib")
 
+    def test_is_built_by_a_cmake_project_of_c(self):
+        (self.folder / "CMakeLists.txt").write_text(block("cmake"))
+        run(CMAKE, "-S", self.folder, "-B", self.folder / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={BUILD}",
+            f"-DCMAKE_C_FLAGS={' '.join(WARNINGS)}")
+        run(CMAKE, "--build", self.folder / "build")
+        self.assertTrue((self.folder / "build/host").exists())
+
     @unittest.skipIf(shutil.which("pkg-config") is None, "no pkg-config")
     def test_runs_with_an_install_tree(self):
         prefix = self.folder / "installed"
