@@ -24,7 +24,7 @@ endfunction()
 
 # Folders of the library and of the program whose sources can be compiled together.
 set(FATLINK_LIBRARY_GROUPS util verification device fatbin link_helper nvjitlink linker
-  cubin input compiler toolkit catalogue cache cluster plan live ptx interpreter/decode interpreter/execution)
+  cubin input compiler toolkit catalogue cache cluster plan live c_interface ptx interpreter/decode interpreter/execution)
 foreach(family IN ITEMS integers video memory control warps values)
   list(APPEND FATLINK_LIBRARY_GROUPS interpreter/instructions/${family})
 endforeach()

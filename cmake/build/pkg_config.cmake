@@ -23,7 +23,7 @@ sharedir=@pc_DATADIR@/fatlink
 link_helper=@pc_LIBEXECDIR@/fatlink-linkd
 
 Name: fatlink
-Description: @PROJECT_DESCRIPTION@ (C++20)
+Description: @PROJECT_DESCRIPTION@ (C99, C++20)
 Version: @PROJECT_VERSION@
 Requires.private: libzstd liblz4 nettle
 Libs: -L${libdir} -lfatlink

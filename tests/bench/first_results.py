@@ -37,9 +37,10 @@ def argument_parser(description, rounds):
 
 
 def environment(folder):
-    """All caches below `folder`: of fatlink, of the driver, and of cuda.compute and what it uses."""
+    """All caches below `folder`: of fatlink, of the driver, and of the packages beside it and what they use."""
     caches = {"FATLINK_CACHE_DIR": "fatlink", "CUDA_CACHE_PATH": "driver", "NUMBA_CACHE_DIR": "numba", "CUPY_CACHE_DIR": "cupy",
-              "CCCL_PCH_CACHE_DIR": "cccl"}
+              "CCCL_PCH_CACHE_DIR": "cccl", "TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton",
+              "JAX_COMPILATION_CACHE_DIR": "jax"}
     return {**os.environ, **{variable: f"{folder}/{name}" for variable, name in caches.items()}}
 
 

@@ -64,7 +64,7 @@ class Scripts(unittest.TestCase):
 
 class FirstResults(Scripts):
     def test_wrong_arguments_are_refused(self):
-        for script in "first_result.py", "cold_start.py":
+        for script in "first_result.py", "cold_start.py", "python_overhead.py":
             for words, says in (((), "the following arguments are required: BUILD_FOLDER"),
                                 (("nowhere",), "nowhere: has no bin/fatlink: name the folder of a build"),
                                 ((BUILD, "0"), "0: expected a whole number of 1 or more"),

@@ -3,55 +3,10 @@
 // request.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <limits>
-#include <new>
-
+#include "failing_allocation.hpp"
 #include "interpreter/machine.hpp"
 
-namespace {
-
-constexpr std::size_t k_never = std::numeric_limits<std::size_t>::max();
-thread_local std::size_t allocations_left = k_never;
-
-/// Makes one allocation of this thread fail, after `count` successful ones.
-class failing_allocation {
- public:
-  explicit failing_allocation(std::size_t count) { allocations_left = count; }
-  ~failing_allocation() { allocations_left = k_never; }
-  failing_allocation(failing_allocation const&) = delete;
-  failing_allocation& operator=(failing_allocation const&) = delete;
-};
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size)
-{
-  auto const is_failing = allocations_left == 0;
-  if (allocations_left != k_never) allocations_left = is_failing ? k_never : allocations_left - 1;
-  auto* const storage = is_failing ? nullptr : std::malloc(size == 0 ? 1 : size);
-  if (storage == nullptr) throw std::bad_alloc();
-  return storage;
-}
-
-/// Sanitizers have their own, whose storage the operator delete below does not release.
-[[gnu::noinline]] void* operator new(std::size_t size, std::nothrow_t const& /*tag*/) noexcept
-try {
-  return operator new(size);
-} catch (std::bad_alloc const&) {
-  return nullptr;
-}
-
-[[gnu::noinline]] void operator delete(void* storage) noexcept
-{
-  std::free(storage);
-}
-
-[[gnu::noinline]] void operator delete(void* storage, std::size_t /*size*/) noexcept
-{
-  std::free(storage);
-}
-
+using fixtures::failing_allocation;
 using namespace fatlink::interpreter;
 
 TEST(AllocationFailure, OfAReleaseKeepsTheRegionsAndThrowsNothing)

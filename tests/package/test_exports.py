@@ -25,7 +25,14 @@ class Exports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         listed = output("nm", "-D", "--defined-only", LIBRARIES / "libfatlink.so").splitlines()
-        cls.exported = {line.split()[-1] for line in listed}
+        symbols = dict(line.split()[-1].split("@@") for line in listed if "@@" in line)
+        cls.unversioned = [line for line in listed if "@@" not in line and line.split()[-2] != "A"]
+        cls.exported = {name for name, version in symbols.items() if version == "FATLINK_CXX"}
+        cls.exported_to_c = {name for name, version in symbols.items() if version == "FATLINK_C_1"}
+
+    def test_have_a_version(self):
+        self.assertEqual(self.unversioned, [])
+        self.assertGreater(len(self.exported_to_c), 90)  # test_c_abi.py has their list
 
     def test_are_declared_in_a_public_header(self):
         declared = set(re.findall(r"\w+", "\n".join(
@@ -53,6 +60,13 @@ class Exports(unittest.TestCase):
         dynamic = output("readelf", "-dW", LIBRARIES / "libfatlink.so")
         version = re.search(r"fatlink VERSION (\d+)\.(\d+)", (HEADERS.parents[2] / "CMakeLists.txt").read_text())
         self.assertIn(f"Library soname: [libfatlink.so.{version[1]}.{version[2]}]", dynamic)
+
+    def test_every_header_of_c_compiles_alone(self):
+        for header in HEADERS.rglob("*.h"):
+            for compiler, standard, language in (("cc", "c99", "c"), ("cc", "c11", "c"), ("g++", "c++20", "c++")):
+                with self.subTest(header=header.name, standard=standard):
+                    subprocess.run([compiler, f"-std={standard}", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only",
+                                    f"-I{HEADERS.parent}", "-include", header, "-x", language, os.devnull], check=True)
 
     def test_every_public_header_compiles_alone(self):
         needs_mpi = HEADERS / "mpi.hpp"

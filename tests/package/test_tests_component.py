@@ -93,7 +93,7 @@ class TestsComponent(unittest.TestCase):
         said, _ = self.run_tests("--help")
         self.assertIn("Usage: run [SUITE...]", said)
         said, _ = self.run_tests("unit", "fast", status=2)
-        self.assertEqual(said, "run: error: unknown argument fast; the suites are: unit link cli cpu gpu\n")
+        self.assertEqual(said, "run: error: unknown argument fast; the suites are: unit link cli cpu python gpu\n")
 
     def test_no_file_holds_a_path_of_this_machine(self):
         for file in self.tests.rglob("*"):

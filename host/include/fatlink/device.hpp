@@ -39,6 +39,9 @@
 
 namespace FATLINK_API fatlink {
 
+/// What kernels may do with memory of the host that is mapped.
+enum class host_access { read_write, read_only };
+
 /// An open device. Calls on a moved-from device throw usage_error.
 class device {
  public:
@@ -79,6 +82,19 @@ class device {
   [[nodiscard]] device_buffer<T> allocate(std::size_t count) const
   {
     return {backend_, count};
+  }
+
+  /// Lets kernels on the reference device work on `count` objects of the host at `memory`, without
+  /// a copy. The caller keeps them valid until the last copy of the buffer is gone, and does not
+  /// touch them during a launch. The buffer's address is equal to `memory` modulo 512. Each mapping
+  /// has addresses of its own: that two of them share bytes is not detected.
+  /// @throws usage_error this device is a GPU, or was moved from; `memory` is null and `count` is
+  ///   not 0; or the size in bytes overflows.
+  template <typename T>
+  [[nodiscard]] device_buffer<T> map_host_memory(T* memory, std::size_t count,
+                                                 host_access access = host_access::read_write) const
+  {
+    return {backend_, count, map_bytes(memory, buffer_bytes(count, sizeof(T)), access)};
   }
 
   /// An array of uninitialised texels. @throws as device_array's constructor.
@@ -152,6 +168,9 @@ class device {
   }
 
  private:
+  [[nodiscard]] std::shared_ptr<device_address> map_bytes(void* memory, std::size_t bytes,
+                                                          host_access access) const;
+
   std::shared_ptr<device_backend> backend_;
 };
 

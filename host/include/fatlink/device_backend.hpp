@@ -60,8 +60,12 @@ class device_backend {
   [[nodiscard]] virtual device_info const& info() const noexcept = 0;
   /// Uninitialised memory, also for 0 bytes.
   virtual device_address allocate(std::size_t bytes) = 0;
-  /// Frees what allocate() returned.
+  /// Frees what allocate() returned, or ends what map_host() began.
   virtual void release(device_address address) noexcept = 0;
+  /// Lets kernels work on `bytes` bytes of the host at `memory`, until release() of the address
+  /// that is returned; it is equal to `memory` modulo 512. With `read_only`, writes fail.
+  /// @throws usage_error the device is a GPU.
+  virtual device_address map_host(void* memory, std::size_t bytes, bool read_only);
   /// Uninitialised memory for work that is queued on `stream` from now on, from the memory pool of
   /// the device (cuMemAllocAsync); also for 0 bytes.
   virtual device_address allocate(std::size_t bytes, handle stream) = 0;

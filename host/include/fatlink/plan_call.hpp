@@ -85,6 +85,9 @@ class call_argument {
   /// An array of `count` elements of a type that is known at run time only.
   static call_argument of_array(std::string_view name, element_type const& type,
                                 device_address address, std::size_t count);
+  /// The same, of any size. A `type` of size 0 is not checked.
+  static call_argument of_array(std::string_view name, element_type const& type,
+                                device_address address);
 
   /// The argument of the plan.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }

@@ -6,6 +6,7 @@
 #include "device/gpu_device.hpp"
 #include "device/gpu_info.hpp"
 #include "device/link_options_for.hpp"
+#include "device/misuse.hpp"
 #include "device/reference_device.hpp"
 
 namespace fatlink {
@@ -13,6 +14,21 @@ namespace fatlink {
 link_options device::link_options(link_mode mode) const
 {
   return detail::link_options_for(info(), mode);
+}
+
+std::shared_ptr<device_address> device::map_bytes(void* memory, std::size_t bytes,
+                                                  host_access access) const
+{
+  auto& backend = require_device(backend_, "the device");
+  if (memory == nullptr && bytes != 0)
+    detail::fail_use("memory of the host to be mapped is null", "memory",
+                     "pass the address of the first object");
+  auto address = std::make_unique<device_address>();
+  *address = backend.map_host(memory, bytes, access == host_access::read_only);
+  return {address.release(), [device = backend_](device_address* mapped) {
+            device->release(*mapped);
+            delete mapped;
+          }};
 }
 
 std::shared_ptr<device> open_device(std::string_view name, cpu_options const& options)

@@ -64,6 +64,10 @@ class reference_device final : public device_backend {
     return translate_failures([&] { return memory_->allocate(bytes).base; });
   }
   void release(device_address address) noexcept override { memory_->release(address); }
+  device_address map_host(void* memory, std::size_t bytes, bool read_only) override
+  {
+    return memory_->map(static_cast<std::byte*>(memory), bytes, read_only).base;
+  }
   device_address allocate(std::size_t bytes, handle stream) override
   {
     check_stream(stream);
@@ -73,7 +77,7 @@ class reference_device final : public device_backend {
   void copy_in(device_address destination, bytes_view source) override
   {
     if (source.empty()) return;
-    std::memcpy(host_address(destination, source.size(), "copying to"), source.data(),
+    std::memcpy(writable_address(destination, source.size(), "copying to"), source.data(),
                 source.size());
   }
   void copy_in(device_address destination, bytes_view source, handle stream) override
@@ -97,14 +101,14 @@ class reference_device final : public device_backend {
   {
     check_stream(stream);
     if (bytes == 0) return;
-    std::memmove(host_address(destination, bytes, "copying on"),
+    std::memmove(writable_address(destination, bytes, "copying on"),
                  host_address(source, bytes, "copying on"), bytes);
   }
   void fill(device_address destination, std::byte value, std::size_t bytes) override
   {
     if (bytes == 0) return;
-    std::memset(host_address(destination, bytes, "filling memory of"), std::to_integer<int>(value),
-                bytes);
+    std::memset(writable_address(destination, bytes, "filling memory of"),
+                std::to_integer<int>(value), bytes);
   }
   void fill(device_address destination, std::byte value, std::size_t bytes, handle stream) override
   {
@@ -263,13 +267,31 @@ class reference_device final : public device_backend {
     auto const regions = memory_->snapshot();
     if (auto const* region = interpreter::find_region(*regions, address, bytes); region != nullptr)
       return region->data + (address - region->base);
-    throw device_error(
-        stage::device,
-        {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", action, info_.name,
-                                   bytes, address, interpreter::describe(*regions, address)),
-         .input = info_.name,
-         .code = error_code::illegal_address,
-         .hint = "check the address and the size that the host program passes"});
+    fail_copy(action, address, bytes, interpreter::describe(*regions, address),
+              "check the address and the size that the host program passes");
+  }
+
+  /// The same, for bytes that are written: constant variables may be, memory that is mapped as
+  /// read-only must not be.
+  std::byte* writable_address(device_address address, std::size_t bytes, char const* action) const
+  {
+    auto const regions = memory_->snapshot();
+    auto const* const region = interpreter::find_region(*regions, address, bytes);
+    if (region != nullptr && region->is_mapped && region->read_only)
+      fail_copy(action, address, bytes, "in " + interpreter::name_of(*region) + ", read-only",
+                "map the memory with host_access::read_write");
+    return host_address(address, bytes, action);
+  }
+
+  [[noreturn]] void fail_copy(char const* action, device_address address, std::size_t bytes,
+                              std::string const& place, std::string hint) const
+  {
+    throw device_error(stage::device,
+                       {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", action,
+                                                  info_.name, bytes, address, place),
+                        .input = info_.name,
+                        .code = error_code::illegal_address,
+                        .hint = std::move(hint)});
   }
 
   cpu_options options_;

@@ -29,12 +29,19 @@ call_argument call_argument::of_bytes(std::string_view name, element_type const&
 call_argument call_argument::of_array(std::string_view name, element_type const& type,
                                       device_address address, std::size_t count)
 {
+  auto argument = of_array(name, type, address);
+  argument.count_ = count;
+  argument.has_count_ = true;
+  return argument;
+}
+
+call_argument call_argument::of_array(std::string_view name, element_type const& type,
+                                      device_address address)
+{
   call_argument argument(name, nullptr);
   argument.kind_ = kind_in_call(type);
   argument.element_bytes_ = type.size;
   argument.address_ = address;
-  argument.count_ = count;
-  argument.has_count_ = true;
   return argument;
 }
 

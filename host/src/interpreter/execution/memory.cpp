@@ -63,6 +63,18 @@ std::vector<region> memory::allocate(std::span<allocation const> requests)
   return allocated;
 }
 
+region memory::map(std::byte* data, std::uint64_t size, bool read_only)
+{
+  region mapped{.size = size, .data = data, .read_only = read_only, .is_mapped = true};
+  std::lock_guard const lock(mutex_);
+  auto changed = std::make_shared<region_list>(*regions_);
+  mapped.base = next_ + reinterpret_cast<std::uintptr_t>(data) % k_alignment;
+  changed->push_back(mapped);
+  next_ = aligned(mapped.base + size, k_alignment) + k_alignment;
+  regions_ = std::move(changed);
+  return mapped;
+}
+
 void memory::release(std::uint64_t base) noexcept
 try {
   std::lock_guard const lock(mutex_);
@@ -102,15 +114,13 @@ region const* find_region(region_list const& regions, std::uint64_t address,
   return candidate.holds(address, bytes) ? &candidate : nullptr;
 }
 
-namespace {
-
 std::string name_of(region const& region)
 {
+  if (region.is_mapped)
+    return "mapped memory of the host of " + std::to_string(region.size) + " bytes";
   return region.name.empty() ? "an allocation of " + std::to_string(region.size) + " bytes"
                              : region.name + " (" + std::to_string(region.size) + " bytes)";
 }
-
-}  // namespace
 
 std::string describe(region_list const& regions, std::uint64_t address)
 {

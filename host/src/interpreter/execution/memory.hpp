@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's global and constant memory. Addresses are the device's own, never host addresses
 // (decode/address_space.hpp), and a gap separates any two allocations, so that every access out
-// of bounds is detected.
+// of bounds is detected. Memory of the host can be mapped, and then has such addresses, too.
 // Threads: safe. A snapshot stays valid while it is held, whatever is released meanwhile.
 #pragma once
 
@@ -24,7 +24,8 @@ struct region {
   std::uint64_t size = 0;
   std::byte* data = nullptr;
   bool read_only = false;
-  std::string name = {};  ///< of a variable; empty for an allocation
+  bool is_mapped = false;  ///< the host's memory, which the caller owns
+  std::string name = {};   ///< of a variable; empty for an allocation
   std::shared_ptr<void> storage = {};
 
   [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes) const noexcept
@@ -60,6 +61,10 @@ class memory {
   region allocate(std::uint64_t size, std::string name = {}, bool read_only = false);
   /// Allocates all `requests` in their order, in one step: each step copies the list of regions.
   std::vector<region> allocate(std::span<allocation const> requests);
+  /// Makes `size` bytes of the host at `data` memory of the device. Their address is equal to
+  /// `data` modulo 512, and is not that of another mapping of the same bytes. release() ends the
+  /// mapping; until then `data` stays valid.
+  region map(std::byte* data, std::uint64_t size, bool read_only);
   /// Releases the allocation that begins at `base`. Does nothing if there is none, or if the host
   /// has no memory for a new list.
   void release(std::uint64_t base) noexcept;
@@ -79,6 +84,9 @@ class memory {
 /// The region that holds all of [address, address + bytes); null if there is none.
 region const* find_region(region_list const& regions, std::uint64_t address,
                           std::uint64_t bytes) noexcept;
+
+/// "an allocation of 256 bytes", "table (64 bytes)"; for messages.
+std::string name_of(region const& region);
 
 /// Describes `address` for messages: "4 bytes past the end of an allocation of 256 bytes".
 std::string describe(region_list const& regions, std::uint64_t address);

@@ -25,6 +25,12 @@ bool fits(std::uint64_t offset, std::uint64_t size, std::uint64_t available) noe
   return size <= available && offset <= available - size;
 }
 
+std::string describe_read_only(region const& region)
+{
+  return region.is_mapped ? "in " + name_of(region) + ", which is read-only"
+                          : "in constant memory (" + region.name + ")";
+}
+
 }  // namespace
 
 void warp::fail_in(interpreter::code const& function, fault kind, std::string const& reason,
@@ -65,8 +71,7 @@ std::byte* warp::resolve(std::uint64_t address, unsigned size, unsigned lane, op
     last_region_ = region;
   }
   if (writes && last_region_->read_only)
-    fail_address(verb_of(writes), address, size, "in constant memory (" + last_region_->name + ")",
-                 lane, op);
+    fail_address(verb_of(writes), address, size, describe_read_only(*last_region_), lane, op);
   return last_region_->data + (address - last_region_->base);
 }
 

@@ -13,11 +13,11 @@ bool in_window(std::uint64_t address, std::uint64_t window) noexcept
   return address - window < k_window_size;
 }
 
-/// Constant variables are the only read-only regions.
+/// Constant variables are the only read-only regions, except for memory of the host.
 bool is_constant(warp const& w, std::uint64_t address)
 {
   auto const* const region = find_region(*w.launch().regions, address, 1);
-  return region != nullptr && region->read_only;
+  return region != nullptr && region->read_only && !region->is_mapped;
 }
 
 /// Global are all addresses that are in none of the windows of the constant, local and shared

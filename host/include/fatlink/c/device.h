@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+   GPUs, and the reference device, which executes PTX on the CPU; as fatlink/device.hpp. A GPU is
+   used in its primary context, which is never destroyed, so that memory and streams of the CUDA
+   runtime, PyTorch, CuPy or JAX can be passed as they are. Calls make that context current to the
+   calling thread. */
+#ifndef FATLINK_C_DEVICE_H
+#define FATLINK_C_DEVICE_H
+
+#include "fatlink/c/error.h"
+
+FATLINK_C_BEGIN
+
+/** An open device. */
+typedef struct fatlink_device fatlink_device;
+
+/** Options of the reference device. */
+typedef struct fatlink_device_options {
+  size_t size;                 /**< sizeof(fatlink_device_options) */
+  uint64_t instruction_budget; /**< of a warp in a launch; 0: 2^30; UINT64_MAX: no limit */
+  int32_t check_races;         /**< 1: unsynchronised accesses of two threads are an error */
+  int32_t
+      check_uninitialized; /**< 1: reads of shared memory that nothing has written are an error */
+  int32_t deterministic;   /**< 1: blocks run in the order of their indices */
+  int32_t reserved;        /**< 0 */
+} fatlink_device_options;
+
+/** Facts about a device. */
+typedef struct fatlink_device_info {
+  size_t size;              /**< sizeof(fatlink_device_info), set by the caller */
+  int32_t is_gpu;           /**< 1: a GPU; 0: the reference device */
+  int32_t ordinal;          /**< the driver's index of the GPU; 0 of the reference device */
+  char const* name;         /**< "NVIDIA H200" */
+  char const* target;       /**< what to link for: "sm_90" */
+  uint64_t memory_bytes;    /**< of the GPU; 0 of the reference device */
+  uint32_t multiprocessors; /**< of the GPU; CPU cores of the reference device */
+  uint64_t max_shared_bytes_per_block; /**< static and dynamic together */
+} fatlink_device_info;
+
+/** "gpu", "gpu:1", "cpu" or "cpu:sm_80"; `options` may be NULL. Never opens another one instead.
+    Errors: usage, unavailable, device. */
+FATLINK_C_API fatlink_error* fatlink_device_open(char const* name,
+                                                 fatlink_device_options const* options,
+                                                 fatlink_device** device);
+/** Facts. Errors: usage. */
+FATLINK_C_API fatlink_error* fatlink_device_get_info(fatlink_device const* device,
+                                                     fatlink_device_info* info);
+/** How many GPUs the driver reports; 0 without a driver. */
+FATLINK_C_API int32_t fatlink_gpu_count(void);
+/** Frees a device; NULL is ignored. */
+FATLINK_C_API void fatlink_device_free(fatlink_device* device);
+
+/** A queue of work. Every function takes a stream as a CUstream or cudaStream_t of the primary
+    context, or what fatlink_stream_handle returns; NULL is the default stream. The reference device
+    has finished every call when it returns. */
+typedef struct fatlink_stream fatlink_stream;
+
+/** A stream of fatlink's own, which does not wait for the default stream. Errors: device. */
+FATLINK_C_API fatlink_error* fatlink_stream_create(fatlink_device* device, fatlink_stream** stream);
+/** What to pass as `stream`; a CUstream on a GPU. Lives as long as the stream. */
+FATLINK_C_API void* fatlink_stream_handle(fatlink_stream const* stream);
+/** Waits until all work queued on `stream` has finished. Errors: device: that work failed. */
+FATLINK_C_API fatlink_error* fatlink_synchronize(fatlink_device* device, void* stream);
+/** Frees a stream when its work has finished; NULL is ignored. */
+FATLINK_C_API void fatlink_stream_free(fatlink_stream* stream);
+
+FATLINK_C_END
+
+#endif

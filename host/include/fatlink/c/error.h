@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+   Errors and findings. docs/findings.md lists every code and finding with cause and remedy. */
+#ifndef FATLINK_C_ERROR_H
+#define FATLINK_C_ERROR_H
+
+#include "fatlink/c/base.h"
+
+FATLINK_C_BEGIN
+
+/** Why a call failed. */
+typedef struct fatlink_error fatlink_error;
+
+/** What to distinguish errors by; the classes of fatlink/error.hpp. */
+typedef int32_t fatlink_error_kind;
+enum {
+  FATLINK_ERROR_USAGE = 1, /**< an argument of the caller is malformed */
+  FATLINK_ERROR_FILE = 2, /**< a file cannot be read, has the wrong content, or cannot be written */
+  FATLINK_ERROR_REFUSED = 3, /**< preflight refused the inputs; see fatlink_error_findings */
+  FATLINK_ERROR_LINK = 4,    /**< nvJitLink refused or failed a link */
+  FATLINK_ERROR_COMPILE = 5, /**< a compiler refused or failed to compile a source */
+  FATLINK_ERROR_DEVICE = 6,  /**< a device failed a call */
+  FATLINK_ERROR_UNAVAILABLE =
+      7,                    /**< a device, driver, nvJitLink, compiler or the helper is missing */
+  FATLINK_ERROR_MEMORY = 8, /**< the host has no memory left */
+  FATLINK_ERROR_DEFECT = 9  /**< an error in fatlink itself */
+};
+
+/** Its kind. */
+FATLINK_C_API fatlink_error_kind fatlink_error_get_kind(fatlink_error const* error);
+/** The stage in which it arose: "usage", "input", "fatbin", "preflight", "linker", "device", ... */
+FATLINK_C_API char const* fatlink_error_stage(fatlink_error const* error);
+/** For programs: "missing-hook", "NVJITLINK_ERROR_PTX_COMPILE", "CUDA_ERROR_ILLEGAL_ADDRESS"; never
+ * empty. */
+FATLINK_C_API char const* fatlink_error_code(fatlink_error const* error);
+/** One line: the file or value, then the cause; never empty. */
+FATLINK_C_API char const* fatlink_error_message(fatlink_error const* error);
+/** The file or value at fault; may be empty. */
+FATLINK_C_API char const* fatlink_error_input(fatlink_error const* error);
+/** The remedy, one line; may be empty. */
+FATLINK_C_API char const* fatlink_error_hint(fatlink_error const* error);
+/** The complete log of nvJitLink or a compiler; may be empty. */
+FATLINK_C_API char const* fatlink_error_log(fatlink_error const* error);
+/** The exit status of a program that ends with this error: 2 usage, 3 file, 4 link or compile
+   refused, 5 something is missing or a device failed, 70 a defect. */
+FATLINK_C_API int32_t fatlink_error_exit_status(fatlink_error const* error);
+/** Frees an error; NULL is ignored. */
+FATLINK_C_API void fatlink_error_free(fatlink_error* error);
+
+/** What preflight found. */
+typedef struct fatlink_findings fatlink_findings;
+
+/** One problem of inputs. */
+typedef struct fatlink_finding {
+  size_t size;              /**< sizeof(fatlink_finding), set by the caller */
+  char const* id;           /**< "missing-hook" */
+  int32_t is_error;         /**< 1: it stops the link; 0: a warning */
+  uint32_t file_count;      /**< entries of `files` */
+  char const* const* files; /**< every input involved */
+  char const* symbol;       /**< the hook, kernel or definition at fault; may be empty */
+  char const* message;      /**< one line: file and cause */
+  char const* hint;         /**< the remedy */
+} fatlink_finding;
+
+/** The findings of an error of kind REFUSED; NULL of others. Owned by the error. */
+FATLINK_C_API fatlink_findings const* fatlink_error_findings(fatlink_error const* error);
+/** How many there are, errors first. */
+FATLINK_C_API size_t fatlink_findings_count(fatlink_findings const* findings);
+/** The finding of this index. Errors: usage: the index is too large. */
+FATLINK_C_API fatlink_error* fatlink_findings_get(fatlink_findings const* findings, size_t index,
+                                                  fatlink_finding* finding);
+/** Frees findings that fatlink_check returned; NULL is ignored. */
+FATLINK_C_API void fatlink_findings_free(fatlink_findings* findings);
+
+FATLINK_C_END
+
+#endif

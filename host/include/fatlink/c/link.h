@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+   Checks and links inputs with nvJitLink, as fatlink/linker.hpp and fatlink/preflight.hpp. Every
+   link is preceded by the check. */
+#ifndef FATLINK_C_LINK_H
+#define FATLINK_C_LINK_H
+
+#include "fatlink/c/cache.h"
+#include "fatlink/c/image.h"
+#include "fatlink/c/input.h"
+
+FATLINK_C_BEGIN
+
+/** Links inputs; may be used by several threads at once. */
+typedef struct fatlink_linker fatlink_linker;
+
+/** How a linker works. */
+typedef struct fatlink_linker_settings {
+  size_t size;        /**< sizeof(fatlink_linker_settings) */
+  int32_t in_process; /**< 1: nvJitLink runs in this process, whose end a damaged input can be */
+  int32_t allow_unconfined; /**< 1: links also where the kernel refuses the helper's sandbox */
+  uint32_t time_limit_ms;   /**< of one link in the helper; 0: 60,000 */
+  fatlink_cache* cache;     /**< searched before each link, receives each new one; NULL: none */
+  char const* nvjitlink;    /**< the libnvJitLink.so.13 to use, and no other; NULL: searched */
+} fatlink_linker_settings;
+
+/** What to link for, and how; fatlink/link_options.hpp says more about each. */
+typedef struct fatlink_link_options {
+  size_t size;                   /**< sizeof(fatlink_link_options) */
+  char const* target;            /**< "sm_90", "sm_90a"; required, except where a device gives it */
+  fatlink_link_mode mode;        /**< LTO, PTX or SASS */
+  fatlink_image_kind emit;       /**< what to make */
+  int32_t allow_calls;           /**< 1: an input without the mode's form is linked as calls */
+  int32_t whole_archive;         /**< 1: takes all members of archives */
+  int32_t require_inlined;       /**< 1: a hook that is still called is an error; lto mode only */
+  int32_t drop_unused_variables; /**< 1: see link_options.hpp; lto mode only */
+  char const* const* kernels;    /**< to keep; NULL: all */
+  size_t kernel_count;           /**< entries of `kernels` */
+  char const* const* variables;  /**< that the host reads or sets; lto mode only; NULL: all */
+  size_t variable_count;         /**< entries of `variables` */
+  uint32_t max_registers;        /**< of a thread; 0: no limit */
+  uint32_t threads;              /**< of nvJitLink; 0: one */
+  int32_t no_optimization;       /**< 1: -O0 */
+  int32_t line_info;             /**< 1: lines for profilers */
+  int32_t debug;                 /**< 1: for debuggers */
+  fatlink_choice ftz;       /**< flush denormal numbers to zero; lto mode only, as the next three */
+  fatlink_choice prec_div;  /**< division rounds correctly */
+  fatlink_choice prec_sqrt; /**< square roots round correctly */
+  fatlink_choice fma;       /**< contract multiplication and addition */
+  char const* const* ptxas; /**< options of ptxas, each one word */
+  size_t ptxas_count;       /**< entries of `ptxas` */
+} fatlink_link_options;
+
+/** `settings` may be NULL. nvJitLink is opened at the first link. Errors: usage. */
+FATLINK_C_API fatlink_error* fatlink_linker_create(fatlink_linker_settings const* settings,
+                                                   fatlink_linker** linker);
+/** Links `inputs`, the library first. Errors: usage, file, refused, link, unavailable. */
+FATLINK_C_API fatlink_error* fatlink_link(fatlink_linker* linker,
+                                          fatlink_input const* const* inputs, size_t count,
+                                          fatlink_link_options const* options,
+                                          fatlink_image** image);
+/** Checks `inputs` for this link without making it, and without CUDA. Findings are no error of this
+    call: look for one with is_error. Errors: usage, file. */
+FATLINK_C_API fatlink_error* fatlink_check(fatlink_input const* const* inputs, size_t count,
+                                           fatlink_link_options const* options,
+                                           fatlink_findings** findings);
+/** Frees a linker; NULL is ignored. */
+FATLINK_C_API void fatlink_linker_free(fatlink_linker* linker);
+
+FATLINK_C_END
+
+#endif

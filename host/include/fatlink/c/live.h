@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+   Device code that is replaced while it is being launched, as fatlink/live_module.hpp and
+   fatlink/live_plan.hpp. A swap links and loads apart and then publishes; a failed one changes
+   nothing. Not for use in a child process of fork. */
+#ifndef FATLINK_C_LIVE_H
+#define FATLINK_C_LIVE_H
+
+#include "fatlink/c/kernel.h"
+#include "fatlink/c/plan.h"
+
+FATLINK_C_BEGIN
+
+/** A module that can be replaced. */
+typedef struct fatlink_live_module fatlink_live_module;
+/** A kernel of a live module: a launch uses the version that is published when it is made. */
+typedef struct fatlink_live_kernel fatlink_live_kernel;
+/** A plan that can be replaced. */
+typedef struct fatlink_live_plan fatlink_live_plan;
+
+/** How swaps link. */
+typedef struct fatlink_live_settings {
+  size_t size;            /**< sizeof(fatlink_live_settings) */
+  fatlink_link_mode mode; /**< of every swap */
+  int32_t tiered; /**< 1: publishes a quick link at once and the lto link when it is ready */
+} fatlink_live_settings;
+
+/** What a swap did. */
+typedef struct fatlink_swap_report {
+  size_t size;                 /**< sizeof(fatlink_swap_report), set by the caller */
+  uint64_t version;            /**< 1, 2, ... */
+  fatlink_link_mode mode;      /**< of the link */
+  fatlink_cache_outcome cache; /**< whether the cache had it */
+  double link_ms;              /**< check and link */
+  double load_ms;              /**< loading the image, finding the kernels */
+  double total_ms;             /**< of the whole swap */
+} fatlink_swap_report;
+
+/** Has no version yet; `settings` may be NULL. Errors: usage. */
+FATLINK_C_API fatlink_error* fatlink_live_module_create(fatlink_device* device,
+                                                        fatlink_linker* linker,
+                                                        fatlink_live_settings const* settings,
+                                                        fatlink_live_module** module);
+/** Links `inputs`, the library first, and publishes them; `report` may be NULL.
+    Errors: usage, file, refused, link, device, unavailable. */
+FATLINK_C_API fatlink_error* fatlink_live_module_swap(fatlink_live_module* module,
+                                                      fatlink_input const* const* inputs,
+                                                      size_t count, fatlink_swap_report* report);
+/** A kernel by its symbol; a later swap must have it, with parameters of the same sizes.
+    Errors: usage: no version is published; file: there is no such kernel. */
+FATLINK_C_API fatlink_error* fatlink_live_module_kernel(fatlink_live_module* module,
+                                                        char const* name,
+                                                        fatlink_live_kernel** kernel);
+/** The number of the published version; 0: none. */
+FATLINK_C_API uint64_t fatlink_live_module_version(fatlink_live_module const* module);
+/** Frees it; the last of it and its kernels waits for their work. NULL is ignored. */
+FATLINK_C_API void fatlink_live_module_free(fatlink_live_module* module);
+
+/** Queues a launch of the published version, as fatlink_kernel_launch. Errors: usage, device. */
+FATLINK_C_API fatlink_error* fatlink_live_kernel_launch(fatlink_live_kernel const* kernel,
+                                                        void* stream,
+                                                        fatlink_launch_shape const* shape,
+                                                        void* const* arguments, size_t count);
+/** Frees it; NULL is ignored. */
+FATLINK_C_API void fatlink_live_kernel_free(fatlink_live_kernel* kernel);
+
+/** Has no version yet; `settings` may be NULL. Errors: usage. */
+FATLINK_C_API fatlink_error* fatlink_live_plan_create(fatlink_device* device,
+                                                      fatlink_linker* linker,
+                                                      fatlink_live_settings const* settings,
+                                                      fatlink_live_plan** plan);
+/** Links `inputs`, the library first, prepares its plan and publishes it; `report` may be NULL. The
+    plan's arguments must be those of the first version.
+    Errors: usage, file, refused, link, device, unavailable. */
+FATLINK_C_API fatlink_error* fatlink_live_plan_swap(fatlink_live_plan* plan,
+                                                    fatlink_input const* const* inputs,
+                                                    size_t count, fatlink_swap_report* report);
+/** As fatlink_plan_scratch_bytes, of the published version. */
+FATLINK_C_API fatlink_error* fatlink_live_plan_scratch_bytes(fatlink_live_plan const* plan,
+                                                             fatlink_argument const* sizes,
+                                                             size_t count, size_t* bytes);
+/** As fatlink_plan_run, of the published version. */
+FATLINK_C_API fatlink_error* fatlink_live_plan_run(fatlink_live_plan const* plan, void* stream,
+                                                   fatlink_argument const* arguments, size_t count,
+                                                   uint64_t scratch, size_t scratch_bytes);
+/** As fatlink_plan_bind: a call that runs the version that is published then. The arrays and the
+    scratch memory must live as long as the call, to which each swap binds its version.
+    Errors: usage, file. */
+FATLINK_C_API fatlink_error* fatlink_live_plan_bind(fatlink_live_plan const* plan,
+                                                    fatlink_argument const* arguments, size_t count,
+                                                    uint64_t scratch, size_t scratch_bytes,
+                                                    fatlink_call** call);
+/** The number of the published version; 0: none. */
+FATLINK_C_API uint64_t fatlink_live_plan_version(fatlink_live_plan const* plan);
+/** Frees it, and waits for its work; NULL is ignored. */
+FATLINK_C_API void fatlink_live_plan_free(fatlink_live_plan* plan);
+
+FATLINK_C_END
+
+#endif

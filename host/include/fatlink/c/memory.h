@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+   Memory of devices. An address is a CUdeviceptr, or an address of the reference device, which the
+   host must not dereference. With a stream a call is queued, without one (fatlink_..._now) it is
+   complete when it returns; see fatlink/buffer.hpp about pageable memory. */
+#ifndef FATLINK_C_MEMORY_H
+#define FATLINK_C_MEMORY_H
+
+#include "fatlink/c/device.h"
+
+FATLINK_C_BEGIN
+
+/** Memory of a device: allocated, or the host's memory that the reference device works on. */
+typedef struct fatlink_buffer fatlink_buffer;
+
+/** Uninitialised memory. Errors: device: there is not enough. */
+FATLINK_C_API fatlink_error* fatlink_buffer_allocate(fatlink_device* device, size_t bytes,
+                                                     fatlink_buffer** buffer);
+/** Lets kernels on the reference device work on `bytes` of the host's memory at `memory`, without a
+    copy; the caller keeps them valid until the buffer is freed. With `read_only` 1, a kernel or
+   copy that writes to them fails. The buffer's address is equal to `memory` modulo 512. Each
+   mapping has addresses of its own: that two of them share bytes of the host is not detected.
+    Errors: usage: the device is a GPU. */
+FATLINK_C_API fatlink_error* fatlink_buffer_map_host(fatlink_device* device, void* memory,
+                                                     size_t bytes, int32_t read_only,
+                                                     fatlink_buffer** buffer);
+/** Its address. */
+FATLINK_C_API uint64_t fatlink_buffer_address(fatlink_buffer const* buffer);
+/** Its size in bytes. */
+FATLINK_C_API size_t fatlink_buffer_bytes(fatlink_buffer const* buffer);
+/** Frees the memory, or ends the mapping; NULL is ignored. */
+FATLINK_C_API void fatlink_buffer_free(fatlink_buffer* buffer);
+
+/** Copies `bytes` from the host to `offset` of the buffer; queued on `stream`. Errors: usage,
+ * device. */
+FATLINK_C_API fatlink_error* fatlink_buffer_write(fatlink_buffer* buffer, size_t offset,
+                                                  void const* source, size_t bytes, void* stream);
+/** The same, complete when it returns. */
+FATLINK_C_API fatlink_error* fatlink_buffer_write_now(fatlink_buffer* buffer, size_t offset,
+                                                      void const* source, size_t bytes);
+/** Copies `bytes` at `offset` of the buffer to the host; queued on `stream`. Errors: usage, device.
+ */
+FATLINK_C_API fatlink_error* fatlink_buffer_read(fatlink_buffer const* buffer, size_t offset,
+                                                 void* destination, size_t bytes, void* stream);
+/** The same, complete when it returns. */
+FATLINK_C_API fatlink_error* fatlink_buffer_read_now(fatlink_buffer const* buffer, size_t offset,
+                                                     void* destination, size_t bytes);
+/** Sets every byte to `value`; queued on `stream`. Errors: device. */
+FATLINK_C_API fatlink_error* fatlink_buffer_fill(fatlink_buffer* buffer, uint8_t value,
+                                                 void* stream);
+
+FATLINK_C_END
+
+#endif

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA device code that is linked at run time: libraries with hooks, and transforms that fill them.
+
+    import fatlink, torch
+    x = torch.rand(1 << 20, device="cuda")
+    fatlink.reduce(x, "max")                                       # an operator by name
+    fatlink.scan(x, "FATLINK_COMBINE(float, a, b) { return a + b; }")  # in CUDA
+    fatlink.map(x, op=lambda x: x * x)                             # in Python, through Numba
+
+Arrays are those of PyTorch, CuPy and JAX on GPUs, without copies and in the caller's current stream, and NumPy's on the
+reference device, which executes PTX on the CPU. docs/python.md has worked examples."""
+from . import cache
+from ._algorithms import (exclusive_scan, histogram, map, partition, reduce, scan, segmented_reduce, select, sort, sort_pairs,
+                          transform_reduce, transform_select)
+from ._compiling import compile
+from ._devices import Device, open_device
+from ._errors import (CompileError, DefectError, DeviceError, Error, FileError, Finding, LinkError, OutOfMemoryError,
+                      RefusedError, UnavailableError, UsageError, UsageTypeError)
+from ._inputs import Input, find_file
+from ._installed import installed
+from ._linking import Hook, Image, link
+from ._linking import run_check as check
+from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
+from ._plans import Plan, load
+from ._prepared import PlanArgument
+from ._settings import configure
+
+
+def version() -> str:
+    """The version of the shared library: "0.1.0"."""
+    from ._c_interface import c, text
+    return text(c.version())
+
+
+def gpu_count() -> int:
+    """How many GPUs the driver reports; 0 without a driver."""
+    from ._c_interface import c
+    return c.gpu_count()
+
+
+__all__ = [
+    "CompileError", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
+    "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
+    "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
+    "gpu_count", "histogram", "installed", "link", "load", "map", "open_device", "partition", "reduce", "scan",
+    "segmented_reduce", "select", "sort", "sort_pairs", "transform_reduce", "transform_select", "version",
+]

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C interface of libfatlink.so, fatlink/fatlink.h, by ctypes, which releases the GIL in every call.
+
+The library is opened at the first use, not by `import fatlink`. tests/python/test_c_interface.py compares the structs and the
+prototypes with the headers."""
+import ctypes
+import threading
+from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+
+from ._errors import CLASSES, Finding, UnavailableError
+
+MAJOR = 1  # of the C interface that the structs below are of
+MINOR = 0
+
+
+class SizedStruct(ctypes.Structure):
+    """A struct whose first member is its size."""
+
+    def __init__(self, **members):
+        super().__init__(ctypes.sizeof(self), **members)
+
+
+def _struct(name, *members):
+    """A struct of fatlink/fatlink.h: its `size`, then (name, type) pairs."""
+    return type(name, (SizedStruct,), {"_fields_": [("size", c_size_t), *members]})
+
+
+class Extent(ctypes.Structure):
+    _fields_ = [("x", c_uint32), ("y", c_uint32), ("z", c_uint32)]
+
+
+CacheSettings = _struct("fatlink_cache_settings", ("folder", c_char_p), ("folder_limit", c_uint64), ("memory_limit", c_uint64))
+CacheStatistics = _struct("fatlink_cache_statistics", ("usable", c_int32), ("entries", c_uint64), ("bytes", c_uint64),
+                          ("limit", c_uint64), ("hits", c_uint64), ("misses", c_uint64), ("stored", c_uint64),
+                          ("evicted", c_uint64), ("faults", c_uint64))
+CompilerSettings = _struct("fatlink_compiler_settings", ("time_limit_ms", c_uint32), ("memory_limit_mib", c_uint32),
+                           ("allow_unconfined", c_int32), ("cache", c_void_p), ("nvrtc", c_char_p), ("libnvvm", c_char_p))
+CompileOptions = _struct("fatlink_compile_options", ("contract", c_char_p), ("architectures", POINTER(c_char_p)),
+                         ("architecture_count", c_size_t), ("sass", POINTER(c_char_p)), ("sass_count", c_size_t),
+                         ("definitions", POINTER(c_char_p)), ("definition_count", c_size_t),
+                         ("include_folders", POINTER(c_char_p)), ("include_folder_count", c_size_t), ("standard", c_char_p),
+                         ("ftz", c_int32), ("prec_div", c_int32), ("prec_sqrt", c_int32), ("fma", c_int32),
+                         ("line_info", c_int32), ("reserved", c_int32))
+DeviceOptions = _struct("fatlink_device_options", ("instruction_budget", c_uint64), ("check_races", c_int32),
+                        ("check_uninitialized", c_int32), ("deterministic", c_int32), ("reserved", c_int32))
+DeviceInfo = _struct("fatlink_device_info", ("is_gpu", c_int32), ("ordinal", c_int32), ("name", c_char_p), ("target", c_char_p),
+                     ("memory_bytes", c_uint64), ("multiprocessors", c_uint32), ("max_shared_bytes_per_block", c_uint64))
+FindingStruct = _struct("fatlink_finding", ("id", c_char_p), ("is_error", c_int32), ("file_count", c_uint32),
+                        ("files", POINTER(c_char_p)), ("symbol", c_char_p), ("message", c_char_p), ("hint", c_char_p))
+ImageInfo = _struct("fatlink_image_info", ("kind", c_int32), ("mode", c_int32), ("cache", c_int32), ("inlined", c_int32),
+                    ("target", c_char_p), ("hook_count", c_uint64), ("warning_count", c_uint64), ("link_ms", c_double))
+HookStruct = _struct("fatlink_hook", ("name", c_char_p), ("inlined", c_int32), ("is_default", c_int32))
+LaunchShape = _struct("fatlink_launch_shape", ("grid", Extent), ("block", Extent), ("shared_bytes", c_uint32),
+                      ("overlap", c_int32))
+LinkerSettings = _struct("fatlink_linker_settings", ("in_process", c_int32), ("allow_unconfined", c_int32),
+                         ("time_limit_ms", c_uint32), ("cache", c_void_p), ("nvjitlink", c_char_p))
+LinkOptions = _struct("fatlink_link_options", ("target", c_char_p), ("mode", c_int32), ("emit", c_int32),
+                      ("allow_calls", c_int32), ("whole_archive", c_int32), ("require_inlined", c_int32),
+                      ("drop_unused_variables", c_int32), ("kernels", POINTER(c_char_p)), ("kernel_count", c_size_t),
+                      ("variables", POINTER(c_char_p)), ("variable_count", c_size_t), ("max_registers", c_uint32),
+                      ("threads", c_uint32), ("no_optimization", c_int32), ("line_info", c_int32), ("debug", c_int32),
+                      ("ftz", c_int32), ("prec_div", c_int32), ("prec_sqrt", c_int32), ("fma", c_int32),
+                      ("ptxas", POINTER(c_char_p)), ("ptxas_count", c_size_t))
+LiveSettings = _struct("fatlink_live_settings", ("mode", c_int32), ("tiered", c_int32))
+SwapReportStruct = _struct("fatlink_swap_report", ("version", c_uint64), ("mode", c_int32), ("cache", c_int32),
+                           ("link_ms", c_double), ("load_ms", c_double), ("total_ms", c_double))
+PlanArgumentStruct = _struct("fatlink_plan_argument", ("name", c_char_p), ("role", c_int32), ("scalar", c_int32),
+                             ("element_bytes", c_size_t), ("type_name", c_char_p), ("dimensions", c_uint32),
+                             ("alignment", c_uint32), ("has_default", c_int32), ("reserved", c_int32))
+Argument = _struct("fatlink_argument", ("name", c_char_p), ("address", c_uint64), ("count", c_uint64), ("value", c_void_p),
+                   ("element_bytes", c_size_t), ("scalar", c_int32), ("reserved", c_int32))
+PlanRequest = _struct("fatlink_plan_request", ("library", c_char_p), ("transforms", POINTER(c_void_p)),
+                      ("transform_count", c_size_t), ("mode", c_int32), ("reserved", c_int32))
+
+STRUCTS = [CacheSettings, CacheStatistics, CompilerSettings, CompileOptions, DeviceOptions, DeviceInfo, FindingStruct, ImageInfo,
+           HookStruct, LaunchShape, LinkerSettings, LinkOptions, LiveSettings, SwapReportStruct, PlanArgumentStruct, Argument,
+           PlanRequest]
+
+UNKNOWN_COUNT = 2**64 - 1
+
+# Result and parameters of each function, one letter each.
+TYPES = {"-": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int32, "u": c_uint64, "b": c_uint8}
+PROTOTYPES = {
+    "version": "s", "c_version": "i", "text_free": "-p",
+    "cache_open": "ppp", "cache_folder": "sp", "cache_get_statistics": "ppp", "cache_prune": "pp", "cache_clear": "pp",
+    "cache_free": "-p",
+    "compiler_create": "ppp", "compile": "ppszsppp", "compiler_free": "-p",
+    "device_open": "pspp", "device_get_info": "ppp", "gpu_count": "i", "device_free": "-p",
+    "stream_create": "ppp", "stream_handle": "pp", "synchronize": "ppp", "stream_free": "-p",
+    "error_get_kind": "ip", "error_stage": "sp", "error_code": "sp", "error_message": "sp", "error_input": "sp",
+    "error_hint": "sp", "error_log": "sp", "error_exit_status": "ip", "error_free": "-p", "error_findings": "pp",
+    "findings_count": "zp", "findings_get": "ppzp", "findings_free": "-p",
+    "image_get_info": "ppp", "image_bytes": "ppp", "image_get_hook": "ppzp", "image_warning": "spz", "image_free": "-p",
+    "input_find": "psp", "input_read": "psp", "input_from_bytes": "ppzsp", "input_name": "sp", "input_form": "sp",
+    "input_bytes": "ppp", "input_digest": "sp", "input_is_verified": "ip", "input_free": "-p", "find_file": "psp",
+    "device_link_options": "ppip", "module_load": "pppp", "module_kernel": "ppsp", "module_variable": "ppspp",
+    "module_free": "-p",
+    "kernel_parameter_count": "zp", "kernel_parameter_bytes": "zpz", "kernel_handle": "pp", "kernel_launch": "pppppz",
+    "kernel_free": "-p",
+    "linker_create": "ppp", "link": "pppzpp", "check": "ppzpp", "linker_free": "-p",
+    "live_module_create": "ppppp", "live_module_swap": "pppzp", "live_module_kernel": "ppsp", "live_module_version": "up",
+    "live_module_free": "-p", "live_kernel_launch": "pppppz", "live_kernel_free": "-p",
+    "live_plan_create": "ppppp", "live_plan_swap": "pppzp", "live_plan_scratch_bytes": "pppzp", "live_plan_run": "ppppzuz",
+    "live_plan_bind": "pppzuzp", "live_plan_version": "up", "live_plan_free": "-p",
+    "buffer_allocate": "ppzp", "buffer_map_host": "pppzip", "buffer_address": "up", "buffer_bytes": "zp", "buffer_free": "-p",
+    "buffer_write": "ppzpzp", "buffer_write_now": "ppzpz", "buffer_read": "ppzpzp", "buffer_read_now": "ppzpz",
+    "buffer_fill": "ppbp",
+    "plan_prepare": "ppppp", "plan_name": "sp", "plan_image": "pp", "plan_argument_count": "zp", "plan_get_argument": "ppzp",
+    "plan_extents": "pppzspzp", "plan_scratch_bytes": "pppzp", "plan_run": "ppppzuz", "plan_bind": "pppzuzp",
+    "call_run": "ppp", "call_free": "-p", "plan_free": "-p",
+}
+
+
+class _Functions:
+    """The functions of the shared library, without their prefix `fatlink_`. Opens it when one is first used."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+
+    def __getattr__(self, name):  # only for what is not bound yet
+        with self._lock:
+            if "version" not in self.__dict__:
+                self.__dict__.update(_bind(_open()))
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def _open():
+    from . import _installation
+    path = _installation.shared_library()
+    try:
+        return ctypes.CDLL(path)
+    except OSError as cause:
+        raise UnavailableError(f"{path}: {cause}", code="no-shared-library", stage="installation", input=path,
+                               hint="install the wheel of fatlink, or name a built libfatlink.so in $FATLINK_LIBRARY") from None
+
+
+def _bind(library):
+    try:
+        library.fatlink_c_version.restype = c_int32
+        version = library.fatlink_c_version()
+        if version // 1000 != MAJOR or version % 1000 < MINOR:
+            raise AttributeError(f"has version {version // 1000}.{version % 1000} of the C interface")
+        bound = {}
+        for name, types in PROTOTYPES.items():
+            function = library["fatlink_" + name]
+            function.restype, *function.argtypes = (TYPES[letter] for letter in types)
+            bound[name] = function
+        return bound
+    except AttributeError as cause:
+        raise UnavailableError(
+            f"{library._name}: {cause}; this Python package needs version {MAJOR}.{MINOR}", code="wrong-shared-library",
+            stage="installation", input=library._name,
+            hint="use the Python package and libfatlink.so of one installation; $FATLINK_LIBRARY names another one") from None
+
+
+c = _Functions()
+
+
+def text(bytes_or_none):
+    """A text of the library, which is UTF-8; names of files may be any bytes."""
+    return (bytes_or_none or b"").decode("utf-8", "surrogateescape")
+
+
+def encode(path_or_text, what="an argument"):
+    """What a `char const*` parameter takes."""
+    import os
+    try:
+        encoded = os.fsencode(path_or_text)
+    except TypeError:
+        from ._errors import UsageTypeError
+        raise UsageTypeError(f"{what} is {path_or_text!r}", hint="pass a text or a path") from None
+    if b"\0" in encoded:
+        from ._errors import UsageError
+        raise UsageError(f"{what} holds a NUL character: {path_or_text!r}", hint="pass a text without it")
+    return encoded
+
+
+def texts(values, what="a list"):
+    """An array of texts as a struct takes it, and its length; NULL and 0 of none."""
+    values = [encode(value, what) for value in values]
+    return ((c_char_p * len(values))(*values) if values else None), len(values)
+
+
+def read_findings(findings):
+    """The findings behind a fatlink_findings const*."""
+    result = []
+    for index in range(c.findings_count(findings) if findings else 0):
+        finding = FindingStruct()
+        check(c.findings_get(findings, index, ctypes.byref(finding)))
+        result.append(Finding(text(finding.id), bool(finding.is_error),
+                              tuple(text(finding.files[i]) for i in range(finding.file_count)), text(finding.symbol),
+                              text(finding.message), text(finding.hint)))
+    return tuple(result)
+
+
+def error_of(handle):
+    """The exception for a fatlink_error*, which is freed."""
+    try:
+        cls = CLASSES.get(c.error_get_kind(handle), CLASSES[9])
+        return cls(text(c.error_message(handle)), code=text(c.error_code(handle)), hint=text(c.error_hint(handle)),
+                   stage=text(c.error_stage(handle)), input=text(c.error_input(handle)), log=text(c.error_log(handle)),
+                   findings=read_findings(c.error_findings(handle)))
+    finally:
+        c.error_free(handle)
+
+
+def check(handle):
+    """Raises what a function returned, unless it is NULL."""
+    if handle is not None:
+        raise error_of(handle)
+
+
+def output():
+    """A handle for a function to set."""
+    return c_void_p()
+
+
+class Handle:
+    """Owns an object of the library: `_as_parameter_` is what functions take. Subclasses name the function that frees it."""
+
+    __slots__ = ("_as_parameter_", "_keeps", "__weakref__")
+    _free = ""
+
+    def __init__(self, handle, *keeps):
+        self._as_parameter_ = handle
+        self._keeps = keeps  # freed after this object
+
+    def __del__(self):
+        handle = getattr(self, "_as_parameter_", None)
+        if handle is None:
+            return
+        self._as_parameter_ = None
+        try:
+            getattr(c, self._free)(handle)
+        except (AttributeError, TypeError):  # the interpreter ends
+            pass

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of prepared plans with a caller's arrays: where they are, in which stream, and on the reference device their mapping."""
+import ctypes
+
+from ._c_interface import c, check, output
+from ._devices import Device, as_device, device_at
+from ._errors import UsageError, UsageTypeError
+from ._views import HOST, View, place_name, require_one_place, stream_handle
+
+
+class Address:
+    """Where an array is, for a call."""
+
+    __slots__ = ("address", "count")
+
+    def __init__(self, address, count):
+        self.address = address
+        self.count = count
+
+
+ABSENT = Address(0, 0)  # a state that is not given
+
+
+def device_for(place: int, device) -> Device:
+    """The device of a call on arrays at `place`: `device`, if it is given, must be able to use them."""
+    if device is None:
+        return device_at(place)
+    device = as_device(device)
+    if device.place != place:
+        wanted = f"gpu:{device.ordinal} uses {place_name(device.ordinal)}" if device.is_gpu else (
+            "the reference device uses the host's memory")
+        hint = ("move the arrays to it: x.cuda() of PyTorch, cupy.asarray(x), jax.device_put(x)" if place == HOST
+                else "move the arrays to it, or leave device= out")
+        raise UsageError(f"the arrays are in {place_name(place)}, and {wanted}", code="wrong-device", hint=hint)
+    return device
+
+
+def require_output(name, view: View, element_check, shape) -> None:
+    """An array that the caller gives for results."""
+    if view.read_only:
+        raise UsageError(f"{name} cannot be written", input=name, code="read-only-output",
+                         hint="pass a writable array; JAX's are not: leave it out, and the result is a new array")
+    if not element_check(view.element):
+        raise UsageTypeError(f"{name} is an array of {view.element}", input=name, hint="pass one of the results' type")
+    if shape is not None and tuple(view.shape) != tuple(shape):
+        raise UsageError(f"{name} has the shape {tuple(view.shape)}; the result has {tuple(shape)}", input=name,
+                         hint="pass an array of the result's shape")
+
+
+def run(prepared, names, entries, stream=None, scratch=None) -> None:
+    """Runs a plan. `entries`: for each name a View, a Value or ABSENT."""
+    first = entries[0] if entries else None
+    if first.__class__ is not View:
+        first = next((entry for entry in entries if entry.__class__ is View), None)
+        if first is None:
+            raise UsageError(f"plan {prepared.name} was given no array", hint="pass arrays for its inputs and outputs")
+    kind, place = first.kind, first.place
+    if place == HOST or scratch is not None:
+        return _run_others(prepared, names, entries, stream, scratch)
+    for entry in entries:
+        if entry.__class__ is View and (entry.place != place or not entry.kind.is_ordered):
+            return _run_others(prepared, names, entries, stream, scratch)
+    handle = kind.current_stream(place) if stream is None else stream_handle(stream)
+    guard = kind.other_current_device(place)
+    if guard is None:
+        prepared.run(handle, names, entries)
+    else:
+        with guard:
+            prepared.run(handle, names, entries)
+
+
+def _run_others(prepared, names, entries, stream, scratch):
+    views = {name: entry for name, entry in zip(names, entries) if entry.__class__ is View}
+    place = require_one_place(views)
+    if place == HOST:
+        if stream is not None:
+            raise UsageError("a stream was given for arrays in the host's memory", input="stream",
+                             hint="leave stream= out: the reference device has finished when the call returns")
+        _run_on_host(prepared, names, entries, views, scratch)
+        return
+    first = next(iter(views.values()))
+    handle = first.kind.current_stream(place) if stream is None else stream_handle(stream)
+    for view in views.values():
+        if not view.kind.is_ordered:
+            view.kind.wait_for(view, handle)
+    address, size = _scratch(scratch, place)
+    guard = first.kind.other_current_device(place)
+    if guard is None:
+        prepared.run(handle, names, entries, address, size)
+    else:
+        with guard:
+            prepared.run(handle, names, entries, address, size)
+    if not all(view.kind.is_ordered for view in views.values()):  # its framework knows nothing of this stream
+        check(c.synchronize(prepared.device, handle))
+
+
+def _scratch(scratch, place):
+    """The address and size of memory that the caller gives for scratch arrays."""
+    if scratch is None:
+        return 0, 0
+    from ._views import view
+    seen = view(scratch)
+    if seen.place != place:
+        raise UsageError(f"scratch is in {place_name(seen.place)}, the other arrays in {place_name(place)}", input="scratch",
+                         code="several-devices", hint="allocate it on the same device")
+    if seen.read_only:
+        raise UsageError("scratch cannot be written", input="scratch", code="read-only-output", hint="pass a writable array")
+    return seen.address, seen.count * seen.element.bytes
+
+
+def _run_on_host(prepared, names, entries, views, scratch):
+    if scratch is not None:
+        raise UsageError("scratch was given for arrays in the host's memory", input="scratch",
+                         hint="leave it out: the reference device allocates it")
+    for view in views.values():
+        if not view.kind.is_ordered:
+            view.kind.wait_for(view, 0)
+    with HostMappings(prepared.device, views.values()) as mappings:
+        prepared.run(0, names, [mappings.place(entry) if entry.__class__ is View else entry for entry in entries])
+
+
+class HostMappings:
+    """Host memory that the reference device works on during a call, without a copy. Arrays that overlap are in one mapping, so
+    that the plan's rules about overlapping arguments hold."""
+
+    def __init__(self, device, views):
+        self.device = device
+        self.ranges = []  # [start, end, read_only, fatlink_buffer, its address]
+        for view in sorted(views, key=lambda view: view.address):
+            end = view.address + view.count * view.element.bytes
+            if end == view.address:
+                continue
+            if self.ranges and view.address < self.ranges[-1][1]:
+                last = self.ranges[-1]
+                last[1], last[2] = max(last[1], end), last[2] and view.read_only
+            else:
+                self.ranges.append([view.address, end, view.read_only, None, 0])
+
+    def __enter__(self):
+        try:
+            for entry in self.ranges:
+                handle = output()
+                check(c.buffer_map_host(self.device, entry[0], entry[1] - entry[0], entry[2], ctypes.byref(handle)))
+                entry[3], entry[4] = handle, c.buffer_address(handle)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *cause):
+        for entry in self.ranges:
+            if entry[3] is not None:
+                c.buffer_free(entry[3])
+
+    def place(self, view) -> Address:
+        """The array's address on the device."""
+        for start, end, _, _, address in self.ranges:
+            if start <= view.address < end:
+                return Address(address + view.address - start, view.count)
+        return Address(view.address, view.count)  # empty

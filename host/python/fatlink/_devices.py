@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs and the reference device."""
+import ctypes
+
+from . import _forks
+from ._c_interface import DeviceInfo, DeviceOptions, Handle, c, check, encode, output, text
+from ._errors import UsageTypeError
+from ._views import HOST
+
+
+class Device(Handle):
+    """An open device: a GPU, in its primary context, or the reference device, which executes PTX on the CPU.
+
+    `name`, `target` ("sm_90", what to link for), `is_gpu`, `ordinal`, `memory_bytes`, `multiprocessors`,
+    `max_shared_bytes_per_block`."""
+
+    __slots__ = ("name", "target", "is_gpu", "ordinal", "memory_bytes", "multiprocessors", "max_shared_bytes_per_block")
+    _free = "device_free"
+
+    def __init__(self, handle):
+        super().__init__(handle)
+        info = DeviceInfo()
+        check(c.device_get_info(handle, ctypes.byref(info)))
+        self.name = text(info.name)
+        self.target = text(info.target)
+        self.is_gpu = bool(info.is_gpu)
+        self.ordinal = info.ordinal
+        self.memory_bytes = info.memory_bytes
+        self.multiprocessors = info.multiprocessors
+        self.max_shared_bytes_per_block = info.max_shared_bytes_per_block
+        if self.is_gpu:
+            _forks.on_gpu(self)
+
+    @property
+    def place(self) -> int:
+        """Where its arrays are: the ordinal of a GPU, -1 for the host."""
+        return self.ordinal if self.is_gpu else HOST
+
+    def fail_after_fork(self):
+        """Its handle is neither used nor freed any more."""
+        self._as_parameter_, self._keeps = None, (self._as_parameter_,)
+
+    def require_usable(self):
+        """Raises in a child process of one that opened the GPU."""
+        if self._as_parameter_ is None:
+            raise _forks.forked()
+        return self
+
+    def synchronize(self, stream=0) -> None:
+        """Waits until all work queued on `stream` has finished. Raises DeviceError if it failed."""
+        from ._views import stream_handle
+        check(c.synchronize(self.require_usable(), stream_handle(stream)))
+
+    def __repr__(self) -> str:
+        return f"<fatlink.Device {'gpu:' + str(self.ordinal) if self.is_gpu else 'cpu'}: {self.name}, {self.target}>"
+
+
+def open_device(name: str = "gpu", *, check_races: bool = False, check_uninitialized: bool = False, deterministic: bool = False,
+                instruction_budget: int = 0) -> Device:
+    """Opens "gpu", "gpu:1", "cpu" (the reference device) or "cpu:sm_80". The other arguments are of the reference device.
+
+    Raises UnavailableError where there is no such device: another one is never opened instead."""
+    options = DeviceOptions(instruction_budget=instruction_budget, check_races=check_races,
+                            check_uninitialized=check_uninitialized, deterministic=deterministic)
+    handle = output()
+    check(c.device_open(encode(name, "the name of a device"), ctypes.byref(options), ctypes.byref(handle)))
+    return Device(handle.value)
+
+
+_opened: dict = {}
+_lock = _forks.make_lock()
+
+
+def opened(name: str) -> Device:
+    """The device of this name, which is opened once."""
+    with _lock:
+        if name not in _opened:
+            _opened[name] = open_device(name)
+        return _opened[name]
+
+
+def device_at(place: int) -> Device:
+    """The device that works on arrays at a place."""
+    return opened("cpu" if place == HOST else f"gpu:{place}")
+
+
+def as_device(device) -> Device:
+    """A Device, or the one of this name."""
+    if isinstance(device, Device):
+        return device
+    if isinstance(device, str):
+        return opened(device)
+    raise UsageTypeError(f"device is {device!r}", hint='pass "gpu", "gpu:1", "cpu", "cpu:sm_80" or a fatlink.Device')

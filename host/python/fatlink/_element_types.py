@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of elements: the numbers of fatlink_scalar, and structs of named fields."""
+import struct
+
+from ._errors import UsageTypeError
+
+UNSTATED = 0
+BYTES = 15
+RECORD = 16
+
+# name: (fatlink_scalar, bytes, struct's letter, CUDA's name)
+NUMBERS = {
+    "float16": (1, 2, "e", "__half"), "bfloat16": (2, 2, "", "__nv_bfloat16"), "float32": (3, 4, "f", "float"),
+    "float64": (4, 8, "d", "double"), "int8": (5, 1, "b", "signed char"), "int16": (6, 2, "h", "short"),
+    "int32": (7, 4, "i", "int"), "int64": (8, 8, "q", "long long"), "uint8": (9, 1, "B", "unsigned char"),
+    "uint16": (10, 2, "H", "unsigned short"), "uint32": (11, 4, "I", "unsigned"),
+    "uint64": (12, 8, "Q", "unsigned long long"), "complex64": (13, 8, "ff", ""), "complex128": (14, 16, "dd", ""),
+}
+NAMES = {number[0]: name for name, number in NUMBERS.items()}
+SIZES = (1, 2, 4, 8, 16, 32)  # of elements that the libraries of algorithms take
+
+
+class ElementType:
+    """The type of an array's elements. Equal types are one object, so that they are compared by identity."""
+
+    __slots__ = ("name", "scalar", "bytes", "dtype", "is_bool")
+    _all: dict = {}
+
+    def __init__(self, name, scalar, size, dtype=None, is_bool=False):
+        self.name = name  # "float32", "{value: float32, index: int32}"
+        self.scalar = scalar
+        self.bytes = size
+        self.dtype = dtype  # NumPy's, of a struct
+        self.is_bool = is_bool
+
+    def __repr__(self):
+        return self.name
+
+    @property
+    def cuda_name(self):
+        """Its name in CUDA C++; empty of complex numbers and structs."""
+        return "bool" if self.is_bool else NUMBERS[self.name][3] if self.name in NUMBERS else ""
+
+
+def number_type(name):
+    """The type called `name`; None of another name."""
+    known = ElementType._all.get(name)
+    if known is None and name in NUMBERS:
+        scalar, size, *_ = NUMBERS[name]
+        known = ElementType._all.setdefault(name, ElementType(name, scalar, size))
+    elif known is None and name == "bool":  # a byte that is 0 or 1
+        known = ElementType._all.setdefault(name, ElementType(name, UNSTATED, 1, is_bool=True))
+    return known
+
+
+def record_name(dtype):
+    """A structured dtype of NumPy as fatlink writes it: "{value: float32, index: int32}"; None where it has other fields
+    than C++ lays out."""
+    fields = []
+    end, alignment = 0, 1
+    for name in dtype.names:
+        field, offset = dtype.fields[name][:2]
+        if field.name not in NUMBERS or not field.isnative:
+            return None
+        size = NUMBERS[field.name][1]
+        end = -(-end // size) * size
+        if offset != end:
+            return None
+        end += size
+        alignment = max(alignment, size)
+        fields.append(f"{name}: {field.name}")
+    return "{" + ", ".join(fields) + "}" if dtype.itemsize == -(-end // alignment) * alignment else None
+
+
+def record_type(dtype):
+    """The type of a structured or void dtype of NumPy."""
+    key = dtype
+    known = ElementType._all.get(key)
+    if known is None:
+        name = (dtype.names and record_name(dtype)) or str(dtype)
+        known = ElementType._all.setdefault(key, ElementType(name, UNSTATED, dtype.itemsize, dtype))
+    return known
+
+
+def size_of_library(element, algorithm):
+    """The element size that a library of `algorithm` is named after."""
+    if element.bytes not in SIZES:
+        raise UsageTypeError(f"{algorithm} takes elements of 1, 2, 4, 8, 16 or 32 bytes; {element.name} has {element.bytes}",
+                             hint="pad the struct to one of these sizes")
+    return element.bytes
+
+
+def agrees(element, argument):
+    """Whether arrays of `element` may be passed for an argument of a plan, which states scalar, bytes and type name."""
+    if element.bytes != argument.element_bytes:
+        return False
+    if argument.scalar == BYTES:
+        return True
+    if argument.scalar == RECORD:
+        return element.dtype is not None and (element.name == argument.type_name or not argument.type_name.startswith("{"))
+    if element.is_bool:
+        return argument.scalar == NUMBERS["uint8"][0]
+    return element.scalar == argument.scalar
+
+
+def pack(value, argument):
+    """The bytes of a value for an argument of a plan: a number, NumPy's scalar, bytes, or a tuple or dict of fields."""
+    try:
+        packed = _pack(value, argument.scalar, argument.type_name, argument.element_bytes)
+    except (struct.error, TypeError, ValueError, OverflowError, KeyError) as cause:
+        raise UsageTypeError(f"{argument.name} is {value!r}; expected {argument.type_name} ({cause})",
+                             input=argument.name, hint=_hint(argument)) from None
+    if len(packed) != argument.element_bytes:
+        raise UsageTypeError(f"{argument.name} has {len(packed)} bytes; {argument.type_name} has {argument.element_bytes}",
+                             input=argument.name, hint=_hint(argument))
+    return packed
+
+
+def _hint(argument):
+    if argument.scalar == RECORD:
+        return "pass a tuple or dict with a number for each field, or the bytes of the struct"
+    if argument.scalar == BYTES:
+        return "pass the bytes of the element, for example a value of a NumPy structured dtype"
+    return f"pass a number in the range of {argument.type_name}"
+
+
+def _pack(value, scalar, type_name, size):
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and getattr(dtype, "names", None):
+        return value.tobytes()
+    if scalar == RECORD and type_name.startswith("{"):
+        return _pack_record(value, type_name, size)
+    if scalar in (BYTES, RECORD, UNSTATED):
+        if dtype is not None and dtype.itemsize == size:
+            return value.tobytes()
+        if not isinstance(value, (dict, tuple, list)) and value == 0:
+            return bytes(size)
+        raise TypeError("the type has no fields that Python knows")
+    return _pack_number(value, NAMES[scalar])
+
+
+def _pack_record(value, type_name, size):
+    fields = [field.split(": ") for field in type_name[1:-1].split(", ")]
+    if not isinstance(value, (dict, tuple, list)):
+        value = [value] * len(fields)  # one number for every field
+    if len(value) != len(fields):
+        raise ValueError(f"it has {len(value)} fields, not {len(fields)}")
+    packed = b""
+    for index, (name, kind) in enumerate(fields):
+        number = _pack_number(value[name] if isinstance(value, dict) else value[index], kind)
+        packed += bytes(-len(packed) % len(number)) + number
+    return packed + bytes(size - len(packed))
+
+
+def _pack_number(value, name):
+    letters = NUMBERS[name][2]
+    if name == "bfloat16":
+        return _pack_bfloat16(float(value))
+    if len(letters) == 2:
+        value = complex(value)
+        return struct.pack("=" + letters, value.real, value.imag)
+    if letters in "efd":
+        return _pack_float(float(value), letters)
+    number = value.__index__() if hasattr(value, "__index__") else value
+    return struct.pack("=" + letters, number)
+
+
+def _pack_float(number, letter):
+    try:
+        return struct.pack("=" + letter, number)
+    except OverflowError:  # of the type: infinite, as C++ converts it
+        return struct.pack("=" + letter, number * float("inf"))
+
+
+def _pack_bfloat16(number):
+    """Rounds to the nearest, ties to even."""
+    bits = int.from_bytes(_pack_float(number, "f"), "little")
+    if number != number:
+        return b"\xc0\x7f"
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).to_bytes(2, "little")
+
+
+def require_known(name, what):
+    """The number type called `name`. Raises where there is none."""
+    known = number_type(name)
+    if known is None:
+        raise UsageTypeError(f"{what} has elements of type {name}, which fatlink does not have",
+                             hint=f"convert it to one of {', '.join(NUMBERS)}")
+    return known

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions that fatlink raises: one class for each kind of error of the C interface."""
+
+
+class Finding:
+    """A problem of inputs that the check before a link found."""
+
+    __slots__ = ("id", "is_error", "files", "symbol", "message", "hint")
+
+    def __init__(self, id: str, is_error: bool, files: tuple, symbol: str, message: str, hint: str):
+        self.id = id  #: "missing-hook"; docs/findings.md lists all
+        self.is_error = is_error  #: whether it stops the link
+        self.files = files  #: every input involved
+        self.symbol = symbol  #: the hook, kernel or definition at fault; may be empty
+        self.message = message  #: one line: file and cause
+        self.hint = hint  #: the remedy
+
+    def __reduce__(self):
+        return Finding, (self.id, self.is_error, self.files, self.symbol, self.message, self.hint)
+
+    def __str__(self) -> str:
+        return f"{'error' if self.is_error else 'warning'}: {self.message} [{self.id}]" + (
+            f"\n  hint: {self.hint}" if self.hint else "")
+
+    def __repr__(self) -> str:
+        return f"<fatlink.Finding {self.id}: {self.message}>"
+
+
+class Error(Exception):
+    """What fatlink raises. `str(error)` is the message, and the hint on a second line."""
+
+    kind = "defect"  #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect"
+
+    def __init__(self, message: str, *, code: str = "invalid-argument", hint: str = "", stage: str = "usage",
+                 input: str = "", log: str = "", findings: tuple = ()):
+        super().__init__(message)
+        self.message = message  #: one line: the file or value, then the cause
+        self.code = code  #: for programs: "missing-hook", "NVJITLINK_ERROR_PTX_COMPILE"
+        self.hint = hint  #: the remedy; may be empty
+        self.stage = stage  #: where it arose: "usage", "input", "preflight", "linker", "device"
+        self.input = input  #: the file or value at fault; may be empty
+        self.log = log  #: the complete log of nvJitLink or a compiler; may be empty
+        self.findings = findings  #: of a RefusedError: what the check found, errors first
+
+    def __str__(self) -> str:
+        stated = self.message if self.message.endswith(f"[{self.code}]") else f"{self.message} [{self.code}]"
+        return stated + (f"\n  hint: {self.hint}" if self.hint else "")
+
+    def __reduce__(self):
+        return _restore, (type(self), self.message, self.__dict__)
+
+
+class UsageError(Error, ValueError):
+    """An argument is wrong: nothing was linked, and nothing reached a device."""
+
+    kind = "usage"
+
+
+class UsageTypeError(UsageError, TypeError):
+    """An argument has a wrong type: an array of another element type, or no array."""
+
+
+class FileError(Error):
+    """A file cannot be read, has the wrong content, or cannot be written."""
+
+    kind = "file"
+
+
+class RefusedError(Error):
+    """The check before a link refused the inputs; see `findings`."""
+
+    kind = "refused"
+
+
+class LinkError(Error):
+    """nvJitLink refused or failed a link; see `log`."""
+
+    kind = "link"
+
+
+class CompileError(Error):
+    """A compiler refused a source; see `log`."""
+
+    kind = "compile"
+
+
+class DeviceError(Error, RuntimeError):
+    """A device failed a call."""
+
+    kind = "device"
+
+
+class UnavailableError(Error, RuntimeError):
+    """A device, driver, nvJitLink, compiler or Python package is missing."""
+
+    kind = "unavailable"
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The host has no memory left."""
+
+    kind = "memory"
+
+
+class DefectError(Error):
+    """An error in fatlink itself."""
+
+
+# By fatlink_error_kind.
+CLASSES = {1: UsageError, 2: FileError, 3: RefusedError, 4: LinkError, 5: CompileError, 6: DeviceError, 7: UnavailableError,
+           8: OutOfMemoryError, 9: DefectError}
+
+
+def _restore(cls, message, attributes):
+    """An error that was pickled."""
+    error = cls(message)
+    error.__dict__.update(attributes)
+    return error

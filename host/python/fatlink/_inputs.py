@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs of links, of every form."""
+import ctypes
+import os
+
+from ._c_interface import Handle, c, check, encode, output, text
+from ._errors import FileError, UsageTypeError
+
+
+class Input(Handle):
+    """A fatbin, PTX, LTO-IR, cubin, object or archive in memory, read once and checked."""
+
+    __slots__ = ("warnings",)
+    _free = "input_free"
+
+    def __init__(self, handle, warnings: str = ""):
+        super().__init__(handle)
+        self.warnings = warnings  #: of the compiler that made it; may be empty
+
+    @classmethod
+    def find(cls, name_or_file) -> "Input":
+        """The installed fatbin of a name ("gelu"), or a file of any form."""
+        handle = output()
+        check(c.input_find(encode(name_or_file, "the name of an input"), ctypes.byref(handle)))
+        return cls(handle.value)
+
+    @classmethod
+    def read(cls, path) -> "Input":
+        """A file. If its sidecar states a digest, the file must have it."""
+        handle = output()
+        check(c.input_read(encode(path, "the path of an input"), ctypes.byref(handle)))
+        return cls(handle.value)
+
+    @classmethod
+    def from_bytes(cls, data, name: str = "input") -> "Input":
+        """Bytes of any form, which are copied; `name` is for messages."""
+        handle = output()
+        data = bytes(data)
+        check(c.input_from_bytes(data, len(data), encode(name, "the name of an input"), ctypes.byref(handle)))
+        return cls(handle.value)
+
+    @property
+    def name(self) -> str:
+        """For messages: its file, where it has one."""
+        return text(c.input_name(self))
+
+    @property
+    def form(self) -> str:
+        """ "fatbin", "ptx", "ltoir", "cubin", "object" or "archive"."""
+        return text(c.input_form(self))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes, 64 hexadecimal digits."""
+        return text(c.input_digest(self))
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the bytes are known to be those that were built."""
+        return bool(c.input_is_verified(self))
+
+    def __bytes__(self) -> bytes:
+        count = ctypes.c_size_t()
+        return ctypes.string_at(c.input_bytes(self, ctypes.byref(count)), count.value)
+
+    def save(self, path) -> None:
+        """Writes the bytes to a file, which appears when it is complete."""
+        write_file(path, bytes(self))
+
+    def __repr__(self) -> str:
+        return f"<fatlink.Input {self.name}: {self.form}>"
+
+
+def as_input(value, what: str = "an input") -> Input:
+    """An Input, or the one of a name or file."""
+    if isinstance(value, Input):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return Input.find(value)
+    raise UsageTypeError(f"{what} is {value!r}", hint="pass a name, a file, or a fatlink.Input")
+
+
+def as_inputs(values, what: str = "inputs") -> list:
+    """A list of inputs: of one, or of several."""
+    if values is None:
+        return []
+    if isinstance(values, (str, os.PathLike, Input)):
+        values = [values]
+    try:
+        return [as_input(value) for value in values]
+    except TypeError as cause:
+        if isinstance(cause, UsageTypeError):
+            raise
+        raise UsageTypeError(f"{what} is {values!r}", hint="pass a list of names, files or fatlink.Input") from None
+
+
+def handles(inputs: list):
+    """An array of handles as functions take it."""
+    return (ctypes.c_void_p * max(1, len(inputs)))(*[entry._as_parameter_ for entry in inputs])
+
+
+def find_file(name: str) -> str:
+    """The file that Input.find would read."""
+    handle = output()
+    check(c.find_file(encode(name, "the name of an input"), ctypes.byref(handle)))
+    try:
+        return text(ctypes.string_at(handle.value))
+    finally:
+        c.text_free(handle)
+
+
+def write_file(path, data: bytes) -> None:
+    """Writes a file beside `path` and renames it."""
+    path = os.fspath(path)
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "wb") as file:
+            file.write(data)
+        os.replace(part, path)
+    except OSError as cause:
+        if os.path.exists(part):
+            os.unlink(part)
+        raise FileError(f"{path}: {cause.strerror}", code="unwritable-file", stage="output", input=str(path),
+                        hint="check the folder, its permissions and its free space") from None

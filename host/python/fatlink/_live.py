@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device code that is replaced while it is being launched."""
+from __future__ import annotations
+
+import ctypes
+
+from . import _calls, _forks, _settings
+from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, check, encode, output
+from ._devices import as_device
+from ._errors import UsageError, UsageTypeError
+from ._inputs import as_input, as_inputs, handles
+from ._linking import MODES, mode_number
+from ._plans import run_with
+from ._prepared import Prepared
+from ._views import View, require_one_place, stream_handle, view
+
+
+class SwapReport:
+    """What a swap did: `version` (1, 2, …), `mode` of the link, `cache` ("off", "miss", "hit"), `link_ms`, `load_ms`,
+    `total_ms`."""
+
+    __slots__ = ("version", "mode", "cache", "link_ms", "load_ms", "total_ms")
+
+    def __init__(self, struct):
+        self.version = struct.version
+        self.mode = next(name for name, number in MODES.items() if number == struct.mode)
+        self.cache = ("off", "miss", "hit")[struct.cache]
+        self.link_ms = struct.link_ms
+        self.load_ms = struct.load_ms
+        self.total_ms = struct.total_ms
+
+    def __repr__(self) -> str:
+        return f"<fatlink.SwapReport version {self.version}, {self.mode} mode, {self.total_ms:.1f} ms>"
+
+
+class _Live(Handle):
+    __slots__ = ("device", "_lock")
+    _create = _swap = _version = ""
+
+    def __init__(self, device="gpu", *, mode: str = "lto", tiered: bool = False):
+        device = as_device(device).require_usable()
+        settings = LiveSettings(mode=mode_number(mode), tiered=bool(tiered))
+        linker, handle = _settings.linker(), output()
+        check(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
+        super().__init__(handle.value, linker, device)
+        self.device = device
+        self._lock = _forks.make_lock()
+        _forks.on_gpu(self)  # live objects of the reference device do not survive a fork, either
+
+    def fail_after_fork(self):
+        self._as_parameter_ = None
+
+    def _require_usable(self):
+        if self._as_parameter_ is None:
+            raise _forks.forked("a live plan or module that was made before os.fork()")
+
+    def _publish(self, inputs):
+        self._require_usable()
+        report = SwapReportStruct()
+        check(getattr(c, self._swap)(self, handles(inputs), len(inputs), ctypes.byref(report)))
+        return SwapReport(report)
+
+    @property
+    def version(self) -> int:
+        """The number of the published version; 0: none."""
+        self._require_usable()
+        return getattr(c, self._version)(self)
+
+
+class LivePlan(_Live):
+    """A plan whose library and transforms can be replaced while it is run. A failed swap changes nothing.
+
+    tiered   publishes a quick link at once, and the one in lto mode when it is ready"""
+
+    __slots__ = ("_prepared",)
+    _free, _create, _swap, _version = "live_plan_free", "live_plan_create", "live_plan_swap", "live_plan_version"
+
+    def __init__(self, device="gpu", *, mode: str = "lto", tiered: bool = False):
+        super().__init__(device, mode=mode, tiered=tiered)
+        self._prepared: Prepared | None = None
+
+    def swap(self, library, transform=None) -> SwapReport:
+        """Links the library with its transforms, names, files or Inputs, and publishes them."""
+        first = as_input(library, "library")
+        transforms = as_inputs(transform, "transform")
+        with self._lock:
+            report = self._publish([first, *transforms])
+            if self._prepared is None:  # for the arguments, which later versions have, too
+                prepared = Prepared(self.device, first.name, transforms, "ptx")
+                prepared.handle, prepared.run_function = self._as_parameter_, c.live_plan_run
+                self._prepared = prepared
+        return report
+
+    def run(self, *, stream=None, scratch=None, **arguments):
+        """As Plan.run, of the published version."""
+        self._require_usable()
+        if self._prepared is None:
+            raise UsageError("the live plan has no version yet", hint="call swap(library, transform) first")
+        return run_with(self._prepared, arguments, stream, scratch)
+
+
+class LiveModule(_Live):
+    """Kernels that can be replaced while they are being launched. A failed swap changes nothing."""
+
+    __slots__ = ()
+    _free, _create, _swap, _version = "live_module_free", "live_module_create", "live_module_swap", "live_module_version"
+
+    def swap(self, inputs) -> SwapReport:
+        """Links `inputs`, names, files or Inputs, the library first, and publishes them."""
+        return self._publish(as_inputs(inputs))
+
+    def kernel(self, name: str) -> "LiveKernel":
+        """A kernel by its symbol: a launch uses the version that is published when it is made."""
+        self._require_usable()
+        handle = output()
+        check(c.live_module_kernel(self, encode(name, "the name of a kernel"), ctypes.byref(handle)))
+        return LiveKernel(handle.value, self)
+
+
+def _extent(value):
+    values = (value,) if isinstance(value, int) else tuple(value)
+    return Extent(*values, *[1] * (3 - len(values)))
+
+
+def _parameter(value):
+    """The bytes of a kernel's parameter: a View for an array."""
+    if isinstance(value, (ctypes._SimpleCData, ctypes.Structure, ctypes.Array)):
+        return bytes(value)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value)
+    if isinstance(value, (int, float)) and not hasattr(value, "dtype"):
+        raise UsageTypeError(f"parameter {value!r} has no size", hint="pass ctypes.c_int(1), numpy.float32(1) or an array")
+    if hasattr(value, "tobytes") and getattr(value, "shape", None) == () and not hasattr(value, "__cuda_array_interface__"):
+        return value.tobytes()
+    return view(value)
+
+
+class LiveKernel(Handle):
+    """A kernel of a LiveModule."""
+
+    __slots__ = ("_module",)
+    _free = "live_kernel_free"
+
+    def __init__(self, handle, module):
+        super().__init__(handle, module)
+        self._module = module
+
+    def launch(self, grid, block, *parameters, stream=None, shared_bytes: int = 0) -> None:
+        """Queues a launch. `grid`, `block`: a number or up to three. Parameters: arrays, ctypes or NumPy scalars, bytes."""
+        self._module._require_usable()
+        values = [_parameter(value) for value in parameters]
+        views = {f"parameter {index}": value for index, value in enumerate(values) if isinstance(value, View)}
+        device = self._module.device
+        if views:
+            _calls.device_for(require_one_place(views), device)
+        if device.is_gpu:
+            kind = next((view.kind for view in views.values()), None)
+            handle = stream_handle(stream) if stream is not None else kind.current_stream(device.place) if kind else 0
+            unordered = [view for view in views.values() if not view.kind.is_ordered]
+            for entry in unordered:
+                entry.kind.wait_for(entry, handle)
+            self._launch(handle, grid, block, shared_bytes, values, lambda entry: entry)
+            if unordered:
+                device.synchronize(handle)
+            return
+        with _calls.HostMappings(device, views.values()) as mappings:
+            self._launch(0, grid, block, shared_bytes, values, mappings.place)
+
+    def _launch(self, stream, grid, block, shared_bytes, values, place):
+        shape = LaunchShape(grid=_extent(grid), block=_extent(block), shared_bytes=shared_bytes)
+        encoded = [place(value).address.to_bytes(8, "little") if isinstance(value, View) else value for value in values]
+        buffers = [ctypes.create_string_buffer(value, len(value)) for value in encoded]
+        pointers = (ctypes.c_void_p * max(1, len(buffers)))(*[ctypes.addressof(buffer) for buffer in buffers])
+        check(c.live_kernel_launch(self, stream, ctypes.byref(shape), pointers, len(buffers)))

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `op=` may be: an installed name, the name of a family ("add" of any type), a file, an Input, CUDA source, or a Python
+function."""
+import operator
+import os
+
+from ._compiling import compile
+from ._errors import FileError, UsageError, UsageTypeError
+from ._inputs import Input
+
+# What installed operators of a type are called: add_float, add_floats, add_double.
+_SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
+_HEADERS = {"float16": "#include <cuda_fp16.h>\n", "bfloat16": "#include <cuda_bf16.h>\n"}
+_MACROS = {"combine": "FATLINK_COMBINE(element, a, b)", "less": "FATLINK_LESS(element, a, b)",
+           "keep": "FATLINK_KEEP(element, x)", "map1": "FATLINK_MAP1(element, element, x)",
+           "map2": "FATLINK_MAP2(element, element, a, element, b)",
+           "map3": "FATLINK_MAP3(element, element, a, element, b, element, c)"}
+# Families, which fatlink writes for any type of numbers where no installed operator has it.
+_EXPRESSIONS = {
+    "combine": {"add": "a + b", "multiply": "a * b", "max": "a < b ? b : a", "min": "b < a ? b : a",
+                "abs_max": "(a < zero ? -a : a) < (b < zero ? -b : b) ? (b < zero ? -b : b) : (a < zero ? -a : a)"},
+    "less": {"less": "a < b", "greater": "b < a"},
+    "keep": {"nonzero": "x != zero", "positive": "x > zero", "finite": "x - x == zero"},
+    "map1": {"abs": "x < zero ? -x : x", "negate": "-x", "square": "x * x"},
+    "map2": {"add": "a + b", "subtract": "a - b", "multiply": "a * b", "divide": "a / b", "max": "a < b ? b : a",
+             "min": "b < a ? b : a"},
+    "map3": {"multiply_add": "a * b + c"},
+}
+_FUNCTIONS = {operator.add: "add", operator.mul: "multiply", max: "max", min: "min", operator.lt: "less", operator.gt: "greater",
+              operator.sub: "subtract", operator.truediv: "divide", operator.neg: "negate", abs: "abs"}
+_LOWEST = {"float16": float("-inf"), "bfloat16": float("-inf"), "float32": float("-inf"), "float64": float("-inf")}
+
+
+def _limit(element, is_highest):
+    """The largest or smallest value of a type of numbers."""
+    if element.name in _LOWEST:
+        return -_LOWEST[element.name] if is_highest else _LOWEST[element.name]
+    bits, is_signed = 8 * element.bytes, element.name.startswith("int")
+    if is_highest:
+        return 2 ** (bits - is_signed) - 1
+    return -(2 ** (bits - 1)) if is_signed else 0
+
+
+def identity_of(name, element):
+    """The identity of an operator by its name, for numbers; None: not known."""
+    if not element.cuda_name or element.is_bool:
+        return None
+    if name.startswith(("sum_", "count_")):
+        return 0
+    for suffix in suffixes_of(element):
+        name = name.removesuffix("_" + suffix)
+    return {"add": lambda: 0, "multiply": lambda: 1, "abs_max": lambda: 0, "max": lambda: _limit(element, False),
+            "min": lambda: _limit(element, True)}.get(name, lambda: None)()
+
+
+def suffixes_of(element):
+    return (*_SUFFIXES.get(element.name, ()), element.name)
+
+
+class Operator:
+    """What is linked for an operator. `name` is for messages; `is_guess`: another one may be tried if it does not fit."""
+
+    __slots__ = ("name", "make", "identity", "is_guess", "result")
+
+    def __init__(self, name, make, identity=None, is_guess=False, result=None):
+        self.name = name
+        self.result = result  # the ElementType of a map's results, where the inputs do not tell it from another
+        self.make = make  # returns a list of Inputs
+        self.identity = identity
+        self.is_guess = is_guess
+
+
+def contract_for(base, size):
+    return base if base.startswith("map") else f"{base}_{size}"
+
+
+def candidates(op, base, elements, mode, result=None, size=None):
+    """The Operators to try for `op`, an operator of the contract `base`_`size` on arrays of these element types; the size is that
+    of the elements, but of load_combine, which reduces elements of another type."""
+    element = elements[0]
+    contract = contract_for(base, size or element.bytes)
+    if isinstance(op, Input):
+        return [Operator(op.name, lambda: [op], result=result)]
+    if callable(op):
+        if op not in _FUNCTIONS or _FUNCTIONS[op] not in _EXPRESSIONS.get(base, {}):
+            from ._python_operators import compile_function, result_of
+            result = result_of(op, base, elements, mode, result)
+            return [Operator(getattr(op, "__name__", repr(op)),
+                             lambda: compile_function(op, base, contract, elements, mode, result), result=result)]
+        op = _FUNCTIONS[op]
+    if isinstance(op, os.PathLike) or isinstance(op, str) and is_file(op):
+        return [Operator(os.fspath(op), lambda: [_from_file(os.fspath(op), contract)], result=result)]
+    if not isinstance(op, str):
+        raise UsageTypeError(f"op is {op!r}", input="op",
+                             hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function")
+    if is_source(op):
+        return [Operator("the CUDA source", lambda: [compile(op, contract=contract, name="operator.cu")], result=result)]
+    return _by_name(op, base, contract, element)
+
+
+def is_source(text):
+    """Whether a text is CUDA source, and not a name or file."""
+    return "{" in text or "\n" in text
+
+
+def is_file(text):
+    return not is_source(text) and (os.sep in text or os.path.splitext(text)[1] in (
+        ".cu", ".fatbin", ".ptx", ".ltoir", ".cubin", ".o", ".a"))
+
+
+def _from_file(path, contract):
+    if not path.endswith(".cu"):
+        return Input.find(path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return compile(file.read(), contract=contract, name=path, include_folders=[os.path.dirname(path) or "."])
+    except (OSError, UnicodeDecodeError) as cause:
+        raise FileError(f"{path}: {cause}", code="unreadable-file", stage="input", input=path,
+                        hint="check the path and its permissions") from None
+
+
+def _by_name(name, base, contract, element):
+    found = []
+    missing = None
+    suffixes = sorted(suffixes_of(element), key=lambda suffix: suffix.endswith("s") != base.startswith("map"))  # add_floats
+    names = [name, *(f"{name}_{suffix}" for suffix in suffixes)] if element.cuda_name else [name]
+    for spelling in names:
+        try:
+            entry = Input.find(spelling)
+        except FileError as cause:
+            missing = missing or cause
+            continue
+        found.append(Operator(spelling, lambda entry=entry: [entry], identity_of(spelling, element), spelling != name))
+        if spelling == name:
+            return found
+    if name in _EXPRESSIONS.get(base, {}) and element.cuda_name and not element.is_bool:
+        found.append(Operator(name, lambda: [compile(source_of(name, base, element), contract=contract, name=f"{name}.cu")],
+                              identity_of(name, element)))
+    if not found:
+        raise UsageError(f"there is no operator {name} of {element} for {contract}", code="no-operator", input=name,
+                         hint=what_exists(base, element)) from missing
+    return found
+
+
+def source_of(name, base, element):
+    """CUDA source of an operator of a family."""
+    return (f"{_HEADERS.get(element.name, '')}using element = {element.cuda_name};\n{_MACROS[base]}\n{{\n"
+            f"  [[maybe_unused]] element const zero = element(0);\n  return {_EXPRESSIONS[base][name]};\n}}\n")
+
+
+def what_exists(base, element):
+    """A hint that lists the operators for elements of this type."""
+    from ._installed import installed
+    try:
+        entries = installed()
+    except Exception:  # the hint lacks them, the error is another one
+        entries = []
+    contract = contract_for(base, element.bytes)
+    names = [entry["name"] for entry in entries if (entry.get("contract") or {}).get("name") == contract
+             and entry["kind"] == "transform" and not _is_of_another_type(entry["name"], element)]
+    if element.cuda_name and not element.is_bool:
+        names += [name for name in _EXPRESSIONS.get(base, {}) if name not in names]
+    listed = f"operators of {contract} for {element}: {', '.join(names)}; or pass" if names else "pass"
+    return f"{listed} CUDA source with {_macro_name(base)}, or a Python function"
+
+
+def _macro_name(base):
+    return {"load_combine": "FATLINK_LOAD and FATLINK_COMBINE", "keep_store": "FATLINK_KEEP and FATLINK_STORE",
+            "bin": "FATLINK_BIN(type, x)"}.get(base) or _MACROS[base].replace("element", "type")
+
+
+def _is_of_another_type(name, element):
+    from ._element_types import NUMBERS
+    own = suffixes_of(element)
+    others = {suffix for other in NUMBERS for suffix in (other, *_SUFFIXES.get(other, ()))} - set(own)
+    return any(name.endswith("_" + suffix) for suffix in others) and not any(name.endswith("_" + suffix) for suffix in own)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Libraries that are run by their launch plans, with a caller's arrays."""
+from __future__ import annotations
+
+from . import _calls, _forks
+from ._devices import Device, as_device, device_at
+from ._element_types import agrees
+from ._errors import UsageError, UsageTypeError
+from ._inputs import Input, as_inputs
+from ._linking import PlanImage, mode_number
+from ._prepared import Prepared
+from ._views import View, view
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def nearest(name, names):
+    """ "; did you mean X?", or a list of all names."""
+    import difflib
+    similar = difflib.get_close_matches(name, names, 1)
+    return f"did you mean {similar[0]}?" if similar else f"it has {', '.join(names)}"
+
+
+def _argument(prepared, name):
+    """The argument of a plan for a keyword: `in_` is `in`, which is a keyword of Python."""
+    for spelling in (name, name.removesuffix("_")):
+        argument = prepared.by_name.get(spelling)
+        if argument is not None and argument.role != "scratch":
+            return argument
+    names = [argument.name for argument in prepared.arguments if argument.role != "scratch"]
+    raise UsageError(f"plan {prepared.name} has no argument {name}", input=name, hint=nearest(name, names))
+
+
+def element_for_output(argument, like: View):
+    """The type of an output's elements: a number's, or the struct of the arrays of the call."""
+    element = argument.element
+    if element is not None:
+        return element
+    if like.element.dtype is not None and agrees(like.element, argument):
+        return like.element
+    raise UsageError(f"{argument.name} has elements of {argument.type_name}, for which fatlink knows no dtype",
+                     input=argument.name, hint=f"pass an array for it: {argument.name}=")
+
+
+def _array(prepared, argument, value):
+    try:
+        seen = view(value)
+    except UsageError as cause:
+        cause.message = f"{argument.name}: {cause.message}"
+        cause.input = argument.name
+        raise
+    if argument.role != "state" and not agrees(seen.element, argument):
+        raise UsageTypeError(f"{argument.name} is an array of {seen.element}; plan {prepared.name} takes {argument.type_name}",
+                             input=argument.name, hint=f"convert it to {argument.type_name}, or prepare the library with a "
+                                                       f"transform of {seen.element}")
+    if argument.role == "output":
+        _calls.require_output(argument.name, seen, lambda element: True, None)
+    return seen
+
+
+def _result(names, arrays):
+    if len(arrays) <= 1:
+        return arrays[0] if arrays else None
+    from collections import namedtuple
+    return namedtuple("Results", names)(*arrays)
+
+
+def run_with(prepared, arguments, stream, scratch):
+    """Runs a prepared plan with arrays, sizes and values by name; returns the outputs that were not given."""
+    entries = {}
+    for keyword, value in arguments.items():
+        argument = _argument(prepared, keyword)
+        if argument.name in entries:
+            raise UsageError(f"argument {argument.name} is given twice", input=argument.name, hint="pass it once")
+        if value is None and argument.role == "state":
+            continue
+        entries[argument.name] = _array(prepared, argument, value) if argument.is_array else prepared.value(argument.name, value)
+    made = _missing(prepared, entries)
+    _calls.run(prepared, tuple(entries), list(entries.values()), stream, scratch)
+    return _result([argument.name for argument in made], list(made.values()))
+
+
+def _missing(prepared, entries):
+    """Makes the outputs that the caller does not give: a dict by argument. Adds their views to `entries`."""
+    made = {}
+    like = next((entry for entry in entries.values() if entry.__class__ is View), None)
+    for argument in prepared.arguments:
+        if argument.name in entries:
+            continue
+        if argument.role == "input" or argument.role == "value" and not argument.has_default:
+            keyword = argument.name + ("_" if argument.name == "in" else "")
+            raise UsageError(f"argument {argument.name} of plan {prepared.name} is missing: {argument.role}, "
+                             f"{argument.type_name}", input=argument.name, hint=f"pass {keyword}=…")
+        if argument.role == "output" and like is not None:
+            made[argument] = None
+    if made:
+        names, given = list(entries), list(entries.values())
+        for argument in made:
+            shape = prepared.extents(names, given, argument.name)
+            entries[argument.name] = like.kind.make(like, shape, element_for_output(argument, like))
+            made[argument] = entries[argument.name].array
+    return made
+
+
+class Plan:
+    """A library with transforms, ready to be run by its launch plan. Several threads may run it."""
+
+    def __init__(self, library, transforms, device, mode):
+        mode_number(mode)
+        self._library = library
+        self._transforms = transforms
+        self._mode = mode
+        self._device = device
+        self._prepared = {}
+        self._lock = _forks.make_lock()
+        if device is not None:
+            self.on(device)
+
+    def on(self, device) -> Prepared:
+        """The plan on a device, linked and loaded."""
+        device = as_device(device)
+        key = id(device)
+        known = self._prepared.get(key)
+        if known is None:
+            with self._lock:
+                known = self._prepared.get(key) or Prepared(device, self._library, self._transforms, self._mode)
+                self._prepared[key] = known
+        return known
+
+    def _any(self):
+        if not self._prepared:
+            raise UsageError(f"{self._library} is not prepared for a device yet", hint="pass device= to fatlink.load, or run it")
+        return next(iter(self._prepared.values()))
+
+    @property
+    def arguments(self) -> list:
+        """What the plan is given: name, role, type_name, … of each argument, scratch arrays among them."""
+        return list(self._any().arguments)
+
+    @property
+    def name(self) -> str:
+        """The plan's name."""
+        return self._any().name
+
+    @property
+    def image(self) -> PlanImage:
+        """The image that runs."""
+        return self._any().image
+
+    @property
+    def device(self):
+        """The Device that load() was given; None: that of the arrays."""
+        return self._device
+
+    def scratch_bytes(self, **arguments) -> int:
+        """The memory of the plan's scratch arrays for these sizes or arrays."""
+        prepared, entries = self._entries(arguments)
+        return prepared.scratch_bytes(list(entries), list(entries.values()))
+
+    def extents(self, array: str, **arguments) -> tuple:
+        """The extents of an array of the plan, slowest first, for these sizes or arrays."""
+        prepared, entries = self._entries(arguments)
+        return prepared.extents(list(entries), list(entries.values()), array)
+
+    def _entries(self, arguments):
+        prepared = self._for_arrays(arguments)
+        entries = {}
+        for keyword, value in arguments.items():
+            argument = _argument(prepared, keyword)
+            entries[argument.name] = (_array(prepared, argument, value) if argument.is_array
+                                      else prepared.value(argument.name, value))
+        return prepared, entries
+
+    def _for_arrays(self, arguments):
+        """The plan on the device of the first array."""
+        for value in arguments.values():
+            if isinstance(value, (int, float, bytes, tuple, dict, complex)) or value is None:
+                continue
+            if hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
+                place = view(value).place
+                return self.on(device_at(place) if self._device is None else _calls.device_for(place, self._device))
+        return self._any()
+
+    def run(self, *, stream: Any = None, scratch: Any = None, **arguments: Any) -> Any:
+        """Runs the plan with arrays, sizes and values by the plan's names (`in_` for `in`), in the caller's current stream.
+
+        Sizes follow from the arrays where they can. Outputs that are not given are made as the caller's kind of array and
+        returned: one as itself, several as a named tuple. `scratch`: memory for the plan's scratch arrays, at least
+        scratch_bytes(); otherwise it is allocated and released on the stream. Everything is checked before the first launch."""
+        return run_with(self._for_arrays(arguments), arguments, stream, scratch)
+
+    def __repr__(self) -> str:
+        return f"<fatlink.Plan {self._library}, {self._mode} mode>"
+
+
+def load(library: Any, transform: Any = None, *, device: Any = None, mode: str = "lto") -> Plan:
+    """A library with a launch plan, and its transforms: one or a list of names, files or Inputs; None: the library's defaults.
+
+    device   a name ("gpu", "cpu") or a Device, for which the library is linked and loaded at once; None: the device of the
+             arrays of each run
+    mode     "lto": optimized across the inputs; "ptx": compiled PTX, real calls"""
+    if isinstance(library, Input):
+        library = library.name
+    elif not isinstance(library, str) and not hasattr(library, "__fspath__"):
+        raise UsageTypeError(f"library is {library!r}", hint="pass a name, a file, or a fatlink.Input that was read from a file")
+    transforms = as_inputs(transform, "transform")
+    if device is None:
+        Input.find(library)  # a wrong name fails here, not at the first run
+    elif not isinstance(device, Device):
+        device = as_device(device)
+    return Plan(library, transforms, device, mode)

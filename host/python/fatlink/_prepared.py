@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A library that is linked, loaded on one device, and called by its launch plan."""
+import ctypes
+
+from . import _forks, _settings
+from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, check, encode, error_of, output,
+                           text)
+from ._element_types import NAMES, NUMBERS, number_type, pack
+from ._inputs import handles
+from ._linking import PlanImage, mode_number
+
+ROLES = (None, "input", "output", "scratch", "size", "value", "state")
+_ARRAYS = ("input", "output", "state")
+
+
+class PlanArgument:
+    """What a plan is given for one of its arguments."""
+
+    __slots__ = ("name", "role", "scalar", "element_bytes", "type_name", "dimensions", "alignment", "has_default")
+
+    def __init__(self, struct):
+        self.name = text(struct.name)
+        self.role = ROLES[struct.role]  #: "input", "output", "scratch", "size", "value" or "state"
+        self.scalar = struct.scalar
+        self.element_bytes = struct.element_bytes  #: of an element or of the value; 0 of a state
+        self.type_name = text(struct.type_name)  #: "float32", "bytes8", "{value: float32, index: int32}"
+        self.dimensions = struct.dimensions  #: of an array
+        self.alignment = struct.alignment  #: of an array's address, in bytes
+        self.has_default = bool(struct.has_default)  #: whether a size or value may be left out
+
+    @property
+    def is_array(self) -> bool:
+        return self.role in _ARRAYS
+
+    @property
+    def element(self):
+        """Its ElementType, where it is a number; None of structs and bytes."""
+        name = NAMES.get(self.scalar)
+        return number_type(name) if name in NUMBERS else None
+
+    def __repr__(self) -> str:
+        return f"<fatlink.PlanArgument {self.name}: {self.role}, {self.type_name}>"
+
+
+class Value:
+    """The bytes of a value and their address."""
+
+    __slots__ = ("buffer", "address")
+
+    def __init__(self, data: bytes):
+        self.buffer = ctypes.create_string_buffer(data, len(data))
+        self.address = ctypes.addressof(self.buffer)
+
+
+class Slot:
+    """The argument structs of a call, used by one thread at a time."""
+
+    __slots__ = ("array", "address", "items")
+
+    def __init__(self, names, arguments):
+        self.array = (Argument * len(names))()
+        self.address = ctypes.addressof(self.array)
+        self.items = [self.array[index] for index in range(len(names))]
+        for item, name in zip(self.items, names):
+            argument = arguments[name]
+            item.size = ctypes.sizeof(Argument)
+            item.name = argument[0]
+            item.element_bytes = argument[1].element_bytes  # callers have compared the types
+            item.scalar = argument[1].scalar
+            item.count = UNKNOWN_COUNT
+
+
+class Prepared(Handle):
+    """A fatlink_plan with what Python needs to know of it."""
+
+    __slots__ = ("device", "name", "arguments", "by_name", "handle", "run_function", "_slots", "_values", "_encoded")
+    _free = "plan_free"
+
+    def __init__(self, device, library, transforms, mode):
+        request = PlanRequest(library=encode(library, "library"), transform_count=len(transforms), mode=mode_number(mode))
+        array = handles(transforms)
+        request.transforms = ctypes.cast(array, type(request.transforms))
+        linker = _settings.linker()
+        handle = output()
+        check(c.plan_prepare(device.require_usable(), linker, ctypes.byref(request), ctypes.byref(handle)))
+        super().__init__(handle.value, device, linker)
+        self.handle = handle.value
+        self.device = device
+        self.run_function = c.plan_run
+        self.name = text(c.plan_name(handle))
+        self.arguments = [self._argument(index) for index in range(c.plan_argument_count(handle))]
+        self.by_name = {argument.name: argument for argument in self.arguments}
+        self._encoded = {argument.name: (argument.name.encode(), argument) for argument in self.arguments}
+        self._slots = {}
+        self._values = {}
+        if device.is_gpu:
+            _forks.on_gpu(self)
+
+    def _argument(self, index):
+        struct = PlanArgumentStruct()
+        check(c.plan_get_argument(self, index, ctypes.byref(struct)))
+        return PlanArgument(struct)
+
+    @property
+    def image(self) -> PlanImage:
+        return PlanImage(c.plan_image(self), self)
+
+    def fail_after_fork(self):
+        self._as_parameter_ = None
+        self.run_function = _fail_after_fork
+
+    def value(self, name, number) -> Value:
+        """The bytes of a value or size for an argument, kept for the next call with it."""
+        key = (name, number.__class__, number) if number.__class__ in (int, float) else None
+        known = self._values.get(key) if key else None
+        if known is None or number != number or number == 0:  # 0.0 and -0.0 are equal
+            known = Value(pack(number, self.by_name[name]))
+            if key and len(self._values) < 1024:
+                self._values[key] = known
+        return known
+
+    def run(self, stream: int, names: tuple, entries, scratch: int = 0, scratch_bytes: int = 0) -> None:
+        """Queues the launches. `entries`: of each argument a Value, or an object with address, count and scalar."""
+        try:
+            slot = (free := self._slots[names]).pop()
+        except (KeyError, IndexError):
+            free = self._slots.setdefault(names, [])
+            slot = Slot(names, self._encoded)
+        for item, entry in zip(slot.items, entries):
+            if entry.__class__ is Value:
+                item.value = entry.address
+            else:
+                item.address = entry.address
+                item.count = entry.count
+        error = self.run_function(self.handle, stream, slot.address, len(names), scratch, scratch_bytes)
+        free.append(slot)
+        if error is not None:
+            raise _explained(error_of(error))
+
+    def sizes(self, names, entries):
+        """The arguments of a question about sizes."""
+        slot = Slot(tuple(names), self._encoded)
+        for item, entry in zip(slot.items, entries):
+            if entry.__class__ is Value:
+                item.value = entry.address
+            else:
+                item.address, item.count = entry.address, entry.count
+        return slot.array, len(slot.items)
+
+    def extents(self, names, entries, array) -> tuple:
+        """The extents of an array for the sizes that follow from these arguments."""
+        structs, count = self.sizes(names, entries)
+        values, dimensions = (ctypes.c_uint64 * 8)(), ctypes.c_size_t()
+        check(c.plan_extents(self, structs, count, array.encode(), values, 8, ctypes.byref(dimensions)))
+        return tuple(values[:dimensions.value])
+
+    def scratch_bytes(self, names, entries) -> int:
+        """The memory of the scratch arrays for the sizes that follow from these arguments."""
+        structs, count = self.sizes(names, entries)
+        size = ctypes.c_size_t()
+        check(c.plan_scratch_bytes(self, structs, count, ctypes.byref(size)))
+        return size.value
+
+
+def _explained(error):
+    """An error of a call with a hint about arrays instead of memory."""
+    if error.code == "invalid-argument" and "which is not a multiple of" in error.message and error.input != "scratch":
+        error.hint = ("copy the array (x.clone() of PyTorch, x.copy() of NumPy and CuPy), or pass a slice that begins at a "
+                      "multiple of as many bytes")
+    return error
+
+
+def _fail_after_fork(*arguments):
+    raise _forks.forked()

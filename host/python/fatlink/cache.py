@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The link cache: finished links and compiles, in memory, in the user's folder, and in folders of packages.
+
+    fatlink.cache.folder()       where it is
+    fatlink.cache.statistics()   entries, bytes, hits, misses, …
+    fatlink.cache.prune()        removes damaged entries and those above the limit
+    fatlink.cache.clear()        removes every entry"""
+import ctypes
+
+from . import _settings
+from ._c_interface import CacheStatistics, c, check, text
+from ._errors import UsageError
+
+
+def _opened():
+    cache = _settings.cache()
+    if cache is None:
+        raise UsageError("the cache is off", hint="fatlink.configure(cache=True)")
+    return cache
+
+
+def folder() -> str:
+    """Its folder; empty: links are kept in memory only."""
+    return text(c.cache_folder(_opened()))
+
+
+def statistics() -> dict:
+    """Numbers of the user's folder, over all processes that used it: usable, entries, bytes, limit, hits, misses, stored,
+    evicted, faults."""
+    numbers = CacheStatistics()
+    check(c.cache_get_statistics(_opened(), ctypes.byref(numbers)))
+    return {name: getattr(numbers, name) for name, _ in CacheStatistics._fields_ if name != "size"}
+
+
+def prune() -> None:
+    """Removes damaged entries, files of dead processes, and entries above the limit."""
+    check(c.cache_prune(_opened()))
+
+
+def clear() -> None:
+    """Removes every entry."""
+    check(c.cache_clear(_opened()))

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_interface/guard.hpp"
+#include "c_interface/handles.hpp"
+#include "c_interface/make_image.hpp"
+#include "c_interface/read_link.hpp"
+#include "c_interface/struct_size.hpp"
+#include "fatlink/preflight.hpp"
+#include "linker/request_of.hpp"
+
+namespace fatlink::c {
+namespace {
+
+linker_settings settings_of(fatlink_linker_settings const& stated)
+{
+  linker_settings settings;
+  if (stated.in_process != 0) settings.isolation = isolation::in_process;
+  settings.allow_unconfined = stated.allow_unconfined != 0;
+  if (stated.time_limit_ms != 0)
+    settings.time_limit = std::chrono::milliseconds(stated.time_limit_ms);
+  if (stated.cache != nullptr) settings.cache = stated.cache->cache;
+  settings.nvjitlink = text_or_empty(stated.nvjitlink);
+  return settings;
+}
+
+}  // namespace
+}  // namespace fatlink::c
+
+using namespace fatlink::c;
+
+fatlink_error* fatlink_linker_create(fatlink_linker_settings const* settings,
+                                     fatlink_linker** linker)
+{
+  return guarded([&] {
+    auto& result = output(linker, "linker");
+    auto const stated = optional_struct(settings, "settings");
+    result = new fatlink_linker{fatlink::linker(settings_of(stated))};
+  });
+}
+
+fatlink_error* fatlink_link(fatlink_linker* linker, fatlink_input const* const* inputs,
+                            size_t count, fatlink_link_options const* options,
+                            fatlink_image** image)
+{
+  return guarded([&] {
+    auto& result = output(image, "image");
+    auto& tool = required(linker, "linker").linker;
+    auto const stated = read_options(options);
+    result = make_image(tool.link(read_inputs(inputs, count), stated));
+  });
+}
+
+fatlink_error* fatlink_check(fatlink_input const* const* inputs, size_t count,
+                             fatlink_link_options const* options, fatlink_findings** findings)
+{
+  return guarded([&] {
+    auto& result = output(findings, "findings");
+    auto const stated = read_options(options);
+    check_link_options(stated);
+    auto const files = read_inputs(inputs, count);
+    result = new fatlink_findings(fatlink::preflight(files, fatlink::detail::request_of(stated)));
+  });
+}
+
+void fatlink_linker_free(fatlink_linker* linker)
+{
+  delete linker;
+}

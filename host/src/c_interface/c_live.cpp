@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "c_interface/argument_list.hpp"
+#include "c_interface/guard.hpp"
+#include "c_interface/handles.hpp"
+#include "c_interface/launch.hpp"
+#include "c_interface/live_settings.hpp"
+#include "c_interface/read_link.hpp"
+#include "c_interface/struct_output.hpp"
+
+namespace fatlink::c {
+namespace {
+
+/// A live module or plan of the types of the C and the C++ interface.
+template <typename Handle, typename Live>
+Handle* make_live(fatlink_device* device, fatlink_linker* linker,
+                  fatlink_live_settings const* settings)
+{
+  auto const& destination = *required(device, "device").device;
+  auto const& tool = required(linker, "linker").linker;
+  return new Handle{Live(destination, tool, read_live_settings(destination, settings))};
+}
+
+/// Swaps a live module or plan; `report` may be NULL.
+template <typename Live>
+void swap_live(Live& live, fatlink_input const* const* inputs, std::size_t count,
+               fatlink_swap_report* report)
+{
+  std::optional<struct_output<fatlink_swap_report>> result;
+  if (report != nullptr) result.emplace(report, "report");
+  auto const done = live.swap(read_inputs(inputs, count));
+  if (result) result->set(report_of(done));
+}
+
+/// Calls `work` with the arguments and the scratch memory as C++ takes them.
+template <typename Work>
+auto with_arguments(live_plan const& live, fatlink_argument const* arguments, std::size_t count,
+                    Work const& work)
+{
+  std::optional<launch_plan> plan;
+  if (has_unstated_value(arguments, count)) plan = live.plan();
+  argument_list const given(arguments, count, plan ? &*plan : nullptr);
+  return work(given.span());
+}
+
+}  // namespace
+}  // namespace fatlink::c
+
+using namespace fatlink::c;
+
+fatlink_error* fatlink_live_module_create(fatlink_device* device, fatlink_linker* linker,
+                                          fatlink_live_settings const* settings,
+                                          fatlink_live_module** module)
+{
+  return guarded([&] {
+    auto& result = output(module, "module");
+    result = make_live<fatlink_live_module, fatlink::live_module>(device, linker, settings);
+  });
+}
+
+fatlink_error* fatlink_live_module_swap(fatlink_live_module* module,
+                                        fatlink_input const* const* inputs, size_t count,
+                                        fatlink_swap_report* report)
+{
+  return guarded([&] { swap_live(required(module, "module").module, inputs, count, report); });
+}
+
+fatlink_error* fatlink_live_module_kernel(fatlink_live_module* module, char const* name,
+                                          fatlink_live_kernel** kernel)
+{
+  return guarded([&] {
+    auto& result = output(kernel, "kernel");
+    auto const& live = required(module, "module").module;
+    result = new fatlink_live_kernel{live.find_kernel(required_text(name, "name"))};
+  });
+}
+
+uint64_t fatlink_live_module_version(fatlink_live_module const* module)
+{
+  if (module == nullptr) return 0;
+  return value_or(std::uint64_t{0}, [&] { return module->module.current().number; });
+}
+
+void fatlink_live_module_free(fatlink_live_module* module)
+{
+  delete module;
+}
+
+fatlink_error* fatlink_live_kernel_launch(fatlink_live_kernel const* kernel, void* stream,
+                                          fatlink_launch_shape const* shape, void* const* arguments,
+                                          size_t count)
+{
+  return guarded([&] {
+    required(kernel, "kernel")
+        .kernel.launch_raw(fatlink::stream_view(stream), read_shape(shape),
+                           list(arguments, count, "arguments"));
+  });
+}
+
+void fatlink_live_kernel_free(fatlink_live_kernel* kernel)
+{
+  delete kernel;
+}
+
+fatlink_error* fatlink_live_plan_create(fatlink_device* device, fatlink_linker* linker,
+                                        fatlink_live_settings const* settings,
+                                        fatlink_live_plan** plan)
+{
+  return guarded([&] {
+    auto& result = output(plan, "plan");
+    result = make_live<fatlink_live_plan, fatlink::live_plan>(device, linker, settings);
+  });
+}
+
+fatlink_error* fatlink_live_plan_swap(fatlink_live_plan* plan, fatlink_input const* const* inputs,
+                                      size_t count, fatlink_swap_report* report)
+{
+  return guarded([&] { swap_live(required(plan, "plan").plan, inputs, count, report); });
+}
+
+fatlink_error* fatlink_live_plan_scratch_bytes(fatlink_live_plan const* plan,
+                                               fatlink_argument const* sizes, size_t count,
+                                               size_t* bytes)
+{
+  return guarded([&] {
+    auto& result = output(bytes, "bytes");
+    auto const& live = required(plan, "plan").plan;
+    result = with_arguments(live, sizes, count,
+                            [&](auto const& given) { return live.scratch_bytes(given); });
+  });
+}
+
+fatlink_error* fatlink_live_plan_run(fatlink_live_plan const* plan, void* stream,
+                                     fatlink_argument const* arguments, size_t count,
+                                     uint64_t scratch, size_t scratch_bytes)
+{
+  return guarded([&] {
+    auto const& live = required(plan, "plan").plan;
+    with_arguments(live, arguments, count, [&](auto const& given) {
+      live.run(fatlink::stream_view(stream), given, {.address = scratch, .bytes = scratch_bytes});
+    });
+  });
+}
+
+fatlink_error* fatlink_live_plan_bind(fatlink_live_plan const* plan,
+                                      fatlink_argument const* arguments, size_t count,
+                                      uint64_t scratch, size_t scratch_bytes, fatlink_call** call)
+{
+  return guarded([&] {
+    auto& result = output(call, "call");
+    auto const& live = required(plan, "plan").plan;
+    result = new fatlink_call{with_arguments(live, arguments, count, [&](auto const& given) {
+      return live.bind(given, {.address = scratch, .bytes = scratch_bytes});
+    })};
+  });
+}
+
+uint64_t fatlink_live_plan_version(fatlink_live_plan const* plan)
+{
+  if (plan == nullptr) return 0;
+  return value_or(std::uint64_t{0}, [&] { return plan->plan.version(); });
+}
+
+void fatlink_live_plan_free(fatlink_live_plan* plan)
+{
+  delete plan;
+}

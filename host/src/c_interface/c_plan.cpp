@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "c_interface/argument_list.hpp"
+#include "c_interface/enumerations.hpp"
+#include "c_interface/guard.hpp"
+#include "c_interface/handles.hpp"
+#include "c_interface/read_link.hpp"
+#include "c_interface/struct_output.hpp"
+#include "device/link_options_for.hpp"
+#include "device/misuse.hpp"
+#include "plan/library_plan.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::c {
+namespace {
+
+prepared_plan prepare_request(device const& destination, linker& tool,
+                              fatlink_plan_request const& request)
+{
+  std::vector<input> inputs{input::find(required_text(request.library, "request.library"))};
+  auto plan = detail::library_plan(inputs.front());
+  for (auto& transform : read_inputs(request.transforms, request.transform_count))
+    inputs.push_back(std::move(transform));
+  auto options = detail::link_options_for(destination.info(), read_mode(request.mode));
+  options.kernels = plan.kernels();
+  auto image = tool.link(inputs, options);
+  return prepare(destination, std::move(plan), inputs, std::move(image));
+}
+
+fatlink_plan* make_plan(prepared_plan prepared)
+{
+  std::vector<std::string> type_names;
+  for (auto const& argument : prepared.plan().arguments)
+    type_names.push_back(argument.type ? to_string(*argument.type) : std::string());
+  auto target = prepared.image().target.name();
+  // The plan owns it.
+  std::shared_ptr<linked_image const> image(std::shared_ptr<void>(), &prepared.image());
+  return new fatlink_plan{
+      std::move(prepared), std::move(type_names), {std::move(image), std::move(target)}};
+}
+
+fatlink_plan_argument describe(plan_argument const& argument, std::string const& type_name)
+{
+  auto const own = argument.type && !argument.shape.empty() ? argument.type->alignment : 0;
+  return {.size = sizeof(fatlink_plan_argument),
+          .name = argument.name.c_str(),
+          .role = role_of(argument.role),
+          .scalar = argument.type ? scalar_of(argument.type->kind) : FATLINK_SCALAR_UNSTATED,
+          .element_bytes = argument.type ? argument.type->size : 0,
+          .type_name = type_name.c_str(),
+          .dimensions = static_cast<std::uint32_t>(argument.shape.size()),
+          .alignment = static_cast<std::uint32_t>(std::max(own, argument.alignment)),
+          .has_default = argument.default_value ? 1 : 0,
+          .reserved = 0};
+}
+
+[[noreturn]] void fail_array(launch_plan const& plan, std::string const& name)
+{
+  detail::fail_use(detail::format("plan {} has no array {}", plan.name, name), name,
+                   "pass the name of an argument with dimensions");
+}
+
+}  // namespace
+}  // namespace fatlink::c
+
+using namespace fatlink::c;
+
+fatlink_error* fatlink_plan_prepare(fatlink_device* device, fatlink_linker* linker,
+                                    fatlink_plan_request const* request, fatlink_plan** plan)
+{
+  return guarded([&] {
+    auto& result = output(plan, "plan");
+    auto const& destination = *required(device, "device").device;
+    auto& tool = required(linker, "linker").linker;
+    result = make_plan(prepare_request(destination, tool, required_struct(request, "request")));
+  });
+}
+
+char const* fatlink_plan_name(fatlink_plan const* plan)
+{
+  return plan == nullptr ? "" : plan->plan.plan().name.c_str();
+}
+
+fatlink_image const* fatlink_plan_image(fatlink_plan const* plan)
+{
+  return plan == nullptr ? nullptr : &plan->image;
+}
+
+size_t fatlink_plan_argument_count(fatlink_plan const* plan)
+{
+  return plan == nullptr ? 0 : plan->type_names.size();
+}
+
+fatlink_error* fatlink_plan_get_argument(fatlink_plan const* plan, size_t index,
+                                         fatlink_plan_argument* argument)
+{
+  return guarded([&] {
+    struct_output const result(argument, "argument");
+    auto const& prepared = required(plan, "plan");
+    check_index(index, prepared.type_names.size(), "arguments");
+    result.set(describe(prepared.plan.plan().arguments[index], prepared.type_names[index]));
+  });
+}
+
+fatlink_error* fatlink_plan_extents(fatlink_plan const* plan, fatlink_argument const* sizes,
+                                    size_t count, char const* array, uint64_t* extents,
+                                    size_t capacity, size_t* dimensions)
+{
+  return guarded([&] {
+    auto& result = output(dimensions, "dimensions");
+    auto const& prepared = required(plan, "plan").plan;
+    auto const name = required_text(array, "array");
+    auto const target = list(extents, capacity, "extents");
+    argument_list const arguments(sizes, count, &prepared.plan());
+    auto const all = prepared.extents(arguments.span());
+    auto const match = all.arrays.find(name);
+    if (match == all.arrays.end()) fail_array(prepared.plan(), name);
+    std::copy_n(match->second.begin(), std::min(capacity, match->second.size()), target.begin());
+    result = match->second.size();
+  });
+}
+
+fatlink_error* fatlink_plan_scratch_bytes(fatlink_plan const* plan, fatlink_argument const* sizes,
+                                          size_t count, size_t* bytes)
+{
+  return guarded([&] {
+    auto& result = output(bytes, "bytes");
+    auto const& prepared = required(plan, "plan").plan;
+    argument_list const arguments(sizes, count, &prepared.plan());
+    result = prepared.scratch_bytes(arguments.span());
+  });
+}
+
+fatlink_error* fatlink_plan_run(fatlink_plan const* plan, void* stream,
+                                fatlink_argument const* arguments, size_t count, uint64_t scratch,
+                                size_t scratch_bytes)
+{
+  return guarded([&] {
+    auto const& prepared = required(plan, "plan").plan;
+    argument_list const given(arguments, count, &prepared.plan());
+    prepared.run(fatlink::stream_view(stream), given.span(),
+                 {.address = scratch, .bytes = scratch_bytes});
+  });
+}
+
+fatlink_error* fatlink_plan_bind(fatlink_plan const* plan, fatlink_argument const* arguments,
+                                 size_t count, uint64_t scratch, size_t scratch_bytes,
+                                 fatlink_call** call)
+{
+  return guarded([&] {
+    auto& result = output(call, "call");
+    auto const& prepared = required(plan, "plan").plan;
+    argument_list const given(arguments, count, &prepared.plan());
+    result =
+        new fatlink_call{prepared.bind(given.span(), {.address = scratch, .bytes = scratch_bytes})};
+  });
+}
+
+fatlink_error* fatlink_call_run(fatlink_call const* call, void* stream)
+{
+  return guarded([&] {
+    std::visit([&](auto const& bound) { bound.run(fatlink::stream_view(stream)); },
+               required(call, "call").call);
+  });
+}
+
+void fatlink_call_free(fatlink_call* call)
+{
+  delete call;
+}
+
+void fatlink_plan_free(fatlink_plan* plan)
+{
+  delete plan;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_interface/error_object.hpp"
+
+#include <new>
+#include <utility>
+
+#include "fatlink/error.hpp"
+
+fatlink_findings::fatlink_findings(std::vector<fatlink::finding> findings)
+    : list(std::move(findings))
+{
+  for (auto const& finding : list) {
+    auto& names = files.emplace_back();
+    for (auto const& file : finding.files) names.push_back(file.c_str());
+  }
+}
+
+namespace fatlink::c {
+namespace {
+
+/// An error with texts of its own.
+struct owned_error : fatlink_error {
+  owned_error(fatlink_error_kind kind_of_error, error const& cause)
+      : fatlink_error{.kind = kind_of_error, .stage = to_string(cause.where())},
+        details(cause.details())
+  {
+    code = details.code.text().c_str();
+    message = details.message.c_str();
+    input = details.input.c_str();
+    hint = details.hint.c_str();
+    log = details.log.c_str();
+  }
+
+  error_details details;
+  std::optional<fatlink_findings> refusal = {};
+};
+
+constinit fatlink_error no_memory{.kind = FATLINK_ERROR_MEMORY,
+                                  .stage = "report",
+                                  .code = "out-of-memory",
+                                  .message = "the host has no memory left",
+                                  .hint = "use smaller inputs, or free memory"};
+
+fatlink_error* make_error(fatlink_error_kind kind, error const& cause)
+{
+  return new owned_error(kind, cause);
+}
+
+fatlink_error* make_refusal(refused_error const& cause)
+{
+  auto refusal = std::make_unique<owned_error>(FATLINK_ERROR_REFUSED, cause);
+  refusal->findings = &refusal->refusal.emplace(cause.findings());
+  return refusal.release();
+}
+
+fatlink_error* make_defect(std::string const& cause)
+{
+  return make_error(FATLINK_ERROR_DEFECT,
+                    error(stage::report, {.message = "defect in fatlink: " + cause,
+                                          .code = error_code::defect,
+                                          .hint = "report it with the calls and the inputs"}));
+}
+
+/// Handles the exception again, to find its type.
+fatlink_error* describe_current()
+try {
+  throw;
+} catch (usage_error const& cause) {
+  return make_error(FATLINK_ERROR_USAGE, cause);
+} catch (file_error const& cause) {
+  return make_error(FATLINK_ERROR_FILE, cause);
+} catch (refused_error const& cause) {
+  return make_refusal(cause);
+} catch (link_error const& cause) {
+  return make_error(FATLINK_ERROR_LINK, cause);
+} catch (compile_error const& cause) {
+  return make_error(FATLINK_ERROR_COMPILE, cause);
+} catch (device_error const& cause) {
+  return make_error(FATLINK_ERROR_DEVICE, cause);
+} catch (unavailable_error const& cause) {
+  return make_error(FATLINK_ERROR_UNAVAILABLE, cause);
+} catch (error const& cause) {
+  return make_error(FATLINK_ERROR_DEFECT, cause);
+} catch (std::bad_alloc const&) {
+  return &no_memory;
+} catch (std::exception const& cause) {
+  return make_defect(cause.what());
+} catch (...) {
+  return make_defect("an exception of an unknown type");
+}
+
+}  // namespace
+
+fatlink_error* current_error() noexcept
+try {
+  return describe_current();
+} catch (...) {
+  return &no_memory;
+}
+
+}  // namespace fatlink::c
+
+void fatlink_error_free(fatlink_error* error)
+{
+  if (error == &fatlink::c::no_memory) return;
+  delete static_cast<fatlink::c::owned_error*>(error);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every function of the C interface does: it turns exceptions into errors, and checks the
+// pointers that it is given. Threads: no shared state.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "c_interface/error_object.hpp"
+
+namespace fatlink::c {
+
+/// Calls `work`; NULL, or the error that describes what it threw. The exception by which a thread
+/// is cancelled passes.
+template <typename Work>
+fatlink_error* guarded(Work const& work)
+try {
+  work();
+  return nullptr;
+} catch (abi::__forced_unwind const&) {
+  throw;
+} catch (...) {
+  return current_error();
+}
+
+/// Calls `work`; what it returns, or `otherwise` if it throws.
+template <typename Work, typename Result>
+Result value_or(Result otherwise, Work const& work)
+try {
+  return work();
+} catch (abi::__forced_unwind const&) {
+  throw;
+} catch (...) {
+  return otherwise;
+}
+
+/// @throws usage_error always: `parameter` is NULL.
+[[noreturn]] void fail_null(std::string const& parameter);
+
+/// The object at `pointer`. @throws usage_error it is NULL.
+template <typename Object>
+Object& required(Object* pointer, char const* parameter)
+{
+  if (pointer == nullptr) fail_null(parameter);
+  return *pointer;
+}
+
+/// The place of a result, set to NULL or 0. @throws usage_error `pointer` is NULL.
+template <typename Result>
+Result& output(Result* pointer, char const* parameter)
+{
+  return required(pointer, parameter) = {};
+}
+
+/// A text. @throws usage_error it is NULL.
+std::string required_text(char const* text, char const* parameter);
+
+/// `count` objects. @throws usage_error `pointer` is NULL, and `count` is not 0.
+template <typename Object>
+std::span<Object> list(Object* pointer, std::size_t count, char const* parameter)
+{
+  if (pointer == nullptr && count != 0) fail_null(parameter);
+  return {pointer, count};
+}
+
+/// Texts. @throws usage_error one of them or the list is NULL.
+std::vector<std::string> texts(char const* const* pointer, std::size_t count,
+                               char const* parameter);
+
+/// `text`; empty for NULL.
+inline std::string text_or_empty(char const* text)
+{
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+/// @throws usage_error `index` is not below `count`, the number of `objects`.
+void check_index(std::size_t index, std::size_t count, char const* objects);
+
+}  // namespace fatlink::c

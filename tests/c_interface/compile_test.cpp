@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles of the C interface.
+#include <cstring>
+
+#include "c_interface_fixture.hpp"
+#include "fatlink/compiler.hpp"
+
+using fixtures::c_compiler;
+using fixtures::c_input;
+using fixtures::fail;
+using fixtures::fail_usage;
+using fixtures::result_of;
+using fixtures::succeed;
+
+namespace {
+
+constexpr char const* k_source = R"(extern "C" __global__ void store(int* out) { *out = VALUE; })";
+
+class CCompile : public fixtures::c_interface {
+ protected:
+  CCompile() { succeed(fatlink_compiler_create(nullptr, result_of(compiler_))); }
+
+  [[nodiscard]] fatlink_error* compile(char const* source, fatlink_compile_options const& options)
+  {
+    return fatlink_compile(compiler_.get(), source, std::strlen(source), "store.cu", &options,
+                           result_of(fatbin_), &warnings_);
+  }
+  static fatlink_compile_options options()
+  {
+    fatlink_compile_options stated = {};
+    stated.size = sizeof stated;
+    return stated;
+  }
+  void skip_without_nvrtc(fatlink_error* error)
+  {
+    fixtures::c_error const owner(error);
+    if (fatlink_error_get_kind(error) == FATLINK_ERROR_UNAVAILABLE)
+      GTEST_SKIP() << fatlink_error_message(error);
+    EXPECT_EQ(error, nullptr) << fatlink_error_message(error);
+  }
+
+  c_compiler compiler_;
+  c_input fatbin_;
+  char* warnings_ = nullptr;
+};
+
+}  // namespace
+
+TEST_F(CCompile, GivesAFatbinThatLinks)
+{
+  char const* const definition = "VALUE=7";
+  auto stated = options();
+  stated.definitions = &definition;
+  stated.definition_count = 1;
+  skip_without_nvrtc(compile(k_source, stated));
+  if (fatbin_ == nullptr) return;
+  EXPECT_EQ(warnings_, nullptr);
+  EXPECT_STREQ(fatlink_input_form(fatbin_.get()), "fatbin");
+  input_ = std::move(fatbin_);
+  fixtures::c_kernel kernel;
+  succeed(fatlink_module_kernel(load().get(), "store", result_of(kernel)));
+}
+
+TEST_F(CCompile, ReportsTheLog)
+{
+  fixtures::c_error const error(compile(k_source, options()));
+  if (fatlink_error_get_kind(error.get()) == FATLINK_ERROR_UNAVAILABLE)
+    GTEST_SKIP() << fatlink_error_message(error.get());
+  EXPECT_EQ(fatlink_error_get_kind(error.get()), FATLINK_ERROR_COMPILE);
+  EXPECT_THAT(fatlink_error_log(error.get()), testing::HasSubstr("VALUE"));
+  EXPECT_EQ(fatbin_, nullptr);
+}
+
+TEST_F(CCompile, GivesWarnings)
+{
+  skip_without_nvrtc(compile(
+      R"(extern "C" __global__ void store(int* out) { int unused; *out = 7; })", options()));
+  if (fatbin_ == nullptr) return;
+  ASSERT_NE(warnings_, nullptr);
+  EXPECT_THAT(warnings_, testing::HasSubstr("unused"));
+  fatlink_text_free(warnings_);
+}
+
+TEST_F(CCompile, RefusesMalformedOptions)
+{
+  auto stated = options();
+  stated.ftz = 3;
+  fail_usage(compile(k_source, stated), "options.ftz is 3, which is no fatlink_choice");
+  stated = options();
+  stated.standard = "c++99";
+  fail_usage(compile(k_source, stated), "c++99");
+  stated = options();
+  stated.architecture_count = 1;
+  fail_usage(compile(k_source, stated), "options.architectures is NULL");
+  fatlink_compiler_settings settings = {};
+  settings.size = sizeof settings;
+  settings.memory_limit_mib = 1;
+  fatlink_compiler* compiler = nullptr;
+  fail_usage(fatlink_compiler_create(&settings, &compiler), "a memory limit of 1 MiB");
+}
+
+TEST_F(CCompile, RefusesNull)
+{
+  fatlink_input* fatbin = nullptr;
+  auto* const compiler = compiler_.get();
+  fail_usage(fatlink_compiler_create(nullptr, nullptr), "compiler is NULL");
+  fail_usage(fatlink_compile(nullptr, "", 0, "x", nullptr, &fatbin, nullptr), "compiler is NULL");
+  fail_usage(fatlink_compile(compiler, nullptr, 1, "x", nullptr, &fatbin, nullptr),
+             "source is NULL");
+  fail_usage(fatlink_compile(compiler, "", 0, nullptr, nullptr, &fatbin, nullptr), "name is NULL");
+  fail_usage(fatlink_compile(compiler, "", 0, "x", nullptr, nullptr, nullptr), "fatbin is NULL");
+  fatlink_compiler_free(nullptr);
+}

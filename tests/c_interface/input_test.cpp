@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs of the C interface.
+#include <cstdint>
+#include <cstring>
+
+#include "c_interface_fixture.hpp"
+#include "fixtures.hpp"
+
+using fixtures::c_input;
+using fixtures::fail;
+using fixtures::fail_usage;
+using fixtures::k_store_ptx;
+using fixtures::result_of;
+using fixtures::succeed;
+
+TEST(CInput, HasTheBytesAndTheFactsOfAFile)
+{
+  auto const path = fixtures::path("library.fatbin").string();
+  auto const input = fixtures::read_c_input(path);
+  EXPECT_EQ(fatlink_input_name(input.get()), path);
+  EXPECT_STREQ(fatlink_input_form(input.get()), "fatbin");
+  EXPECT_EQ(fatlink_input_is_verified(input.get()), 0);
+  EXPECT_EQ(std::strlen(fatlink_input_digest(input.get())), 64U);
+  std::size_t count = 0;
+  auto const* const bytes = fatlink_input_bytes(input.get(), &count);
+  auto const file = fixtures::bytes("library.fatbin");
+  ASSERT_EQ(count, file.size());
+  EXPECT_EQ(std::memcmp(bytes, file.data(), count), 0);
+}
+
+TEST(CInput, CopiesBytes)
+{
+  std::string text(k_store_ptx);
+  auto const input = fixtures::c_input_of(text);
+  text.assign(text.size(), ' ');
+  EXPECT_STREQ(fatlink_input_form(input.get()), "ptx");
+  EXPECT_EQ(std::memcmp(fatlink_input_bytes(input.get(), nullptr), k_store_ptx.data(),
+                        k_store_ptx.size()),
+            0);
+}
+
+TEST(CInput, IsFoundByFile)
+{
+  c_input input;
+  auto const path = fixtures::path("library.fatbin").string();
+  succeed(fatlink_input_find(path.c_str(), result_of(input)));
+  EXPECT_EQ(fatlink_input_name(input.get()), path);
+  char* file = nullptr;
+  succeed(fatlink_find_file(path.c_str(), &file));
+  EXPECT_EQ(file, path);
+  fatlink_text_free(file);
+}
+
+TEST(CInput, ThatIsNotThereIsAFileError)
+{
+  auto* input = reinterpret_cast<fatlink_input*>(1);
+  fail(fatlink_input_read("/nowhere/x.ptx", &input), FATLINK_ERROR_FILE, "/nowhere/x.ptx");
+  EXPECT_EQ(input, nullptr);
+  fail(fatlink_input_find("no_such_name", &input), FATLINK_ERROR_FILE, "no_such_name");
+  char* file = nullptr;
+  fail(fatlink_find_file("no_such_name", &file), FATLINK_ERROR_FILE, "no_such_name");
+}
+
+TEST(CInput, ThatIsDamagedIsAFileError)
+{
+  fatlink_input* input = nullptr;
+  fail(fatlink_input_from_bytes("?", 1, "x", &input), FATLINK_ERROR_FILE, "x");
+  fail(fatlink_input_from_bytes(nullptr, 0, "x", &input), FATLINK_ERROR_FILE, "x");
+}
+
+TEST(CInput, RefusesNull)
+{
+  fatlink_input* input = nullptr;
+  char* path = nullptr;
+  fail_usage(fatlink_input_read(nullptr, &input), "path is NULL");
+  fail_usage(fatlink_input_read("x", nullptr), "input is NULL");
+  fail_usage(fatlink_input_find(nullptr, &input), "name_or_file is NULL");
+  fail_usage(fatlink_input_from_bytes(nullptr, 1, "x", &input), "bytes is NULL");
+  fail_usage(fatlink_input_from_bytes("x", 1, nullptr, &input), "name is NULL");
+  fail_usage(fatlink_find_file(nullptr, &path), "name_or_file is NULL");
+  fail_usage(fatlink_find_file("x", nullptr), "path is NULL");
+}
+
+TEST(CInput, OfNullIsEmpty)
+{
+  EXPECT_STREQ(fatlink_input_name(nullptr), "");
+  EXPECT_STREQ(fatlink_input_form(nullptr), "");
+  EXPECT_STREQ(fatlink_input_digest(nullptr), "");
+  EXPECT_EQ(fatlink_input_is_verified(nullptr), 0);
+  std::size_t count = 1;
+  EXPECT_EQ(fatlink_input_bytes(nullptr, &count), nullptr);
+  EXPECT_EQ(count, 0U);
+  fatlink_input_free(nullptr);
+  fatlink_text_free(nullptr);
+}

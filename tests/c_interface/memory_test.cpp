@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the C interface, on the reference device. unit/map_host_memory_test.cpp has what
+// kernels may do with mapped memory.
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "c_interface_fixture.hpp"
+
+using fixtures::c_buffer;
+using fixtures::fail;
+using fixtures::fail_usage;
+using fixtures::result_of;
+using fixtures::succeed;
+
+namespace {
+
+class CMemory : public fixtures::c_interface {
+ protected:
+  std::array<std::uint8_t, 4> const values_{1, 2, 3, 4};
+  std::array<std::uint8_t, 4> copy_{};
+};
+
+}  // namespace
+
+TEST_F(CMemory, IsWrittenAndReadAtOffsets)
+{
+  auto const buffer = allocate(8);
+  EXPECT_EQ(fatlink_buffer_bytes(buffer.get()), 8U);
+  EXPECT_NE(fatlink_buffer_address(buffer.get()), 0U);
+  succeed(fatlink_buffer_write(buffer.get(), 4, values_.data(), 4, nullptr));
+  succeed(fatlink_buffer_read_now(buffer.get(), 5, copy_.data(), 3));
+  EXPECT_EQ(copy_, (std::array<std::uint8_t, 4>{2, 3, 4, 0}));
+  succeed(fatlink_buffer_write_now(buffer.get(), 0, values_.data(), 4));
+  succeed(fatlink_buffer_fill(buffer.get(), 9, nullptr));
+  succeed(fatlink_buffer_read(buffer.get(), 0, copy_.data(), 4, nullptr));
+  EXPECT_EQ(copy_, (std::array<std::uint8_t, 4>{9, 9, 9, 9}));
+}
+
+TEST_F(CMemory, OutsideOfTheBufferIsRefused)
+{
+  auto const buffer = allocate(4);
+  fail_usage(fatlink_buffer_write_now(buffer.get(), 1, values_.data(), 4), "exceeds a buffer of 4");
+  fail_usage(fatlink_buffer_read_now(buffer.get(), 5, copy_.data(), 0), "exceeds a buffer of 4");
+}
+
+TEST_F(CMemory, ThatIsTooLargeIsADeviceError)
+{
+  fatlink_buffer* buffer = nullptr;
+  fail(fatlink_buffer_allocate(device_.get(), SIZE_MAX / 2, &buffer), FATLINK_ERROR_DEVICE,
+       "cannot allocate");
+}
+
+TEST_F(CMemory, MayBeTheHosts)
+{
+  auto values = values_;
+  c_buffer buffer;
+  succeed(fatlink_buffer_map_host(device_.get(), values.data(), 4, 0, result_of(buffer)));
+  EXPECT_EQ(fatlink_buffer_address(buffer.get()) % 512,
+            reinterpret_cast<std::uintptr_t>(values.data()) % 512);
+  succeed(fatlink_buffer_fill(buffer.get(), 7, nullptr));
+  EXPECT_EQ(values, (std::array<std::uint8_t, 4>{7, 7, 7, 7}));
+}
+
+TEST_F(CMemory, OfTheHostMayBeReadOnly)
+{
+  auto values = values_;
+  c_buffer buffer;
+  succeed(fatlink_buffer_map_host(device_.get(), values.data(), 4, 1, result_of(buffer)));
+  fail(fatlink_buffer_fill(buffer.get(), 7, nullptr), FATLINK_ERROR_DEVICE, "read-only");
+  EXPECT_EQ(values, values_);
+}
+
+TEST_F(CMemory, RefusesNull)
+{
+  auto const buffer = allocate(4);
+  fatlink_buffer* none = nullptr;
+  fail_usage(fatlink_buffer_allocate(nullptr, 4, &none), "device is NULL");
+  fail_usage(fatlink_buffer_allocate(device_.get(), 4, nullptr), "buffer is NULL");
+  fail_usage(fatlink_buffer_map_host(nullptr, copy_.data(), 4, 0, &none), "device is NULL");
+  fail_usage(fatlink_buffer_map_host(device_.get(), nullptr, 4, 0, &none), "memory is NULL");
+  fail_usage(fatlink_buffer_map_host(device_.get(), copy_.data(), 4, 0, nullptr), "buffer is NULL");
+  fail_usage(fatlink_buffer_write_now(nullptr, 0, values_.data(), 4), "buffer is NULL");
+  fail_usage(fatlink_buffer_write_now(buffer.get(), 0, nullptr, 4), "source is NULL");
+  fail_usage(fatlink_buffer_write(buffer.get(), 0, nullptr, 4, nullptr), "source is NULL");
+  fail_usage(fatlink_buffer_read_now(nullptr, 0, copy_.data(), 4), "buffer is NULL");
+  fail_usage(fatlink_buffer_read_now(buffer.get(), 0, nullptr, 4), "destination is NULL");
+  fail_usage(fatlink_buffer_read(buffer.get(), 0, nullptr, 4, nullptr), "destination is NULL");
+  fail_usage(fatlink_buffer_fill(nullptr, 0, nullptr), "buffer is NULL");
+  EXPECT_EQ(fatlink_buffer_address(nullptr), 0U);
+  EXPECT_EQ(fatlink_buffer_bytes(nullptr), 0U);
+  fatlink_buffer_free(nullptr);
+}

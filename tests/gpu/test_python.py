@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package on GPUs, with the arrays of PyTorch, CuPy and JAX: results, streams, no copies, and what is refused. Tests
+of a framework that is not installed, or does not see the GPU, are skipped. Run with the Python that has them:
+cmake -DPython3_EXECUTABLE=…"""
+import importlib.util
+import os
+import threading
+import unittest
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the memory
+from fatlink_cli import gpus  # noqa: E402
+from python_case import NumpyCase, fatlink, numpy  # noqa: E402
+
+COUNT = 100003
+SUM = "FATLINK_COMBINE(float, a, b) { return a + b; }"
+
+
+def has(name):
+    return importlib.util.find_spec(name) is not None
+
+
+class Framework:
+    """What the tests need of a framework; arrays of numbers whose sums are exact."""
+
+    def array(self, numbers):
+        raise NotImplementedError
+
+    def to_numpy(self, array):
+        raise NotImplementedError
+
+    def pointer(self, array):
+        raise NotImplementedError
+
+
+class TorchArrays(Framework):
+    def __init__(self):
+        import torch
+        if not torch.cuda.is_available():
+            raise unittest.SkipTest("PyTorch sees no GPU")
+        self.torch = torch
+        self.cls = torch.Tensor
+
+    def array(self, numbers):
+        return self.torch.from_numpy(numpy.array(numbers)).cuda()
+
+    def to_numpy(self, array):
+        return array.cpu().numpy()
+
+    def pointer(self, array):
+        return array.data_ptr()
+
+    def stream(self):
+        return self.torch.cuda.Stream()
+
+    def use(self, stream):
+        return self.torch.cuda.stream(stream)
+
+
+class CupyArrays(Framework):
+    def __init__(self):
+        import cupy
+        self.cupy = cupy
+        self.cls = cupy.ndarray
+
+    def array(self, numbers):
+        return self.cupy.asarray(numbers)
+
+    def to_numpy(self, array):
+        return array.get()
+
+    def pointer(self, array):
+        return array.data.ptr
+
+    def stream(self):
+        return self.cupy.cuda.Stream(non_blocking=True)
+
+    def use(self, stream):
+        return stream
+
+
+class JaxArrays(Framework):
+    def __init__(self):
+        import jax
+        devices = [device for device in jax.devices() if device.platform in ("gpu", "cuda")]
+        if not devices:
+            raise unittest.SkipTest("JAX sees no GPU")
+        self.jax = jax
+        self.cls = jax.Array
+        self.device = devices[0]
+
+    def array(self, numbers):
+        return self.jax.device_put(numbers, self.device)
+
+    def to_numpy(self, array):
+        return numpy.asarray(array)
+
+    def pointer(self, array):
+        return array.unsafe_buffer_pointer()
+
+
+class GpuCase(NumpyCase):
+    framework = None  # a class
+
+    def setUp(self):
+        super().setUp()
+        if not gpus():
+            self.skipTest("no GPU on this machine")
+        name = {TorchArrays: "torch", CupyArrays: "cupy", JaxArrays: "jax"}[self.framework]
+        if not has(name):
+            self.skipTest(f"{name} is not installed for this Python")
+        self.arrays = self.framework()
+        self.numbers = numpy.random.default_rng(0).integers(-40, 40, COUNT).astype(numpy.float32)
+        self.array = self.arrays.array(self.numbers)
+
+    def assert_array(self, array, expected):
+        self.assertIsInstance(array, self.arrays.cls)
+        result = self.arrays.to_numpy(array)
+        self.assertEqual(result.shape, expected.shape)
+        numpy.testing.assert_array_equal(result, expected)
+
+
+class Algorithms:
+    """Of each framework."""
+
+    def test_reduce(self):
+        for mode in ("lto", "ptx"):
+            self.assert_array(fatlink.reduce(self.array, mode=mode), self.numbers.sum())
+        self.assert_array(fatlink.reduce(self.array, "max"), self.numbers.max())
+        self.assert_array(fatlink.reduce(self.array, "abs_max"), abs(self.numbers).max())
+        self.assert_array(fatlink.reduce(self.array, SUM, init=3), self.numbers.sum() + 3)
+
+    def test_reduce_other_types(self):
+        for name in ("float16", "int32", "uint8", "int16"):
+            numbers = (abs(self.numbers[:1000]) % 2).astype(name)
+            self.assert_array(fatlink.reduce(self.arrays.array(numbers), "max"), numbers.max())
+
+    def test_scan(self):
+        self.assert_array(fatlink.scan(self.array), self.numbers.cumsum(dtype=numpy.float32))
+        self.assert_array(fatlink.exclusive_scan(self.array, init=5), self.numbers.cumsum(dtype=numpy.float32) - self.numbers + 5)
+
+    def test_map(self):
+        self.assert_array(fatlink.map(self.array, op="square"), self.numbers ** 2)
+        self.assert_array(fatlink.map(self.array, self.array, op="add"), self.numbers * 2)
+        small = self.arrays.array(self.numbers / 64)
+        self.assert_array(fatlink.map(small, small, small, op="multiply_add"), self.numbers ** 2 / 4096 + self.numbers / 64)
+
+    def test_select_and_partition(self):
+        positive = self.numbers > 0
+        self.assert_array(fatlink.select(self.array, "positive"), self.numbers[positive])
+        accepted, rejected = fatlink.partition(self.array, "positive")
+        self.assert_array(accepted, self.numbers[positive])
+        self.assert_array(rejected, self.numbers[~positive])
+
+    def test_transform_select_and_reduce(self):
+        self.assert_array(fatlink.transform_select(self.array, "halves_of_positive"),
+                          self.numbers[self.numbers > 0].astype(numpy.float16))
+        self.assert_array(fatlink.transform_reduce(self.arrays.array(self.numbers[:1000]), "sum_squares"),
+                          (self.numbers[:1000] ** 2).sum())
+
+    def test_sort(self):
+        self.assert_array(fatlink.sort(self.array), numpy.sort(self.numbers))
+        order = numpy.argsort(self.numbers, kind="stable").astype(numpy.int32)
+        keys, values = fatlink.sort_pairs(self.array, self.arrays.array(numpy.arange(COUNT, dtype=numpy.int32)))
+        self.assert_array(keys, self.numbers[order])
+        self.assert_array(values, order)
+
+    def test_plan(self):
+        plan = fatlink.load("reduce_4", "add_float")
+        self.assert_array(plan.run(in_=self.array), self.numbers.sum(keepdims=True))
+        stencil = fatlink.load("stencil", "smooth", device="gpu")
+        self.assertEqual(stencil.run(in_=self.array).shape, (COUNT,))
+
+    def test_empty_arrays(self):
+        empty = self.arrays.array(self.numbers[:0])
+        self.assert_array(fatlink.reduce(empty, init=5), numpy.float32(5))
+        self.assert_array(fatlink.scan(empty), self.numbers[:0])
+
+    def test_python_function(self):
+        if not has("numba") or not has("numba_cuda"):
+            self.skipTest("Numba (numba-cuda) is not installed for this Python")
+        self.assert_array(fatlink.reduce(self.array, lambda a, b: a + b, init=0), self.numbers.sum())
+        self.assert_array(fatlink.map(self.array, op=lambda x: x * x), self.numbers ** 2)
+
+    def test_no_array_is_copied(self):
+        """The kernels get the addresses of the caller's arrays, and of the results that are returned."""
+        from fatlink import _prepared
+        passed = []
+        run = _prepared.Prepared.run
+
+        def record(prepared, stream, names, entries, *scratch):
+            passed.append({name: entry.address for name, entry in zip(names, entries)})
+            return run(prepared, stream, names, entries, *scratch)
+        _prepared.Prepared.run = record
+        self.addCleanup(setattr, _prepared.Prepared, "run", run)
+        before = self.arrays.pointer(self.array)
+        result = fatlink.scan(self.array)
+        self.assertEqual(passed[-1], {"in": before, "out": self.arrays.pointer(result)})
+        self.assertEqual(self.arrays.pointer(self.array), before)
+
+    def test_arrays_of_the_host_with_a_gpu(self):
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, device="gpu", says="the host's memory, and gpu:0",
+                          code="wrong-device", hint="cupy.asarray")
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.array, device="cpu", says="the reference device uses",
+                          code="wrong-device")
+        self.assert_error(fatlink.UsageError, fatlink.map, self.array, self.numbers, op="add", says="in2 in the host's memory",
+                          code="several-devices")
+
+    def test_operators_of_another_type(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.array, "add_int32", says="is of int32",
+                          code="wrong-operator", hint="add_float")
+
+
+class Streams:
+    """Of frameworks with streams of their own."""
+
+    def test_calls_run_in_the_current_stream(self):
+        """The stream is delayed by work before, on which the result depends."""
+        stream = self.arrays.stream()
+        large = self.arrays.array(numpy.ones(1 << 26, numpy.float32))
+        with self.arrays.use(stream):
+            for _ in range(20):
+                large *= 1
+            large += 1
+            total = fatlink.reduce(large)
+            large *= 0
+            self.assertEqual(float(total), 2.0 ** 27)
+            self.assert_array(fatlink.map(self.array, op="square"), self.numbers ** 2)
+            self.assert_array(fatlink.select(self.array, "positive"), self.numbers[self.numbers > 0])
+
+    def test_calls_run_in_the_stream_that_is_given(self):
+        from fatlink import _prepared
+        stream = self.arrays.stream()
+        handle = getattr(stream, "cuda_stream", None) or stream.ptr
+        streams = []
+        run = _prepared.Prepared.run
+        self.addCleanup(setattr, _prepared.Prepared, "run", run)
+        _prepared.Prepared.run = lambda prepared, given, *rest: (streams.append(given), run(prepared, given, *rest))[1]
+        for given in (stream, handle):
+            result = fatlink.scan(self.array, stream=given)
+            stream.synchronize()
+            self.assert_array(result, self.numbers.cumsum(dtype=numpy.float32))
+        with self.arrays.use(stream):
+            fatlink.scan(self.array)
+        self.assertEqual(streams, [handle] * 3)
+
+    def test_in_place_and_out(self):
+        array = self.arrays.array(self.numbers)
+        self.assertIs(fatlink.scan(array, out=array), array)
+        self.assert_array(array, self.numbers.cumsum(dtype=numpy.float32))
+
+    def test_of_many_threads(self):
+        failures = []
+
+        def work(index):
+            try:
+                stream = self.arrays.stream()
+                with self.arrays.use(stream):
+                    array = self.arrays.array(self.numbers + index)
+                    for _ in range(20):
+                        assert float(fatlink.reduce(array, "max")) == self.numbers.max() + index
+            except BaseException as error:  # the test reports what a thread raises
+                failures.append(error)
+        threads = [threading.Thread(target=work, args=(index,)) for index in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+
+class Torch(Algorithms, Streams, GpuCase):
+    framework = TorchArrays
+
+    def test_histogram(self):
+        data = self.array.view(self.arrays.torch.uint8)
+        self.assert_array(fatlink.histogram(data, "byte_bins"), numpy.bincount(self.numbers.view(numpy.uint8), minlength=256))
+
+    def test_segmented_reduce(self):
+        offsets = self.arrays.torch.tensor([0, 10, 10, 1000], device="cuda")
+        self.assert_array(fatlink.segmented_reduce(self.array, offsets),
+                          numpy.array([self.numbers[:10].sum(), 0, self.numbers[10:1000].sum()], numpy.float32))
+
+    def test_bfloat16(self):
+        torch = self.arrays.torch
+        result = fatlink.reduce(self.array.to(torch.bfloat16), "max")
+        self.assertEqual((result.dtype, result.item()), (torch.bfloat16, self.numbers.max()))
+
+    def test_tensors_that_are_refused(self):
+        freed = self.array.clone()
+        freed.untyped_storage().resize_(0)
+        for tensor, says in ((self.array[::2], "not contiguous"), (self.array.clone().requires_grad_(), "requires a gradient"),
+                             (freed, "was freed"), (self.array.to_sparse(), "layout")):
+            self.assert_error(fatlink.UsageError, fatlink.reduce, tensor, says=says)
+
+    def test_a_second_gpu(self):
+        torch = self.arrays.torch
+        if torch.cuda.device_count() < 2:
+            self.skipTest("one GPU only")
+        other = self.array.to("cuda:1")
+        result = fatlink.reduce(other)
+        self.assertEqual((result.device.index, result.item(), torch.cuda.current_device()), (1, self.numbers.sum(), 0))
+        self.assert_error(fatlink.UsageError, fatlink.map, self.array, other, op="add", code="several-devices",
+                          says="in2 in the memory of gpu:1")
+
+    def test_a_plan_with_scratch_memory_of_the_caller(self):
+        torch = self.arrays.torch
+        plan = fatlink.load("reduce_4", "add_float", device="gpu")
+        large = torch.ones(1 << 24, device="cuda")
+        scratch = torch.empty(plan.scratch_bytes(n=large.numel()), dtype=torch.uint8, device="cuda")
+        self.assertEqual(plan.run(in_=large, scratch=scratch).item(), 2.0 ** 24)
+        self.assert_error(fatlink.UsageError, plan.run, in_=large, scratch=scratch[:8], says="scratch has 8 bytes")
+
+    def test_a_live_plan(self):
+        plan = fatlink.LivePlan("gpu")
+        plan.swap("reduce_4", "add_float")
+        self.assertEqual(plan.run(in_=self.array).item(), self.numbers.sum())
+        plan.swap("reduce_4", "max_float")
+        self.assertEqual(plan.run(in_=self.array).item(), self.numbers.max())
+
+    def test_a_fork_after_the_gpu_was_used(self):
+        fatlink.reduce(self.array)
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                fatlink.reduce(self.array)
+            except fatlink.UnavailableError as error:
+                status = 0 if error.code == "forked" else 2
+            except BaseException:
+                status = 3
+            finally:
+                os._exit(status)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertEqual(fatlink.reduce(self.array).item(), self.numbers.sum())
+
+
+class Cupy(Algorithms, Streams, GpuCase):
+    framework = CupyArrays
+
+    def test_histogram(self):
+        counts = fatlink.histogram(self.array.view(numpy.uint8), "byte_bins")
+        self.assertEqual(counts.dtype, numpy.uint64)
+        self.assert_array(counts, numpy.bincount(self.numbers.view(numpy.uint8), minlength=256))
+
+    def test_arrays_that_are_refused(self):
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.array[::2], says="not contiguous")
+
+    def test_arrays_of_other_packages(self):
+        """By __cuda_array_interface__ and by DLPack alone."""
+        array = self.array
+
+        class Interface:
+            __cuda_array_interface__ = array.__cuda_array_interface__
+            __dlpack_device__ = array.__dlpack_device__
+
+        class Dlpack:
+            def __dlpack__(self, *, stream=None, **options):
+                return array.__dlpack__(stream=stream)
+
+            def __dlpack_device__(self):
+                return array.__dlpack_device__()
+        for other in (Interface(), Dlpack()):
+            out = self.arrays.cupy.zeros((), numpy.float32)
+            fatlink.reduce(other, out=out)
+            self.assert_array(out, self.numbers.sum())
+            self.assert_error(fatlink.UsageError, fatlink.reduce, other, says="makes no arrays", hint="out=")
+
+
+class Jax(Algorithms, GpuCase):
+    framework = JaxArrays
+
+    def test_arrays_that_are_being_computed(self):
+        """The call waits for the work that makes the array."""
+        jax = self.arrays.jax
+        large = self.arrays.array(numpy.ones((4096, 4096), numpy.float32))
+        step = jax.jit(lambda x: x @ x / 4096)
+        for _ in range(10):
+            large = step(large)
+        self.assertEqual(float(fatlink.reduce(large)), 2.0 ** 24)
+
+    def test_results_are_inputs_of_jax(self):
+        total = fatlink.scan(self.array)
+        self.assert_array(self.arrays.jax.jit(lambda x: x * 2)(total), 2 * self.numbers.cumsum(dtype=numpy.float32))
+
+    def test_arrays_that_are_refused(self):
+        jax = self.arrays.jax
+        deleted = self.arrays.array(self.numbers)
+        deleted.delete()
+        self.assert_error(fatlink.UsageError, fatlink.reduce, deleted, says="deleted", code="freed-array")
+        self.assert_error(fatlink.UsageTypeError, jax.jit(fatlink.reduce), self.array, says="tracer")
+        self.assert_error(fatlink.UsageError, fatlink.scan, self.array, out=self.array, says="cannot be written")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The algorithms on NumPy arrays, on the reference device."""
+import unittest
+
+from python_case import NumpyCase, fatlink, numpy
+
+
+class AlgorithmCase(NumpyCase):
+    def setUp(self):
+        super().setUp()
+        generator = numpy.random.default_rng(0)
+        self.numbers = generator.integers(-40, 40, 5000).astype(numpy.float32)  # sums are exact
+
+
+class Reduce(AlgorithmCase):
+    def test_adds_numbers_of_installed_and_of_other_types(self):
+        for name in ("float32", "float64", "int32", "uint8", "float16", "int8", "uint64"):
+            with self.subTest(type=name):
+                numbers = numpy.arange(20).astype(name)
+                result = fatlink.reduce(numbers)
+                self.assertEqual((result.dtype, result), (numpy.dtype(name), numbers.sum(dtype=name)))
+
+    def test_uses_the_identity_of_the_operator(self):
+        numbers = self.numbers - 1000
+        self.assertEqual(fatlink.reduce(numbers, "max"), numbers.max())
+        self.assertEqual(fatlink.reduce(-numbers, "min"), (-numbers).min())
+        self.assertEqual(fatlink.reduce(numbers, "abs_max"), abs(numbers).max())
+        self.assertEqual(fatlink.reduce(numpy.full(5, 3, numpy.int16), "multiply"), 243)
+        self.assertEqual(fatlink.reduce(numpy.full(5, -3, numpy.int16), "max"), -3)
+
+    def test_begins_with_init(self):
+        self.assertEqual(fatlink.reduce(self.numbers, init=5), self.numbers.sum() + 5)
+        self.assertEqual(fatlink.reduce(self.numbers[:0], init=5), 5)
+
+    def test_takes_arrays_of_several_dimensions(self):
+        self.assertEqual(fatlink.reduce(self.numbers.reshape(50, 100)), self.numbers.sum())
+
+    def test_folds_structs(self):
+        records = numpy.zeros(100, [("value", "f4"), ("index", "i4")])
+        records["value"], records["index"] = self.numbers[:100], range(100)
+        best = fatlink.reduce(records, "argmax", init=(float("-inf"), -1))
+        self.assertEqual(best["index"], self.numbers[:100].argmax())
+
+    def test_writes_to_out(self):
+        for shape in ((), (1,)):
+            out = numpy.zeros(shape, numpy.float32)
+            self.assertIs(fatlink.reduce(self.numbers, out=out), out)
+            self.assertEqual(out, self.numbers.sum())
+
+    def test_is_the_same_in_both_modes(self):
+        self.assertEqual(fatlink.reduce(self.numbers, mode="ptx"), fatlink.reduce(self.numbers, mode="lto"))
+
+
+class Others(AlgorithmCase):
+    def test_scan(self):
+        self.assert_equal_arrays(fatlink.scan(self.numbers), self.numbers.cumsum(dtype=numpy.float32))
+
+    def test_scan_in_place(self):
+        array = self.numbers.copy()
+        self.assertIs(fatlink.scan(array, out=array), array)
+        self.assert_equal_arrays(array, self.numbers.cumsum(dtype=numpy.float32))
+
+    def test_exclusive_scan(self):
+        lengths = numpy.arange(10, dtype=numpy.int32)
+        self.assert_equal_arrays(fatlink.exclusive_scan(lengths, init=5), lengths.cumsum(dtype=numpy.int32) - lengths + 5)
+
+    def test_segmented_reduce(self):
+        for dtype in (numpy.int64, numpy.uint64):
+            self.assert_equal_arrays(fatlink.segmented_reduce(self.numbers[:10], numpy.array([0, 3, 3, 10], dtype)),
+                                     numpy.array([self.numbers[:3].sum(), 0, self.numbers[3:10].sum()], numpy.float32))
+
+    def test_transform_reduce(self):
+        self.assertEqual(fatlink.transform_reduce(self.numbers[:100], "sum_squares"), (self.numbers[:100] ** 2).sum())
+
+    def test_transform_reduce_to_another_type(self):
+        data = numpy.arange(200, dtype=numpy.uint8)
+        self.assert_equal_arrays(numpy.asarray(fatlink.transform_reduce(data, "sum_bytes")), numpy.array(19900, numpy.uint16))
+        above = fatlink.transform_reduce(self.numbers, "count_above", state=numpy.array([7], numpy.float32))
+        self.assertEqual((above.dtype, above), (numpy.dtype(numpy.uint64), (self.numbers > 7).sum()))
+
+    def test_select(self):
+        self.assert_equal_arrays(fatlink.select(self.numbers, "positive"), self.numbers[self.numbers > 0])
+
+    def test_select_with_a_state(self):
+        records = numpy.zeros(100, [("score", "f4"), ("index", "i4")])
+        records["score"] = self.numbers[:100]
+        self.assert_equal_arrays(fatlink.select(records, "score_above", state=numpy.array([7], numpy.float32)),
+                                 records[records["score"] > 7])
+
+    def test_select_nothing(self):
+        self.assertEqual(fatlink.select(abs(self.numbers) * -1, "positive").size, 0)
+        self.assertEqual(fatlink.select(self.numbers[:0], "positive").size, 0)
+
+    def test_partition(self):
+        accepted, rejected = fatlink.partition(self.numbers, "positive")
+        self.assert_equal_arrays(accepted, self.numbers[self.numbers > 0])
+        self.assert_equal_arrays(rejected, self.numbers[self.numbers <= 0])
+
+    def test_transform_select(self):
+        self.assert_equal_arrays(fatlink.transform_select(self.numbers, "halves_of_positive"),
+                                 self.numbers[self.numbers > 0].astype(numpy.float16))
+
+    def test_sort(self):
+        self.assert_equal_arrays(fatlink.sort(self.numbers), numpy.sort(self.numbers))
+        self.assert_equal_arrays(fatlink.sort(self.numbers, "greater"), numpy.sort(self.numbers)[::-1])
+
+    def test_sort_pairs(self):
+        order = numpy.argsort(self.numbers, kind="stable")
+        for dtype in (numpy.int32, numpy.float32, numpy.int64, numpy.float64):
+            keys, values = fatlink.sort_pairs(self.numbers, numpy.arange(5000).astype(dtype))
+            self.assert_equal_arrays(keys, self.numbers[order])
+            self.assert_equal_arrays(values, order.astype(dtype))
+
+    def test_histogram(self):
+        data = self.numbers.view(numpy.uint8)
+        self.assert_equal_arrays(fatlink.histogram(data, "byte_bins"), numpy.bincount(data, minlength=256).astype(numpy.uint64))
+
+    def test_histogram_with_bins_and_a_state(self):
+        counts = fatlink.histogram(self.numbers, "uniform_bins", bins=8, state=numpy.array([-40, 10], numpy.float32))
+        self.assert_equal_arrays(counts, numpy.histogram(self.numbers, 8, (-40, 40))[0].astype(numpy.uint64))
+
+
+class Map(AlgorithmCase):
+    def test_of_one_array(self):
+        result = fatlink.map(self.numbers, op="scale_add", state=numpy.array([2, 1], numpy.float32))
+        self.assert_equal_arrays(result, self.numbers * 2 + 1)
+
+    def test_of_two_arrays(self):
+        self.assert_equal_arrays(fatlink.map(self.numbers, self.numbers, op="add"), self.numbers * 2)
+
+    def test_of_three_arrays(self):
+        small = self.numbers / 64
+        self.assert_equal_arrays(fatlink.map(small, small, small, op="multiply_add"), small * small + small)
+
+    def test_keeps_the_shape(self):
+        self.assertEqual(fatlink.map(self.numbers.reshape(50, 100), op="square").shape, (50, 100))
+
+    def test_to_another_type(self):
+        self.assert_equal_arrays(fatlink.map(self.numbers, op="float_to_half"), self.numbers.astype(numpy.float16))
+
+    def test_families_of_every_arity_compile_for_every_type_of_numbers(self):
+        from fatlink._operators import _EXPRESSIONS
+        for name, dtype in (("add", "int16"), ("min", "float16"), ("divide", "float64"), ("subtract", "uint8")):
+            with self.subTest(name=name, type=dtype):
+                self.assertIn(name, _EXPRESSIONS["map2"])
+                numbers = numpy.arange(1, 50).astype(dtype)
+                function = {"min": "minimum"}.get(name, name)
+                expected = getattr(numpy, function)(numbers, numbers[::-1].copy()).astype(dtype)
+                self.assert_equal_arrays(fatlink.map(numbers, numbers[::-1].copy(), op=name), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of docs/python.md run, and print what the document shows."""
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+from python_case import PACKAGE, SOURCE, NumpyCase, fatlink, variables
+
+DOCUMENT = pathlib.Path(SOURCE or "", "docs", "python.md")
+
+
+def examples():
+    """(title, script, output) of each example."""
+    return re.findall(r"^### (.*?)\n+```python\n(.*?)^```\n+```text\n(.*?)^```", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the documents")
+class Examples(NumpyCase):
+    def test_print_what_the_document_shows(self):
+        self.assertEqual(len(examples()), 5)
+        for title, script, output in examples():
+            with self.subTest(title=title):
+                if "in Python" in title and not (importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")):
+                    self.skipTest("Numba (numba-cuda) is not installed for this Python")
+                self.assertEqual(self.run_example(script), output)
+
+    def run_example(self, script):
+        path = self.folder / "example.py"
+        path.write_text(script)
+        environment = {**os.environ, **variables(), "PYTHONPATH": f"{PACKAGE}:{os.environ.get('PYTHONPATH', '')}"}
+        done = subprocess.run([sys.executable, "-W", "ignore", path], cwd=self.folder, text=True, capture_output=True,
+                              timeout=300, env=environment)
+        if "no-nvrtc" in done.stderr or "nvrtc-unavailable" in done.stderr or "nvjitlink-unavailable" in done.stderr:
+            self.skipTest(done.stderr.splitlines()[-1])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_names_every_function_of_the_package(self):
+        text = DOCUMENT.read_text()
+        classes = {"Finding", "Hook", "LiveKernel", "PlanArgument", "SwapReport", "Device", "Image", "version"}
+        for name in set(fatlink.__all__) - classes:
+            with self.subTest(name=name):
+                self.assertRegex(text, rf"\b{name}\b")
+
+
+if __name__ == "__main__":
+    unittest.main()

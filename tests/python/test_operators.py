@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What op= may be: names, families, files, Inputs, CUDA source and Python functions."""
+import importlib.util
+import operator
+import unittest
+import warnings
+
+from python_case import BUILD, NumpyCase, fatlink, numpy
+
+SUM = "FATLINK_COMBINE(float, a, b) { return a + b; }"
+HAS_NUMBA = importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")
+
+
+class OperatorCase(NumpyCase):
+    def setUp(self):
+        super().setUp()
+        self.numbers = (numpy.arange(300) % 17 - 8).astype(numpy.float32)
+
+    def need_nvrtc(self):
+        try:
+            fatlink.compile("", name="empty.cu")
+        except fatlink.UnavailableError as cause:
+            self.skipTest(str(cause))
+
+
+class Names(OperatorCase):
+    def test_of_an_installed_operator(self):
+        self.assertEqual(fatlink.reduce(self.numbers, "max_float"), 8)
+
+    def test_of_a_family_is_the_installed_operator_of_the_type(self):
+        from fatlink._element_types import number_type
+        from fatlink._operators import candidates
+        for name, element, expected in (("add", "float32", "add_float"), ("add", "float64", "add_double"),
+                                        ("add", "int32", "add_int32"), ("max", "float16", "max_float16")):
+            self.assertEqual(candidates(name, "combine", [number_type(element)], "lto")[0].name, expected)
+
+    def test_of_an_operator_of_another_type(self):
+        error = self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "add_int32",
+                                  says=("operator add_int32 is of int32", "in is an array of float32"), code="wrong-operator",
+                                  hint="operators of combine_4 for float32: add_float, max_float")
+        self.assertNotIn("add_int32", error.hint)
+
+    def test_of_an_operator_of_another_size(self):
+        self.assert_error(fatlink.RefusedError, fatlink.reduce, self.numbers, "add_double", says="combine_8",
+                          code="contract-mismatch")
+
+    def test_of_an_operator_of_another_algorithm(self):
+        error = self.assert_error(fatlink.RefusedError, fatlink.reduce, self.numbers, "less_float", says="less_4")
+        self.assertEqual(error.findings[0].id, "contract-mismatch")
+
+    def test_that_is_unknown(self):
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "ad", says="no operator ad of float32 for combine_4",
+                          code="no-operator", hint="add_float")
+        self.assert_error(fatlink.UsageError, fatlink.select, self.numbers, "odd", says="keep_4", hint="positive_float")
+
+    def test_of_a_struct_operator_with_other_fields(self):
+        records = numpy.zeros(4, [("value", "f4"), ("place", "i4")])
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, records, "argmax", init=b"\0" * 8,
+                          says=("{value: float32, index: int32}", "{value: float32, place: int32}"))
+
+    def test_without_an_identity_need_init(self):
+        records = numpy.zeros(4, [("value", "f4"), ("index", "i4")])
+        self.assert_error(fatlink.UsageError, fatlink.reduce, records, "argmax", says="the identity of argmax",
+                          code="no-identity", hint="init=")
+
+
+class Files(OperatorCase):
+    def test_of_a_fatbin(self):
+        for path in (BUILD / "share" / "fatlink" / "max_float.fatbin", str(BUILD / "share" / "fatlink" / "max_float.fatbin")):
+            self.assertEqual(fatlink.reduce(self.numbers, path, init=-9), 8)
+
+    def test_of_a_source(self):
+        self.need_nvrtc()
+        path = self.folder / "sum.cu"
+        (self.folder / "plus.cuh").write_text("__device__ float plus(float a, float b) { return a + b; }")
+        path.write_text('#include "plus.cuh"\nFATLINK_COMBINE(float, a, b) { return plus(a, b); }\n')
+        self.assertEqual(fatlink.reduce(self.numbers, path, init=0), self.numbers.sum())
+
+    def test_that_are_missing(self):
+        for name in ("no.cu", "no.fatbin"):
+            self.assert_error(fatlink.FileError, fatlink.reduce, self.numbers, self.folder / name, init=0, says=name)
+
+    def test_in_memory(self):
+        self.assertEqual(fatlink.reduce(self.numbers, fatlink.Input.find("max_float"), init=-9), 8)
+
+    def test_of_something_else(self):
+        for op in (3, None, [1]):
+            self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, op, says="op is", hint="CUDA source")
+
+
+class Sources(OperatorCase):
+    def setUp(self):
+        super().setUp()
+        self.need_nvrtc()
+
+    def test_reduce(self):
+        self.assertEqual(fatlink.reduce(self.numbers, SUM, init=0), self.numbers.sum())
+
+    def test_of_structs(self):
+        records = numpy.zeros(9, [("value", "f4"), ("index", "i4")])
+        records["value"], records["index"] = self.numbers[:9], range(9)
+        source = "struct best { float value; int index; };\nFATLINK_COMBINE(best, a, b) { return b.value > a.value ? b : a; }"
+        for init in (records[0], records[0].tobytes()):
+            self.assertEqual(fatlink.reduce(records, source, init=init)["index"], self.numbers[:9].argmax())
+
+    def test_with_two_hooks(self):
+        source = ("FATLINK_LOAD(int, float, x) { return x > 0; }\nFATLINK_COMBINE(int, a, b) { return a + b; }")
+        self.assertEqual(fatlink.transform_reduce(self.numbers, source, init=0), (self.numbers > 0).sum())
+        source = source.replace("int", "long long")  # of another size than the elements
+        self.assertEqual(fatlink.transform_reduce(self.numbers, source, init=0), (self.numbers > 0).sum())
+        self.assert_error(fatlink.UsageError, fatlink.transform_reduce, self.numbers, source, says="the identity of")
+        self.assert_error(fatlink.RefusedError, fatlink.transform_reduce, self.numbers, "add_float", says="combine_4")
+        self.assert_error(fatlink.CompileError, fatlink.transform_reduce, self.numbers, source.replace("+", "*+*"), init=0,
+                          says="operator.cu:2")
+        source = "FATLINK_KEEP(float, x) { return x > 0; }\nFATLINK_STORE(short, float, x) { return short(x); }"
+        self.assert_equal_arrays(fatlink.transform_select(self.numbers, source),
+                                 self.numbers[self.numbers > 0].astype(numpy.int16))
+
+    def test_of_another_type(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, SUM.replace("float", "int"), init=0,
+                          says="the CUDA source is of int32")
+
+    def test_that_do_not_compile(self):
+        error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, SUM.replace("a +", "c +"), init=0,
+                                  says='operator.cu:1')
+        self.assertIn("identifier", error.log)
+
+    def test_of_another_size(self):
+        self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, SUM.replace("float", "double"), init=0,
+                          says="use the contract combine_8")
+
+    def test_families_compile_for_bfloat16_and_half(self):
+        from fatlink._element_types import number_type
+        from fatlink._operators import _EXPRESSIONS, contract_for, source_of
+        for base, names in _EXPRESSIONS.items():
+            for name in names:
+                element = number_type("bfloat16" if name in ("add", "abs_max", "nonzero") else "float16")
+                with self.subTest(base=base, name=name):
+                    contract = contract_for(base, element.bytes)
+                    self.assertEqual(fatlink.compile(source_of(name, base, element), contract=contract).form, "fatbin")
+
+
+class PythonFunctionsWithoutNumba(OperatorCase):
+    def test_name_the_package(self):
+        if HAS_NUMBA:
+            self.skipTest("Numba is installed for this Python")
+        self.assert_error(fatlink.UnavailableError, fatlink.reduce, self.numbers, lambda a, b: a + b, init=0, says="needs Numba",
+                          code="no-numba", hint="numba-cuda")
+
+    def test_of_the_standard_library_are_families(self):
+        self.assertEqual(fatlink.reduce(self.numbers, operator.add), self.numbers.sum())
+        self.assertEqual(fatlink.reduce(self.numbers, max), 8)
+
+
+@unittest.skipUnless(HAS_NUMBA, "Numba (numba-cuda) is not installed for this Python")
+class PythonFunctions(OperatorCase):
+    def setUp(self):
+        super().setUp()
+        self.need_nvrtc()
+        self.enterContext(warnings.catch_warnings()) if hasattr(self, "enterContext") else None
+        warnings.simplefilter("ignore")
+
+    def test_reduce_in_both_modes(self):
+        for mode in ("lto", "ptx"):
+            self.assertEqual(fatlink.reduce(self.numbers, lambda a, b: a + b, init=0, mode=mode), self.numbers.sum())
+
+    def test_are_inlined(self):
+        from fatlink import _algorithm_cache
+        fatlink.reduce(self.numbers, lambda a, b: a + b - 0, init=0)
+        image = list(_algorithm_cache._bound.values())[-1].prepared.image
+        self.assertNotIn(b"fatlink_python_operator", bytes(image))
+
+    def test_of_every_hook(self):
+        positive = self.numbers > 0
+        self.assert_equal_arrays(fatlink.select(self.numbers, lambda x: x > 0), self.numbers[positive])
+        self.assert_equal_arrays(fatlink.sort(self.numbers, lambda a, b: a > b), numpy.sort(self.numbers)[::-1])
+        counts = fatlink.histogram(self.numbers, lambda x: 1 if x > 0 else 0, bins=2)
+        self.assertEqual(counts.tolist(), [(~positive).sum(), positive.sum()])
+
+    def test_map_to_the_type_of_the_arrays_or_another_kind(self):
+        self.assert_equal_arrays(fatlink.map(self.numbers, op=lambda x: 2.0 * x), self.numbers * 2)
+        self.assert_equal_arrays(fatlink.map(self.numbers, op=lambda x: x > 0), self.numbers > 0)
+        self.assert_equal_arrays(fatlink.map(self.numbers, op=lambda x: int(x), dtype="int16"), self.numbers.astype(numpy.int16))
+        whole = self.numbers.astype(numpy.int32)
+        self.assert_equal_arrays(fatlink.map(whole, whole, op=lambda a, b: a + b), whole * 2)
+
+    def test_of_halves(self):
+        halves = self.numbers.astype(numpy.float16)
+        self.assertEqual(fatlink.reduce(halves, lambda a, b: a + b, init=0), self.numbers.sum())
+
+    def test_that_numba_does_not_compile(self):
+        def function(a, b):
+            return a + b + undefined  # noqa: F821, which the test is about
+        error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, function, init=0,
+                                  says="Numba cannot compile", code="numba-error", hint="error.log")
+        self.assertIn("undefined", error.log)
+
+    def test_of_structs(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, [("a", "f4"), ("b", "f4")]), lambda a, b: a,
+                          init=b"\0" * 8, says="a Python function takes numbers", hint="CUDA source")
+
+    def test_with_two_hooks(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.transform_reduce, self.numbers, lambda a, b: a, says="both hooks")
+
+    def test_are_compiled_once(self):
+        from fatlink._algorithm_cache import _bound
+        counts = set()
+        for _ in range(3):
+            fatlink.reduce(self.numbers, lambda a, b: a + b + 0, init=0)
+            counts.add(len(_bound))
+        self.assertEqual(len(counts), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

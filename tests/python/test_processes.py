@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""64 threads, and child processes of fork."""
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import traceback
+import unittest
+
+from python_case import NumpyCase, fatlink, numpy
+
+SECONDS = 240
+
+
+class Threads(NumpyCase):
+    def test_run_algorithms_at_once(self):
+        numbers = numpy.arange(1000, dtype=numpy.float32)
+        expected = {"add": 499500, "max": 999, "min": 0, "abs_max": 999}
+        names = list(expected)
+        failures = []
+        start = threading.Barrier(64)
+
+        def work(index):
+            start.wait()
+            try:
+                for turn in range(8):
+                    name = names[(index + turn) % len(names)]
+                    assert fatlink.reduce(numbers, name) == expected[name], name
+                    assert fatlink.scan(numbers)[-1] == 499500
+            except BaseException:  # the test reports what a thread raises
+                failures.append(traceback.format_exc())
+
+        threads = [threading.Thread(target=work, args=(index,)) for index in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(SECONDS)
+        self.assertEqual(failures, [])
+
+    def test_run_while_another_links(self):
+        """The GIL is released: the thread counts on while the main one is in the library."""
+        turns = []
+        is_done = threading.Event()
+
+        def count():
+            while not is_done.is_set():
+                turns.append(1)
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count)
+        self.addCleanup(fatlink.configure, cache=True)
+        fatlink.configure(cache=False)
+        fatlink.check(["reduce_4", "add_float"], target="sm_90")
+        thread.start()
+        before = len(turns)
+        try:
+            fatlink.link(["segmented_reduce_32", "merge_moments"], target="sm_90")
+        except fatlink.UnavailableError as cause:
+            self.skipTest(str(cause))
+        finally:
+            during = len(turns) - before
+            is_done.set()
+            thread.join()
+        self.assertGreater(during, 3)
+
+
+class Forks(NumpyCase):
+    def setUp(self):
+        super().setUp()
+        self.numbers = numpy.arange(1000, dtype=numpy.float32)
+
+    def run_in_child(self, function):
+        """Runs `function` in a child process of fork, whose exit status says whether it raised."""
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                function()
+                status = 0
+            except BaseException:  # of the child
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                self.assertEqual(os.waitstatus_to_exitcode(status), 0)
+                return
+            time.sleep(0.02)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        self.fail(f"the child did not end in {SECONDS} s")
+
+    def check_sum(self):
+        assert fatlink.reduce(self.numbers) == 499500
+
+    def test_after_import(self):
+        self.run_in_child(self.check_sum)
+
+    def test_after_use_of_the_reference_device(self):
+        self.check_sum()
+        self.run_in_child(self.check_sum)
+        self.check_sum()
+
+    def test_link_and_load_in_the_child(self):
+        self.check_sum()
+
+        def use():
+            assert fatlink.reduce(self.numbers, "min") == 0
+            assert fatlink.sort(self.numbers, "greater")[0] == 999
+        self.run_in_child(use)
+
+    def test_while_other_threads_link(self):
+        """What other threads hold in the parent is free in the child."""
+        threads = [threading.Thread(target=fatlink.reduce, args=(self.numbers.astype(name),))
+                   for name in ("f8", "i4", "i2", "u1")]
+        for thread in threads:
+            thread.start()
+        self.run_in_child(lambda: fatlink.UsageError("nothing"))
+        for thread in threads:
+            thread.join(SECONDS)
+
+    def test_refuse_live_plans(self):
+        plan = fatlink.LivePlan("cpu")
+        plan.swap("reduce_4", "add_float")
+
+        def use():
+            for call in (lambda: plan.run(in_=self.numbers), lambda: plan.swap("reduce_4", "max_float"), lambda: plan.version):
+                try:
+                    call()
+                except fatlink.UnavailableError as error:
+                    assert error.code == "forked" and "spawn" in error.hint, error
+                else:
+                    raise AssertionError("no error")
+        self.run_in_child(use)
+        self.assertEqual(plan.run(in_=self.numbers)[0], 499500)
+
+    def test_refuse_gpus_that_were_opened_before(self):
+        """Without a GPU: an object as one of a GPU."""
+        from fatlink import _forks
+
+        device = fatlink.open_device("cpu")
+        _forks.on_gpu(device)
+
+        def use():
+            try:
+                device.synchronize()
+            except fatlink.UnavailableError as error:
+                assert error.code == "forked", error
+            else:
+                raise AssertionError("no error")
+        self.run_in_child(use)
+        device.synchronize()
+
+    def test_pool_of_multiprocessing(self):
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            self.assertEqual(pool.map(_sum, [10, 20, 30]), [45, 190, 435])
+
+
+def _sum(count):
+    return float(fatlink.reduce(numpy.arange(count, dtype=numpy.float32)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused before anything reaches a device, and what the errors say."""
+import pickle
+import unittest
+
+from python_case import NumpyCase, PythonCase, fatlink, numpy
+
+
+class Arrays(NumpyCase):
+    def setUp(self):
+        super().setUp()
+        self.numbers = numpy.arange(100, dtype=numpy.float32)
+
+    def test_lists_and_numbers(self):
+        for value in ([1.0, 2.0], (1, 2), 3.0):
+            self.assert_error(fatlink.UsageTypeError, fatlink.reduce, value, says=("x: ", "is not an array"), hint="numpy.array")
+        self.assert_error(TypeError, fatlink.reduce, "text", says="builtins.str is not an array", hint="__dlpack__")
+
+    def test_that_are_not_contiguous(self):
+        self.assert_error(ValueError, fatlink.reduce, self.numbers[::2], says="is not contiguous", hint="ascontiguousarray")
+        self.assert_error(fatlink.UsageError, fatlink.map, numpy.zeros((4, 4), numpy.float32).T, op="square", says="contiguous")
+
+    def test_of_types_that_fatlink_does_not_have(self):
+        for dtype in (numpy.longdouble, "datetime64[s]", "U4", object):
+            self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, dtype), says="which fatlink does not have",
+                              hint="convert it to one of float16")
+
+    def test_of_the_other_byte_order(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers.astype(">f4"), says="byte order", hint="astype")
+
+    def test_that_are_masked(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.ma.masked_array(self.numbers, self.numbers > 3),
+                          says="masked", hint="filled")
+
+    def test_of_structs_without_a_library(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, [("a", "f4"), ("b", "f4"), ("c", "f4")]),
+                          says="has 12", hint="pad the struct")
+
+    def test_of_several_dimensions_where_one_is_needed(self):
+        square = self.numbers.reshape(10, 10)
+        for call in (fatlink.scan, fatlink.exclusive_scan, fatlink.sort, lambda x: fatlink.select(x, "positive"),
+                     lambda x: fatlink.segmented_reduce(x, numpy.array([0, 1]))):
+            self.assert_error(fatlink.UsageError, call, square, says="one dimension", hint="reshape(-1)")
+
+    def test_of_different_shapes(self):
+        self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, self.numbers[1:], op="add",
+                          says="in2 has the shape (99,)")
+
+    def test_that_overlap(self):
+        self.assert_error(fatlink.UsageError, fatlink.scan, self.numbers[:-4], out=self.numbers[4:], says="overlaps in")
+        self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, out=self.numbers, says="overlaps in")
+
+    def test_that_are_not_aligned_as_the_plan_states(self):
+        self.assert_error(fatlink.UsageError, fatlink.scan, self.numbers[1:], says="not a multiple of 16 bytes",
+                          hint="x.copy()")
+
+    def test_a_dlpack_capsule(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers.__dlpack__(), says="consumed",
+                          hint="pass the array")
+
+    def test_offsets_of_another_type(self):
+        self.assert_error(fatlink.UsageError, fatlink.segmented_reduce, self.numbers, numpy.array([0, 5], numpy.int32),
+                          says="offsets is an array of int32", hint="int64 or uint64")
+
+    def test_values_of_another_size_or_number(self):
+        for values in (numpy.zeros(100, numpy.int16), numpy.zeros(99, numpy.int32)):
+            self.assert_error(fatlink.UsageError, fatlink.sort_pairs, self.numbers, values, says="values is", hint="4 or 8 bytes")
+
+
+class Outputs(NumpyCase):
+    def setUp(self):
+        super().setUp()
+        self.numbers = numpy.arange(100, dtype=numpy.float32)
+
+    def test_that_cannot_be_written(self):
+        out = self.numbers.copy()
+        out.flags.writeable = False
+        self.assert_error(fatlink.UsageError, fatlink.scan, self.numbers, out=out, says="out cannot be written",
+                          code="read-only-output", hint="writable")
+
+    def test_of_another_type(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.scan, self.numbers, out=self.numbers.astype(numpy.int32),
+                          says="out is an array of int32")
+
+    def test_of_another_shape(self):
+        self.assert_error(fatlink.UsageError, fatlink.scan, self.numbers, out=self.numbers[:9].copy(), says="shape (9,)")
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, out=self.numbers[:9].copy(), says="has 9 elements")
+        self.assert_error(fatlink.UsageError, fatlink.select, self.numbers, "positive", out=self.numbers[:9].copy(),
+                          says="out has the shape (9,)", hint="as many elements as x")
+
+    def test_of_structs_that_plans_do_not_describe(self):
+        source = "struct pair { float a, b; };\nFATLINK_MAP1(pair, float, x) { return {x, x}; }"
+        self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, op=source, says="out has elements of", hint="out=")
+        out = numpy.zeros(100, [("a", "f4"), ("b", "f4")])
+        fatlink.map(self.numbers, op=source, out=out)
+        numpy.testing.assert_array_equal(out["b"], self.numbers)
+
+    def test_read_only_inputs_are_taken(self):
+        self.numbers.flags.writeable = False
+        self.assertEqual(fatlink.reduce(self.numbers), 4950)
+
+
+class Calls(NumpyCase):
+    def setUp(self):
+        super().setUp()
+        self.numbers = numpy.arange(100, dtype=numpy.float32)
+
+    def test_with_an_unknown_mode(self):
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, mode="fast", says="mode is 'fast'", hint='"lto"')
+
+    def test_with_a_stream_on_the_reference_device(self):
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, stream=1, says="a stream was given")
+
+    def test_with_something_else_than_a_stream(self):
+        from fatlink._views import stream_handle
+        self.assert_error(fatlink.UsageTypeError, stream_handle, "s", says="stream is 's'", hint="__cuda_stream__")
+
+    def test_of_streams_in_every_form(self):
+        from types import SimpleNamespace
+        from fatlink._views import stream_handle
+        for stream in (7, SimpleNamespace(cuda_stream=7), SimpleNamespace(ptr=7), SimpleNamespace(__cuda_stream__=lambda: (0, 7)),
+                       SimpleNamespace(__cuda_stream__=(0, 7))):
+            self.assertEqual(stream_handle(stream), 7)
+
+    def test_with_something_else_than_a_device(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, device=3, says="device is 3", hint='"gpu"')
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, device="tpu", says="tpu")
+
+    def test_on_a_gpu_with_arrays_of_the_host(self):
+        from fatlink import _calls
+
+        class Gpu(fatlink.Device):
+            __slots__ = ()
+
+            def __init__(self):
+                self._as_parameter_, self.is_gpu, self.ordinal = None, True, 0
+        error = self.assert_error(fatlink.UsageError, _calls.device_for, -1, Gpu(), says="the host's memory, and gpu:0 uses",
+                                  code="wrong-device", hint="cupy.asarray")
+        self.assertNotIn("x.cpu", error.hint)
+
+    def test_with_arrays_of_several_devices(self):
+        from fatlink import _views
+        views = {name: _views.View(None, None, 0, 0, (), None, place) for name, place in (("in", 0), ("out", 1))}
+        self.assert_error(fatlink.UsageError, _views.require_one_place, views, says="in is in the memory of gpu:0, out in the",
+                          code="several-devices", hint="one device")
+
+    def test_with_an_initial_value_that_is_no_number(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, init="z", says="init is 'z'; expected float32")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, numpy.int8), init=300, says="init is 300")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, numpy.int8), init=1.5, says="init is 1.5")
+
+    def test_with_bins_that_are_no_number(self):
+        for bins in (0, -1, 2.5, "8"):
+            self.assert_error(fatlink.UsageError, fatlink.histogram, self.numbers.view(numpy.uint8), "byte_bins", bins=bins,
+                              says=f"bins is {bins!r}")
+
+
+class Errors(PythonCase):
+    def test_are_a_family_with_fields(self):
+        error = self.assert_error(fatlink.FileError, fatlink.Input.find, "no_such_transform", says="no_such_transform")
+        self.assertIsInstance(error, fatlink.Error)
+        self.assertEqual((error.kind, error.findings), ("file", ()))
+        self.assertTrue(error.code and error.stage and error.log)
+
+    def test_survive_pickling(self):
+        error = fatlink.UsageTypeError("a message", code="code", hint="a hint", findings=(fatlink.Finding("id", True, ("f",), "s",
+                                                                                                          "m", "h"),))
+        copy = pickle.loads(pickle.dumps(error))
+        self.assertEqual((type(copy), str(copy), copy.hint), (fatlink.UsageTypeError, str(error), "a hint"))
+        self.assertEqual(str(copy.findings[0]), "error: m [id]\n  hint: h")
+
+    def test_are_errors_that_python_programs_expect(self):
+        self.assertTrue(issubclass(fatlink.UsageError, ValueError))
+        self.assertTrue(issubclass(fatlink.UsageTypeError, TypeError))
+        self.assertTrue(issubclass(fatlink.OutOfMemoryError, MemoryError))
+
+    def test_of_a_missing_gpu_say_what_to_do(self):
+        if fatlink.gpu_count():
+            self.skipTest("this machine has a GPU")
+        self.assert_error(fatlink.UnavailableError, fatlink.open_device, "gpu", says="", hint="cpu")
+
+
+if __name__ == "__main__":
+    unittest.main()
