@@ -9,8 +9,10 @@ namespace {
 cache_settings settings_of(fatlink_cache_settings const& stated)
 {
   auto settings = default_cache_settings();
-  if (stated.folder != nullptr) settings.folder = stated.folder;
-  if (settings.folder.empty()) settings.layers.clear();  // memory only
+  if (stated.folder != nullptr) {
+    settings.folder = stated.folder;
+    if (settings.folder.empty()) settings.layers.clear();  // memory only
+  }
   if (stated.folder_limit != 0) settings.folder_limit = stated.folder_limit;
   if (stated.memory_limit != 0) settings.memory_limit = stated.memory_limit;
   return settings;
