@@ -2,6 +2,7 @@
 // Caches of the C interface; link_test.cpp links with one.
 #include "fatlink/cache.hpp"
 #include "c_interface_fixture.hpp"
+#include "fixtures.hpp"
 
 using fixtures::c_cache;
 using fixtures::fail;
@@ -29,9 +30,11 @@ TEST(CCache, HasTheProgramsFolderByDefault)
 
 TEST(CCache, HasTheStatedLimit)
 {
+  fixtures::folder const folder;
+  auto const path = (folder.path() / "cache").string();
   fatlink_cache_settings settings = {};
   settings.size = sizeof settings;
-  settings.folder = "/nowhere/cache";
+  settings.folder = path.c_str();
   settings.folder_limit = 12345;
   c_cache cache;
   succeed(fatlink_cache_open(&settings, result_of(cache)));
