@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import unittest
 
+CHROOT = shutil.which("chroot", path=os.environ["PATH"] + ":/usr/sbin")
 DEBOOTSTRAP = shutil.which("debootstrap", path=os.environ["PATH"] + ":/usr/sbin")
 CLEAN = {"HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive",
          "PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
@@ -43,7 +44,7 @@ class Root:
         subprocess.run(["mount", "-t", "proc", "proc", proc], check=True)
         try:
             return subprocess.run(["env", "-i", *(f"{name}={text}" for name, text in {**self.env, **env}.items()),
-                                   "chroot", self.folder, *words], text=True, capture_output=True)
+                                   CHROOT, self.folder, *words], text=True, capture_output=True)
         finally:
             subprocess.run(["umount", proc], check=True)
 

@@ -13,11 +13,23 @@ from wheel_case import SOURCE, WHEELS, WheelCase
 RUN = ("run", "--device", "cpu", "--json")
 
 
+class Base(WheelCase):
+    """The root that the others copy: made once, because it takes minutes."""
+
+    root = None
+
+
+def setUpModule():
+    Base.setUpClass()
+    unittest.addModuleCleanup(Base.doClassCleanups)
+    Base.root = make_root(Base.folder / "base")
+
+
 class CleanRoot(WheelCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.base = make_root(cls.folder / "base")
+        cls.base = Base.root
 
     def assert_verified(self, done):
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files of this installation are."""
+"""Where the files of this installation are. Imports nothing that takes time: the entry point needs it, too."""
 
 import os
-import pathlib
 
 
-def package_folder() -> pathlib.Path:
+def package_folder() -> str:
     """The folder of the Python package, in which a wheel has bin, lib, libexec, share and include."""
-    return pathlib.Path(__file__).resolve().parent
+    return os.path.dirname(os.path.realpath(__file__))
 
 
-def prefix() -> pathlib.Path:
+def prefix() -> str:
     """The folder above lib, bin and include: that of $FATLINK_LIBRARY (a build tree's), or of the wheel."""
     library = os.environ.get("FATLINK_LIBRARY")
-    return pathlib.Path(library).resolve().parent.parent if library else package_folder()
+    return os.path.dirname(os.path.dirname(os.path.realpath(library))) if library else package_folder()
 
 
 def shared_library() -> str:
@@ -24,21 +23,24 @@ def shared_library() -> str:
     named = os.environ.get("FATLINK_LIBRARY")
     if named:
         return named
-    folder = package_folder() / "lib"
-    versions = sorted(folder.glob("libfatlink.so.*"))
-    return str(versions[-1] if versions else folder / "libfatlink.so")
+    folder = os.path.join(package_folder(), "lib")
+    try:
+        versions = sorted(name for name in os.listdir(folder) if name.startswith("libfatlink.so."))
+    except OSError:
+        versions = []
+    return os.path.join(folder, versions[-1] if versions else "libfatlink.so")
 
 
-def program() -> pathlib.Path:
+def program() -> str:
     """The program `fatlink` of this installation."""
-    return prefix() / "bin" / "fatlink"
+    return os.path.join(prefix(), "bin", "fatlink")
 
 
-def include_folder() -> pathlib.Path:
+def include_folder() -> str:
     """The folder to name with -I: <fatlink/fatlink.h> is below it."""
-    return prefix() / "include"
+    return os.path.join(prefix(), "include")
 
 
-def cmake_folder() -> pathlib.Path:
+def cmake_folder() -> str:
     """The folder of the CMake package, for -Dfatlink_DIR=…"""
-    return prefix() / "lib" / "cmake" / "fatlink"
+    return os.path.join(prefix(), "lib", "cmake", "fatlink")
